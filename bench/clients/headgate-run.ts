@@ -1,0 +1,13 @@
+import { createLimiter } from 'headgate';
+import type { Fill, RunAll } from './index.ts';
+
+export const run: RunAll = async (task, count, concurrency) => {
+  const limiter = createLimiter({ concurrency });
+  await Promise.all(Array.from({ length: count }, () => limiter.run(task)));
+};
+
+export const fill: Fill = (task, count, concurrency) => {
+  const limiter = createLimiter({ concurrency });
+  const promises = Array.from({ length: count }, () => limiter.run(task));
+  return { taken: promises.length, held: { limiter, promises } };
+};

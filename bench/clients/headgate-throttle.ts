@@ -1,0 +1,19 @@
+import { throttle } from 'headgate';
+import { range, tap } from 'rxjs';
+import type { Fill, RunAll } from './index.ts';
+
+export const run: RunAll = (task, count, concurrency) =>
+  new Promise((resolve, reject) => {
+    range(0, count)
+      .pipe(throttle(task, { concurrency }))
+      .subscribe({ complete: resolve, error: reject });
+  });
+
+export const fill: Fill = (task, count, concurrency) => {
+  let taken = 0;
+  const countValues = tap(() => {
+    taken += 1;
+  });
+  const held = range(0, count).pipe(countValues, throttle(task, { concurrency })).subscribe();
+  return { taken, held };
+};

@@ -1,0 +1,7 @@
+import pLimit from 'p-limit';
+import type { RunAll } from './index.ts';
+
+export const run: RunAll = async (task, count, concurrency) => {
+  const limit = pLimit(concurrency);
+  await Promise.all(Array.from({ length: count }, () => limit(task)));
+};

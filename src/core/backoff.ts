@@ -1,0 +1,97 @@
+import type { Mode } from '../model/feedback.ts';
+import type { Core, Demand, ModeState } from './core.ts';
+
+/** Wait after a 429 that names none, for a request of up to {@link LARGE_REQUEST_BYTES} (seed: 000). */
+export const DEFAULT_BACKOFF_MS = 1_000;
+/** The same for a larger one (seed: 000). */
+export const DEFAULT_LARGE_BACKOFF_MS = 5_000;
+/** The largest request that counts as small: 128 KiB, inclusive (seed: 000). */
+export const LARGE_REQUEST_BYTES = 128 * 1024;
+/** Throttled mode outlasts the backoff by this (seed: 000). */
+export const DEFAULT_THROTTLED_FOR_MS = 10_000;
+
+/** `probe`: one request tests the water before all go. `all`: everyone goes at once. */
+export type Reopen = 'probe' | 'all';
+
+const PROBE = 1;
+
+export interface BackoffSnapshot {
+  /** `probing`: the wait is over, but no request has gone well yet. */
+  readonly state: 'open' | 'closed' | 'probing';
+  readonly closedForMs: number;
+  readonly mode: Mode;
+  /** Backoffs so far. */
+  readonly epoch: number;
+}
+
+/**
+ * When to send again after a 429, and whether we are in throttled mode.
+ *
+ * A backoff is only ever extended. An epoch is the time between two backoffs: answers to attempts
+ * of an earlier epoch are late news of the same event.
+ */
+export class Backoff implements Core, ModeState {
+  /** Closed until this time of the clock. */
+  until = Number.NEGATIVE_INFINITY;
+  throttledUntil = Number.NEGATIVE_INFINITY;
+  epoch = 0;
+  /** Set from a 429 until a request of the present epoch has gone well. */
+  #untested = false;
+  #probeOut = false;
+  readonly #reopen: Reopen;
+  readonly #throttledForMs: number;
+
+  constructor(reopen: Reopen, throttledForMs: number) {
+    this.#reopen = reopen;
+    this.#throttledForMs = throttledForMs;
+  }
+
+  wait(_demand: Demand, now: number): number {
+    if (now < this.until) return this.until - now;
+    return this.#untested && this.#probeOut ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  take(): number {
+    if (!this.#untested) return 0;
+    this.#probeOut = true;
+    return PROBE;
+  }
+
+  /** The probe has ended, well or not: unless it opened the gate, the next one tests. */
+  giveBack(): void {
+    this.#probeOut = false;
+  }
+
+  snapshot(now: number): BackoffSnapshot {
+    const closedForMs = Math.max(0, this.until - now);
+    return {
+      state: closedForMs > 0 ? 'closed' : this.#untested ? 'probing' : 'open',
+      closedForMs,
+      mode: now < this.throttledUntil ? 'throttled' : 'normal',
+      epoch: this.epoch,
+    };
+  }
+
+  /**
+   * The provider rejected an attempt of `epoch` and wants `waitMs` from `now`.
+   * @returns whether it starts a new epoch: the first rejection of those in flight does.
+   */
+  reject(waitMs: number, epoch: number, now: number): boolean {
+    this.until = Math.max(this.until, now + waitMs);
+    this.throttledUntil = this.until + this.#throttledForMs;
+    this.#untested = this.#reopen === 'probe';
+    if (epoch < this.epoch) return false;
+    this.epoch += 1;
+    return true;
+  }
+
+  /**
+   * The provider accepted an attempt of `epoch`. Only one that was sent after the last rejection
+   * proves anything. @returns whether the gate is opened by it.
+   */
+  accept(epoch: number): boolean {
+    if (!this.#untested || epoch < this.epoch) return false;
+    this.#untested = false;
+    return true;
+  }
+}

@@ -1,0 +1,52 @@
+import { ALWAYS_NORMAL, type Core, type Demand, type ModeState } from './core.ts';
+
+/** Bytes in flight before requests wait: 5 MiB (seed: 000). */
+export const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
+/** How many times its size a request is charged in throttled mode (seed: 000). */
+export const DEFAULT_THROTTLED_BYTE_FACTOR = 20;
+
+/** Bytes. */
+export interface ByteBudgetSnapshot {
+  readonly maxBytes: number;
+  /** Charged and not given back yet. */
+  readonly used: number;
+  /** What is left; negative while overdrawn. */
+  readonly balance: number;
+}
+
+/**
+ * A byte budget that may be overdrawn once: a request passes while the balance is not negative,
+ * so that one larger than the whole budget can pass at all. While it is negative everyone waits.
+ */
+export class ByteBudget implements Core {
+  maxBytes: number;
+  /** Bytes charged and not given back yet. */
+  used = 0;
+  readonly #factor: number;
+  readonly #mode: ModeState;
+
+  constructor(maxBytes: number, throttledByteFactor: number, mode: ModeState = ALWAYS_NORMAL) {
+    this.maxBytes = maxBytes;
+    this.#factor = throttledByteFactor;
+    this.#mode = mode;
+  }
+
+  wait(): number {
+    return this.used <= this.maxBytes ? 0 : Number.POSITIVE_INFINITY;
+  }
+
+  take(demand: Demand, now: number): number {
+    const charge = now < this.#mode.throttledUntil ? demand.bytes * this.#factor : demand.bytes;
+    this.used += charge;
+    return charge;
+  }
+
+  giveBack(charge: number): void {
+    this.used -= charge;
+  }
+
+  snapshot(): ByteBudgetSnapshot {
+    const { maxBytes, used } = this;
+    return { maxBytes, used, balance: maxBytes - used };
+  }
+}

@@ -1,0 +1,72 @@
+import type { Random } from '../model/clock.ts';
+import type { Verdict } from '../model/feedback.ts';
+
+/** Attempts for a request that fails for a passing reason (408, 409, 5xx, connection errors). */
+export const FAILED_ATTEMPTS = 3;
+/** Delay before the second attempt, at most; it doubles for each further one. */
+export const RETRY_BASE_MS = 500;
+/** Longest delay between two attempts. */
+export const RETRY_MAX_MS = 8_000;
+
+/** Retries that an outage may cost before it costs no more. */
+const BUDGET_RETRIES = 100;
+/** Part of a retry that a success earns. */
+const EARNED_BY_SUCCESS = 0.2;
+
+/**
+ * Whether and when a request is sent again.
+ *
+ * Full jitter: a random delay between 0 and the doubling bound (Brooker, "Exponential Backoff And
+ * Jitter", AWS Architecture Blog, 2015). The budget is a token bucket filled by successes, as in
+ * the standard retry mode of the AWS SDKs: 500 tokens at 5 a retry, 1 a success.
+ */
+export class RetryPolicy {
+  readonly #maxAttempts: number;
+  readonly #deadlineMs: number;
+  #budget = BUDGET_RETRIES;
+
+  /**
+   * @param maxAttempts attempts a request, whatever it fails with
+   * @param deadlineMs no attempt starts later than this after the request's arrival
+   */
+  constructor(maxAttempts: number, deadlineMs: number) {
+    this.#maxAttempts = maxAttempts;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  get deadlineMs(): number {
+    return this.#deadlineMs;
+  }
+
+  /** An attempt went well. */
+  succeeded(): void {
+    if (this.#budget < BUDGET_RETRIES) {
+      this.#budget = Math.min(BUDGET_RETRIES, this.#budget + EARNED_BY_SUCCESS);
+    }
+  }
+
+  /**
+   * @param attempts attempts made so far
+   * @param elapsedMs since the request arrived
+   * @returns milliseconds before the request may go to the backoff gate again; undefined: never
+   */
+  delay(verdict: Verdict, attempts: number, elapsedMs: number, random: Random): number | undefined {
+    if (attempts >= this.#maxAttempts) return undefined;
+    const delayMs = this.#delayOf(verdict, attempts, random);
+    if (delayMs === undefined || elapsedMs + delayMs >= this.#deadlineMs) return undefined;
+    if (verdict.kind === 'failed') this.#budget -= 1;
+    return delayMs;
+  }
+
+  #delayOf(verdict: Verdict, attempts: number, random: Random): number | undefined {
+    const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');
+    if (!again) return undefined;
+    // The backoff gate has been closed for everyone: it does the waiting.
+    if (verdict.kind === 'throttled') return 0;
+    if (verdict.kind !== 'overloaded') {
+      if (attempts >= FAILED_ATTEMPTS || this.#budget < 1) return undefined;
+    }
+    if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
+    return random() * Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(attempts - 1, 10));
+  }
+}

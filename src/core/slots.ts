@@ -1,0 +1,59 @@
+import { ALWAYS_NORMAL, type Core, type Demand, type ModeState } from './core.ts';
+
+/** Slots in normal mode (seed: 000). */
+export const DEFAULT_CONCURRENCY = 400;
+/** Slots for requests that are admitted in throttled mode (seed: 000). */
+export const DEFAULT_THROTTLED_CONCURRENCY = 10;
+
+const SLOT = 1;
+const SLOT_AND_THROTTLED_SLOT = 2;
+
+/** Requests. */
+export interface SlotsSnapshot {
+  readonly limit: number;
+  readonly inFlight: number;
+  readonly throttledLimit: number;
+  /** Those of `inFlight` that were admitted in throttled mode. */
+  readonly throttledInFlight: number;
+}
+
+/**
+ * Counts requests in flight. In throttled mode a request needs a throttled slot too; those that
+ * were admitted before count for the limit only.
+ */
+export class Slots implements Core {
+  limit: number;
+  throttledLimit: number;
+  inFlight = 0;
+  throttledInFlight = 0;
+  readonly #mode: ModeState;
+
+  constructor(limit: number, throttledLimit: number, mode: ModeState = ALWAYS_NORMAL) {
+    this.limit = limit;
+    this.throttledLimit = throttledLimit;
+    this.#mode = mode;
+  }
+
+  wait(_demand: Demand, now: number): number {
+    if (this.inFlight >= this.limit) return Number.POSITIVE_INFINITY;
+    if (this.throttledInFlight < this.throttledLimit) return 0;
+    return Math.max(0, this.#mode.throttledUntil - now);
+  }
+
+  take(_demand: Demand, now: number): number {
+    this.inFlight += 1;
+    if (now >= this.#mode.throttledUntil) return SLOT;
+    this.throttledInFlight += 1;
+    return SLOT_AND_THROTTLED_SLOT;
+  }
+
+  giveBack(charge: number): void {
+    this.inFlight -= 1;
+    if (charge === SLOT_AND_THROTTLED_SLOT) this.throttledInFlight -= 1;
+  }
+
+  snapshot(): SlotsSnapshot {
+    const { limit, inFlight, throttledLimit, throttledInFlight } = this;
+    return { limit, inFlight, throttledLimit, throttledInFlight };
+  }
+}

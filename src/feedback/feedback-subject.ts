@@ -1,0 +1,169 @@
+import { Observable, Subject } from 'rxjs';
+import {
+  Backoff,
+  DEFAULT_BACKOFF_MS,
+  DEFAULT_LARGE_BACKOFF_MS,
+  DEFAULT_THROTTLED_FOR_MS,
+  LARGE_REQUEST_BYTES,
+  type Reopen,
+} from '../core/backoff.ts';
+import type { ModeState } from '../core/core.ts';
+import { Gate } from '../gate/gate.ts';
+import { systemClock } from '../gate/system-clock.ts';
+import { checkChoice, checkInteger, checkKeys, checkNumber } from '../model/check.ts';
+import type { Clock, Timer } from '../model/clock.ts';
+import type { Feedback, Mode } from '../model/feedback.ts';
+import { contain, type Probe } from '../model/probe.ts';
+import { positive } from './positive.ts';
+
+/** Longest wait that a provider's answer is believed: a minute. */
+export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
+
+export interface BackoffOptions {
+  /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */
+  readonly backoffMs?: number;
+  /** The same for a larger request. Default 5000 ms. */
+  readonly largeBackoffMs?: number;
+  /** Longest wait that a provider may ask for. Default 60,000 ms. */
+  readonly maxRetryAfterMs?: number;
+  /** Throttled mode outlasts the backoff by this. Default 10,000 ms. */
+  readonly throttledForMs?: number;
+  /** `'probe'` (default): one request tests before all go. `'all'`: everyone goes at once. */
+  readonly reopen?: Reopen;
+  /** Default: real time. */
+  readonly clock?: Clock;
+  readonly probe?: Probe;
+}
+
+const KEYS = [
+  'backoffMs',
+  'largeBackoffMs',
+  'maxRetryAfterMs',
+  'throttledForMs',
+  'reopen',
+  'clock',
+  'probe',
+] as const;
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkBackoffOptions(options: BackoffOptions): void {
+  checkKeys('FeedbackSubject', options, KEYS);
+  const { backoffMs, largeBackoffMs, maxRetryAfterMs, throttledForMs, reopen } = options;
+  if (backoffMs !== undefined) checkInteger('backoffMs', backoffMs, 1);
+  if (largeBackoffMs !== undefined) checkInteger('largeBackoffMs', largeBackoffMs, 1);
+  if (maxRetryAfterMs !== undefined) checkNumber('maxRetryAfterMs', maxRetryAfterMs, 1);
+  if (throttledForMs !== undefined) checkNumber('throttledForMs', throttledForMs, 0);
+  if (reopen !== undefined) checkChoice('reopen', reopen, ['probe', 'all']);
+}
+
+/**
+ * What attempts say about the provider, and what follows from it: the backoff and the mode.
+ *
+ * Operators that are given the same subject slow down together. Push into it what you learn
+ * elsewhere, from another process say; subscribe to it to see every answer.
+ *
+ * A `throttled` feedback (and an `overloaded` one that names a wait) closes the backoff gate and
+ * starts throttled mode. Nothing but time, and then a successful probe, opens it again.
+ *
+ * @example
+ * const feedback = new FeedbackSubject();
+ * feedback.mode$.subscribe((mode) => console.log(mode));
+ * prompts$.pipe(throttle(send, { feedback })).subscribe();
+ */
+export class FeedbackSubject extends Subject<Feedback> {
+  readonly clock: Clock;
+  readonly maxRetryAfterMs: number;
+  /** The mode now, then each change. Its timer runs only while somebody listens. */
+  readonly mode$: Observable<Mode>;
+  /** @internal where requests wait for the backoff to end: one queue for all who share it */
+  readonly gate: Gate<Backoff>;
+  readonly #backoffMs: number;
+  readonly #largeBackoffMs: number;
+  readonly #probe: Probe | undefined;
+  readonly #rejections = new Subject<void>();
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: BackoffOptions = {}) {
+    super();
+    checkBackoffOptions(options);
+    const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
+    this.clock = options.clock ?? systemClock;
+    this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
+    this.#backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
+    this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
+    this.#probe = contain(options.probe);
+    this.gate = new Gate('backoff', new Backoff(reopen, throttledForMs), this.clock, this.#probe);
+    this.mode$ = this.#watchMode();
+  }
+
+  /** `throttled` until `backoffUntil` + `throttledForMs`. */
+  get mode(): Mode {
+    return this.clock.now() < this.gate.core.throttledUntil ? 'throttled' : 'normal';
+  }
+
+  /** No request is sent before this time of the clock; undefined while none has been rejected. */
+  get backoffUntil(): number | undefined {
+    const { until } = this.gate.core;
+    return until === Number.NEGATIVE_INFINITY ? undefined : until;
+  }
+
+  /** Counts the backoffs so far. */
+  get epoch(): number {
+    return this.gate.core.epoch;
+  }
+
+  /** @internal */
+  get modeState(): ModeState {
+    return this.gate.core;
+  }
+
+  /** Takes in what an answer says, tells the subscribers, then lets pass whoever may. */
+  override next(feedback: Feedback): void {
+    const { core } = this.gate;
+    const epoch = feedback.epoch ?? core.epoch;
+    const retryAfterMs = positive(feedback.retryAfterMs);
+    if (feedback.kind === 'ok') core.accept(epoch);
+    else if (feedback.kind === 'throttled') this.#close(feedback, retryAfterMs, epoch);
+    else if (feedback.kind === 'overloaded' && retryAfterMs !== undefined) {
+      this.#close(feedback, retryAfterMs, epoch);
+    }
+    if (!this.closed) super.next(feedback);
+    this.gate.drain();
+  }
+
+  /** @internal the same as `next({kind: 'ok', …})`, for the many times when nobody listens */
+  accept(epoch: number, bytes: number): void {
+    if (this.observed) this.next({ kind: 'ok', epoch, bytes });
+    else if (this.gate.core.accept(epoch)) this.gate.drain();
+  }
+
+  #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {
+    const computedMs =
+      (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
+    const waitMs = Math.min(retryAfterMs ?? computedMs, this.maxRetryAfterMs);
+    this.gate.core.reject(waitMs, epoch, this.clock.now());
+    this.#probe?.backoff?.(waitMs, retryAfterMs === undefined ? 'computed' : 'retry_after');
+    this.#rejections.next();
+  }
+
+  #watchMode(): Observable<Mode> {
+    return new Observable((subscriber) => {
+      let last: Mode | undefined;
+      let timer: Timer | undefined;
+      const look = () => {
+        timer?.cancel();
+        const mode = this.mode;
+        if (mode === 'throttled') {
+          const leftMs = this.gate.core.throttledUntil - this.clock.now();
+          timer = this.clock.setTimer(look, leftMs, false);
+        }
+        if (mode === last) return;
+        last = mode;
+        subscriber.next(mode);
+      };
+      subscriber.add(this.#rejections.subscribe(look));
+      subscriber.add(() => timer?.cancel());
+      look();
+    });
+  }
+}

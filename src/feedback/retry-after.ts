@@ -1,0 +1,24 @@
+import { positive } from './positive.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * How long a response asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as an HTTP
+ * date (RFC 9110, 10.2.3), which counts from the response's own `Date`, since clocks differ.
+ * @returns milliseconds > 0; undefined where nothing usable is said
+ */
+export function retryAfterOf(headers: Headers, wallNow: () => number): number | undefined {
+  const ms = positive(decimal(headers['retry-after-ms']));
+  if (ms !== undefined) return ms;
+  const text = headers['retry-after'];
+  const seconds = decimal(text);
+  if (seconds !== undefined) return positive(seconds * 1000);
+  if (text === undefined) return undefined;
+  const sentAt = Date.parse(headers.date ?? '');
+  return positive(Date.parse(text) - (Number.isNaN(sentAt) ? wallNow() : sentAt));
+}
+
+/** Plain decimals alone: no exponent, hexadecimal or sign that `Number` would take. */
+function decimal(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+}

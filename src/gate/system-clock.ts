@@ -1,0 +1,40 @@
+import type { Clock, Timer } from '../model/clock.ts';
+
+/** The longest delay that Node's timers take; a longer one would fire at once. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+class SystemTimer implements Timer {
+  readonly #callback: () => void;
+  readonly #at: number;
+  readonly #keepAlive: boolean;
+  #timeout: NodeJS.Timeout | undefined;
+
+  constructor(callback: () => void, at: number, keepAlive: boolean) {
+    this.#callback = callback;
+    this.#at = at;
+    this.#keepAlive = keepAlive;
+    this.#arm();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timeout);
+  }
+
+  #arm(): void {
+    const leftMs = Math.max(0, Math.ceil(this.#at - performance.now()));
+    this.#timeout = setTimeout(() => this.#fire(), Math.min(leftMs, LONGEST_DELAY_MS));
+    if (!this.#keepAlive) this.#timeout.unref();
+  }
+
+  #fire(): void {
+    if (performance.now() < this.#at) this.#arm();
+    else this.#callback();
+  }
+}
+
+/** Real time: `performance.now()` and Node's timers, of any length. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimer: (callback, delayMs, keepAlive = true) =>
+    new SystemTimer(callback, performance.now() + delayMs, keepAlive),
+};

@@ -1,0 +1,68 @@
+import type { Ticket } from '../model/ticket.ts';
+import type { AttemptContext } from '../operators/attempt-context.ts';
+import { type Deck, type Dispatcher, Flight } from '../operators/flight.ts';
+import { type Route, Walk } from './walk.ts';
+
+/** One call to the API; called again when it is retried. */
+export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
+
+/** A route that ends with calling tasks. */
+export interface CallRoute<R> extends Route {
+  readonly dispatcher: Dispatcher<Task<R>, R>;
+}
+
+/** A task on its way through the gates, then in flight, until its promise is settled. */
+export class Call<R> extends Walk<Task<R>> implements Deck<Task<R>, R> {
+  readonly #dispatcher: Dispatcher<Task<R>, R>;
+  readonly #resolve: (value: R) => void;
+  readonly #reject: (reason: unknown) => void;
+  #flight: Flight<Task<R>, R> | undefined = undefined;
+
+  constructor(
+    task: Task<R>,
+    ticket: Ticket<Task<R>> | undefined,
+    route: CallRoute<R>,
+    signal: AbortSignal | undefined,
+    resolve: (value: R) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    super(task, ticket, route, signal);
+    this.#dispatcher = route.dispatcher;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  value(_flight: Flight<Task<R>, R>, value: R): void {
+    this.#resolve(value);
+  }
+
+  landed(flight: Flight<Task<R>, R>): void {
+    this.#forget();
+    flight.ticket.settle('ok');
+  }
+
+  crashed(flight: Flight<Task<R>, R>, error: unknown): void {
+    this.#forget();
+    this.#reject(error);
+    flight.ticket.settle('failed');
+  }
+
+  /**
+   * A call that has waited long is in the old generation of the garbage collector, and would keep
+   * its flight alive until that is collected.
+   */
+  #forget(): void {
+    this.#flight = undefined;
+    this.end();
+  }
+
+  protected arrived(ticket: Ticket<Task<R>>): void {
+    this.#flight = new Flight(ticket, this.#dispatcher, this);
+    this.#flight.send();
+  }
+
+  protected aborted(reason: unknown): void {
+    this.#reject(reason);
+    this.#flight?.cancel(reason);
+  }
+}

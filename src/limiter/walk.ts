@@ -1,0 +1,100 @@
+import type { Gate } from '../gate/gate.ts';
+import type { Receiver, Ticket } from '../model/ticket.ts';
+import type { Intake } from '../operators/intake.ts';
+
+/** Where the requests of one limiter get their tickets, and the gates that they pass. */
+export interface Route {
+  readonly intake: Intake<unknown>;
+  readonly first: Gate;
+  readonly rest: readonly Gate[];
+}
+
+/**
+ * A request of a promise user on its way through the gates, one after the other. An abort takes it
+ * out of the queue where it waits.
+ */
+export abstract class Walk<T> implements Receiver {
+  gone = false;
+  readonly #value: T;
+  readonly #route: Route;
+  readonly #signal: AbortSignal | undefined;
+  #ticket: Ticket<T> | undefined;
+  /** The gate where the request waits; undefined while it does not. */
+  #waitsAt: Gate | undefined = undefined;
+  #passed = 0;
+
+  /** @param ticket undefined: one without a size, made when its turn comes */
+  constructor(value: T, ticket: Ticket<T> | undefined, route: Route, signal?: AbortSignal) {
+    this.#value = value;
+    this.#ticket = ticket;
+    this.#route = route;
+    this.#signal = signal;
+    ticket?.take(this);
+  }
+
+  /** All gates are behind the request. */
+  protected abstract arrived(ticket: Ticket<T>): void;
+
+  /** The user has aborted, while the request waited or later. */
+  protected abstract aborted(reason: unknown): void;
+
+  start(): void {
+    if (this.#signal?.aborted) {
+      this.#abort();
+      return;
+    }
+    this.#signal?.addEventListener('abort', this);
+    const { first } = this.#route;
+    if (this.#ticket === undefined) {
+      const ticket = first.enterLater(this.#value, this);
+      if (ticket === undefined) this.#waitsAt = first;
+      else this.#walk(ticket as Ticket<T>);
+    } else if (first.enter(this.#ticket, this)) this.#walk(this.#ticket);
+    else this.#waitsAt = first;
+  }
+
+  ticketOf(value: T, arrivedAt: number): Ticket<T> {
+    this.#ticket = this.#route.intake.ticket(value, 0, 0, arrivedAt);
+    this.#ticket.take(this);
+    return this.#ticket;
+  }
+
+  admitted(ticket: Ticket<T>): void {
+    this.#waitsAt = undefined;
+    this.#walk(ticket);
+  }
+
+  /** The signal calls this: a listener that is an object costs no closure a request. */
+  handleEvent(): void {
+    this.#abort();
+  }
+
+  /** The request has ended: there is nothing to abort any more. */
+  protected end(): void {
+    this.#ticket = undefined;
+    this.#signal?.removeEventListener('abort', this);
+  }
+
+  /** One gate is passed: to the next. */
+  #walk(ticket: Ticket<T>): void {
+    const { rest } = this.#route;
+    while (!this.gone && this.#passed < rest.length) {
+      const gate = rest[this.#passed];
+      this.#passed += 1;
+      if (!gate?.enter(ticket, this)) {
+        this.#waitsAt = gate;
+        return;
+      }
+    }
+    if (!this.gone) this.arrived(ticket);
+  }
+
+  #abort(): void {
+    const ticket = this.#ticket;
+    this.end();
+    this.gone = true;
+    this.#waitsAt?.left(1);
+    this.aborted(this.#signal?.reason);
+    ticket?.settle('cancelled');
+  }
+}

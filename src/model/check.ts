@@ -1,0 +1,72 @@
+/** Checks of options. Each error names the option, the bound and the value it got. */
+
+/** What a wrong value looks like in a message: `NaN`, `"12"`, `undefined`, `{}`. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'object' && value !== null) {
+    return Array.isArray(value) ? `an array of ${value.length}` : 'an object';
+  }
+  if (typeof value === 'function') return 'a function';
+  return String(value);
+}
+
+function wrong(name: string, bound: string, value: unknown): never {
+  const message = `\`${name}\` must be ${bound}, got ${show(value)}`;
+  throw typeof value === 'number' ? new RangeError(message) : new TypeError(message);
+}
+
+/** A whole number of at least `least`. */
+export function checkInteger(name: string, value: unknown, least: number): number {
+  if (!Number.isSafeInteger(value) || (value as number) < least) {
+    wrong(name, `an integer >= ${least}`, value);
+  }
+  return value as number;
+}
+
+/** A finite number of at least `least`. */
+export function checkNumber(name: string, value: unknown, least: number): number {
+  if (!Number.isFinite(value) || (value as number) < least) {
+    wrong(name, `a finite number >= ${least}`, value);
+  }
+  return value as number;
+}
+
+/** A size: a finite number >= 0, rounded up, so that sums of sizes stay exact. */
+export function checkAmount(name: string, value: unknown): number {
+  return Number.isInteger(value) && (value as number) >= 0
+    ? (value as number)
+    : Math.ceil(checkNumber(name, value, 0));
+}
+
+/** A function. */
+export function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') wrong(name, 'a function', value);
+}
+
+/** true or false. */
+export function checkBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') wrong(name, 'true or false', value);
+}
+
+/** One of a few words. */
+export function checkChoice<C extends string>(
+  name: string,
+  value: unknown,
+  choices: readonly C[],
+): C {
+  const found = choices.find((choice) => choice === value);
+  return found ?? wrong(name, `one of ${choices.map(show).join(', ')}`, value);
+}
+
+/** An options object without keys that nothing reads: a misspelt option must not pass in silence. */
+export function checkKeys(name: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    wrong(name, 'an object', options);
+  }
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key)) {
+      throw new TypeError(`\`${key}\` is no option of ${name}; it takes ${known.join(', ')}`);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** The base of every error that headgate makes itself. Errors of your own calls pass through as they are. */
+export abstract class HeadgateError extends Error {
+  /** Says which error it is; stable, unlike the message. */
+  abstract readonly code: string;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** A ticket was used after it had been settled: it came back late, or from two places. */
+export class TicketExpiredError extends HeadgateError {
+  readonly code = 'TICKET_EXPIRED';
+  /** How the ticket had ended. */
+  readonly outcome: string;
+  constructor(outcome: string) {
+    super(
+      outcome === 'reclaimed'
+        ? 'this ticket came too late: no gate took it over in time, so its leases were reclaimed'
+        : `this ticket has ended already (${outcome}); a ticket passes each gate once`,
+    );
+    this.outcome = outcome;
+  }
+}
+
+/** A ticket reached a second gate while the first still held it, for example through `share()`. */
+export class TicketInUseError extends HeadgateError {
+  readonly code = 'TICKET_IN_USE';
+  constructor() {
+    super('this ticket is held elsewhere; a ticket can be in one place only');
+  }
+}
+
+/** The estimator threw, or returned something that is no size. `cause` has what it was. */
+export class EstimatorError extends HeadgateError {
+  readonly code = 'ESTIMATOR_FAILED';
+  constructor(estimator: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`the estimator \`${estimator}\` failed: ${why}`, { cause });
+  }
+}
+
+/** The provider asks to wait longer than `maxRetryAfterMs`. `cause` has the provider's answer. */
+export class RetryAfterTooLongError extends HeadgateError {
+  readonly code = 'RETRY_AFTER_TOO_LONG';
+  readonly retryAfterMs: number;
+  readonly maxRetryAfterMs: number;
+  constructor(retryAfterMs: number, maxRetryAfterMs: number, cause: unknown) {
+    super(
+      `the provider asks to wait ${Math.round(retryAfterMs)} ms, more than maxRetryAfterMs (${maxRetryAfterMs})`,
+      { cause },
+    );
+    this.retryAfterMs = retryAfterMs;
+    this.maxRetryAfterMs = maxRetryAfterMs;
+  }
+}

@@ -1,0 +1,42 @@
+/** What the result of an attempt says about the provider. */
+
+/**
+ * - `ok`: it answered;
+ * - `throttled`: we send too much (429);
+ * - `overloaded`: it has too much to do, whoever sends (503, 529);
+ * - `failed`: something broke (other 5xx, connection errors, errors of your own code);
+ * - `fatal`: asking again cannot help (quota, billing, 401, 403, other 4xx).
+ */
+export type FeedbackKind = 'ok' | 'throttled' | 'overloaded' | 'failed' | 'fatal';
+
+/** Whether the provider has asked us lately to slow down. */
+export type Mode = 'normal' | 'throttled';
+
+export interface Feedback {
+  readonly kind: FeedbackKind;
+  /** Milliseconds that the provider asked to wait. Values that are no number > 0 are ignored. */
+  readonly retryAfterMs?: number;
+  /** Size of the request, which scales the wait where the provider named none. Default 0. */
+  readonly bytes?: number;
+  /** Which limit was hit, where the provider says. */
+  readonly limit?: string;
+  /** Response headers, names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * The backoff that was in force when the attempt was sent: answers of one epoch count once.
+   * Default: the present one.
+   */
+  readonly epoch?: number;
+}
+
+/** How an error or a response is to be taken. */
+export interface Verdict {
+  readonly kind: FeedbackKind;
+  /** Whether sending the same request again may help. Default: true for `throttled` and `overloaded`. */
+  readonly retry?: boolean;
+  readonly retryAfterMs?: number;
+  readonly limit?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** HTTP status, where there was one. */
+  readonly status?: number;
+}

@@ -1,0 +1,40 @@
+/** Where requests wait: at a gate, or between two attempts (`retry`). */
+export type GateKind = 'concurrency' | 'byteBudget' | 'backoff' | 'retry';
+
+/** How a request's time with headgate ended. */
+export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';
+
+/** What waiting at one gate cost one request. */
+export interface GateWait {
+  /** Milliseconds, over all attempts. */
+  readonly waitMs: number;
+  /** How often the gate told the request to wait (on). */
+  readonly rounds: number;
+}
+
+/** What happened to one request. */
+export interface RequestStats {
+  /** Waits by gate; a gate where the request did not wait is missing. */
+  readonly waits: Readonly<Partial<Record<GateKind, GateWait>>>;
+  /** Calls to the API, 0 when none was made. */
+  readonly attempts: number;
+  readonly bytes: number;
+  readonly tokens: number;
+  /** Milliseconds from arrival until now, or until it was settled. */
+  readonly durationMs: number;
+}
+
+/** How one request ended, as `outcomes: true` emits it: exactly one a request. */
+export type Outcome<T, R> =
+  | {
+      readonly status: 'ok';
+      readonly value: R;
+      readonly request: T;
+      readonly stats: RequestStats;
+    }
+  | {
+      readonly status: 'failed';
+      readonly error: unknown;
+      readonly request: T;
+      readonly stats: RequestStats;
+    };

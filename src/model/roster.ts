@@ -1,0 +1,37 @@
+/** Something that can stand in one {@link Roster} at a time. */
+export interface Enlisted<T> {
+  before: T | undefined;
+  after: T | undefined;
+}
+
+/**
+ * Who is present, in order of arrival: a doubly linked list through the members themselves. Those
+ * who leave are unlinked fully, so that the old generation of the garbage collector, where leftovers
+ * of a `Set` end up, keeps no young one alive.
+ */
+export class Roster<T extends Enlisted<T>> {
+  #first: T | undefined = undefined;
+  #last: T | undefined = undefined;
+
+  get first(): T | undefined {
+    return this.#first;
+  }
+
+  add(member: T): void {
+    member.before = this.#last;
+    if (this.#last === undefined) this.#first = member;
+    else this.#last.after = member;
+    this.#last = member;
+  }
+
+  /** Of a member; of somebody else it would break the list. */
+  remove(member: T): void {
+    const { before, after } = member;
+    if (before === undefined) this.#first = after;
+    else before.after = after;
+    if (after === undefined) this.#last = before;
+    else after.before = before;
+    member.before = undefined;
+    member.after = undefined;
+  }
+}

@@ -1,0 +1,30 @@
+import { checkAmount } from './check.ts';
+
+/**
+ * A value with its size: what `byteEstimate` emits and `chunkBy` groups.
+ * The first gate that it meets makes it a ticket.
+ */
+export class Sized<T> {
+  /** Makes the class nominal: a ticket has a value and a size too, but must not be chunked. */
+  declare private readonly kind: 'sized';
+  readonly value: T;
+  /** Bytes that the value is charged as; a whole number >= 0. */
+  readonly bytes: number;
+  /** Tokens that the value is charged as; a whole number >= 0. */
+  readonly tokens: number;
+
+  /**
+   * @param value the request itself
+   * @param bytes its size; fractions are rounded up
+   * @param tokens its tokens; fractions are rounded up. Default: `bytes / 4`
+   * @throws RangeError or TypeError for a size that is negative, NaN, infinite or no number
+   */
+  constructor(value: T, bytes: number, tokens: number = bytes / BYTES_PER_TOKEN) {
+    this.value = value;
+    this.bytes = checkAmount('bytes', bytes);
+    this.tokens = checkAmount('tokens', tokens);
+  }
+}
+
+/** The usual rule of thumb for English text in the vocabularies of current models. */
+export const BYTES_PER_TOKEN = 4;

@@ -1,0 +1,195 @@
+import type { Clock, Timer } from './clock.ts';
+import { TicketExpiredError, TicketInUseError } from './errors.ts';
+import type { GateKind, GateWait, RequestStats, SettleOutcome } from './outcome.ts';
+import type { Probe } from './probe.ts';
+
+/** Whoever lends something to tickets (a slot, bytes) and wants it back. */
+export interface Lender {
+  /** Takes back exactly what was charged. Must not throw. */
+  giveBack(charge: number): void;
+}
+
+/** Whoever waits for requests to be admitted. */
+export interface Receiver {
+  /** Whether it has gone, with all that it had in queues. */
+  readonly gone: boolean;
+  /**
+   * Makes the ticket of something that has waited without one.
+   * @returns undefined if that cannot be done; then the receiver has gone
+   */
+  ticketOf?(item: unknown, arrivedAt: number): Ticket | undefined;
+  admitted(ticket: Ticket): void;
+}
+
+/** What the tickets of one subscription or limiter share. */
+export interface Origin {
+  readonly clock: Clock;
+  readonly probe: Probe | undefined;
+  tokensOf(value: unknown, bytes: number): number;
+}
+
+/** A thing lent, on top of what was lent before. */
+class Lease {
+  readonly lender: Lender;
+  readonly charge: number;
+  below: Lease | undefined;
+  constructor(lender: Lender, charge: number, below: Lease | undefined) {
+    this.lender = lender;
+    this.charge = charge;
+    this.below = below;
+  }
+}
+
+/** A wait that is over, on top of earlier ones. */
+class Wait {
+  readonly gate: GateKind;
+  readonly waitMs: number;
+  readonly rounds: number;
+  readonly before: Wait | undefined;
+  constructor(gate: GateKind, waitMs: number, rounds: number, before: Wait | undefined) {
+    this.gate = gate;
+    this.waitMs = waitMs;
+    this.rounds = rounds;
+    this.before = before;
+  }
+}
+
+/**
+ * A request on its way, with the leases that it holds.
+ *
+ * Whoever holds a ticket settles it. Between two gates nobody does: a ticket that you keep from
+ * the next gate (with `filter`, say) is reclaimed after a while; `ticket.settle('cancelled')`
+ * gives its leases back at once.
+ */
+export class Ticket<out T = unknown> {
+  /** Makes the class nominal: tickets cannot be chunked. */
+  declare private readonly kind: 'ticket';
+  /** The request itself. */
+  readonly value: T;
+  readonly bytes: number;
+  /** Position of the request in its stream, from 0. */
+  readonly index: number;
+  /** When it came to its first gate, in the clock's milliseconds. */
+  readonly arrivedAt: number;
+  /** @internal the backoff in force when the last attempt was sent */
+  epoch = 0;
+  /** Attempts made so far. */
+  attempts = 0;
+  /** How it ended, once it has. */
+  outcome: SettleOutcome | undefined = undefined;
+  /** @internal its neighbours among the tickets that one subscription has waiting */
+  before: Ticket | undefined = undefined;
+  /** @internal */
+  after: Ticket | undefined = undefined;
+  /** @internal runs while nobody holds the ticket */
+  transit: Timer | undefined = undefined;
+  readonly #origin: Origin;
+  #tokens: number;
+  #holder: object | undefined = undefined;
+  #top: Lease | undefined = undefined;
+  #waits: Wait | undefined = undefined;
+
+  /** @internal */
+  constructor(
+    origin: Origin,
+    value: T,
+    bytes: number,
+    tokens: number | undefined,
+    index: number,
+    arrivedAt: number,
+  ) {
+    this.#origin = origin;
+    this.value = value;
+    this.bytes = bytes;
+    this.#tokens = tokens ?? -1;
+    this.index = index;
+    this.arrivedAt = arrivedAt;
+  }
+
+  /** Tokens of the request, estimated when first asked for. */
+  get tokens(): number {
+    if (this.#tokens < 0) this.#tokens = this.#origin.tokensOf(this.value, this.bytes);
+    return this.#tokens;
+  }
+
+  /**
+   * Gives all leases back, last lent first, exactly what was charged, once.
+   * @returns false when the ticket had been settled before, and nothing was done.
+   */
+  settle(outcome: SettleOutcome): boolean {
+    if (this.outcome !== undefined) return false;
+    this.outcome = outcome;
+    this.#cancelTransit();
+    let lease = this.#top;
+    this.#top = undefined;
+    for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge);
+    this.#origin.probe?.settled?.(this, outcome);
+    return true;
+  }
+
+  /** What has happened to the request so far. */
+  stats(): RequestStats {
+    const waits: Partial<Record<GateKind, GateWait>> = {};
+    for (let wait = this.#waits; wait !== undefined; wait = wait.before) {
+      const sum = waits[wait.gate];
+      waits[wait.gate] = {
+        waitMs: wait.waitMs + (sum?.waitMs ?? 0),
+        rounds: wait.rounds + (sum?.rounds ?? 0),
+      };
+    }
+    return {
+      waits,
+      attempts: this.attempts,
+      bytes: this.bytes,
+      tokens: this.tokens,
+      durationMs: this.#origin.clock.now() - this.arrivedAt,
+    };
+  }
+
+  /** @internal a gate or dispatch takes the ticket over. Throws when it may not. */
+  take(holder: object): void {
+    if (this.outcome !== undefined) throw new TicketExpiredError(this.outcome);
+    if (this.#holder !== undefined) throw new TicketInUseError();
+    this.#holder = holder;
+    this.#cancelTransit();
+  }
+
+  /** @internal the holder lets go: from now on somebody must take the ticket over */
+  release(): void {
+    this.#holder = undefined;
+  }
+
+  /** @internal whether the ticket lives and nobody holds it */
+  get isAdrift(): boolean {
+    return this.#holder === undefined && this.outcome === undefined;
+  }
+
+  /** @internal */
+  lend(lender: Lender, charge: number): void {
+    this.#top = new Lease(lender, charge, this.#top);
+  }
+
+  /** @internal gives back what one lender lent, where it lies in the stack */
+  returnTo(lender: Lender): void {
+    let above: Lease | undefined;
+    for (let lease = this.#top; lease !== undefined; lease = lease.below) {
+      if (lease.lender === lender) {
+        if (above === undefined) this.#top = lease.below;
+        else above.below = lease.below;
+        lender.giveBack(lease.charge);
+        return;
+      }
+      above = lease;
+    }
+  }
+
+  /** @internal */
+  waited(gate: GateKind, waitMs: number, rounds: number): void {
+    this.#waits = new Wait(gate, waitMs, rounds, this.#waits);
+  }
+
+  #cancelTransit(): void {
+    this.transit?.cancel();
+    this.transit = undefined;
+  }
+}

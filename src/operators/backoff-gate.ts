@@ -1,0 +1,33 @@
+import { Observable, type OperatorFunction } from 'rxjs';
+import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { checkKeys } from '../model/check.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
+import { type Arrival, Intake } from './intake.ts';
+import { checkPassageOptions, PASSAGE_KEYS, Passage, type PassageOptions } from './passage.ts';
+
+/**
+ * Holds requests back while a backoff is in force; they keep the leases that they have. When it is
+ * over one probe passes, and when that goes well everyone (`reopen: 'all'` of the feedback lets
+ * everyone pass at once).
+ *
+ * All gates and retries that share a `feedback` wait in one queue, first come, first served.
+ *
+ * @throws TypeError where `feedback` is missing: nothing could ever close the gate
+ * @example
+ * const feedback = new FeedbackSubject();
+ * prompts$.pipe(backoffGate({ feedback }), dispatch(send, { feedback }))
+ */
+export function backoffGate<T>(
+  options: CommonOptions & PassageOptions & { readonly feedback: FeedbackSubject },
+): OperatorFunction<Arrival<T>, Ticket<T>> {
+  checkKeys('backoffGate', options, [...COMMON_KEYS, ...PASSAGE_KEYS]);
+  checkPassageOptions(options);
+  const around = surroundings(options);
+  const { feedback } = around;
+  if (feedback === undefined) throw new TypeError('`feedback` must be a FeedbackSubject');
+  return (source) =>
+    new Observable((out) => {
+      source.subscribe(new Passage(out, feedback.gate, new Intake<T>(around), options));
+    });
+}

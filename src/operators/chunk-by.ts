@@ -1,0 +1,102 @@
+import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
+import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../core/chunker.ts';
+import { systemClock } from '../gate/system-clock.ts';
+import { checkInteger, checkKeys, checkNumber } from '../model/check.ts';
+import type { Chunk } from '../model/chunk.ts';
+import type { Clock, Timer } from '../model/clock.ts';
+import { contain, type Probe } from '../model/probe.ts';
+import { Sized } from '../model/sized.ts';
+
+export interface ChunkOptions {
+  /** Items a chunk holds at the most. Default 1024 (seed: 002). */
+  readonly maxItems?: number;
+  /** Bytes a chunk holds at the most, unless one item alone has more. Default 5,000,000 (seed: 002). */
+  readonly maxBytes?: number;
+  /** How long a chunk may stay open for more, in ms. Default: until it is full or the source ends. */
+  readonly maxDelayMs?: number;
+  /** Default: real time. */
+  readonly clock?: Clock;
+  readonly probe?: Probe;
+}
+
+const KEYS = ['maxItems', 'maxBytes', 'maxDelayMs', 'clock', 'probe'] as const;
+
+/**
+ * Groups values into chunks that are sent as one request each. An exact fit stays in; an item over
+ * the byte cap forms a chunk alone; no chunk is empty. The end of the source closes the open chunk,
+ * an error drops it. Stands between `byteEstimate` and the first gate.
+ *
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * data$.pipe(byteEstimate(), chunkBy({ maxItems: 128 }), throttle((batch) => train(batch)))
+ */
+export function chunkBy<T>(options: ChunkOptions = {}): OperatorFunction<Sized<T>, Chunk<T>> {
+  checkKeys('chunkBy', options, KEYS);
+  const { maxItems = DEFAULT_MAX_ITEMS, maxBytes = DEFAULT_MAX_CHUNK_BYTES } = options;
+  checkInteger('maxItems', maxItems, 1);
+  checkInteger('maxBytes', maxBytes, 1);
+  if (options.maxDelayMs !== undefined) checkNumber('maxDelayMs', options.maxDelayMs, 0);
+  return (source) =>
+    new Observable((out) => {
+      source.subscribe(new Chunking(out, new Chunker<T>(maxItems, maxBytes), options));
+    });
+}
+
+class Chunking<T> extends Subscriber<Sized<T>> {
+  readonly #out: Subscriber<Chunk<T>>;
+  readonly #chunker: Chunker<T>;
+  readonly #maxDelayMs: number | undefined;
+  readonly #clock: Clock;
+  readonly #probe: Probe | undefined;
+  #timer: Timer | undefined;
+
+  constructor(out: Subscriber<Chunk<T>>, chunker: Chunker<T>, options: ChunkOptions) {
+    super(out);
+    this.#out = out;
+    this.#chunker = chunker;
+    this.#maxDelayMs = options.maxDelayMs;
+    this.#clock = options.clock ?? systemClock;
+    this.#probe = contain(options.probe);
+    out.add(() => this.#timer?.cancel());
+  }
+
+  protected override _next(item: Sized<T>): void {
+    if (!(item instanceof Sized)) {
+      this.#out.error(
+        new TypeError('chunkBy takes what byteEstimate emits, before the first gate'),
+      );
+      return;
+    }
+    const opens = this.#chunker.empty;
+    const overflowing = this.#chunker.add(item);
+    if (opens || overflowing !== undefined) this.#startTimer();
+    if (overflowing !== undefined) this.#emit(overflowing);
+    this.#emitIfAny(this.#chunker.full());
+  }
+
+  protected override _complete(): void {
+    this.#emitIfAny(this.#chunker.close('complete'));
+    this.#out.complete();
+  }
+
+  /** Runs from the first item of the open chunk. */
+  #startTimer(): void {
+    if (this.#maxDelayMs === undefined) return;
+    this.#timer?.cancel();
+    this.#timer = this.#clock.setTimer(() => {
+      this.#emitIfAny(this.#chunker.close('delay'));
+    }, this.#maxDelayMs);
+  }
+
+  /** The chunk that was open is closed now. */
+  #emitIfAny(chunk: Chunk<T> | undefined): void {
+    if (chunk === undefined) return;
+    this.#timer?.cancel();
+    this.#emit(chunk);
+  }
+
+  #emit(chunk: Chunk<T>): void {
+    this.#probe?.chunkClosed?.(chunk.value.length, chunk.bytes, chunk.reason);
+    this.#out.next(chunk);
+  }
+}

@@ -1,0 +1,34 @@
+import { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { systemClock } from '../gate/system-clock.ts';
+import type { Clock } from '../model/clock.ts';
+import { contain, type Probe } from '../model/probe.ts';
+
+/** What every gate and `dispatch` take. */
+export interface CommonOptions {
+  /** Whose backoff and mode apply. Operators that share one slow down together. */
+  readonly feedback?: FeedbackSubject;
+  /** Default: the clock of `feedback`, else real time. */
+  readonly clock?: Clock;
+  /** Told what happens. Default: nobody. */
+  readonly probe?: Probe;
+}
+
+export const COMMON_KEYS = ['feedback', 'clock', 'probe'] as const;
+
+/** The same, checked and completed. */
+export interface Surroundings {
+  readonly feedback: FeedbackSubject | undefined;
+  readonly clock: Clock;
+  readonly probe: Probe | undefined;
+}
+
+/** @throws TypeError for a `feedback` that is none, or that has another clock */
+export function surroundings({ feedback, clock, probe }: CommonOptions): Surroundings {
+  if (feedback !== undefined && !(feedback instanceof FeedbackSubject)) {
+    throw new TypeError('`feedback` must be a FeedbackSubject');
+  }
+  if (feedback !== undefined && clock !== undefined && feedback.clock !== clock) {
+    throw new TypeError('`clock` must be the clock of `feedback`; leave it out');
+  }
+  return { feedback, clock: feedback?.clock ?? clock ?? systemClock, probe: contain(probe) };
+}

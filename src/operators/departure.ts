@@ -1,0 +1,123 @@
+import { Subscriber } from 'rxjs';
+import type { Outcome } from '../model/outcome.ts';
+import { Roster } from '../model/roster.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { type Deck, type Dispatcher, Flight } from './flight.ts';
+import { InOrder } from './in-order.ts';
+import { type Arrival, type Intake, isTicket } from './intake.ts';
+import type { ResultOptions } from './send-options.ts';
+
+/** Sends what arrives, and hands the results downstream: the subscriber behind `dispatch`. */
+export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R> {
+  readonly #out: Subscriber<R | Outcome<T, R>>;
+  readonly #intake: Intake<T>;
+  readonly #dispatcher: Dispatcher<T, R>;
+  readonly #outcomes: boolean;
+  readonly #order: InOrder<R | Outcome<T, R>> | undefined;
+  readonly #flights = new Roster<Flight<T, R>>();
+  #sourceDone = false;
+
+  constructor(
+    out: Subscriber<R | Outcome<T, R>>,
+    intake: Intake<T>,
+    dispatcher: Dispatcher<T, R>,
+    { outcomes = false, ordered = false }: ResultOptions,
+  ) {
+    super(out);
+    this.#out = out;
+    this.#intake = intake;
+    this.#dispatcher = dispatcher;
+    this.#outcomes = outcomes;
+    this.#order = ordered ? new InOrder(out) : undefined;
+    out.add(() => this.#close());
+  }
+
+  protected override _next(arrival: Arrival<T>): void {
+    let ticket: Ticket<T>;
+    try {
+      ticket = isTicket(arrival)
+        ? arrival
+        : this.#intake.ticketOf(arrival, this.#intake.clock.now());
+      ticket.take(this);
+    } catch (error) {
+      this.#out.error(error);
+      return;
+    }
+    const flight = new Flight(ticket, this.#dispatcher, this);
+    this.#flights.add(flight);
+    flight.slot = this.#order?.open();
+    flight.send();
+  }
+
+  protected override _error(error: unknown): void {
+    this.#out.error(error);
+  }
+
+  protected override _complete(): void {
+    this.#sourceDone = true;
+    this.unsubscribe();
+    this.#completeIfDone();
+  }
+
+  value(flight: Flight<T, R>, value: R): void {
+    if (this.#outcomes) flight.last = value;
+    else this.#emit(flight, value);
+  }
+
+  landed(flight: Flight<T, R>): void {
+    this.#flights.remove(flight);
+    if (this.#outcomes) {
+      const { ticket, last } = flight;
+      // A request whose Observable was empty has no value: `undefined` stands for it.
+      const value = last as R;
+      this.#emit(flight, {
+        status: 'ok',
+        value,
+        request: ticket.value,
+        stats: ticket.stats(),
+      });
+    }
+    this.#finish(flight, 'ok');
+  }
+
+  crashed(flight: Flight<T, R>, error: unknown): void {
+    this.#flights.remove(flight);
+    if (this.#outcomes) {
+      const { ticket } = flight;
+      flight.release();
+      this.#emit(flight, {
+        status: 'failed',
+        error,
+        request: ticket.value,
+        stats: ticket.stats(),
+      });
+    } else {
+      this.#out.error(error);
+    }
+    this.#finish(flight, 'failed');
+  }
+
+  #emit({ slot }: Flight<T, R>, result: R | Outcome<T, R>): void {
+    if (slot === undefined) this.#out.next(result);
+    else this.#order?.push(slot, result);
+  }
+
+  #finish(flight: Flight<T, R>, outcome: 'ok' | 'failed'): void {
+    if (flight.slot !== undefined) this.#order?.close(flight.slot);
+    flight.ticket.settle(outcome);
+    this.#completeIfDone();
+  }
+
+  #completeIfDone(): void {
+    if (!this.#sourceDone || this.#flights.first !== undefined) return;
+    if (this.#order === undefined || this.#order.idle) this.#out.complete();
+  }
+
+  /** Downstream has closed, whyever: what is in flight is abandoned. */
+  #close(): void {
+    for (let flight = this.#flights.first; flight !== undefined; flight = this.#flights.first) {
+      this.#flights.remove(flight);
+      flight.cancel();
+    }
+  }
+}

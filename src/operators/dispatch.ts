@@ -1,0 +1,75 @@
+import {
+  Observable,
+  type ObservableInput,
+  type ObservedValueOf,
+  type OperatorFunction,
+} from 'rxjs';
+import { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { checkFunction, checkKeys } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+import type { Outcome } from '../model/outcome.ts';
+import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
+import { Departure } from './departure.ts';
+import { type Arrival, Intake } from './intake.ts';
+import {
+  checkResultOptions,
+  checkRetryOptions,
+  dispatcherOf,
+  type Project,
+  RESULT_KEYS,
+  RETRY_KEYS,
+  type ResultOptions,
+  type RetryOptions,
+  retryPolicyOf,
+} from './send-options.ts';
+
+export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {
+  /** Numbers in [0, 1) for jitter. Default `Math.random`. */
+  readonly random?: Random;
+}
+
+const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS, 'random'] as const;
+
+/**
+ * Sends each request with `project`, as `mergeMap` does, and sees it through: what comes back is
+ * told to `feedback`, and a request that was rejected is sent again, still holding its leases, as
+ * soon as the backoff is over.
+ *
+ * Retried are 429, 503 and 529 without end, and 408, 409, other 5xx and connection errors up to
+ * 3 attempts; a `Response` of fetch counts by its status, and the last one is passed on as the
+ * value it is. An Observable that has emitted is not retried. The first request that fails for
+ * good errors the stream, unless `outcomes` is true.
+ *
+ * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * prompts$.pipe(byteEstimate(), byteBudget(), dispatch((prompt) => client.complete(prompt)))
+ */
+export function dispatch<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  options: DispatchOptions & { readonly outcomes: true },
+): OperatorFunction<Arrival<T>, Outcome<T, ObservedValueOf<O>>>;
+export function dispatch<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  options?: DispatchOptions & { readonly outcomes?: false },
+): OperatorFunction<Arrival<T>, ObservedValueOf<O>>;
+export function dispatch<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  options: DispatchOptions = {},
+): OperatorFunction<Arrival<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+  checkFunction('project', project);
+  checkKeys('dispatch', options, KEYS);
+  checkRetryOptions(options);
+  checkResultOptions(options);
+  const around = surroundings(options);
+  return (source) =>
+    new Observable((out) => {
+      const feedback =
+        around.feedback ?? new FeedbackSubject({ clock: around.clock, probe: around.probe });
+      const dispatcher = dispatcherOf(project, feedback, retryPolicyOf(options), {
+        ...options,
+        probe: around.probe,
+      });
+      source.subscribe(new Departure(out, new Intake<T>(around), dispatcher, options));
+    });
+}

@@ -1,0 +1,181 @@
+import { Subscriber } from 'rxjs';
+import type { Gate } from '../gate/gate.ts';
+import { checkNumber } from '../model/check.ts';
+import type { Clock } from '../model/clock.ts';
+import { Roster } from '../model/roster.ts';
+import type { Sized } from '../model/sized.ts';
+import type { Receiver, Ticket } from '../model/ticket.ts';
+import { type Arrival, type Intake, isTicket } from './intake.ts';
+
+/** How long a ticket may be between two gates before it is reclaimed. */
+const DEFAULT_RECLAIM_AFTER_MS = 30_000;
+
+export interface PassageOptions {
+  /**
+   * How long a ticket may be on its way to the next gate, in ms, before its leases are taken back.
+   * Matters only where other operators between two gates delay or drop tickets. Default 30,000.
+   */
+  readonly reclaimAfterMs?: number;
+}
+
+export const PASSAGE_KEYS = ['reclaimAfterMs'] as const;
+
+/** @throws RangeError or TypeError that names the option */
+export function checkPassageOptions({ reclaimAfterMs }: PassageOptions): void {
+  if (reclaimAfterMs !== undefined) checkNumber('reclaimAfterMs', reclaimAfterMs, 1);
+}
+
+/**
+ * Takes tickets to a gate and hands them on when the gate lets them pass.
+ *
+ * Extends RxJS's Subscriber, as its own operators do, so that a synchronous source stops in the
+ * very turn in which downstream unsubscribes.
+ */
+export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
+  readonly #out: Subscriber<Ticket<T>>;
+  readonly #gate: Gate;
+  readonly #intake: Intake<T>;
+  readonly #clock: Clock;
+  readonly #reclaimAfterMs: number;
+  /** The tickets that are held here: those that wait at the gate. */
+  readonly #tickets = new Roster<Ticket>();
+  /** Tickets that were handed on and that nobody has taken over yet. */
+  readonly #adrift = new Set<Ticket>();
+  #waiting = 0;
+  #sourceDone = false;
+  #completed = false;
+  /** Downstream has closed. */
+  gone = false;
+
+  constructor(
+    out: Subscriber<Ticket<T>>,
+    gate: Gate,
+    intake: Intake<T>,
+    { reclaimAfterMs = DEFAULT_RECLAIM_AFTER_MS }: PassageOptions = {},
+  ) {
+    super(out);
+    this.#out = out;
+    this.#gate = gate;
+    this.#intake = intake;
+    this.#clock = intake.clock;
+    this.#reclaimAfterMs = reclaimAfterMs;
+    out.add(() => this.#close());
+  }
+
+  /** Where nobody watches, a request gets its ticket only when its turn comes. */
+  protected override _next(arrival: Arrival<T>): void {
+    if (isTicket(arrival)) this.#takeOver(arrival);
+    else if (this.#intake.probe === undefined) {
+      const ticket = this.#gate.enterLater(arrival, this);
+      if (ticket === undefined) this.#waiting += 1;
+      else this.#handOn(ticket as Ticket<T>);
+    } else {
+      const ticket = this.ticketOf(arrival, this.#clock.now());
+      if (ticket !== undefined) this.#enter(ticket);
+    }
+  }
+
+  protected override _error(error: unknown): void {
+    this.#out.error(error);
+  }
+
+  protected override _complete(): void {
+    this.#sourceDone = true;
+    this.unsubscribe();
+    this.#completeIfDone();
+  }
+
+  /** An estimator that fails errors the stream. */
+  ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
+    try {
+      const ticket = this.#intake.ticketOf(arrival, arrivedAt);
+      this.#take(ticket);
+      return ticket;
+    } catch (error) {
+      this.#fail(error);
+      return undefined;
+    }
+  }
+
+  admitted(ticket: Ticket<T>): void {
+    this.#waiting -= 1;
+    this.#handOn(ticket);
+    this.#completeIfDone();
+  }
+
+  #takeOver(ticket: Ticket<T>): void {
+    try {
+      this.#take(ticket);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#enter(ticket);
+  }
+
+  #take(ticket: Ticket<T>): void {
+    ticket.take(this);
+    this.#tickets.add(ticket);
+  }
+
+  #fail(error: unknown): void {
+    this.#out.error(error);
+    this.#close();
+  }
+
+  #enter(ticket: Ticket<T>): void {
+    if (this.#gate.enter(ticket, this)) this.#handOn(ticket);
+    else this.#waiting += 1;
+  }
+
+  #handOn(ticket: Ticket<T>): void {
+    if (this.gone) return;
+    this.#tickets.remove(ticket);
+    // Its user may have settled it while it waited.
+    if (ticket.outcome !== undefined) return;
+    ticket.release();
+    this.#out.next(ticket);
+    if (ticket.isAdrift) this.#watch(ticket);
+  }
+
+  /** An operator between two gates keeps the ticket: for a while that may be meant. */
+  #watch(ticket: Ticket): void {
+    if (this.#out.closed) {
+      ticket.settle('cancelled');
+      return;
+    }
+    this.#adrift.add(ticket);
+    const timer = this.#clock.setTimer(() => {
+      this.#adrift.delete(ticket);
+      ticket.settle('reclaimed');
+    }, this.#reclaimAfterMs);
+    ticket.transit = {
+      cancel: () => {
+        this.#adrift.delete(ticket);
+        timer.cancel();
+      },
+    };
+  }
+
+  #completeIfDone(): void {
+    if (!this.#sourceDone || this.#waiting > 0 || this.#completed) return;
+    this.#completed = true;
+    this.#out.complete();
+  }
+
+  /** Downstream has closed, whyever: nothing may be held here any more. */
+  #close(): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.#gate.left(this.#waiting);
+    for (let ticket = this.#tickets.first; ticket !== undefined; ticket = this.#tickets.first) {
+      this.#tickets.remove(ticket);
+      ticket.settle('cancelled');
+    }
+    for (const ticket of this.#adrift) {
+      // After a completion tickets may still be on their way to the next gate, through `delay` say.
+      if (this.#completed) ticket.transit?.cancel();
+      else ticket.settle('cancelled');
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { ObservableInput, ObservedValueOf } from 'rxjs';
+import { RetryPolicy } from '../core/retry.ts';
+import { classify } from '../feedback/classify.ts';
+import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+import type { Verdict } from '../model/feedback.ts';
+import type { Probe } from '../model/probe.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import type { Dispatcher } from './flight.ts';
+
+/** Sends one request. Whatever RxJS takes for an inner Observable may be returned. */
+export type Project<T, O extends ObservableInput<unknown>> = (
+  value: T,
+  context: AttemptContext,
+) => O;
+
+/** How often requests are sent, and what their errors mean. */
+export interface RetryOptions {
+  /**
+   * Attempts a request at the most, whatever it fails with; 1 turns retries off. Default: no bound
+   * for 429, 503 and 529; 3 for other passing failures.
+   */
+  readonly maxAttempts?: number;
+  /** No attempt starts later than this after the request's arrival, in ms. Default: no bound. */
+  readonly deadlineMs?: number;
+  /** What an error says about the provider. Default, also where it returns undefined: by its shape. */
+  readonly classify?: (error: unknown) => Verdict | undefined;
+}
+
+/** How results come out. */
+export interface ResultOptions {
+  /** Emit one `Outcome` a request, instead of erroring at the first that fails. Default false. */
+  readonly outcomes?: boolean;
+  /** Emit in the order of the source, not as results come. Default false. */
+  readonly ordered?: boolean;
+}
+
+export const RETRY_KEYS = ['maxAttempts', 'deadlineMs', 'classify'] as const;
+export const RESULT_KEYS = ['outcomes', 'ordered'] as const;
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkResultOptions({ outcomes, ordered }: ResultOptions): void {
+  if (outcomes !== undefined) checkBoolean('outcomes', outcomes);
+  if (ordered !== undefined) checkBoolean('ordered', ordered);
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkRetryOptions(options: RetryOptions): void {
+  if (options.maxAttempts !== undefined) checkInteger('maxAttempts', options.maxAttempts, 1);
+  if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 0);
+  if (options.classify !== undefined) checkFunction('classify', options.classify);
+}
+
+/** Retries of all that share a policy draw on one budget. */
+export function retryPolicyOf({ maxAttempts, deadlineMs }: RetryOptions): RetryPolicy {
+  return new RetryPolicy(
+    maxAttempts ?? Number.POSITIVE_INFINITY,
+    deadlineMs ?? Number.POSITIVE_INFINITY,
+  );
+}
+
+export interface DispatcherOptions {
+  readonly classify?: (error: unknown) => Verdict | undefined;
+  readonly random?: Random;
+  readonly probe?: Probe;
+}
+
+/** What the flights of one subscription share. */
+export function dispatcherOf<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  feedback: FeedbackSubject,
+  retry: RetryPolicy,
+  { classify: custom, random = Math.random, probe }: DispatcherOptions,
+): Dispatcher<T, ObservedValueOf<O>> {
+  return {
+    // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
+    project: project as Dispatcher<T, never>['project'],
+    feedback,
+    retry,
+    classify: custom === undefined ? classify : (error) => custom(error) ?? classify(error),
+    clock: feedback.clock,
+    random,
+    probe,
+  };
+}

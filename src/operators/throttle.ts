@@ -1,0 +1,80 @@
+import {
+  Observable,
+  type ObservableInput,
+  type ObservedValueOf,
+  type OperatorFunction,
+} from 'rxjs';
+import { checkFunction, checkKeys } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { Sized } from '../model/sized.ts';
+import { followMaxBytes } from './byte-budget.ts';
+import { surroundings } from './common-options.ts';
+import { followConcurrency } from './concurrency-limit.ts';
+import { GATE_KEYS, type GateOptions, gatesOf, sendThrough } from './gates.ts';
+import { Intake } from './intake.ts';
+import {
+  checkResultOptions,
+  checkRetryOptions,
+  dispatcherOf,
+  type Project,
+  RESULT_KEYS,
+  RETRY_KEYS,
+  type ResultOptions,
+  type RetryOptions,
+  retryPolicyOf,
+} from './send-options.ts';
+import { checkEstimator, type Estimator } from './size.ts';
+
+export interface ThrottleOptions<T = unknown> extends GateOptions, RetryOptions, ResultOptions {
+  /** How large a request is. Default: as `byteEstimate` does it. A `Sized` keeps the size it has. */
+  readonly estimate?: Estimator<T>;
+  /** Numbers in [0, 1) for jitter. Default `Math.random`. */
+  readonly random?: Random;
+}
+
+const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, 'estimate', 'random'] as const;
+
+/**
+ * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
+ * `byteBudget`, `backoffGate` and `dispatch`, one after the other. With a concurrency alone it
+ * behaves as `mergeMap(project, concurrency)`, and goes on where the API says 429.
+ *
+ * The gates belong to the subscription; `createLimiter` shares them between streams.
+ *
+ * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * prompts$.pipe(throttle((prompt) => client.complete(prompt), { concurrency: 50 })).subscribe(save);
+ */
+export function throttle<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  options: ThrottleOptions<T> & { readonly outcomes: true },
+): OperatorFunction<T | Sized<T>, Outcome<T, ObservedValueOf<O>>>;
+export function throttle<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  options?: ThrottleOptions<T> & { readonly outcomes?: false },
+): OperatorFunction<T | Sized<T>, ObservedValueOf<O>>;
+export function throttle<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  options: ThrottleOptions<T> = {},
+): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+  checkFunction('project', project);
+  checkKeys('throttle', options, KEYS);
+  checkRetryOptions(options);
+  checkResultOptions(options);
+  const estimate = checkEstimator(options.estimate);
+  const around = surroundings(options);
+  const openGates = gatesOf(options);
+  return (source) =>
+    new Observable((out) => {
+      const gates = openGates();
+      followConcurrency(out, options, gates.concurrency);
+      followMaxBytes(out, options, gates.byteBudget);
+      const dispatcher = dispatcherOf(project, gates.feedback, retryPolicyOf(options), {
+        ...options,
+        probe: around.probe,
+      });
+      sendThrough(source, out, gates, new Intake(around, estimate), dispatcher, options);
+    });
+}

@@ -1,0 +1,61 @@
+import type { LimitStatus } from '../limits/limit-set.ts';
+import type { Provider, ProviderAnswer } from '../provider-types.ts';
+import type { Exchange, Headers } from './exchange.ts';
+import type { Problem } from './problem.ts';
+import type { OutputOptions } from './text.ts';
+
+/** What all routes of a server share. */
+export interface RouteContext {
+  readonly provider: Provider;
+  /** Wall time, in milliseconds since 1970. */
+  readonly wallNow: () => number;
+  /** Undefined: every name is a model. */
+  readonly models: readonly string[] | undefined;
+  readonly output: OutputOptions;
+  /** Fires when the server closes. */
+  readonly closed: AbortSignal;
+}
+
+/** An error as one API tells it. */
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** How one API words what all have in common. */
+export interface Dialect {
+  /** Larger bodies are refused with 413. */
+  readonly maxBytes: number;
+  apiKey(exchange: Exchange): string | undefined;
+  /** Headers of every response. */
+  headers(exchange: Exchange): Headers;
+  /** Headers that tell the limits as they were `ageMs` ago. */
+  limitHeaders(limits: readonly LimitStatus[], context: RouteContext, ageMs: number): Headers;
+  problem(problem: Problem, exchange: Exchange): ErrorReply;
+  /** A provider's answer that is not ok. */
+  refusal(answer: ProviderAnswer, exchange: Exchange): ErrorReply;
+}
+
+/** A method and path, and what happens there. */
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  handle(exchange: Exchange, context: RouteContext, dialect: Dialect): Promise<void> | void;
+}
+
+/** Tells a client that its request failed. */
+export function sendRefusal(
+  answer: ProviderAnswer,
+  exchange: Exchange,
+  context: RouteContext,
+  dialect: Dialect,
+): void {
+  if (answer.status === 0) {
+    exchange.breakOff();
+    return;
+  }
+  const { status, headers, body } = dialect.refusal(answer, exchange);
+  const limits = dialect.limitHeaders(answer.limits, context, answer.latencyMs);
+  exchange.sendJson(status, { ...dialect.headers(exchange), ...limits, ...headers }, body);
+}

@@ -1,0 +1,75 @@
+import { anthropicDialect } from './anthropic.ts';
+import { anthropicMessages } from './anthropic-messages.ts';
+import type { Dialect, Route, RouteContext } from './dialect.ts';
+import type { Exchange } from './exchange.ts';
+import type { FutureStore } from './futures.ts';
+import { modelsRoute } from './models.ts';
+import { openAiDialect } from './openai.ts';
+import { openAiChat } from './openai-chat.ts';
+import { Problem } from './problem.ts';
+import { tinkerDialect } from './tinker.ts';
+import { retrieveRoute, sampleRoute } from './tinker-sampling.ts';
+
+/** Which API a client means, also where it is wrong. */
+function dialectOf(exchange: Exchange): Dialect {
+  if (exchange.path.startsWith('/api/v1/')) return tinkerDialect;
+  const anthropic =
+    exchange.path.startsWith('/v1/messages') || exchange.header('anthropic-version') !== undefined;
+  return anthropic ? anthropicDialect : openAiDialect;
+}
+
+function sendProblem(problem: Problem, exchange: Exchange, dialect: Dialect): void {
+  const { status, headers, body } = dialect.problem(problem, exchange);
+  const all: Record<string, string> = { ...dialect.headers(exchange), ...headers };
+  // What is left of a body that is too large is not worth another request.
+  if (problem.status === 413) Object.assign(all, { connection: 'close' });
+  if (problem.allow !== undefined) Object.assign(all, { allow: problem.allow });
+  exchange.sendJson(status, all, body);
+}
+
+/** Finds the route of an exchange, checks its key, and words what goes wrong as its API does. */
+export class Router {
+  readonly #context: RouteContext;
+  readonly #routes: readonly Route[];
+
+  constructor(context: RouteContext, futures: FutureStore, pollMs: number) {
+    this.#context = context;
+    this.#routes = [
+      openAiChat,
+      modelsRoute(anthropicDialect),
+      anthropicMessages,
+      sampleRoute(futures),
+      retrieveRoute(futures, pollMs),
+    ];
+  }
+
+  /** Never rejects. */
+  async handle(exchange: Exchange): Promise<void> {
+    const dialect = dialectOf(exchange);
+    try {
+      await this.#dispatch(exchange, dialect);
+    } catch (error) {
+      if (exchange.signal.aborted) exchange.breakOff();
+      else if (error instanceof Problem) sendProblem(error, exchange, dialect);
+      else sendProblem(new Problem(500, String(error)), exchange, dialect);
+    }
+  }
+
+  async #dispatch(exchange: Exchange, dialect: Dialect): Promise<void> {
+    const route = this.#routes.find(({ path }) => path === exchange.path);
+    if (route === undefined) {
+      throw new Problem(404, `Unknown request URL: ${exchange.method} ${exchange.path}.`);
+    }
+    if (route.method !== exchange.method) {
+      throw new Problem(405, `Not allowed to ${exchange.method} on ${exchange.path}.`, {
+        allow: route.method,
+      });
+    }
+    if (!this.#context.provider.authorises(dialect.apiKey(exchange))) {
+      throw new Problem(401, 'No API key was given, or one that is not known.', {
+        code: 'invalid_api_key',
+      });
+    }
+    await route.handle(exchange, this.#context, dialect);
+  }
+}

@@ -1,0 +1,139 @@
+import { setMaxListeners } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { Provider } from '../provider-types.ts';
+import { Exchange } from './exchange.ts';
+import { FutureStore } from './futures.ts';
+import { Router } from './router.ts';
+import { readServeOptions, type ServeOptions, type ServeSettings } from './serve-options.ts';
+
+/** How many requests a server remembers. */
+const KEPT_REQUESTS = 1000;
+
+/** One request that a server has seen. */
+export interface ReceivedRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  /** Undefined while nothing was answered, and when the connection broke before. */
+  readonly status: number | undefined;
+  /** Whether the client left, or the server closed, before the answer was complete. */
+  readonly aborted: boolean;
+}
+
+/** A provider that listens on loopback. */
+export interface ProviderServer {
+  /** Such as `http://127.0.0.1:40123`, with no slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** The last 1000 requests, oldest first. */
+  readonly requests: readonly ReceivedRequest[];
+  /** Breaks every open connection, ends their work, and frees the port. Harmless twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a provider over HTTP on 127.0.0.1, until `close()`:
+ *
+ * - OpenAI: `POST /v1/chat/completions`, whole or streamed, and `GET /v1/models`;
+ * - Anthropic: `POST /v1/messages`, whole or streamed;
+ * - Tinker: `POST /api/v1/asample` and `POST /api/v1/retrieve_future`.
+ *
+ * Each with its own headers and errors. Latencies pass on the provider's clock. The text of an
+ * answer depends on the provider's seed and the prompt alone. A client that leaves ends its
+ * request: its unit is free again and `provider.stats().aborted` counts it.
+ *
+ * ```ts
+ * const server = await serve(createProvider({ latency: { meanMs: 200 } }));
+ * await fetch(`${server.url}/v1/models`);
+ * await server.close();
+ * ```
+ *
+ * @throws RangeError or TypeError for wrong options; the error of `listen` when the port is taken
+ */
+export async function serve(
+  provider: Provider,
+  options: ServeOptions = {},
+): Promise<ProviderServer> {
+  const server = new LoopbackServer(provider, readServeOptions(options));
+  await server.listen();
+  return server;
+}
+
+class LoopbackServer implements ProviderServer {
+  readonly #server: Server;
+  readonly #settings: ServeSettings;
+  readonly #router: Router;
+  readonly #futures: FutureStore;
+  readonly #closing = new AbortController();
+  readonly #open = new Set<Exchange>();
+  readonly #requests: Exchange[] = [];
+  #count = 0;
+  #closed: Promise<void> | undefined;
+
+  constructor(provider: Provider, settings: ServeSettings) {
+    this.#settings = settings;
+    this.#futures = new FutureStore(provider.clock, settings.futureTtlMs);
+    // Every sampling request in flight listens.
+    setMaxListeners(0, this.#closing.signal);
+    const { models, output, wallNow, pollMs } = settings;
+    const context = { provider, models, output, wallNow, closed: this.#closing.signal };
+    this.#router = new Router(context, this.#futures, pollMs);
+    this.#server = createServer((request, response) => {
+      response.setHeader('date', new Date(wallNow()).toUTCString());
+      this.#receive(new Exchange(request, response, this.#nextId()), response);
+    });
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : this.#settings.port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get requests(): readonly ReceivedRequest[] {
+    return this.#requests.map(({ id, method, path, status, signal }) => ({
+      id,
+      method,
+      path,
+      status,
+      aborted: signal.aborted,
+    }));
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#settings.port, '127.0.0.1', () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#closing.abort(new Error('the server closed'));
+      for (const exchange of this.#open) exchange.abort('the server closed');
+      this.#futures.clear();
+      this.#server.closeAllConnections();
+    });
+    return this.#closed;
+  }
+
+  #receive(exchange: Exchange, response: NodeJS.EventEmitter): void {
+    this.#open.add(exchange);
+    response.once('close', () => this.#open.delete(exchange));
+    this.#requests.push(exchange);
+    if (this.#requests.length > KEPT_REQUESTS) this.#requests.shift();
+    void this.#router.handle(exchange);
+  }
+
+  #nextId(): string {
+    this.#count++;
+    return this.#count.toString(16).padStart(24, '0');
+  }
+}

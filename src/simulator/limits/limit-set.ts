@@ -1,0 +1,142 @@
+import type { Capacity } from './capacity.ts';
+import { FixedWindow } from './fixed-window.ts';
+import type { LimitAlgorithm, LimitOptions, LimitUnit } from './limit-options.ts';
+import type { Charge, LimitSize, LimitState, TokenCounts } from './limit-state.ts';
+import { SlidingWindow } from './sliding-window.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** What an answer tells of one limit, as it was when the request was let in or rejected. */
+export interface LimitStatus {
+  name: string;
+  unit: LimitUnit;
+  limit: number;
+  /** An integer >= 0. */
+  remaining: number;
+  /** Milliseconds until the limit is fully available again, if nothing more is sent. */
+  resetMs: number;
+}
+
+/** What a request took from every limit. Only a {@link LimitSet} looks inside. */
+export type Charges = readonly { readonly real: Charge; readonly told: Charge | undefined }[];
+
+/** The first limit that a request does not fit, and for how long. */
+export interface LimitRefusal {
+  readonly limit: string;
+  /** Infinity: the request is larger than the limit. */
+  readonly waitMs: number;
+}
+
+interface KeptLimit {
+  readonly name: string;
+  readonly options: LimitOptions;
+  readonly state: LimitState;
+  /** Counts along and never rejects. */
+  readonly told: LimitState | undefined;
+}
+
+function makeState(
+  size: LimitSize & { algorithm: LimitAlgorithm; burst?: number },
+  capacity: Capacity,
+): LimitState {
+  if (size.algorithm === 'token-bucket') {
+    return new TokenBucket(size, size.burst ?? size.limit, capacity);
+  }
+  return size.algorithm === 'fixed-window'
+    ? new FixedWindow(size, capacity)
+    : new SlidingWindow(size, capacity);
+}
+
+/** What a request costs before anyone knows how many tokens it will put out. */
+function firstCost({ unit, charge }: LimitOptions, input: number, maxOutput: number): number {
+  if (unit === 'requests') return 1;
+  if (unit === 'input-tokens') return input;
+  return (unit === 'tokens' ? input : 0) + (charge === 'actual' ? 0 : maxOutput);
+}
+
+function finalCost({ unit }: LimitOptions, used: TokenCounts): number {
+  return (unit === 'tokens' ? used.inputTokens : 0) + used.outputTokens;
+}
+
+/** All rate limits of a provider: one decision checks all and charges all or none. */
+export class LimitSet {
+  readonly #limits: readonly KeptLimit[];
+  readonly #capacity: Capacity;
+
+  constructor(limits: readonly LimitOptions[], capacity: Capacity) {
+    this.#capacity = capacity;
+    this.#limits = limits.map((options) => {
+      const { advertised, algorithm } = options;
+      const told = advertised ? makeState({ algorithm, ...advertised }, capacity) : undefined;
+      const state = makeState(options, capacity);
+      return { name: options.name ?? options.unit, options, state, told };
+    });
+  }
+
+  /** The limit that needs the longest wait, or undefined when the request fits all of them. */
+  check(nowMs: number, inputTokens: number, maxTokens: number): LimitRefusal | undefined {
+    let refusal: LimitRefusal | undefined;
+    for (const { name, options, state } of this.#limits) {
+      const waitMs = state.waitMs(nowMs, firstCost(options, inputTokens, maxTokens));
+      if (waitMs > (refusal?.waitMs ?? 0)) refusal = { limit: name, waitMs };
+    }
+    return refusal;
+  }
+
+  /** Charges a request to every limit; to be asked only after `check` found that it fits. */
+  charge(nowMs: number, inputTokens: number, maxTokens: number): Charges {
+    return this.#limits.map(({ options, state, told }) => {
+      const cost = firstCost(options, inputTokens, maxTokens);
+      return { real: state.charge(nowMs, cost), told: told?.charge(nowMs, cost) };
+    });
+  }
+
+  /** Corrects what was charged, where a limit does so. */
+  settle(nowMs: number, charges: Charges, used: TokenCounts): void {
+    this.#limits.forEach(({ options, state, told }, index) => {
+      const charge = charges[index];
+      const { unit, charge: mode = 'upfront' } = options;
+      if (charge === undefined || mode === 'upfront') return;
+      if (unit === 'requests' || unit === 'input-tokens') return;
+      const actual = finalCost(options, used);
+      state.settle(nowMs, charge.real, actual);
+      if (charge.told !== undefined) told?.settle(nowMs, charge.told, actual);
+    });
+  }
+
+  /** Counts a rejected request against the limits on requests. */
+  penalise(nowMs: number): void {
+    for (const { options, state, told } of this.#limits) {
+      if (options.unit !== 'requests') continue;
+      state.penalise(nowMs, 1);
+      told?.penalise(nowMs, 1);
+    }
+  }
+
+  /** What answers tell, in the order of the options. */
+  status(nowMs: number): LimitStatus[] {
+    const factor = this.#capacity.announcedFactorAt(nowMs);
+    const statuses: LimitStatus[] = [];
+    for (const { name, options, state, told } of this.#limits) {
+      if (options.advertised === false) continue;
+      const { limit: full, windowMs } = options.advertised ?? options;
+      const shown = told ?? state;
+      const limit = Math.floor(full * factor);
+      const remaining = Math.min(limit, Math.floor(shown.remaining(nowMs)));
+      const resetMs = shown.resetMs(nowMs);
+      const finiteMs = Number.isFinite(resetMs) ? resetMs : windowMs;
+      statuses.push({ name, unit: options.unit, limit, remaining, resetMs: finiteMs });
+    }
+    return statuses;
+  }
+
+  /** What the limits on one unit allow in some milliseconds of full capacity; Infinity without any. */
+  allowed(unit: LimitUnit, fullCapacityMs: number): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (const { options } of this.#limits) {
+      if (options.unit === unit) {
+        least = Math.min(least, (options.limit * fullCapacityMs) / options.windowMs);
+      }
+    }
+    return least;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Capacity } from './capacity.ts';
+import { type Charge, type LimitSize, type LimitState, TOLERANCE_MS } from './limit-state.ts';
+
+/** Entries that have left the window stay in the list until they are this many, and half of it. */
+const COMPACT_FROM = 64;
+
+/**
+ * A log of what was taken: no interval of `windowMs`, wherever it starts, holds more than the
+ * limit. An entry counts for `windowMs` and not an instant longer.
+ */
+export class SlidingWindow implements LimitState {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #capacity: Capacity;
+  #log: Charge[] = [];
+  #head = 0;
+  #used = 0;
+
+  constructor(size: LimitSize, capacity: Capacity) {
+    this.#limit = size.limit;
+    this.#windowMs = size.windowMs;
+    this.#capacity = capacity;
+  }
+
+  waitMs(nowMs: number, cost: number): number {
+    this.#expire(nowMs);
+    const excess = this.#used + cost - this.#limit * this.#capacity.factorAt(nowMs);
+    if (excess <= 0) return 0;
+    if (cost > this.#limit) return Number.POSITIVE_INFINITY;
+    let freed = 0;
+    for (let index = this.#head; index < this.#log.length; index++) {
+      const entry = this.#log[index];
+      if (entry === undefined) break;
+      freed += entry.cost;
+      if (freed >= excess) return entry.atMs + this.#windowMs - nowMs;
+    }
+    return this.#windowMs;
+  }
+
+  charge(nowMs: number, cost: number): Charge {
+    this.#expire(nowMs);
+    const entry: Charge = { atMs: nowMs, cost };
+    this.#log.push(entry);
+    this.#used += cost;
+    return entry;
+  }
+
+  /** Less than was charged corrects the entry; more is taken now, when it was noticed. */
+  settle(nowMs: number, charge: Charge, actual: number): void {
+    if (actual > charge.cost) {
+      this.charge(nowMs, actual - charge.cost);
+      return;
+    }
+    this.#expire(nowMs);
+    if (!this.#hasLeft(charge, nowMs)) this.#used -= charge.cost - actual;
+    charge.cost = actual;
+  }
+
+  penalise(nowMs: number, cost: number): void {
+    this.charge(nowMs, cost);
+  }
+
+  remaining(nowMs: number): number {
+    this.#expire(nowMs);
+    return Math.max(0, this.#limit * this.#capacity.factorAt(nowMs) - this.#used);
+  }
+
+  resetMs(nowMs: number): number {
+    this.#expire(nowMs);
+    const last = this.#log.at(-1);
+    return last === undefined || this.#head === this.#log.length
+      ? 0
+      : last.atMs + this.#windowMs - nowMs;
+  }
+
+  #expire(nowMs: number): void {
+    for (;;) {
+      const entry = this.#log[this.#head];
+      if (entry === undefined || !this.#hasLeft(entry, nowMs)) break;
+      this.#used -= entry.cost;
+      this.#head++;
+    }
+    if (this.#head >= COMPACT_FROM && this.#head * 2 >= this.#log.length) {
+      this.#log = this.#log.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #hasLeft(entry: Charge, nowMs: number): boolean {
+    return entry.atMs + this.#windowMs <= nowMs + TOLERANCE_MS;
+  }
+}

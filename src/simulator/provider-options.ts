@@ -1,0 +1,170 @@
+import { checkChoice, checkInteger, checkKeys, checkNumber } from '../model/check.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Latency } from './latency.ts';
+import type { CapacityFunction, CapacityStep } from './limits/capacity.ts';
+import { checkLimits, type LimitOptions } from './limits/limit-options.ts';
+
+/** Units that work in parallel, as the batch slots of an inference server. */
+export interface ConcurrencyOptions {
+  /** Requests served at a time; an integer >= 1. */
+  units: number;
+  /** Requests that wait for a unit, first in, first out; an integer >= 0. Default: no bound. */
+  queue?: number;
+  /** What a request gets when the queue is full. Default 503. */
+  status?: 429 | 503 | 529;
+}
+
+/** A full outage. Requests that were let in before it finish. Times count from the provider's start. */
+export interface StormOptions {
+  fromMs: number;
+  /** The first instant after it. */
+  toMs: number;
+  /** Default 503. */
+  status?: 429 | 500 | 502 | 503 | 504 | 529;
+  /** Default: none is told. */
+  retryAfterMs?: number;
+}
+
+/** Something that goes wrong by chance with requests that were let in, after their latency. */
+export interface FailureOptions {
+  /**
+   * `error`: an answer with `status`. `reset`: the connection breaks. `hang`: no answer until the
+   * request is aborted; it holds its unit.
+   */
+  fault: 'error' | 'reset' | 'hang';
+  /** Of all requests that are let in; 0 to 1. All failures together at most 1. */
+  probability: number;
+  /** Of an `error`: 400 to 599. Default 500. */
+  status?: number;
+}
+
+/** What may be used in all. A request is let in while something is left. */
+export interface QuotaOptions {
+  requests?: number;
+  /** Input and output tokens together. */
+  tokens?: number;
+}
+
+/** @see createProvider */
+export interface ProviderOptions {
+  /** Default: real time. */
+  clock?: Clock;
+  /** Of everything that happens by chance. Default 1. */
+  seed?: number;
+  /** Default: none. */
+  limits?: readonly LimitOptions[];
+  /** Whether a request that a limit rejects counts against limits on requests. Default false. */
+  countRejected?: boolean;
+  /** Default: any number of requests at a time. */
+  concurrency?: ConcurrencyOptions;
+  /** From the start of the work to the answer, in milliseconds. Default 0. */
+  latency?: Latency;
+  /** From arrival to a rejection, in milliseconds. Default 0. */
+  rejectLatencyMs?: Latency;
+  /** Default: none. */
+  storms?: readonly StormOptions[];
+  /**
+   * Changes of all limits over time. Steps change the limits themselves, and answers tell the
+   * changed limit. A function is the part that other tenants leave, asked once a second: answers
+   * go on telling the full limit. A window of which less than 1 is left lets nobody in.
+   */
+  capacity?: readonly CapacityStep[] | CapacityFunction;
+  /**
+   * What a request that a limit rejects is told. `exact` (default): when it would fit.
+   * `none`: nothing. `misleading`: something between nothing and twice the exact time.
+   * A number: that many milliseconds, always.
+   */
+  retryAfter?: 'exact' | 'none' | 'misleading' | number;
+  /** Default: none. */
+  failures?: readonly FailureOptions[];
+  /** When it is used up every request gets 429 `insufficient_quota`. Default: no end. */
+  quota?: QuotaOptions;
+  /** Keys that are let in; any other gets 401. Default: every request is let in. */
+  apiKeys?: readonly string[];
+}
+
+const KEYS = [
+  'clock',
+  'seed',
+  'limits',
+  'countRejected',
+  'concurrency',
+  'latency',
+  'rejectLatencyMs',
+  'storms',
+  'capacity',
+  'retryAfter',
+  'failures',
+  'quota',
+  'apiKeys',
+] as const;
+
+/** @throws RangeError or TypeError that names the option, its bound and the value */
+export function checkProviderOptions(options: ProviderOptions): void {
+  checkKeys('createProvider', options, KEYS);
+  if (options.seed !== undefined) checkInteger('seed', options.seed, 0);
+  if (options.limits !== undefined) checkLimits(options.limits);
+  if (options.concurrency !== undefined) checkConcurrency(options.concurrency);
+  options.storms?.forEach(checkStorm);
+  if (typeof options.capacity === 'object') options.capacity.forEach(checkStep);
+  if (options.failures !== undefined) checkFailures(options.failures);
+  if (typeof options.retryAfter === 'number') checkNumber('retryAfter', options.retryAfter, 0);
+  else if (options.retryAfter !== undefined) {
+    checkChoice('retryAfter', options.retryAfter, ['exact', 'none', 'misleading']);
+  }
+  if (options.quota !== undefined) {
+    checkKeys('quota', options.quota, ['requests', 'tokens']);
+    checkInteger('quota.requests', options.quota.requests ?? 0, 0);
+    checkInteger('quota.tokens', options.quota.tokens ?? 0, 0);
+  }
+  if (options.apiKeys?.some((key) => typeof key !== 'string' || key === '')) {
+    throw new TypeError('`apiKeys` must be strings that are not empty');
+  }
+}
+
+function checkConcurrency(options: ConcurrencyOptions): void {
+  checkKeys('concurrency', options, ['units', 'queue', 'status']);
+  checkInteger('concurrency.units', options.units, 1);
+  if (options.queue !== undefined && options.queue !== Number.POSITIVE_INFINITY) {
+    checkInteger('concurrency.queue', options.queue, 0);
+  }
+  checkStatus('concurrency.status', options.status, [429, 503, 529]);
+}
+
+function checkStorm(storm: StormOptions, index: number): void {
+  const name = `storms[${index}]`;
+  checkKeys(name, storm, ['fromMs', 'toMs', 'status', 'retryAfterMs']);
+  checkNumber(`${name}.fromMs`, storm.fromMs, 0);
+  checkNumber(`${name}.toMs`, storm.toMs, storm.fromMs);
+  checkStatus(`${name}.status`, storm.status, [429, 500, 502, 503, 504, 529]);
+  if (storm.retryAfterMs !== undefined) checkNumber(`${name}.retryAfterMs`, storm.retryAfterMs, 0);
+}
+
+function checkStep(step: CapacityStep, index: number): void {
+  checkKeys(`capacity[${index}]`, step, ['atMs', 'factor']);
+  checkNumber(`capacity[${index}].atMs`, step.atMs, 0);
+  checkNumber(`capacity[${index}].factor`, step.factor, 0);
+}
+
+function checkFailures(failures: readonly FailureOptions[]): void {
+  let sum = 0;
+  failures.forEach((failure, index) => {
+    const name = `failures[${index}]`;
+    checkKeys(name, failure, ['fault', 'probability', 'status']);
+    checkChoice(`${name}.fault`, failure.fault, ['error', 'reset', 'hang']);
+    sum += checkNumber(`${name}.probability`, failure.probability, 0);
+    const { status } = failure;
+    if (status !== undefined && checkInteger(`${name}.status`, status, 400) > 599) {
+      throw new RangeError(`\`${name}.status\` must be an integer <= 599, got ${status}`);
+    }
+  });
+  if (sum > 1 + Number.EPSILON * failures.length) {
+    throw new RangeError(`\`failures\` must have probabilities of at most 1 in all, got ${sum}`);
+  }
+}
+
+function checkStatus(name: string, status: number | undefined, choices: readonly number[]): void {
+  if (status !== undefined && !choices.includes(status)) {
+    throw new RangeError(`\`${name}\` must be one of ${choices.join(', ')}, got ${status}`);
+  }
+}

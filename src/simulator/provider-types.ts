@@ -1,0 +1,77 @@
+import type { Clock } from '../model/clock.ts';
+import type { LimitStatus } from './limits/limit-set.ts';
+import type { TokenCounts } from './limits/limit-state.ts';
+import type { ProviderStats } from './provider-stats.ts';
+
+/** A request to a simulated provider. All counts are whole numbers >= 0. */
+export interface ModelRequest {
+  inputTokens: number;
+  /** The most that may be put out; this is what is charged up front. */
+  maxTokens: number;
+  /** What will be put out, at most `maxTokens`. Default: `maxTokens`. */
+  outputTokens?: number;
+  /** Payload size. Default 0. Counted in the statistics. */
+  bytes?: number;
+  apiKey?: string;
+  /** When it fires the request ends, its unit is free, and the promise rejects with its reason. */
+  signal?: AbortSignal;
+  /** Called at once when the request is let in, before it gets a unit. */
+  onAdmitted?: () => void;
+  /** Called when a unit takes the request up; not for one that will fail with a status. */
+  onStarted?: (work: StartedWork) => void;
+}
+
+/** What is known when a unit takes a request up. */
+export interface StartedWork {
+  /** Milliseconds from now to the answer. */
+  serviceMs: number;
+  outputTokens: number;
+  limits: readonly LimitStatus[];
+}
+
+/** As a client should understand an answer. */
+export type AnswerKind = 'ok' | 'throttled' | 'overloaded' | 'failed' | 'fatal';
+
+/** What the provider says. Failures are answers too: only an abort rejects the promise. */
+export interface ProviderAnswer {
+  /** HTTP status; 0 when the connection broke. */
+  status: number;
+  kind: AnswerKind;
+  /** Such as `rate_limit_exceeded`, `insufficient_quota`, `ECONNRESET`; none when all is well. */
+  code?: string;
+  message?: string;
+  retryAfterMs?: number;
+  /** The limit that rejected the request. */
+  limit?: string;
+  usage: TokenCounts;
+  /** The limits as they were when the request was let in or rejected. */
+  limits: readonly LimitStatus[];
+  /** From arrival to this answer. */
+  latencyMs: number;
+}
+
+/** An answer with the headers that an OpenAI-compatible API sends with it. */
+export interface AnswerWithHeaders extends ProviderAnswer {
+  headers: Readonly<Record<string, string>>;
+}
+
+/** A model provider with real limits, on a clock of its own. */
+export interface Provider {
+  readonly clock: Clock;
+  readonly seed: number;
+  /** Whether a key would be let in. */
+  authorises(apiKey: string | undefined): boolean;
+  /**
+   * Sends a request. Resolves with the answer, whatever it is.
+   *
+   * @throws RangeError or TypeError for a malformed request; the signal's reason after an abort
+   */
+  submit(request: ModelRequest): Promise<ProviderAnswer>;
+  /**
+   * As `submit`, but as a client library has it: what is not ok is thrown.
+   *
+   * @throws ProviderError with `status`, `code` and `headers`
+   */
+  submitOrThrow(request: ModelRequest): Promise<AnswerWithHeaders>;
+  stats(): ProviderStats;
+}

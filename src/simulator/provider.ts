@@ -1,0 +1,126 @@
+import { systemClock } from '../gate/system-clock.ts';
+import { checkBoolean, checkInteger } from '../model/check.ts';
+import type { Clock, Random } from '../model/clock.ts';
+import { Admission } from './admission.ts';
+import { Attempt, type AttemptContext } from './attempt.ts';
+import { makeLatency } from './latency.ts';
+import { openAiHeaders } from './openai-headers.ts';
+import { ProviderError } from './provider-error.ts';
+import { checkProviderOptions, type ProviderOptions } from './provider-options.ts';
+import { type ProviderCapacity, type ProviderStats, StatsRecorder } from './provider-stats.ts';
+import type {
+  AnswerWithHeaders,
+  ModelRequest,
+  Provider,
+  ProviderAnswer,
+} from './provider-types.ts';
+import { seededRandom } from './random.ts';
+import { UnitPool } from './unit-pool.ts';
+
+/** Independent streams of chance from one seed, so that one more draw here moves nothing there. */
+function makeStreams(seed: number): () => Random {
+  const root = seededRandom(seed);
+  return () => seededRandom(Math.floor(root() * 2 ** 32));
+}
+
+function checkRequest(request: ModelRequest): void {
+  checkInteger('inputTokens', request.inputTokens, 0);
+  checkInteger('maxTokens', request.maxTokens, 0);
+  if (request.bytes !== undefined) checkInteger('bytes', request.bytes, 0);
+  const { outputTokens } = request;
+  if (
+    outputTokens !== undefined &&
+    checkInteger('outputTokens', outputTokens, 0) > request.maxTokens
+  ) {
+    throw new RangeError(
+      `\`outputTokens\` must be at most \`maxTokens\` (${request.maxTokens}), got ${outputTokens}`,
+    );
+  }
+}
+
+/**
+ * A model provider with real limits, on an injected clock: it lets requests in or turns them away,
+ * queues them for its units, answers late, and breaks down as it is told to.
+ * The same seed and the same requests at the same times give the same answers.
+ *
+ * ```ts
+ * const clock = new ManualClock();
+ * const provider = createProvider({
+ *   clock,
+ *   limits: [{ unit: 'requests', algorithm: 'sliding-window', limit: 600, windowMs: 60_000 }],
+ *   latency: { meanMs: 3400, sigma: 0.5 },
+ * });
+ * const answer = provider.submit({ inputTokens: 100, maxTokens: 50 });
+ * await clock.runAllAsync();
+ * (await answer).kind; // 'ok'
+ * ```
+ *
+ * @throws RangeError or TypeError that names the option, its bound and the value it got
+ */
+export function createProvider(options: ProviderOptions = {}): Provider {
+  checkProviderOptions(options);
+  if (options.countRejected !== undefined) checkBoolean('countRejected', options.countRejected);
+  return new SimulatedProvider(options);
+}
+
+class SimulatedProvider implements Provider {
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly #units: number;
+  readonly #context: AttemptContext;
+
+  constructor(options: ProviderOptions) {
+    this.clock = options.clock ?? systemClock;
+    this.seed = options.seed ?? 1;
+    this.#units = options.concurrency?.units ?? Number.POSITIVE_INFINITY;
+    const nextStream = makeStreams(this.seed);
+    this.#context = {
+      clock: this.clock,
+      startMs: this.clock.now(),
+      admission: new Admission(options, nextStream()),
+      pool: new UnitPool(options.concurrency ?? { units: this.#units }),
+      stats: new StatsRecorder(),
+      latency: makeLatency('latency', options.latency ?? 0),
+      rejectLatency: makeLatency('rejectLatencyMs', options.rejectLatencyMs ?? 0),
+      failures: options.failures ?? [],
+      latencyRandom: nextStream(),
+      failureRandom: nextStream(),
+    };
+  }
+
+  authorises(apiKey: string | undefined): boolean {
+    return this.#context.admission.knows(apiKey);
+  }
+
+  submit(request: ModelRequest): Promise<ProviderAnswer> {
+    return new Promise((resolve, reject) => {
+      checkRequest(request);
+      new Attempt(this.#context, request, { answer: resolve, fail: reject }).run();
+    });
+  }
+
+  async submitOrThrow(request: ModelRequest): Promise<AnswerWithHeaders> {
+    const answer = await this.submit(request);
+    const headers = openAiHeaders(answer);
+    if (answer.kind !== 'ok') throw new ProviderError(answer, headers);
+    return { ...answer, headers };
+  }
+
+  stats(): ProviderStats {
+    const { clock, startMs, pool, stats } = this.#context;
+    const elapsedMs = clock.now() - startMs;
+    return stats.snapshot(elapsedMs, pool.waiting, this.#capacity(elapsedMs));
+  }
+
+  #capacity(elapsedMs: number): ProviderCapacity {
+    const { admission, stats } = this.#context;
+    const byUnits =
+      stats.serviceMs > 0
+        ? (this.#units * admission.openMs(elapsedMs) * stats.completed) / stats.serviceMs
+        : Number.POSITIVE_INFINITY;
+    return {
+      requests: Math.min(byUnits, admission.allowed('requests', elapsedMs)),
+      tokens: admission.allowed('tokens', elapsedMs),
+    };
+  }
+}

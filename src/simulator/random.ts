@@ -1,0 +1,56 @@
+import { checkInteger, checkNumber } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+
+/** Rounds that are thrown away, so that near seeds do not start alike. */
+const WARM_UP = 15;
+
+/**
+ * Numbers in [0, 1) that depend on the seed alone: sfc32 by Chris Doty-Humphrey, from PractRand
+ * (public domain), 32 bits a number, with a counter in its state that rules out short cycles.
+ *
+ * @param seed an integer >= 0. Its low 53 bits count.
+ */
+export function seededRandom(seed: number): Random {
+  checkInteger('seed', seed, 0);
+  let a = 0;
+  let b = seed | 0;
+  let c = Math.floor(seed / 2 ** 32) | 0;
+  let counter = 1;
+  const next = () => {
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  };
+  for (let round = 0; round < WARM_UP; round++) next();
+  return () => next() / 2 ** 32;
+}
+
+/** Draws one value with the chance it is given. */
+export type Distribution = (random: Random) => number;
+
+/** @see logNormal */
+export interface LogNormalOptions {
+  /** The mean of the values themselves, in milliseconds (or any unit). */
+  meanMs: number;
+  /** Standard deviation of the logarithm. 0: always the mean. Default 0.5. */
+  sigma?: number;
+}
+
+/**
+ * Log-normal values: latencies of model calls, with their long tail to the right.
+ * A normal value from two uniform ones after Box and Muller (1958), shifted so that the mean
+ * of the results is `meanMs`.
+ */
+export function logNormal(options: LogNormalOptions): Distribution {
+  const meanMs = checkNumber('meanMs', options.meanMs, 0);
+  const sigma = checkNumber('sigma', options.sigma ?? 0.5, 0);
+  if (meanMs === 0 || sigma === 0) return () => meanMs;
+  const mu = Math.log(meanMs) - (sigma * sigma) / 2;
+  return (random) => {
+    const radius = Math.sqrt(-2 * Math.log(1 - random()));
+    return Math.exp(mu + sigma * radius * Math.cos(2 * Math.PI * random()));
+  };
+}
