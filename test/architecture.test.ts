@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/** What each folder of src may import: other folders, and packages. Arrows run one way. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  estimate: ['model'],
+  core: ['model'],
+  gate: ['model', 'core'],
+  feedback: ['model', 'core', 'gate', 'rxjs'],
+  operators: ['model', 'estimate', 'core', 'gate', 'feedback', 'rxjs'],
+  limiter: ['model', 'core', 'gate', 'feedback', 'operators', 'rxjs'],
+  simulator: ['model', 'core', 'gate', 'node:'],
+  'index.ts': ['model', 'estimate', 'core', 'gate', 'feedback', 'operators', 'limiter'],
+};
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+'([^']+)'|import\('([^']+)'\)|(?:^|\n)import\s+'([^']+)'/g;
+
+function folderOf(path: string): string {
+  return path.split('/')[0] ?? path;
+}
+
+/** The imports of a file that its folder may not have. */
+function violations(path: string, source: string): string[] {
+  const from = folderOf(path);
+  const found: string[] = [];
+  for (const match of source.matchAll(IMPORT)) {
+    const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+    const target = specifier.startsWith('.')
+      ? folderOf(normalize(join(dirname(path), specifier)))
+      : specifier.startsWith('node:')
+        ? 'node:'
+        : specifier;
+    if (target !== from && !ARROWS[from]?.includes(target)) found.push(`${path} -> ${specifier}`);
+  }
+  return found;
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .map((file) => relative(SRC, join(SRC, file)).replaceAll('\\', '/'))
+  .filter((file) => file.endsWith('.ts'));
+
+describe('the arrows between the folders of src', () => {
+  it('all point the way that they may', () => {
+    expect(files.length).toBeGreaterThan(40);
+    expect(
+      files.flatMap((file) => violations(file, readFileSync(join(SRC, file), 'utf8'))),
+    ).toEqual([]);
+  });
+
+  it('would be seen if they did not', () => {
+    const wrong = [
+      "import { Subject } from 'rxjs';",
+      "import type { Gate } from '../gate/gate.ts';",
+      "export { x } from '@opentelemetry/api';",
+      "const late = await import('../operators/throttle.ts');",
+      "import {\n  a,\n  b,\n} from '../limiter/limiter.ts';",
+    ];
+    for (const line of wrong) expect(violations('core/slots.ts', line)).toHaveLength(1);
+    expect(violations('core/slots.ts', "import { x } from '../model/x.ts';")).toEqual([]);
+  });
+
+  it('are stated for every folder', () => {
+    for (const file of files) expect(Object.keys(ARROWS)).toContain(folderOf(file));
+  });
+});
+
+describe('the main entry', () => {
+  it('needs no package beyond the peers at run time', () => {
+    const manifest = JSON.parse(readFileSync(join(SRC, '../package.json'), 'utf8'));
+    expect(manifest.dependencies).toBeUndefined();
+    expect(Object.keys(manifest.peerDependencies).sort()).toEqual(['@opentelemetry/api', 'rxjs']);
+    for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
+      expect(manifest.scripts[hook]).toBeUndefined();
+    }
+  });
+});
