@@ -1,20 +1,39 @@
+/** Room of the first segment: most queues stay short. */
 const LEAST = 16;
+/** Room of the largest: beyond it the length of a queue costs no more a waiter. */
+const MOST = 1024;
+
+/** A part of the queue: what waits, for whom, and since when, side by side. */
+class Segment<Item, Owner> {
+  readonly items: (Item | undefined)[];
+  readonly owners: (Owner | undefined)[];
+  readonly since: Float64Array;
+  /** Those between head and tail wait. */
+  head = 0;
+  tail = 0;
+  next: Segment<Item, Owner> | undefined = undefined;
+
+  constructor(room: number) {
+    this.items = new Array(room).fill(undefined);
+    this.owners = new Array(room).fill(undefined);
+    this.since = new Float64Array(room);
+  }
+}
 
 /**
- * First in, first out: three ring buffers side by side, one for what waits, one for whom it waits
- * for, one for since when. A waiter costs 24 bytes and no object of its own.
+ * First in, first out, in a chain of segments: a waiter costs 24 bytes and no object of its own,
+ * nothing is ever copied to make room, and what has passed is given back.
  *
  * Waiters may die in the queue. They are counted with `bury` and skipped when their turn comes;
- * when the dead outnumber the living the rings are laid anew. Everything is O(1), amortised.
+ * when the dead outnumber the living they are swept out. Everything is O(1), amortised.
  */
 export class Fifo<Item, Owner> {
   readonly #isDead: (item: Item, owner: Owner) => boolean;
-  #items: (Item | undefined)[] = new Array(LEAST).fill(undefined);
-  #owners: (Owner | undefined)[] = new Array(LEAST).fill(undefined);
-  #since = new Float64Array(LEAST);
-  /** Head and tail count up; their place in the rings is the rest modulo the size, a power of two. */
-  #head = 0;
-  #tail = 0;
+  #first: Segment<Item, Owner> = new Segment(LEAST);
+  #last = this.#first;
+  /** Kept for reuse, so that a queue that is as long as it was makes no garbage. */
+  #spare: Segment<Item, Owner> | undefined = undefined;
+  #count = 0;
   #dead = 0;
 
   constructor(isDead: (item: Item, owner: Owner) => boolean) {
@@ -23,91 +42,94 @@ export class Fifo<Item, Owner> {
 
   /** How many wait, the dead not counted. */
   get length(): number {
-    return this.#tail - this.#head - this.#dead;
+    return this.#count - this.#dead;
   }
 
   push(item: Item, owner: Owner, since: number): void {
-    if (this.#tail - this.#head === this.#items.length) this.#lay();
-    const at = this.#tail & (this.#items.length - 1);
-    this.#items[at] = item;
-    this.#owners[at] = owner;
-    this.#since[at] = since;
-    this.#tail += 1;
+    let last = this.#last;
+    if (last.tail === last.items.length) last = this.#extend();
+    last.items[last.tail] = item;
+    last.owners[last.tail] = owner;
+    last.since[last.tail] = since;
+    last.tail += 1;
+    this.#count += 1;
   }
 
   /** Brings the living one that waits longest to the head. @returns false if there is none */
   seek(): boolean {
-    while (this.#head < this.#tail) {
-      if (this.#dead === 0) return true;
-      const at = this.#head & (this.#items.length - 1);
-      if (!this.#isDead(this.#items[at] as Item, this.#owners[at] as Owner)) return true;
-      this.#drop(at);
+    while (this.#count > 0) {
+      if (this.#dead === 0 || !this.#isDead(this.item, this.owner)) return true;
+      this.shift();
       this.#dead -= 1;
     }
     return false;
   }
 
-  /** The head, after `seek` has found one; what it waits for; and since when. */
+  /** The head, after `seek` has found one. */
   get item(): Item {
-    return this.#items[this.#head & (this.#items.length - 1)] as Item;
+    return this.#first.items[this.#first.head] as Item;
   }
 
+  /** Whom the head waits for. */
   get owner(): Owner {
-    return this.#owners[this.#head & (this.#items.length - 1)] as Owner;
+    return this.#first.owners[this.#first.head] as Owner;
   }
 
+  /** Since when the head waits. */
   get since(): number {
-    return this.#since[this.#head & (this.#items.length - 1)] as number;
+    return this.#first.since[this.#first.head] as number;
   }
 
   /** Puts something else in the place of the head. */
   replace(item: Item): void {
-    this.#items[this.#head & (this.#items.length - 1)] = item;
+    this.#first.items[this.#first.head] = item;
   }
 
   /** Takes the head out. */
   shift(): void {
-    this.#drop(this.#head & (this.#items.length - 1));
-    if (this.#items.length > LEAST && this.#tail - this.#head < this.#items.length >> 2)
-      this.#lay();
+    const first = this.#first;
+    first.items[first.head] = undefined;
+    first.owners[first.head] = undefined;
+    first.head += 1;
+    this.#count -= 1;
+    if (first.head < first.tail) return;
+    first.head = 0;
+    first.tail = 0;
+    if (first.next === undefined) return;
+    this.#first = first.next;
+    first.next = undefined;
+    this.#spare = first;
   }
 
   /** So many of those that wait have died since the last call. */
   bury(count: number): void {
     this.#dead += count;
-    if (this.#dead > LEAST && this.#dead > this.length) this.#lay();
+    if (this.#dead > LEAST && this.#dead > this.length) this.#sweep();
   }
 
-  #drop(at: number): void {
-    this.#items[at] = undefined;
-    this.#owners[at] = undefined;
-    this.#head += 1;
+  #extend(): Segment<Item, Owner> {
+    const room = Math.min(MOST, this.#last.items.length * 2);
+    const next = this.#spare?.items.length === room ? this.#spare : new Segment<Item, Owner>(room);
+    this.#spare = undefined;
+    this.#last.next = next;
+    this.#last = next;
+    return next;
   }
 
-  /** Lays the rings anew: the living alone, and room for as many again. */
-  #lay(): void {
-    const mask = this.#items.length - 1;
-    let size = LEAST;
-    while (size < this.length * 2) size *= 2;
-    const items = new Array<Item | undefined>(size).fill(undefined);
-    const owners = new Array<Owner | undefined>(size).fill(undefined);
-    const since = new Float64Array(size);
-    let tail = 0;
-    for (let from = this.#head; from < this.#tail; from += 1) {
-      const at = from & mask;
-      const item = this.#items[at] as Item;
-      const owner = this.#owners[at] as Owner;
-      if (this.#dead > 0 && this.#isDead(item, owner)) continue;
-      items[tail] = item;
-      owners[tail] = owner;
-      since[tail] = this.#since[at] as number;
-      tail += 1;
-    }
-    this.#items = items;
-    this.#owners = owners;
-    this.#since = since;
-    this.#head = 0;
-    this.#tail = tail;
+  /** Keeps the living alone. */
+  #sweep(): void {
+    let old: Segment<Item, Owner> | undefined = this.#first;
+    this.#first = new Segment(LEAST);
+    this.#last = this.#first;
+    this.#spare = undefined;
+    this.#count = 0;
     this.#dead = 0;
+    for (; old !== undefined; old = old.next) {
+      for (let at = old.head; at < old.tail; at += 1) {
+        const item = old.items[at] as Item;
+        const owner = old.owners[at] as Owner;
+        if (!this.#isDead(item, owner)) this.push(item, owner, old.since[at] as number);
+      }
+    }
   }
 }

@@ -110,6 +110,7 @@ export class Gate<C extends Core = Core> implements Lender {
         const now = this.#clock.now();
         const wait = ticket.outcome === undefined ? this.core.wait(ticket, now) : 0;
         if (wait > 0) {
+          this.#queue.replace(ticket);
           this.#headRounds += 1;
           this.#arm(wait, now);
           return;
@@ -125,11 +126,7 @@ export class Gate<C extends Core = Core> implements Lender {
   /** The ticket of the head, made now if it has none. Undefined: the head could not be had. */
   #head(): Ticket | undefined {
     const { item, owner, since } = this.#queue;
-    if (item instanceof Ticket) return item;
-    const ticket = owner.ticketOf?.(item, since);
-    if (ticket === undefined) return undefined;
-    this.#queue.replace(ticket);
-    return ticket;
+    return item instanceof Ticket ? item : owner.ticketOf?.(item, since);
   }
 
   #pass(ticket: Ticket, now: number): void {

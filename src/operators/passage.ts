@@ -85,10 +85,12 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     this.#completeIfDone();
   }
 
-  /** An estimator that fails errors the stream. */
+  /** Called when the turn of an arrival comes. An estimator that fails errors the stream. */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
     try {
       const ticket = this.#intake.ticketOf(arrival, arrivedAt);
+      // The estimator may have unsubscribed.
+      if (this.gone) return undefined;
       this.#take(ticket);
       return ticket;
     } catch (error) {

@@ -1,0 +1,40 @@
+/** Figures and tables as text. */
+import { availableParallelism, cpus } from 'node:os';
+import { isClientName } from './clients/index.ts';
+import type { Name } from './jobs.ts';
+
+/** Prints rows of equal length below a heading; the first column is text, the rest figures. */
+export function printTable(rows: readonly string[][]): void {
+  if (rows.length === 1) {
+    return;
+  }
+  const widths = rows[0]?.map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.map((row) =>
+    row.map((cell, column) => {
+      const width = widths?.[column] ?? 0;
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+    }),
+  );
+  console.log(`\n${lines.map((cells) => cells.join('  ').trimEnd()).join('\n')}`);
+}
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+export function ratioText(ratio: number | null): string {
+  return ratio === null ? '-' : ratio.toFixed(2);
+}
+
+export function unitOf(name: Name): string {
+  if (isClientName(name)) {
+    return 'tasks/s';
+  }
+  return name.startsWith('waiting') ? 'bytes a request' : 'ns a request';
+}
+
+export function processor(): string {
+  return `${cpus()[0]?.model ?? 'unknown CPU'}, ${availableParallelism()} cores`;
+}
