@@ -35,9 +35,9 @@ export function isMessage(value: MessageFields): boolean {
 export function messageBytes(message: unknown, counted: Counted): number {
   if (!isObject(message)) return partBytes(message, counted, 0);
   const { role, content, parts, tool_calls }: MessageFields = message;
-  if (typeof role !== 'string') return contentBytes(parts ?? message, counted);
+  if (typeof role !== 'string') return partBytes(message, counted, 0);
   const bytes = contentBytes(content ?? parts, counted);
-  return tool_calls === undefined ? bytes : bytes + jsonBytes(tool_calls);
+  return isList(tool_calls) ? bytes + jsonBytes(tool_calls) : bytes;
 }
 
 /** The bytes of a text, a part, an object with `parts`, or a list of parts; null and undefined: 0. */

@@ -75,5 +75,5 @@ function promptBytes(fields: PromptFields, counted: Counted): number {
 }
 
 function specBytes(spec: unknown): number {
-  return spec === undefined ? 0 : jsonBytes(spec);
+  return isObject(spec) ? jsonBytes(spec) : 0;
 }

@@ -19,6 +19,9 @@ import { positive } from './positive.ts';
 /** Longest wait that a provider's answer is believed: a minute. */
 export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
 
+/** The grain of timers. A shorter wait might round to none, and the gate would not close at all. */
+const SHORTEST_BACKOFF_MS = 1;
+
 export interface BackoffOptions {
   /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */
   readonly backoffMs?: number;
@@ -140,7 +143,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {
     const computedMs =
       (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
-    const waitMs = Math.min(retryAfterMs ?? computedMs, this.maxRetryAfterMs);
+    const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
+    const waitMs = Math.min(askedMs, this.maxRetryAfterMs);
     this.gate.core.reject(waitMs, epoch, this.clock.now());
     this.#probe?.backoff?.(waitMs, retryAfterMs === undefined ? 'computed' : 'retry_after');
     this.#rejections.next();

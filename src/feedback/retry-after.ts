@@ -1,5 +1,8 @@
 import { positive } from './positive.ts';
 
+/** What every HTTP date has. `Date.parse` finds a year or a month in nearly any text. */
+const TIME_OF_DAY = /\d\d:\d\d:\d\d/;
+
 type Headers = Readonly<Record<string, string>>;
 
 /**
@@ -13,7 +16,7 @@ export function retryAfterOf(headers: Headers, wallNow: () => number): number | 
   const text = headers['retry-after'];
   const seconds = decimal(text);
   if (seconds !== undefined) return positive(seconds * 1000);
-  if (text === undefined) return undefined;
+  if (text === undefined || !TIME_OF_DAY.test(text)) return undefined;
   const sentAt = Date.parse(headers.date ?? '');
   return positive(Date.parse(text) - (Number.isNaN(sentAt) ? wallNow() : sentAt));
 }

@@ -2,8 +2,11 @@
 
 type Shape = Readonly<Record<PropertyKey, unknown>>;
 
-/** How many `cause`s and `response`s are followed: errors of fetch nest two deep. */
-const DEPTH = 5;
+/** What errors carry inside: a response and its body (`data`), an API's error, a cause. */
+const INNER = ['response', 'data', 'error', 'cause'] as const;
+
+/** How many objects are looked at in all: errors of SDKs nest three deep. */
+const MOST_LAYERS = 24;
 
 function isShape(value: unknown): value is Shape {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
@@ -19,15 +22,18 @@ function read(value: unknown, key: PropertyKey): unknown {
   }
 }
 
-/** The thing itself, then what it carries as `response`, `error` or `cause`. */
-export function* layers(thing: unknown): Generator<unknown> {
-  let layer = thing;
-  for (let depth = 0; depth < DEPTH && isShape(layer); depth += 1) {
-    yield layer;
-    const inner = ['response', 'error', 'cause'].map((key) => read(layer, key));
-    for (const one of inner.slice(0, 2)) if (isShape(one)) yield one;
-    layer = inner[2];
+/** The thing itself, then what it carries inside, nearest first. */
+export function layers(thing: unknown): unknown[] {
+  const found = [thing].filter(isShape);
+  // The list grows while it is gone through; circles end where it is full.
+  for (const layer of found) {
+    for (const key of INNER) {
+      if (found.length === MOST_LAYERS) return found;
+      const inner = read(layer, key);
+      if (isShape(inner) && !found.includes(inner)) found.push(inner);
+    }
   }
+  return found;
 }
 
 function isStatus(value: unknown): value is number {

@@ -38,11 +38,13 @@ const METHODS = [
   'settled',
 ] as const satisfies readonly (keyof Probe)[];
 
-const contained = new WeakSet<Probe>();
+const containedBy = new WeakMap<Probe, Probe>();
 
 /** A probe that never throws: the first error of the one given is printed as a warning. */
 export function contain(probe: Probe | undefined): Probe | undefined {
-  if (probe === undefined || contained.has(probe)) return probe;
+  if (probe === undefined) return undefined;
+  const known = containedBy.get(probe);
+  if (known !== undefined) return known;
   let warned = false;
   const safe: Partial<Record<keyof Probe, (...facts: unknown[]) => void>> = {};
   for (const method of METHODS) {
@@ -57,6 +59,7 @@ export function contain(probe: Probe | undefined): Probe | undefined {
       }
     };
   }
-  contained.add(safe);
+  containedBy.set(probe, safe);
+  containedBy.set(safe, safe);
   return safe;
 }

@@ -2,15 +2,16 @@ import { from, type Observable, type ObservableInput, Subscriber } from 'rxjs';
 import type { RetryPolicy } from '../core/retry.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
-import type { Clock, Random, Timer } from '../model/clock.ts';
+import type { Clock, Random } from '../model/clock.ts';
 import { RetryAfterTooLongError } from '../model/errors.ts';
-import type { Verdict } from '../model/feedback.ts';
+import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Enlisted } from '../model/roster.ts';
-import type { Receiver, Ticket } from '../model/ticket.ts';
+import type { Ticket } from '../model/ticket.ts';
 import { AttemptContext } from './attempt-context.ts';
 import type { Slot } from './in-order.ts';
+import { RetryWait } from './retry-wait.ts';
 
 /** How requests are sent: what all flights of one subscription or limiter share. */
 export interface Dispatcher<T, R> {
@@ -36,7 +37,7 @@ export interface Deck<T, R> {
  * A request that is being sent: its attempts, one after the other, until one goes well or the
  * request may not be sent again. It holds its ticket's leases all the while.
  */
-export class Flight<T, R> implements Receiver, Enlisted<Flight<T, R>> {
+export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   readonly ticket: Ticket<T>;
   /** Its neighbours among the flights of one subscription. */
   before: Flight<T, R> | undefined = undefined;
@@ -49,12 +50,11 @@ export class Flight<T, R> implements Receiver, Enlisted<Flight<T, R>> {
   readonly #deck: Deck<T, R>;
   #context: AttemptContext | undefined = undefined;
   #inner: Inner<T, R> | undefined = undefined;
-  /** Between two attempts: the delay, and the time after which there will be no other. */
-  #delay: Timer | undefined = undefined;
-  #deadline: Timer | undefined = undefined;
-  /** Whether the request waits at the backoff gate. */
-  #queued = false;
-  /** Whether feedback on the present attempt has been given. */
+  /** Between two attempts. */
+  #wait: RetryWait | undefined = undefined;
+  /** The attempt runs, and its end has not been told yet. */
+  #running = false;
+  /** Whether the provider's answer to the present attempt has been told: its first value tells. */
   #reported = false;
   /** Whether a value was passed on: then the request cannot be sent again. */
   #emitted = false;
@@ -66,10 +66,6 @@ export class Flight<T, R> implements Receiver, Enlisted<Flight<T, R>> {
     this.#deck = deck;
   }
 
-  get gone(): boolean {
-    return this.#over;
-  }
-
   /** Starts an attempt. */
   send(): void {
     const { ticket } = this;
@@ -77,6 +73,7 @@ export class Flight<T, R> implements Receiver, Enlisted<Flight<T, R>> {
     ticket.attempts += 1;
     ticket.epoch = feedback.epoch;
     this.#reported = false;
+    this.#running = true;
     this.#context = new AttemptContext(ticket.attempts, ticket.index);
     probe?.attemptStarted?.(ticket, ticket.attempts);
     try {
@@ -92,7 +89,7 @@ export class Flight<T, R> implements Receiver, Enlisted<Flight<T, R>> {
   next(value: R): boolean {
     if (this.#over) return false;
     if (!this.#reported) {
-      if (!isFailedResponse(value)) this.#succeeded();
+      if (!isFailedResponse(value)) this.#accepted();
       else if (this.#failed(value)) {
         this.#inner?.unsubscribe();
         discard(value);
@@ -106,23 +103,16 @@ export class Flight<T, R> implements Receiver, Enlisted<Flight<T, R>> {
   }
 
   complete(): void {
-    if (this.#over) return;
-    if (!this.#reported) this.#succeeded();
+    if (!this.#over && !this.#reported) this.#accepted();
     if (this.#over) return;
     this.#over = true;
+    this.#endAttempt('ok');
     this.#deck.landed(this);
   }
 
   error(error: unknown): void {
     if (this.#over || this.#failed(error) || this.#over) return;
     this.#crash(error);
-  }
-
-  /** The backoff gate lets the next attempt pass. */
-  admitted(): void {
-    this.#queued = false;
-    this.#endWait();
-    this.send();
   }
 
   /** Lets go of the attempt's Observable. */
@@ -134,7 +124,7 @@ export class Flight<T, R> implements Receiver, Enlisted<Flight<T, R>> {
   cancel(reason?: unknown): void {
     if (this.#over) return;
     this.#over = true;
-    this.#leaveBackoff();
+    this.#wait?.cancel();
     this.#inner?.unsubscribe();
     this.#context?.abandon(reason);
     this.ticket.settle('cancelled');
@@ -155,71 +145,54 @@ export class Flight<T, R> implements Receiver, Enlisted<Flight<T, R>> {
     result.subscribe(this.#inner);
   }
 
-  #succeeded(): void {
-    const { feedback, probe, retry } = this.#dispatcher;
+  #accepted(): void {
+    const { feedback, retry } = this.#dispatcher;
     this.#reported = true;
     retry.succeeded();
-    probe?.attemptEnded?.(this.ticket, this.ticket.attempts, 'ok');
     feedback.accept(this.ticket.epoch, this.ticket.bytes);
+  }
+
+  #endAttempt(kind: FeedbackKind, error?: unknown): void {
+    if (!this.#running) return;
+    this.#running = false;
+    this.#dispatcher.probe?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
 
   /** Tells the provider's answer to everyone. @returns whether there will be another attempt */
   #failed(error: unknown): boolean {
     const { ticket } = this;
-    const { feedback, probe, retry, classify, clock, random } = this.#dispatcher;
-    const verdict = classify(error);
-    const { bytes, epoch } = ticket;
+    const { feedback } = this.#dispatcher;
+    let verdict: Verdict;
+    try {
+      verdict = this.#dispatcher.classify(error);
+    } catch (thrown) {
+      this.#crash(thrown);
+      return false;
+    }
     this.#reported = true;
-    probe?.attemptEnded?.(ticket, ticket.attempts, verdict.kind, error);
-    feedback.next({ ...verdict, bytes, epoch });
+    this.#endAttempt(verdict.kind, error);
+    feedback.next({ ...verdict, bytes: ticket.bytes, epoch: ticket.epoch });
     ticket.returnTo(feedback.gate);
     if (this.#over || this.#emitted) return false;
+    return this.#retry(verdict, error);
+  }
+
+  #retry(verdict: Verdict, error: unknown): boolean {
+    const { feedback, retry, clock, random } = this.#dispatcher;
     const { retryAfterMs = 0 } = verdict;
     if (verdict.retry !== false && retryAfterMs > feedback.maxRetryAfterMs) {
       this.#crash(new RetryAfterTooLongError(retryAfterMs, feedback.maxRetryAfterMs, error));
       return false;
     }
-    const elapsedMs = clock.now() - ticket.arrivedAt;
-    const delayMs = retry.delay(verdict, ticket.attempts, elapsedMs, random);
+    const elapsedMs = clock.now() - this.ticket.arrivedAt;
+    const delayMs = retry.delay(verdict, this.ticket.attempts, elapsedMs, random);
     if (delayMs === undefined) return false;
-    this.#wait(delayMs, retry.deadlineMs - elapsedMs, error);
+    this.#wait = new RetryWait(this.ticket, feedback.gate, {
+      ready: () => this.send(),
+      expired: () => this.#crash(error),
+    });
+    this.#wait.start(clock, delayMs, retry.deadlineMs - elapsedMs);
     return true;
-  }
-
-  #wait(delayMs: number, leftMs: number, error: unknown): void {
-    const { clock } = this.#dispatcher;
-    if (leftMs !== Number.POSITIVE_INFINITY) {
-      this.#deadline = clock.setTimer(() => {
-        this.#over = true;
-        this.#leaveBackoff();
-        this.#deck.crashed(this, error);
-      }, leftMs);
-    }
-    if (delayMs === 0) this.#enterBackoff();
-    else {
-      this.#delay = clock.setTimer(() => {
-        this.ticket.waited('retry', delayMs, 1);
-        this.#enterBackoff();
-      }, delayMs);
-    }
-  }
-
-  #enterBackoff(): void {
-    this.#queued = !this.#dispatcher.feedback.gate.enter(this.ticket, this);
-    if (!this.#queued) this.admitted();
-  }
-
-  #leaveBackoff(): void {
-    this.#endWait();
-    if (this.#queued) this.#dispatcher.feedback.gate.left(1);
-    this.#queued = false;
-  }
-
-  #endWait(): void {
-    this.#delay?.cancel();
-    this.#deadline?.cancel();
-    this.#delay = undefined;
-    this.#deadline = undefined;
   }
 
   #crash(error: unknown): void {

@@ -68,6 +68,22 @@ describe('OpenAI chat', () => {
     expect(estimateBytes(body)).toBe(9 + json(tool_calls) + 2 * json(tools) + json(format));
   });
 
+  it('counts a message on its own as it does in a request', () => {
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } };
+    const message = { role: 'user', content: ['abc', image] };
+    const tool_calls = [{ id: '1', function: { name: 'lookup', arguments: '{}' } }];
+    const call = { role: 'assistant', content: null, tool_calls };
+    expect(sizeOf(message)).toEqual({ bytes: 33, tokens: 1 });
+    expect(estimateBytes([message, call])).toBe(33 + json(tool_calls));
+    expect(estimateBytes({ messages: [message, call] })).toBe(33 + json(tool_calls));
+  });
+
+  it('counts nothing for fields that are null', () => {
+    const messages = [{ role: 'user', content: 'abc', tool_calls: null }];
+    const body = { messages, system: null, instructions: null, tools: null, config: null };
+    expect(estimateBytes(body)).toBe(3);
+  });
+
   it('counts an unknown part as its JSON', () => {
     const part = { type: 'refusal', refusal: 'no' };
     expect(sizeOf(user(part, 5, 'text')).bytes).toBe(json(part) + 1 + 4);

@@ -93,6 +93,22 @@ describe('estimateBytes', () => {
     expect(estimateTokens(list, 0)).toBe(0);
   });
 
+  it('goes no second time round a list that holds itself', () => {
+    for (const length of [1, 2, 40]) {
+      let reads = 0;
+      const lists: unknown[][] = Array.from({ length }, (_, index) =>
+        Object.defineProperty(['abc'], 0, {
+          get: () => {
+            reads++;
+            return lists[(index + 1) % length];
+          },
+        }),
+      );
+      expect(estimateBytes(lists[0])).toBe(0);
+      expect(reads).toBe(length);
+    }
+  });
+
   it('of lists nested deeper than any stack is exact', () => {
     let deep: unknown = 'abc';
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];

@@ -157,6 +157,36 @@ describe('jsonBytes of what JSON.stringify cannot do', () => {
     }
   });
 
+  it('goes no second time round a cycle, wherever it starts', () => {
+    for (const length of [1, 2, 32, 33, 34, 1000]) {
+      for (const start of new Set([0, length >> 1, length - 1])) {
+        let reads = 0;
+        const nodes: object[] = Array.from({ length }, (_, index) => ({
+          get next(): unknown {
+            reads++;
+            return nodes[index + 1] ?? nodes[start];
+          },
+        }));
+        expect(jsonBytes(nodes[0])).toBe(0);
+        expect(reads).toBe(length);
+      }
+    }
+  });
+
+  it('walks a big value once, however often it occurs', () => {
+    let reads = 0;
+    const big = {
+      get zeros(): unknown {
+        reads++;
+        return new Array(60_000).fill(0);
+      },
+    };
+    const once = jsonBytes(big);
+    expect(once).toBe('{"zeros":[]}'.length + 120_000 - 1);
+    expect(jsonBytes([big, [big], big])).toBe(3 * once + '[,[],]'.length);
+    expect(reads).toBe(2);
+  });
+
   it('is exact at a depth that overflows the stack of JSON.stringify', () => {
     let deep: unknown = 'ü';
     for (let depth = 0; depth < 50_000; depth++) deep = [{ a: deep }];

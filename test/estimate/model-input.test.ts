@@ -189,6 +189,7 @@ describe('estimateBytes tells them by their shape', () => {
       { location: 'Berlin' },
       { tokens: [1, 2, 3] },
       { modelInput: 'text' },
+      { modelInput: { text: 'a text' } },
       { data: 'AAAA', dtype: 'int32' },
     ];
     for (const value of other) expect(estimateBytes(value)).toBe(JSON.stringify(value).length);
