@@ -13,8 +13,6 @@ export const DEFAULT_THROTTLED_FOR_MS = 10_000;
 /** `probe`: one request tests the water before all go. `all`: everyone goes at once. */
 export type Reopen = 'probe' | 'all';
 
-const PROBE = 1;
-
 export interface BackoffSnapshot {
   /** `probing`: the wait is over, but no request has gone well yet. */
   readonly state: 'open' | 'closed' | 'probing';
@@ -37,7 +35,9 @@ export class Backoff implements Core, ModeState {
   epoch = 0;
   /** Set from a 429 until a request of the present epoch has gone well. */
   #untested = false;
-  #probeOut = false;
+  /** The number of the probe that is out; 0: none is. */
+  #probeOut = 0;
+  #probes = 0;
   readonly #reopen: Reopen;
   readonly #throttledForMs: number;
 
@@ -48,18 +48,19 @@ export class Backoff implements Core, ModeState {
 
   wait(_demand: Demand, now: number): number {
     if (now < this.until) return this.until - now;
-    return this.#untested && this.#probeOut ? Number.POSITIVE_INFINITY : 0;
+    return this.#untested && this.#probeOut > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
   take(): number {
     if (!this.#untested) return 0;
-    this.#probeOut = true;
-    return PROBE;
+    this.#probes += 1;
+    this.#probeOut = this.#probes;
+    return this.#probes;
   }
 
-  /** The probe has ended, well or not: unless it opened the gate, the next one tests. */
-  giveBack(): void {
-    this.#probeOut = false;
+  /** A probe has ended, well or not: unless it opened the gate, the next one tests. */
+  giveBack(probe: number): void {
+    if (probe === this.#probeOut) this.#probeOut = 0;
   }
 
   snapshot(now: number): BackoffSnapshot {
@@ -82,6 +83,8 @@ export class Backoff implements Core, ModeState {
     this.#untested = this.#reopen === 'probe';
     if (epoch < this.epoch) return false;
     this.epoch += 1;
+    // What the probe of an earlier epoch will say proves nothing any more.
+    this.#probeOut = 0;
     return true;
   }
 
@@ -92,6 +95,8 @@ export class Backoff implements Core, ModeState {
   accept(epoch: number): boolean {
     if (!this.#untested || epoch < this.epoch) return false;
     this.#untested = false;
+    // It may take long to end, as a stream does: the next backoff must not wait for it.
+    this.#probeOut = 0;
     return true;
   }
 }

@@ -35,8 +35,10 @@ export class ByteBudget implements Core {
     return this.used <= this.maxBytes ? 0 : Number.POSITIVE_INFINITY;
   }
 
+  /** Charges whole bytes, and no more than can be counted: so what was given back leaves no rest. */
   take(demand: Demand, now: number): number {
-    const charge = now < this.#mode.throttledUntil ? demand.bytes * this.#factor : demand.bytes;
+    const factor = now < this.#mode.throttledUntil ? this.#factor : 1;
+    const charge = Math.min(Math.ceil(demand.bytes * factor), Number.MAX_SAFE_INTEGER - this.used);
     this.used += charge;
     return charge;
   }

@@ -8,10 +8,10 @@ export const RETRY_BASE_MS = 500;
 /** Longest delay between two attempts. */
 export const RETRY_MAX_MS = 8_000;
 
-/** Retries that an outage may cost before it costs no more. */
-const BUDGET_RETRIES = 100;
-/** Part of a retry that a success earns. */
-const EARNED_BY_SUCCESS = 0.2;
+/** Tokens for retries: an outage may cost a hundred of them before it costs no more. */
+const BUDGET_TOKENS = 500;
+const TOKENS_PER_RETRY = 5;
+const TOKENS_PER_SUCCESS = 1;
 
 /**
  * Whether and when a request is sent again.
@@ -23,7 +23,7 @@ const EARNED_BY_SUCCESS = 0.2;
 export class RetryPolicy {
   readonly #maxAttempts: number;
   readonly #deadlineMs: number;
-  #budget = BUDGET_RETRIES;
+  #budget = BUDGET_TOKENS;
 
   /**
    * @param maxAttempts attempts a request, whatever it fails with
@@ -40,9 +40,7 @@ export class RetryPolicy {
 
   /** An attempt went well. */
   succeeded(): void {
-    if (this.#budget < BUDGET_RETRIES) {
-      this.#budget = Math.min(BUDGET_RETRIES, this.#budget + EARNED_BY_SUCCESS);
-    }
+    if (this.#budget < BUDGET_TOKENS) this.#budget += TOKENS_PER_SUCCESS;
   }
 
   /**
@@ -54,7 +52,7 @@ export class RetryPolicy {
     if (attempts >= this.#maxAttempts) return undefined;
     const delayMs = this.#delayOf(verdict, attempts, random);
     if (delayMs === undefined || elapsedMs + delayMs >= this.#deadlineMs) return undefined;
-    if (verdict.kind === 'failed') this.#budget -= 1;
+    if (isCharged(verdict)) this.#budget -= TOKENS_PER_RETRY;
     return delayMs;
   }
 
@@ -63,10 +61,15 @@ export class RetryPolicy {
     if (!again) return undefined;
     // The backoff gate has been closed for everyone: it does the waiting.
     if (verdict.kind === 'throttled') return 0;
-    if (verdict.kind !== 'overloaded') {
-      if (attempts >= FAILED_ATTEMPTS || this.#budget < 1) return undefined;
+    if (isCharged(verdict)) {
+      if (attempts >= FAILED_ATTEMPTS || this.#budget < TOKENS_PER_RETRY) return undefined;
     }
     if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
     return random() * Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(attempts - 1, 10));
   }
+}
+
+/** Whether a retry costs budget: unless the provider itself asks to come back later. */
+function isCharged({ kind }: Verdict): boolean {
+  return kind !== 'throttled' && kind !== 'overloaded';
 }

@@ -58,9 +58,9 @@ export class Fifo<Item, Owner> {
   /** Brings the living one that waits longest to the head. @returns false if there is none */
   seek(): boolean {
     while (this.#count > 0) {
-      if (this.#dead === 0 || !this.#isDead(this.item, this.owner)) return true;
+      if (!this.#isDead(this.item, this.owner)) return true;
       this.shift();
-      this.#dead -= 1;
+      if (this.#dead > 0) this.#dead -= 1;
     }
     return false;
   }
@@ -101,9 +101,9 @@ export class Fifo<Item, Owner> {
     this.#spare = first;
   }
 
-  /** So many of those that wait have died since the last call. */
+  /** So many of those that wait have died since the last call. More than wait cannot have. */
   bury(count: number): void {
-    this.#dead += count;
+    this.#dead = Math.min(this.#dead + count, this.#count);
     if (this.#dead > LEAST && this.#dead > this.length) this.#sweep();
   }
 

@@ -54,7 +54,7 @@ export class Gate<C extends Core = Core> implements Lender {
    */
   enter(ticket: Ticket, receiver: Receiver): boolean {
     const now = this.#clock.now();
-    if (!this.#draining && this.#queue.length === 0) {
+    if (!this.#draining && !this.#queue.seek()) {
       const wait = this.core.wait(ticket, now);
       if (wait <= 0) {
         this.#admit(ticket, now);
@@ -75,7 +75,7 @@ export class Gate<C extends Core = Core> implements Lender {
    */
   enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
     const now = this.#clock.now();
-    if (!this.#draining && this.#queue.length === 0) {
+    if (!this.#draining && !this.#queue.seek()) {
       const ticket = receiver.ticketOf?.(item, now);
       return ticket !== undefined && this.enter(ticket, receiver) ? ticket : undefined;
     }
@@ -88,11 +88,11 @@ export class Gate<C extends Core = Core> implements Lender {
     this.drain();
   }
 
-  /** So many of those that wait have just gone: their tickets are settled, or their receiver is. */
+  /** So many of those that wait have just gone, with their receiver. */
   left(count: number): void {
     if (count === 0) return;
+    if (this.#queue.length > 0 && this.#queue.owner.gone) this.#headRounds = 0;
     this.#queue.bury(count);
-    this.#headRounds = 0;
     this.drain();
   }
 
@@ -131,7 +131,6 @@ export class Gate<C extends Core = Core> implements Lender {
 
   #pass(ticket: Ticket, now: number): void {
     const { owner, since } = this.#queue;
-    this.#queue.shift();
     const rounds = 1 + this.#headRounds;
     this.#headRounds = 0;
     if (ticket.outcome === undefined) {
@@ -139,6 +138,9 @@ export class Gate<C extends Core = Core> implements Lender {
       ticket.waited(this.kind, now - since, rounds);
       this.#probe?.admitted?.(ticket, this.kind, now - since, rounds);
     }
+    // Gone while the probe was told: it has counted this request among those that left.
+    if (owner.gone) return;
+    this.#queue.shift();
     owner.admitted(ticket);
   }
 
@@ -165,6 +167,7 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 }
 
-function isDead(item: unknown, receiver: Receiver): boolean {
-  return receiver.gone || (item instanceof Ticket && item.outcome !== undefined);
+/** A ticket that was settled while it waits is not: its receiver, which counts it, must be told. */
+function isDead(_item: unknown, receiver: Receiver): boolean {
+  return receiver.gone;
 }

@@ -2,7 +2,7 @@ import type { BackoffSnapshot } from '../core/backoff.ts';
 import type { ByteBudgetSnapshot } from '../core/byte-budget.ts';
 import type { SlotsSnapshot } from '../core/slots.ts';
 import type { GateSnapshot } from '../gate/gate.ts';
-import { checkInteger } from '../model/check.ts';
+import { checkInteger, checkKeys, show } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import { GATE_KEYS, type GateOptions } from '../operators/gates.ts';
 import { RETRY_KEYS, type ResultOptions, type RetryOptions } from '../operators/send-options.ts';
@@ -31,7 +31,16 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal;
 }
 
-export const ACQUIRE_KEYS = ['bytes', 'tokens', 'signal'] as const;
+const ACQUIRE_KEYS = ['bytes', 'tokens', 'signal'] as const;
+
+/** @throws TypeError that names a wrong option; sizes are checked where they are read */
+export function checkAcquireOptions(options: AcquireOptions): void {
+  checkKeys('AcquireOptions', options, ACQUIRE_KEYS);
+  const { signal } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError(`\`signal\` must be an AbortSignal, got ${show(signal)}`);
+  }
+}
 
 /** What a stream says of its requests and results; all limits are the limiter's. */
 export interface LimiterThrottleOptions<T> extends ResultOptions {

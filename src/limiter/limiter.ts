@@ -27,8 +27,8 @@ import { checkEstimator } from '../operators/size.ts';
 import { Call, type CallRoute, type Task } from './call.ts';
 import { Acquisition, type Lease, type LeaseRoute } from './lease.ts';
 import {
-  ACQUIRE_KEYS,
   type AcquireOptions,
+  checkAcquireOptions,
   checkLimiterNumbers,
   LIMITER_KEYS,
   type LimiterOptions,
@@ -147,7 +147,7 @@ export class Limiter {
   #ticketOf<T>(value: T, options: AcquireOptions | undefined): Ticket<T> | undefined {
     const { intake } = this.#route;
     if (options === undefined && intake.probe === undefined) return undefined;
-    checkKeys('AcquireOptions', options ?? {}, ACQUIRE_KEYS);
+    checkAcquireOptions(options ?? {});
     const { bytes, tokens } = new Sized(value, options?.bytes ?? 0, options?.tokens);
     return intake.ticket(value, bytes, tokens, intake.clock.now());
   }

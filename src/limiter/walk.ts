@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Gate } from '../gate/gate.ts';
 import type { Receiver, Ticket } from '../model/ticket.ts';
 import type { Intake } from '../operators/intake.ts';
@@ -43,7 +44,11 @@ export abstract class Walk<T> implements Receiver {
       this.#abort();
       return;
     }
-    this.#signal?.addEventListener('abort', this);
+    if (this.#signal !== undefined) {
+      // Any number of requests may share a signal; Node would warn of a leak at eleven listeners.
+      setMaxListeners(0, this.#signal);
+      this.#signal.addEventListener('abort', this);
+    }
     const { first } = this.#route;
     if (this.#ticket === undefined) {
       const ticket = first.enterLater(this.#value, this);

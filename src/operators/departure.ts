@@ -1,4 +1,4 @@
-import { Subscriber } from 'rxjs';
+import { Subscriber, UnsubscriptionError } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import { Roster } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -55,8 +55,11 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 
   protected override _complete(): void {
     this.#sourceDone = true;
-    this.unsubscribe();
-    this.#completeIfDone();
+    try {
+      this.#completeIfDone();
+    } finally {
+      this.unsubscribe();
+    }
   }
 
   value(flight: Flight<T, R>, value: R): void {
@@ -82,24 +85,30 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 
   crashed(flight: Flight<T, R>, error: unknown): void {
     this.#flights.remove(flight);
-    if (this.#outcomes) {
-      const { ticket } = flight;
+    try {
+      if (!this.#outcomes) this.#out.error(error);
       flight.release();
-      this.#emit(flight, {
-        status: 'failed',
-        error,
-        request: ticket.value,
-        stats: ticket.stats(),
-      });
-    } else {
-      this.#out.error(error);
+    } finally {
+      if (this.#outcomes) {
+        const { ticket } = flight;
+        this.#emit(flight, {
+          status: 'failed',
+          error,
+          request: ticket.value,
+          stats: ticket.stats(),
+        });
+      }
+      this.#finish(flight, 'failed');
     }
-    this.#finish(flight, 'failed');
   }
 
   #emit({ slot }: Flight<T, R>, result: R | Outcome<T, R>): void {
     if (slot === undefined) this.#out.next(result);
-    else this.#order?.push(slot, result);
+    else {
+      this.#order?.push(slot, result);
+      // The request may have ended while its result was handed on.
+      this.#completeIfDone();
+    }
   }
 
   #finish(flight: Flight<T, R>, outcome: 'ok' | 'failed'): void {
@@ -115,9 +124,15 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 
   /** Downstream has closed, whyever: what is in flight is abandoned. */
   #close(): void {
+    const errors: unknown[] = [];
     for (let flight = this.#flights.first; flight !== undefined; flight = this.#flights.first) {
       this.#flights.remove(flight);
-      flight.cancel();
+      try {
+        flight.cancel();
+      } catch (error) {
+        errors.push(error);
+      }
     }
+    if (errors.length > 0) throw new UnsubscriptionError(errors);
   }
 }

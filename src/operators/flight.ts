@@ -1,6 +1,7 @@
 import { from, type Observable, type ObservableInput, Subscriber } from 'rxjs';
 import type { RetryPolicy } from '../core/retry.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { positive } from '../feedback/positive.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
 import type { Clock, Random } from '../model/clock.ts';
 import { RetryAfterTooLongError } from '../model/errors.ts';
@@ -52,6 +53,9 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   #inner: Inner<T, R> | undefined = undefined;
   /** Between two attempts. */
   #wait: RetryWait | undefined = undefined;
+  /** An attempt is being started; another is to follow. */
+  #sending = false;
+  #resend = false;
   /** The attempt runs, and its end has not been told yet. */
   #running = false;
   /** Whether the provider's answer to the present attempt has been told: its first value tells. */
@@ -66,8 +70,24 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     this.#deck = deck;
   }
 
-  /** Starts an attempt. */
+  /**
+   * Starts an attempt. One that fails in the same turn may be followed by the next: in a loop, so
+   * that each is torn down before, and the stack does not grow.
+   */
   send(): void {
+    if (this.#sending) {
+      this.#resend = true;
+      return;
+    }
+    this.#sending = true;
+    do {
+      this.#resend = false;
+      this.#attempt();
+    } while (this.#resend && !this.#over);
+    this.#sending = false;
+  }
+
+  #attempt(): void {
     const { ticket } = this;
     const { feedback, probe, project } = this.#dispatcher;
     ticket.attempts += 1;
@@ -91,7 +111,6 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     if (!this.#reported) {
       if (!isFailedResponse(value)) this.#accepted();
       else if (this.#failed(value)) {
-        this.#inner?.unsubscribe();
         discard(value);
         return false;
       }
@@ -125,9 +144,12 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     if (this.#over) return;
     this.#over = true;
     this.#wait?.cancel();
-    this.#inner?.unsubscribe();
-    this.#context?.abandon(reason);
-    this.ticket.settle('cancelled');
+    try {
+      this.#inner?.unsubscribe();
+    } finally {
+      this.#context?.abandon(reason);
+      this.ticket.settle('cancelled');
+    }
   }
 
   /** One `then` instead of a subscriber: most projects are async functions. */
@@ -164,7 +186,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     const { feedback } = this.#dispatcher;
     let verdict: Verdict;
     try {
-      verdict = this.#dispatcher.classify(error);
+      verdict = withSaneWait(this.#dispatcher.classify(error));
     } catch (thrown) {
       this.#crash(thrown);
       return false;
@@ -187,11 +209,17 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     const elapsedMs = clock.now() - this.ticket.arrivedAt;
     const delayMs = retry.delay(verdict, this.ticket.attempts, elapsedMs, random);
     if (delayMs === undefined) return false;
-    this.#wait = new RetryWait(this.ticket, feedback.gate, {
+    const wait = new RetryWait(this.ticket, feedback.gate, {
       ready: () => this.send(),
       expired: () => this.#crash(error),
     });
-    this.#wait.start(clock, delayMs, retry.deadlineMs - elapsedMs);
+    this.#wait = wait;
+    // The attempt is torn down before the next one, which may follow in this very turn.
+    try {
+      this.#inner?.unsubscribe();
+    } finally {
+      if (!wait.gone) wait.start(clock, delayMs, retry.deadlineMs - elapsedMs);
+    }
     return true;
   }
 
@@ -199,6 +227,12 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     this.#over = true;
     this.#deck.crashed(this, error);
   }
+}
+
+/** A user's classifier may say what makes no sense. */
+function withSaneWait(verdict: Verdict): Verdict {
+  const retryAfterMs = positive(verdict.retryAfterMs);
+  return retryAfterMs === verdict.retryAfterMs ? verdict : { ...verdict, retryAfterMs };
 }
 
 /** Listens to the Observable of one attempt. */
@@ -224,7 +258,10 @@ class Inner<T, R> extends Subscriber<R> {
 
   /** The attempt is torn down before the next request starts. */
   protected override _complete(): void {
-    this.unsubscribe();
-    this.#flight.complete();
+    try {
+      this.unsubscribe();
+    } finally {
+      this.#flight.complete();
+    }
   }
 }

@@ -81,8 +81,11 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
 
   protected override _complete(): void {
     this.#sourceDone = true;
-    this.unsubscribe();
-    this.#completeIfDone();
+    try {
+      this.#completeIfDone();
+    } finally {
+      this.unsubscribe();
+    }
   }
 
   /** Called when the turn of an arrival comes. An estimator that fails errors the stream. */

@@ -1,0 +1,80 @@
+import { checkNumber } from '../model/check.ts';
+
+/** Time between two dispatches (seed: 004). */
+export const DEFAULT_INTERVAL_MS = 200;
+/** The longest that adaptation makes of it (seed: 004). */
+export const DEFAULT_MAX_INTERVAL_MS = 30_000;
+
+/** @see Interval */
+export interface IntervalOptions {
+  /** Milliseconds between two dispatches, a number >= 0. Default 200 (seed: 004). */
+  readonly intervalMs?: number;
+  /**
+   * What doubling stops at, in milliseconds, a number >= `intervalMs`.
+   * Default 30,000 (seed: 004), or `intervalMs` if that is longer.
+   */
+  readonly maxIntervalMs?: number;
+}
+
+/**
+ * A time that is doubled when a provider has trouble and halved back when it has recovered.
+ *
+ * Twice nothing is nothing: an interval configured as 0 becomes 200 ms with the first doubling,
+ * the interval that one has by default, and 0 again with the halving that would go below that.
+ */
+export class Interval {
+  /** The present interval, from the configured one to the longest. */
+  ms: number;
+  #minMs: number;
+  #maxMs: number;
+
+  constructor(options: IntervalOptions = {}) {
+    [this.#minMs, this.#maxMs] = boundsOf(options);
+    this.ms = this.#minMs;
+  }
+
+  /** As configured: what halving ends at. */
+  get minMs(): number {
+    return this.#minMs;
+  }
+
+  get maxMs(): number {
+    return this.#maxMs;
+  }
+
+  /** Whether it is longer than configured. */
+  get isSlowed(): boolean {
+    return this.ms > this.#minMs;
+  }
+
+  /** Doubles it. Returns what it is then. */
+  slower(): number {
+    this.ms = Math.min(this.#maxMs, this.ms === 0 ? this.#firstStepMs : this.ms * 2);
+    return this.ms;
+  }
+
+  /** Halves it. Returns what it is then. */
+  faster(): number {
+    const halfMs = this.ms / 2;
+    this.ms = halfMs < this.#firstStepMs ? this.#minMs : halfMs;
+    return this.ms;
+  }
+
+  /** New bounds. An interval that was as configured stays so; another is kept as far as it may. */
+  configure(options: IntervalOptions): void {
+    const [minMs, maxMs] = boundsOf(options);
+    this.ms = this.isSlowed ? Math.min(maxMs, Math.max(minMs, this.ms)) : minMs;
+    this.#minMs = minMs;
+    this.#maxMs = maxMs;
+  }
+
+  get #firstStepMs(): number {
+    return this.#minMs > 0 ? this.#minMs : DEFAULT_INTERVAL_MS;
+  }
+}
+
+function boundsOf(options: IntervalOptions): [minMs: number, maxMs: number] {
+  const minMs = checkNumber('intervalMs', options.intervalMs ?? DEFAULT_INTERVAL_MS, 0);
+  const maxMs = options.maxIntervalMs ?? Math.max(minMs, DEFAULT_MAX_INTERVAL_MS);
+  return [minMs, checkNumber('maxIntervalMs', maxMs, minMs)];
+}

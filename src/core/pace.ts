@@ -1,0 +1,101 @@
+import type { Random } from '../model/clock.ts';
+import { checkBetween } from './check-between.ts';
+import type { Core, Demand } from './core.ts';
+import { Interval, type IntervalOptions } from './interval.ts';
+
+/** Part of the interval that chance may add (seed: 004). */
+export const DEFAULT_JITTER = 0.5;
+
+/** @see Pace */
+export interface PaceOptions extends IntervalOptions {
+  /**
+   * How much longer than the interval chance may make a pause, as a part of the interval:
+   * a number from 0 to 1. Default 0.5, up to half an interval more (seed: 004).
+   */
+  readonly jitter?: number;
+}
+
+/** Milliseconds. */
+export interface PaceSnapshot {
+  /** The present interval, without jitter. */
+  readonly intervalMs: number;
+  readonly configuredIntervalMs: number;
+  readonly maxIntervalMs: number;
+  /** Until the next request may pass; 0 if it may now. */
+  readonly nextInMs: number;
+}
+
+/**
+ * At least an interval between two dispatches, and some jitter.
+ *
+ * A grant reserves the pause that follows it, so that those who wait leave one by one. Its jitter
+ * is drawn with the grant: asking again gives the same answer. A change of the interval counts for
+ * the pause that is running, too.
+ */
+export class Pace implements Core {
+  readonly interval: Interval;
+  readonly #random: Random;
+  #jitter: number;
+  #grantedAt = Number.NEGATIVE_INFINITY;
+  #draw = 0;
+
+  /**
+   * @param interval where it is kept; adaptation that shares it changes the pace
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  constructor(options: PaceOptions, random: Random, interval = new Interval(options)) {
+    this.#jitter = checkJitter(options);
+    this.#random = random;
+    this.interval = interval;
+  }
+
+  wait(_demand: Demand, now: number): number {
+    return Math.max(0, this.#nextAt - now);
+  }
+
+  take(_demand: Demand, now: number): number {
+    this.#grantedAt = now;
+    this.#draw = this.#random();
+    return 0;
+  }
+
+  /** Time is not given back. */
+  giveBack(): void {}
+
+  snapshot(now: number): PaceSnapshot {
+    return {
+      intervalMs: this.interval.ms,
+      configuredIntervalMs: this.interval.minMs,
+      maxIntervalMs: this.interval.maxMs,
+      nextInMs: Math.max(0, this.#nextAt - now),
+    };
+  }
+
+  /** Doubles the interval, up to the longest. Returns the new one. */
+  slower(): number {
+    return this.interval.slower();
+  }
+
+  /** Halves the interval, down to the configured one. Returns the new one. */
+  faster(): number {
+    return this.interval.faster();
+  }
+
+  /**
+   * Takes new options, all or none.
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  configure(options: PaceOptions): void {
+    const jitter = checkJitter(options);
+    this.interval.configure(options);
+    this.#jitter = jitter;
+  }
+
+  get #nextAt(): number {
+    return this.#grantedAt + this.interval.ms * (1 + this.#jitter * this.#draw);
+  }
+}
+
+function checkJitter({ jitter = DEFAULT_JITTER }: PaceOptions): number {
+  return checkBetween('jitter', jitter, 0, 1);
+}

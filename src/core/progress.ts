@@ -1,0 +1,140 @@
+import { checkInteger, checkNumber } from '../model/check.ts';
+import { checkBetween } from './check-between.ts';
+import { RateWindow } from './rate-window.ts';
+
+/** Per cent between two milestones (seed: 004). */
+export const DEFAULT_MILESTONE_PERCENT = 10;
+/** Over how long the rate is taken. */
+export const DEFAULT_RATE_WINDOW_MS = 60_000;
+/** Durations of which the mean is taken (seed: 004). */
+const DURATIONS = 50;
+
+/** @see Progress */
+export interface ProgressOptions {
+  /** How many requests there will be, an integer >= 0. Default: unknown. */
+  readonly total?: number | undefined;
+  /** Per cent between two milestones, an integer from 1 to 100. Default 10 (seed: 004). */
+  readonly milestonePercent?: number;
+  /** Over how long the rate is taken, in milliseconds, >= 1000. Default 60,000. */
+  readonly rateWindowMs?: number;
+}
+
+/** What is not known is undefined; no number is ever NaN, infinite or negative. */
+export interface ProgressSnapshot {
+  readonly total: number | undefined;
+  readonly completed: number;
+  readonly failed: number;
+  readonly remaining: number | undefined;
+  /** Share of the total that has ended, well or not, from 0 to 100. */
+  readonly percentage: number | undefined;
+  /** Requests ended a second, in the recent window. */
+  readonly ratePerSecond: number | undefined;
+  /** Milliseconds until the last one ends, at the present parallelism. */
+  readonly etaMs: number | undefined;
+}
+
+/**
+ * How far a known or unknown number of requests has got. Requests that failed for good count as
+ * done: they will not be sent again.
+ *
+ * Each milestone is told once. A total that grows takes the percentage back, but none of them.
+ */
+export class Progress {
+  readonly #milestonePercent: number;
+  readonly #rate: RateWindow;
+  /** The last ones, in a ring. */
+  readonly #durationsMs: number[] = [];
+  #durations = 0;
+  #total: number | undefined;
+  #completed = 0;
+  #failed = 0;
+  /** Milestones told so far. */
+  #told = 0;
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: ProgressOptions, now: number) {
+    const { milestonePercent = DEFAULT_MILESTONE_PERCENT } = options;
+    const { rateWindowMs = DEFAULT_RATE_WINDOW_MS } = options;
+    checkInteger('milestonePercent', milestonePercent, 1);
+    this.#milestonePercent = checkBetween('milestonePercent', milestonePercent, 1, 100);
+    this.#rate = new RateWindow(checkNumber('rateWindowMs', rateWindowMs, 1000), now);
+    this.#total = checkTotal(options.total);
+  }
+
+  /**
+   * A request has ended.
+   * @param durationMs how long it took; undefined: not known, it counts for no mean
+   * @returns the milestones that this reached, in per cent, in order
+   */
+  record(result: 'ok' | 'failed', durationMs: number | undefined, now: number): readonly number[] {
+    if (durationMs !== undefined) {
+      checkBetween('durationMs', durationMs, 0, Number.MAX_SAFE_INTEGER);
+      this.#durationsMs[this.#durations % DURATIONS] = durationMs;
+      this.#durations += 1;
+    }
+    if (result === 'ok') this.#completed += 1;
+    else this.#failed += 1;
+    this.#rate.add(now);
+    return this.#reached();
+  }
+
+  /**
+   * Changes the total; undefined: it is not known.
+   * @returns the milestones that this reached, in per cent, in order
+   */
+  setTotal(total: number | undefined): readonly number[] {
+    this.#total = checkTotal(total);
+    return this.#reached();
+  }
+
+  /** @param parallelism requests that are worked on at once, now or on average */
+  snapshot(now: number, parallelism: number): ProgressSnapshot {
+    const remaining =
+      this.#total === undefined ? undefined : Math.max(0, this.#total - this.#ended);
+    return {
+      total: this.#total,
+      completed: this.#completed,
+      failed: this.#failed,
+      remaining,
+      percentage: this.#percentage,
+      ratePerSecond: this.#rate.perSecond(now),
+      etaMs: remaining === undefined ? undefined : this.#etaMs(remaining, parallelism),
+    };
+  }
+
+  get #ended(): number {
+    return this.#completed + this.#failed;
+  }
+
+  get #percentage(): number | undefined {
+    if (this.#total === undefined) return undefined;
+    if (this.#ended >= this.#total) return 100;
+    return (this.#ended * 100) / this.#total;
+  }
+
+  #etaMs(remaining: number, parallelism: number): number | undefined {
+    if (remaining === 0) return 0;
+    if (this.#durations === 0 || !(parallelism > 0)) return undefined;
+    const sumMs = this.#durationsMs.reduce((sum, durationMs) => sum + durationMs, 0);
+    const etaMs = ((sumMs / this.#durationsMs.length) * remaining) / parallelism;
+    return Number.isFinite(etaMs) ? etaMs : undefined;
+  }
+
+  /** The whole is a milestone, even where the steps do not add up to it. */
+  #reached(): number[] {
+    const percentage = this.#percentage ?? 0;
+    const step = this.#milestonePercent;
+    const last = Math.ceil(100 / step);
+    const count = percentage === 100 ? last : Math.floor(percentage / step);
+    const reached: number[] = [];
+    while (this.#told < count) {
+      this.#told += 1;
+      reached.push(this.#told === last ? 100 : this.#told * step);
+    }
+    return reached;
+  }
+}
+
+function checkTotal(total: number | undefined): number | undefined {
+  return total === undefined ? undefined : checkInteger('total', total, 0);
+}

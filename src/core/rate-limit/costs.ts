@@ -1,0 +1,40 @@
+import { checkAmount, checkInteger, show } from '../../model/check.ts';
+import { UnknownLimitError } from './errors.ts';
+
+/** What something costs of each limit, in the order of the limits: integers >= 0. */
+export type Costs = readonly number[];
+
+/** Finds the places of named costs, and checks what is given. */
+export class CostTable {
+  readonly #names: readonly string[];
+  readonly #places: ReadonlyMap<string, number>;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+    this.#places = new Map(names.map((name, index) => [name, index]));
+  }
+
+  /** @throws UnknownLimitError that names the limits that there are */
+  placeOf(name: string): number {
+    const place = this.#places.get(name);
+    if (place === undefined) throw new UnknownLimitError(name, this.#names);
+    return place;
+  }
+
+  /** `amounts` with the named ones replaced, rounded up so that sums stay exact. */
+  replaced(amounts: Costs, named: Readonly<Record<string, number>>, what: string): Costs {
+    if (typeof named !== 'object' || named === null) {
+      throw new TypeError(`\`${what}\` must be an object of numbers, got ${show(named)}`);
+    }
+    const replaced = amounts.slice();
+    for (const name of Object.keys(named)) {
+      const place = this.placeOf(name);
+      const amount = named[name] as number;
+      replaced[place] =
+        Number.isSafeInteger(amount) && amount >= 0
+          ? amount
+          : checkInteger(`${what}.${name}`, checkAmount(`${what}.${name}`, amount), 0);
+    }
+    return replaced;
+  }
+}

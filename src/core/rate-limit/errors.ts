@@ -1,0 +1,53 @@
+import { HeadgateError } from '../../model/errors.ts';
+
+/** A cost was given for a limit that does not exist. */
+export class UnknownLimitError extends HeadgateError {
+  readonly code = 'UNKNOWN_LIMIT';
+  readonly limit: string;
+  /** The names of the limits that there are. */
+  readonly known: readonly string[];
+  constructor(limit: string, known: readonly string[]) {
+    const names = known.map((name) => `"${name}"`).join(', ');
+    super(`no limit is named "${limit}"; there are ${names}`);
+    this.limit = limit;
+    this.known = known;
+  }
+}
+
+/** A request costs more than its limit lets pass at once, so that no wait would ever be enough. */
+export class CostAboveLimitError extends HeadgateError {
+  readonly code = 'COST_ABOVE_LIMIT';
+  readonly limit: string;
+  readonly cost: number;
+  /** The largest cost that can pass: the limit, or the burst of a token bucket. */
+  readonly maxCost: number;
+  constructor(limit: string, cost: number, maxCost: number) {
+    super(`a cost of ${cost} can never pass the limit "${limit}", which takes ${maxCost} at most`);
+    this.limit = limit;
+    this.cost = cost;
+    this.maxCost = maxCost;
+  }
+}
+
+/** A request that was not to wait does not fit a rate limit now. */
+export class RateLimitExceededError extends HeadgateError {
+  readonly code = 'RATE_LIMIT_EXCEEDED';
+  /** The limit that needs the longest wait. */
+  readonly limit: string;
+  /** What the request needs of this limit. */
+  readonly cost: number;
+  /** What this limit has left; 0 in debt. */
+  readonly available: number;
+  /** The request would fit then, if no other passes before it. */
+  readonly retryAfterMs: number;
+  constructor(limit: string, cost: number, available: number, retryAfterMs: number) {
+    super(
+      `the rate limit "${limit}" has ${Math.floor(available)} left of the ${cost} that are needed; ` +
+        `try again in ${Math.ceil(retryAfterMs)} ms`,
+    );
+    this.limit = limit;
+    this.cost = cost;
+    this.available = available;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -1,0 +1,74 @@
+import { checkChoice, checkKeys, checkNumber, show } from '../../model/check.ts';
+
+/**
+ * How a limit counts over time.
+ * - `sliding-window`: no interval of `windowMs`, wherever it starts, holds more than `limit`.
+ * - `token-bucket`: starts full with `burst` and is refilled evenly, `limit` a window.
+ * - `fixed-window`: a count that ends `windowMs` after the charge that began it. Around the end of
+ *   one window up to twice the limit may pass.
+ */
+export type RateLimitAlgorithm = 'sliding-window' | 'token-bucket' | 'fixed-window';
+
+/**
+ * When a request is charged.
+ * - `upfront`: its cost as it passes, for good.
+ * - `settle`: its cost as it passes, corrected to the actual when that is known.
+ * - `actual`: only when the actual is known. Requests pass unless the limit is in debt.
+ */
+export type RateLimitCharge = 'upfront' | 'settle' | 'actual';
+
+/** One rate limit: so much in so many milliseconds. */
+export interface RateLimit {
+  /** What `windowMs` allow, in the limit's own unit; >= 1. */
+  limit: number;
+  /** Milliseconds, >= 1. */
+  windowMs: number;
+  /** Default: `sliding-window`. */
+  algorithm?: RateLimitAlgorithm;
+  /** What a token bucket holds, >= 1; for no other algorithm. Default: `limit`. */
+  burst?: number;
+  /** Default: `upfront`. */
+  charge?: RateLimitCharge;
+}
+
+/** A limit that was checked, with every default filled in. */
+export interface LimitRule {
+  readonly name: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly algorithm: RateLimitAlgorithm;
+  /** The largest cost that can ever pass: the burst of a token bucket, else the limit. */
+  readonly maxCost: number;
+  readonly charge: RateLimitCharge;
+}
+
+const KEYS = ['limit', 'windowMs', 'algorithm', 'burst', 'charge'];
+const ALGORITHMS = ['sliding-window', 'token-bucket', 'fixed-window'] as const;
+const CHARGES = ['upfront', 'settle', 'actual'] as const;
+
+/** @throws RangeError or TypeError that names the option, its bound and the value */
+export function checkRateLimits(limits: Readonly<Record<string, RateLimit>>): LimitRule[] {
+  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) {
+    throw new TypeError(`\`limits\` must be an object of named limits, got ${show(limits)}`);
+  }
+  const entries = Object.entries(limits);
+  if (entries.length === 0) throw new TypeError('`limits` must name at least 1 limit, got none');
+  return entries.map(([name, limit]) => checkRateLimit(name, limit));
+}
+
+function checkRateLimit(name: string, options: RateLimit): LimitRule {
+  const path = `limits.${name}`;
+  checkKeys(path, options, KEYS);
+  const { algorithm = 'sliding-window', burst, charge = 'upfront' } = options;
+  const limit = checkNumber(`${path}.limit`, options.limit, 1);
+  const windowMs = checkNumber(`${path}.windowMs`, options.windowMs, 1);
+  checkChoice(`${path}.algorithm`, algorithm, ALGORITHMS);
+  checkChoice(`${path}.charge`, charge, CHARGES);
+  if (burst !== undefined && algorithm !== 'token-bucket') {
+    throw new TypeError(
+      `\`${path}.burst\` belongs to a token-bucket, not a ${algorithm}; got ${show(burst)}`,
+    );
+  }
+  const maxCost = burst === undefined ? limit : checkNumber(`${path}.burst`, burst, 1);
+  return { name, limit, windowMs, algorithm, maxCost, charge };
+}

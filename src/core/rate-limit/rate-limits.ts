@@ -1,0 +1,215 @@
+import { type Costs, CostTable } from './costs.ts';
+import { CostAboveLimitError, RateLimitExceededError } from './errors.ts';
+import { FixedWindow } from './fixed-window.ts';
+import type { LimitState } from './limit-state.ts';
+import { checkRateLimits, type LimitRule, type RateLimit } from './rate-limit.ts';
+import { NOTHING, type RateLimitUsage, Reservation } from './reservation.ts';
+import { SlidingWindow } from './sliding-window.ts';
+import { waitUntil } from './time.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+const ALGORITHMS = {
+  'sliding-window': SlidingWindow,
+  'token-bucket': TokenBucket,
+  'fixed-window': FixedWindow,
+} as const;
+
+interface NamedLimit {
+  rule: LimitRule;
+  readonly state: LimitState;
+}
+
+/**
+ * Named rate limits that are checked and charged as one, all or none (seed: 001). A request passes
+ * when it fits every one; while a limit is in debt nothing does, a cost of 0 neither.
+ *
+ * `now` is in milliseconds. A clock that runs backwards is taken to stand still until it has
+ * caught up, so that nothing passes too early.
+ */
+export class RateLimits {
+  readonly #limits: readonly NamedLimit[];
+  readonly #table: CostTable;
+  readonly #free: Costs;
+  #now = Number.NEGATIVE_INFINITY;
+
+  /** @throws RangeError or TypeError that names the option, its bound and the value */
+  constructor(limits: Readonly<Record<string, RateLimit>>) {
+    const rules = checkRateLimits(limits);
+    this.#limits = rules.map((rule) => ({ rule, state: new ALGORITHMS[rule.algorithm](rule) }));
+    this.#table = new CostTable(rules.map(({ name }) => name));
+    this.#free = rules.map(() => 0);
+  }
+
+  /**
+   * Named costs in the form that the other methods take. What is not named costs nothing;
+   * fractions are rounded up.
+   * @throws UnknownLimitError, CostAboveLimitError; RangeError or TypeError for what is no amount
+   */
+  costsOf(named: Readonly<Record<string, number>>): Costs {
+    const costs = this.#table.replaced(this.#free, named, 'costs');
+    const error = this.aboveLimit(costs);
+    if (error !== undefined) throw error;
+    return costs;
+  }
+
+  /**
+   * The longest wait that any limit needs: 0, the request may pass now. After exactly this wait it
+   * passes, if nothing else is charged meanwhile; before, it does not.
+   * Infinity: a cost is above a limit that was lowered since, see `aboveLimit`.
+   */
+  wait(costs: Costs, now: number): number {
+    const at = this.#advance(now);
+    const index = this.#bindingIndex(costs, at);
+    return index < 0 ? 0 : waitUntil(this.#readyAt(index, costs, at), now);
+  }
+
+  /** The limit that needs the longest wait, or undefined if none needs any. */
+  binding(costs: Costs, now: number): string | undefined {
+    return this.#limits[this.#bindingIndex(costs, this.#advance(now))]?.rule.name;
+  }
+
+  /** Why a request may not pass now, for those that will not wait; undefined if it may. */
+  refusal(costs: Costs, now: number): RateLimitExceededError | CostAboveLimitError | undefined {
+    const at = this.#advance(now);
+    const index = this.#bindingIndex(costs, at);
+    const limit = this.#limits[index];
+    if (limit === undefined) return undefined;
+    const retryAfterMs = waitUntil(this.#readyAt(index, costs, at), now);
+    if (retryAfterMs === Number.POSITIVE_INFINITY) return this.aboveLimit(costs);
+    const available = limit.state.available(at);
+    return new RateLimitExceededError(
+      limit.rule.name,
+      costs[index] as number,
+      available,
+      retryAfterMs,
+    );
+  }
+
+  /** The error of costs that no wait is enough for; undefined if there are none. */
+  aboveLimit(costs: Costs): CostAboveLimitError | undefined {
+    for (let index = 0; index < this.#limits.length; index += 1) {
+      const { name, maxCost, charge } = (this.#limits[index] as NamedLimit).rule;
+      const cost = costs[index] as number;
+      if (cost > maxCost && charge !== 'actual')
+        return new CostAboveLimitError(name, cost, maxCost);
+    }
+    return undefined;
+  }
+
+  /** Charges a request to every limit. Ask `wait` first: what does not fit makes a debt. */
+  take(costs: Costs, now: number): Reservation {
+    const at = this.#advance(now);
+    const marks = costs.slice();
+    for (let index = 0; index < this.#limits.length; index += 1) {
+      const { rule, state } = this.#limits[index] as NamedLimit;
+      const cost = costs[index] as number;
+      const isCharged = cost > 0 && rule.charge !== 'actual';
+      marks[index] = isCharged ? state.charge(cost, at) : NOTHING;
+    }
+    return new Reservation(this, costs, marks);
+  }
+
+  /**
+   * Corrects a charge to what was really used, as the `charge` of each limit has it. What was not
+   * named is taken to be as expected. More than expected is charged now and may make a debt.
+   * @returns false, and does nothing, for a reservation that has ended or is of other limits
+   * @throws as `costsOf` does, except that nothing is too much; the reservation goes on then
+   */
+  settle(
+    reservation: Reservation,
+    actual: Readonly<Record<string, number>> | undefined,
+    now: number,
+  ): boolean {
+    if (reservation.owner !== this) return false;
+    const { costs, marks } = reservation;
+    const amounts = actual === undefined ? costs : this.#table.replaced(costs, actual, 'actual');
+    reservation.owner = undefined;
+    const at = this.#advance(now);
+    for (let index = 0; index < marks.length; index += 1) {
+      const { rule, state } = this.#limits[index] as NamedLimit;
+      if (rule.charge === 'upfront') continue;
+      const mark = marks[index] as number;
+      const charged = mark === NOTHING ? 0 : (costs[index] as number);
+      const more = (amounts[index] as number) - charged;
+      if (more > 0) state.charge(more, at);
+      else if (more < 0) state.giveBack(-more, mark, at);
+    }
+    return true;
+  }
+
+  /**
+   * Gives back what is still counted of a charge: the request was never sent, or the provider
+   * rejected it and does not count what it rejects.
+   * @returns false, and does nothing, for a reservation that has ended or is of other limits
+   */
+  refund(reservation: Reservation, now: number): boolean {
+    if (reservation.owner !== this) return false;
+    reservation.owner = undefined;
+    const at = this.#advance(now);
+    for (let index = 0; index < reservation.marks.length; index += 1) {
+      const mark = reservation.marks[index] as number;
+      if (mark === NOTHING) continue;
+      const cost = reservation.costs[index] as number;
+      (this.#limits[index] as NamedLimit).state.giveBack(cost, mark, at);
+    }
+    return true;
+  }
+
+  /** Every limit by its name. */
+  usage(now: number): Readonly<Record<string, RateLimitUsage>> {
+    const at = this.#advance(now);
+    return Object.fromEntries(
+      this.#limits.map(({ rule, state }) => {
+        const used = state.used(at);
+        const available = state.available(at);
+        const resetMs = used === 0 ? 0 : waitUntil(state.emptyAt(at), now);
+        return [rule.name, { limit: rule.limit, used, available, resetMs }];
+      }),
+    );
+  }
+
+  /**
+   * Changes limits while running; those that are not named stay. What is used stays used: a raised
+   * limit admits at once, a lowered one admits nothing until it is no longer exceeded.
+   * @throws for nonsense, unknown names and another algorithm, and then changes nothing
+   */
+  configure(limits: Readonly<Record<string, RateLimit>>, now: number): void {
+    const changes = checkRateLimits(limits).map((rule) => {
+      const limit = this.#limits[this.#table.placeOf(rule.name)] as NamedLimit;
+      if (rule.algorithm !== limit.rule.algorithm) {
+        throw new TypeError(
+          `\`limits.${rule.name}.algorithm\` must stay "${limit.rule.algorithm}" while running, got "${rule.algorithm}"`,
+        );
+      }
+      return { limit, rule };
+    });
+    const at = this.#advance(now);
+    for (const { limit, rule } of changes) {
+      limit.state.resize(rule, at);
+      limit.rule = rule;
+    }
+  }
+
+  #advance(now: number): number {
+    if (now > this.#now) this.#now = now;
+    return this.#now;
+  }
+
+  #bindingIndex(costs: Costs, at: number): number {
+    let binding = -1;
+    let latest = at;
+    for (let index = 0; index < this.#limits.length; index += 1) {
+      const readyAt = this.#readyAt(index, costs, at);
+      if (readyAt > latest) {
+        latest = readyAt;
+        binding = index;
+      }
+    }
+    return binding;
+  }
+
+  #readyAt(index: number, costs: Costs, at: number): number {
+    const { rule, state } = this.#limits[index] as NamedLimit;
+    return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), at);
+  }
+}

@@ -1,0 +1,78 @@
+import type { LimitSize, LimitState } from './limit-state.ts';
+import { endOf } from './time.ts';
+
+/** A bucket does not tell one charge from another. */
+const MARK = 0;
+
+/**
+ * A bucket that starts full with `burst` and is refilled evenly, `limit` a window, up to `burst`.
+ *
+ * It keeps what was drawn since it was last full, and when that was: sums of integers, in which no
+ * rounding gathers however long it is busy.
+ */
+export class TokenBucket implements LimitState {
+  #limit: number;
+  #windowMs: number;
+  #burst: number;
+  #drawn = 0;
+  #fullAt = Number.NEGATIVE_INFINITY;
+
+  constructor(size: LimitSize) {
+    this.#limit = size.limit;
+    this.#windowMs = size.windowMs;
+    this.#burst = size.maxCost;
+  }
+
+  used(now: number): number {
+    this.#refill(now);
+    return Math.max(0, this.#drawn - ((now - this.#fullAt) * this.#limit) / this.#windowMs);
+  }
+
+  available(now: number): number {
+    return Math.max(0, this.#burst - this.used(now));
+  }
+
+  readyAt(cost: number, now: number): number {
+    this.#refill(now);
+    const excess = this.#drawn + cost - this.#burst;
+    if (excess <= 0) return now;
+    return cost > this.#burst ? Number.POSITIVE_INFINITY : this.#refilledAt(excess);
+  }
+
+  emptyAt(now: number): number {
+    this.#refill(now);
+    return this.#refilledAt(this.#drawn);
+  }
+
+  charge(amount: number, now: number): number {
+    this.#refill(now);
+    this.#drawn += amount;
+    return MARK;
+  }
+
+  /** Goes back into the bucket now; what would run over is lost. */
+  giveBack(amount: number, _mark: number, now: number): void {
+    this.#refill(now);
+    this.#drawn -= amount;
+    this.#refill(now);
+  }
+
+  resize(size: LimitSize, now: number): void {
+    this.#drawn = this.used(now);
+    this.#fullAt = now;
+    this.#limit = size.limit;
+    this.#windowMs = size.windowMs;
+    this.#burst = size.maxCost;
+  }
+
+  #refill(now: number): void {
+    if (now < this.#refilledAt(this.#drawn)) return;
+    this.#drawn = 0;
+    this.#fullAt = now;
+  }
+
+  /** When so much of what was drawn has come back. */
+  #refilledAt(amount: number): number {
+    return endOf(this.#fullAt, (amount * this.#windowMs) / this.#limit);
+  }
+}

@@ -1,0 +1,167 @@
+import { expect } from 'vitest';
+import { Backoff, type Reopen } from '../../src/core/backoff.ts';
+import { ByteBudget } from '../../src/core/byte-budget.ts';
+import { Slots } from '../../src/core/slots.ts';
+import { Gate } from '../../src/gate/gate.ts';
+import type { Receiver, Ticket } from '../../src/model/ticket.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { ticketMaker } from './waiter.ts';
+
+/** What a request does in the very turn in which it is sent. */
+export type Plan = 'stay' | 'succeed' | 'reject' | 'abort' | 'abortAnother' | 'bringAnother';
+
+const FACTOR = 20;
+
+/** A request on its way through the chain, as users of promises send them. */
+export class Traveller implements Receiver {
+  gone = false;
+  /** The gate where it waits; -1: at none. */
+  waitsAt = -1;
+  /** Charged for its bytes and not given back. */
+  charge = 0;
+  inFlight = false;
+  isProbe = false;
+  readonly ticket: Ticket;
+  readonly plan: Plan;
+  readonly #chain: Chain;
+
+  constructor(chain: Chain, ticket: Ticket, plan: Plan) {
+    this.#chain = chain;
+    this.ticket = ticket;
+    this.plan = plan;
+  }
+
+  admitted(): void {
+    expect(this.gone).toBe(false);
+    const passed = this.waitsAt;
+    this.#chain.passed(this, passed);
+    this.walk(passed + 1);
+  }
+
+  walk(from: number): void {
+    const { gates } = this.#chain;
+    for (let at = from; at < gates.length && !this.gone; at += 1) {
+      this.waitsAt = at;
+      this.#chain.queues[at]?.push(this);
+      if (!gates[at]?.enter(this.ticket, this)) return;
+      this.#chain.passed(this, at);
+    }
+    if (!this.gone) this.#chain.send(this);
+  }
+}
+
+/** Slots, then bytes, then backoff, with a plain model beside them that is compared all the time. */
+export class Chain {
+  readonly clock = new ManualClock();
+  readonly backoff: Backoff;
+  readonly slots: Slots;
+  readonly budget: ByteBudget;
+  readonly gates: readonly Gate[];
+  /** Who waits at each gate, in order of arrival. */
+  readonly queues: Traveller[][] = [[], [], []];
+  readonly alive: Traveller[] = [];
+  sent = 0;
+  readonly #ticket = ticketMaker(this.clock);
+
+  constructor(reopen: Reopen) {
+    this.backoff = new Backoff(reopen, 10_000);
+    this.slots = new Slots(4, 2, this.backoff);
+    this.budget = new ByteBudget(1_000, FACTOR, this.backoff);
+    this.gates = [
+      new Gate('concurrency', this.slots, this.clock),
+      new Gate('byteBudget', this.budget, this.clock),
+      new Gate('backoff', this.backoff, this.clock),
+    ];
+  }
+
+  arrive(bytes: number, plan: Plan): void {
+    const traveller = new Traveller(this, this.#ticket(bytes), plan);
+    this.alive.push(traveller);
+    traveller.walk(0);
+  }
+
+  /** Checks the laws for one that was let through a gate. */
+  passed(traveller: Traveller, at: number): void {
+    expect(this.queues[at]?.indexOf(traveller), `its place in queue ${at}`).toBe(0);
+    this.queues[at]?.shift();
+    traveller.waitsAt = -1;
+    const now = this.clock.now();
+    const throttled = now < this.backoff.throttledUntil;
+    if (at === 0) expect(this.slots.inFlight).toBeLessThanOrEqual(this.slots.limit);
+    if (at === 0 && throttled) expect(this.slots.throttledInFlight).toBeLessThanOrEqual(2);
+    if (at === 1) {
+      const before = this.alive.reduce((sum, { charge }) => sum + charge, 0);
+      expect(before, 'used before').toBeLessThanOrEqual(this.budget.maxBytes);
+      traveller.charge = traveller.ticket.bytes * (throttled ? FACTOR : 1);
+    }
+    if (at === 2) {
+      expect(now).toBeGreaterThanOrEqual(this.backoff.until);
+      if (this.backoff.snapshot(now).state !== 'probing') return;
+      expect(this.alive.some(({ isProbe }) => isProbe)).toBe(false);
+      traveller.isProbe = true;
+    }
+  }
+
+  send(traveller: Traveller): void {
+    traveller.inFlight = true;
+    traveller.ticket.epoch = this.backoff.epoch;
+    traveller.ticket.attempts += 1;
+    this.sent += 1;
+    const { plan, ticket } = traveller;
+    if (ticket.attempts > 3) return;
+    if (plan === 'succeed') this.succeed(traveller);
+    if (plan === 'reject') this.reject(traveller, 500);
+    if (plan === 'abort') this.abort(traveller);
+    if (plan === 'abortAnother') this.abort(this.alive[(this.sent * 7) % this.alive.length]);
+    if (plan === 'bringAnother') this.arrive(ticket.bytes, 'succeed');
+  }
+
+  succeed(traveller: Traveller): void {
+    this.accept(traveller.ticket.epoch);
+    this.#end(traveller, 'ok');
+  }
+
+  accept(epoch: number): void {
+    if (!this.backoff.accept(epoch)) return;
+    this.#noProbe();
+    this.gates[2]?.drain();
+  }
+
+  /** A 429: the request waits at the backoff gate again, with the leases that it holds. */
+  reject(traveller: Traveller, waitMs: number): void {
+    traveller.inFlight = false;
+    this.rejected(waitMs, traveller.ticket.epoch);
+    traveller.isProbe = false;
+    traveller.ticket.returnTo(this.gates[2] as Gate);
+    if (!traveller.gone) traveller.walk(2);
+  }
+
+  rejected(waitMs: number, epoch: number): void {
+    if (this.backoff.reject(waitMs, epoch, this.clock.now())) this.#noProbe();
+    this.gates[2]?.drain();
+  }
+
+  abort(traveller: Traveller | undefined): void {
+    if (traveller === undefined || traveller.gone) return;
+    traveller.gone = true;
+    const at = traveller.waitsAt;
+    if (at >= 0) {
+      this.queues[at]?.splice(this.queues[at]?.indexOf(traveller) ?? -1, 1);
+      this.gates[at]?.left(1);
+    }
+    this.#end(traveller, 'cancelled');
+  }
+
+  #end(traveller: Traveller, outcome: 'ok' | 'cancelled'): void {
+    traveller.gone = true;
+    traveller.inFlight = false;
+    traveller.charge = 0;
+    traveller.isProbe = false;
+    this.alive.splice(this.alive.indexOf(traveller), 1);
+    traveller.ticket.settle(outcome);
+  }
+
+  #noProbe(): void {
+    for (const traveller of this.alive) traveller.isProbe = false;
+  }
+}

@@ -1,0 +1,56 @@
+import { Observable } from 'rxjs';
+import { createLimiter, type LimiterOptions, type Probe } from '../../src/index.ts';
+import { ManualClock } from '../../src/simulator/index.ts';
+
+/** A limiter in virtual time whose books can be audited. */
+export function rig(options: LimiterOptions = {}) {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ concurrency: 2, random: () => 0.5, clock, ...options });
+  return {
+    clock,
+    limiter,
+    /** All that is held, queued or armed; all zero when nothing is. */
+    held() {
+      const { concurrency, byteBudget, backoff } = limiter.snapshot();
+      return {
+        slots: concurrency.inFlight,
+        throttledSlots: concurrency.throttledInFlight,
+        bytes: byteBudget.used,
+        waiting: concurrency.waiting + byteBudget.waiting + backoff.waiting,
+        timers: clock.pendingTimers,
+      };
+    },
+  };
+}
+
+export const NOTHING = { slots: 0, throttledSlots: 0, bytes: 0, waiting: 0, timers: 0 };
+
+/** Emits after a while, or fails with an error. */
+export function answer<R>(clock: ManualClock, ms: number, value: R, error?: unknown) {
+  return new Observable<R>((out) => {
+    const timer = clock.setTimer(() => {
+      if (error === undefined) out.next(value);
+      if (error === undefined) out.complete();
+      else out.error(error);
+    }, ms);
+    out.add(() => timer.cancel());
+  });
+}
+
+/** Counts arrivals and settlements. */
+export class Books implements Probe {
+  arrivals = 0;
+  settlements = 0;
+
+  arrived(): void {
+    this.arrivals += 1;
+  }
+
+  settled(): void {
+    this.settlements += 1;
+  }
+
+  get open(): number {
+    return this.arrivals - this.settlements;
+  }
+}
