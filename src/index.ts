@@ -17,6 +17,7 @@ export type {
 export { Chunk, type ChunkReason } from './model/chunk.ts';
 export type { Clock, Random, Timer } from './model/clock.ts';
 export {
+  DeadlineExceededError,
   EstimatorError,
   HeadgateError,
   RetryAfterTooLongError,

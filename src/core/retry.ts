@@ -7,11 +7,22 @@ export const FAILED_ATTEMPTS = 3;
 export const RETRY_BASE_MS = 500;
 /** Longest delay between two attempts. */
 export const RETRY_MAX_MS = 8_000;
+/** Shortest: a request that fails at once must not be sent again in the same turn, for ever. */
+const RETRY_MIN_MS = 1;
 
 /** Tokens for retries: an outage may cost a hundred of them before it costs no more. */
 const BUDGET_TOKENS = 500;
 const TOKENS_PER_RETRY = 5;
 const TOKENS_PER_SUCCESS = 1;
+
+/** What has become of a request so far. */
+export interface Past {
+  readonly attempts: number;
+  /** Those of them that failed otherwise than by a 429. */
+  readonly failures: number;
+  /** Since the request arrived. */
+  readonly elapsedMs: number;
+}
 
 /**
  * Whether and when a request is sent again.
@@ -27,7 +38,7 @@ export class RetryPolicy {
 
   /**
    * @param maxAttempts attempts a request, whatever it fails with
-   * @param deadlineMs no attempt starts later than this after the request's arrival
+   * @param deadlineMs no retry starts later than this after the request's arrival
    */
   constructor(maxAttempts: number, deadlineMs: number) {
     this.#maxAttempts = maxAttempts;
@@ -43,29 +54,30 @@ export class RetryPolicy {
     if (this.#budget < BUDGET_TOKENS) this.#budget += TOKENS_PER_SUCCESS;
   }
 
-  /**
-   * @param attempts attempts made so far
-   * @param elapsedMs since the request arrived
-   * @returns milliseconds before the request may go to the backoff gate again; undefined: never
-   */
-  delay(verdict: Verdict, attempts: number, elapsedMs: number, random: Random): number | undefined {
+  /** @returns milliseconds before the request may go to the backoff gate again; undefined: never */
+  delay(
+    verdict: Verdict,
+    { attempts, failures, elapsedMs }: Past,
+    random: Random,
+  ): number | undefined {
     if (attempts >= this.#maxAttempts) return undefined;
-    const delayMs = this.#delayOf(verdict, attempts, random);
+    const delayMs = this.#delayOf(verdict, failures, random);
     if (delayMs === undefined || elapsedMs + delayMs >= this.#deadlineMs) return undefined;
     if (isCharged(verdict)) this.#budget -= TOKENS_PER_RETRY;
     return delayMs;
   }
 
-  #delayOf(verdict: Verdict, attempts: number, random: Random): number | undefined {
+  #delayOf(verdict: Verdict, failures: number, random: Random): number | undefined {
     const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');
     if (!again) return undefined;
     // The backoff gate has been closed for everyone: it does the waiting.
     if (verdict.kind === 'throttled') return 0;
     if (isCharged(verdict)) {
-      if (attempts >= FAILED_ATTEMPTS || this.#budget < TOKENS_PER_RETRY) return undefined;
+      if (failures >= FAILED_ATTEMPTS || this.#budget < TOKENS_PER_RETRY) return undefined;
     }
     if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
-    return random() * Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(attempts - 1, 10));
+    const bound = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(failures - 1, 10));
+    return Math.max(RETRY_MIN_MS, random() * bound);
   }
 }
 

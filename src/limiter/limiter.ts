@@ -12,7 +12,7 @@ import { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../operators/attempt-context.ts';
 import { type Surroundings, surroundings } from '../operators/common-options.ts';
-import type { Dispatcher } from '../operators/flight.ts';
+import type { Dispatcher } from '../operators/dispatcher.ts';
 import { type Gates, gatesOf, sendThrough } from '../operators/gates.ts';
 import { Intake } from '../operators/intake.ts';
 import {

@@ -53,3 +53,16 @@ export class RetryAfterTooLongError extends HeadgateError {
     this.maxRetryAfterMs = maxRetryAfterMs;
   }
 }
+
+/**
+ * The `deadlineMs` of a request passed while it waited to be sent again, and its last answer was a
+ * `Response`, in `cause`. One that failed with an error fails with that.
+ */
+export class DeadlineExceededError extends HeadgateError {
+  readonly code = 'DEADLINE_EXCEEDED';
+  readonly deadlineMs: number;
+  constructor(deadlineMs: number, cause: unknown) {
+    super(`the request could not be sent again within its deadline of ${deadlineMs} ms`, { cause });
+    this.deadlineMs = deadlineMs;
+  }
+}

@@ -6,6 +6,7 @@ export class AttemptContext {
   readonly index: number;
   #controller: AbortController | undefined = undefined;
   #abandoned = false;
+  #reason: unknown = undefined;
 
   /** @internal */
   constructor(attempt: number, index: number) {
@@ -16,13 +17,14 @@ export class AttemptContext {
   /** Aborts when the result is no longer wanted. Made when first read: most never ask for it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#abandoned) this.#controller.abort();
+    if (this.#abandoned) this.#controller.abort(this.#reason);
     return this.#controller.signal;
   }
 
   /** @internal */
   abandon(reason?: unknown): void {
     this.#abandoned = true;
+    this.#reason = reason;
     this.#controller?.abort(reason);
   }
 }

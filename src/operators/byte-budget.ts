@@ -80,6 +80,8 @@ export function byteBudget<T>(
     new Observable((out) => {
       const gate = openByteBudgetGate(options, around);
       followMaxBytes(out, options, gate);
+      // A wrong limit may have come at once.
+      if (out.closed) return;
       source.subscribe(new Passage(out, gate, new Intake<T>(around), options));
     });
 }

@@ -75,6 +75,8 @@ export function concurrencyLimit<T>(
     new Observable((out) => {
       const gate = openConcurrencyGate(options, around);
       followConcurrency(out, options, gate);
+      // A wrong limit may have come at once.
+      if (out.closed) return;
       source.subscribe(new Passage(out, gate, new Intake<T>(around), options));
     });
 }

@@ -1,29 +1,16 @@
-import { from, type Observable, type ObservableInput, Subscriber } from 'rxjs';
-import type { RetryPolicy } from '../core/retry.ts';
-import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { from, type Observable } from 'rxjs';
 import { positive } from '../feedback/positive.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
-import type { Clock, Random } from '../model/clock.ts';
-import { RetryAfterTooLongError } from '../model/errors.ts';
+import { DeadlineExceededError, RetryAfterTooLongError } from '../model/errors.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { Probe } from '../model/probe.ts';
 import type { Enlisted } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { AttemptContext } from './attempt-context.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import type { Slot } from './in-order.ts';
+import { Inner } from './inner.ts';
 import { RetryWait } from './retry-wait.ts';
-
-/** How requests are sent: what all flights of one subscription or limiter share. */
-export interface Dispatcher<T, R> {
-  readonly project: (value: T, context: AttemptContext) => ObservableInput<R>;
-  readonly feedback: FeedbackSubject;
-  readonly retry: RetryPolicy;
-  readonly classify: (error: unknown) => Verdict;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly probe: Probe | undefined;
-}
 
 /** Who gets the results of flights. */
 export interface Deck<T, R> {
@@ -50,12 +37,14 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   readonly #dispatcher: Dispatcher<T, R>;
   readonly #deck: Deck<T, R>;
   #context: AttemptContext | undefined = undefined;
-  #inner: Inner<T, R> | undefined = undefined;
+  #inner: Inner<R> | undefined = undefined;
   /** Between two attempts. */
   #wait: RetryWait | undefined = undefined;
   /** An attempt is being started; another is to follow. */
   #sending = false;
   #resend = false;
+  /** Attempts that failed otherwise than by a rejection. */
+  #failures = 0;
   /** The attempt runs, and its end has not been told yet. */
   #running = false;
   /** Whether the provider's answer to the present attempt has been told: its first value tells. */
@@ -203,15 +192,22 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     const { feedback, retry, clock, random } = this.#dispatcher;
     const { retryAfterMs = 0 } = verdict;
     if (verdict.retry !== false && retryAfterMs > feedback.maxRetryAfterMs) {
+      discard(error);
       this.#crash(new RetryAfterTooLongError(retryAfterMs, feedback.maxRetryAfterMs, error));
       return false;
     }
+    if (verdict.kind !== 'throttled') this.#failures += 1;
     const elapsedMs = clock.now() - this.ticket.arrivedAt;
-    const delayMs = retry.delay(verdict, this.ticket.attempts, elapsedMs, random);
+    const past = { attempts: this.ticket.attempts, failures: this.#failures, elapsedMs };
+    const delayMs = retry.delay(verdict, past, random);
     if (delayMs === undefined) return false;
     const wait = new RetryWait(this.ticket, feedback.gate, {
       ready: () => this.send(),
-      expired: () => this.#crash(error),
+      // A response that was let go is no error that a user could read.
+      expired: () =>
+        this.#crash(
+          isFailedResponse(error) ? new DeadlineExceededError(retry.deadlineMs, error) : error,
+        ),
     });
     this.#wait = wait;
     // The attempt is torn down before the next one, which may follow in this very turn.
@@ -233,35 +229,4 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
 function withSaneWait(verdict: Verdict): Verdict {
   const retryAfterMs = positive(verdict.retryAfterMs);
   return retryAfterMs === verdict.retryAfterMs ? verdict : { ...verdict, retryAfterMs };
-}
-
-/** Listens to the Observable of one attempt. */
-class Inner<T, R> extends Subscriber<R> {
-  readonly #flight: Flight<T, R>;
-
-  constructor(flight: Flight<T, R>) {
-    super();
-    this.#flight = flight;
-  }
-
-  protected override _next(value: R): void {
-    this.#flight.next(value);
-  }
-
-  protected override _error(error: unknown): void {
-    try {
-      this.#flight.error(error);
-    } finally {
-      this.unsubscribe();
-    }
-  }
-
-  /** The attempt is torn down before the next request starts. */
-  protected override _complete(): void {
-    try {
-      this.unsubscribe();
-    } finally {
-      this.#flight.complete();
-    }
-  }
 }

@@ -22,7 +22,7 @@ import {
   openConcurrencyGate,
 } from './concurrency-limit.ts';
 import { Departure } from './departure.ts';
-import type { Dispatcher } from './flight.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import type { Arrival, Intake } from './intake.ts';
 import { Passage } from './passage.ts';
 import type { ResultOptions } from './send-options.ts';

@@ -140,7 +140,8 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     if (ticket.outcome !== undefined) return;
     ticket.release();
     this.#out.next(ticket);
-    if (ticket.isAdrift) this.#watch(ticket);
+    // A gate further down may have handed it on in the same turn: then that one watches.
+    if (ticket.isAdrift && ticket.transit === undefined) this.#watch(ticket);
   }
 
   /** An operator between two gates keeps the ticket: for a while that may be meant. */
@@ -150,10 +151,15 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
       return;
     }
     this.#adrift.add(ticket);
-    const timer = this.#clock.setTimer(() => {
+    this.#reclaimLater(ticket, true);
+  }
+
+  #reclaimLater(ticket: Ticket, keepAlive: boolean): void {
+    const reclaim = () => {
       this.#adrift.delete(ticket);
       ticket.settle('reclaimed');
-    }, this.#reclaimAfterMs);
+    };
+    const timer = this.#clock.setTimer(reclaim, this.#reclaimAfterMs, keepAlive);
     ticket.transit = {
       cancel: () => {
         this.#adrift.delete(ticket);
@@ -178,9 +184,12 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
       ticket.settle('cancelled');
     }
     for (const ticket of this.#adrift) {
-      // After a completion tickets may still be on their way to the next gate, through `delay` say.
-      if (this.#completed) ticket.transit?.cancel();
-      else ticket.settle('cancelled');
+      if (!this.#completed) ticket.settle('cancelled');
+      else {
+        // It may still be on its way to the next gate, through `delay` say; nobody waits for it here.
+        ticket.transit?.cancel();
+        this.#reclaimLater(ticket, false);
+      }
     }
   }
 }

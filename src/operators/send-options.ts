@@ -7,7 +7,7 @@ import type { Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import type { Dispatcher } from './flight.ts';
+import type { Dispatcher } from './dispatcher.ts';
 
 /** Sends one request. Whatever RxJS takes for an inner Observable may be returned. */
 export type Project<T, O extends ObservableInput<unknown>> = (
@@ -22,7 +22,7 @@ export interface RetryOptions {
    * for 429, 503 and 529; 3 for other passing failures.
    */
   readonly maxAttempts?: number;
-  /** No attempt starts later than this after the request's arrival, in ms. Default: no bound. */
+  /** No retry starts later than this after the request's arrival, in ms. Default: no bound. */
   readonly deadlineMs?: number;
   /** What an error says about the provider. Default, also where it returns undefined: by its shape. */
   readonly classify?: (error: unknown) => Verdict | undefined;

@@ -71,6 +71,8 @@ export function throttle<T, O extends ObservableInput<unknown>>(
       const gates = openGates();
       followConcurrency(out, options, gates.concurrency);
       followMaxBytes(out, options, gates.byteBudget);
+      // A wrong limit may have come at once.
+      if (out.closed) return;
       const dispatcher = dispatcherOf(project, gates.feedback, retryPolicyOf(options), {
         ...options,
         probe: around.probe,

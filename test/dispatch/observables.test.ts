@@ -83,7 +83,10 @@ describe('an Observable', () => {
     const project = (value: string, { attempt }: { attempt: number }) =>
       defer(() => {
         log.push(`${value}${attempt} begins`);
-        return attempt === 1 ? throwError(() => new ApiError(500)) : of(value);
+        if (attempt === 1) return throwError(() => new ApiError(500));
+        return new Promise<string>((resolve) => {
+          clock.setTimer(() => resolve(value), 1);
+        });
       }).pipe(finalize(() => log.push(`${value}${attempt} ends`)));
     const options = { clock, concurrency: 1, random: () => 0 };
     watch(of('a', 'b').pipe(throttle(project, options)));

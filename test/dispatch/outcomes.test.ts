@@ -53,12 +53,12 @@ describe('outcomes', () => {
           waits: {
             concurrency: { waitMs: 100, rounds: 1 },
             backoff: { waitMs: 1700, rounds: 2 },
-            retry: { waitMs: 500, rounds: 1 },
+            retry: { waitMs: 250, rounds: 1 },
           },
           attempts: 4,
           bytes: 20,
           tokens: 7,
-          durationMs: 2300,
+          durationMs: 2050,
         },
       },
     ]);

@@ -33,7 +33,7 @@ describe('a Response that says no', () => {
     const { calls, project } = answering([rejected, failed], clock);
     const seen = watch(of('a').pipe(throttle(project, { clock, random: () => 0.5 })));
     await clock.runAllAsync();
-    expect(calls).toEqual([0, 2000, 2500]);
+    expect(calls).toEqual([0, 2000, 2250]);
     expect([rejected.cancelled(), failed.cancelled()]).toEqual([true, true]);
     expect(seen.values.map(({ status }) => status)).toEqual([200]);
     expect(await seen.values[0]?.text()).toBe('good');

@@ -1,0 +1,18 @@
+import type { ObservableInput } from 'rxjs';
+import type { RetryPolicy } from '../core/retry.ts';
+import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import type { Clock, Random } from '../model/clock.ts';
+import type { Verdict } from '../model/feedback.ts';
+import type { Probe } from '../model/probe.ts';
+import type { AttemptContext } from './attempt-context.ts';
+
+/** How requests are sent: what all flights of one subscription or limiter share. */
+export interface Dispatcher<T, R> {
+  readonly project: (value: T, context: AttemptContext) => ObservableInput<R>;
+  readonly feedback: FeedbackSubject;
+  readonly retry: RetryPolicy;
+  readonly classify: (error: unknown) => Verdict;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly probe: Probe | undefined;
+}
