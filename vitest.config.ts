@@ -10,5 +10,5 @@ export default defineConfig({
       { find: /^headgate$/, replacement: source('index.ts') },
     ],
   },
-  test: { include: ['test/**/*.test.ts'] },
+  test: { include: ['test/**/*.test.ts'], globalSetup: ['test/support/build.ts'] },
 });

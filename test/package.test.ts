@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -30,7 +30,7 @@ let files: string[] = [];
 
 beforeAll(() => {
   mkdirSync(tarballs);
-  const own = pack(ROOT);
+  const own = pack(inject('packageFolder'));
   files = own.files;
   const peers = ['rxjs', 'tslib', '@opentelemetry/api', '@types/node', 'undici-types'];
   const packed = peers.map((name) => pack(join(ROOT, 'node_modules', name)).filename);

@@ -118,7 +118,8 @@ export class Chain {
 
   succeed(traveller: Traveller): void {
     this.accept(traveller.ticket.epoch);
-    this.#end(traveller, 'ok');
+    // One that was let through by that may have aborted this one.
+    if (!traveller.gone) this.#end(traveller, 'ok');
   }
 
   accept(epoch: number): void {

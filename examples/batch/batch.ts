@@ -1,0 +1,64 @@
+import { setTimeout } from 'node:timers/promises';
+import { classify, type Limiter, type Outcome, RetryAfterTooLongError } from 'headgate';
+import { from } from 'rxjs';
+import { ApiError, ConnectionError } from './client.ts';
+import type { Prompt } from './prompts.ts';
+import { NotSentError, type Sender } from './sender.ts';
+
+/** How long a run that is stopped waits for the calls under way. */
+const DRAIN_MS = 5_000;
+
+const KEY_STATUSES = [401, 402];
+const SETUP_STATUSES = [403, 404];
+const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND'];
+
+/**
+ * Whether an error of one request would meet every other one too, so that the run had better end:
+ * the key, the account or its quota is refused, nobody listens at the address, or the provider asks
+ * to wait for longer than headgate does. A 403, a 404 or a broken connection may concern one
+ * request, so they end the run only where nothing has gone well yet.
+ */
+export function concernsAll(error: unknown, anySucceeded: boolean): boolean {
+  if (error instanceof RetryAfterTooLongError) return true;
+  if (error instanceof ConnectionError)
+    return !anySucceeded || UNREACHABLE.includes(error.code ?? '');
+  if (!(error instanceof ApiError)) return false;
+  if (KEY_STATUSES.includes(error.status)) return true;
+  if (SETUP_STATUSES.includes(error.status)) return !anySucceeded;
+  return error.status === 429 && classify(error).kind === 'fatal';
+}
+
+/**
+ * Sends all prompts through the limiter. When `stop` fires nothing more is sent, and what is in
+ * flight has 5 s to finish; the requests that were not sent have no outcome.
+ *
+ * @param onOutcome must not throw
+ * @returns when there is nothing more to come
+ */
+export function sendAll(
+  prompts: readonly Prompt[],
+  limiter: Limiter,
+  sender: Sender,
+  onOutcome: (outcome: Outcome<Prompt, string>) => void,
+  stop: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sending = from(prompts)
+      .pipe(limiter.throttle(sender.send, { outcomes: true }))
+      .subscribe({
+        next: (outcome) => {
+          const sent = outcome.status === 'ok' || !(outcome.error instanceof NotSentError);
+          if (sent) onOutcome(outcome);
+        },
+        complete: resolve,
+        error: reject,
+      });
+    const drain = async () => {
+      await Promise.race([sender.stop(), setTimeout(DRAIN_MS, undefined, { ref: false })]);
+      sending.unsubscribe();
+      resolve();
+    };
+    if (stop.aborted) void drain();
+    else stop.addEventListener('abort', () => void drain(), { once: true });
+  });
+}

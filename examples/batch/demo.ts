@@ -1,0 +1,31 @@
+import { createProvider, serve } from 'headgate/simulator';
+import type { Target } from './target.ts';
+
+/** The prompts are small, so the byte budget must be too, for its gate to be seen at work. */
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * Serves a provider on this machine whose limits are a minute's limits in a second. The burst of a
+ * client that sends all at once is rejected with a retry-after; ten requests at a time (headgate's
+ * throttled mode) are a little more than it takes; in the middle it says 429 to everyone, and not
+ * for how long; a few requests meet a server error.
+ */
+export async function startDemo(seed: number): Promise<Target> {
+  const provider = createProvider({
+    seed,
+    limits: [{ unit: 'requests', algorithm: 'token-bucket', limit: 24, windowMs: 1_000 }],
+    latency: { meanMs: 250, sigma: 0.5, perOutputTokenMs: 1 },
+    rejectLatencyMs: { meanMs: 20 },
+    storms: [{ fromMs: 6_000, toMs: 7_500, status: 429 }],
+    failures: [{ fault: 'error', probability: 0.02, status: 502 }],
+  });
+  const server = await serve(provider);
+  return {
+    baseUrl: `${server.url}/v1`,
+    apiKey: undefined,
+    about: 'a simulated provider: 24 requests/s, 2 % 502, and 429 to everyone from 6.0 s to 7.5 s',
+    limits: { maxBytes: MAX_BYTES },
+    capacity: () => provider.stats().capacity.requests,
+    close: () => server.close(),
+  };
+}

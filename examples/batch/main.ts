@@ -1,0 +1,59 @@
+/** Runs a file of prompts against a rate-limited API: `npm start -- --help` says how. */
+import { fileURLToPath } from 'node:url';
+import { styleText } from 'node:util';
+import { HELP, type Options, readOptions, UsageError } from './options.ts';
+import { readPrompts } from './prompts.ts';
+import type { Report } from './report.ts';
+import { formatReport, PLAIN, type Style } from './report-text.ts';
+import { run } from './run.ts';
+import { exitCodeOf } from './signals.ts';
+
+const COLOURS: Style = {
+  strong: (text) => styleText('bold', text),
+  faint: (text) => styleText('dim', text),
+};
+
+async function main(args: readonly string[]): Promise<number> {
+  // From build/examples/batch.
+  const examples = new URL('../../../examples/prompts.jsonl', import.meta.url);
+  const options = readOptions(args, fileURLToPath(examples));
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  // All lines are checked before the first request is sent: a typo in the last one costs nothing.
+  const prompts = await readPrompts(options.prompts, options.limit);
+  const report = await run(prompts, options);
+  print(report, options);
+  if (report.error !== null) console.error(`\nended early: ${report.error}`);
+  return exitCode(report);
+}
+
+function print(report: Report, { json }: Options): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    return;
+  }
+  const coloured = process.stdout.isTTY && process.stdout.hasColors();
+  process.stdout.write(formatReport(report, coloured ? COLOURS : PLAIN));
+}
+
+function exitCode({ ended, failed }: Report): number {
+  if (ended === 'SIGINT' || ended === 'SIGTERM') return exitCodeOf(ended);
+  return ended === 'error' || failed > 0 ? 1 : 0;
+}
+
+/** Whoever reads may leave before the end (`| head`): the run goes on. */
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
+process.stdout.on('error', ignoreBrokenPipe);
+process.stderr.on('error', ignoreBrokenPipe);
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  if (error instanceof UsageError) console.error('`npm start -- --help` lists the options');
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,109 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** The program was called wrongly: exit code 2. */
+export class UsageError extends Error {}
+
+export interface Options {
+  readonly prompts: string;
+  /** Ends in `/v1`. Undefined: the simulated provider. */
+  readonly baseUrl: string | undefined;
+  readonly model: string;
+  /** How many prompts to send at the most. */
+  readonly limit: number;
+  readonly json: boolean;
+  readonly seed: number;
+  readonly out: string | undefined;
+  readonly concurrency: number;
+  readonly help: boolean;
+}
+
+const OPTIONS = {
+  prompts: { type: 'string', value: 'FILE', help: 'JSONL: {"id", "prompt" or "messages", ...}' },
+  'base-url': { type: 'string', value: 'URL', help: 'an OpenAI-compatible server instead' },
+  model: { type: 'string', value: 'NAME', help: 'which model to ask (gpt-4o-mini)' },
+  limit: { type: 'string', value: 'N', help: 'send the first N prompts only' },
+  concurrency: { type: 'string', value: 'N', help: 'requests in flight at the most (64)' },
+  seed: { type: 'string', value: 'N', help: 'of everything that happens by chance (1)' },
+  out: { type: 'string', value: 'FILE', help: 'write results as JSONL; replaces the file' },
+  json: { type: 'boolean', value: '', help: 'print the report as one JSON object' },
+  help: { type: 'boolean', value: '', help: 'print this' },
+} as const;
+
+export const HELP = `Sends a file of prompts to a rate-limited model API, paced by headgate, and reports where the
+requests waited. Without --base-url it starts a simulated provider on this machine.
+
+usage: npm start -- [options]
+
+${Object.entries(OPTIONS)
+  .map(([name, { value, help }]) => `  ${`--${name} ${value}`.padEnd(17)} ${help}`)
+  .join('\n')}
+
+The key of the server is read from OPENAI_API_KEY. The report goes to standard output, all else
+to standard error; \`npm start --silent\` keeps npm from writing there too.
+
+An error that would meet every request (a refused key, a used-up quota, nobody at the address) ends
+the run early; any other fails its own request. Ctrl-C sends nothing more, waits up to 5 s for what
+is in flight, and reports; a second one ends at once.
+
+exit code: 0 all succeeded, 1 some failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM
+`;
+
+/**
+ * @param defaultPrompts the file that is read without `--prompts`
+ * @throws UsageError that names the option, the bound and the value
+ */
+export function readOptions(args: readonly string[], defaultPrompts: string): Options {
+  const values = parse(args);
+  const prompts = values.prompts ?? defaultPrompts;
+  const { out } = values;
+  if (out === '') throw new UsageError('`--out` must be a file name, got ""');
+  if (out !== undefined && resolve(out) === resolve(prompts)) {
+    throw new UsageError(`\`--out\` must differ from the prompts, got ${out}`);
+  }
+  if (values.model === '') throw new UsageError('`--model` must be a name, got ""');
+  return {
+    prompts,
+    baseUrl: values['base-url'] === undefined ? undefined : readBaseUrl(values['base-url']),
+    model: values.model ?? 'gpt-4o-mini',
+    limit: readInteger('limit', values.limit, 1) ?? Number.POSITIVE_INFINITY,
+    json: values.json ?? false,
+    seed: readInteger('seed', values.seed, 0) ?? 1,
+    out,
+    concurrency: readInteger('concurrency', values.concurrency, 1) ?? 64,
+    help: values.help ?? false,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // The first sentence says what is wrong; the rest is advice on positional arguments.
+    throw new UsageError(error.message.split(/\. |\.?\n/)[0], { cause: error });
+  }
+}
+
+function readInteger(name: string, text: string | undefined, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
+    throw new UsageError(`\`--${name}\` must be an integer >= ${least}, got ${text || '""'}`);
+  }
+  return value;
+}
+
+function readBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search + url.hash !== '') {
+    throw new UsageError(
+      `\`--base-url\` must be an http or https URL without a query, got ${text || '""'}`,
+    );
+  }
+  if (url.username + url.password !== '') {
+    throw new UsageError('`--base-url` must be without user and password; set OPENAI_API_KEY');
+  }
+  const base = url.href.replace(/\/+$/, '');
+  return base.endsWith('/v1') ? base : `${base}/v1`;
+}

@@ -1,0 +1,91 @@
+import type { LimiterSnapshot } from 'headgate';
+
+/** A terminal is rewritten so often, other outputs get a line so often. */
+const LIVE_MS = 100;
+const PLAIN_MS = 1_000;
+/** From this many columns on there is room for words. */
+const WIDE = 100;
+const DEFAULT_COLUMNS = 80;
+const CLEAR = '\r\x1b[K';
+
+export interface ProgressState {
+  readonly done: number;
+  readonly prompts: number;
+  /** Calls under way. */
+  readonly active: number;
+  readonly rejected: number;
+  readonly elapsedMs: number;
+  readonly gates: LimiterSnapshot;
+}
+
+/** What progress needs of a stream. */
+export interface ProgressOutput {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+/** The state of a run in one line of less than `columns` characters. */
+export function progressLine(state: ProgressState, columns: number): string {
+  const { done, prompts, active, rejected, gates } = state;
+  const { concurrency, byteBudget, backoff } = gates;
+  const waiting = [
+    `slot ${pad(concurrency.waiting, 3)}`,
+    `byte ${pad(byteBudget.waiting, 2)}`,
+    `backoff ${pad(backoff.waiting, 2)}`,
+  ];
+  const line = [
+    `${pad(done, String(prompts).length)}/${prompts}`,
+    `in flight ${pad(active, 2)}`,
+    columns < WIDE ? waiting.join(' ') : `waiting: ${waiting.join(', ')}`,
+    backoff.mode.padEnd('throttled'.length),
+    `429s ${pad(rejected, 2)}`,
+    `ETA ${eta(state)}`,
+  ].join('  ');
+  return line.slice(0, Math.max(0, columns - 1));
+}
+
+function pad(count: number, width: number): string {
+  return String(count).padStart(width);
+}
+
+/** By the mean rate so far. */
+function eta({ done, prompts, elapsedMs }: ProgressState): string {
+  if (done === 0) return '-';
+  return `${Math.ceil(((prompts - done) * elapsedMs) / done / 1000)}s`;
+}
+
+/** Shows a run: one line that is rewritten on a terminal, a line a second elsewhere. */
+export class Progress {
+  readonly #out: ProgressOutput;
+  readonly #look: () => ProgressState;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(out: ProgressOutput, look: () => ProgressState) {
+    this.#out = out;
+    this.#look = look;
+    this.#timer = setInterval(() => this.#show(), out.isTTY ? LIVE_MS : PLAIN_MS);
+    this.#timer.unref();
+  }
+
+  /** Writes a line that stays. */
+  note(text: string): void {
+    this.#clear();
+    this.#out.write(`${text}\n`);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#clear();
+  }
+
+  #show(): void {
+    const { isTTY, columns = DEFAULT_COLUMNS } = this.#out;
+    const line = progressLine(this.#look(), isTTY ? columns : Number.POSITIVE_INFINITY);
+    this.#out.write(isTTY ? `${CLEAR}${line}` : `${line}\n`);
+  }
+
+  #clear(): void {
+    if (this.#out.isTTY) this.#out.write(CLEAR);
+  }
+}

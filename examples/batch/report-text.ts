@@ -1,0 +1,84 @@
+import type { Percentiles, Report } from './report.ts';
+
+/** How a report is emphasised: on a terminal, not in a file. */
+export interface Style {
+  strong(text: string): string;
+  faint(text: string): string;
+}
+
+export const PLAIN: Style = { strong: (text) => text, faint: (text) => text };
+
+const LABEL = 18;
+const FIGURE = 9;
+
+/** The report for people: three blocks of aligned lines, and what failed. */
+export function formatReport(report: Report, style: Style): string {
+  const { goodput, waits, attempts, rejected } = report;
+  const count = (label: string, value: number, note = '') =>
+    row(label, [String(value)], note, style);
+  const time = (label: string, { p50Ms, p99Ms }: Percentiles, note: string) =>
+    row(label, [formatMs(p50Ms), formatMs(p99Ms)], note, style);
+  const share = (part: number) => `${Math.round(part * 100)} %`;
+  const lines = [
+    style.strong(headline(report)),
+    '',
+    count('succeeded', report.succeeded),
+    count('failed', report.failed),
+    ...(report.unfinished > 0
+      ? [count('unfinished', report.unfinished, 'the run ended before they had a result')]
+      : []),
+    count('attempts', attempts, 'calls to the provider'),
+    count('429s', rejected, attempts > 0 ? `${share(rejected / attempts)} of the attempts` : ''),
+    '',
+    style.strong(row('time of a request', ['p50', 'p99'], '', PLAIN)),
+    time('concurrency', waits.concurrency, 'waited for a slot: fewer while throttled'),
+    time('byte budget', waits.byteBudget, 'waited for bytes in flight to come back'),
+    time('backoff', waits.backoff, "waited after a 429, its own or another's"),
+    time('retry', waits.retry, 'waited to be sent again after a server error'),
+    time('latency', report.latency, 'in calls, of all its attempts'),
+    time('total', report.total, 'from arrival to result'),
+    '',
+    row('goodput', [goodput.requestsPerSecond.toFixed(1)], 'requests succeeded a second', style),
+  ];
+  if (goodput.capacityPerSecond !== null && goodput.share !== null) {
+    const capacity = goodput.capacityPerSecond.toFixed(1);
+    lines.push(row('capacity', [capacity], "what the provider's limits allow", style));
+    const burst = goodput.share > 1 ? '; the burst that the limits let through is extra' : '';
+    lines.push(row('used', [share(goodput.share)], `goodput / capacity${burst}`, style));
+  }
+  return `${[...lines, ...failureLines(report)].join('\n')}\n`;
+}
+
+/** Three digits or so: `0`, `820 ms`, `4.21 s`, `75 s`. */
+export function formatMs(ms: number): string {
+  if (ms < 0.5) return '0';
+  if (ms < 999.5) return `${ms.toFixed(0)} ms`;
+  return `${(ms / 1000).toFixed(ms < 9_995 ? 2 : ms < 99_950 ? 1 : 0)} s`;
+}
+
+function headline({ ended, prompts, elapsedMs }: Report): string {
+  const time = formatMs(elapsedMs);
+  if (ended === 'complete') return `${prompts} prompts in ${time}`;
+  const why = ended === 'error' ? 'ended early' : `stopped by ${ended}`;
+  return `${prompts} prompts, ${why} after ${time}`;
+}
+
+function row(label: string, figures: readonly string[], note: string, style: Style): string {
+  const cells = figures.map((figure) => figure.padStart(FIGURE)).join('');
+  const padded = `  ${label.padEnd(LABEL)}${cells}`;
+  return note === '' ? padded : `${padded.padEnd(LABEL + 2 * FIGURE + 2)}  ${style.faint(note)}`;
+}
+
+function failureLines({ failures, failed }: Report): string[] {
+  if (failures.length === 0) return [];
+  const more = failed - failures.reduce((sum, { count }) => sum + count, 0);
+  return [
+    '',
+    'failed:',
+    ...failures.map(({ ids, count, error }) => {
+      const others = count > ids.length ? ` and ${count - ids.length} more` : '';
+      return `  ${ids.join(', ')}${others}: ${error}`;
+    }),
+    ...(more > 0 ? [`  and ${more} more, with other errors`] : []),
+  ];
+}

@@ -1,0 +1,88 @@
+import { createLimiter, type Outcome } from 'headgate';
+import { seededRandom } from 'headgate/simulator';
+import { concernsAll, sendAll } from './batch.ts';
+import { createClient } from './client.ts';
+import type { Options } from './options.ts';
+import { Progress } from './progress.ts';
+import type { Prompt } from './prompts.ts';
+import { buildReport, type Report } from './report.ts';
+import { ResultsFile, resultOf } from './results.ts';
+import { Sender } from './sender.ts';
+import { Interrupted, onSignals } from './signals.ts';
+import { Tally } from './tally.ts';
+import { openTarget, type Target } from './target.ts';
+
+/** Sends the prompts, shows how it goes on standard error, and says what came of it. */
+export async function run(prompts: readonly Prompt[], options: Options): Promise<Report> {
+  const results = options.out === undefined ? undefined : new ResultsFile(options.out);
+  try {
+    const target = await openTarget(options);
+    try {
+      return await send(prompts, options, target, results);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    results?.close();
+  }
+}
+
+async function send(
+  prompts: readonly Prompt[],
+  { model, seed, concurrency }: Options,
+  { baseUrl, apiKey, about, limits, capacity }: Target,
+  results: ResultsFile | undefined,
+): Promise<Report> {
+  const limiter = createLimiter({ ...limits, concurrency, random: seededRandom(seed) });
+  const sender = new Sender(createClient({ baseUrl, model, apiKey }));
+  const tally = new Tally();
+  const stop = new AbortController();
+  const startedAt = performance.now();
+  const look = () => ({
+    done: tally.succeeded + tally.failed,
+    prompts: prompts.length,
+    active: sender.active,
+    rejected: sender.rejected,
+    elapsedMs: performance.now() - startedAt,
+    gates: limiter.snapshot(),
+  });
+
+  const progress = new Progress(process.stderr, look);
+  progress.note(`${prompts.length} prompts to ${baseUrl}`);
+  if (about !== undefined) progress.note(about);
+  progress.note('slot, byte, backoff: how many wait for a slot, for bytes, after a 429');
+  const release = onSignals(
+    (signal) => {
+      const { active } = sender;
+      progress.note(`${signal}: waiting up to 5 s for ${active} in flight; again to end at once`);
+      stop.abort(new Interrupted(signal));
+    },
+    () => progress.stop(),
+  );
+  const keep = (outcome: Outcome<Prompt, string>) => {
+    tally.add(outcome);
+    try {
+      results?.write(resultOf(outcome));
+    } catch (error) {
+      stop.abort(error);
+    }
+    const failed = outcome.status === 'failed';
+    if (failed && concernsAll(outcome.error, tally.succeeded > 0)) stop.abort(outcome.error);
+  };
+  try {
+    await sendAll(prompts, limiter, sender, keep, stop.signal);
+  } finally {
+    release();
+    progress.stop();
+  }
+  const { attempts, rejected } = sender;
+  const elapsedMs = performance.now() - startedAt;
+  const facts = { prompts: prompts.length, attempts, rejected, elapsedMs, capacity: capacity() };
+  return buildReport(tally, { ...facts, ...endingOf(stop.signal) });
+}
+
+function endingOf({ aborted, reason }: AbortSignal): Pick<Report, 'ended' | 'error'> {
+  if (!aborted) return { ended: 'complete', error: null };
+  if (reason instanceof Interrupted) return { ended: reason.signal, error: null };
+  return { ended: 'error', error: reason instanceof Error ? reason.message : String(reason) };
+}

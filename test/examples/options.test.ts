@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { HELP, readOptions, UsageError } from '../../examples/batch/options.ts';
+
+const read = (...args: string[]) => readOptions(args, 'prompts.jsonl');
+
+describe('readOptions', () => {
+  it('has a default for everything', () => {
+    expect(read()).toEqual({
+      prompts: 'prompts.jsonl',
+      baseUrl: undefined,
+      model: 'gpt-4o-mini',
+      limit: Number.POSITIVE_INFINITY,
+      json: false,
+      seed: 1,
+      out: undefined,
+      concurrency: 64,
+      help: false,
+    });
+  });
+
+  it('reads what is given', () => {
+    const numbers = ['--limit', '7', '--seed', '0', '--concurrency', '3'];
+    const files = ['--prompts', 'a.jsonl', '--out', 'b.jsonl'];
+    expect(read(...numbers, ...files, '--model=m', '--json', '--help')).toMatchObject({
+      prompts: 'a.jsonl',
+      out: 'b.jsonl',
+      model: 'm',
+      limit: 7,
+      seed: 0,
+      concurrency: 3,
+      json: true,
+      help: true,
+    });
+  });
+
+  it.each([
+    ['http://localhost:8000', 'http://localhost:8000/v1'],
+    ['http://localhost:8000/', 'http://localhost:8000/v1'],
+    ['http://localhost:8000/v1', 'http://localhost:8000/v1'],
+    ['https://example.com/openai/v1/', 'https://example.com/openai/v1'],
+    ['https://example.com/openai', 'https://example.com/openai/v1'],
+  ])('takes %s for %s', (given, used) => {
+    expect(read('--base-url', given).baseUrl).toBe(used);
+  });
+
+  it.each([
+    [['--limit', '0'], '`--limit` must be an integer >= 1, got 0'],
+    [['--limit', '1.5'], '`--limit` must be an integer >= 1, got 1.5'],
+    [['--limit', ''], '`--limit` must be an integer >= 1, got ""'],
+    [['--limit', '9007199254740993'], '`--limit` must be an integer >= 1, got 9007199254740993'],
+    [['--concurrency=-2'], '`--concurrency` must be an integer >= 1, got -2'],
+    [['--seed', 'luck'], '`--seed` must be an integer >= 0, got luck'],
+    [['--model', ''], '`--model` must be a name, got ""'],
+    [['--out', ''], '`--out` must be a file name, got ""'],
+    [['--out', './prompts.jsonl'], '`--out` must differ from the prompts, got ./prompts.jsonl'],
+    [
+      ['--base-url', 'localhost:80'],
+      /^`--base-url` must be an http or https URL .* got localhost:80$/,
+    ],
+    [['--base-url', 'http://h/?a=1'], /^`--base-url` must be .* without a query, got http:/],
+    [['--base-url', 'http://me:secret@h'], /^(?!.*secret)`--base-url` must be without user/],
+    [['--tempo'], "Unknown option '--tempo'"],
+    [['file.jsonl'], /^Unexpected argument 'file.jsonl'/],
+    [['--seed'], /^Option '--seed <value>' argument missing$/],
+    [['--json=yes'], /^Option '--json' does not take an argument$/],
+  ])('refuses %j', (args, message) => {
+    expect(() => read(...args)).toThrow(UsageError);
+    expect(() => read(...args)).toThrow(message);
+  });
+});
+
+describe('HELP', () => {
+  it('fits a narrow terminal', () => {
+    for (const line of HELP.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    expect(HELP).toMatch(/^ {2}--concurrency N {3}requests/m);
+  });
+});

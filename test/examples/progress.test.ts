@@ -1,0 +1,70 @@
+import { createLimiter } from 'headgate';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Progress, type ProgressState, progressLine } from '../../examples/batch/progress.ts';
+
+const idle = createLimiter().snapshot();
+const STATE: ProgressState = {
+  done: 128,
+  prompts: 320,
+  active: 10,
+  rejected: 37,
+  elapsedMs: 9_000,
+  gates: {
+    concurrency: { ...idle.concurrency, waiting: 171 },
+    byteBudget: { ...idle.byteBudget, waiting: 8 },
+    backoff: { ...idle.backoff, waiting: 2, mode: 'throttled' },
+  },
+};
+
+describe('progressLine', () => {
+  it('says it all in 80 columns', () => {
+    expect(progressLine(STATE, 80)).toBe(
+      '128/320  in flight 10  slot 171 byte  8 backoff  2  throttled  429s 37  ETA 14s',
+    );
+  });
+
+  it('takes more words where there is room', () => {
+    expect(progressLine(STATE, 120)).toBe(
+      '128/320  in flight 10  waiting: slot 171, byte  8, backoff  2  throttled  429s 37  ETA 14s',
+    );
+  });
+
+  it('leaves the last column free, so that no terminal breaks the line', () => {
+    for (const columns of [0, 1, 2, 20, 79, 99, 100]) {
+      expect(progressLine(STATE, columns).length).toBeLessThanOrEqual(Math.max(0, columns - 1));
+    }
+  });
+
+  it('knows no ETA before the first result', () => {
+    expect(progressLine({ ...STATE, done: 0 }, 80)).toContain('ETA -');
+  });
+});
+
+describe('Progress', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('rewrites one line on a terminal, and clears it', () => {
+    const written: string[] = [];
+    const out = { isTTY: true, columns: 20, write: (text: string) => written.push(text) };
+    const progress = new Progress(out, () => STATE);
+    vi.advanceTimersByTime(250);
+    progress.note('hello');
+    progress.stop();
+    const line = '\r\u001b[K128/320  in flight ';
+    expect(written).toEqual([line, line, '\r\u001b[K', 'hello\n', '\r\u001b[K']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('writes whole lines elsewhere, one a second', () => {
+    const written: string[] = [];
+    const progress = new Progress({ write: (text) => written.push(text) }, () => STATE);
+    vi.advanceTimersByTime(2_500);
+    progress.stop();
+    expect(written).toEqual(Array(2).fill(`${progressLine(STATE, Number.POSITIVE_INFINITY)}\n`));
+  });
+});
