@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
+/** What runs the package as it is published, and the programs: they are compiled first. */
+const COMPILED = ['test/package.test.ts', 'test/readme.test.ts', 'test/examples/**/*.test.ts'];
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -10,5 +13,16 @@ export default defineConfig({
       { find: /^headgate$/, replacement: source('index.ts') },
     ],
   },
-  test: { include: ['test/**/*.test.ts'], globalSetup: ['test/support/build.ts'] },
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: { name: 'library', include: ['test/**/*.test.ts'], exclude: COMPILED },
+      },
+      {
+        extends: true,
+        test: { name: 'compiled', include: COMPILED, globalSetup: ['test/support/build.ts'] },
+      },
+    ],
+  },
 });
