@@ -14,10 +14,18 @@ export default defineConfig({
     ],
   },
   test: {
+    // Nothing here is timed: a busy machine must not fail a test.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [
       {
         extends: true,
-        test: { name: 'library', include: ['test/**/*.test.ts'], exclude: COMPILED },
+        test: {
+          name: 'library',
+          include: ['test/**/*.test.ts'],
+          exclude: COMPILED,
+          setupFiles: ['test/support/setup.ts'],
+        },
       },
       {
         extends: true,
