@@ -49,9 +49,9 @@ export class DeficitRound<Member extends Contender<Member>> {
     else member.turn.join(this.#turn);
   }
 
+  /** A spender has spent or withdrawn before it leaves. */
   leave(member: Member): void {
     const { turn } = member;
-    this.withdraw(member);
     member.deficit = 0;
     if (turn === this.#turn) this.#pass(turn);
     if (turn === this.#turn) {
@@ -61,7 +61,7 @@ export class DeficitRound<Member extends Contender<Member>> {
     turn.leave();
   }
 
-  /** Who is to spend next. The answer stays until that one spends, withdraws or leaves. */
+  /** Who is to spend next. The answer stays until that one spends or withdraws. */
   spender(): Member | undefined {
     while (this.#spender === undefined && this.#turn !== undefined) this.#ask(this.#turn);
     return this.#spender;

@@ -13,7 +13,8 @@ import type { IsDead } from './queue.ts';
  * A key is dropped with its last waiter, and what it had left to spend with it: it can neither save
  * up while it sends nothing nor gain by leaving. Its next request begins at the end of the round.
  *
- * The head that `seek` has found stays the head until it is shifted or dead, whoever comes.
+ * The head that `seek` has found stays the head until it is shifted or dead, whoever comes; only in
+ * lanes with priorities a more urgent one of its key may take its place on overflow.
  * Overflow gives up the oldest of the key that has the most waiters, so a key that floods the queue
  * pushes out its own.
  */

@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FairQueue } from '../../../src/gate/queue/fair-queue.ts';
+import { PriorityOrder } from '../../../src/gate/queue/priority-order.ts';
+import { PriorityQueue } from '../../../src/gate/queue/priority-queue.ts';
+import {
+  costOf,
+  keyOf,
+  kill,
+  peek,
+  priorityOf,
+  push,
+  script,
+  serve,
+  serveAll,
+  type Waiter,
+  type Waiters,
+} from './waiters.ts';
+
+type Asks = { count: number };
+
+const newLane = () => new PriorityOrder<Waiter, Waiter>({ priorityOf, agingMs: 10 });
+const KINDS = ['priority', 'fair', 'fair with priorities'] as const;
+
+function queueOf(kind: (typeof KINDS)[number], asks: Asks = { count: 0 }): Waiters {
+  const isDead = (item: Waiter) => {
+    asks.count += 1;
+    return item.dead;
+  };
+  if (kind === 'priority') return new PriorityQueue(isDead, { priorityOf, agingMs: 10 });
+  const lanes = kind === 'fair' ? {} : { newLane };
+  return new FairQueue(isDead, { keyOf, costOf, ...lanes });
+}
+
+const sorts = [
+  { key: 'a', priority: 0 },
+  { key: 'b', priority: 1 },
+  { key: 'a', priority: 2 },
+];
+
+describe.each(KINDS)('the dead of a queue: %s', (kind) => {
+  it('are neither served nor counted, and nobody else is lost', () => {
+    fc.assert(
+      fc.property(script(true), (steps) => {
+        const queue = queueOf(kind);
+        let living: Waiter[] = [];
+        for (const step of steps) {
+          if (step.do === 'push') living.push(push(queue, step.sort));
+          if (step.do === 'serve') {
+            const item = serve(queue);
+            if (item === undefined) expect(living).toEqual([]);
+            else expect(living).toContain(item);
+            living = living.filter((other) => other !== item);
+          }
+          if (step.do === 'kill') {
+            const dying = living.filter((_, at) => (at + step.which) % 30 < step.count);
+            kill(queue, ...dying);
+            living = living.filter((item) => !item.dead);
+          }
+          expect(queue.length).toBe(living.length);
+        }
+        expect(new Set(serveAll(queue))).toEqual(new Set(living));
+      }),
+    );
+  });
+
+  it('keep the order of the living when they are swept out', () => {
+    const whole = queueOf(kind);
+    const swept = queueOf(kind);
+    for (let at = 0; at < 200; at += 1) {
+      const sort = sorts[at % 3];
+      const dying = push(swept, sort, at);
+      if (at % 4 === 0) {
+        push(whole, sort, at);
+        continue;
+      }
+      kill(swept, dying);
+    }
+    const order = (queue: Waiters) => serveAll(queue).map(({ since }) => since);
+    expect(order(swept)).toEqual(order(whole));
+  });
+
+  it('may be buried some time after their death', () => {
+    const queue = queueOf(kind);
+    const items = Array.from({ length: 100 }, (_, at) => push(queue, sorts[at % 3], at));
+    const [early, late] = [items.slice(0, 60), items.slice(60, 99)];
+    for (const item of late) item.dead = true;
+    expect(peek(queue)?.dead).toBe(false);
+    kill(queue, ...early);
+    expect(peek(queue)).toBe(items[99]);
+    expect(serveAll(queue)).toEqual([items[99]]);
+    push(queue);
+    queue.bury(late.length);
+    expect(queue.length).toBe(1);
+  });
+
+  it('do not take the head with them from whoever works on it', () => {
+    const queue = queueOf(kind);
+    const items = Array.from({ length: 100 }, (_, at) => push(queue, { priority: 0 }, at));
+    const head = peek(queue);
+    kill(queue, ...items.slice(0, 90));
+    expect(queue.item).toBe(head);
+    queue.shift();
+    expect(queue.length).toBe(10);
+    expect(serveAll(queue)).toEqual(items.slice(90));
+  });
+
+  it('cost O(1) each, amortised: nobody is asked often whether it has died', () => {
+    const asks = { count: 0 };
+    const queue = queueOf(kind, asks);
+    const items = Array.from({ length: 100_000 }, (_, at) => push(queue, sorts[at % 3], at));
+    for (const item of items.toReversed()) {
+      kill(queue, item);
+      queue.seek();
+    }
+    expect(queue.length).toBe(0);
+    // Each seek asks the head; each sweep asks at most twice as many as it takes out.
+    expect(asks.count).toBeLessThan(4 * items.length);
+  });
+
+  it('are let go of when they outnumber the living', () => {
+    const queue = queueOf(kind);
+    const living = push(queue);
+    const items = Array.from({ length: 1000 }, (_, at) => push(queue, sorts[at % 3], at));
+    kill(queue, ...items);
+    queue.seek();
+    // Were they still in the queue, they would be served.
+    for (const item of items) item.dead = false;
+    expect(serveAll(queue)).toEqual([living]);
+  });
+});
