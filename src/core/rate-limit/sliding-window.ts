@@ -47,18 +47,17 @@ export class SlidingWindow implements LimitState {
   }
 
   /** Corrects the charge where it stands, not where we are: it leaves when it would have left. */
-  giveBack(amount: number, mark: number, now: number): void {
-    this.#leave(now);
+  giveBack(amount: number, mark: number): void {
     this.#log.remove(amount, mark);
     this.#leavesAt = this.#oldestLeavesAt();
   }
 
   /** What has left a shorter window does not come back into a longer one. */
   resize(size: LimitSize, now: number): void {
+    this.#leave(now);
     this.#limit = size.limit;
     this.#windowMs = size.windowMs;
     this.#leavesAt = this.#oldestLeavesAt();
-    this.#leave(now);
   }
 
   #leave(now: number): void {

@@ -51,10 +51,8 @@ export class TokenBucket implements LimitState {
   }
 
   /** Goes back into the bucket now; what would run over is lost. */
-  giveBack(amount: number, _mark: number, now: number): void {
-    this.#refill(now);
+  giveBack(amount: number): void {
     this.#drawn -= amount;
-    this.#refill(now);
   }
 
   resize(size: LimitSize, now: number): void {
