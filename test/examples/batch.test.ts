@@ -80,7 +80,12 @@ describe.concurrent('the main program', { timeout: 20_000 }, () => {
   });
 
   it('comes through rejections', async (test) => {
-    const limit = { unit: 'requests', algorithm: 'fixed-window', limit: 4, windowMs: 2_000 } as const;
+    const limit = {
+      unit: 'requests',
+      algorithm: 'fixed-window',
+      limit: 4,
+      windowMs: 2_000,
+    } as const;
     const server = await startServer(test, { limits: [limit] });
     const args = ['--json', '--limit', '8', '--base-url', server.url];
     const { code, stdout } = await runProgram(test, args);
