@@ -20,6 +20,7 @@ export interface Past {
   readonly attempts: number;
   /** Those of them that failed otherwise than by a 429. */
   readonly failures: number;
+  readonly overloads?: number;
   /** Since the request arrived. */
   readonly elapsedMs: number;
 }
@@ -57,17 +58,22 @@ export class RetryPolicy {
   /** @returns milliseconds before the request may go to the backoff gate again; undefined: never */
   delay(
     verdict: Verdict,
-    { attempts, failures, elapsedMs }: Past,
+    { attempts, failures, overloads = 0, elapsedMs }: Past,
     random: Random,
   ): number | undefined {
     if (attempts >= this.#maxAttempts) return undefined;
-    const delayMs = this.#delayOf(verdict, failures, random);
+    const delayMs = this.#delayOf(verdict, failures, overloads, random);
     if (delayMs === undefined || elapsedMs + delayMs >= this.#deadlineMs) return undefined;
     if (isCharged(verdict)) this.#budget -= TOKENS_PER_RETRY;
     return delayMs;
   }
 
-  #delayOf(verdict: Verdict, failures: number, random: Random): number | undefined {
+  #delayOf(
+    verdict: Verdict,
+    failures: number,
+    overloads: number,
+    random: Random,
+  ): number | undefined {
     const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');
     if (!again) return undefined;
     // The backoff gate has been closed for everyone: it does the waiting.
@@ -76,7 +82,10 @@ export class RetryPolicy {
       if (failures >= FAILED_ATTEMPTS || this.#budget < TOKENS_PER_RETRY) return undefined;
     }
     if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
-    const bound = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(failures - 1, 10));
+    const bound = Math.min(
+      RETRY_MAX_MS,
+      RETRY_BASE_MS * 2 ** Math.min(failures + overloads - 1, 10),
+    );
     return Math.max(RETRY_MIN_MS, random() * bound);
   }
 }

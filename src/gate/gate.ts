@@ -65,6 +65,8 @@ export class Gate<C extends Core = Core> implements Lender {
     }
     this.#queue.push(ticket, receiver, now);
     this.#probe?.queued?.(ticket, this.kind);
+    // Gone while the probe was told: it has not counted this request among those that left.
+    if (receiver.gone) this.left(1);
     return false;
   }
 
@@ -126,7 +128,13 @@ export class Gate<C extends Core = Core> implements Lender {
   /** The ticket of the head, made now if it has none. Undefined: the head could not be had. */
   #head(): Ticket | undefined {
     const { item, owner, since } = this.#queue;
-    return item instanceof Ticket ? item : owner.ticketOf?.(item, since);
+    if (item instanceof Ticket) return item;
+    try {
+      return owner.ticketOf?.(item, since);
+    } catch (error) {
+      reportLater(error);
+      return undefined;
+    }
   }
 
   #pass(ticket: Ticket, now: number): void {
@@ -141,7 +149,11 @@ export class Gate<C extends Core = Core> implements Lender {
     // Gone while the probe was told: it has counted this request among those that left.
     if (owner.gone) return;
     this.#queue.shift();
-    owner.admitted(ticket);
+    try {
+      owner.admitted(ticket);
+    } catch (error) {
+      reportLater(error);
+    }
   }
 
   #admit(ticket: Ticket, now: number): void {
@@ -165,6 +177,13 @@ export class Gate<C extends Core = Core> implements Lender {
     this.#timer?.cancel();
     this.#timer = undefined;
   }
+}
+
+/** A receiver's error must neither stop the queue nor reach whoever gave something back. */
+function reportLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }
 
 /** A ticket that was settled while it waits is not: its receiver, which counts it, must be told. */

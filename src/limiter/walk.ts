@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import type { Gate } from '../gate/gate.ts';
+import { type Enlisted, Roster } from '../model/roster.ts';
 import type { Receiver, Ticket } from '../model/ticket.ts';
 import type { Intake } from '../operators/intake.ts';
 
@@ -14,7 +14,10 @@ export interface Route {
  * A request of a promise user on its way through the gates, one after the other. An abort takes it
  * out of the queue where it waits.
  */
-export abstract class Walk<T> implements Receiver {
+export abstract class Walk<T> implements Receiver, Enlisted<Abortable> {
+  before: Abortable | undefined = undefined;
+  after: Abortable | undefined = undefined;
+  #listens = false;
   gone = false;
   readonly #value: T;
   readonly #route: Route;
@@ -41,13 +44,12 @@ export abstract class Walk<T> implements Receiver {
 
   start(): void {
     if (this.#signal?.aborted) {
-      this.#abort();
+      this.abort();
       return;
     }
     if (this.#signal !== undefined) {
-      // Any number of requests may share a signal; Node would warn of a leak at eleven listeners.
-      setMaxListeners(0, this.#signal);
-      this.#signal.addEventListener('abort', this);
+      listenersOf(this.#signal).add(this);
+      this.#listens = true;
     }
     const { first } = this.#route;
     if (this.#ticket === undefined) {
@@ -69,15 +71,12 @@ export abstract class Walk<T> implements Receiver {
     this.#walk(ticket);
   }
 
-  /** The signal calls this: a listener that is an object costs no closure a request. */
-  handleEvent(): void {
-    this.#abort();
-  }
-
   /** The request has ended: there is nothing to abort any more. */
   protected end(): void {
     this.#ticket = undefined;
-    this.#signal?.removeEventListener('abort', this);
+    if (!this.#listens || this.#signal === undefined) return;
+    this.#listens = false;
+    listenersOf(this.#signal).remove(this);
   }
 
   /** One gate is passed: to the next. */
@@ -94,7 +93,8 @@ export abstract class Walk<T> implements Receiver {
     if (!this.gone) this.arrived(ticket);
   }
 
-  #abort(): void {
+  /** The signal has aborted. */
+  abort(): void {
     const ticket = this.#ticket;
     this.end();
     this.gone = true;
@@ -102,4 +102,47 @@ export abstract class Walk<T> implements Receiver {
     this.aborted(this.#signal?.reason);
     ticket?.settle('cancelled');
   }
+}
+
+interface Abortable extends Enlisted<Abortable> {
+  abort(): void;
+}
+
+/**
+ * All requests that share one signal, behind one listener: EventTarget compares each new listener
+ * with all that it has.
+ */
+class Listeners {
+  readonly #signal: AbortSignal;
+  readonly #roster = new Roster<Abortable>();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  add(request: Abortable): void {
+    if (this.#roster.first === undefined) this.#signal.addEventListener('abort', this);
+    this.#roster.add(request);
+  }
+
+  remove(request: Abortable): void {
+    this.#roster.remove(request);
+    if (this.#roster.first === undefined) this.#signal.removeEventListener('abort', this);
+  }
+
+  handleEvent(): void {
+    // Each leaves the roster as it aborts.
+    for (let next = this.#roster.first; next !== undefined; next = this.#roster.first) next.abort();
+  }
+}
+
+const listeners = new WeakMap<AbortSignal, Listeners>();
+
+function listenersOf(signal: AbortSignal): Listeners {
+  let found = listeners.get(signal);
+  if (found === undefined) {
+    found = new Listeners(signal);
+    listeners.set(signal, found);
+  }
+  return found;
 }

@@ -85,10 +85,13 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
   }
 
   crashed(flight: Flight<T, R>, error: unknown): void {
-    this.#flights.remove(flight);
     try {
+      // Downstream closes, and what is in flight is torn down in the order in which it was sent.
       if (!this.#outcomes) this.#out.error(error);
-      flight.release();
+      else {
+        this.#flights.remove(flight);
+        flight.release();
+      }
     } finally {
       if (this.#outcomes) {
         const { ticket } = flight;

@@ -45,6 +45,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   #resend = false;
   /** Attempts that failed otherwise than by a rejection. */
   #failures = 0;
+  #overloads = 0;
   /** The attempt runs, and its end has not been told yet. */
   #running = false;
   /** Whether the provider's answer to the present attempt has been told: its first value tells. */
@@ -130,7 +131,10 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
 
   /** Nobody wants the result any more. */
   cancel(reason?: unknown): void {
-    if (this.#over) return;
+    if (this.#over) {
+      this.release();
+      return;
+    }
     this.#over = true;
     this.#wait?.cancel();
     try {
@@ -196,10 +200,22 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       this.#crash(new RetryAfterTooLongError(retryAfterMs, feedback.maxRetryAfterMs, error));
       return false;
     }
-    if (verdict.kind !== 'throttled') this.#failures += 1;
+    if (verdict.kind === 'overloaded') this.#overloads += 1;
+    else if (verdict.kind !== 'throttled') this.#failures += 1;
     const elapsedMs = clock.now() - this.ticket.arrivedAt;
-    const past = { attempts: this.ticket.attempts, failures: this.#failures, elapsedMs };
-    const delayMs = retry.delay(verdict, past, random);
+    const past = {
+      attempts: this.ticket.attempts,
+      failures: this.#failures,
+      overloads: this.#overloads,
+      elapsedMs,
+    };
+    let delayMs: number | undefined;
+    try {
+      delayMs = retry.delay(verdict, past, random);
+    } catch (thrown) {
+      this.#crash(thrown);
+      return false;
+    }
     if (delayMs === undefined) return false;
     const wait = new RetryWait(this.ticket, feedback.gate, {
       ready: () => this.send(),
@@ -221,6 +237,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
 
   #crash(error: unknown): void {
     this.#over = true;
+    this.#wait?.cancel();
     this.#deck.crashed(this, error);
   }
 }

@@ -32,8 +32,14 @@ export class RetryWait implements Receiver {
    * @param leftMs time left until the deadline; Infinity: there is none
    */
   start(clock: Clock, delayMs: number, leftMs: number): void {
+    const startedAt = clock.now();
     if (leftMs !== Number.POSITIVE_INFINITY) {
       this.#deadline = clock.setTimer(() => {
+        const waitedMs = clock.now() - startedAt;
+        const [gate, ms] = this.#queued
+          ? ([this.#gate.kind, waitedMs - delayMs] as const)
+          : (['retry', waitedMs] as const);
+        this.#ticket.waited(gate, ms, 1);
         this.cancel();
         this.#waiting.expired();
       }, leftMs);
@@ -62,7 +68,7 @@ export class RetryWait implements Receiver {
   }
 
   #enterGate(): void {
-    this.#queued = true;
     if (this.#gate.enter(this.#ticket, this)) this.admitted();
+    else this.#queued = !this.gone;
   }
 }

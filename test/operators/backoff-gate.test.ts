@@ -1,6 +1,7 @@
-import { merge } from 'rxjs';
+import { merge, of } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { backoffGate, FeedbackSubject, throttle } from '../../src/index.ts';
+import { ManualClock } from '../../src/simulator/index.ts';
 import { marbles, sending } from '../support/marbles.ts';
 
 describe('backoffGate', () => {
@@ -94,6 +95,19 @@ describe('backoffGate', () => {
         expect(feedback.gate.snapshot()).toMatchObject({ waiting: 0, longestWaitMs: 0 });
       });
     });
+  });
+
+  test('disarms its timer when the last waiter leaves, not before', () => {
+    const clock = new ManualClock();
+    const feedback = new FeedbackSubject({ clock });
+    feedback.next({ kind: 'throttled', retryAfterMs: 9 });
+    const [first, second] = [1, 2].map((value) =>
+      of(value).pipe(backoffGate({ feedback })).subscribe(),
+    );
+    first?.unsubscribe();
+    expect(clock.pendingTimers).toBe(1);
+    second?.unsubscribe();
+    expect(clock.pendingTimers).toBe(0);
   });
 
   test('refuses to stand without a feedback, which alone could close it', () => {

@@ -142,8 +142,8 @@ test('who leaves the queue of a shared limiter leaves it at once, while others h
       .pipe(limiter.throttle((request) => answer(clock, 5, request)))
       .subscribe((result) => seen.push(result));
   send('holds');
-  const leaver = send('leaves');
   send('waits');
+  const leaver = send('leaves');
   expect(held()).toMatchObject({ slots: 2, waiting: 4 });
   leaver.unsubscribe();
   expect(held()).toMatchObject({ slots: 2, waiting: 2 });

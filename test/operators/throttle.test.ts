@@ -62,6 +62,21 @@ describe('throttle', () => {
     });
   });
 
+  test('lets another probe when the probe breaks down and waits to be sent again', () => {
+    marbles(({ cold, expectObservable }, clock) => {
+      let calls = 0;
+      const project = (value: string) => {
+        calls += 1;
+        if (calls > 3) return cold(`-(${value}|)`);
+        return cold('-#', undefined, { status: calls === 3 ? 500 : 429 });
+      };
+      const options = { backoff: { backoffMs: 4 }, random: () => 0.01, clock };
+      const results = cold('(ab|)').pipe(throttle(project, options));
+      // a probes at 5 and breaks down at 6: b probes then, and a is sent again at 11.
+      expectObservable(results).toBe('-------b----(a|)');
+    });
+  });
+
   test('does not send again what has emitted', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const error = { status: 429 };
