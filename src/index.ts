@@ -20,6 +20,7 @@ export {
   DeadlineExceededError,
   EstimatorError,
   HeadgateError,
+  ResponseError,
   RetryAfterTooLongError,
   TicketExpiredError,
   TicketInUseError,

@@ -89,11 +89,11 @@ export class Backoff implements Core, ModeState {
   }
 
   /**
-   * The provider accepted an attempt of `epoch`. Only one that was sent after the last rejection
-   * proves anything. @returns whether the gate is opened by it.
+   * The provider accepted an attempt of `epoch`. That proves nothing for one of an earlier epoch,
+   * nor while the gate is closed: the attempt was sent before. @returns whether it opens the gate
    */
-  accept(epoch: number): boolean {
-    if (!this.#untested || epoch < this.epoch) return false;
+  accept(epoch: number, now: number): boolean {
+    if (!this.#untested || epoch < this.epoch || now < this.until) return false;
     this.#untested = false;
     // It may take long to end, as a stream does: the next backoff must not wait for it.
     this.#probeOut = 0;

@@ -10,10 +10,10 @@ import {
 import type { ModeState } from '../core/core.ts';
 import { Gate } from '../gate/gate.ts';
 import { systemClock } from '../gate/system-clock.ts';
-import { checkChoice, checkInteger, checkKeys, checkNumber } from '../model/check.ts';
-import type { Clock, Timer } from '../model/clock.ts';
-import type { Feedback, Mode } from '../model/feedback.ts';
-import { contain, type Probe } from '../model/probe.ts';
+import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../model/check.ts';
+import { type Clock, checkClock, type Timer } from '../model/clock.ts';
+import { FEEDBACK_KINDS, type Feedback, type Mode } from '../model/feedback.ts';
+import { checkProbe, contain, type Probe } from '../model/probe.ts';
 import { positive } from './positive.ts';
 
 /** Longest wait that a provider's answer is believed: a minute. */
@@ -38,25 +38,34 @@ export interface BackoffOptions {
   readonly probe?: Probe;
 }
 
-const KEYS = [
+/** The options of the backoff itself. */
+export const BACKOFF_KEYS = [
   'backoffMs',
   'largeBackoffMs',
   'maxRetryAfterMs',
   'throttledForMs',
   'reopen',
-  'clock',
-  'probe',
 ] as const;
+
+const KEYS = [...BACKOFF_KEYS, 'clock', 'probe'] as const;
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkBackoffOptions(options: BackoffOptions): void {
   checkKeys('FeedbackSubject', options, KEYS);
+  checkClock(options.clock);
+  checkProbe(options.probe);
   const { backoffMs, largeBackoffMs, maxRetryAfterMs, throttledForMs, reopen } = options;
   if (backoffMs !== undefined) checkInteger('backoffMs', backoffMs, 1);
   if (largeBackoffMs !== undefined) checkInteger('largeBackoffMs', largeBackoffMs, 1);
   if (maxRetryAfterMs !== undefined) checkNumber('maxRetryAfterMs', maxRetryAfterMs, 1);
   if (throttledForMs !== undefined) checkNumber('throttledForMs', throttledForMs, 0);
   if (reopen !== undefined) checkChoice('reopen', reopen, ['probe', 'all']);
+}
+
+/** What a provider says may be anything; what kind of answer it is comes from code. */
+function checkFeedback(feedback: Feedback): void {
+  checkMethods('feedback', feedback, []);
+  checkChoice('feedback.kind', feedback.kind, FEEDBACK_KINDS);
 }
 
 /**
@@ -120,12 +129,16 @@ export class FeedbackSubject extends Subject<Feedback> {
     return this.gate.core;
   }
 
-  /** Takes in what an answer says, tells the subscribers, then lets pass whoever may. */
+  /**
+   * Takes in what an answer says, tells the subscribers, then lets pass whoever may.
+   * @throws TypeError for a kind that there is none; a wait that makes no sense is ignored
+   */
   override next(feedback: Feedback): void {
+    checkFeedback(feedback);
     const { core } = this.gate;
     const epoch = feedback.epoch ?? core.epoch;
     const retryAfterMs = positive(feedback.retryAfterMs);
-    if (feedback.kind === 'ok') core.accept(epoch);
+    if (feedback.kind === 'ok') core.accept(epoch, this.clock.now());
     else if (feedback.kind === 'throttled') this.#close(feedback, retryAfterMs, epoch);
     else if (feedback.kind === 'overloaded' && retryAfterMs !== undefined) {
       this.#close(feedback, retryAfterMs, epoch);
@@ -137,7 +150,7 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** @internal the same as `next({kind: 'ok', …})`, for the many times when nobody listens */
   accept(epoch: number, bytes: number): void {
     if (this.observed) this.next({ kind: 'ok', epoch, bytes });
-    else if (this.gate.core.accept(epoch)) this.gate.drain();
+    else if (this.gate.core.accept(epoch, this.clock.now())) this.gate.drain();
   }
 
   #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {

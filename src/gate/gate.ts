@@ -54,15 +54,7 @@ export class Gate<C extends Core = Core> implements Lender {
    */
   enter(ticket: Ticket, receiver: Receiver): boolean {
     const now = this.#clock.now();
-    if (!this.#draining && !this.#queue.seek()) {
-      const wait = this.core.wait(ticket, now);
-      if (wait <= 0) {
-        this.#admit(ticket, now);
-        this.#probe?.admitted?.(ticket, this.kind, 0, 0);
-        return true;
-      }
-      this.#arm(wait, now);
-    }
+    if (this.#isFree && this.#try(ticket, now)) return true;
     this.#queue.push(ticket, receiver, now);
     this.#probe?.queued?.(ticket, this.kind);
     // Gone while the probe was told: it has not counted this request among those that left.
@@ -77,12 +69,21 @@ export class Gate<C extends Core = Core> implements Lender {
    */
   enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
     const now = this.#clock.now();
-    if (!this.#draining && !this.#queue.seek()) {
-      const ticket = receiver.ticketOf?.(item, now);
-      return ticket !== undefined && this.enter(ticket, receiver) ? ticket : undefined;
+    if (!this.#isFree) {
+      this.#queue.push(item, receiver, now);
+      return undefined;
     }
-    this.#queue.push(item, receiver, now);
+    const ticket = receiver.ticketOf?.(item, now);
+    if (ticket === undefined) return undefined;
+    // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
+    if (this.#isFree && this.#try(ticket, now)) return ticket;
+    this.#queue.push(ticket, receiver, now);
     return undefined;
+  }
+
+  /** Whether somebody is told what happens here: then each request needs its ticket at once. */
+  get isWatched(): boolean {
+    return this.#probe !== undefined;
   }
 
   giveBack(charge: number): void {
@@ -154,6 +155,23 @@ export class Gate<C extends Core = Core> implements Lender {
     } catch (error) {
       reportLater(error);
     }
+  }
+
+  /** Whether nobody is before a newcomer. */
+  get #isFree(): boolean {
+    return !this.#draining && !this.#queue.seek();
+  }
+
+  /** Lets a newcomer pass, if it may. */
+  #try(ticket: Ticket, now: number): boolean {
+    const wait = this.core.wait(ticket, now);
+    if (wait > 0) {
+      this.#arm(wait, now);
+      return false;
+    }
+    this.#admit(ticket, now);
+    this.#probe?.admitted?.(ticket, this.kind, 0, 0);
+    return true;
   }
 
   #admit(ticket: Ticket, now: number): void {

@@ -3,7 +3,6 @@ import type { ByteBudgetSnapshot } from '../core/byte-budget.ts';
 import type { SlotsSnapshot } from '../core/slots.ts';
 import type { GateSnapshot } from '../gate/gate.ts';
 import { checkInteger, checkKeys, show } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
 import { GATE_KEYS, type GateOptions } from '../operators/gates.ts';
 import { RETRY_KEYS, type ResultOptions, type RetryOptions } from '../operators/send-options.ts';
 import type { Estimator } from '../operators/size.ts';
@@ -15,11 +14,9 @@ export interface LimiterOptions
   readonly concurrency?: number;
   /** Bytes in flight before requests wait, an integer >= 0. Default 5 MiB (seed: 000). */
   readonly maxBytes?: number;
-  /** Numbers in [0, 1) for jitter. Default `Math.random`. */
-  readonly random?: Random;
 }
 
-export const LIMITER_KEYS = [...GATE_KEYS, ...RETRY_KEYS, 'random'] as const;
+export const LIMITER_KEYS = [...GATE_KEYS, ...RETRY_KEYS] as const;
 
 /** What a promise user says of one request. */
 export interface AcquireOptions {

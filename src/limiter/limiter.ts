@@ -94,6 +94,10 @@ export class Limiter {
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O>>;
   throttle<T, O extends ObservableInput<unknown>>(
     project: Project<T, O>,
+    options: LimiterThrottleOptions<T>,
+  ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
+  throttle<T, O extends ObservableInput<unknown>>(
+    project: Project<T, O>,
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkFunction('project', project);
@@ -110,8 +114,9 @@ export class Limiter {
 
   /**
    * Calls `task` when all gates let it pass, and again where the API rejects it; all that `throttle`
-   * does for one request, as a promise.
+   * does for one request, as a promise. Waiting for a slot does not keep the process alive.
    * @returns what the task returns; rejects with its error, or with the signal's reason
+   * @throws RangeError or TypeError that names a wrong option
    */
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
     checkFunction('task', task);
@@ -125,7 +130,9 @@ export class Limiter {
 
   /**
    * Waits until all gates let a request pass that you send yourself.
-   * @returns a lease to give back when the request has ended; rejects with the signal's reason
+   * @returns a lease to give back when the request has ended (nothing reclaims it); rejects with the
+   * signal's reason
+   * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
     const ticket = this.#ticketOf(undefined, options);

@@ -16,6 +16,10 @@ function wrong(name: string, bound: string, value: unknown): never {
   throw typeof value === 'number' ? new RangeError(message) : new TypeError(message);
 }
 
+function wrongType(name: string, bound: string, value: unknown): never {
+  throw new TypeError(`\`${name}\` must be ${bound}, got ${show(value)}`);
+}
+
 /** A whole number of at least `least`. */
 export function checkInteger(name: string, value: unknown, least: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < least) {
@@ -41,12 +45,12 @@ export function checkAmount(name: string, value: unknown): number {
 
 /** A function. */
 export function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') wrong(name, 'a function', value);
+  if (typeof value !== 'function') wrongType(name, 'a function', value);
 }
 
 /** true or false. */
 export function checkBoolean(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') wrong(name, 'true or false', value);
+  if (typeof value !== 'boolean') wrongType(name, 'true or false', value);
 }
 
 /** One of a few words. */
@@ -56,17 +60,25 @@ export function checkChoice<C extends string>(
   choices: readonly C[],
 ): C {
   const found = choices.find((choice) => choice === value);
-  return found ?? wrong(name, `one of ${choices.map(show).join(', ')}`, value);
+  return found ?? wrongType(name, `one of ${choices.map(show).join(', ')}`, value);
 }
 
 /** An options object without keys that nothing reads: a misspelt option must not pass in silence. */
 export function checkKeys(name: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    wrong(name, 'an object', options);
+    throw new TypeError(`the options of ${name} must be an object, got ${show(options)}`);
   }
   for (const key of Object.keys(options)) {
     if (!known.includes(key)) {
       throw new TypeError(`\`${key}\` is no option of ${name}; it takes ${known.join(', ')}`);
     }
+  }
+}
+
+/** An object that has some methods. */
+export function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
+  if (typeof value !== 'object' || value === null) wrongType(name, 'an object', value);
+  for (const method of methods) {
+    checkFunction(`${name}.${method}`, (value as Record<string, unknown>)[method]);
   }
 }

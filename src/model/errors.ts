@@ -66,3 +66,14 @@ export class DeadlineExceededError extends HeadgateError {
     this.deadlineMs = deadlineMs;
   }
 }
+
+/** With `outcomes`, the error of a request whose last answer was a `Response` that is not ok. */
+export class ResponseError extends HeadgateError {
+  readonly code = 'RESPONSE_NOT_OK';
+  /** The response itself, unread. */
+  readonly response: unknown;
+  constructor(response: { readonly status?: unknown }) {
+    super(`the API answered ${String(response.status)}`);
+    this.response = response;
+  }
+}

@@ -7,7 +7,9 @@
  * - `failed`: something broke (other 5xx, connection errors, errors of your own code);
  * - `fatal`: asking again cannot help (quota, billing, 401, 403, other 4xx).
  */
-export type FeedbackKind = 'ok' | 'throttled' | 'overloaded' | 'failed' | 'fatal';
+export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
+
+export const FEEDBACK_KINDS = ['ok', 'throttled', 'overloaded', 'failed', 'fatal'] as const;
 
 /** Whether the provider has asked us lately to slow down. */
 export type Mode = 'normal' | 'throttled';

@@ -20,7 +20,7 @@ export interface RequestStats {
   readonly attempts: number;
   readonly bytes: number;
   readonly tokens: number;
-  /** Milliseconds from arrival until now, or until it was settled. */
+  /** Milliseconds from arrival until these figures were taken. */
   readonly durationMs: number;
 }
 

@@ -1,3 +1,4 @@
+import { checkMethods } from './check.ts';
 import type { ChunkReason } from './chunk.ts';
 import type { FeedbackKind } from './feedback.ts';
 import type { GateKind, SettleOutcome } from './outcome.ts';
@@ -17,7 +18,7 @@ export interface Probe {
   admitted?(ticket: Ticket, gate: GateKind, waitMs: number, rounds: number): void;
   /** The API is called for the request, for the n-th time. */
   attemptStarted?(ticket: Ticket, attempt: number): void;
-  /** A call ended. `error` is what it failed with, if it did. */
+  /** A call ended. `error` is what it failed with, if it did. One that is abandoned ends with `settled`. */
   attemptEnded?(ticket: Ticket, attempt: number, kind: FeedbackKind, error?: unknown): void;
   /** The backoff gate was closed, or its closing extended: `waitMs` from now. */
   backoff?(waitMs: number, source: 'retry_after' | 'computed'): void;
@@ -39,6 +40,14 @@ const METHODS = [
 ] as const satisfies readonly (keyof Probe)[];
 
 const containedBy = new WeakMap<Probe, Probe>();
+
+/** @throws TypeError for what is no probe */
+export function checkProbe(probe: unknown): void {
+  if (probe === undefined) return;
+  checkMethods('probe', probe, []);
+  const methods = METHODS.filter((method) => (probe as Probe)[method] !== undefined);
+  checkMethods('probe', probe, methods);
+}
 
 /** A probe that never throws: the first error of the one given is printed as a warning. */
 export function contain(probe: Probe | undefined): Probe | undefined {

@@ -40,11 +40,11 @@ class Lease {
   }
 }
 
-/** A wait that is over, on top of earlier ones. */
+/** What waiting at one gate has cost so far. */
 class Wait {
   readonly gate: GateKind;
-  readonly waitMs: number;
-  readonly rounds: number;
+  waitMs: number;
+  rounds: number;
   readonly before: Wait | undefined;
   constructor(gate: GateKind, waitMs: number, rounds: number, before: Wait | undefined) {
     this.gate = gate;
@@ -131,11 +131,7 @@ export class Ticket<out T = unknown> {
   stats(): RequestStats {
     const waits: Partial<Record<GateKind, GateWait>> = {};
     for (let wait = this.#waits; wait !== undefined; wait = wait.before) {
-      const sum = waits[wait.gate];
-      waits[wait.gate] = {
-        waitMs: wait.waitMs + (sum?.waitMs ?? 0),
-        rounds: wait.rounds + (sum?.rounds ?? 0),
-      };
+      waits[wait.gate] = { waitMs: wait.waitMs, rounds: wait.rounds };
     }
     return {
       waits,
@@ -185,6 +181,12 @@ export class Ticket<out T = unknown> {
 
   /** @internal */
   waited(gate: GateKind, waitMs: number, rounds: number): void {
+    for (let wait = this.#waits; wait !== undefined; wait = wait.before) {
+      if (wait.gate !== gate) continue;
+      wait.waitMs += waitMs;
+      wait.rounds += rounds;
+      return;
+    }
     this.#waits = new Wait(gate, waitMs, rounds, this.#waits);
   }
 

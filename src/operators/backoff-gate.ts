@@ -25,7 +25,9 @@ export function backoffGate<T>(
   checkPassageOptions(options);
   const around = surroundings(options);
   const { feedback } = around;
-  if (feedback === undefined) throw new TypeError('`feedback` must be a FeedbackSubject');
+  if (feedback === undefined) {
+    throw new TypeError('`feedback` must be a FeedbackSubject, got undefined');
+  }
   return (source) =>
     new Observable((out) => {
       source.subscribe(new Passage(out, feedback.gate, new Intake<T>(around), options));

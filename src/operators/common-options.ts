@@ -1,7 +1,8 @@
 import { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { systemClock } from '../gate/system-clock.ts';
-import type { Clock } from '../model/clock.ts';
-import { contain, type Probe } from '../model/probe.ts';
+import { show } from '../model/check.ts';
+import { type Clock, checkClock } from '../model/clock.ts';
+import { checkProbe, contain, type Probe } from '../model/probe.ts';
 
 /** What every gate and `dispatch` take. */
 export interface CommonOptions {
@@ -25,8 +26,10 @@ export interface Surroundings {
 /** @throws TypeError for a `feedback` that is none, or that has another clock */
 export function surroundings({ feedback, clock, probe }: CommonOptions): Surroundings {
   if (feedback !== undefined && !(feedback instanceof FeedbackSubject)) {
-    throw new TypeError('`feedback` must be a FeedbackSubject');
+    throw new TypeError(`\`feedback\` must be a FeedbackSubject, got ${show(feedback)}`);
   }
+  checkClock(clock);
+  checkProbe(probe);
   if (feedback !== undefined && clock !== undefined && feedback.clock !== clock) {
     throw new TypeError('`clock` must be the clock of `feedback`; leave it out');
   }

@@ -1,4 +1,5 @@
 import { Subscriber, UnsubscriptionError } from 'rxjs';
+import { ResponseError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { Roster } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -69,6 +70,10 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
   }
 
   landed(flight: Flight<T, R>): void {
+    if (this.#outcomes && flight.refused) {
+      this.crashed(flight, new ResponseError(flight.last as { status?: unknown }));
+      return;
+    }
     this.#flights.remove(flight);
     if (this.#outcomes) {
       const { ticket, last } = flight;

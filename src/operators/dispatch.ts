@@ -6,7 +6,6 @@ import {
 } from 'rxjs';
 import { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkFunction, checkKeys } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
 import { Departure } from './departure.ts';
@@ -23,12 +22,9 @@ import {
   retryPolicyOf,
 } from './send-options.ts';
 
-export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {
-  /** Numbers in [0, 1) for jitter. Default `Math.random`. */
-  readonly random?: Random;
-}
+export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
 
-const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS, 'random'] as const;
+const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS] as const;
 
 /**
  * Sends each request with `project`, as `mergeMap` does, and sees it through: what comes back is
@@ -53,6 +49,10 @@ export function dispatch<T, O extends ObservableInput<unknown>>(
   project: Project<T, O>,
   options?: DispatchOptions & { readonly outcomes?: false },
 ): OperatorFunction<Arrival<T>, ObservedValueOf<O>>;
+export function dispatch<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  options: DispatchOptions,
+): OperatorFunction<Arrival<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
 export function dispatch<T, O extends ObservableInput<unknown>>(
   project: Project<T, O>,
   options: DispatchOptions = {},

@@ -1,8 +1,9 @@
 import { from, type Observable } from 'rxjs';
 import { positive } from '../feedback/positive.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
+import { checkChoice, checkMethods } from '../model/check.ts';
 import { DeadlineExceededError, RetryAfterTooLongError } from '../model/errors.ts';
-import type { FeedbackKind, Verdict } from '../model/feedback.ts';
+import { FEEDBACK_KINDS, type FeedbackKind, type Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Enlisted } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -34,6 +35,8 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   slot: Slot<R | Outcome<T, R>> | undefined = undefined;
   /** What it has emitted last, if that is kept. */
   last: R | undefined = undefined;
+  /** Whether it ended with a response that says no, which is a value all the same. */
+  refused = false;
   readonly #dispatcher: Dispatcher<T, R>;
   readonly #deck: Deck<T, R>;
   #context: AttemptContext | undefined = undefined;
@@ -103,7 +106,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       else if (this.#failed(value)) {
         discard(value);
         return false;
-      }
+      } else this.refused = true;
       if (this.#over) return false;
     }
     this.#emitted = true;
@@ -179,7 +182,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     const { feedback } = this.#dispatcher;
     let verdict: Verdict;
     try {
-      verdict = withSaneWait(this.#dispatcher.classify(error));
+      verdict = checkVerdict(this.#dispatcher.classify(error));
     } catch (thrown) {
       this.#crash(thrown);
       return false;
@@ -238,12 +241,15 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   #crash(error: unknown): void {
     this.#over = true;
     this.#wait?.cancel();
+    this.#endAttempt('failed', error);
     this.#deck.crashed(this, error);
   }
 }
 
-/** A user's classifier may say what makes no sense. */
-function withSaneWait(verdict: Verdict): Verdict {
+/** A user's classifier may return what is no verdict, or a wait that makes no sense. */
+function checkVerdict(verdict: Verdict): Verdict {
+  checkMethods('what classify returns', verdict, []);
+  checkChoice('classify().kind', verdict.kind, FEEDBACK_KINDS);
   const retryAfterMs = positive(verdict.retryAfterMs);
   return retryAfterMs === verdict.retryAfterMs ? verdict : { ...verdict, retryAfterMs };
 }

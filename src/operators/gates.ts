@@ -2,11 +2,13 @@ import type { Observable, Subscriber } from 'rxjs';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Slots } from '../core/slots.ts';
 import {
+  BACKOFF_KEYS,
   type BackoffOptions,
   checkBackoffOptions,
   FeedbackSubject,
 } from '../feedback/feedback-subject.ts';
 import type { Gate } from '../gate/gate.ts';
+import { checkKeys } from '../model/check.ts';
 import type { Outcome } from '../model/outcome.ts';
 import {
   BYTE_BUDGET_KEYS,
@@ -60,6 +62,7 @@ export function gatesOf(options: GateOptions): () => Gates {
       '`backoff` and `feedback` exclude each other: give `backoff` to the feedback',
     );
   }
+  if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const backoff = { ...options.backoff, clock, probe };
   checkBackoffOptions(backoff);
   return () => {

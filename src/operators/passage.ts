@@ -65,7 +65,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   /** Where nobody watches, a request gets its ticket only when its turn comes. */
   protected override _next(arrival: Arrival<T>): void {
     if (isTicket(arrival)) this.#takeOver(arrival);
-    else if (this.#intake.probe === undefined) {
+    else if (this.#intake.probe === undefined && !this.#gate.isWatched) {
       const ticket = this.#gate.enterLater(arrival, this);
       if (ticket === undefined) this.#waiting += 1;
       else this.#handOn(ticket as Ticket<T>);
@@ -158,6 +158,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     const reclaim = () => {
       this.#adrift.delete(ticket);
       ticket.settle('reclaimed');
+      warnOfReclaim(this.#reclaimAfterMs);
     };
     const timer = this.#clock.setTimer(reclaim, this.#reclaimAfterMs, keepAlive);
     ticket.transit = {
@@ -186,10 +187,23 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     for (const ticket of this.#adrift) {
       if (!this.#completed) ticket.settle('cancelled');
       else {
-        // It may still be on its way to the next gate, through `delay` say; nobody waits for it here.
+        // It may still be on its way to the next gate, through `delay` say. Nobody waits for it
+        // here any more, unless the gate is shared, as that of a feedback is.
         ticket.transit?.cancel();
-        this.#reclaimLater(ticket, false);
+        this.#reclaimLater(ticket, this.#gate.kind === 'backoff');
       }
     }
   }
+}
+
+let warned = false;
+
+/** Once a process: it means that requests wait for leases that nobody gives back. */
+function warnOfReclaim(reclaimAfterMs: number): void {
+  if (warned) return;
+  warned = true;
+  process.emitWarning(
+    `headgate: a ticket came to no further gate within ${reclaimAfterMs} ms and was reclaimed; ` +
+      "an operator that drops tickets should settle them: ticket.settle('cancelled')",
+  );
 }

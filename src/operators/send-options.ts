@@ -18,14 +18,16 @@ export type Project<T, O extends ObservableInput<unknown>> = (
 /** How often requests are sent, and what their errors mean. */
 export interface RetryOptions {
   /**
-   * Attempts a request at the most, whatever it fails with; 1 turns retries off. Default: no bound
-   * for 429, 503 and 529; 3 for other passing failures.
+   * Attempts a request at the most; 1 turns retries off. Default: no bound for 429, 503 and 529.
+   * Other passing failures end a request at the third of them in any case.
    */
   readonly maxAttempts?: number;
   /** No retry starts later than this after the request's arrival, in ms. Default: no bound. */
   readonly deadlineMs?: number;
   /** What an error says about the provider. Default, also where it returns undefined: by its shape. */
   readonly classify?: (error: unknown) => Verdict | undefined;
+  /** Numbers in [0, 1) for jitter. Default `Math.random`. */
+  readonly random?: Random;
 }
 
 /** How results come out. */
@@ -36,7 +38,7 @@ export interface ResultOptions {
   readonly ordered?: boolean;
 }
 
-export const RETRY_KEYS = ['maxAttempts', 'deadlineMs', 'classify'] as const;
+export const RETRY_KEYS = ['maxAttempts', 'deadlineMs', 'classify', 'random'] as const;
 export const RESULT_KEYS = ['outcomes', 'ordered'] as const;
 
 /** @throws RangeError or TypeError that names a wrong option */
@@ -50,6 +52,7 @@ export function checkRetryOptions(options: RetryOptions): void {
   if (options.maxAttempts !== undefined) checkInteger('maxAttempts', options.maxAttempts, 1);
   if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 0);
   if (options.classify !== undefined) checkFunction('classify', options.classify);
+  if (options.random !== undefined) checkFunction('random', options.random);
 }
 
 /** Retries of all that share a policy draw on one budget. */

@@ -15,6 +15,7 @@ export function sizeOf<T>(
 ): { bytes: number; tokens: number | undefined } {
   try {
     const size = estimate(value);
+    if (size instanceof Promise) throw new TypeError('it must not return a promise');
     if (typeof size !== 'object' || size === null) {
       return { bytes: checkAmount('bytes', size), tokens: undefined };
     }

@@ -5,7 +5,6 @@ import {
   type OperatorFunction,
 } from 'rxjs';
 import { checkFunction, checkKeys } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { followMaxBytes } from './byte-budget.ts';
@@ -29,11 +28,9 @@ import { checkEstimator, type Estimator } from './size.ts';
 export interface ThrottleOptions<T = unknown> extends GateOptions, RetryOptions, ResultOptions {
   /** How large a request is. Default: as `byteEstimate` does it. A `Sized` keeps the size it has. */
   readonly estimate?: Estimator<T>;
-  /** Numbers in [0, 1) for jitter. Default `Math.random`. */
-  readonly random?: Random;
 }
 
-const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, 'estimate', 'random'] as const;
+const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, 'estimate'] as const;
 
 /**
  * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
@@ -55,6 +52,10 @@ export function throttle<T, O extends ObservableInput<unknown>>(
   project: Project<T, O>,
   options?: ThrottleOptions<T> & { readonly outcomes?: false },
 ): OperatorFunction<T | Sized<T>, ObservedValueOf<O>>;
+export function throttle<T, O extends ObservableInput<unknown>>(
+  project: Project<T, O>,
+  options: ThrottleOptions<T>,
+): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
 export function throttle<T, O extends ObservableInput<unknown>>(
   project: Project<T, O>,
   options: ThrottleOptions<T> = {},

@@ -20,11 +20,11 @@ describe('a backoff that reopens with a probe', () => {
     const probe = backoff.take();
     expect(probe).not.toBe(0);
     expect(backoff.wait(demand(), 1_000)).toBe(INFINITY);
-    expect(backoff.accept(1)).toBe(true);
+    expect(backoff.accept(1, 1_000)).toBe(true);
     expect(backoff.snapshot(1_000).state).toBe('open');
     expect(mayPass(backoff, 1_000)).toBe(true);
     expect(backoff.take()).toBe(0);
-    expect(backoff.accept(1)).toBe(false);
+    expect(backoff.accept(1, 1_000)).toBe(false);
     backoff.giveBack(probe);
     expect(mayPass(backoff, 1_000)).toBe(true);
   });
@@ -32,7 +32,7 @@ describe('a backoff that reopens with a probe', () => {
   it('is not opened by the answer to a request that was sent before the rejection', () => {
     const backoff = reopening();
     backoff.take();
-    expect(backoff.accept(0)).toBe(false);
+    expect(backoff.accept(0, 1_000)).toBe(false);
     expect(mayPass(backoff, 1_000)).toBe(false);
   });
 
@@ -65,14 +65,22 @@ describe('a backoff that reopens with a probe', () => {
     expect(backoff.epoch).toBe(1);
     expect(backoff.wait(demand(), 1_500)).toBe(3_000);
     expect(mayPass(backoff, 4_500)).toBe(false);
-    expect(backoff.accept(1)).toBe(true);
+    expect(backoff.accept(1, 4_500)).toBe(true);
     expect(mayPass(backoff, 4_500)).toBe(true);
+  });
+
+  it('is not opened, once closed again, by what was sent before', () => {
+    const backoff = reopening();
+    backoff.take();
+    backoff.reject(1_000, 0, 1_015);
+    expect(backoff.accept(1, 1_020)).toBe(false);
+    expect(backoff.snapshot(2_020).state).toBe('probing');
   });
 
   it('does not wait for a probe that opened it once, and takes long to end', () => {
     const backoff = reopening();
     const streaming = backoff.take();
-    backoff.accept(1);
+    backoff.accept(1, 1_000);
     expect(backoff.take()).toBe(0);
     backoff.reject(1_000, 1, 2_000);
     expect(mayPass(backoff, 3_000)).toBe(true);

@@ -62,8 +62,8 @@ describe('Backoff', () => {
     (reopen) => {
       const backoff = new Backoff(reopen, 10_000);
       backoff.reject(1_000, 0, NOW);
-      backoff.accept(1);
-      backoff.accept(99);
+      backoff.accept(1, NOW);
+      backoff.accept(99, NOW + 1);
       expect(backoff.wait(demand(), NOW + 1)).toBe(999);
       expect(backoff.throttledUntil).toBe(NOW + 11_000);
     },
@@ -89,7 +89,7 @@ describe('Backoff', () => {
             expect(backoff.reject(number, of, now)).toBe(of >= epoch);
             expect(backoff.until).toBe(Math.max(until, now + number));
           }
-          if (what === 'accept') backoff.accept(of);
+          if (what === 'accept') backoff.accept(of, now);
           if (what === 'take' && backoff.wait(demand(), now) === 0) charges.push(backoff.take());
           if (what === 'giveBack') {
             const charge = charges.pop();

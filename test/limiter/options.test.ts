@@ -27,7 +27,7 @@ describe('createLimiter', () => {
       '`backoff` and `feedback` exclude each other',
     ],
     [{ concurency: 5 }, '`concurency` is no option of createLimiter'],
-    [null, '`createLimiter` must be an object, got null'],
+    [null, 'the options of createLimiter must be an object, got null'],
   ])('%j is refused', (options, message) => {
     expect(() => createLimiter(options as LimiterOptions)).toThrow(message);
   });

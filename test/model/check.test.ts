@@ -117,7 +117,7 @@ describe('other checks', () => {
       [undefined, 'undefined'],
     ] as const) {
       const message = refusal(() => checkKeys('throttle', value, ['limit']));
-      expect(message).toMatch(/^(Type|Range)Error: `throttle` must be an object, got /);
+      expect(message).toMatch(/^TypeError: the options of throttle must be an object, got /);
       expect(message.endsWith(`got ${shown}`)).toBe(true);
     }
   });

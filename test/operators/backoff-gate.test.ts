@@ -112,7 +112,9 @@ describe('backoffGate', () => {
 
   test('refuses to stand without a feedback, which alone could close it', () => {
     // @ts-expect-error
-    expect(() => backoffGate({})).toThrow(new TypeError('`feedback` must be a FeedbackSubject'));
+    expect(() => backoffGate({})).toThrow(
+      new TypeError('`feedback` must be a FeedbackSubject, got undefined'),
+    );
     // @ts-expect-error
     expect(() => backoffGate({ feedback: {} })).toThrow(TypeError);
     const feedback = new FeedbackSubject();

@@ -123,7 +123,7 @@ export class Chain {
   }
 
   accept(epoch: number): void {
-    if (!this.backoff.accept(epoch)) return;
+    if (!this.backoff.accept(epoch, this.clock.now())) return;
     this.#noProbe();
     this.gates[2]?.drain();
   }

@@ -12,7 +12,7 @@ const wrongLimits: readonly (readonly [unknown, string])[] = [
   [null, '`limits` must be an object of named limits, got null'],
   [[good], '`limits` must be an object of named limits, got an array of 1'],
   [{}, '`limits` must name at least 1 limit, got none'],
-  [{ rpm: 10 }, '`limits.rpm` must be an object, got 10'],
+  [{ rpm: 10 }, 'the options of limits.rpm must be an object, got 10'],
   ...[0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY].flatMap((value): [unknown, string][] => [
     [
       { rpm: { ...good, limit: value } },
