@@ -104,6 +104,29 @@ describe('the packed package in an empty project', () => {
     expect(JSON.parse(printed)).toEqual(EXPECTED);
   });
 
+  it('has types that stand without those of Node', () => {
+    write(
+      'bare.ts',
+      "import { createLimiter, throttle } from 'headgate';\nexport { createLimiter, throttle };\n",
+    );
+    const flags = [
+      '--strict',
+      '--noEmit',
+      '--target',
+      'es2022',
+      '--types',
+      '',
+      '--skipLibCheck',
+      'false',
+    ];
+    const tsc = [TSC, ...flags, '--module', 'nodenext', 'bare.ts'];
+    try {
+      execFileSync(process.execPath, tsc, { cwd: project, encoding: 'utf8' });
+    } catch (error) {
+      expect.fail((error as { stdout: string }).stdout);
+    }
+  });
+
   it('hides what is internal', () => {
     write('wrong.ts', "import { Ticket } from 'headgate';\nnew Ticket();\n");
     expect(() =>

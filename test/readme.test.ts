@@ -17,6 +17,8 @@ const blocks = [...readme.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language
 const PRINTS = [
   ['An answer to: Count to three.', 'An answer to: Say hello.', 'An answer to: Name a colour.'],
   ['ant+bee', 'cat+dog', 'eel'],
+  ['2', '4', '6'],
+  ['hello 2'],
   ['normal', 'throttled', 'throttled'],
   ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
   ['A', 'B', 'C', 'D', 'E', '0'],

@@ -27,7 +27,7 @@ const OPTIONS = {
   seed: { type: 'string', value: 'N', help: 'of everything that happens by chance (1)' },
   out: { type: 'string', value: 'FILE', help: 'write results as JSONL; replaces the file' },
   json: { type: 'boolean', value: '', help: 'print the report as one JSON object' },
-  help: { type: 'boolean', value: '', help: 'print this' },
+  help: { type: 'boolean', short: 'h', value: '', help: 'print this' },
 } as const;
 
 export const HELP = `Sends a file of prompts to a rate-limited model API, paced by headgate, and reports where the
@@ -46,7 +46,8 @@ An error that would meet every request (a refused key, a used-up quota, nobody a
 the run early; any other fails its own request. Ctrl-C sends nothing more, waits up to 5 s for what
 is in flight, and reports; a second one ends at once.
 
-exit code: 0 all succeeded, 1 some failed, 2 wrong options, 130 Ctrl-C, 143 SIGTERM
+exit code: 0 all succeeded; 1 some failed, or a file could not be read or written; 2 wrong options;
+130 Ctrl-C; 143 SIGTERM
 `;
 
 /**
@@ -77,7 +78,7 @@ export function readOptions(args: readonly string[], defaultPrompts: string): Op
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS }).values;
+    return parseArgs({ args: joined(args), options: OPTIONS }).values;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     // The first sentence says what is wrong; the rest is advice on positional arguments.
@@ -85,11 +86,25 @@ function parse(args: readonly string[]) {
   }
 }
 
+/** `--limit -3` is a wrong number, not a missing one followed by an option. */
+function joined(args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1);
+    if (/^-\d/.test(arg) && before !== undefined && /^--[a-z-]+$/.test(before)) {
+      joined[joined.length - 1] = `${before}=${arg}`;
+    } else joined.push(arg);
+  }
+  return joined;
+}
+
 function readInteger(name: string, text: string | undefined, least: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-    throw new UsageError(`\`--${name}\` must be an integer >= ${least}, got ${text || '""'}`);
+    throw new UsageError(
+      `\`--${name}\` must be digits, a number from ${least} to 2^53 - 1, got ${text || '""'}`,
+    );
   }
   return value;
 }

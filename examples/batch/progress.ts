@@ -80,7 +80,9 @@ export class Progress {
   }
 
   #show(): void {
-    const { isTTY, columns = DEFAULT_COLUMNS } = this.#out;
+    const { isTTY } = this.#out;
+    // A terminal that does not know its width says 0.
+    const columns = this.#out.columns || DEFAULT_COLUMNS;
     const line = progressLine(this.#look(), isTTY ? columns : Number.POSITIVE_INFINITY);
     this.#out.write(isTTY ? `${CLEAR}${line}` : `${line}\n`);
   }

@@ -54,7 +54,11 @@ async function send(
   const release = onSignals(
     (signal) => {
       const { active } = sender;
-      progress.note(`${signal}: waiting up to 5 s for ${active} in flight; again to end at once`);
+      progress.note(
+        active === 0
+          ? `${signal}: nothing is in flight`
+          : `${signal}: waiting up to 5 s for ${active} in flight; again to end at once`,
+      );
       stop.abort(new Interrupted(signal));
     },
     () => progress.stop(),

@@ -48,7 +48,7 @@ describe.concurrent('the main program', { timeout: 20_000 }, () => {
   });
 
   it.for<[string, string, string]>([
-    ['--limit', '0', '`--limit` must be an integer >= 1, got 0'],
+    ['--limit', '0', '`--limit` must be digits, a number from 1 to 2^53 - 1, got 0'],
     ['--tempo', '3', "Unknown option '--tempo'"],
   ])('refuses %s %s', async ([option, value, message], test) => {
     const { code, stdout, stderr } = await runProgram(test, [option, value]);

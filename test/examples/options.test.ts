@@ -44,12 +44,16 @@ describe('readOptions', () => {
   });
 
   it.each([
-    [['--limit', '0'], '`--limit` must be an integer >= 1, got 0'],
-    [['--limit', '1.5'], '`--limit` must be an integer >= 1, got 1.5'],
-    [['--limit', ''], '`--limit` must be an integer >= 1, got ""'],
-    [['--limit', '9007199254740993'], '`--limit` must be an integer >= 1, got 9007199254740993'],
-    [['--concurrency=-2'], '`--concurrency` must be an integer >= 1, got -2'],
-    [['--seed', 'luck'], '`--seed` must be an integer >= 0, got luck'],
+    [['--limit', '0'], '`--limit` must be digits, a number from 1 to 2^53 - 1, got 0'],
+    [['--limit', '1.5'], '`--limit` must be digits, a number from 1 to 2^53 - 1, got 1.5'],
+    [['--limit', ''], '`--limit` must be digits, a number from 1 to 2^53 - 1, got ""'],
+    [
+      ['--limit', '9007199254740993'],
+      '`--limit` must be digits, a number from 1 to 2^53 - 1, got 9007199254740993',
+    ],
+    [['--concurrency=-2'], '`--concurrency` must be digits, a number from 1 to 2^53 - 1, got -2'],
+    [['--limit', '-3'], '`--limit` must be digits, a number from 1 to 2^53 - 1, got -3'],
+    [['--seed', 'luck'], '`--seed` must be digits, a number from 0 to 2^53 - 1, got luck'],
     [['--model', ''], '`--model` must be a name, got ""'],
     [['--out', ''], '`--out` must be a file name, got ""'],
     [['--out', './prompts.jsonl'], '`--out` must differ from the prompts, got ./prompts.jsonl'],
