@@ -1,6 +1,6 @@
 import { concat, defer, finalize, NEVER, type Observable, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { RetryAfterTooLongError, throttle } from '../../src/index.ts';
+import { createLimiter, ResponseError, RetryAfterTooLongError, throttle } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { watch } from './harness.ts';
 
@@ -59,6 +59,24 @@ describe('a Response that says no', () => {
     await clock.runAllAsync();
     expect(seen.values).toEqual([responses[2]?.answer]);
     expect(responses.map(({ cancelled }) => cancelled())).toEqual([true, true, false]);
+  });
+
+  it.each([
+    [429, 2],
+    [500, 2],
+    [404, 1],
+  ])('%i is a failure among outcomes, and says so', async (status, attempts) => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, maxAttempts: 2 });
+    const project = async () => new Response('', { status });
+    const seen = watch(of('a').pipe(limiter.throttle(project, { outcomes: true })));
+    await clock.runAllAsync();
+    const [outcome] = seen.values;
+    expect(outcome).toMatchObject({ status: 'failed', request: 'a', stats: { attempts } });
+    const error = outcome?.status === 'failed' ? outcome.error : undefined;
+    expect(error).toBeInstanceOf(ResponseError);
+    expect((error as ResponseError).response).toMatchObject({ status });
+    expect(limiter.snapshot().concurrency.inFlight).toBe(0);
   });
 
   it('fails the request where it asks for too long a wait', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   backoffGate,
   byteBudget,
+  type Clock,
   concurrencyLimit,
   dispatch,
   FeedbackSubject,
@@ -96,5 +97,32 @@ describe('tickets on their way', () => {
     clock.runAll();
     expect(seen).toEqual(['b']);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  test('keep the process alive where somebody of another stream may wait for them', () => {
+    const clock = new ManualClock();
+    const kept: boolean[] = [];
+    const setTimer = clock.setTimer.bind(clock);
+    const noting: Clock = clock;
+    noting.setTimer = (callback, delayMs, keepAlive = true) => {
+      kept.push(keepAlive);
+      return setTimer(callback, delayMs);
+    };
+    const feedback = rejectedOnce(clock);
+    const dropped = [backoffGate<string>({ feedback }), filter(() => false)] as const;
+    of('probe')
+      .pipe(...dropped)
+      .subscribe();
+    const results: string[] = [];
+    of('b')
+      .pipe(
+        backoffGate({ feedback }),
+        dispatch((value: string) => of(value), { feedback }),
+      )
+      .subscribe((value) => results.push(value));
+    expect(results).toEqual([]);
+    expect(kept.at(-1)).toBe(true);
+    clock.advance(30_000);
+    expect(results).toEqual(['b']);
   });
 });

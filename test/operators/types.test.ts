@@ -51,6 +51,16 @@ describe('types of results', () => {
     expectTypeOf(mixed).toEqualTypeOf<Observable<string | number>>();
   });
 
+  test('may be either where outcomes are wanted or not only at run time', () => {
+    const options: { outcomes: boolean; concurrency: number } = { outcomes: true, concurrency: 4 };
+    const send = async ({ text }: Prompt) => text;
+    type Either = Observable<string | Outcome<Prompt, string>>;
+    expectTypeOf(prompts.pipe(throttle(send, options))).toEqualTypeOf<Either>();
+    expectTypeOf(
+      prompts.pipe(dispatch(send, { outcomes: options.outcomes })),
+    ).toEqualTypeOf<Either>();
+  });
+
   test('are the same through dispatch, and through the throttle of a limiter', () => {
     const send = ({ text }: Prompt) => of(text);
     expectTypeOf(prompts.pipe(dispatch(send))).toEqualTypeOf<Observable<string>>();
