@@ -46,6 +46,11 @@ export class Backoff implements Core, ModeState {
     this.#throttledForMs = throttledForMs;
   }
 
+  /** Whether the last rejection has not been followed by a success yet. */
+  get isUntested(): boolean {
+    return this.#untested;
+  }
+
   wait(_demand: Demand, now: number): number {
     if (now < this.until) return this.until - now;
     return this.#untested && this.#probeOut > 0 ? Number.POSITIVE_INFINITY : 0;

@@ -150,7 +150,9 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** @internal the same as `next({kind: 'ok', …})`, for the many times when nobody listens */
   accept(epoch: number, bytes: number): void {
     if (this.observed) this.next({ kind: 'ok', epoch, bytes });
-    else if (this.gate.core.accept(epoch, this.clock.now())) this.gate.drain();
+    else if (this.gate.core.isUntested && this.gate.core.accept(epoch, this.clock.now())) {
+      this.gate.drain();
+    }
   }
 
   #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {

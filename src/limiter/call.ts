@@ -13,8 +13,7 @@ export interface CallRoute<R> extends Route {
 }
 
 /** A task on its way through the gates, then in flight, until its promise is settled. */
-export class Call<R> extends Walk<Task<R>> implements Deck<Task<R>, R> {
-  readonly #dispatcher: Dispatcher<Task<R>, R>;
+export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>, R> {
   readonly #resolve: (value: R) => void;
   readonly #reject: (reason: unknown) => void;
   #flight: Flight<Task<R>, R> | undefined = undefined;
@@ -23,12 +22,10 @@ export class Call<R> extends Walk<Task<R>> implements Deck<Task<R>, R> {
     task: Task<R>,
     ticket: Ticket<Task<R>> | undefined,
     route: CallRoute<R>,
-    signal: AbortSignal | undefined,
     resolve: (value: R) => void,
     reject: (reason: unknown) => void,
   ) {
-    super(task, ticket, route, signal);
-    this.#dispatcher = route.dispatcher;
+    super(task, ticket, route);
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -58,7 +55,7 @@ export class Call<R> extends Walk<Task<R>> implements Deck<Task<R>, R> {
   }
 
   protected arrived(ticket: Ticket<Task<R>>): void {
-    this.#flight = new Flight(ticket, this.#dispatcher, this);
+    this.#flight = new Flight(ticket, this.route.dispatcher, this);
     this.#flight.send();
   }
 

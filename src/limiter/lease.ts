@@ -56,28 +56,26 @@ export interface LeaseRoute extends Route {
 }
 
 /** A request for a lease on its way through the gates. */
-export class Acquisition extends Walk<undefined> {
-  readonly #feedback: FeedbackSubject;
+export class Acquisition extends Walk<undefined, LeaseRoute> {
   readonly #resolve: (lease: Lease) => void;
   readonly #reject: (reason: unknown) => void;
 
   constructor(
     ticket: Ticket<undefined> | undefined,
     route: LeaseRoute,
-    signal: AbortSignal | undefined,
     resolve: (lease: Lease) => void,
     reject: (reason: unknown) => void,
   ) {
-    super(undefined, ticket, route, signal);
-    this.#feedback = route.feedback;
+    super(undefined, ticket, route);
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   protected arrived(ticket: Ticket<undefined>): void {
     this.end();
-    ticket.epoch = this.#feedback.epoch;
-    this.#resolve(new Lease(ticket, this.#feedback));
+    const { feedback } = this.route;
+    ticket.epoch = feedback.epoch;
+    this.#resolve(new Lease(ticket, feedback));
   }
 
   protected aborted(reason: unknown): void {

@@ -124,7 +124,7 @@ export class Limiter {
     // One route serves tasks of every type: what a task returns is handed on untouched.
     const route = this.#route as unknown as CallRoute<R>;
     return new Promise((resolve, reject) => {
-      new Call(task, ticket, route, options?.signal, resolve, reject).start();
+      new Call(task, ticket, route, resolve, reject).start(options?.signal);
     });
   }
 
@@ -137,7 +137,7 @@ export class Limiter {
   acquire(options?: AcquireOptions): Promise<Lease> {
     const ticket = this.#ticketOf(undefined, options);
     return new Promise((resolve, reject) => {
-      new Acquisition(ticket, this.#route, options?.signal, resolve, reject).start();
+      new Acquisition(ticket, this.#route, resolve, reject).start(options?.signal);
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Gate } from '../gate/gate.ts';
-import { type Enlisted, Roster } from '../model/roster.ts';
 import type { Receiver, Ticket } from '../model/ticket.ts';
 import type { Intake } from '../operators/intake.ts';
+import { type Abortable, Listening } from './listening.ts';
 
 /** Where the requests of one limiter get their tickets, and the gates that they pass. */
 export interface Route {
@@ -14,25 +14,21 @@ export interface Route {
  * A request of a promise user on its way through the gates, one after the other. An abort takes it
  * out of the queue where it waits.
  */
-export abstract class Walk<T> implements Receiver, Enlisted<Abortable> {
-  before: Abortable | undefined = undefined;
-  after: Abortable | undefined = undefined;
-  #listens = false;
+export abstract class Walk<T, R extends Route = Route> implements Receiver, Abortable {
   gone = false;
+  protected readonly route: R;
   readonly #value: T;
-  readonly #route: Route;
-  readonly #signal: AbortSignal | undefined;
   #ticket: Ticket<T> | undefined;
   /** The gate where the request waits; undefined while it does not. */
   #waitsAt: Gate | undefined = undefined;
   #passed = 0;
+  #listening: Listening | undefined = undefined;
 
   /** @param ticket undefined: one without a size, made when its turn comes */
-  constructor(value: T, ticket: Ticket<T> | undefined, route: Route, signal?: AbortSignal) {
+  constructor(value: T, ticket: Ticket<T> | undefined, route: R) {
     this.#value = value;
     this.#ticket = ticket;
-    this.#route = route;
-    this.#signal = signal;
+    this.route = route;
     ticket?.take(this);
   }
 
@@ -42,16 +38,13 @@ export abstract class Walk<T> implements Receiver, Enlisted<Abortable> {
   /** The user has aborted, while the request waited or later. */
   protected abstract aborted(reason: unknown): void;
 
-  start(): void {
-    if (this.#signal?.aborted) {
-      this.abort();
+  start(signal?: AbortSignal): void {
+    if (signal?.aborted) {
+      this.abort(signal.reason);
       return;
     }
-    if (this.#signal !== undefined) {
-      listenersOf(this.#signal).add(this);
-      this.#listens = true;
-    }
-    const { first } = this.#route;
+    if (signal !== undefined) this.#listening = new Listening(signal, this);
+    const { first } = this.route;
     if (this.#ticket === undefined) {
       const ticket = first.enterLater(this.#value, this);
       if (ticket === undefined) this.#waitsAt = first;
@@ -61,7 +54,7 @@ export abstract class Walk<T> implements Receiver, Enlisted<Abortable> {
   }
 
   ticketOf(value: T, arrivedAt: number): Ticket<T> {
-    this.#ticket = this.#route.intake.ticket(value, 0, 0, arrivedAt);
+    this.#ticket = this.route.intake.ticket(value, 0, 0, arrivedAt);
     this.#ticket.take(this);
     return this.#ticket;
   }
@@ -71,17 +64,25 @@ export abstract class Walk<T> implements Receiver, Enlisted<Abortable> {
     this.#walk(ticket);
   }
 
+  abort(reason: unknown): void {
+    const ticket = this.#ticket;
+    this.end();
+    this.gone = true;
+    this.#waitsAt?.left(1);
+    this.aborted(reason);
+    ticket?.settle('cancelled');
+  }
+
   /** The request has ended: there is nothing to abort any more. */
   protected end(): void {
     this.#ticket = undefined;
-    if (!this.#listens || this.#signal === undefined) return;
-    this.#listens = false;
-    listenersOf(this.#signal).remove(this);
+    this.#listening?.stop();
+    this.#listening = undefined;
   }
 
   /** One gate is passed: to the next. */
   #walk(ticket: Ticket<T>): void {
-    const { rest } = this.#route;
+    const { rest } = this.route;
     while (!this.gone && this.#passed < rest.length) {
       const gate = rest[this.#passed];
       this.#passed += 1;
@@ -92,57 +93,4 @@ export abstract class Walk<T> implements Receiver, Enlisted<Abortable> {
     }
     if (!this.gone) this.arrived(ticket);
   }
-
-  /** The signal has aborted. */
-  abort(): void {
-    const ticket = this.#ticket;
-    this.end();
-    this.gone = true;
-    this.#waitsAt?.left(1);
-    this.aborted(this.#signal?.reason);
-    ticket?.settle('cancelled');
-  }
-}
-
-interface Abortable extends Enlisted<Abortable> {
-  abort(): void;
-}
-
-/**
- * All requests that share one signal, behind one listener: EventTarget compares each new listener
- * with all that it has.
- */
-class Listeners {
-  readonly #signal: AbortSignal;
-  readonly #roster = new Roster<Abortable>();
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-  }
-
-  add(request: Abortable): void {
-    if (this.#roster.first === undefined) this.#signal.addEventListener('abort', this);
-    this.#roster.add(request);
-  }
-
-  remove(request: Abortable): void {
-    this.#roster.remove(request);
-    if (this.#roster.first === undefined) this.#signal.removeEventListener('abort', this);
-  }
-
-  handleEvent(): void {
-    // Each leaves the roster as it aborts.
-    for (let next = this.#roster.first; next !== undefined; next = this.#roster.first) next.abort();
-  }
-}
-
-const listeners = new WeakMap<AbortSignal, Listeners>();
-
-function listenersOf(signal: AbortSignal): Listeners {
-  let found = listeners.get(signal);
-  if (found === undefined) {
-    found = new Listeners(signal);
-    listeners.set(signal, found);
-  }
-  return found;
 }

@@ -24,9 +24,10 @@ export class Roster<T extends Enlisted<T>> {
     this.#last = member;
   }
 
-  /** Of a member; of somebody else it would break the list. */
+  /** Does nothing for one who is in no roster. */
   remove(member: T): void {
     const { before, after } = member;
+    if (before === undefined && this.#first !== member) return;
     if (before === undefined) this.#first = after;
     else before.after = after;
     if (after === undefined) this.#last = before;

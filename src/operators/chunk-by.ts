@@ -96,6 +96,7 @@ class Chunking<T> extends Subscriber<Sized<T>> {
   }
 
   #emit(chunk: Chunk<T>): void {
+    if (this.#out.closed) return;
     this.#probe?.chunkClosed?.(chunk.value.length, chunk.bytes, chunk.reason);
     this.#out.next(chunk);
   }

@@ -37,7 +37,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   readonly #intake: Intake<T>;
   readonly #clock: Clock;
   readonly #reclaimAfterMs: number;
-  /** The tickets that are held here: those that wait at the gate. */
+  /** The tickets that wait at the gate; what waits without one is only counted. */
   readonly #tickets = new Roster<Ticket>();
   /** Tickets that were handed on and that nobody has taken over yet. */
   readonly #adrift = new Set<Ticket>();
@@ -94,7 +94,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
       const ticket = this.#intake.ticketOf(arrival, arrivedAt);
       // The estimator may have unsubscribed.
       if (this.gone) return undefined;
-      this.#take(ticket);
+      ticket.take(this);
       return ticket;
     } catch (error) {
       this.#fail(error);
@@ -104,23 +104,19 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
 
   admitted(ticket: Ticket<T>): void {
     this.#waiting -= 1;
+    this.#tickets.remove(ticket);
     this.#handOn(ticket);
     this.#completeIfDone();
   }
 
   #takeOver(ticket: Ticket<T>): void {
     try {
-      this.#take(ticket);
+      ticket.take(this);
     } catch (error) {
       this.#fail(error);
       return;
     }
     this.#enter(ticket);
-  }
-
-  #take(ticket: Ticket<T>): void {
-    ticket.take(this);
-    this.#tickets.add(ticket);
   }
 
   #fail(error: unknown): void {
@@ -130,13 +126,16 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
 
   #enter(ticket: Ticket<T>): void {
     if (this.#gate.enter(ticket, this)) this.#handOn(ticket);
-    else this.#waiting += 1;
+    else if (this.gone) ticket.settle('cancelled');
+    else {
+      this.#waiting += 1;
+      this.#tickets.add(ticket);
+    }
   }
 
   #handOn(ticket: Ticket<T>): void {
-    if (this.gone) return;
-    this.#tickets.remove(ticket);
-    // Its user may have settled it while it waited.
+    // Its user may have settled it while it waited, or a probe unsubscribed as it was told.
+    if (this.gone) ticket.settle('cancelled');
     if (ticket.outcome !== undefined) return;
     ticket.release();
     this.#out.next(ticket);
