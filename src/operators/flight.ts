@@ -1,9 +1,7 @@
 import { from, type Observable } from 'rxjs';
-import { positive } from '../feedback/positive.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
-import { checkChoice, checkMethods } from '../model/check.ts';
 import { DeadlineExceededError, RetryAfterTooLongError } from '../model/errors.ts';
-import { FEEDBACK_KINDS, type FeedbackKind, type Verdict } from '../model/feedback.ts';
+import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Enlisted } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -12,6 +10,7 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { Slot } from './in-order.ts';
 import { Inner } from './inner.ts';
 import { RetryWait } from './retry-wait.ts';
+import { verdictOn } from './verdict.ts';
 
 /** Who gets the results of flights. */
 export interface Deck<T, R> {
@@ -182,7 +181,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     const { feedback } = this.#dispatcher;
     let verdict: Verdict;
     try {
-      verdict = checkVerdict(this.#dispatcher.classify(error));
+      verdict = verdictOn(error, this.#dispatcher.classify);
     } catch (thrown) {
       this.#crash(thrown);
       return false;
@@ -244,12 +243,4 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     this.#endAttempt('failed', error);
     this.#deck.crashed(this, error);
   }
-}
-
-/** A user's classifier may return what is no verdict, or a wait that makes no sense. */
-function checkVerdict(verdict: Verdict): Verdict {
-  checkMethods('what classify returns', verdict, []);
-  checkChoice('classify().kind', verdict.kind, FEEDBACK_KINDS);
-  const retryAfterMs = positive(verdict.retryAfterMs);
-  return retryAfterMs === verdict.retryAfterMs ? verdict : { ...verdict, retryAfterMs };
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,6 @@ const PUBLISHED = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-'));
   await Promise.all(PUBLISHED.map((file) => copyFile(join(ROOT, file), join(folder, file))));
-  await cp(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir');
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'), 'dir');
   try {
