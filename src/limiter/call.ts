@@ -1,7 +1,7 @@
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../operators/attempt-context.ts';
-import type { Dispatcher } from '../operators/dispatcher.ts';
-import { type Deck, Flight } from '../operators/flight.ts';
+import type { Deck, Dispatcher } from '../operators/dispatcher.ts';
+import { Flight } from '../operators/flight.ts';
 import { type Route, Walk } from './walk.ts';
 
 /** One call to the API; called again when it is retried. */

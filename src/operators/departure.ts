@@ -3,8 +3,8 @@ import { ResponseError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { Roster } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
-import type { Dispatcher } from './dispatcher.ts';
-import { type Deck, Flight } from './flight.ts';
+import type { Deck, Dispatcher } from './dispatcher.ts';
+import { Flight } from './flight.ts';
 import { InOrder } from './in-order.ts';
 import { type Arrival, type Intake, isTicket } from './intake.ts';
 import type { ResultOptions } from './send-options.ts';
@@ -62,6 +62,12 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     } finally {
       this.unsubscribe();
     }
+  }
+
+  /** They are torn down in this order; `project` may have sent others meanwhile. */
+  subscribing(flight: Flight<T, R>): void {
+    this.#flights.remove(flight);
+    this.#flights.add(flight);
   }
 
   value(flight: Flight<T, R>, value: R): void {

@@ -5,6 +5,7 @@ import type { Clock, Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import type { Flight } from './flight.ts';
 
 /** How requests are sent: what all flights of one subscription or limiter share. */
 export interface Dispatcher<T, R> {
@@ -15,4 +16,15 @@ export interface Dispatcher<T, R> {
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
+}
+
+/** Who gets the results of flights. */
+export interface Deck<T, R> {
+  /** An Observable is about to be subscribed to, which may have to be torn down. */
+  subscribing?(flight: Flight<T, R>): void;
+  value(flight: Flight<T, R>, value: R): void;
+  /** The request has gone well. */
+  landed(flight: Flight<T, R>): void;
+  /** The request has failed for good. */
+  crashed(flight: Flight<T, R>, error: unknown): void;
 }

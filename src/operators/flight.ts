@@ -6,20 +6,11 @@ import type { Outcome } from '../model/outcome.ts';
 import type { Enlisted } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { AttemptContext } from './attempt-context.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import type { Deck, Dispatcher } from './dispatcher.ts';
 import type { Slot } from './in-order.ts';
 import { Inner } from './inner.ts';
 import { RetryWait } from './retry-wait.ts';
 import { verdictOn } from './verdict.ts';
-
-/** Who gets the results of flights. */
-export interface Deck<T, R> {
-  value(flight: Flight<T, R>, value: R): void;
-  /** The request has gone well. */
-  landed(flight: Flight<T, R>): void;
-  /** The request has failed for good. */
-  crashed(flight: Flight<T, R>, error: unknown): void;
-}
 
 /**
  * A request that is being sent: its attempts, one after the other, until one goes well or the
@@ -158,7 +149,10 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   }
 
   #subscribe(result: Observable<R>): void {
+    // Turning the result into an Observable may have called what unsubscribed.
+    if (this.#over) return;
     this.#inner = new Inner(this);
+    this.#deck.subscribing?.(this);
     result.subscribe(this.#inner);
   }
 

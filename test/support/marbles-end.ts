@@ -10,12 +10,6 @@ function cut(log: readonly string[]): Cut {
   return { before: log.slice(0, at + 1), after: log.slice(at + 1) };
 }
 
-/** In which order siblings are torn down at the end is left open. */
-export function withSortedEnd(log: readonly string[]): readonly string[] {
-  const { before, after } = cut(log);
-  return [...before, ...after.toSorted()];
-}
-
 /**
  * The log without what was begun after the end: `mergeMap` still asks project for the next value,
  * and subscribes to what it returns, when it is unsubscribed (or errors) inside project or inside a
