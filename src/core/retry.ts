@@ -18,8 +18,9 @@ const TOKENS_PER_SUCCESS = 1;
 /** What has become of a request so far. */
 export interface Past {
   readonly attempts: number;
-  /** Those of them that failed otherwise than by a 429. */
+  /** Those of them that failed for a passing reason of their own: no 429, no overload. */
   readonly failures: number;
+  /** Those that met an overload. Default 0. */
   readonly overloads?: number;
   /** Since the request arrived. */
   readonly elapsedMs: number;

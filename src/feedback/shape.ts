@@ -95,7 +95,7 @@ function toRecord(headers: object): Record<string, string> {
 }
 
 /** A response of fetch that says no. It is a value to its caller, but no success. */
-export function isFailedResponse(value: unknown): boolean {
+export function isFailedResponse<R>(value: R): value is R & { readonly status: number } {
   return (
     typeof value === 'object' &&
     value !== null &&

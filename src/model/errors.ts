@@ -72,8 +72,8 @@ export class ResponseError extends HeadgateError {
   readonly code = 'RESPONSE_NOT_OK';
   /** The response itself, unread. */
   readonly response: unknown;
-  constructor(response: { readonly status?: unknown }) {
-    super(`the API answered ${String(response.status)}`);
+  constructor(response: { readonly status: number }) {
+    super(`the API answered ${response.status}`);
     this.response = response;
   }
 }

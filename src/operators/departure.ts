@@ -45,6 +45,11 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
       this.#out.error(error);
       return;
     }
+    // Whoever was told of its arrival may have unsubscribed.
+    if (this.#out.closed) {
+      ticket.settle('cancelled');
+      return;
+    }
     const flight = new Flight(ticket, this.#dispatcher, this);
     this.#flights.add(flight);
     flight.slot = this.#order?.open();
@@ -76,8 +81,8 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
   }
 
   landed(flight: Flight<T, R>): void {
-    if (this.#outcomes && flight.refused) {
-      this.crashed(flight, new ResponseError(flight.last as { status?: unknown }));
+    if (this.#outcomes && flight.refusal !== undefined) {
+      this.crashed(flight, new ResponseError(flight.refusal));
       return;
     }
     this.#flights.remove(flight);

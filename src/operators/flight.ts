@@ -25,8 +25,8 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   slot: Slot<R | Outcome<T, R>> | undefined = undefined;
   /** What it has emitted last, if that is kept. */
   last: R | undefined = undefined;
-  /** Whether it ended with a response that says no, which is a value all the same. */
-  refused = false;
+  /** The response that says no it ended with, which is a value all the same. */
+  refusal: (R & { readonly status: number }) | undefined = undefined;
   readonly #dispatcher: Dispatcher<T, R>;
   readonly #deck: Deck<T, R>;
   #context: AttemptContext | undefined = undefined;
@@ -36,7 +36,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   /** An attempt is being started; another is to follow. */
   #sending = false;
   #resend = false;
-  /** Attempts that failed otherwise than by a rejection. */
+  /** Attempts that failed otherwise than by a rejection or an overload. */
   #failures = 0;
   #overloads = 0;
   /** The attempt runs, and its end has not been told yet. */
@@ -79,6 +79,8 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     this.#running = true;
     this.#context = new AttemptContext(ticket.attempts, ticket.index);
     probe?.attemptStarted?.(ticket, ticket.attempts);
+    // Whoever was told may have unsubscribed.
+    if (this.#over) return;
     try {
       const result = project(ticket.value, this.#context);
       if (result instanceof Promise) this.#await(result);
@@ -96,7 +98,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       else if (this.#failed(value)) {
         discard(value);
         return false;
-      } else this.refused = true;
+      } else this.refusal = value;
       if (this.#over) return false;
     }
     this.#emitted = true;

@@ -1,6 +1,6 @@
 import { Observable, of, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLimiter, type Probe, throttle } from '../../src/index.ts';
+import { createLimiter, dispatch, type Probe, throttle } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
 import { ApiError, tooMany, watch } from './harness.ts';
 
@@ -93,5 +93,27 @@ describe('a probe that aborts what it is told of', () => {
     expect(clock.pendingTimers).toBe(0);
     expect(limiter.snapshot().backoff.waiting).toBe(0);
     expect(limiter.snapshot().concurrency.inFlight).toBe(0);
+  });
+});
+
+describe('a probe that unsubscribes what it is told of', () => {
+  it.each(['arrived', 'attemptStarted'] as const)('in %s: nothing is sent', (fact) => {
+    const clock = new ManualClock();
+    const sent: number[] = [];
+    const outcomes: string[] = [];
+    const source = new Subject<number>();
+    const probe: Probe = {
+      [fact]: () => seen.subscription.unsubscribe(),
+      settled: (_ticket: unknown, outcome: string) => outcomes.push(outcome),
+    };
+    const project = (n: number) => {
+      sent.push(n);
+      return of(n);
+    };
+    const seen = watch(source.pipe(dispatch(project, { clock, probe })));
+    source.next(1);
+    expect(sent).toEqual([]);
+    expect(outcomes).toEqual(['cancelled']);
+    expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -79,6 +79,17 @@ describe('a Response that says no', () => {
     expect(limiter.snapshot().concurrency.inFlight).toBe(0);
   });
 
+  it('is what the failed outcome holds, whatever came after it', async () => {
+    const clock = new ManualClock();
+    const refusal = new Response('', { status: 404 });
+    const project = () => of(refusal, new Response('good'));
+    const seen = watch(of('a').pipe(throttle(project, { clock, outcomes: true })));
+    await clock.runAllAsync();
+    const [outcome] = seen.values;
+    const error = outcome?.status === 'failed' ? outcome.error : undefined;
+    expect((error as ResponseError | undefined)?.response).toBe(refusal);
+  });
+
   it('fails the request where it asks for too long a wait', async () => {
     const clock = new ManualClock();
     const { answer } = response(429, { 'retry-after': '3600' });
