@@ -1,6 +1,6 @@
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import { retryAfterOf } from './retry-after.ts';
-import { headersOf, statusOf, wordsOf } from './shape.ts';
+import { headersOf, layers, statusOf, wordsOf } from './shape.ts';
 
 /** Codes of Node's sockets, of its resolver and of undici that mean: the connection broke. */
 const CONNECTION_CODES = [
@@ -24,6 +24,8 @@ const CONNECTION_CODES = [
 const THROTTLED_WORDS = ['RESOURCE_EXHAUSTED', 'ThrottlingException', 'TooManyRequestsException'];
 const OVERLOADED_WORDS = ['overloaded_error', 'ServiceUnavailableException', 'UNAVAILABLE'];
 const QUOTA_WORDS = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_reached'];
+/** What tells as much as a status does. */
+const TELLING_WORDS = [...THROTTLED_WORDS, ...OVERLOADED_WORDS, ...QUOTA_WORDS];
 
 /** Statuses of passing failures: the same request may go well next time. */
 const RETRIED_STATUSES = [408, 409];
@@ -33,13 +35,14 @@ const RETRIED_STATUSES = [408, 409];
  * `statusCode`, `code`, `name`, `headers`, on itself or on its `response`, `error` or `cause`.
  */
 export function classify(error: unknown): Verdict {
-  const status = statusOf(error);
-  const words = wordsOf(error);
+  const found = layers(error);
+  const status = statusOf(found);
+  const words = wordsOf(found);
   const said = (list: readonly string[]) => list.some((word) => words.has(word));
-  if (status === undefined && !said([...THROTTLED_WORDS, ...OVERLOADED_WORDS, ...QUOTA_WORDS])) {
+  if (status === undefined && !said(TELLING_WORDS)) {
     return { kind: 'failed', retry: said(CONNECTION_CODES) };
   }
-  const headers = headersOf(error);
+  const headers = headersOf(found);
   const kind = said(QUOTA_WORDS)
     ? 'fatal'
     : said(THROTTLED_WORDS)

@@ -40,9 +40,9 @@ function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 599;
 }
 
-/** The HTTP status, as fetch, axios, undici, the OpenAI, Anthropic, Google and AWS SDKs carry it. */
-export function statusOf(thing: unknown): number | undefined {
-  for (const layer of layers(thing)) {
+/** Of the layers of an error: the HTTP status, as fetch, axios, undici, the OpenAI, Anthropic, Google and AWS SDKs carry it. */
+export function statusOf(found: readonly unknown[]): number | undefined {
+  for (const layer of found) {
     const metadata = read(layer, '$metadata');
     const statuses = [
       read(layer, 'status'),
@@ -56,10 +56,10 @@ export function statusOf(thing: unknown): number | undefined {
   return undefined;
 }
 
-/** Every `code`, `name` and `type` that is a string. */
-export function wordsOf(thing: unknown): Set<string> {
+/** Of its layers: every `code`, `name` and `type` that is a string. */
+export function wordsOf(found: readonly unknown[]): Set<string> {
   const words = new Set<string>();
-  for (const layer of layers(thing)) {
+  for (const layer of found) {
     for (const key of ['code', 'name', 'type']) {
       const word = read(layer, key);
       if (typeof word === 'string') words.add(word);
@@ -68,9 +68,9 @@ export function wordsOf(thing: unknown): Set<string> {
   return words;
 }
 
-/** The headers, names in lower case; empty where there are none. */
-export function headersOf(thing: unknown): Record<string, string> {
-  for (const layer of layers(thing)) {
+/** Of its layers: the headers, names in lower case; empty where there are none. */
+export function headersOf(found: readonly unknown[]): Record<string, string> {
+  for (const layer of found) {
     const headers = read(layer, 'headers') ?? read(layer, 'responseHeaders');
     if (isShape(headers)) return toRecord(headers);
   }
