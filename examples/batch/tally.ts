@@ -14,7 +14,15 @@ export interface Failure {
   readonly ids: string[];
 }
 
-export const GATES: readonly GateKind[] = ['concurrency', 'byteBudget', 'backoff', 'retry'];
+export const GATES = [
+  'concurrency',
+  'byteBudget',
+  'backoff',
+  'circuitBreaker',
+  'rateLimit',
+  'pace',
+  'retry',
+] as const satisfies readonly GateKind[];
 
 /** Adds up what became of the requests. */
 export class Tally {
@@ -27,6 +35,9 @@ export class Tally {
     concurrency: [],
     byteBudget: [],
     backoff: [],
+    circuitBreaker: [],
+    rateLimit: [],
+    pace: [],
     retry: [],
   };
   readonly latencies: number[] = [];

@@ -28,7 +28,7 @@ export interface BackoffSnapshot {
  * A backoff is only ever extended. An epoch is the time between two backoffs: answers to attempts
  * of an earlier epoch are late news of the same event.
  */
-export class Backoff implements Core, ModeState {
+export class Backoff implements Core<number>, ModeState {
   /** Closed until this time of the clock. */
   until = Number.NEGATIVE_INFINITY;
   throttledUntil = Number.NEGATIVE_INFINITY;

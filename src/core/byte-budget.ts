@@ -18,7 +18,7 @@ export interface ByteBudgetSnapshot {
  * A byte budget that may be overdrawn once: a request passes while the balance is not negative,
  * so that one larger than the whole budget can pass at all. While it is negative everyone waits.
  */
-export class ByteBudget implements Core {
+export class ByteBudget implements Core<number> {
   maxBytes: number;
   /** Bytes charged and not given back yet. */
   used = 0;

@@ -1,24 +1,54 @@
+import type { Verdict } from '../model/feedback.ts';
+import type { GateKind } from '../model/outcome.ts';
+import type { Amounts } from '../model/ticket.ts';
+
 /** What a core needs to know of a request. */
 export interface Demand {
   readonly bytes: number;
   readonly tokens: number;
+  /** What it costs of rate limits, where that is not what they expect. */
+  readonly costs?: Amounts | undefined;
 }
+
+/** A request whose attempt has ended, or was never made. */
+export interface Ended extends Demand {
+  /** Whether it was sent. */
+  readonly isSent: boolean;
+  /** What the provider has answered; undefined: nothing, as when it was cancelled. */
+  readonly verdict: Verdict | undefined;
+  /** What it has really used, as far as that is known. */
+  readonly usage: Amounts | undefined;
+  /** The backoff in force when it was sent. */
+  readonly epoch: number;
+}
+
+/** Reads the time, where it is needed: reading a clock may cost more than all the rest. */
+export interface Time {
+  now(): number;
+}
+
+/** Answer of {@link Core.wait}: no wait will do. `refusal` has the error. */
+export const REFUSED = -1;
 
 /**
  * A pure state machine that says when a request may pass. It has no timer, no clock and no queue:
  * the gate around it waits.
  */
-export interface Core {
+export interface Core<Charge = unknown> {
   /**
    * How long the request must wait, asked of the request at the head of the queue.
    * @returns 0: it may pass now. A number of milliseconds: ask again then, or after something was
-   * given back. Infinity: ask again when something was given back.
+   * given back. Infinity: ask again when something was given back. {@link REFUSED}: it never may.
    */
   wait(demand: Demand, now: number): number;
+  /** The error of a request that was refused. */
+  refusal?(demand: Demand, now: number): Error;
+  /** What made the last request wait, where a core minds several things. */
+  readonly binding?: GateKind;
   /** Charges a request that need not wait. Returns the charge; 0 if there is nothing to give back. */
-  take(demand: Demand, now: number): number;
-  /** Takes a charge back. */
-  giveBack(charge: number): void;
+  take(demand: Demand, now: number): Charge | 0;
+  /** Takes a charge back: the request has ended, or its attempt where it is charged for each. */
+  giveBack(charge: Charge, ended: Ended, time: Time): void;
   /** The state in plain numbers, for people and gauges. */
   snapshot(now: number): object;
 }

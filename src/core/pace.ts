@@ -32,7 +32,7 @@ export interface PaceSnapshot {
  * is drawn with the grant: asking again gives the same answer. A change of the interval counts for
  * the pause that is running, too.
  */
-export class Pace implements Core {
+export class Pace implements Core<number> {
   readonly interval: Interval;
   readonly #random: Random;
   #jitter: number;

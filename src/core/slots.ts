@@ -21,7 +21,7 @@ export interface SlotsSnapshot {
  * Counts requests in flight. In throttled mode a request needs a throttled slot too; those that
  * were admitted before count for the limit only.
  */
-export class Slots implements Core {
+export class Slots implements Core<number> {
   limit: number;
   throttledLimit: number;
   inFlight = 0;

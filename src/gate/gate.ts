@@ -1,9 +1,13 @@
-import type { Core } from '../core/core.ts';
-import type { Clock, Timer } from '../model/clock.ts';
+import { type Core, REFUSED } from '../core/core.ts';
+import type { Clock } from '../model/clock.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
 import { type Lender, type Receiver, Ticket } from '../model/ticket.ts';
 import { Fifo } from './fifo.ts';
+import { handOver, reportLater } from './handover.ts';
+import type { Queue } from './queue/queue.ts';
+import type { GateRules } from './rules.ts';
+import { Waker } from './waker.ts';
 
 /** What every gate tells of its queue, beside what its core tells. */
 export interface GateSnapshot {
@@ -11,14 +15,16 @@ export interface GateSnapshot {
   readonly waiting: number;
   /** How long the first of them has been waiting, in ms; 0 if nobody waits. */
   readonly longestWaitMs: number;
+  /** Until the first is asked again, in ms, where time alone can help; else undefined. */
+  readonly nextInMs: number | undefined;
 }
 
-/** Deadlines that differ by less are the same but for rounding. */
-const SAME_MS = 1e-3;
+const NO_RULES: GateRules = {};
 
 /**
- * A place where requests wait until the core lets them pass, first come first served: a newcomer
- * never overtakes a waiter. What a request takes is reserved before anyone is told.
+ * A place where requests wait until the core lets them pass, first come first served unless its
+ * queue has another order: a newcomer never overtakes a waiter of its own priority. What a request
+ * takes is reserved before anyone is told.
  *
  * One timer at the most, armed only while somebody waits and time alone can help.
  */
@@ -27,39 +33,67 @@ export class Gate<C extends Core = Core> implements Lender {
   readonly core: C;
   readonly #clock: Clock;
   readonly #probe: Probe | undefined;
-  readonly #queue = new Fifo<unknown, Receiver>(isDead);
+  readonly #rules: GateRules;
+  readonly #queue: Queue<unknown, Receiver>;
   #draining = false;
-  /** How often the head of the queue was asked and told to wait on. */
-  #headRounds = 0;
-  #timer: Timer | undefined;
-  #timerAt = 0;
+  /** A probe is told of the head: it must stay the head. */
+  #telling = false;
+  readonly #waker: Waker;
 
-  constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe) {
+  constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe, rules: GateRules = NO_RULES) {
     this.kind = kind;
     this.core = core;
     this.#clock = clock;
     this.#probe = probe;
+    this.#rules = rules;
+    this.#queue = rules.newQueue?.(isDead) ?? new Fifo(isDead);
+    this.#waker = new Waker(clock, () => this.drain());
+    rules.room?.count(this.#queue);
   }
 
   snapshot(): GateSnapshot & ReturnType<C['snapshot']> {
     const now = this.#clock.now();
-    const longestWaitMs = this.#queue.seek() ? now - this.#queue.since : 0;
+    const waits = this.#queue.seek();
+    const longestWaitMs = waits ? now - this.#queue.since : 0;
+    const leftMs = this.#waker.at - now;
+    const nextInMs = waits && leftMs < Number.POSITIVE_INFINITY ? Math.max(0, leftMs) : undefined;
     const core = this.core.snapshot(now) as ReturnType<C['snapshot']>;
-    return { waiting: this.#queue.length, longestWaitMs, ...core };
+    return { waiting: this.#queue.length, longestWaitMs, nextInMs, ...core };
+  }
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** What the requests in the queue wait for. */
+  get waitKind(): GateKind {
+    return this.core.binding ?? this.kind;
+  }
+
+  /** Whether each request needs its ticket at once, since somebody minds who waits here. */
+  get needsTickets(): boolean {
+    const { room, timeouts } = this.#rules;
+    return this.#probe !== undefined || timeouts?.isOn === true || room?.isBounded === true;
   }
 
   /**
    * A request that has its ticket already.
-   * @returns true: it has passed. False: it waits, and `receiver` will be told.
+   * @returns true: it has passed, or was refused. False: it waits, and `receiver` will be told.
    */
   enter(ticket: Ticket, receiver: Receiver): boolean {
+    if (this.#isTurnedAway(ticket)) return true;
     const now = this.#clock.now();
     if (this.#isFree && this.#try(ticket, now)) return true;
-    this.#queue.push(ticket, receiver, now);
-    this.#probe?.queued?.(ticket, this.kind);
-    // Gone while the probe was told: it has not counted this request among those that left.
-    if (receiver.gone) this.left(1);
-    return false;
+    return this.#wait(ticket, receiver, now) !== undefined;
+  }
+
+  /** The same for one that will not wait. @returns whether it has passed; if not, nothing is done */
+  tryEnter(ticket: Ticket): boolean {
+    if (this.#isTurnedAway(ticket) || !this.#isFree) return false;
+    const now = this.#clock.now();
+    if (this.core.wait(ticket, now) !== 0) return false;
+    this.#admit(ticket, now);
+    return true;
   }
 
   /**
@@ -69,34 +103,31 @@ export class Gate<C extends Core = Core> implements Lender {
    */
   enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
     const now = this.#clock.now();
-    if (!this.#isFree) {
-      this.#queue.push(item, receiver, now);
-      return undefined;
-    }
+    if (!this.#isFree && this.#rules.door === undefined) return this.#wait(item, receiver, now);
     const ticket = receiver.ticketOf?.(item, now);
-    if (ticket === undefined) return undefined;
+    if (ticket === undefined || this.#isTurnedAway(ticket)) return ticket;
     // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
     if (this.#isFree && this.#try(ticket, now)) return ticket;
-    this.#queue.push(ticket, receiver, now);
-    return undefined;
+    return this.#wait(ticket, receiver, now);
   }
 
-  /** Whether somebody is told what happens here: then each request needs its ticket at once. */
-  get isWatched(): boolean {
-    return this.#probe !== undefined;
-  }
-
-  giveBack(charge: number): void {
-    this.core.giveBack(charge);
+  giveBack(charge: unknown, ticket: Ticket): void {
+    this.core.giveBack(charge, ticket, this.#clock);
     this.drain();
   }
 
   /** So many of those that wait have just gone, with their receiver. */
   left(count: number): void {
     if (count === 0) return;
-    if (this.#queue.length > 0 && this.#queue.owner.gone) this.#headRounds = 0;
     this.#queue.bury(count);
     this.drain();
+  }
+
+  /** Ends the wait of one request, for nothing. */
+  expel(ticket: Ticket, receiver: Receiver, error: Error): void {
+    ticket.refuse(error);
+    this.left(1);
+    handOver(receiver, ticket);
   }
 
   /**
@@ -114,13 +145,14 @@ export class Gate<C extends Core = Core> implements Lender {
         const wait = ticket.outcome === undefined ? this.core.wait(ticket, now) : 0;
         if (wait > 0) {
           this.#queue.replace(ticket);
-          this.#headRounds += 1;
-          this.#arm(wait, now);
+          ticket.rounds += 1;
+          this.#waker.set(wait, now);
           return;
         }
+        if (wait === REFUSED) this.#refuse(ticket, now);
         this.#pass(ticket, now);
       }
-      this.#disarm();
+      this.#waker.cancel();
     } finally {
       this.#draining = false;
     }
@@ -140,21 +172,21 @@ export class Gate<C extends Core = Core> implements Lender {
 
   #pass(ticket: Ticket, now: number): void {
     const { owner, since } = this.#queue;
-    const rounds = 1 + this.#headRounds;
-    this.#headRounds = 0;
+    const rounds = 1 + ticket.rounds;
+    ticket.rounds = 0;
     if (ticket.outcome === undefined) {
-      this.#admit(ticket, now);
-      ticket.waited(this.kind, now - since, rounds);
-      this.#probe?.admitted?.(ticket, this.kind, now - since, rounds);
+      const { waitKind } = this;
+      if (ticket.refusal === undefined) this.#admit(ticket, now);
+      ticket.waited(waitKind, now - since, rounds);
+      this.#telling = true;
+      this.#probe?.admitted?.(ticket, waitKind, now - since, rounds);
+      this.#rules.onWaited?.(ticket, waitKind, now - since, rounds);
+      this.#telling = false;
     }
     // Gone while the probe was told: it has counted this request among those that left.
     if (owner.gone) return;
     this.#queue.shift();
-    try {
-      owner.admitted(ticket);
-    } catch (error) {
-      reportLater(error);
-    }
+    handOver(owner, ticket);
   }
 
   /** Whether nobody is before a newcomer. */
@@ -162,49 +194,71 @@ export class Gate<C extends Core = Core> implements Lender {
     return !this.#draining && !this.#queue.seek();
   }
 
+  /** A refused request passes for nothing; a newcomer may be refused before it waits. */
+  #isTurnedAway(ticket: Ticket): boolean {
+    if (this.#rules.door !== undefined && ticket.attempts === 0) {
+      const error = this.#rules.door();
+      if (error !== undefined) ticket.refuse(error);
+    }
+    return ticket.refusal !== undefined;
+  }
+
   /** Lets a newcomer pass, if it may. */
   #try(ticket: Ticket, now: number): boolean {
     const wait = this.core.wait(ticket, now);
     if (wait > 0) {
-      this.#arm(wait, now);
+      this.#waker.set(wait, now);
       return false;
     }
-    this.#admit(ticket, now);
+    if (wait === REFUSED) this.#refuse(ticket, now);
+    else this.#admit(ticket, now);
     this.#probe?.admitted?.(ticket, this.kind, 0, 0);
     return true;
+  }
+
+  /** @returns its ticket, if it was refused after all, or is so urgent that it has passed */
+  #wait(item: unknown, receiver: Receiver, now: number): Ticket | undefined {
+    const { room, timeouts, newQueue } = this.#rules;
+    const ticket = item instanceof Ticket ? item : undefined;
+    if (ticket !== undefined && room !== undefined) {
+      if (!room.admits(ticket, receiver, this.#queue, this.#telling)) return ticket;
+    }
+    this.#queue.push(item, receiver, now);
+    const urgent = newQueue === undefined ? undefined : this.#tryUrgent(item, now);
+    if (urgent !== undefined || ticket === undefined) return urgent;
+    timeouts?.wait(ticket, { gate: this, receiver });
+    this.#probe?.queued?.(ticket, this.waitKind);
+    // Gone while the probe was told: it has not counted this request among those that left.
+    if (receiver.gone) this.left(1);
+    return undefined;
+  }
+
+  /** A newcomer that has become the head of those that wait need not wait for them. */
+  #tryUrgent(item: unknown, now: number): Ticket | undefined {
+    if (this.#draining || !this.#queue.seek() || this.#queue.item !== item) return undefined;
+    const ticket = this.#head();
+    if (ticket === undefined) return undefined;
+    this.#queue.replace(ticket);
+    if (!this.#try(ticket, now)) return undefined;
+    this.#queue.shift();
+    return ticket;
+  }
+
+  #refuse(ticket: Ticket, now: number): void {
+    const error = this.core.refusal?.(ticket, now);
+    if (error !== undefined) ticket.refuse(error);
   }
 
   #admit(ticket: Ticket, now: number): void {
     const charge = this.core.take(ticket, now);
     if (charge !== 0) ticket.lend(this, charge);
   }
-
-  #arm(waitMs: number, now: number): void {
-    const at = now + waitMs;
-    if (this.#timer !== undefined && Math.abs(this.#timerAt - at) < SAME_MS) return;
-    this.#disarm();
-    if (waitMs === Number.POSITIVE_INFINITY) return;
-    this.#timerAt = at;
-    this.#timer = this.#clock.setTimer(() => {
-      this.#timer = undefined;
-      this.drain();
-    }, waitMs);
-  }
-
-  #disarm(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-  }
 }
 
-/** A receiver's error must neither stop the queue nor reach whoever gave something back. */
-function reportLater(error: unknown): void {
-  queueMicrotask(() => {
-    throw error;
-  });
-}
-
-/** A ticket that was settled while it waits is not: its receiver, which counts it, must be told. */
-function isDead(_item: unknown, receiver: Receiver): boolean {
-  return receiver.gone;
+/**
+ * A ticket that was settled while it waits is not dead: its receiver, which counts it, must be told.
+ * One that was refused while it waits is: its receiver has been told.
+ */
+function isDead(item: unknown, receiver: Receiver): boolean {
+  return receiver.gone || (item instanceof Ticket && item.refusal !== undefined);
 }

@@ -77,3 +77,34 @@ export class ResponseError extends HeadgateError {
     this.response = response;
   }
 }
+
+/** Too many requests wait already (`maxQueue`), and `overflow` chose this one to go. It was not sent. */
+export class QueueFullError extends HeadgateError {
+  readonly code = 'QUEUE_FULL';
+  readonly maxQueue: number;
+  constructor(maxQueue: number) {
+    super(`the queue is full: maxQueue is ${maxQueue}`);
+    this.maxQueue = maxQueue;
+  }
+}
+
+/** The request waited for `waitTimeoutMs` and was not sent. */
+export class WaitTimeoutError extends HeadgateError {
+  readonly code = 'WAIT_TIMEOUT';
+  readonly waitTimeoutMs: number;
+  /** What it was waiting for. */
+  readonly gate: string;
+  constructor(waitTimeoutMs: number, gate: string) {
+    super(`the request waited for ${waitTimeoutMs} ms without being sent, in the end for ${gate}`);
+    this.waitTimeoutMs = waitTimeoutMs;
+    this.gate = gate;
+  }
+}
+
+/** The limiter was closed before the request came to it. */
+export class LimiterClosedError extends HeadgateError {
+  readonly code = 'LIMITER_CLOSED';
+  constructor() {
+    super('this limiter is closed: it takes no more requests');
+  }
+}

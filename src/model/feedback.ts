@@ -41,4 +41,9 @@ export interface Verdict {
   readonly headers?: Readonly<Record<string, string>>;
   /** HTTP status, where there was one. */
   readonly status?: number;
+  /**
+   * Why no request will go well for now: `quota`, `billing`, `authorisation`, or what a classifier
+   * says. Opens a circuit breaker at once.
+   */
+  readonly outage?: string;
 }

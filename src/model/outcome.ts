@@ -1,5 +1,16 @@
-/** Where requests wait: at a gate, or between two attempts (`retry`). */
-export type GateKind = 'concurrency' | 'byteBudget' | 'backoff' | 'retry';
+/**
+ * What requests wait for. One gate holds a request for all that an attempt needs: the backoff, the
+ * circuit breaker, the rate limits and the pace; a wait there counts for the one that bound last.
+ * `retry`: the delay between two attempts.
+ */
+export type GateKind =
+  | 'concurrency'
+  | 'byteBudget'
+  | 'backoff'
+  | 'circuitBreaker'
+  | 'rateLimit'
+  | 'pace'
+  | 'retry';
 
 /** How a request's time with headgate ended. */
 export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';

@@ -1,12 +1,22 @@
 import type { Clock, Timer } from './clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
+import type { Verdict } from './feedback.ts';
 import type { GateKind, GateWait, RequestStats, SettleOutcome } from './outcome.ts';
 import type { Probe } from './probe.ts';
 
+/** Amounts by the names of rate limits. */
+export type Amounts = Readonly<Record<string, number>>;
+
 /** Whoever lends something to tickets (a slot, bytes) and wants it back. */
 export interface Lender {
-  /** Takes back exactly what was charged. Must not throw. */
-  giveBack(charge: number): void;
+  /** Takes back exactly what was charged to the ticket. Must not throw. */
+  giveBack(charge: unknown, ticket: Ticket): void;
+}
+
+/** Whoever minds how long a request waits for its first attempt. */
+export interface Patience {
+  /** The request waits no longer: it is sent, or has ended. */
+  end(): void;
 }
 
 /** Whoever waits for requests to be admitted. */
@@ -31,9 +41,9 @@ export interface Origin {
 /** A thing lent, on top of what was lent before. */
 class Lease {
   readonly lender: Lender;
-  readonly charge: number;
+  readonly charge: unknown;
   below: Lease | undefined;
-  constructor(lender: Lender, charge: number, below: Lease | undefined) {
+  constructor(lender: Lender, charge: unknown, below: Lease | undefined) {
     this.lender = lender;
     this.charge = charge;
     this.below = below;
@@ -75,6 +85,22 @@ export class Ticket<out T = unknown> {
   epoch = 0;
   /** Attempts made so far. */
   attempts = 0;
+  /** Higher goes first where gates wait by priority. */
+  priority = 0;
+  /** What it costs of rate limits, where that is not `requests: 1`, its tokens and its bytes. */
+  costs: Amounts | undefined = undefined;
+  /** @internal what the present attempt has really used, where that was recorded */
+  usage: Amounts | undefined = undefined;
+  /** @internal whether the present attempt was sent */
+  isSent = false;
+  /** @internal what the provider's answer to the present attempt says; undefined: none yet */
+  verdict: Verdict | undefined = undefined;
+  /** @internal why it may not be sent, once that is known; it then passes all gates for nothing */
+  refusal: Error | undefined = undefined;
+  /** @internal how often its gate has told it to wait on */
+  rounds = 0;
+  /** @internal minds its wait, while it waits for its first attempt */
+  patience: Patience | undefined = undefined;
   /** How it ended, once it has. */
   outcome: SettleOutcome | undefined = undefined;
   /** @internal its neighbours among the tickets that one subscription has waiting */
@@ -120,9 +146,10 @@ export class Ticket<out T = unknown> {
     if (this.outcome !== undefined) return false;
     this.outcome = outcome;
     this.#cancelTransit();
+    this.#endPatience();
     let lease = this.#top;
     this.#top = undefined;
-    for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge);
+    for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge, this);
     this.#origin.probe?.settled?.(this, outcome);
     return true;
   }
@@ -155,13 +182,18 @@ export class Ticket<out T = unknown> {
     this.#holder = undefined;
   }
 
+  /** @internal whether it has waited anywhere */
+  get hasWaited(): boolean {
+    return this.#waits !== undefined;
+  }
+
   /** @internal whether the ticket lives and nobody holds it */
   get isAdrift(): boolean {
     return this.#holder === undefined && this.outcome === undefined;
   }
 
   /** @internal */
-  lend(lender: Lender, charge: number): void {
+  lend(lender: Lender, charge: unknown): void {
     this.#top = new Lease(lender, charge, this.#top);
   }
 
@@ -172,11 +204,32 @@ export class Ticket<out T = unknown> {
       if (lease.lender === lender) {
         if (above === undefined) this.#top = lease.below;
         else above.below = lease.below;
-        lender.giveBack(lease.charge);
+        lender.giveBack(lease.charge, this);
         return;
       }
       above = lease;
     }
+  }
+
+  /** @internal it will never be sent; what it holds is given back when it is settled */
+  refuse(error: Error): void {
+    this.refusal ??= error;
+    this.#endPatience();
+  }
+
+  /** @internal an attempt is sent */
+  sent(epoch: number): void {
+    this.attempts += 1;
+    this.epoch = epoch;
+    this.isSent = true;
+    this.verdict = undefined;
+    this.usage = undefined;
+    this.#endPatience();
+  }
+
+  /** @internal adds to what the present attempt has used */
+  record(limit: string, amount: number): void {
+    this.usage = { ...this.usage, [limit]: (this.usage?.[limit] ?? 0) + amount };
   }
 
   /** @internal */
@@ -188,6 +241,13 @@ export class Ticket<out T = unknown> {
       return;
     }
     this.#waits = new Wait(gate, waitMs, rounds, this.#waits);
+  }
+
+  #endPatience(): void {
+    if (this.patience === undefined) return;
+    const { patience } = this;
+    this.patience = undefined;
+    patience.end();
   }
 
   #cancelTransit(): void {

@@ -65,7 +65,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   /** Where nobody watches, a request gets its ticket only when its turn comes. */
   protected override _next(arrival: Arrival<T>): void {
     if (isTicket(arrival)) this.#takeOver(arrival);
-    else if (this.#intake.probe === undefined && !this.#gate.isWatched) {
+    else if (this.#intake.probe === undefined && !this.#gate.needsTickets) {
       const ticket = this.#gate.enterLater(arrival, this);
       if (ticket === undefined) this.#waiting += 1;
       else this.#handOn(ticket as Ticket<T>);

@@ -15,7 +15,7 @@ export type Overflow = (typeof OVERFLOWS)[number];
 
 /** How many may wait in a queue. */
 export interface QueueBound {
-  /** 0: nobody waits. Infinity: no bound. */
+  /** 0: nobody waits. Infinity: no bound. More than one queue may count for it. */
   readonly maxQueue: number;
   readonly overflow: Overflow;
 }
@@ -38,8 +38,10 @@ export function queueBound(
 }
 
 /**
- * Whether there is room for a newcomer, and who makes room. The dead do not count. After the bound
- * was lowered several waiters may have to go: ask until there is room.
+ * Whether there is room for a newcomer, and who of the queue that it joins makes room. The dead do
+ * not count. After the bound was lowered several waiters may have to go: ask until there is room.
+ *
+ * @param waiting how many wait, where other queues count too
  *
  * It moves the head of the queue, so it must not be asked while somebody works on the head.
  */
@@ -48,8 +50,9 @@ export function admit<Item, Owner>(
   { maxQueue, overflow }: QueueBound,
   newcomer: Item,
   owner: Owner,
+  waiting = queue.length,
 ): Admission {
-  if (queue.length < maxQueue) return 'room';
+  if (waiting < maxQueue) return 'room';
   if (overflow !== 'drop-oldest' || maxQueue === 0) return 'newcomer-goes';
   const found = queue.seekOldest === undefined ? queue.seek() : queue.seekOldest(newcomer, owner);
   return found ? 'head-goes' : 'newcomer-goes';
