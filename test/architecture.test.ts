@@ -11,9 +11,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   gate: ['model', 'core'],
   feedback: ['model', 'core', 'gate', 'rxjs'],
   operators: ['model', 'estimate', 'core', 'gate', 'feedback', 'rxjs'],
-  limiter: ['model', 'core', 'gate', 'feedback', 'operators', 'rxjs', 'node:'],
+  config: ['model', 'core'],
+  limiter: ['model', 'core', 'config', 'gate', 'feedback', 'operators', 'rxjs', 'node:'],
   simulator: ['model', 'core', 'gate', 'node:'],
-  'index.ts': ['model', 'estimate', 'core', 'gate', 'feedback', 'operators', 'limiter'],
+  'index.ts': ['model', 'estimate', 'core', 'config', 'gate', 'feedback', 'operators', 'limiter'],
 };
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));

@@ -38,6 +38,8 @@ export class Backoff implements Core<number>, ModeState {
   /** The number of the probe that is out; 0: none is. */
   #probeOut = 0;
   #probes = 0;
+  /** Told that the place of the probe is free. */
+  onProbeBack: (() => void) | undefined = undefined;
   readonly #reopen: Reopen;
   readonly #throttledForMs: number;
 
@@ -65,7 +67,9 @@ export class Backoff implements Core<number>, ModeState {
 
   /** A probe has ended, well or not: unless it opened the gate, the next one tests. */
   giveBack(probe: number): void {
-    if (probe === this.#probeOut) this.#probeOut = 0;
+    if (probe !== this.#probeOut) return;
+    this.#probeOut = 0;
+    this.onProbeBack?.();
   }
 
   snapshot(now: number): BackoffSnapshot {

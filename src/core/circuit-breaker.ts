@@ -1,5 +1,6 @@
 import { checkInteger, checkNumber } from '../model/check.ts';
-import type { CircuitFact, CircuitResult, CircuitSnapshot, CircuitState } from './circuit-facts.ts';
+import type { CircuitFact } from '../model/facts.ts';
+import type { CircuitResult, CircuitSnapshot, CircuitState } from './circuit-facts.ts';
 import { CircuitOpenError } from './circuit-open-error.ts';
 
 /** Failures in a row that open the circuit (seed: 004). */
@@ -95,6 +96,13 @@ export class CircuitBreaker {
       if (this.#state === 'closed') this.#count(result, now);
       else if (this.#probesOut > 0) this.#judge(result, now);
     }
+    return this.#tell();
+  }
+
+  /** The same for an attempt that was never entered. It counts while the circuit is closed. */
+  recordUnasked(result: CircuitResult, now: number): readonly CircuitFact[] {
+    this.#wake(now);
+    if (this.#state === 'closed') this.#count(result, now);
     return this.#tell();
   }
 

@@ -6,20 +6,6 @@ export type CircuitState = 'closed' | 'open' | 'half-open';
  */
 export type CircuitResult = 'ok' | 'failed' | 'ignored' | { readonly fatal: string };
 
-/** A transition, with the time at which it was due. */
-export type CircuitFact =
-  | {
-      readonly kind: 'circuitOpened';
-      readonly at: number;
-      /** Until a probe may go. */
-      readonly openMs: number;
-      /** In a row, so far. */
-      readonly failures: number;
-      readonly reason?: string | undefined;
-    }
-  | { readonly kind: 'circuitHalfOpen'; readonly at: number }
-  | { readonly kind: 'circuitClosed'; readonly at: number };
-
 export interface CircuitSnapshot {
   readonly state: CircuitState;
   /** Failures in a row. */

@@ -1,23 +1,6 @@
 /** `cooling`: on the way back up from a deceleration. */
 export type CoolingState = 'running' | 'cooling';
 
-/** A change, with the time at which it was due. */
-export type CoolingFact =
-  | {
-      readonly kind: 'decelerated' | 'reaccelerated';
-      readonly at: number;
-      readonly from: number;
-      readonly to: number;
-      readonly intervalMs: number;
-    }
-  | { readonly kind: 'coolingStarted'; readonly at: number; readonly untilAt: number }
-  | {
-      readonly kind: 'ceilingReset';
-      readonly at: number;
-      readonly from: number;
-      readonly to: number;
-    };
-
 export interface CoolingSnapshot {
   readonly state: CoolingState;
   readonly limit: number;

@@ -1,6 +1,7 @@
 import { checkInteger, checkNumber } from '../model/check.ts';
+import type { CoolingFact } from '../model/facts.ts';
 import { checkBetween } from './check-between.ts';
-import type { CoolingFact, CoolingSnapshot, CoolingState } from './cooling-facts.ts';
+import type { CoolingSnapshot, CoolingState } from './cooling-facts.ts';
 import { Interval } from './interval.ts';
 
 /** Failures within the window that decelerate (seed: 004). */

@@ -49,6 +49,10 @@ export interface Core<Charge = unknown> {
   take(demand: Demand, now: number): Charge | 0;
   /** Takes a charge back: the request has ended, or its attempt where it is charged for each. */
   giveBack(charge: Charge, ended: Ended, time: Time): void;
+  /** When time alone changes the state in a way that others should know; default Infinity. */
+  readonly nextChangeAt?: number;
+  /** Does what is due by now. */
+  advance?(now: number): void;
   /** The state in plain numbers, for people and gauges. */
   snapshot(now: number): object;
 }

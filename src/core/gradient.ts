@@ -54,7 +54,7 @@ export interface GradientSnapshot {
  * rose has not brought it down: then it is the server that is slower.
  */
 export class Gradient {
-  readonly #settings: GradientSettings;
+  #settings: GradientSettings;
   readonly #long = new ExponentialAverage(LONG_WINDOWS);
   #shortMs: number | undefined;
   #estimate: number;
@@ -102,6 +102,14 @@ export class Gradient {
     const enough = this.#samples >= Math.min(WINDOW_SAMPLES, this.limit);
     if (enough && now - this.#windowSince >= this.#settings.windowMs) this.#adjust(now);
     return this.limit;
+  }
+
+  /** Changes the maximum, and the limit where it is above. */
+  setMaxLimit(maxLimit: number): void {
+    checkInteger('maxLimit', maxLimit, 1);
+    const minLimit = Math.min(this.#settings.minLimit, maxLimit);
+    this.#settings = { ...this.#settings, maxLimit, minLimit };
+    this.#estimate = this.#bounded(this.#estimate);
   }
 
   snapshot(): GradientSnapshot {

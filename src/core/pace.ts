@@ -81,6 +81,12 @@ export class Pace implements Core<number> {
     return this.interval.faster();
   }
 
+  /** @throws as `configure` does, and changes nothing */
+  check(options: PaceOptions): void {
+    checkJitter(options);
+    new Interval(options);
+  }
+
   /**
    * Takes new options, all or none.
    * @throws RangeError or TypeError that names a wrong option

@@ -51,14 +51,23 @@ export class Progress {
   /** Milestones told so far. */
   #told = 0;
 
-  /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: ProgressOptions, now: number) {
+  /**
+   * @param ended what has ended before
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  constructor(
+    options: ProgressOptions,
+    now: number,
+    ended: { readonly completed: number; readonly failed: number } = { completed: 0, failed: 0 },
+  ) {
     const { milestonePercent = DEFAULT_MILESTONE_PERCENT } = options;
     const { rateWindowMs = DEFAULT_RATE_WINDOW_MS } = options;
     checkInteger('milestonePercent', milestonePercent, 1);
     this.#milestonePercent = checkBetween('milestonePercent', milestonePercent, 1, 100);
     this.#rate = new RateWindow(checkNumber('rateWindowMs', rateWindowMs, 1000), now);
     this.#total = checkTotal(options.total);
+    this.#completed = ended.completed;
+    this.#failed = ended.failed;
   }
 
   /**

@@ -23,12 +23,20 @@ const CONNECTION_CODES = [
 
 const THROTTLED_WORDS = ['RESOURCE_EXHAUSTED', 'ThrottlingException', 'TooManyRequestsException'];
 const OVERLOADED_WORDS = ['overloaded_error', 'ServiceUnavailableException', 'UNAVAILABLE'];
-const QUOTA_WORDS = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_reached'];
+const BILLING_WORDS = ['billing_not_active', 'billing_hard_limit_reached'];
+const QUOTA_WORDS = ['insufficient_quota', ...BILLING_WORDS];
 /** What tells as much as a status does. */
 const TELLING_WORDS = [...THROTTLED_WORDS, ...OVERLOADED_WORDS, ...QUOTA_WORDS];
 
 /** Statuses of passing failures: the same request may go well next time. */
 const RETRIED_STATUSES = [408, 409];
+
+/** Statuses that every request will meet until somebody mends the account. */
+const OUTAGE_STATUSES: ReadonlyMap<number, string> = new Map([
+  [401, 'authorisation'],
+  [402, 'billing'],
+  [403, 'authorisation'],
+]);
 
 /**
  * What an error (or a failed response) says about the provider, by its shape: `status`,
@@ -50,6 +58,11 @@ export function classify(error: unknown): Verdict {
       : said(OVERLOADED_WORDS)
         ? 'overloaded'
         : kindOf(status ?? 0);
+  const outage = said(BILLING_WORDS)
+    ? 'billing'
+    : said(QUOTA_WORDS)
+      ? 'quota'
+      : OUTAGE_STATUSES.get(status ?? 0);
   const retryAfterMs = retryAfterOf(headers, Date.now);
   return {
     kind,
@@ -59,6 +72,7 @@ export function classify(error: unknown): Verdict {
     headers,
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(outage !== undefined && { outage }),
   };
 }
 

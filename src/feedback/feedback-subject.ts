@@ -7,13 +7,14 @@ import {
   LARGE_REQUEST_BYTES,
   type Reopen,
 } from '../core/backoff.ts';
-import type { ModeState } from '../core/core.ts';
+import type { Core, ModeState } from '../core/core.ts';
 import { Gate } from '../gate/gate.ts';
 import { systemClock } from '../gate/system-clock.ts';
 import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../model/check.ts';
 import { type Clock, checkClock, type Timer } from '../model/clock.ts';
 import { FEEDBACK_KINDS, type Feedback, type Mode } from '../model/feedback.ts';
 import { checkProbe, contain, type Probe } from '../model/probe.ts';
+import { BackoffPart } from './backoff-part.ts';
 import { positive } from './positive.ts';
 
 /** Longest wait that a provider's answer is believed: a minute. */
@@ -93,6 +94,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly #largeBackoffMs: number;
   readonly #probe: Probe | undefined;
   readonly #rejections = new Subject<void>();
+  /** Wake those who wait elsewhere until something has changed here. */
+  #waiting: (() => void)[] = [];
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: BackoffOptions = {}) {
@@ -105,6 +108,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
     this.#probe = contain(options.probe);
     this.gate = new Gate('backoff', new Backoff(reopen, throttledForMs), this.clock, this.#probe);
+    this.gate.core.onProbeBack = () => this.#drain();
     this.mode$ = this.#watchMode();
   }
 
@@ -122,6 +126,27 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** Counts the backoffs so far. */
   get epoch(): number {
     return this.gate.core.epoch;
+  }
+
+  /**
+   * @internal the backoff as part of another gate, which asks more of an attempt than this
+   * @param wake lets that gate ask again
+   */
+  partOf(wake: () => void): Core<number> {
+    return new BackoffPart(this.gate.core, () => {
+      if (!this.#waiting.includes(wake)) this.#waiting.push(wake);
+    });
+  }
+
+  /** @internal the time of the backoff alone, without probes: for gates behind its own */
+  get closing(): Core<number> {
+    const { core } = this.gate;
+    return {
+      wait: (_demand, now) => Math.max(0, core.until - now),
+      take: () => 0,
+      giveBack: () => {},
+      snapshot: (now) => core.snapshot(now),
+    };
   }
 
   /** @internal */
@@ -144,15 +169,24 @@ export class FeedbackSubject extends Subject<Feedback> {
       this.#close(feedback, retryAfterMs, epoch);
     }
     if (!this.closed) super.next(feedback);
-    this.gate.drain();
+    this.#drain();
   }
 
   /** @internal the same as `next({kind: 'ok', …})`, for the many times when nobody listens */
   accept(epoch: number, bytes: number): void {
     if (this.observed) this.next({ kind: 'ok', epoch, bytes });
     else if (this.gate.core.isUntested && this.gate.core.accept(epoch, this.clock.now())) {
-      this.gate.drain();
+      this.#drain();
     }
+  }
+
+  /** Lets pass whoever may, here and elsewhere. */
+  #drain(): void {
+    this.gate.drain();
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
   }
 
   #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {

@@ -6,7 +6,7 @@ import { type Lender, type Receiver, Ticket } from '../model/ticket.ts';
 import { Fifo } from './fifo.ts';
 import { handOver, reportLater } from './handover.ts';
 import type { Queue } from './queue/queue.ts';
-import type { GateRules } from './rules.ts';
+import type { GateRules, OnWaited } from './rules.ts';
 import { Waker } from './waker.ts';
 
 /** What every gate tells of its queue, beside what its core tells. */
@@ -31,6 +31,7 @@ const NO_RULES: GateRules = {};
 export class Gate<C extends Core = Core> implements Lender {
   readonly kind: GateKind;
   readonly core: C;
+  onWaited: OnWaited | undefined = undefined;
   readonly #clock: Clock;
   readonly #probe: Probe | undefined;
   readonly #rules: GateRules;
@@ -103,9 +104,11 @@ export class Gate<C extends Core = Core> implements Lender {
    */
   enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
     const now = this.#clock.now();
-    if (!this.#isFree && this.#rules.door === undefined) return this.#wait(item, receiver, now);
+    const error = this.#rules.door?.();
+    if (error === undefined && !this.#isFree) return this.#wait(item, receiver, now);
     const ticket = receiver.ticketOf?.(item, now);
-    if (ticket === undefined || this.#isTurnedAway(ticket)) return ticket;
+    if (error !== undefined) ticket?.refuse(error);
+    if (ticket === undefined || ticket.refusal !== undefined) return ticket;
     // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
     if (this.#isFree && this.#try(ticket, now)) return ticket;
     return this.#wait(ticket, receiver, now);
@@ -180,7 +183,7 @@ export class Gate<C extends Core = Core> implements Lender {
       ticket.waited(waitKind, now - since, rounds);
       this.#telling = true;
       this.#probe?.admitted?.(ticket, waitKind, now - since, rounds);
-      this.#rules.onWaited?.(ticket, waitKind, now - since, rounds);
+      this.onWaited?.(waitKind, now - since, rounds);
       this.#telling = false;
     }
     // Gone while the probe was told: it has counted this request among those that left.

@@ -43,7 +43,8 @@ export class Room {
     while (!receiver.gone) {
       const { waiting } = this;
       if (waiting < this.bound.maxQueue) return true;
-      if (isHeadBusy || admit(queue, this.bound, newcomer, receiver, waiting) !== 'head-goes') break;
+      if (isHeadBusy || admit(queue, this.bound, newcomer, receiver, waiting) !== 'head-goes')
+        break;
       const { item, owner } = queue;
       if (!(item instanceof Ticket) || item.attempts > 0) break;
       queue.shift();

@@ -6,7 +6,10 @@ import { Fifo } from './fifo.ts';
 
 /** The gate where a request waits, and who waits for the request. */
 interface Place {
-  readonly gate: { readonly waitKind: GateKind; expel(ticket: Ticket, receiver: Receiver, error: Error): void };
+  readonly gate: {
+    readonly waitKind: GateKind;
+    expel(ticket: Ticket, receiver: Receiver, error: Error): void;
+  };
   readonly receiver: Receiver;
 }
 
@@ -75,10 +78,13 @@ export class Timeouts {
   #arm(): void {
     if (this.#timer !== undefined || !this.isOn || !this.#waiters.seek()) return;
     const leftMs = this.#waiters.since + this.#waitTimeoutMs - this.#clock.now();
-    this.#timer = this.#clock.setTimer(() => {
-      this.#timer = undefined;
-      this.#expire();
-    }, Math.max(0, leftMs));
+    this.#timer = this.#clock.setTimer(
+      () => {
+        this.#timer = undefined;
+        this.#expire();
+      },
+      Math.max(0, leftMs),
+    );
   }
 
   #expire(): void {

@@ -1,5 +1,6 @@
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../operators/attempt-context.ts';
+import { endOf } from '../operators/departure.ts';
 import type { Deck, Dispatcher } from '../operators/dispatcher.ts';
 import { Flight } from '../operators/flight.ts';
 import { type Route, Walk } from './walk.ts';
@@ -42,7 +43,7 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
   crashed(flight: Flight<Task<R>, R>, error: unknown): void {
     this.#forget();
     this.#reject(error);
-    flight.ticket.settle('failed');
+    flight.ticket.settle(endOf(flight.ticket, 'failed'));
   }
 
   /**
@@ -59,7 +60,7 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
     this.#flight.send();
   }
 
-  protected aborted(reason: unknown): void {
+  protected failed(reason: unknown): void {
     this.#reject(reason);
     this.#flight?.cancel(reason);
   }

@@ -1,27 +1,35 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { checkAmount } from '../model/check.ts';
+import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
+import type { Dispatcher } from '../operators/dispatcher.ts';
+import { verdictOn } from '../operators/verdict.ts';
 import { type Route, Walk } from './walk.ts';
 
+/** What a lease needs to tell how its request ended. */
+export type LeaseTerms = Pick<Dispatcher<never, unknown>, 'feedback' | 'classify'>;
+
 /**
- * Leave to send one request: a slot, its bytes. Give it back with `release()`, or let
- * `using lease = await limiter.acquire()` do it. Giving it back twice does nothing.
+ * Leave to send one request: a slot, its bytes, its part of the rate limits. Give it back with
+ * `release()`, or let `using lease = await limiter.acquire()` (or `await using`) do it. Giving it
+ * back twice does nothing.
  */
 export class Lease {
   readonly #ticket: Ticket;
-  readonly #feedback: FeedbackSubject;
+  readonly #terms: LeaseTerms;
 
   /** @internal */
-  constructor(ticket: Ticket, feedback: FeedbackSubject) {
+  constructor(ticket: Ticket, terms: LeaseTerms) {
     this.#ticket = ticket;
-    this.#feedback = feedback;
+    this.#terms = terms;
   }
 
   get bytes(): number {
     return this.#ticket.bytes;
   }
 
+  /** As they were estimated; see `recordTokens`. */
   get tokens(): number {
     return this.#ticket.tokens;
   }
@@ -31,14 +39,50 @@ export class Lease {
     return this.#ticket.epoch;
   }
 
+  /** Whether it was given back. */
+  get isReleased(): boolean {
+    return this.#ticket.outcome !== undefined;
+  }
+
   /**
-   * @param outcome how the request ended. `'ok'` (default) tells the limiter that the provider
-   * accepted it. After a 429, push `{kind: 'throttled', epoch: lease.epoch}` into
-   * `limiter.feedback` and release with `'failed'`.
+   * The request has really used so many tokens more, whatever was estimated: rate limits that are
+   * charged `settle` or `actual` are charged that. After the release it is too late.
+   * @throws RangeError or TypeError for what is no amount
    */
-  release(outcome: Extract<SettleOutcome, 'ok' | 'failed' | 'cancelled'> = 'ok'): void {
-    if (!this.#ticket.settle(outcome) || outcome !== 'ok') return;
-    this.#feedback.accept(this.#ticket.epoch, this.#ticket.bytes);
+  recordTokens(tokens: number): void {
+    this.record('tokens', tokens);
+  }
+
+  /** The same for any rate limit, by its name. */
+  record(limit: string, amount: number): void {
+    const used = checkAmount(limit, amount);
+    if (!this.isReleased) this.#ticket.record(limit, used);
+  }
+
+  /**
+   * @param outcome how the request ended. `'ok'` (default): the provider accepted it. `'failed'`: it
+   * did not. `'cancelled'`: it was never sent, or its answer was not waited for.
+   * @param error what the request failed with: read by its shape, so that a 429 closes the gates as
+   * one of `run` does. Without one, a failure is one of the provider.
+   */
+  release(
+    outcome: Extract<SettleOutcome, 'ok' | 'failed' | 'cancelled'> = 'ok',
+    error?: unknown,
+  ): void {
+    if (this.isReleased) return;
+    const { feedback, classify } = this.#terms;
+    const { epoch, bytes } = this.#ticket;
+    const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
+    this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
+    this.#ticket.isSent = outcome !== 'cancelled';
+    try {
+      if (verdict !== undefined && error !== undefined) {
+        feedback.next({ ...verdict, bytes, epoch });
+      }
+    } finally {
+      this.#ticket.settle(outcome);
+    }
+    if (outcome === 'ok') feedback.accept(epoch, bytes);
   }
 
   [Symbol.dispose](): void {
@@ -50,9 +94,21 @@ export class Lease {
   }
 }
 
+const OK: Verdict = { kind: 'ok' };
+
+/** A classifier that throws leaves a failure as it is. */
+function failureOf(error: unknown, classify: (error: unknown) => Verdict): Verdict {
+  if (error === undefined) return { kind: 'failed' };
+  try {
+    return verdictOn(error, classify);
+  } catch {
+    return { kind: 'failed' };
+  }
+}
+
 /** A route that ends with a lease. */
 export interface LeaseRoute extends Route {
-  readonly feedback: FeedbackSubject;
+  readonly dispatcher: LeaseTerms;
 }
 
 /** A request for a lease on its way through the gates. */
@@ -73,12 +129,16 @@ export class Acquisition extends Walk<undefined, LeaseRoute> {
 
   protected arrived(ticket: Ticket<undefined>): void {
     this.end();
-    const { feedback } = this.route;
-    ticket.epoch = feedback.epoch;
-    this.#resolve(new Lease(ticket, feedback));
+    this.#resolve(leaseOf(ticket, this.route.dispatcher));
   }
 
-  protected aborted(reason: unknown): void {
+  protected failed(reason: unknown): void {
     this.#reject(reason);
   }
+}
+
+/** All gates are behind the ticket: from here on it counts as sent. */
+export function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
+  ticket.sent(terms.feedback.epoch);
+  return new Lease(ticket, terms);
 }

@@ -35,8 +35,8 @@ export abstract class Walk<T, R extends Route = Route> implements Receiver, Abor
   /** All gates are behind the request. */
   protected abstract arrived(ticket: Ticket<T>): void;
 
-  /** The user has aborted, while the request waited or later. */
-  protected abstract aborted(reason: unknown): void;
+  /** The user has aborted, while the request waited or later, or a limit has refused the request. */
+  protected abstract failed(reason: unknown): void;
 
   start(signal?: AbortSignal): void {
     if (signal?.aborted) {
@@ -69,7 +69,7 @@ export abstract class Walk<T, R extends Route = Route> implements Receiver, Abor
     this.end();
     this.gone = true;
     this.#waitsAt?.left(1);
-    this.aborted(reason);
+    this.failed(reason);
     ticket?.settle('cancelled');
   }
 
@@ -91,6 +91,14 @@ export abstract class Walk<T, R extends Route = Route> implements Receiver, Abor
         return;
       }
     }
-    if (!this.gone) this.arrived(ticket);
+    if (this.gone) return;
+    if (ticket.refusal === undefined) this.arrived(ticket);
+    else this.#refused(ticket, ticket.refusal);
+  }
+
+  #refused(ticket: Ticket<T>, error: Error): void {
+    this.end();
+    this.failed(error);
+    ticket.settle('rejected');
   }
 }

@@ -1,5 +1,7 @@
 /** Checks of options. Each error names the option, the bound and the value it got. */
 
+import { nearest } from './nearest.ts';
+
 /** What a wrong value looks like in a message: `NaN`, `"12"`, `undefined`, `{}`. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
@@ -63,15 +65,19 @@ export function checkChoice<C extends string>(
   return found ?? wrongType(name, `one of ${choices.map(show).join(', ')}`, value);
 }
 
-/** An options object without keys that nothing reads: a misspelt option must not pass in silence. */
+/**
+ * An options object without keys that nothing reads: a misspelt option must not pass in silence. The
+ * error names the known key that was probably meant.
+ */
 export function checkKeys(name: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(`the options of ${name} must be an object, got ${show(options)}`);
   }
   for (const key of Object.keys(options)) {
-    if (!known.includes(key)) {
-      throw new TypeError(`\`${key}\` is no option of ${name}; it takes ${known.join(', ')}`);
-    }
+    if (known.includes(key)) continue;
+    const meant = nearest(key, known);
+    const advice = meant === undefined ? 'it takes' : `did you mean \`${meant}\`? It takes`;
+    throw new TypeError(`\`${key}\` is no option of ${name}; ${advice} ${known.join(', ')}`);
   }
 }
 

@@ -12,7 +12,7 @@ export type GateKind =
   | 'pace'
   | 'retry';
 
-/** How a request's time with headgate ended. */
+/** How a request's time with headgate ended. `rejected`: a limit refused it, and it was never sent. */
 export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';
 
 /** What waiting at one gate cost one request. */

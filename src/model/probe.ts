@@ -1,5 +1,6 @@
 import { checkMethods } from './check.ts';
 import type { ChunkReason } from './chunk.ts';
+import type { CoreFact } from './facts.ts';
 import type { FeedbackKind } from './feedback.ts';
 import type { GateKind, SettleOutcome } from './outcome.ts';
 import type { Ticket } from './ticket.ts';
@@ -22,6 +23,8 @@ export interface Probe {
   attemptEnded?(ticket: Ticket, attempt: number, kind: FeedbackKind, error?: unknown): void;
   /** The backoff gate was closed, or its closing extended: `waitMs` from now. */
   backoff?(waitMs: number, source: 'retry_after' | 'computed'): void;
+  /** A limit has denied a request, or a limit, the pace or the circuit breaker has changed. */
+  changed?(fact: CoreFact): void;
   /** A chunk of requests was closed. */
   chunkClosed?(items: number, bytes: number, reason: ChunkReason): void;
   /** A request has ended and its leases are given back. */
@@ -35,6 +38,7 @@ const METHODS = [
   'attemptStarted',
   'attemptEnded',
   'backoff',
+  'changed',
   'chunkClosed',
   'settled',
 ] as const satisfies readonly (keyof Probe)[];

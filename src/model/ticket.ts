@@ -2,7 +2,6 @@ import type { Clock, Timer } from './clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
 import type { Verdict } from './feedback.ts';
 import type { GateKind, GateWait, RequestStats, SettleOutcome } from './outcome.ts';
-import type { Probe } from './probe.ts';
 
 /** Amounts by the names of rate limits. */
 export type Amounts = Readonly<Record<string, number>>;
@@ -34,8 +33,9 @@ export interface Receiver {
 /** What the tickets of one subscription or limiter share. */
 export interface Origin {
   readonly clock: Clock;
-  readonly probe: Probe | undefined;
   tokensOf(value: unknown, bytes: number): number;
+  /** A ticket has ended, and all that it held was given back. Must not throw. */
+  settled(ticket: Ticket, outcome: SettleOutcome): void;
 }
 
 /** A thing lent, on top of what was lent before. */
@@ -150,7 +150,7 @@ export class Ticket<out T = unknown> {
     let lease = this.#top;
     this.#top = undefined;
     for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge, this);
-    this.#origin.probe?.settled?.(this, outcome);
+    this.#origin.settled(this, outcome);
     return true;
   }
 
@@ -185,6 +185,14 @@ export class Ticket<out T = unknown> {
   /** @internal whether it has waited anywhere */
   get hasWaited(): boolean {
     return this.#waits !== undefined;
+  }
+
+  /** @internal how long it has waited for something, in ms */
+  waitedFor(gate: GateKind): number {
+    for (let wait = this.#waits; wait !== undefined; wait = wait.before) {
+      if (wait.gate === gate) return wait.waitMs;
+    }
+    return 0;
   }
 
   /** @internal whether the ticket lives and nobody holds it */

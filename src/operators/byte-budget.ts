@@ -5,6 +5,7 @@ import {
   DEFAULT_THROTTLED_BYTE_FACTOR,
 } from '../core/byte-budget.ts';
 import { Gate } from '../gate/gate.ts';
+import type { GateRules } from '../gate/rules.ts';
 import { checkKeys, checkNumber } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { type Adjustable, checkAdjustable, follow } from './adjustable.ts';
@@ -38,11 +39,12 @@ export function checkByteBudgetOptions(options: ByteBudgetOptions): void {
 export function openByteBudgetGate(
   options: ByteBudgetOptions,
   { feedback, clock, probe }: Surroundings,
+  rules?: GateRules,
 ): Gate<ByteBudget> {
   const { maxBytes, throttledByteFactor = DEFAULT_THROTTLED_BYTE_FACTOR } = options;
   const initial = typeof maxBytes === 'number' ? maxBytes : DEFAULT_MAX_BYTES;
   const budget = new ByteBudget(initial, throttledByteFactor, feedback?.modeState);
-  return new Gate('byteBudget', budget, clock, probe);
+  return new Gate('byteBudget', budget, clock, probe, rules);
 }
 
 /** Lets the gate's budget follow a stream of budgets while `out` is subscribed. */

@@ -1,6 +1,7 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import { DEFAULT_CONCURRENCY, DEFAULT_THROTTLED_CONCURRENCY, Slots } from '../core/slots.ts';
 import { Gate } from '../gate/gate.ts';
+import type { GateRules } from '../gate/rules.ts';
 import { checkInteger, checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { type Adjustable, checkAdjustable, follow } from './adjustable.ts';
@@ -34,11 +35,12 @@ export function checkConcurrencyOptions(options: ConcurrencyOptions): void {
 export function openConcurrencyGate(
   options: ConcurrencyOptions,
   { feedback, clock, probe }: Surroundings,
+  rules?: GateRules,
 ): Gate<Slots> {
   const { concurrency, throttledConcurrency = DEFAULT_THROTTLED_CONCURRENCY } = options;
   const limit = typeof concurrency === 'number' ? concurrency : DEFAULT_CONCURRENCY;
   const slots = new Slots(limit, throttledConcurrency, feedback?.modeState);
-  return new Gate('concurrency', slots, clock, probe);
+  return new Gate('concurrency', slots, clock, probe, rules);
 }
 
 /** Lets the gate's limit follow a stream of limits while `out` is subscribed. */

@@ -1,6 +1,6 @@
 import { Subscriber, UnsubscriptionError } from 'rxjs';
 import { ResponseError } from '../model/errors.ts';
-import type { Outcome } from '../model/outcome.ts';
+import type { Outcome, SettleOutcome } from '../model/outcome.ts';
 import { Roster } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
@@ -133,7 +133,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 
   #finish(flight: Flight<T, R>, outcome: 'ok' | 'failed'): void {
     if (flight.slot !== undefined) this.#order?.close(flight.slot);
-    flight.ticket.settle(outcome);
+    flight.ticket.settle(endOf(flight.ticket, outcome));
     this.#completeIfDone();
   }
 
@@ -155,4 +155,9 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     }
     if (errors.length > 0) throw new UnsubscriptionError(errors);
   }
+}
+
+/** A request that failed without having been sent was rejected. */
+export function endOf(ticket: Ticket, outcome: 'ok' | 'failed'): SettleOutcome {
+  return ticket.refusal !== undefined && ticket.attempts === 0 ? 'rejected' : outcome;
 }

@@ -66,7 +66,7 @@ export function dispatch<T, O extends ObservableInput<unknown>>(
     new Observable((out) => {
       const feedback =
         around.feedback ?? new FeedbackSubject({ clock: around.clock, probe: around.probe });
-      const dispatcher = dispatcherOf(project, feedback, retryPolicyOf(options), {
+      const dispatcher = dispatcherOf(project, feedback, feedback.gate, retryPolicyOf(options), {
         ...options,
         probe: around.probe,
       });

@@ -1,6 +1,7 @@
 import type { ObservableInput } from 'rxjs';
 import type { RetryPolicy } from '../core/retry.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import type { Gate } from '../gate/gate.ts';
 import type { Clock, Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
@@ -11,6 +12,8 @@ import type { Flight } from './flight.ts';
 export interface Dispatcher<T, R> {
   readonly project: (value: T, context: AttemptContext) => ObservableInput<R>;
   readonly feedback: FeedbackSubject;
+  /** What every attempt passes: the first has when the request comes here. */
+  readonly gates: readonly Gate[];
   readonly retry: RetryPolicy;
   readonly classify: (error: unknown) => Verdict;
   readonly clock: Clock;

@@ -1,16 +1,20 @@
 import { from, type Observable } from 'rxjs';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
+import type { Gate } from '../gate/gate.ts';
 import { DeadlineExceededError, RetryAfterTooLongError } from '../model/errors.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Enlisted } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { AttemptContext } from './attempt-context.ts';
+import { attemptGatesOf } from './attempt-gates.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
 import type { Slot } from './in-order.ts';
 import { Inner } from './inner.ts';
 import { RetryWait } from './retry-wait.ts';
 import { verdictOn } from './verdict.ts';
+
+const OK: Verdict = { kind: 'ok' };
 
 /**
  * A request that is being sent: its attempts, one after the other, until one goes well or the
@@ -65,7 +69,8 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     this.#sending = true;
     do {
       this.#resend = false;
-      this.#attempt();
+      if (this.ticket.refusal === undefined) this.#attempt();
+      else this.#crash(this.ticket.refusal);
     } while (this.#resend && !this.#over);
     this.#sending = false;
   }
@@ -73,11 +78,10 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   #attempt(): void {
     const { ticket } = this;
     const { feedback, probe, project } = this.#dispatcher;
-    ticket.attempts += 1;
-    ticket.epoch = feedback.epoch;
+    ticket.sent(feedback.epoch);
     this.#reported = false;
     this.#running = true;
-    this.#context = new AttemptContext(ticket.attempts, ticket.index);
+    this.#context = new AttemptContext(ticket);
     probe?.attemptStarted?.(ticket, ticket.attempts);
     // Whoever was told may have unsubscribed.
     if (this.#over) return;
@@ -158,9 +162,17 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     result.subscribe(this.#inner);
   }
 
+  /** What every attempt of this request passes. */
+  get #gates(): readonly Gate[] {
+    const { gates } = this.#dispatcher;
+    const more = attemptGatesOf(this.ticket);
+    return more === undefined ? gates : [...gates, ...more];
+  }
+
   #accepted(): void {
     const { feedback, retry } = this.#dispatcher;
     this.#reported = true;
+    this.ticket.verdict = OK;
     retry.succeeded();
     feedback.accept(this.ticket.epoch, this.ticket.bytes);
   }
@@ -183,10 +195,11 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       return false;
     }
     this.#reported = true;
+    ticket.verdict = verdict;
     this.#endAttempt(verdict.kind, error);
     feedback.next({ ...verdict, bytes: ticket.bytes, epoch: ticket.epoch });
-    ticket.returnTo(feedback.gate);
-    if (this.#over || this.#emitted) return false;
+    for (const gate of this.#gates) ticket.returnTo(gate);
+    if (this.#over || this.#emitted || this.#context?.isLast) return false;
     return this.#retry(verdict, error);
   }
 
@@ -215,7 +228,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       return false;
     }
     if (delayMs === undefined) return false;
-    const wait = new RetryWait(this.ticket, feedback.gate, {
+    const wait = new RetryWait(this.ticket, this.#gates, {
       ready: () => this.send(),
       // A response that was let go is no error that a user could read.
       expired: () =>

@@ -8,8 +8,13 @@ import {
   FeedbackSubject,
 } from '../feedback/feedback-subject.ts';
 import type { Gate } from '../gate/gate.ts';
+import type { GateRules, OnWaited } from '../gate/rules.ts';
 import { checkKeys } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+import type { Tell } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { type AttemptGate, openAttemptGate } from './attempt-gate.ts';
+import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
 import {
   BYTE_BUDGET_KEYS,
   type ByteBudgetOptions,
@@ -27,10 +32,16 @@ import { Departure } from './departure.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Arrival, Intake } from './intake.ts';
 import { Passage } from './passage.ts';
+import { QUEUE_KEYS, type QueueOptions, type Queues, queuesOf, rulesOf } from './queue-options.ts';
 import type { ResultOptions } from './send-options.ts';
 
 /** The limits of one API: the options of all gates. */
-export interface GateOptions extends ConcurrencyOptions, ByteBudgetOptions, CommonOptions {
+export interface GateOptions
+  extends ConcurrencyOptions,
+    ByteBudgetOptions,
+    AttemptOptions,
+    QueueOptions,
+    CommonOptions {
   /** How long to back off after a 429. A `feedback` that is given has its own. */
   readonly backoff?: Omit<BackoffOptions, 'clock' | 'probe'>;
 }
@@ -38,22 +49,37 @@ export interface GateOptions extends ConcurrencyOptions, ByteBudgetOptions, Comm
 export const GATE_KEYS = [
   ...CONCURRENCY_KEYS,
   ...BYTE_BUDGET_KEYS,
+  ...ATTEMPT_KEYS,
+  ...QUEUE_KEYS,
   ...COMMON_KEYS,
   'backoff',
 ] as const;
 
-/** All gates, in the order in which a request passes them; the backoff gate is the feedback's. */
+/** All gates, in the order in which a request passes them. */
 export interface Gates {
   readonly concurrency: Gate<Slots>;
   readonly byteBudget: Gate<ByteBudget>;
+  readonly attempt: AttemptGate;
   readonly feedback: FeedbackSubject;
+  readonly queues: Queues;
+}
+
+/** What only some who open gates have to say. */
+export interface GateExtras {
+  /** Whether requests may have priorities. */
+  readonly isPrioritized?: boolean;
+  readonly tell?: Tell;
+  readonly door?: NonNullable<GateRules['door']>;
+  readonly onWaited?: OnWaited;
 }
 
 /**
  * Checks the options, once, and returns what makes a set of gates of them.
  * @throws RangeError or TypeError that names a wrong option
  */
-export function gatesOf(options: GateOptions): () => Gates {
+export function gatesOf(
+  options: GateOptions & { readonly random?: Random },
+): (extras?: GateExtras) => Gates {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
   const { clock, probe, feedback: shared } = surroundings(options);
@@ -65,15 +91,24 @@ export function gatesOf(options: GateOptions): () => Gates {
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const backoff = { ...options.backoff, clock, probe };
   checkBackoffOptions(backoff);
-  return () => {
+  const { random = Math.random } = options;
+  const open = (extras: GateExtras = {}): Gates => {
     const feedback = shared ?? new FeedbackSubject(backoff);
     const around = { clock, probe, feedback };
-    return {
-      concurrency: openConcurrencyGate(options, around),
-      byteBudget: openByteBudgetGate(options, around),
-      feedback,
-    };
+    const { tell, door, isPrioritized = false, onWaited } = extras;
+    const queues = queuesOf(options, clock);
+    const rules = rulesOf(queues, isPrioritized);
+    const concurrency = openConcurrencyGate(options, around, rules && { ...rules, door });
+    const byteBudget = openByteBudgetGate(options, around, rules);
+    const attempt = openAttemptGate(options, { ...around, random, concurrency, tell, rules });
+    if (onWaited !== undefined) {
+      for (const gate of [concurrency, byteBudget, attempt.gate]) gate.onWaited = onWaited;
+    }
+    return { concurrency, byteBudget, attempt, feedback, queues };
   };
+  // What is wrong with the options of attempts is found by making what they are for.
+  open().attempt.close();
+  return open;
 }
 
 /** Subscribes to the source and takes its requests through all gates to the API. */
@@ -86,7 +121,7 @@ export function sendThrough<T, R>(
   results: ResultOptions,
 ): void {
   const departure = new Departure(out, intake, dispatcher, results);
-  const backoff = new Passage(departure, gates.feedback.gate, intake);
-  const byteBudget = new Passage(backoff, gates.byteBudget, intake);
+  const attempt = new Passage(departure, gates.attempt.gate, intake);
+  const byteBudget = new Passage(attempt, gates.byteBudget, intake);
   source.subscribe(new Passage(byteBudget, gates.concurrency, intake));
 }

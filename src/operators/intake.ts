@@ -1,9 +1,12 @@
 import { estimateBytes, estimateTokens } from '../estimate/estimate.ts';
+import { checkAmount, checkFunction, checkInteger, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
+import { EstimatorError } from '../model/errors.ts';
+import type { SettleOutcome } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
 import { Sized } from '../model/sized.ts';
-import { type Origin, Ticket } from '../model/ticket.ts';
-import { type Estimator, sizeOf } from './size.ts';
+import { type Amounts, type Origin, Ticket } from '../model/ticket.ts';
+import { checkEstimator, type Estimator, sizeOf } from './size.ts';
 
 /** What a gate takes: a ticket, or what is to become one. */
 export type Arrival<T> = T | Sized<T> | Ticket<T>;
@@ -12,24 +15,64 @@ export function isTicket<T>(arrival: Arrival<T>): arrival is Ticket<T> {
   return arrival instanceof Ticket;
 }
 
+/** What a stream says of its requests. */
+export interface RequestOptions<T> {
+  /** How large a request is. Default: as `byteEstimate` does it. A `Sized` keeps the size it has. */
+  readonly estimate?: Estimator<T>;
+  /** What a request costs of named rate limits. Default: 1 of `requests`, its `tokens` and `bytes`. */
+  readonly costs?: (value: T) => Amounts;
+  /** An integer: a higher one goes first. Default 0. */
+  readonly priority?: (value: T) => number;
+}
+
+export const REQUEST_KEYS = ['estimate', 'costs', 'priority'] as const;
+
+/** @throws TypeError that names a wrong option */
+export function checkRequestOptions<T>({ estimate, costs, priority }: RequestOptions<T>): void {
+  checkEstimator(estimate);
+  if (costs !== undefined) checkFunction('costs', costs);
+  if (priority !== undefined) checkFunction('priority', priority);
+}
+
+/** What somebody minds of requests that come and go. None of it may throw. */
+export interface Attendance {
+  /** Why a request can never be sent; undefined: it can. */
+  refusal(ticket: Ticket): Error | undefined;
+  arrived(ticket: Ticket): void;
+  settled(ticket: Ticket, outcome: SettleOutcome): void;
+}
+
+export interface IntakeSurroundings {
+  readonly clock: Clock;
+  readonly probe: Probe | undefined;
+  readonly attendance?: Attendance | undefined;
+}
+
 /** Makes tickets of what arrives at the first gate. */
 export class Intake<T> implements Origin {
   readonly clock: Clock;
   readonly probe: Probe | undefined;
-  readonly #estimate: Estimator<T>;
+  /** Whether each request needs its ticket as it arrives. */
+  readonly needsTickets: boolean;
+  readonly #attendance: Attendance | undefined;
+  readonly #options: RequestOptions<T>;
   #index = 0;
 
-  constructor(
-    { clock, probe }: { readonly clock: Clock; readonly probe: Probe | undefined },
-    estimate: Estimator<T> = estimateBytes,
-  ) {
+  constructor({ clock, probe, attendance }: IntakeSurroundings, options: RequestOptions<T> = {}) {
     this.clock = clock;
     this.probe = probe;
-    this.#estimate = estimate;
+    this.needsTickets = probe !== undefined || options.priority !== undefined;
+    this.#attendance = attendance;
+    this.#options = options;
   }
 
   tokensOf(value: unknown, bytes: number): number {
     return estimateTokens(value, bytes);
+  }
+
+  settled(ticket: Ticket, outcome: SettleOutcome): void {
+    this.#attendance?.settled(ticket, outcome);
+    this.probe?.settled?.(ticket, outcome);
   }
 
   /** A ticket for a value whose size is known; `tokens` undefined: to be estimated if asked for. */
@@ -38,22 +81,65 @@ export class Intake<T> implements Origin {
     bytes: number,
     tokens: number | undefined,
     arrivedAt: number,
+    { priority, costs }: { readonly priority?: number; readonly costs?: Amounts } = NOTHING,
   ): Ticket<V> {
     const ticket = new Ticket(this, value, bytes, tokens, this.#index, arrivedAt);
     this.#index += 1;
+    if (priority !== undefined) ticket.priority = priority;
+    if (costs !== undefined) ticket.costs = costs;
+    if (this.#attendance !== undefined) {
+      this.#attendance.arrived(ticket);
+      const refusal = this.#attendance.refusal(ticket);
+      if (refusal !== undefined) ticket.refuse(refusal);
+    }
     this.probe?.arrived?.(ticket);
     return ticket;
   }
 
   /** @throws EstimatorError */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> {
+    const { estimate = estimateBytes, costs, priority } = this.#options;
+    const value = arrival instanceof Sized ? arrival.value : arrival;
+    const said =
+      costs === undefined && priority === undefined
+        ? NOTHING
+        : {
+            ...(costs && { costs: saidBy(costs, value, 'costs', checkCosts) }),
+            ...(priority && { priority: saidBy(priority, value, 'priority', checkPriority) }),
+          };
     if (arrival instanceof Sized) {
-      return this.ticket<T>(arrival.value, arrival.bytes, arrival.tokens, arrivedAt);
+      return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said);
     }
-    if (this.#estimate === estimateBytes) {
-      return this.ticket<T>(arrival, estimateBytes(arrival), undefined, arrivedAt);
+    if (estimate === estimateBytes) {
+      return this.ticket<T>(value, estimateBytes(value), undefined, arrivedAt, said);
     }
-    const { bytes, tokens } = sizeOf(arrival, this.#estimate);
-    return this.ticket<T>(arrival, bytes, tokens, arrivedAt);
+    const { bytes, tokens } = sizeOf(value, estimate);
+    return this.ticket<T>(value, bytes, tokens, arrivedAt, said);
+  }
+}
+
+const NOTHING: { readonly priority?: number; readonly costs?: Amounts } = {};
+
+/** @throws RangeError or TypeError */
+export function checkPriority(priority: number): void {
+  checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
+}
+
+/** @throws RangeError or TypeError; whether the limits are there is known at their gate */
+export function checkCosts(costs: Amounts): void {
+  if (typeof costs !== 'object' || costs === null) {
+    throw new TypeError(`\`costs\` must be an object of numbers, got ${show(costs)}`);
+  }
+  for (const [name, amount] of Object.entries(costs)) checkAmount(`costs.${name}`, amount);
+}
+
+/** What a function of the user says of a value, checked. @throws EstimatorError */
+function saidBy<T, V>(say: (value: T) => V, value: T, name: string, check: (said: V) => void): V {
+  try {
+    const said = say(value);
+    check(said);
+    return said;
+  } catch (error) {
+    throw new EstimatorError(say.name || name, error);
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../model/clock.ts';
 import { Roster } from '../model/roster.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Receiver, Ticket } from '../model/ticket.ts';
+import { passesAgain } from './attempt-gates.ts';
 import { type Arrival, type Intake, isTicket } from './intake.ts';
 
 /** How long a ticket may be between two gates before it is reclaimed. */
@@ -37,6 +38,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   readonly #intake: Intake<T>;
   readonly #clock: Clock;
   readonly #reclaimAfterMs: number;
+  readonly #isPerAttempt: boolean;
   /** The tickets that wait at the gate; what waits without one is only counted. */
   readonly #tickets = new Roster<Ticket>();
   /** Tickets that were handed on and that nobody has taken over yet. */
@@ -47,11 +49,13 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   /** Downstream has closed. */
   gone = false;
 
+  /** @param isPerAttempt whether a request passes the gate again before each further attempt */
   constructor(
     out: Subscriber<Ticket<T>>,
     gate: Gate,
     intake: Intake<T>,
     { reclaimAfterMs = DEFAULT_RECLAIM_AFTER_MS }: PassageOptions = {},
+    isPerAttempt = false,
   ) {
     super(out);
     this.#out = out;
@@ -59,13 +63,14 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     this.#intake = intake;
     this.#clock = intake.clock;
     this.#reclaimAfterMs = reclaimAfterMs;
+    this.#isPerAttempt = isPerAttempt;
     out.add(() => this.#close());
   }
 
   /** Where nobody watches, a request gets its ticket only when its turn comes. */
   protected override _next(arrival: Arrival<T>): void {
     if (isTicket(arrival)) this.#takeOver(arrival);
-    else if (this.#intake.probe === undefined && !this.#gate.needsTickets) {
+    else if (!this.#intake.needsTickets && !this.#gate.needsTickets) {
       const ticket = this.#gate.enterLater(arrival, this);
       if (ticket === undefined) this.#waiting += 1;
       else this.#handOn(ticket as Ticket<T>);
@@ -137,6 +142,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     // Its user may have settled it while it waited, or a probe unsubscribed as it was told.
     if (this.gone) ticket.settle('cancelled');
     if (ticket.outcome !== undefined) return;
+    if (this.#isPerAttempt) passesAgain(ticket, this.#gate);
     ticket.release();
     this.#out.next(ticket);
     // A gate further down may have handed it on in the same turn: then that one watches.

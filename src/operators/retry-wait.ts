@@ -10,25 +10,26 @@ export interface Waiting {
   expired(): void;
 }
 
-/** A request between two attempts: first a delay of its own, then the backoff of all. */
+/** A request between two attempts: first a delay of its own, then the gates that all attempts pass. */
 export class RetryWait implements Receiver {
   gone = false;
   readonly #ticket: Ticket;
-  readonly #gate: Gate;
+  readonly #gates: readonly Gate[];
   readonly #waiting: Waiting;
   #delay: Timer | undefined = undefined;
   #deadline: Timer | undefined = undefined;
-  /** Whether the request waits at the backoff gate. */
-  #queued = false;
+  #passed = 0;
+  /** Where the request waits. */
+  #waitsAt: Gate | undefined = undefined;
 
-  constructor(ticket: Ticket, gate: Gate, waiting: Waiting) {
+  constructor(ticket: Ticket, gates: readonly Gate[], waiting: Waiting) {
     this.#ticket = ticket;
-    this.#gate = gate;
+    this.#gates = gates;
     this.#waiting = waiting;
   }
 
   /**
-   * @param delayMs 0: the backoff alone
+   * @param delayMs 0: the gates alone
    * @param leftMs time left until the deadline; Infinity: there is none
    */
   start(clock: Clock, delayMs: number, leftMs: number): void {
@@ -36,39 +37,43 @@ export class RetryWait implements Receiver {
     if (leftMs !== Number.POSITIVE_INFINITY) {
       this.#deadline = clock.setTimer(() => {
         const waitedMs = clock.now() - startedAt;
-        const [gate, ms] = this.#queued
-          ? ([this.#gate.kind, waitedMs - delayMs] as const)
-          : (['retry', waitedMs] as const);
-        this.#ticket.waited(gate, ms, 1);
+        if (this.#waitsAt === undefined) this.#ticket.waited('retry', waitedMs, 1);
+        else this.#ticket.waited(this.#waitsAt.waitKind, waitedMs - delayMs, 1);
         this.cancel();
         this.#waiting.expired();
       }, leftMs);
     }
-    if (delayMs === 0) this.#enterGate();
+    if (delayMs === 0) this.#enterGates();
     else {
       this.#delay = clock.setTimer(() => {
         this.#ticket.waited('retry', delayMs, 1);
-        this.#enterGate();
+        this.#enterGates();
       }, delayMs);
     }
   }
 
   admitted(): void {
-    this.#queued = false;
-    this.#deadline?.cancel();
-    if (!this.gone) this.#waiting.ready();
+    this.#waitsAt = undefined;
+    if (!this.gone) this.#enterGates();
   }
 
   cancel(): void {
     this.gone = true;
     this.#delay?.cancel();
     this.#deadline?.cancel();
-    if (this.#queued) this.#gate.left(1);
-    this.#queued = false;
+    this.#waitsAt?.left(1);
+    this.#waitsAt = undefined;
   }
 
-  #enterGate(): void {
-    if (this.#gate.enter(this.#ticket, this)) this.admitted();
-    else this.#queued = !this.gone;
+  #enterGates(): void {
+    while (this.#passed < this.#gates.length) {
+      const gate = this.#gates[this.#passed];
+      this.#passed += 1;
+      if (gate?.enter(this.#ticket, this)) continue;
+      this.#waitsAt = this.gone ? undefined : gate;
+      return;
+    }
+    this.#deadline?.cancel();
+    if (!this.gone) this.#waiting.ready();
   }
 }

@@ -2,6 +2,7 @@ import type { ObservableInput, ObservedValueOf } from 'rxjs';
 import { RetryPolicy } from '../core/retry.ts';
 import { classify } from '../feedback/classify.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import type { Gate } from '../gate/gate.ts';
 import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
@@ -69,10 +70,14 @@ export interface DispatcherOptions {
   readonly probe?: Probe;
 }
 
-/** What the flights of one subscription share. */
+/**
+ * What the flights of one subscription share.
+ * @param gate what every attempt passes
+ */
 export function dispatcherOf<T, O extends ObservableInput<unknown>>(
   project: Project<T, O>,
   feedback: FeedbackSubject,
+  gate: Gate,
   retry: RetryPolicy,
   { classify: custom, random = Math.random, probe }: DispatcherOptions,
 ): Dispatcher<T, ObservedValueOf<O>> {
@@ -80,6 +85,7 @@ export function dispatcherOf<T, O extends ObservableInput<unknown>>(
     // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
     project: project as Dispatcher<T, never>['project'],
     feedback,
+    gates: [gate],
     retry,
     classify: custom === undefined ? classify : (error) => custom(error) ?? classify(error),
     clock: feedback.clock,

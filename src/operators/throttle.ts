@@ -11,7 +11,7 @@ import { followMaxBytes } from './byte-budget.ts';
 import { surroundings } from './common-options.ts';
 import { followConcurrency } from './concurrency-limit.ts';
 import { GATE_KEYS, type GateOptions, gatesOf, sendThrough } from './gates.ts';
-import { Intake } from './intake.ts';
+import { checkRequestOptions, Intake, REQUEST_KEYS, type RequestOptions } from './intake.ts';
 import {
   checkResultOptions,
   checkRetryOptions,
@@ -23,14 +23,14 @@ import {
   type RetryOptions,
   retryPolicyOf,
 } from './send-options.ts';
-import { checkEstimator, type Estimator } from './size.ts';
 
-export interface ThrottleOptions<T = unknown> extends GateOptions, RetryOptions, ResultOptions {
-  /** How large a request is. Default: as `byteEstimate` does it. A `Sized` keeps the size it has. */
-  readonly estimate?: Estimator<T>;
-}
+export interface ThrottleOptions<T = unknown>
+  extends GateOptions,
+    RetryOptions,
+    ResultOptions,
+    RequestOptions<T> {}
 
-const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, 'estimate'] as const;
+const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as const;
 
 /**
  * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
@@ -64,20 +64,27 @@ export function throttle<T, O extends ObservableInput<unknown>>(
   checkKeys('throttle', options, KEYS);
   checkRetryOptions(options);
   checkResultOptions(options);
-  const estimate = checkEstimator(options.estimate);
+  checkRequestOptions(options);
   const around = surroundings(options);
   const openGates = gatesOf(options);
   return (source) =>
     new Observable((out) => {
-      const gates = openGates();
+      const gates = openGates({ isPrioritized: options.priority !== undefined });
+      out.add(() => gates.attempt.close());
       followConcurrency(out, options, gates.concurrency);
       followMaxBytes(out, options, gates.byteBudget);
       // A wrong limit may have come at once.
       if (out.closed) return;
-      const dispatcher = dispatcherOf(project, gates.feedback, retryPolicyOf(options), {
-        ...options,
-        probe: around.probe,
-      });
-      sendThrough(source, out, gates, new Intake(around, estimate), dispatcher, options);
+      const dispatcher = dispatcherOf(
+        project,
+        gates.feedback,
+        gates.attempt.gate,
+        retryPolicyOf(options),
+        {
+          ...options,
+          probe: around.probe,
+        },
+      );
+      sendThrough(source, out, gates, new Intake(around, options), dispatcher, options);
     });
 }

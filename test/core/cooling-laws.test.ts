@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Cooling } from '../../src/core/cooling.ts';
-import type { CoolingFact } from '../../src/core/cooling-facts.ts';
 import { Interval } from '../../src/core/interval.ts';
+import type { CoolingFact } from '../../src/model/facts.ts';
 
 const THRESHOLD = 3;
 const WINDOW = 60;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Cooling, type CoolingOptions } from '../../src/core/cooling.ts';
-import type { CoolingFact } from '../../src/core/cooling-facts.ts';
 import { Interval } from '../../src/core/interval.ts';
 import { Slots } from '../../src/core/slots.ts';
+import type { CoolingFact } from '../../src/model/facts.ts';
 
 const MINUTE = 60_000;
 const DEMAND = { bytes: 0, tokens: 0 };

@@ -10,6 +10,7 @@ const STATE: ProgressState = {
   rejected: 37,
   elapsedMs: 9_000,
   gates: {
+    ...idle,
     concurrency: { ...idle.concurrency, waiting: 171 },
     byteBudget: { ...idle.byteBudget, waiting: 8 },
     backoff: { ...idle.backoff, waiting: 2, mode: 'throttled' },

@@ -33,7 +33,7 @@ describe('createLimiter', () => {
   });
 
   it('has the defaults of the seeds', () => {
-    expect(createLimiter({ clock }).snapshot()).toEqual({
+    expect(createLimiter({ clock }).snapshot()).toMatchObject({
       concurrency: {
         waiting: 0,
         longestWaitMs: 0,

@@ -5,7 +5,11 @@ import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 /** What tickets need around them: a clock that stands still, and four bytes a token. */
 export function originOf(clock = new ManualClock(), probe?: Probe): Origin {
-  return { clock, probe, tokensOf: (_value, bytes) => Math.ceil(bytes / 4) };
+  return {
+    clock,
+    tokensOf: (_value, bytes) => Math.ceil(bytes / 4),
+    settled: (ticket, outcome) => probe?.settled?.(ticket, outcome),
+  };
 }
 
 /** Makes tickets that are numbered from 0, their value being their number. */

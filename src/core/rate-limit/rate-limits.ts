@@ -40,6 +40,10 @@ export class RateLimits {
     this.#free = rules.map(() => 0);
   }
 
+  get names(): readonly string[] {
+    return this.#limits.map(({ rule }) => rule.name);
+  }
+
   /**
    * Named costs in the form that the other methods take. What is not named costs nothing;
    * fractions are rounded up.
@@ -107,6 +111,16 @@ export class RateLimits {
       marks[index] = isCharged ? state.charge(cost, at) : NOTHING;
     }
     return new Reservation(this, costs, marks);
+  }
+
+  /** Charges what was used beside all requests, whether it fits or not. @throws as `settle` does */
+  charge(used: Readonly<Record<string, number>>, now: number): void {
+    const amounts = this.#table.replaced(this.#free, used, 'used');
+    const at = this.#advance(now);
+    for (let index = 0; index < amounts.length; index += 1) {
+      const amount = amounts[index] as number;
+      if (amount > 0) (this.#limits[index] as NamedLimit).state.charge(amount, at);
+    }
   }
 
   /**

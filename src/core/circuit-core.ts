@@ -1,0 +1,82 @@
+import type { CircuitFact, Tell } from '../model/facts.ts';
+import type { Verdict } from '../model/feedback.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
+import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
+
+/** What becomes of requests while the circuit is open. */
+export type OnOpen = 'fail' | 'wait';
+
+/** Whether an answer of the provider tells that it is in trouble. Must not throw. */
+export type IsFailure = (verdict: Verdict) => boolean;
+
+/** A circuit breaker at a gate: attempts that it keeps back are refused, or wait for a probe. */
+export class CircuitCore implements Core<number> {
+  readonly breaker: CircuitBreaker;
+  readonly #onOpen: OnOpen;
+  readonly #isFailure: IsFailure;
+  readonly #tell: Tell;
+
+  constructor(breaker: CircuitBreaker, onOpen: OnOpen, isFailure: IsFailure, tell: Tell) {
+    this.breaker = breaker;
+    this.#onOpen = onOpen;
+    this.#isFailure = isFailure;
+    this.#tell = tell;
+  }
+
+  get nextChangeAt(): number {
+    return this.breaker.nextChangeAt;
+  }
+
+  advance(now: number): void {
+    this.#tellAll(this.breaker.advance(now));
+  }
+
+  wait(_demand: Demand, now: number): number {
+    const error = this.breaker.check(now);
+    if (error === undefined) return 0;
+    if (this.#onOpen === 'fail') return REFUSED;
+    const leftMs = this.breaker.nextChangeAt - now;
+    // Infinity: all probes are out, and the first that ends says more.
+    return Math.max(0, leftMs);
+  }
+
+  refusal(_demand: Demand, now: number): Error {
+    return this.breaker.check(now) ?? new TypeError('the circuit is not open');
+  }
+
+  /** The generation, counted from 1. */
+  take(_demand: Demand, now: number): number {
+    return this.breaker.enter(now) + 1;
+  }
+
+  giveBack(charge: number, ended: Ended, time: Time): void {
+    this.#tellAll(this.breaker.record(charge - 1, this.#resultOf(ended), time.now()));
+  }
+
+  /** Why a newcomer need not even wait for its turn; undefined: it may. */
+  refusalAtTheDoor(now: number): Error | undefined {
+    return this.#onOpen === 'fail' ? this.breaker.check(now) : undefined;
+  }
+
+  /** The answer to an attempt that nobody has asked leave for. */
+  recordVerdict(verdict: Verdict, now: number): void {
+    this.#tellAll(this.breaker.recordUnasked(this.#resultOf({ isSent: true, verdict }), now));
+  }
+
+  snapshot(now: number): CircuitSnapshot {
+    return this.breaker.snapshot(now);
+  }
+
+  /** A request that was cancelled, rejected for its rate or for what is in it says nothing. */
+  #resultOf({ isSent, verdict }: Pick<Ended, 'isSent' | 'verdict'>): CircuitResult {
+    if (!isSent || verdict === undefined) return 'ignored';
+    if (verdict.kind === 'ok') return 'ok';
+    if (verdict.outage !== undefined) return { fatal: verdict.outage };
+    return this.#isFailure(verdict) ? 'failed' : 'ignored';
+  }
+
+  #tellAll(facts: readonly CircuitFact[]): void {
+    for (const fact of facts) this.#tell(fact);
+  }
+}

@@ -1,0 +1,127 @@
+import type { Tell } from '../model/facts.ts';
+import type { Amounts } from '../model/ticket.ts';
+import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
+import type { Costs } from './rate-limit/costs.ts';
+import { RateLimitExceededError } from './rate-limit/errors.ts';
+import type { RateLimits } from './rate-limit/rate-limits.ts';
+import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
+
+/** What becomes of a request that does not fit a rate limit. */
+export type OnLimit = 'wait' | 'fail';
+
+/** What a request costs of limits of these names, where nobody says otherwise. */
+const EXPECTED: Readonly<Record<string, (demand: Demand) => number>> = {
+  requests: () => 1,
+  tokens: ({ tokens }) => tokens,
+  bytes: ({ bytes }) => bytes,
+};
+
+export interface RateCoreOptions {
+  readonly onLimit: OnLimit;
+  /** Whether the provider does not count what it rejects. */
+  readonly refundRejected: boolean;
+}
+
+/**
+ * Rate limits at a gate: what does not fit waits, exactly as long as the limit that binds needs, or
+ * is refused. A charge is settled when its attempt has ended, and refunded if that was never sent.
+ */
+export class RateCore implements Core<Reservation> {
+  readonly limits: RateLimits;
+  options: RateCoreOptions;
+  readonly #expected: readonly [name: string, amount: (demand: Demand) => number][];
+  readonly #tell: Tell;
+  /** The last that was asked for, and what it costs, or why it never passes. */
+  #demand: Demand | undefined = undefined;
+  #costs: Costs = [];
+  #error: Error | undefined = undefined;
+  /** The last that did not fit, which everyone has been told of. */
+  #denied: Demand | undefined = undefined;
+
+  constructor(limits: RateLimits, options: RateCoreOptions, tell: Tell) {
+    this.limits = limits;
+    this.options = options;
+    this.#tell = tell;
+    this.#expected = limits.names.flatMap((name) => {
+      const amount = Object.hasOwn(EXPECTED, name) ? EXPECTED[name] : undefined;
+      return amount === undefined ? [] : [[name, amount] as const];
+    });
+  }
+
+  wait(demand: Demand, now: number): number {
+    if (demand !== this.#demand) this.#appraise(demand);
+    if (this.#error !== undefined) return REFUSED;
+    const waitMs = this.limits.wait(this.#costs, now);
+    if (waitMs === 0) return 0;
+    const waits = this.options.onLimit === 'wait' && waitMs < Number.POSITIVE_INFINITY;
+    if (demand !== this.#denied) this.#deny(demand, waits, now);
+    return waits ? waitMs : REFUSED;
+  }
+
+  /** Why no wait would be enough for a request; undefined: it would. */
+  impossible(demand: Demand): Error | undefined {
+    this.#appraise(demand);
+    return this.#error;
+  }
+
+  refusal(demand: Demand, now: number): Error {
+    // Whoever was told that it does not fit may have sent others here.
+    if (demand !== this.#demand) this.#appraise(demand);
+    const error = this.#error ?? this.limits.refusal(this.#costs, now);
+    this.#forget(demand);
+    return error ?? new TypeError('no rate limit has refused this request');
+  }
+
+  take(demand: Demand, now: number): Reservation {
+    if (demand !== this.#demand) this.#appraise(demand);
+    const reservation = this.limits.take(this.#costs, now);
+    this.#forget(demand);
+    return reservation;
+  }
+
+  giveBack(reservation: Reservation, { isSent, verdict, usage }: Ended, time: Time): void {
+    const now = time.now();
+    const isFree = verdict?.kind === 'throttled' && this.options.refundRejected;
+    if (!isSent || isFree) this.limits.refund(reservation, now);
+    else this.limits.settle(reservation, this.#known(usage), now);
+  }
+
+  snapshot(now: number): Readonly<Record<string, RateLimitUsage>> {
+    return this.limits.usage(now);
+  }
+
+  #appraise(demand: Demand): void {
+    this.#demand = demand;
+    this.#error = undefined;
+    try {
+      const costs: Record<string, number> = {};
+      for (const [name, amount] of this.#expected) costs[name] = amount(demand);
+      this.#costs = this.limits.costsOf(
+        demand.costs === undefined ? costs : { ...costs, ...demand.costs },
+      );
+    } catch (error) {
+      this.#error = error instanceof Error ? error : new TypeError(String(error));
+    }
+  }
+
+  #deny(demand: Demand, waits: boolean, at: number): void {
+    this.#denied = demand;
+    const why = this.limits.refusal(this.#costs, at);
+    if (!(why instanceof RateLimitExceededError)) return;
+    const { limit, cost, available, retryAfterMs } = why;
+    this.#tell({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
+  }
+
+  /** Keeps nothing of a request that has passed. */
+  #forget(demand: Demand): void {
+    if (this.#demand === demand) this.#demand = undefined;
+    if (this.#denied === demand) this.#denied = undefined;
+  }
+
+  /** What was recorded for limits that are not there says nothing here. */
+  #known(usage: Amounts | undefined): Amounts | undefined {
+    if (usage === undefined) return undefined;
+    const { names } = this.limits;
+    return Object.fromEntries(Object.entries(usage).filter(([name]) => names.includes(name)));
+  }
+}

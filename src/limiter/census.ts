@@ -1,0 +1,141 @@
+import { Subject } from 'rxjs';
+import { Progress, type ProgressOptions, type ProgressSnapshot } from '../core/progress.ts';
+import type { Clock } from '../model/clock.ts';
+import type { GateKind, SettleOutcome } from '../model/outcome.ts';
+import type { Ticket } from '../model/ticket.ts';
+import type { Attendance } from '../operators/intake.ts';
+
+/** Least time between two reports of progress that reach no milestone. */
+const REPORT_MS = 1_000;
+
+/** Requests that have ended, by how they did. */
+export interface Counts {
+  readonly ok: number;
+  readonly failed: number;
+  readonly rejected: number;
+  readonly cancelled: number;
+}
+
+/** How far the requests of a limiter have got. */
+export interface LimiterProgress extends ProgressSnapshot {
+  /** What those wait for that have got furthest; undefined: nobody waits. */
+  readonly binding: GateKind | undefined;
+  /** The milestone that was reached, in per cent; undefined: none was. */
+  readonly milestone: number | undefined;
+}
+
+/** What the census asks of the limiter. */
+interface Counted {
+  /** Requests that hold a slot. */
+  readonly inFlight: number;
+  readonly binding: GateKind | undefined;
+  refusal(ticket: Ticket): Error | undefined;
+}
+
+/** Counts the requests of a limiter: who is there, how they ended, how far all have got. */
+export class Census implements Attendance {
+  /** Requests that have come and not ended; those that wait without a ticket come with them. */
+  present = 0;
+  readonly #counts = { ok: 0, failed: 0, rejected: 0, cancelled: 0, reclaimed: 0 };
+  readonly #clock: Clock;
+  readonly #limiter: Counted;
+  readonly #options: ProgressOptions;
+  readonly #onMilestone: (percent: number) => void;
+  readonly #reports = new Subject<LimiterProgress>();
+  /** Durations are measured once somebody wants to know when it will end. */
+  #progress: Progress | undefined = undefined;
+  #reportedAt = Number.NEGATIVE_INFINITY;
+  #onEmpty: (() => void)[] = [];
+
+  constructor(
+    clock: Clock,
+    limiter: Counted,
+    options: ProgressOptions,
+    onMilestone: (percent: number) => void,
+  ) {
+    this.#clock = clock;
+    this.#limiter = limiter;
+    this.#options = options;
+    this.#onMilestone = onMilestone;
+    if (options.total !== undefined) this.#measure();
+  }
+
+  get counts(): Counts {
+    const { ok, failed, rejected, cancelled, reclaimed } = this.#counts;
+    return { ok, failed, rejected, cancelled: cancelled + reclaimed };
+  }
+
+  /** Emits as requests end: at each milestone, and else once a second at the most. */
+  get reports(): Subject<LimiterProgress> {
+    this.#measure();
+    return this.#reports;
+  }
+
+  refusal(ticket: Ticket): Error | undefined {
+    return this.#limiter.refusal(ticket);
+  }
+
+  arrived(): void {
+    this.present += 1;
+  }
+
+  settled(ticket: Ticket, outcome: SettleOutcome): void {
+    this.present -= 1;
+    this.#counts[outcome] += 1;
+    if (this.#progress !== undefined) this.#record(this.#progress, ticket, outcome);
+    if (this.present === 0 && this.#onEmpty.length > 0) this.#tellEmpty();
+  }
+
+  /** Calls back when nobody is there any more; at once if nobody is. */
+  whenEmpty(callback: () => void): void {
+    this.#onEmpty.push(callback);
+    if (this.present === 0) this.#tellEmpty();
+  }
+
+  setTotal(total: number | undefined): void {
+    const progress = this.#measure();
+    this.#reached(progress.setTotal(total), this.#clock.now());
+  }
+
+  progress(milestone?: number): LimiterProgress {
+    const { inFlight, binding } = this.#limiter;
+    const snapshot = this.#measure().snapshot(this.#clock.now(), inFlight);
+    return { ...snapshot, binding, milestone };
+  }
+
+  #measure(): Progress {
+    if (this.#progress === undefined) {
+      const { ok, failed } = this.#counts;
+      this.#progress = new Progress(this.#options, this.#clock.now(), { completed: ok, failed });
+    }
+    return this.#progress;
+  }
+
+  /** Only what was sent tells how long requests take: from the slot to the end. */
+  #record(progress: Progress, ticket: Ticket, outcome: SettleOutcome): void {
+    if (outcome === 'cancelled' || outcome === 'reclaimed') return;
+    const now = this.#clock.now();
+    const inSlotMs = now - ticket.arrivedAt - ticket.waitedFor('concurrency');
+    const durationMs = ticket.attempts > 0 ? Math.max(0, inSlotMs) : undefined;
+    this.#reached(progress.record(outcome === 'ok' ? 'ok' : 'failed', durationMs, now), now);
+  }
+
+  #reached(milestones: readonly number[], now: number): void {
+    for (const percent of milestones) {
+      this.#onMilestone(percent);
+      if (this.#reports.observed) this.#report(now, percent);
+    }
+    if (this.#reports.observed && now - this.#reportedAt >= REPORT_MS) this.#report(now);
+  }
+
+  #report(now: number, milestone?: number): void {
+    this.#reportedAt = now;
+    this.#reports.next(this.progress(milestone));
+  }
+
+  #tellEmpty(): void {
+    const callbacks = this.#onEmpty;
+    this.#onEmpty = [];
+    for (const callback of callbacks) callback();
+  }
+}

@@ -1,0 +1,105 @@
+import { CoolingCore } from '../core/cooling-core.ts';
+import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
+import { queueBound } from '../gate/queue/bound.ts';
+import { checkInteger, checkKeys, checkNumber } from '../model/check.ts';
+import { limitsOf } from '../operators/attempt-cores.ts';
+import type { Gates } from '../operators/gates.ts';
+import type { Census } from './census.ts';
+import type { LimiterOptions } from './limiter-options.ts';
+
+/** What can change while requests wait and run. Limits, and the pace, must have been on at the start. */
+export type Changes = Pick<
+  LimiterOptions,
+  | 'concurrency'
+  | 'throttledConcurrency'
+  | 'maxBytes'
+  | 'limits'
+  | 'requestsPerMinute'
+  | 'tokensPerMinute'
+  | 'pace'
+  | 'maxQueue'
+  | 'overflow'
+  | 'waitTimeoutMs'
+  | 'total'
+>;
+
+const KEYS = [
+  'concurrency',
+  'throttledConcurrency',
+  'maxBytes',
+  'limits',
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'pace',
+  'maxQueue',
+  'overflow',
+  'waitTimeoutMs',
+  'total',
+] as const satisfies readonly (keyof Changes)[];
+
+/**
+ * Checks every change, then makes them all and lets pass whoever may. A raised limit admits at once;
+ * under a lowered one nobody is admitted until it is no longer exceeded. A request in the queue
+ * whose cost is above a lowered rate limit fails when its turn comes.
+ *
+ * @throws RangeError or TypeError that names the option
+ */
+export function configure(changes: Changes, gates: Gates, census: Census): void {
+  checkKeys('limiter.configure', changes, KEYS);
+  const { concurrency, throttledConcurrency, maxBytes, waitTimeoutMs, total } = changes;
+  if (concurrency !== undefined) checkInteger('concurrency', concurrency, 1);
+  if (throttledConcurrency !== undefined) {
+    checkInteger('throttledConcurrency', throttledConcurrency, 1);
+  }
+  if (maxBytes !== undefined) checkInteger('maxBytes', maxBytes, 0);
+  if (waitTimeoutMs !== undefined) checkNumber('waitTimeoutMs', waitTimeoutMs, 1);
+  if (total !== undefined) checkInteger('total', total, 0);
+  const { room, timeouts } = gates.queues;
+  const { maxQueue = room.bound.maxQueue, overflow = room.bound.overflow } = changes;
+  const bound = queueBound(maxQueue, overflow);
+  configureAttempts(changes, gates);
+
+  room.bound = bound;
+  if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
+  if (total !== undefined) census.setTotal(total);
+  if (throttledConcurrency !== undefined) {
+    gates.concurrency.core.throttledLimit = throttledConcurrency;
+  }
+  if (maxBytes !== undefined) gates.byteBudget.core.maxBytes = maxBytes;
+  if (concurrency !== undefined) setConcurrency(concurrency, gates);
+  gates.attempt.changed();
+  gates.byteBudget.drain();
+  gates.concurrency.drain();
+}
+
+/** The pace first: what it takes in changes nothing where the limits turn out to be wrong. */
+function configureAttempts(changes: Changes, { attempt, feedback }: Gates): void {
+  const limits: Readonly<Record<string, RateLimit>> = limitsOf(changes);
+  const { rateLimit, pace } = attempt.cores;
+  const hasLimits = Object.keys(limits).length > 0;
+  if (hasLimits && rateLimit === undefined) {
+    throw new TypeError('`limits` cannot change: the limiter was made without any');
+  }
+  if (changes.pace !== undefined && pace === undefined) {
+    throw new TypeError('`pace` cannot change: the limiter was made without one');
+  }
+  if (changes.pace !== undefined) pace?.check(changes.pace);
+  if (hasLimits) rateLimit?.limits.configure(limits, feedback.clock.now());
+  if (changes.pace !== undefined) pace?.configure(changes.pace);
+}
+
+/** An adaptive limit keeps what it has learned, under the new maximum. */
+function setConcurrency(
+  concurrency: number,
+  { concurrency: gate, attempt, feedback }: Gates,
+): void {
+  const { adaptive } = attempt.cores;
+  if (adaptive === undefined) gate.core.limit = concurrency;
+  else if (adaptive instanceof CoolingCore) {
+    adaptive.cooling.setMaxLimit(concurrency, feedback.clock.now());
+    gate.core.limit = adaptive.cooling.limit;
+  } else {
+    adaptive.gradient.setMaxLimit(concurrency);
+    gate.core.limit = adaptive.gradient.limit;
+  }
+}

@@ -1,0 +1,68 @@
+import { Subject } from 'rxjs';
+import type { CoreFact } from '../model/facts.ts';
+import type { Mode } from '../model/feedback.ts';
+import type { GateKind } from '../model/outcome.ts';
+
+/** How much a log should make of an event (seed: 004). */
+export type EventLevel = 'debug' | 'info' | 'warn';
+
+/** A request had to wait, and may go on. */
+export interface WaitedFact {
+  readonly kind: 'waited';
+  readonly at: number;
+  readonly gate: GateKind;
+  readonly waitMs: number;
+  readonly rounds: number;
+}
+
+export interface ModeChangedFact {
+  readonly kind: 'modeChanged';
+  readonly at: number;
+  readonly mode: Mode;
+}
+
+/** So many per cent of the total have ended. */
+export interface MilestoneFact {
+  readonly kind: 'milestone';
+  readonly at: number;
+  readonly percent: number;
+}
+
+/** `closed`: no new requests are taken. `drained`: after that, the last one has ended. */
+export interface ClosedFact {
+  readonly kind: 'closed' | 'drained';
+  readonly at: number;
+}
+
+export type LimiterFact = CoreFact | WaitedFact | ModeChangedFact | MilestoneFact | ClosedFact;
+
+/** What happens in a limiter. `at` is a time of its clock, in ms. */
+export type LimiterEvent = LimiterFact & { readonly level: EventLevel };
+
+const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
+  circuitOpened: 'warn',
+  circuitHalfOpen: 'info',
+  circuitClosed: 'info',
+  decelerated: 'info',
+  reaccelerated: 'info',
+  ceilingReset: 'info',
+  coolingStarted: 'debug',
+  limitAdapted: 'debug',
+  limitDenied: 'debug',
+  waited: 'debug',
+  modeChanged: 'info',
+  milestone: 'info',
+  closed: 'info',
+  drained: 'info',
+};
+
+/** Tells whoever listens; nothing is made of an event to which nobody does. */
+export class Events extends Subject<LimiterEvent> {
+  tell(fact: LimiterFact): void {
+    if (this.observed) this.next(leveled(fact));
+  }
+}
+
+export function leveled(fact: LimiterFact): LimiterEvent {
+  return { ...fact, level: LEVELS[fact.kind] };
+}

@@ -1,0 +1,59 @@
+/** What cores tell beside their decisions: changes that are worth a line in a log. */
+
+/** A transition of the circuit breaker, with the time at which it was due. */
+export type CircuitFact =
+  | {
+      readonly kind: 'circuitOpened';
+      readonly at: number;
+      /** Until a probe may go. */
+      readonly openMs: number;
+      /** In a row, so far. */
+      readonly failures: number;
+      readonly reason?: string | undefined;
+    }
+  | { readonly kind: 'circuitHalfOpen'; readonly at: number }
+  | { readonly kind: 'circuitClosed'; readonly at: number };
+
+/** A change of the adaptive limit, with the time at which it was due. */
+export type CoolingFact =
+  | {
+      readonly kind: 'decelerated' | 'reaccelerated';
+      readonly at: number;
+      readonly from: number;
+      readonly to: number;
+      readonly intervalMs: number;
+    }
+  | { readonly kind: 'coolingStarted'; readonly at: number; readonly untilAt: number }
+  | {
+      readonly kind: 'ceilingReset';
+      readonly at: number;
+      readonly from: number;
+      readonly to: number;
+    };
+
+/** A rate limit delays a request, or has refused it. */
+export interface LimitDeniedFact {
+  readonly kind: 'limitDenied';
+  readonly at: number;
+  /** The limit that needs the longest wait. */
+  readonly limit: string;
+  readonly cost: number;
+  /** What the limit has left. */
+  readonly available: number;
+  readonly retryAfterMs: number;
+  /** Whether the request waits; else it was refused. */
+  readonly waits: boolean;
+}
+
+/** The latency gradient has moved the concurrency limit. */
+export interface LimitAdaptedFact {
+  readonly kind: 'limitAdapted';
+  readonly at: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export type CoreFact = CircuitFact | CoolingFact | LimitDeniedFact | LimitAdaptedFact;
+
+/** Takes in what a core tells. Must not throw. */
+export type Tell = (fact: CoreFact) => void;

@@ -1,0 +1,129 @@
+import { CircuitBreaker } from '../core/circuit-breaker.ts';
+import { CircuitCore } from '../core/circuit-core.ts';
+import { Cooling } from '../core/cooling.ts';
+import { CoolingCore } from '../core/cooling-core.ts';
+import { Gradient } from '../core/gradient.ts';
+import { GradientCore } from '../core/gradient-core.ts';
+import { Interval } from '../core/interval.ts';
+import { Pace } from '../core/pace.ts';
+import { RateCore } from '../core/rate-core.ts';
+import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
+import { RateLimits } from '../core/rate-limit/rate-limits.ts';
+import { checkBoolean, checkChoice, checkFunction } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+import type { Tell } from '../model/facts.ts';
+import type { FeedbackKind, Verdict } from '../model/feedback.ts';
+import type { AttemptOptions, CircuitOptions } from './attempt-options.ts';
+
+const MINUTE_MS = 60_000;
+
+/** What may make an attempt wait, or watches it; undefined: it is not on. */
+export interface AttemptCores {
+  readonly circuitBreaker: CircuitCore | undefined;
+  readonly rateLimit: RateCore | undefined;
+  readonly pace: Pace | undefined;
+  readonly adaptive: CoolingCore | GradientCore | undefined;
+}
+
+/** What cores need from around them. */
+export interface CoreSurroundings {
+  readonly now: number;
+  readonly random: Random;
+  /** The highest concurrency. */
+  readonly maxLimit: number;
+  /** Sets the concurrency limit. */
+  readonly apply: (limit: number) => void;
+  readonly tell: Tell;
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function attemptCoresOf(options: AttemptOptions, around: CoreSurroundings): AttemptCores {
+  const { circuitBreaker, isFailure } = options;
+  const pace = options.pace && new Pace(options.pace, around.random);
+  return {
+    circuitBreaker:
+      circuitBreaker === undefined
+        ? undefined
+        : circuitOf(circuitBreaker === true ? {} : circuitBreaker, isFailure, around.tell),
+    rateLimit: rateCoreOf(options, around),
+    pace,
+    adaptive: adaptiveOf(options, around, pace?.interval),
+  };
+}
+
+/** The named limits, those of the short forms too. */
+export function limitsOf(options: AttemptOptions): Readonly<Record<string, RateLimit>> {
+  const { limits, requestsPerMinute, tokensPerMinute } = options;
+  return {
+    ...limits,
+    ...(requestsPerMinute !== undefined && {
+      requests: { limit: requestsPerMinute, windowMs: MINUTE_MS },
+    }),
+    ...(tokensPerMinute !== undefined && {
+      tokens: { limit: tokensPerMinute, windowMs: MINUTE_MS, charge: 'settle' },
+    }),
+  };
+}
+
+function rateCoreOf(options: AttemptOptions, { tell }: CoreSurroundings): RateCore | undefined {
+  const limits = limitsOf(options);
+  if (options.limits === undefined && Object.keys(limits).length === 0) return undefined;
+  const { onLimit = 'wait', refundRejected = false } = options;
+  checkChoice('onLimit', onLimit, ['wait', 'fail']);
+  checkBoolean('refundRejected', refundRejected);
+  return new RateCore(new RateLimits(limits), { onLimit, refundRejected }, tell);
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function circuitOf(
+  { onOpen = 'fail', ...options }: CircuitOptions,
+  isFailure: AttemptOptions['isFailure'],
+  tell: Tell,
+): CircuitCore {
+  checkChoice('onOpen', onOpen, ['fail', 'wait']);
+  if (isFailure !== undefined) checkFunction('isFailure', isFailure);
+  const judge = judgeOf(isFailure, ['failed', 'overloaded']);
+  return new CircuitCore(new CircuitBreaker(options), onOpen, judge, tell);
+}
+
+function adaptiveOf(
+  { adaptive, isFailure }: AttemptOptions,
+  { now, maxLimit, apply, tell }: CoreSurroundings,
+  interval: Interval | undefined,
+): CoolingCore | GradientCore | undefined {
+  if (adaptive === undefined) return undefined;
+  const options = typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
+  if (options.strategy === 'gradient') {
+    const { strategy: _, ...gradient } = options;
+    return new GradientCore(new Gradient({ ...gradient, maxLimit }), apply, tell);
+  }
+  const { strategy: _, ...cooling } = options;
+  const judge = judgeOf(isFailure, ['failed', 'overloaded', 'throttled']);
+  // Without a pace there is no interval to double.
+  const core = new Cooling({ ...cooling, maxLimit }, now, interval ?? noInterval());
+  return new CoolingCore(core, judge, apply, tell);
+}
+
+/** An interval that stays nothing. */
+function noInterval(): Interval {
+  return new Interval({ intervalMs: 0, maxIntervalMs: 0 });
+}
+
+/** What a predicate that throws would say is said by the default. */
+function judgeOf(
+  isFailure: ((verdict: Verdict) => boolean) | undefined,
+  kinds: readonly FeedbackKind[],
+): (verdict: Verdict) => boolean {
+  const usual = (verdict: Verdict) => kinds.includes(verdict.kind);
+  if (isFailure === undefined) return usual;
+  let warned = false;
+  return (verdict) => {
+    try {
+      return isFailure(verdict);
+    } catch (error) {
+      if (!warned) process.emitWarning(`headgate: \`isFailure\` threw: ${String(error)}`);
+      warned = true;
+      return usual(verdict);
+    }
+  };
+}

@@ -1,0 +1,94 @@
+import { Composite, type Part } from '../core/composite.ts';
+import type { Slots } from '../core/slots.ts';
+import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { Gate } from '../gate/gate.ts';
+import type { GateRules } from '../gate/rules.ts';
+import { Waker } from '../gate/waker.ts';
+import type { Clock, Random } from '../model/clock.ts';
+import type { CoreFact, Tell } from '../model/facts.ts';
+import type { Probe } from '../model/probe.ts';
+import { type AttemptCores, attemptCoresOf } from './attempt-cores.ts';
+import type { AttemptOptions } from './attempt-options.ts';
+
+/** What is around the gate of attempts. */
+export interface AttemptSurroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly probe: Probe | undefined;
+  readonly feedback: FeedbackSubject;
+  /** Whose limit adapts. */
+  readonly concurrency: Gate<Slots>;
+  /** Told of every change; the probe is told in any case. */
+  readonly tell?: Tell | undefined;
+  /** Of the gate's queue. */
+  readonly rules?: GateRules | undefined;
+}
+
+/** What every attempt passes, first or not: the backoff, and all else that is on. */
+export interface AttemptGate {
+  readonly gate: Gate;
+  readonly cores: AttemptCores;
+  /** The cores were changed from outside: sets the timer anew, and lets pass whoever may. */
+  changed(): void;
+  /** Disarms what time would change. */
+  close(): void;
+}
+
+/**
+ * One gate for all that an attempt needs, so that it is decided at once: a rate limit that stood
+ * behind the backoff would send during one, and one before it would send a burst when it ends.
+ *
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function openAttemptGate(options: AttemptOptions, around: AttemptSurroundings): AttemptGate {
+  const { clock, random, probe, feedback, concurrency, rules } = around;
+  const slots = concurrency.core;
+  const tell = (fact: CoreFact) => {
+    arm();
+    probe?.changed?.(fact);
+    around.tell?.(fact);
+  };
+  const apply = (limit: number) => {
+    slots.limit = limit;
+    concurrency.drain();
+  };
+  const now = clock.now();
+  const cores = attemptCoresOf(options, { now, random, maxLimit: slots.limit, apply, tell });
+  const { adaptive } = cores;
+  if (adaptive !== undefined) {
+    slots.limit = 'cooling' in adaptive ? adaptive.cooling.limit : adaptive.gradient.limit;
+  }
+  const parts = partsOf(cores);
+  if (parts.length === 0 && !isBounded(rules)) {
+    return { gate: feedback.gate, cores, changed: () => feedback.gate.drain(), close: () => {} };
+  }
+  const backoff: Part = { kind: 'backoff', core: feedback.partOf(() => gate.drain()) };
+  const composite = new Composite([backoff, ...parts]);
+  const gate: Gate = new Gate('backoff', composite, clock, probe, rules);
+  const wake = () => {
+    composite.advance(clock.now());
+    arm();
+    gate.drain();
+  };
+  const waker = new Waker(clock, wake, false);
+  function arm(): void {
+    const at = clock.now();
+    waker.set(composite.nextChangeAt - at, at);
+  }
+  arm();
+  return { gate, cores, changed: wake, close: () => waker.cancel() };
+}
+
+/** Whether the gate needs a queue of its own, where the feedback's own gate would do. */
+function isBounded(rules: GateRules | undefined): boolean {
+  return rules?.room?.isBounded === true || rules?.timeouts?.isOn === true;
+}
+
+function partsOf({ circuitBreaker, rateLimit, pace, adaptive }: AttemptCores): Part[] {
+  const parts: Part[] = [];
+  if (circuitBreaker !== undefined) parts.push({ kind: 'circuitBreaker', core: circuitBreaker });
+  if (rateLimit !== undefined) parts.push({ kind: 'rateLimit', core: rateLimit });
+  if (pace !== undefined) parts.push({ kind: 'pace', core: pace });
+  if (adaptive !== undefined) parts.push({ kind: 'concurrency', core: adaptive });
+  return parts;
+}

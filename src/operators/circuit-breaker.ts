@@ -1,0 +1,37 @@
+import type { OperatorFunction } from 'rxjs';
+import { checkKeys } from '../model/check.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { circuitOf } from './attempt-cores.ts';
+import type { AttemptOptions, CircuitOptions } from './attempt-options.ts';
+import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
+import type { Arrival } from './intake.ts';
+import { attemptOperator } from './open-gate.ts';
+import { checkPassageOptions, PASSAGE_KEYS, type PassageOptions } from './passage.ts';
+
+const KEYS = ['consecutiveFailures', 'openMs', 'halfOpenProbes', 'onOpen', 'isFailure'] as const;
+
+/**
+ * Stops sending after many failures in a row (10), for a while (30 s); then lets a probe through,
+ * and opens the way when that goes well (seed: 004). Meanwhile requests fail with a
+ * `CircuitOpenError`, or wait (`onOpen: 'wait'`). An error that says that the quota is used up, that
+ * nobody has paid or that the key is wrong stops everything at once.
+ *
+ * It learns how requests end as `dispatch` settles them. A request that is cancelled, or fails for
+ * what is in it, says nothing.
+ *
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * prompts$.pipe(circuitBreaker({ consecutiveFailures: 5 }), dispatch(send, { outcomes: true }))
+ */
+export function circuitBreaker<T>(
+  options: CircuitOptions & Pick<AttemptOptions, 'isFailure'> & CommonOptions & PassageOptions = {},
+): OperatorFunction<Arrival<T>, Ticket<T>> {
+  checkKeys('circuitBreaker', options, [...KEYS, ...COMMON_KEYS, ...PASSAGE_KEYS]);
+  checkPassageOptions(options);
+  const around = surroundings(options);
+  const newCore = () =>
+    circuitOf(options, options.isFailure, (fact) => around.probe?.changed?.(fact));
+  // What is wrong with the options is found by making what they are for.
+  newCore();
+  return attemptOperator('circuitBreaker', newCore, around, options);
+}

@@ -1,0 +1,33 @@
+import type { OperatorFunction } from 'rxjs';
+import { Pace, type PaceOptions } from '../core/pace.ts';
+import { checkFunction, checkKeys } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
+import type { Arrival } from './intake.ts';
+import { attemptOperator } from './open-gate.ts';
+import { checkPassageOptions, PASSAGE_KEYS, type PassageOptions } from './passage.ts';
+
+const KEYS = ['intervalMs', 'maxIntervalMs', 'jitter', 'random'] as const;
+
+/**
+ * Leaves at least an interval between two requests, and some jitter: 200 ms by default, and up to
+ * half of that more (seed: 004). The pause is reserved as a request passes, so that those who wait
+ * leave one by one, first come, first served.
+ *
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * prompts$.pipe(pace({ intervalMs: 100, jitter: 0 }), dispatch(send))
+ */
+export function pace<T>(
+  options: PaceOptions & { readonly random?: Random } & CommonOptions & PassageOptions = {},
+): OperatorFunction<Arrival<T>, Ticket<T>> {
+  checkKeys('pace', options, [...KEYS, ...COMMON_KEYS, ...PASSAGE_KEYS]);
+  const { random = Math.random } = options;
+  checkFunction('random', random);
+  checkPassageOptions(options);
+  const around = surroundings(options);
+  // What is wrong with the options is found by making what they are for.
+  new Pace(options, random);
+  return attemptOperator('pace', () => new Pace(options, random), around, options);
+}

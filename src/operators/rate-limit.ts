@@ -1,0 +1,65 @@
+import type { OperatorFunction } from 'rxjs';
+import { Composite } from '../core/composite.ts';
+import { RateCore } from '../core/rate-core.ts';
+import { RateLimits } from '../core/rate-limit/rate-limits.ts';
+import { checkBoolean, checkChoice, checkFunction, checkKeys } from '../model/check.ts';
+import type { Tell } from '../model/facts.ts';
+import type { Amounts, Ticket } from '../model/ticket.ts';
+import type { RateLimitOptions } from './attempt-options.ts';
+import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
+import type { Arrival } from './intake.ts';
+import { attemptOperator } from './open-gate.ts';
+import { checkPassageOptions, PASSAGE_KEYS, type PassageOptions } from './passage.ts';
+
+const KEYS = ['limits', 'onLimit', 'refundRejected', 'costs'] as const;
+
+/** @see rateLimit */
+export interface RateLimitOperatorOptions<T>
+  extends RateLimitOptions,
+    CommonOptions,
+    PassageOptions {
+  readonly limits: NonNullable<RateLimitOptions['limits']>;
+  /** What a request costs of the limits, by their names. What is not named costs as by default. */
+  readonly costs?: (value: T) => Amounts;
+}
+
+/**
+ * Keeps named rate limits: a request passes when it fits all of them, and is charged to all or to
+ * none. It waits exactly as long as the limit that binds needs, first come, first served
+ * (`onLimit: 'fail'` errors the stream instead, or fails that request where `dispatch` has
+ * `outcomes`). Each further attempt of a request is charged again.
+ *
+ * With a `feedback`, nothing passes while its backoff lasts, so that what was charged is sent at
+ * once. Put it last, before `dispatch`.
+ *
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * prompts$.pipe(
+ *   rateLimit({ limits: { requests: { limit: 10_000, windowMs: 60_000 } } }),
+ *   dispatch(send),
+ * )
+ */
+export function rateLimit<T>(
+  options: RateLimitOperatorOptions<T>,
+): OperatorFunction<Arrival<T>, Ticket<T>> {
+  checkKeys('rateLimit', options, [...KEYS, ...COMMON_KEYS, ...PASSAGE_KEYS]);
+  const { limits, onLimit = 'wait', refundRejected = false, costs } = options;
+  checkChoice('onLimit', onLimit, ['wait', 'fail']);
+  checkBoolean('refundRejected', refundRejected);
+  if (costs !== undefined) checkFunction('costs', costs);
+  checkPassageOptions(options);
+  const around = surroundings(options);
+  // What is wrong with the limits is found by making them.
+  new RateLimits(limits);
+  const { feedback, probe } = around;
+  const tell: Tell = (fact) => probe?.changed?.(fact);
+  const newCore = () => {
+    const core = new RateCore(new RateLimits(limits), { onLimit, refundRejected }, tell);
+    if (feedback === undefined) return core;
+    return new Composite([
+      { kind: 'rateLimit', core },
+      { kind: 'backoff', core: feedback.closing },
+    ]);
+  };
+  return attemptOperator('rateLimit', newCore, around, options);
+}
