@@ -27,6 +27,13 @@ export type { Task } from './limiter/call.ts';
 export type { Counts, LimiterProgress } from './limiter/census.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { EventLevel, LimiterEvent, LimiterFact } from './limiter/events.ts';
+export {
+  createLimiterGroup,
+  type GroupEvent,
+  type GroupSnapshot,
+  type LimiterGroup,
+  type LimiterGroupOptions,
+} from './limiter/group.ts';
 export type { Lease } from './limiter/lease.ts';
 export { createLimiter, type Limiter } from './limiter/limiter.ts';
 export type {
@@ -34,6 +41,7 @@ export type {
   LimiterOptions,
   LimiterThrottleOptions,
 } from './limiter/limiter-options.ts';
+export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
 export { Chunk, type ChunkReason } from './model/chunk.ts';
 export type { Clock, Random, Timer } from './model/clock.ts';

@@ -20,14 +20,13 @@ class Moment implements Time {
  * none. So a charge is never older than the attempt that it stands for.
  */
 export class Composite implements Core<readonly unknown[]> {
-  binding: GateKind;
+  binding: GateKind = 'backoff';
   readonly #parts: readonly Part[];
   readonly #moment = new Moment();
   #refuser: Core | undefined = undefined;
 
-  constructor(parts: readonly [Part, ...Part[]]) {
+  constructor(parts: readonly Part[]) {
     this.#parts = parts;
-    this.binding = parts[0].kind;
   }
 
   /** When time alone changes a part, if nobody asks. */

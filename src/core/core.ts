@@ -49,6 +49,8 @@ export interface Core<Charge = unknown> {
   take(demand: Demand, now: number): Charge | 0;
   /** Takes a charge back: the request has ended, or its attempt where it is charged for each. */
   giveBack(charge: Charge, ended: Ended, time: Time): void;
+  /** Nobody waits here any more. */
+  idle?(): void;
   /** When time alone changes the state in a way that others should know; default Infinity. */
   readonly nextChangeAt?: number;
   /** Does what is due by now. */

@@ -20,6 +20,8 @@ export interface RateCoreOptions {
   readonly onLimit: OnLimit;
   /** Whether the provider does not count what it rejects. */
   readonly refundRejected: boolean;
+  /** Whether a request may cost something of limits that are elsewhere. Default false. */
+  readonly ignoreUnknown?: boolean;
 }
 
 /**
@@ -35,8 +37,8 @@ export class RateCore implements Core<Reservation> {
   #demand: Demand | undefined = undefined;
   #costs: Costs = [];
   #error: Error | undefined = undefined;
-  /** The last that did not fit, which everyone has been told of. */
-  #denied: Demand | undefined = undefined;
+  /** Those that did not fit and wait, which everyone has been told of. */
+  readonly #denied = new WeakSet<Demand>();
 
   constructor(limits: RateLimits, options: RateCoreOptions, tell: Tell) {
     this.limits = limits;
@@ -54,7 +56,7 @@ export class RateCore implements Core<Reservation> {
     const waitMs = this.limits.wait(this.#costs, now);
     if (waitMs === 0) return 0;
     const waits = this.options.onLimit === 'wait' && waitMs < Number.POSITIVE_INFINITY;
-    if (demand !== this.#denied) this.#deny(demand, waits, now);
+    if (!this.#denied.has(demand)) this.#deny(demand, waits, now);
     return waits ? waitMs : REFUSED;
   }
 
@@ -96,26 +98,25 @@ export class RateCore implements Core<Reservation> {
     try {
       const costs: Record<string, number> = {};
       for (const [name, amount] of this.#expected) costs[name] = amount(demand);
-      this.#costs = this.limits.costsOf(
-        demand.costs === undefined ? costs : { ...costs, ...demand.costs },
-      );
+      const named = this.options.ignoreUnknown ? this.#known(demand.costs) : demand.costs;
+      this.#costs = this.limits.costsOf(named === undefined ? costs : { ...costs, ...named });
     } catch (error) {
       this.#error = error instanceof Error ? error : new TypeError(String(error));
     }
   }
 
   #deny(demand: Demand, waits: boolean, at: number): void {
-    this.#denied = demand;
+    this.#denied.add(demand);
     const why = this.limits.refusal(this.#costs, at);
     if (!(why instanceof RateLimitExceededError)) return;
     const { limit, cost, available, retryAfterMs } = why;
     this.#tell({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
   }
 
-  /** Keeps nothing of a request that has passed. */
+  /** Keeps nothing of a request that has passed: its next attempt is another matter. */
   #forget(demand: Demand): void {
     if (this.#demand === demand) this.#demand = undefined;
-    if (this.#denied === demand) this.#denied = undefined;
+    this.#denied.delete(demand);
   }
 
   /** What was recorded for limits that are not there says nothing here. */

@@ -37,8 +37,11 @@ export class Gate<C extends Core = Core> implements Lender {
   readonly #rules: GateRules;
   readonly #queue: Queue<unknown, Receiver>;
   #draining = false;
-  /** A probe is told of the head: it must stay the head. */
-  #telling = false;
+  /** The core is being asked, which may wake other gates; what they do here meanwhile is missed. */
+  #asking = false;
+  #missed = false;
+  /** Somebody works on the head, and may call what comes back here: it must stay the head. */
+  #busy = false;
   readonly #waker: Waker;
 
   constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe, rules: GateRules = NO_RULES) {
@@ -54,8 +57,8 @@ export class Gate<C extends Core = Core> implements Lender {
 
   snapshot(): GateSnapshot & ReturnType<C['snapshot']> {
     const now = this.#clock.now();
-    const waits = this.#queue.seek();
-    const longestWaitMs = waits ? now - this.#queue.since : 0;
+    const waits = this.#busy ? this.#queue.length > 0 : this.#queue.seek();
+    const longestWaitMs = waits ? Math.max(0, now - this.#queue.since) : 0;
     const leftMs = this.#waker.at - now;
     const nextInMs = waits && leftMs < Number.POSITIVE_INFINITY ? Math.max(0, leftMs) : undefined;
     const core = this.core.snapshot(now) as ReturnType<C['snapshot']>;
@@ -92,9 +95,11 @@ export class Gate<C extends Core = Core> implements Lender {
   tryEnter(ticket: Ticket): boolean {
     if (this.#isTurnedAway(ticket) || !this.#isFree) return false;
     const now = this.#clock.now();
-    if (this.core.wait(ticket, now) !== 0) return false;
-    this.#admit(ticket, now);
-    return true;
+    const wait = this.#ask(ticket, now);
+    if (wait === 0) this.#admit(ticket, now);
+    else if (wait === REFUSED) this.#refuse(ticket, now);
+    if (wait !== 0) this.core.idle?.();
+    return wait === 0;
   }
 
   /**
@@ -138,25 +143,30 @@ export class Gate<C extends Core = Core> implements Lender {
    * passed, or somebody left. Called from within itself, it leaves the work to the loop.
    */
   drain(): void {
-    if (this.#draining) return;
+    if (this.#draining || this.#asking) {
+      this.#missed = true;
+      return;
+    }
     this.#draining = true;
     try {
       while (this.#queue.seek()) {
+        this.#busy = true;
         const ticket = this.#head();
         if (ticket === undefined) continue;
+        this.#queue.replace(ticket);
         const now = this.#clock.now();
-        const wait = ticket.outcome === undefined ? this.core.wait(ticket, now) : 0;
+        const wait = ticket.outcome === undefined ? this.#ask(ticket, now) : 0;
         if (wait > 0) {
-          this.#queue.replace(ticket);
           ticket.rounds += 1;
           this.#waker.set(wait, now);
           return;
         }
-        if (wait === REFUSED) this.#refuse(ticket, now);
-        this.#pass(ticket, now);
+        this.#pass(ticket, now, wait === REFUSED ? this.#refusalOf(ticket, now) : undefined);
       }
       this.#waker.cancel();
+      this.core.idle?.();
     } finally {
+      this.#busy = false;
       this.#draining = false;
     }
   }
@@ -173,28 +183,30 @@ export class Gate<C extends Core = Core> implements Lender {
     }
   }
 
-  #pass(ticket: Ticket, now: number): void {
+  #pass(ticket: Ticket, now: number, refusal: Error | undefined): void {
     const { owner, since } = this.#queue;
     const rounds = 1 + ticket.rounds;
     ticket.rounds = 0;
     if (ticket.outcome === undefined) {
       const { waitKind } = this;
-      if (ticket.refusal === undefined) this.#admit(ticket, now);
-      ticket.waited(waitKind, now - since, rounds);
-      this.#telling = true;
-      this.#probe?.admitted?.(ticket, waitKind, now - since, rounds);
-      this.onWaited?.(waitKind, now - since, rounds);
-      this.#telling = false;
+      const waitMs = Math.max(0, now - since);
+      if (refusal === undefined) this.#admit(ticket, now);
+      ticket.waited(waitKind, waitMs, rounds);
+      this.#probe?.admitted?.(ticket, waitKind, waitMs, rounds);
+      this.onWaited?.(waitKind, waitMs, rounds);
     }
-    // Gone while the probe was told: it has counted this request among those that left.
+    // Gone while others were told: it has counted this request among those that left.
     if (owner.gone) return;
     this.#queue.shift();
+    this.#busy = false;
+    // Not before: what was refused in the queue is dead there, and somebody else has buried it.
+    if (refusal !== undefined) ticket.refuse(refusal);
     handOver(owner, ticket);
   }
 
   /** Whether nobody is before a newcomer. */
   get #isFree(): boolean {
-    return !this.#draining && !this.#queue.seek();
+    return !this.#draining && !this.#asking && !this.#queue.seek();
   }
 
   /** A refused request passes for nothing; a newcomer may be refused before it waits. */
@@ -206,16 +218,30 @@ export class Gate<C extends Core = Core> implements Lender {
     return ticket.refusal !== undefined;
   }
 
+  /** Asks again where something was given back meanwhile. */
+  #ask(ticket: Ticket, now: number): number {
+    this.#asking = true;
+    try {
+      let wait: number;
+      do {
+        this.#missed = false;
+        wait = this.core.wait(ticket, now);
+      } while (wait > 0 && this.#missed);
+      return wait;
+    } finally {
+      this.#asking = false;
+    }
+  }
+
   /** Lets a newcomer pass, if it may. */
   #try(ticket: Ticket, now: number): boolean {
-    const wait = this.core.wait(ticket, now);
+    const wait = this.#ask(ticket, now);
     if (wait > 0) {
-      this.#waker.set(wait, now);
+      // Others may have come while the core was asked: they are before this one, and not asked yet.
+      this.#waker.set(this.#queue.length === 0 ? wait : 0, now);
       return false;
     }
-    if (wait === REFUSED) this.#refuse(ticket, now);
-    else this.#admit(ticket, now);
-    this.#probe?.admitted?.(ticket, this.kind, 0, 0);
+    this.#admitOrRefuse(ticket, now, wait);
     return true;
   }
 
@@ -224,7 +250,16 @@ export class Gate<C extends Core = Core> implements Lender {
     const { room, timeouts, newQueue } = this.#rules;
     const ticket = item instanceof Ticket ? item : undefined;
     if (ticket !== undefined && room !== undefined) {
-      if (!room.admits(ticket, receiver, this.#queue, this.#telling)) return ticket;
+      const { dropped } = room;
+      if (!room.admits(ticket, receiver, this.#queue, this.#busy)) {
+        if (this.#queue.length === 0) this.core.idle?.();
+        return ticket;
+      }
+      if (room.dropped !== dropped) {
+        // The head has gone: the next may need less than that, and the newcomer too.
+        this.drain();
+        if (this.#isFree && this.#try(ticket, now)) return ticket;
+      }
     }
     this.#queue.push(item, receiver, now);
     const urgent = newQueue === undefined ? undefined : this.#tryUrgent(item, now);
@@ -238,18 +273,48 @@ export class Gate<C extends Core = Core> implements Lender {
 
   /** A newcomer that has become the head of those that wait need not wait for them. */
   #tryUrgent(item: unknown, now: number): Ticket | undefined {
-    if (this.#draining || !this.#queue.seek() || this.#queue.item !== item) return undefined;
-    const ticket = this.#head();
-    if (ticket === undefined) return undefined;
-    this.#queue.replace(ticket);
-    if (!this.#try(ticket, now)) return undefined;
-    this.#queue.shift();
-    return ticket;
+    if (this.#draining || this.#asking || !this.#queue.seek() || this.#queue.item !== item) {
+      return undefined;
+    }
+    this.#draining = true;
+    this.#busy = true;
+    try {
+      const ticket = this.#head();
+      if (ticket === undefined) return undefined;
+      this.#queue.replace(ticket);
+      const others = this.#queue.length - 1;
+      const wait = this.#ask(ticket, now);
+      if (wait > 0) {
+        this.#waker.set(this.#queue.length - 1 === others ? wait : 0, now);
+        return undefined;
+      }
+      // Its receiver does not count it among those that wait yet.
+      this.#queue.shift();
+      this.#busy = false;
+      this.#admitOrRefuse(ticket, now, wait);
+      // Whoever came or was let go meanwhile was left to us.
+      if (this.#missed || this.#queue.length !== others) this.#waker.set(0, now);
+      return ticket;
+    } finally {
+      this.#busy = false;
+      this.#draining = false;
+    }
+  }
+
+  /** Lets a newcomer pass that need not wait, or never may. */
+  #admitOrRefuse(ticket: Ticket, now: number, wait: number): void {
+    if (wait === REFUSED) this.#refuse(ticket, now);
+    else this.#admit(ticket, now);
+    this.#probe?.admitted?.(ticket, this.kind, 0, 0);
   }
 
   #refuse(ticket: Ticket, now: number): void {
-    const error = this.core.refusal?.(ticket, now);
+    const error = this.#refusalOf(ticket, now);
     if (error !== undefined) ticket.refuse(error);
+  }
+
+  #refusalOf(ticket: Ticket, now: number): Error | undefined {
+    return this.core.refusal?.(ticket, now);
   }
 
   #admit(ticket: Ticket, now: number): void {

@@ -4,7 +4,7 @@ import { queueBound } from '../gate/queue/bound.ts';
 import { checkInteger, checkKeys, checkNumber } from '../model/check.ts';
 import { limitsOf } from '../operators/attempt-cores.ts';
 import type { Gates } from '../operators/gates.ts';
-import type { Census } from './census.ts';
+import type { Engine } from './engine.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 
 /** What can change while requests wait and run. Limits, and the pace, must have been on at the start. */
@@ -44,7 +44,8 @@ const KEYS = [
  *
  * @throws RangeError or TypeError that names the option
  */
-export function configure(changes: Changes, gates: Gates, census: Census): void {
+export function configure(changes: Changes, engine: Engine): void {
+  const { gates, census } = engine;
   checkKeys('limiter.configure', changes, KEYS);
   const { concurrency, throttledConcurrency, maxBytes, waitTimeoutMs, total } = changes;
   if (concurrency !== undefined) checkInteger('concurrency', concurrency, 1);
@@ -66,7 +67,10 @@ export function configure(changes: Changes, gates: Gates, census: Census): void 
     gates.concurrency.core.throttledLimit = throttledConcurrency;
   }
   if (maxBytes !== undefined) gates.byteBudget.core.maxBytes = maxBytes;
-  if (concurrency !== undefined) setConcurrency(concurrency, gates);
+  if (concurrency !== undefined) {
+    engine.maxConcurrency = concurrency;
+    setConcurrency(concurrency, gates);
+  }
   gates.attempt.changed();
   gates.byteBudget.drain();
   gates.concurrency.drain();

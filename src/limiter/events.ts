@@ -1,4 +1,3 @@
-import { Subject } from 'rxjs';
 import type { CoreFact } from '../model/facts.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
@@ -56,13 +55,7 @@ const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   drained: 'info',
 };
 
-/** Tells whoever listens; nothing is made of an event to which nobody does. */
-export class Events extends Subject<LimiterEvent> {
-  tell(fact: LimiterFact): void {
-    if (this.observed) this.next(leveled(fact));
-  }
-}
-
+/** The same, with the level that a log should give it. */
 export function leveled(fact: LimiterFact): LimiterEvent {
   return { ...fact, level: LEVELS[fact.kind] };
 }

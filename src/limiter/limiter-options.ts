@@ -4,7 +4,12 @@ import { Sized } from '../model/sized.ts';
 import type { Amounts } from '../model/ticket.ts';
 import { GATE_KEYS, type GateOptions } from '../operators/gates.ts';
 import { checkCosts, checkPriority, type RequestOptions } from '../operators/intake.ts';
-import { RETRY_KEYS, type ResultOptions, type RetryOptions } from '../operators/send-options.ts';
+import {
+  checkRetryOptions,
+  RETRY_KEYS,
+  type ResultOptions,
+  type RetryOptions,
+} from '../operators/send-options.ts';
 
 export interface LimiterOptions
   extends Omit<GateOptions, 'concurrency' | 'maxBytes'>,
@@ -49,8 +54,12 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 /** What a stream says of its requests and results; all limits are the limiter's. */
 export interface LimiterThrottleOptions<T> extends ResultOptions, RequestOptions<T> {}
 
-/** A shared limit is a number: whose stream would it follow? */
-export function checkLimiterNumbers({ concurrency, maxBytes }: LimiterOptions): void {
+/** @throws RangeError or TypeError that names a wrong option; the rest is checked where it is read */
+export function checkLimiterOptions(options: LimiterOptions): void {
+  checkKeys('createLimiter', options, LIMITER_KEYS);
+  checkRetryOptions(options);
+  // A shared limit is a number: whose stream would it follow?
+  const { concurrency, maxBytes } = options;
   if (concurrency !== undefined) checkInteger('concurrency', concurrency, 1);
   if (maxBytes !== undefined) checkInteger('maxBytes', maxBytes, 0);
 }

@@ -1,57 +1,43 @@
 import {
-  filter,
-  map,
-  merge,
   Observable,
   type ObservableInput,
   type ObservedValueOf,
   type OperatorFunction,
-  skip,
 } from 'rxjs';
 import { CircuitOpenError } from '../core/circuit-open-error.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
-import type { RetryPolicy } from '../core/retry.ts';
-import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkAmount, checkFunction, checkKeys } from '../model/check.ts';
-import { LimiterClosedError } from '../model/errors.ts';
-import type { GateKind, Outcome } from '../model/outcome.ts';
+import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../operators/attempt-context.ts';
-import { surroundings } from '../operators/common-options.ts';
-import type { Dispatcher } from '../operators/dispatcher.ts';
-import { type Gates, gatesOf, sendThrough } from '../operators/gates.ts';
+import { sendThrough } from '../operators/gates.ts';
 import {
   checkRequestOptions,
   Intake,
-  type IntakeSurroundings,
   REQUEST_KEYS,
+  type RequestOptions,
 } from '../operators/intake.ts';
-import {
-  checkResultOptions,
-  checkRetryOptions,
-  dispatcherOf,
-  type Project,
-  RESULT_KEYS,
-  retryPolicyOf,
-} from '../operators/send-options.ts';
+import { checkResultOptions, type Project, RESULT_KEYS } from '../operators/send-options.ts';
+import { isAtRest } from './at-rest.ts';
 import { Call, type CallRoute, type Task } from './call.ts';
-import { Census, type LimiterProgress } from './census.ts';
+import type { LimiterProgress } from './census.ts';
 import { type Changes, configure } from './configure.ts';
-import { Events, type LimiterEvent, leveled } from './events.ts';
+import { Engine, type GroupSide } from './engine.ts';
+import type { Way } from './errand.ts';
+import type { LimiterEvent } from './events.ts';
 import { type Fetch, pacedFetch } from './fetch.ts';
 import { Acquisition, type Lease, type LeaseRoute, leaseOf } from './lease.ts';
 import {
   type AcquireOptions,
   checkAcquireOptions,
-  checkLimiterNumbers,
-  LIMITER_KEYS,
+  checkLimiterOptions,
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
-import { bindingOf, type LimiterSnapshot, type LimiterState, snapshotOf } from './snapshot.ts';
+import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
  * Makes one set of gates for everybody who uses one API key: streams and promises wait in the same
@@ -64,9 +50,7 @@ import { bindingOf, type LimiterSnapshot, type LimiterState, snapshotOf } from '
  * const answer = await limiter.run(() => client.complete('ready?'), { priority: 1 });
  */
 export function createLimiter(options: LimiterOptions = {}): Limiter {
-  checkKeys('createLimiter', options, LIMITER_KEYS);
-  checkLimiterNumbers(options);
-  checkRetryOptions(options);
+  checkLimiterOptions(options);
   return new Limiter(options);
 }
 
@@ -74,71 +58,51 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
 export class Limiter {
   /** What the API's answers say, and the backoff and the mode that follow. */
   readonly feedback: FeedbackSubject;
+  readonly #engine: Engine;
+  /** The way of a promise user. */
+  readonly #route: LeaseRoute & CallRoute<unknown> & { readonly intake: Intake<unknown> };
+
+  /**
+   * @internal
+   * @param group what the limiter has in common with others
+   */
+  constructor(options: LimiterOptions, group?: GroupSide) {
+    this.#engine = new Engine(options, group);
+    const { concurrency, byteBudget, attempt, feedback } = this.#engine.gates;
+    this.feedback = feedback;
+    this.#route = {
+      intake: new Intake(this.#engine.around),
+      first: concurrency,
+      rest: [byteBudget, attempt.gate],
+      dispatcher: this.#engine.dispatcherOf(callTask),
+    };
+  }
+
   /**
    * What happens here, each with the level that a log should give it. Changes of the mode are told
    * as long as somebody listens. A listener that throws disturbs no request; RxJS reports its error.
    */
-  readonly events$: Observable<LimiterEvent>;
+  get events$(): Observable<LimiterEvent> {
+    return this.#engine.events$;
+  }
+
   /** The state now, then each change. */
-  readonly state$: Observable<LimiterState>;
+  get state$(): Observable<LimiterState> {
+    return this.#engine.state$;
+  }
+
   /**
    * How far all have got: now, then at each milestone, and else as requests end, once a second at
    * the most. What has ended before the first look counts, but not for the mean duration.
    */
-  readonly progress$: Observable<LimiterProgress>;
-  /** A `fetch` to hand to an SDK. Each call is a request of `run`; its `body` is its size. */
-  readonly fetch: Fetch;
-  readonly #options: LimiterOptions;
-  readonly #around: IntakeSurroundings;
-  readonly #gates: Gates;
-  readonly #retry: RetryPolicy;
-  readonly #census: Census;
-  readonly #events = new Events();
-  /** The way of a promise user. */
-  readonly #route: LeaseRoute & CallRoute<unknown>;
-  #maxConcurrency: number;
-  #closed: LimiterClosedError | undefined = undefined;
+  get progress$(): Observable<LimiterProgress> {
+    return this.#engine.progress$;
+  }
 
-  /** @internal */
-  constructor(options: LimiterOptions) {
-    this.#options = options;
-    this.#maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
-    const { clock, probe } = surroundings(options);
-    this.#gates = gatesOf(options)({
-      isPrioritized: true,
-      tell: (fact) => this.#events.tell(fact),
-      door: () => this.#closed ?? this.#openCircuit(),
-      onWaited: (gate, waitMs, rounds) => {
-        if (!this.#events.observed) return;
-        this.#events.tell({ kind: 'waited', at: clock.now(), gate, waitMs, rounds });
-      },
-    });
-    this.feedback = this.#gates.feedback;
-    this.#retry = retryPolicyOf(options);
-    this.#census = new Census(clock, this.#counted(), options, (percent) =>
-      this.#events.tell({ kind: 'milestone', at: clock.now(), percent }),
-    );
-    this.#around = { clock, probe, attendance: this.#census };
-    this.#route = {
-      intake: new Intake(this.#around),
-      first: this.#gates.concurrency,
-      rest: [this.#gates.byteBudget, this.#gates.attempt.gate],
-      dispatcher: this.#dispatcherOf(callTask),
-    };
-    const modes = this.feedback.mode$.pipe(
-      skip(1),
-      map((mode) => leveled({ kind: 'modeChanged', at: clock.now(), mode })),
-    );
-    this.events$ = merge(this.#events, modes);
-    this.state$ = this.#watchState();
-    this.progress$ = new Observable((out) => {
-      out.next(this.#census.progress());
-      out.add(this.#census.reports.subscribe(out));
-    });
-    this.fetch = pacedFetch(
-      (task, request) => this.run(task, request),
-      (input, init) => fetch(input, init),
-    );
+  /** A `fetch` to hand to an SDK. Each call is a request of `run`; its `body` is its size. */
+  get fetch(): Fetch {
+    const send: Fetch = (input, init) => fetch(input, init);
+    return pacedFetch((task, options) => this.run(task, options), send);
   }
 
   /**
@@ -165,11 +129,12 @@ export class Limiter {
     checkKeys('limiter.throttle', options, [...RESULT_KEYS, ...REQUEST_KEYS]);
     checkResultOptions(options);
     checkRequestOptions(options);
-    const dispatcher = this.#dispatcherOf(project);
+    const { around, gates } = this.#engine;
+    const dispatcher = this.#engine.dispatcherOf(project);
     return (source) =>
       new Observable((out) => {
-        const intake = new Intake(this.#around, options);
-        sendThrough(source, out, this.#gates, intake, dispatcher, options);
+        const intake = new Intake(around, options);
+        sendThrough(source, out, gates, intake, dispatcher, options);
       });
   }
 
@@ -241,7 +206,7 @@ export class Limiter {
   /** A request that went past the limiter has gone well. */
   recordSuccess({ tokens }: { readonly tokens?: number } = {}): void {
     const now = this.feedback.clock.now();
-    this.#gates.attempt.cores.circuitBreaker?.recordVerdict(OK, now);
+    this.#engine.gates.attempt.cores.circuitBreaker?.recordVerdict(OK, now);
     if (tokens !== undefined) this.recordTokens(tokens);
     this.feedback.next(OK);
   }
@@ -251,32 +216,26 @@ export class Limiter {
    * @throws what `classify` throws
    */
   recordFailure(error?: unknown): void {
-    const { circuitBreaker, adaptive } = this.#gates.attempt.cores;
+    const { circuitBreaker, adaptive } = this.#engine.gates.attempt.cores;
     const verdict = error === undefined ? FAILED : this.#route.dispatcher.classify(error);
     const now = this.feedback.clock.now();
     circuitBreaker?.recordVerdict(verdict, now);
     if (adaptive instanceof CoolingCore) adaptive.recordVerdict(verdict, now);
     this.feedback.next(verdict);
-    this.#gates.attempt.changed();
+    this.#engine.gates.attempt.changed();
   }
 
   /** Tokens that were used past the limiter: charged to the limit that is named `tokens`, if there is one. */
   recordTokens(tokens: number): void {
     const used = checkAmount('tokens', tokens);
-    const limits = this.#gates.attempt.cores.rateLimit?.limits;
+    const limits = this.#engine.gates.attempt.cores.rateLimit?.limits;
     if (limits?.names.includes('tokens'))
       limits.charge({ tokens: used }, this.feedback.clock.now());
   }
 
   /** The state of everything now, in plain numbers. */
   snapshot(): LimiterSnapshot {
-    return snapshotOf({
-      gates: this.#gates,
-      census: this.#census,
-      maxConcurrency: this.#maxConcurrency,
-      state: this.#state,
-      now: this.feedback.clock.now(),
-    });
+    return this.#engine.snapshot();
   }
 
   /**
@@ -284,8 +243,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names the option; for one that cannot change, too
    */
   configure(changes: Changes): void {
-    configure(changes, this.#gates, this.#census);
-    if (changes.concurrency !== undefined) this.#maxConcurrency = changes.concurrency;
+    configure(changes, this.#engine);
   }
 
   /**
@@ -293,65 +251,38 @@ export class Limiter {
    * are still sent; see `drain`.
    */
   close(): void {
-    if (this.#closed !== undefined) return;
-    this.#closed = new LimiterClosedError();
-    const at = () => this.feedback.clock.now();
-    this.#events.tell({ kind: 'closed', at: at() });
-    this.#census.whenEmpty(() => {
-      this.#gates.attempt.close();
-      this.#events.tell({ kind: 'drained', at: at() });
-    });
+    this.#engine.close();
   }
 
   /** Resolves when no request waits or runs. New ones may come, unless the limiter is closed. */
   drain(): Promise<void> {
-    return new Promise((resolve) => this.#census.whenEmpty(resolve));
+    return new Promise((resolve) => this.#engine.census.whenEmpty(resolve));
   }
 
-  get #state(): LimiterState {
-    if (this.#closed !== undefined) return this.#census.present > 0 ? 'draining' : 'closed';
-    const { circuitBreaker, adaptive } = this.#gates.attempt.cores;
-    const now = this.feedback.clock.now();
-    if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
-    if (adaptive instanceof CoolingCore && adaptive.snapshot(now).state === 'cooling') {
-      return 'cooling';
-    }
-    return 'running';
+  /** @internal whether no request waits or runs */
+  get isIdle(): boolean {
+    return this.#engine.census.present === 0;
   }
 
-  #watchState(): Observable<LimiterState> {
-    return new Observable((out) => {
-      let last = this.#state;
-      out.next(last);
-      const changes = this.#events.pipe(
-        map(() => this.#state),
-        filter((state) => state !== last),
-      );
-      out.add(
-        changes.subscribe((state) => {
-          last = state;
-          out.next(state);
-        }),
-      );
-    });
+  /** @internal whether a new limiter would do the same as this one */
+  get isForgettable(): boolean {
+    return this.isIdle && isAtRest(this.#engine.gates);
   }
 
-  /** Why newcomers are turned away before they wait for a slot. */
-  #openCircuit(): Error | undefined {
-    return this.#gates.attempt.cores.circuitBreaker?.refusalAtTheDoor(this.feedback.clock.now());
+  /** @internal nobody will use it any more */
+  abandon(): void {
+    this.#engine.gates.attempt.close();
   }
 
-  #counted() {
-    const gates = this.#gates;
-    return {
-      get inFlight(): number {
-        return gates.concurrency.core.inFlight;
-      },
-      get binding(): GateKind | undefined {
-        return bindingOf(gates);
-      },
-      refusal: (ticket: Ticket) => gates.attempt.cores.rateLimit?.impossible(ticket),
-    };
+  /** @internal how requests of a stream go through this limiter, one of several that it uses */
+  wayOf<T, O extends ObservableInput<unknown>>(
+    project: Project<T, O>,
+    options: RequestOptions<T>,
+    count: { next: number },
+  ): Way<T, ObservedValueOf<O>> {
+    const intake = new Intake(this.#engine.around, options, count);
+    const { first, rest } = this.#route;
+    return { intake, first, rest, dispatcher: this.#engine.dispatcherOf(project) };
   }
 
   #bound() {
@@ -371,18 +302,6 @@ export class Limiter {
     const said = options ?? {};
     checkAcquireOptions(said);
     return intake.ticket(value, said.bytes ?? 0, said.tokens, intake.clock.now(), said);
-  }
-
-  #dispatcherOf<T, O extends ObservableInput<unknown>>(
-    project: Project<T, O>,
-  ): Dispatcher<T, ObservedValueOf<O>> {
-    const { attempt } = this.#gates;
-    const { probe } = this.#around;
-    const { probe: _, ...options } = this.#options;
-    return dispatcherOf(project, this.feedback, attempt.gate, this.#retry, {
-      ...options,
-      ...(probe && { probe }),
-    });
   }
 }
 

@@ -4,8 +4,8 @@ import type { Intake } from '../operators/intake.ts';
 import { type Abortable, Listening } from './listening.ts';
 
 /** Where the requests of one limiter get their tickets, and the gates that they pass. */
-export interface Route {
-  readonly intake: Intake<unknown>;
+export interface Route<T = unknown> {
+  readonly intake: Pick<Intake<T>, 'ticket'>;
   readonly first: Gate;
   readonly rest: readonly Gate[];
 }
@@ -14,7 +14,7 @@ export interface Route {
  * A request of a promise user on its way through the gates, one after the other. An abort takes it
  * out of the queue where it waits.
  */
-export abstract class Walk<T, R extends Route = Route> implements Receiver, Abortable {
+export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver, Abortable {
   gone = false;
   protected readonly route: R;
   readonly #value: T;
@@ -47,16 +47,21 @@ export abstract class Walk<T, R extends Route = Route> implements Receiver, Abor
     const { first } = this.route;
     if (this.#ticket === undefined) {
       const ticket = first.enterLater(this.#value, this);
-      if (ticket === undefined) this.#waitsAt = first;
+      if (ticket === undefined) this.#waitsAt = this.gone ? undefined : first;
       else this.#walk(ticket as Ticket<T>);
     } else if (first.enter(this.#ticket, this)) this.#walk(this.#ticket);
     else this.#waitsAt = first;
   }
 
-  ticketOf(value: T, arrivedAt: number): Ticket<T> {
-    this.#ticket = this.route.intake.ticket(value, 0, 0, arrivedAt);
-    this.#ticket.take(this);
+  ticketOf(value: T, arrivedAt: number): Ticket<T> | undefined {
+    this.#ticket = this.ticketFor(value, arrivedAt);
+    this.#ticket?.take(this);
     return this.#ticket;
+  }
+
+  /** Makes the ticket when the request's turn comes. Undefined: that failed, and the request is gone. */
+  protected ticketFor(value: T, arrivedAt: number): Ticket<T> | undefined {
+    return this.route.intake.ticket(value, 0, 0, arrivedAt);
   }
 
   admitted(ticket: Ticket<T>): void {
@@ -93,10 +98,11 @@ export abstract class Walk<T, R extends Route = Route> implements Receiver, Abor
     }
     if (this.gone) return;
     if (ticket.refusal === undefined) this.arrived(ticket);
-    else this.#refused(ticket, ticket.refusal);
+    else this.refused(ticket, ticket.refusal);
   }
 
-  #refused(ticket: Ticket<T>, error: Error): void {
+  /** A limit has refused the request. */
+  protected refused(ticket: Ticket<T>, error: Error): void {
     this.end();
     this.failed(error);
     ticket.settle('rejected');

@@ -235,6 +235,13 @@ export class Ticket<out T = unknown> {
     this.#endPatience();
   }
 
+  /** @internal there will be another attempt, which was not sent yet */
+  unsent(): void {
+    this.isSent = false;
+    this.verdict = undefined;
+    this.usage = undefined;
+  }
+
   /** @internal adds to what the present attempt has used */
   record(limit: string, amount: number): void {
     this.usage = { ...this.usage, [limit]: (this.usage?.[limit] ?? 0) + amount };

@@ -13,7 +13,8 @@ import { checkBoolean, checkChoice, checkFunction } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
-import type { AttemptOptions, CircuitOptions } from './attempt-options.ts';
+import { checkAttemptOptions, checkLimitOptions } from './attempt-checks.ts';
+import type { AttemptOptions, CircuitOptions, RateLimitOptions } from './attempt-options.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -34,26 +35,53 @@ export interface CoreSurroundings {
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
   readonly tell: Tell;
+  /** Whether a request may cost something of limits that are elsewhere. */
+  readonly ignoreUnknown: boolean;
 }
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function attemptCoresOf(options: AttemptOptions, around: CoreSurroundings): AttemptCores {
+  checkAttemptOptions(options);
   const { circuitBreaker, isFailure } = options;
-  const pace = options.pace && new Pace(options.pace, around.random);
+  const pace = options.pace && new Pace(options.pace, containedRandom(around.random));
   return {
     circuitBreaker:
       circuitBreaker === undefined
         ? undefined
         : circuitOf(circuitBreaker === true ? {} : circuitBreaker, isFailure, around.tell),
-    rateLimit: rateCoreOf(options, around),
+    rateLimit: rateCoreOf(options, around.tell, around.ignoreUnknown),
     pace,
     adaptive: adaptiveOf(options, around, pace?.interval),
   };
 }
 
+/**
+ * Chance that cannot fail: the draw comes after other limits were charged, and what throws there, or
+ * draws no number from 0 to 1, counts as 0.
+ */
+export function containedRandom(random: Random): Random {
+  let warned = false;
+  return () => {
+    let why: unknown;
+    try {
+      const drawn = random();
+      if (drawn >= 0 && drawn <= 1) return drawn;
+      why = `it drew ${drawn}`;
+    } catch (error) {
+      why = error;
+    }
+    if (!warned) process.emitWarning(`headgate: \`random\` failed: ${String(why)}`);
+    warned = true;
+    return 0;
+  };
+}
+
 /** The named limits, those of the short forms too. */
-export function limitsOf(options: AttemptOptions): Readonly<Record<string, RateLimit>> {
+export function limitsOf(
+  options: Pick<AttemptOptions, 'limits' | 'requestsPerMinute' | 'tokensPerMinute'>,
+): Readonly<Record<string, RateLimit>> {
   const { limits, requestsPerMinute, tokensPerMinute } = options;
+  checkLimitOptions(options);
   return {
     ...limits,
     ...(requestsPerMinute !== undefined && {
@@ -65,13 +93,19 @@ export function limitsOf(options: AttemptOptions): Readonly<Record<string, RateL
   };
 }
 
-function rateCoreOf(options: AttemptOptions, { tell }: CoreSurroundings): RateCore | undefined {
+/** @param ignoreUnknown whether a request may cost something of limits that are elsewhere */
+export function rateCoreOf(
+  options: RateLimitOptions & Pick<AttemptOptions, 'requestsPerMinute' | 'tokensPerMinute'>,
+  tell: Tell,
+  ignoreUnknown: boolean,
+): RateCore | undefined {
   const limits = limitsOf(options);
   if (options.limits === undefined && Object.keys(limits).length === 0) return undefined;
   const { onLimit = 'wait', refundRejected = false } = options;
   checkChoice('onLimit', onLimit, ['wait', 'fail']);
   checkBoolean('refundRejected', refundRejected);
-  return new RateCore(new RateLimits(limits), { onLimit, refundRejected }, tell);
+  const rules = { onLimit, refundRejected, ignoreUnknown };
+  return new RateCore(new RateLimits(limits), rules, tell);
 }
 
 /** @throws RangeError or TypeError that names a wrong option */

@@ -1,6 +1,7 @@
 import { Composite, type Part } from '../core/composite.ts';
 import type { Slots } from '../core/slots.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import type { Commons } from '../gate/commons.ts';
 import { Gate } from '../gate/gate.ts';
 import type { GateRules } from '../gate/rules.ts';
 import { Waker } from '../gate/waker.ts';
@@ -20,6 +21,8 @@ export interface AttemptSurroundings {
   readonly concurrency: Gate<Slots>;
   /** Told of every change; the probe is told in any case. */
   readonly tell?: Tell | undefined;
+  /** Limits that other gates share. */
+  readonly commons?: Commons | undefined;
   /** Of the gate's queue. */
   readonly rules?: GateRules | undefined;
 }
@@ -41,7 +44,7 @@ export interface AttemptGate {
  * @throws RangeError or TypeError that names a wrong option
  */
 export function openAttemptGate(options: AttemptOptions, around: AttemptSurroundings): AttemptGate {
-  const { clock, random, probe, feedback, concurrency, rules } = around;
+  const { clock, random, probe, feedback, concurrency, commons, rules } = around;
   const slots = concurrency.core;
   const tell = (fact: CoreFact) => {
     arm();
@@ -53,18 +56,26 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     concurrency.drain();
   };
   const now = clock.now();
-  const cores = attemptCoresOf(options, { now, random, maxLimit: slots.limit, apply, tell });
+  const cores = attemptCoresOf(options, {
+    now,
+    random,
+    maxLimit: slots.limit,
+    apply,
+    tell,
+    ignoreUnknown: commons !== undefined,
+  });
   const { adaptive } = cores;
   if (adaptive !== undefined) {
     slots.limit = 'cooling' in adaptive ? adaptive.cooling.limit : adaptive.gradient.limit;
   }
   const parts = partsOf(cores);
-  if (parts.length === 0 && !isBounded(rules)) {
+  if (parts.length === 0 && commons === undefined && !isBounded(rules)) {
     return { gate: feedback.gate, cores, changed: () => feedback.gate.drain(), close: () => {} };
   }
   const backoff: Part = { kind: 'backoff', core: feedback.partOf(() => gate.drain()) };
   const composite = new Composite([backoff, ...parts]);
-  const gate: Gate = new Gate('backoff', composite, clock, probe, rules);
+  const core = commons?.coreOf(composite, () => gate.drain()) ?? composite;
+  const gate: Gate = new Gate('backoff', core, clock, probe, rules);
   const wake = () => {
     composite.advance(clock.now());
     arm();

@@ -43,16 +43,13 @@ export function openConcurrencyGate(
   return new Gate('concurrency', slots, clock, probe, rules);
 }
 
-/** Lets the gate's limit follow a stream of limits while `out` is subscribed. */
+/** Lets a limit follow a stream of limits while `out` is subscribed. */
 export function followConcurrency<R>(
   out: Subscriber<R>,
   { concurrency }: ConcurrencyOptions,
-  gate: Gate<Slots>,
+  apply: (limit: number) => void,
 ): void {
-  follow(out, 'concurrency', concurrency, 1, (limit) => {
-    gate.core.limit = limit;
-    gate.drain();
-  });
+  follow(out, 'concurrency', concurrency, 1, apply);
 }
 
 /**
@@ -76,7 +73,10 @@ export function concurrencyLimit<T>(
   return (source) =>
     new Observable((out) => {
       const gate = openConcurrencyGate(options, around);
-      followConcurrency(out, options, gate);
+      followConcurrency(out, options, (limit) => {
+        gate.core.limit = limit;
+        gate.drain();
+      });
       // A wrong limit may have come at once.
       if (out.closed) return;
       source.subscribe(new Passage(out, gate, new Intake<T>(around), options));

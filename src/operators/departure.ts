@@ -9,11 +9,9 @@ import { InOrder } from './in-order.ts';
 import { type Arrival, type Intake, isTicket } from './intake.ts';
 import type { ResultOptions } from './send-options.ts';
 
-/** Sends what arrives, and hands the results downstream: the subscriber behind `dispatch`. */
+/** Sends requests, and hands their results downstream. */
 export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R> {
   readonly #out: Subscriber<R | Outcome<T, R>>;
-  readonly #intake: Intake<T>;
-  readonly #dispatcher: Dispatcher<T, R>;
   readonly #outcomes: boolean;
   readonly #order: InOrder<R | Outcome<T, R>> | undefined;
   readonly #flights = new Roster<Flight<T, R>>();
@@ -21,36 +19,23 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
-    intake: Intake<T>,
-    dispatcher: Dispatcher<T, R>,
     { outcomes = false, ordered = false }: ResultOptions,
   ) {
     super(out);
     this.#out = out;
-    this.#intake = intake;
-    this.#dispatcher = dispatcher;
     this.#outcomes = outcomes;
     this.#order = ordered ? new InOrder(out) : undefined;
     out.add(() => this.#close());
   }
 
-  protected override _next(arrival: Arrival<T>): void {
-    let ticket: Ticket<T>;
-    try {
-      ticket = isTicket(arrival)
-        ? arrival
-        : this.#intake.ticketOf(arrival, this.#intake.clock.now());
-      ticket.take(this);
-    } catch (error) {
-      this.#out.error(error);
-      return;
-    }
+  /** Sends a ticket that was taken over. */
+  send(ticket: Ticket<T>, dispatcher: Dispatcher<T, R>): void {
     // Whoever was told of its arrival may have unsubscribed.
     if (this.#out.closed) {
       ticket.settle('cancelled');
       return;
     }
-    const flight = new Flight(ticket, this.#dispatcher, this);
+    const flight = new Flight(ticket, dispatcher, this);
     this.#flights.add(flight);
     flight.slot = this.#order?.open();
     flight.send();
@@ -160,4 +145,37 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 /** A request that failed without having been sent was rejected. */
 export function endOf(ticket: Ticket, outcome: 'ok' | 'failed'): SettleOutcome {
   return ticket.refusal !== undefined && ticket.attempts === 0 ? 'rejected' : outcome;
+}
+
+/** Sends all that arrives in one way: the subscriber behind `dispatch`. */
+export class DirectDeparture<T, R> extends Departure<T, R> {
+  readonly #out: Subscriber<R | Outcome<T, R>>;
+  readonly #intake: Intake<T>;
+  readonly #dispatcher: Dispatcher<T, R>;
+
+  constructor(
+    out: Subscriber<R | Outcome<T, R>>,
+    intake: Intake<T>,
+    dispatcher: Dispatcher<T, R>,
+    results: ResultOptions,
+  ) {
+    super(out, results);
+    this.#out = out;
+    this.#intake = intake;
+    this.#dispatcher = dispatcher;
+  }
+
+  protected override _next(arrival: Arrival<T>): void {
+    let ticket: Ticket<T>;
+    try {
+      ticket = isTicket(arrival)
+        ? arrival
+        : this.#intake.ticketOf(arrival, this.#intake.clock.now());
+      ticket.take(this);
+    } catch (error) {
+      this.#out.error(error);
+      return;
+    }
+    this.send(ticket, this.#dispatcher);
+  }
 }

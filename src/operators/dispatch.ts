@@ -8,7 +8,7 @@ import { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
-import { Departure } from './departure.ts';
+import { DirectDeparture } from './departure.ts';
 import { type Arrival, Intake } from './intake.ts';
 import {
   checkResultOptions,
@@ -70,6 +70,6 @@ export function dispatch<T, O extends ObservableInput<unknown>>(
         ...options,
         probe: around.probe,
       });
-      source.subscribe(new Departure(out, new Intake<T>(around), dispatcher, options));
+      source.subscribe(new DirectDeparture(out, new Intake<T>(around), dispatcher, options));
     });
 }

@@ -228,6 +228,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       return false;
     }
     if (delayMs === undefined) return false;
+    this.ticket.unsent();
     const wait = new RetryWait(this.ticket, this.#gates, {
       ready: () => this.send(),
       // A response that was let go is no error that a user could read.

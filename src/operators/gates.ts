@@ -1,5 +1,6 @@
 import type { Observable, Subscriber } from 'rxjs';
 import type { ByteBudget } from '../core/byte-budget.ts';
+import { CoolingCore } from '../core/cooling-core.ts';
 import type { Slots } from '../core/slots.ts';
 import {
   BACKOFF_KEYS,
@@ -7,6 +8,7 @@ import {
   checkBackoffOptions,
   FeedbackSubject,
 } from '../feedback/feedback-subject.ts';
+import type { Commons } from '../gate/commons.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { GateRules, OnWaited } from '../gate/rules.ts';
 import { checkKeys } from '../model/check.ts';
@@ -28,7 +30,7 @@ import {
   checkConcurrencyOptions,
   openConcurrencyGate,
 } from './concurrency-limit.ts';
-import { Departure } from './departure.ts';
+import { DirectDeparture } from './departure.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Arrival, Intake } from './intake.ts';
 import { Passage } from './passage.ts';
@@ -69,12 +71,14 @@ export interface GateExtras {
   /** Whether requests may have priorities. */
   readonly isPrioritized?: boolean;
   readonly tell?: Tell;
+  /** Limits that other sets of gates share. */
+  readonly commons?: Commons;
   readonly door?: NonNullable<GateRules['door']>;
   readonly onWaited?: OnWaited;
 }
 
 /**
- * Checks the options, once, and returns what makes a set of gates of them.
+ * Returns what makes sets of gates; it checks what they need no core for. Making one checks the rest.
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gatesOf(
@@ -92,23 +96,45 @@ export function gatesOf(
   const backoff = { ...options.backoff, clock, probe };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
-  const open = (extras: GateExtras = {}): Gates => {
+  return (extras = {}) => {
     const feedback = shared ?? new FeedbackSubject(backoff);
     const around = { clock, probe, feedback };
-    const { tell, door, isPrioritized = false, onWaited } = extras;
+    const { tell, door, isPrioritized = false, onWaited, commons } = extras;
     const queues = queuesOf(options, clock);
     const rules = rulesOf(queues, isPrioritized);
     const concurrency = openConcurrencyGate(options, around, rules && { ...rules, door });
     const byteBudget = openByteBudgetGate(options, around, rules);
-    const attempt = openAttemptGate(options, { ...around, random, concurrency, tell, rules });
+    const attempt = openAttemptGate(options, {
+      ...around,
+      random,
+      concurrency,
+      commons,
+      tell,
+      rules,
+    });
     if (onWaited !== undefined) {
       for (const gate of [concurrency, byteBudget, attempt.gate]) gate.onWaited = onWaited;
     }
     return { concurrency, byteBudget, attempt, feedback, queues };
   };
-  // What is wrong with the options of attempts is found by making what they are for.
-  open().attempt.close();
-  return open;
+}
+
+/** Another concurrency from now on. An adaptive limit keeps what it has learned, below it. */
+export function setConcurrency(
+  concurrency: number,
+  { concurrency: gate, attempt, feedback }: Gates,
+): void {
+  const { adaptive } = attempt.cores;
+  if (adaptive === undefined) gate.core.limit = concurrency;
+  else if (adaptive instanceof CoolingCore) {
+    adaptive.cooling.setMaxLimit(concurrency, feedback.clock.now());
+    gate.core.limit = adaptive.cooling.limit;
+    attempt.changed();
+  } else {
+    adaptive.gradient.setMaxLimit(concurrency);
+    gate.core.limit = adaptive.gradient.limit;
+  }
+  gate.drain();
 }
 
 /** Subscribes to the source and takes its requests through all gates to the API. */
@@ -120,7 +146,7 @@ export function sendThrough<T, R>(
   dispatcher: Dispatcher<T, R>,
   results: ResultOptions,
 ): void {
-  const departure = new Departure(out, intake, dispatcher, results);
+  const departure = new DirectDeparture(out, intake, dispatcher, results);
   const attempt = new Passage(departure, gates.attempt.gate, intake);
   const byteBudget = new Passage(attempt, gates.byteBudget, intake);
   source.subscribe(new Passage(byteBudget, gates.concurrency, intake));

@@ -56,14 +56,20 @@ export class Intake<T> implements Origin {
   readonly needsTickets: boolean;
   readonly #attendance: Attendance | undefined;
   readonly #options: RequestOptions<T>;
-  #index = 0;
+  readonly #count: { next: number };
 
-  constructor({ clock, probe, attendance }: IntakeSurroundings, options: RequestOptions<T> = {}) {
+  /** @param count counts the requests of a stream, where several intakes make tickets for it */
+  constructor(
+    { clock, probe, attendance }: IntakeSurroundings,
+    options: RequestOptions<T> = {},
+    count = { next: 0 },
+  ) {
     this.clock = clock;
     this.probe = probe;
     this.needsTickets = probe !== undefined || options.priority !== undefined;
     this.#attendance = attendance;
     this.#options = options;
+    this.#count = count;
   }
 
   tokensOf(value: unknown, bytes: number): number {
@@ -83,8 +89,8 @@ export class Intake<T> implements Origin {
     arrivedAt: number,
     { priority, costs }: { readonly priority?: number; readonly costs?: Amounts } = NOTHING,
   ): Ticket<V> {
-    const ticket = new Ticket(this, value, bytes, tokens, this.#index, arrivedAt);
-    this.#index += 1;
+    const ticket = new Ticket(this, value, bytes, tokens, this.#count.next, arrivedAt);
+    this.#count.next += 1;
     if (priority !== undefined) ticket.priority = priority;
     if (costs !== undefined) ticket.costs = costs;
     if (this.#attendance !== undefined) {

@@ -3,6 +3,7 @@ import { Pace, type PaceOptions } from '../core/pace.ts';
 import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { containedRandom } from './attempt-cores.ts';
 import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
 import type { Arrival } from './intake.ts';
 import { attemptOperator } from './open-gate.ts';
@@ -29,5 +30,5 @@ export function pace<T>(
   const around = surroundings(options);
   // What is wrong with the options is found by making what they are for.
   new Pace(options, random);
-  return attemptOperator('pace', () => new Pace(options, random), around, options);
+  return attemptOperator('pace', () => new Pace(options, containedRandom(random)), around, options);
 }

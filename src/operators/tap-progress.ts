@@ -1,4 +1,4 @@
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { defer, type MonoTypeOperatorFunction, tap } from 'rxjs';
 import { Progress, type ProgressOptions, type ProgressSnapshot } from '../core/progress.ts';
 import { systemClock } from '../gate/system-clock.ts';
 import { checkFunction, checkKeys, checkNumber } from '../model/check.ts';
@@ -47,7 +47,7 @@ export function tapProgress<T>(
   // What is wrong with the other options is found by making what they are for.
   new Progress(options, 0);
   return (source) =>
-    new Observable((out) => {
+    defer(() => {
       const progress = new Progress(options, clock.now());
       let reportedAt = Number.NEGATIVE_INFINITY;
       const report = (now: number, milestone?: number) => {
@@ -57,23 +57,18 @@ export function tapProgress<T>(
         const etaMs = remaining === undefined ? undefined : etaOf(remaining, ratePerSecond);
         tell(listener, { ...snapshot, etaMs, milestone });
       };
-      return source.subscribe({
-        next: (value) => {
-          const now = clock.now();
-          const milestones = progress.record(isFailed(value) ? 'failed' : 'ok', undefined, now);
-          for (const percent of milestones) report(now, percent);
-          if (now - reportedAt >= everyMs) report(now);
-          out.next(value);
-        },
-        error: (error) => {
-          report(clock.now());
-          out.error(error);
-        },
-        complete: () => {
-          report(clock.now());
-          out.complete();
-        },
-      });
+      return source.pipe(
+        tap({
+          next: (value) => {
+            const now = clock.now();
+            const milestones = progress.record(isFailed(value) ? 'failed' : 'ok', undefined, now);
+            for (const percent of milestones) report(now, percent);
+            if (milestones.length === 0 && now - reportedAt >= everyMs) report(now);
+          },
+          error: () => report(clock.now()),
+          complete: () => report(clock.now()),
+        }),
+      );
     });
 }
 

@@ -10,7 +10,7 @@ import type { Sized } from '../model/sized.ts';
 import { followMaxBytes } from './byte-budget.ts';
 import { surroundings } from './common-options.ts';
 import { followConcurrency } from './concurrency-limit.ts';
-import { GATE_KEYS, type GateOptions, gatesOf, sendThrough } from './gates.ts';
+import { GATE_KEYS, type GateOptions, gatesOf, sendThrough, setConcurrency } from './gates.ts';
 import { checkRequestOptions, Intake, REQUEST_KEYS, type RequestOptions } from './intake.ts';
 import {
   checkResultOptions,
@@ -67,11 +67,13 @@ export function throttle<T, O extends ObservableInput<unknown>>(
   checkRequestOptions(options);
   const around = surroundings(options);
   const openGates = gatesOf(options);
+  // What is wrong with the options of attempts is found by making what they are for.
+  openGates().attempt.close();
   return (source) =>
     new Observable((out) => {
       const gates = openGates({ isPrioritized: options.priority !== undefined });
       out.add(() => gates.attempt.close());
-      followConcurrency(out, options, gates.concurrency);
+      followConcurrency(out, options, (limit) => setConcurrency(limit, gates));
       followMaxBytes(out, options, gates.byteBudget);
       // A wrong limit may have come at once.
       if (out.closed) return;

@@ -8,7 +8,7 @@ export class UnknownLimitError extends HeadgateError {
   readonly known: readonly string[];
   constructor(limit: string, known: readonly string[]) {
     const names = known.map((name) => `"${name}"`).join(', ');
-    super(`no limit is named "${limit}"; there are ${names}`);
+    super(`no limit is named "${limit}"; there are ${names === '' ? 'none' : names}`);
     this.limit = limit;
     this.known = known;
   }

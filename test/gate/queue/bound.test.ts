@@ -7,11 +7,8 @@ import {
   type QueueBound,
   queueBound,
 } from '../../../src/gate/queue/bound.ts';
-import { FairQueue } from '../../../src/gate/queue/fair-queue.ts';
-import { PriorityOrder } from '../../../src/gate/queue/priority-order.ts';
 import { PriorityQueue } from '../../../src/gate/queue/priority-queue.ts';
 import {
-  costOf,
   isDead,
   keyOf,
   kill,
@@ -28,8 +25,6 @@ import {
 
 const fifo = () => new Fifo<Waiter, Waiter>(isDead);
 const priorities = () => new PriorityQueue<Waiter, Waiter>(isDead, { priorityOf, agingMs: 10 });
-const newLane = () => new PriorityOrder<Waiter, Waiter>({ priorityOf, agingMs: 10 });
-const fair = () => new FairQueue<Waiter, Waiter>(isDead, { keyOf, costOf, newLane });
 
 /** What a gate does with a newcomer. @returns who has gone */
 function enter(queue: Waiters, bound: QueueBound, sort: Sort = {}): Waiter[] {
@@ -71,7 +66,7 @@ describe('a bound', () => {
     },
   );
 
-  it.each([['fifo', fifo] as const, ['priority', priorities] as const, ['fair', fair] as const])(
+  it.each([['fifo', fifo] as const, ['priority', priorities] as const])(
     'is kept exactly, whoever has died in the queue: %s',
     (_, make) => {
       const bounds = fc.record({
@@ -144,41 +139,5 @@ describe('the oldest', () => {
     expect(enter(queue, bound, { priority: 9 })).toEqual([young]);
     expect(serveAll(queue).map(priorityOf)).toEqual([9, 2, 1]);
     expect(high?.dead).toBe(false);
-  });
-
-  it('is that of the key that has the most, so that a flood drowns itself', () => {
-    const queue = fair();
-    const bound = queueBound(10, 'drop-oldest');
-    const quiet = [push(queue, { key: 'quiet' }), push(queue, { key: 'still' })];
-    const flood = Array.from({ length: 8 }, () => push(queue, { key: 'flood' }));
-    for (const item of flood) expect(enter(queue, bound, { key: 'flood' })).toEqual([item]);
-    enter(queue, bound, { key: 'new' });
-    const served = serveAll(queue);
-    expect(served).toEqual(expect.arrayContaining(quiet));
-    expect(served.filter(({ key }) => key === 'flood')).toHaveLength(7);
-  });
-
-  it('compares priorities within a key alone', () => {
-    const queue = fair();
-    const bound = queueBound(2, 'drop-oldest');
-    const [first, second] = [7, 8].map((priority) => push(queue, { key: 'a', priority }));
-    const humble = enter(queue, bound, { key: 'a', priority: 0 });
-    expect(humble.map(priorityOf)).toEqual([0]);
-    expect(enter(queue, bound, { key: 'b', priority: 0 })).toEqual([first]);
-    expect(serve(queue)).toBe(second);
-    const urgent = push(queue, { key: 'b', priority: 9 });
-    expect(serve(queue)).toBe(urgent);
-    const flood = [push(queue, { key: 'c' }), push(queue, { key: 'c' })];
-    expect(enter(queue, queueBound(3, 'drop-oldest'), { key: 'b', priority: -1 })).toEqual([
-      flood[0],
-    ]);
-  });
-
-  it('is not charged to its key', () => {
-    const queue = new FairQueue<Waiter, Waiter>(isDead, { keyOf, costOf, minQuantum: 3 });
-    for (const key of ['a', 'a', 'a', 'a', 'a', 'a', 'a', 'b', 'b', 'b', 'b']) push(queue, { key });
-    queue.seek();
-    enter(queue, queueBound(11, 'drop-oldest'), { key: 'b' });
-    expect(serveAll(queue).map(keyOf).join('')).toBe('aaabbbaaabb');
   });
 });

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairQueue } from '../../../src/gate/queue/fair-queue.ts';
-import { PriorityOrder } from '../../../src/gate/queue/priority-order.ts';
 import { PriorityQueue } from '../../../src/gate/queue/priority-queue.ts';
 import {
-  costOf,
-  keyOf,
   kill,
   peek,
   priorityOf,
@@ -19,17 +15,12 @@ import {
 
 type Asks = { count: number };
 
-const newLane = () => new PriorityOrder<Waiter, Waiter>({ priorityOf, agingMs: 10 });
-const KINDS = ['priority', 'fair', 'fair with priorities'] as const;
-
-function queueOf(kind: (typeof KINDS)[number], asks: Asks = { count: 0 }): Waiters {
+function queueOf(asks: Asks = { count: 0 }): Waiters {
   const isDead = (item: Waiter) => {
     asks.count += 1;
     return item.dead;
   };
-  if (kind === 'priority') return new PriorityQueue(isDead, { priorityOf, agingMs: 10 });
-  const lanes = kind === 'fair' ? {} : { newLane };
-  return new FairQueue(isDead, { keyOf, costOf, ...lanes });
+  return new PriorityQueue(isDead, { priorityOf, agingMs: 10 });
 }
 
 const sorts = [
@@ -38,11 +29,11 @@ const sorts = [
   { key: 'a', priority: 2 },
 ];
 
-describe.each(KINDS)('the dead of a queue: %s', (kind) => {
+describe('the dead of a queue by priority', () => {
   it('are neither served nor counted, and nobody else is lost', () => {
     fc.assert(
       fc.property(script(true), (steps) => {
-        const queue = queueOf(kind);
+        const queue = queueOf();
         let living: Waiter[] = [];
         for (const step of steps) {
           if (step.do === 'push') living.push(push(queue, step.sort));
@@ -65,8 +56,8 @@ describe.each(KINDS)('the dead of a queue: %s', (kind) => {
   });
 
   it('keep the order of the living when they are swept out', () => {
-    const whole = queueOf(kind);
-    const swept = queueOf(kind);
+    const whole = queueOf();
+    const swept = queueOf();
     for (let at = 0; at < 200; at += 1) {
       const sort = sorts[at % 3];
       const dying = push(swept, sort, at);
@@ -81,7 +72,7 @@ describe.each(KINDS)('the dead of a queue: %s', (kind) => {
   });
 
   it('may be buried some time after their death', () => {
-    const queue = queueOf(kind);
+    const queue = queueOf();
     const items = Array.from({ length: 100 }, (_, at) => push(queue, sorts[at % 3], at));
     const [early, late] = [items.slice(0, 60), items.slice(60, 99)];
     for (const item of late) item.dead = true;
@@ -95,7 +86,7 @@ describe.each(KINDS)('the dead of a queue: %s', (kind) => {
   });
 
   it('do not take the head with them from whoever works on it', () => {
-    const queue = queueOf(kind);
+    const queue = queueOf();
     const items = Array.from({ length: 100 }, (_, at) => push(queue, { priority: 0 }, at));
     const head = peek(queue);
     kill(queue, ...items.slice(0, 90));
@@ -107,7 +98,7 @@ describe.each(KINDS)('the dead of a queue: %s', (kind) => {
 
   it('cost O(1) each, amortised: nobody is asked often whether it has died', () => {
     const asks = { count: 0 };
-    const queue = queueOf(kind, asks);
+    const queue = queueOf(asks);
     const items = Array.from({ length: 100_000 }, (_, at) => push(queue, sorts[at % 3], at));
     for (const item of items.toReversed()) {
       kill(queue, item);
@@ -119,7 +110,7 @@ describe.each(KINDS)('the dead of a queue: %s', (kind) => {
   });
 
   it('are let go of when they outnumber the living', () => {
-    const queue = queueOf(kind);
+    const queue = queueOf();
     const living = push(queue);
     const items = Array.from({ length: 1000 }, (_, at) => push(queue, sorts[at % 3], at));
     kill(queue, ...items);

@@ -1,4 +1,4 @@
-import { checkNumber } from '../../model/check.ts';
+import { checkNumber } from '../model/check.ts';
 import type { Link } from './link.ts';
 
 /** The least cost: free requests without end must not keep the turn for ever. */

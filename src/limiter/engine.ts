@@ -1,0 +1,193 @@
+import {
+  filter,
+  map,
+  merge,
+  Observable,
+  type ObservableInput,
+  type ObservedValueOf,
+  Subject,
+  skip,
+} from 'rxjs';
+import { CoolingCore } from '../core/cooling-core.ts';
+import type { RateCore } from '../core/rate-core.ts';
+import { UnknownLimitError } from '../core/rate-limit/errors.ts';
+import type { RetryPolicy } from '../core/retry.ts';
+import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
+import type { Clock } from '../model/clock.ts';
+import { LimiterClosedError } from '../model/errors.ts';
+import type { GateKind } from '../model/outcome.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { surroundings } from '../operators/common-options.ts';
+import type { Dispatcher } from '../operators/dispatcher.ts';
+import { type Gates, gatesOf } from '../operators/gates.ts';
+import type { IntakeSurroundings } from '../operators/intake.ts';
+import { dispatcherOf, type Project, retryPolicyOf } from '../operators/send-options.ts';
+import { Census, type LimiterProgress } from './census.ts';
+import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
+import type { LimiterOptions } from './limiter-options.ts';
+import type { SharedLimits } from './shared-limits.ts';
+import { bindingOf, type LimiterSnapshot, type LimiterState, snapshotOf } from './snapshot.ts';
+
+/** What one limiter of a group has in common with the others. */
+export interface GroupSide {
+  readonly shared: SharedLimits | undefined;
+  readonly isHeard: () => boolean;
+  readonly tell: (event: LimiterEvent) => void;
+}
+
+/** What works inside a limiter: its gates, who counts its requests, and what it tells. */
+export class Engine {
+  readonly clock: Clock;
+  readonly gates: Gates;
+  readonly census: Census;
+  /** What intakes need. */
+  readonly around: IntakeSurroundings;
+  maxConcurrency: number;
+  readonly #options: LimiterOptions;
+  readonly #group: GroupSide | undefined;
+  readonly #retry: RetryPolicy;
+  readonly #events = new Subject<LimiterEvent>();
+  #closed: LimiterClosedError | undefined = undefined;
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: LimiterOptions, group: GroupSide | undefined) {
+    this.#options = options;
+    this.#group = group;
+    this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
+    const { clock, probe } = surroundings(options);
+    this.clock = clock;
+    this.gates = gatesOf(options)({
+      isPrioritized: true,
+      ...(group?.shared && { commons: group.shared.commons }),
+      tell: (fact) => this.tell(fact),
+      door: () => this.#closed ?? this.#openCircuit(),
+      onWaited: (gate, waitMs, rounds) => {
+        if (this.#isHeard) this.tell({ kind: 'waited', at: clock.now(), gate, waitMs, rounds });
+      },
+    });
+    this.#retry = retryPolicyOf(options);
+    this.census = new Census(clock, this.#counted(), options, (percent) =>
+      this.tell({ kind: 'milestone', at: clock.now(), percent }),
+    );
+    this.around = { clock, probe, attendance: this.census };
+  }
+
+  /** Changes of the mode are told by a timer of their own, as long as somebody listens. */
+  get events$(): Observable<LimiterEvent> {
+    const { clock, gates } = this;
+    const modes = gates.feedback.mode$.pipe(
+      skip(1),
+      map((mode) => leveled({ kind: 'modeChanged', at: clock.now(), mode })),
+    );
+    return merge(this.#events, modes);
+  }
+
+  get state$(): Observable<LimiterState> {
+    return new Observable((out) => {
+      let last = this.state;
+      out.next(last);
+      const changes = this.#events.pipe(
+        map(() => this.state),
+        filter((state) => state !== last),
+      );
+      out.add(
+        changes.subscribe((state) => {
+          last = state;
+          out.next(state);
+        }),
+      );
+    });
+  }
+
+  get progress$(): Observable<LimiterProgress> {
+    return new Observable((out) => {
+      out.next(this.census.progress());
+      out.add(this.census.reports.subscribe(out));
+    });
+  }
+
+  get state(): LimiterState {
+    if (this.#closed !== undefined) return this.census.present > 0 ? 'draining' : 'closed';
+    const { circuitBreaker, adaptive } = this.gates.attempt.cores;
+    const now = this.clock.now();
+    if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
+    if (adaptive instanceof CoolingCore && adaptive.snapshot(now).state === 'cooling') {
+      return 'cooling';
+    }
+    return 'running';
+  }
+
+  snapshot(): LimiterSnapshot {
+    const { gates, census, maxConcurrency, state, clock } = this;
+    return snapshotOf({ gates, census, maxConcurrency, state, now: clock.now() });
+  }
+
+  close(): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = new LimiterClosedError();
+    this.tell({ kind: 'closed', at: this.clock.now() });
+    this.census.whenEmpty(() => {
+      this.gates.attempt.close();
+      this.tell({ kind: 'drained', at: this.clock.now() });
+    });
+  }
+
+  dispatcherOf<T, O extends ObservableInput<unknown>>(
+    project: Project<T, O>,
+  ): Dispatcher<T, ObservedValueOf<O>> {
+    const { attempt, feedback } = this.gates;
+    const { probe } = this.around;
+    const { probe: _, ...options } = this.#options;
+    return dispatcherOf(project, feedback, attempt.gate, this.#retry, {
+      ...options,
+      ...(probe && { probe }),
+    });
+  }
+
+  /** Nothing is made of an event to which nobody listens. */
+  tell(fact: LimiterFact): void {
+    if (!this.#isHeard) return;
+    const event = leveled(fact);
+    this.#events.next(event);
+    this.#group?.tell(event);
+  }
+
+  get #isHeard(): boolean {
+    return this.#events.observed || this.#group?.isHeard() === true;
+  }
+
+  /** Why newcomers are turned away before they wait for a slot. */
+  #openCircuit(): Error | undefined {
+    return this.gates.attempt.cores.circuitBreaker?.refusalAtTheDoor(this.clock.now());
+  }
+
+  #counted() {
+    const { gates } = this;
+    const limits = [gates.attempt.cores.rateLimit, this.#group?.shared?.rateLimit].filter(
+      (core) => core !== undefined,
+    );
+    return {
+      get inFlight(): number {
+        return gates.concurrency.core.inFlight;
+      },
+      get binding(): GateKind | undefined {
+        return bindingOf(gates);
+      },
+      refusal: (ticket: Ticket) => impossible(ticket, limits),
+    };
+  }
+}
+
+/** Why a request can never be sent, whatever it waits; undefined: it can. */
+function impossible(ticket: Ticket, cores: readonly RateCore[]): Error | undefined {
+  if (ticket.costs !== undefined) {
+    const names = cores.flatMap((core) => core.limits.names);
+    const unknown = Object.keys(ticket.costs).find((name) => !names.includes(name));
+    if (unknown !== undefined) return new UnknownLimitError(unknown, names);
+  }
+  for (const core of cores) {
+    const error = core.impossible(ticket);
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}

@@ -1,0 +1,115 @@
+import { Subscriber } from 'rxjs';
+import { type Enlisted, Roster } from '../model/roster.ts';
+import type { Sized } from '../model/sized.ts';
+import type { Ticket } from '../model/ticket.ts';
+import type { Departure } from '../operators/departure.ts';
+import type { Dispatcher } from '../operators/dispatcher.ts';
+import type { Intake } from '../operators/intake.ts';
+import { type Route, Walk } from './walk.ts';
+
+/** The gates of one key, and how requests of one stream are sent behind them. */
+export interface Way<T, R> extends Route<T> {
+  readonly intake: Intake<T>;
+  readonly dispatcher: Dispatcher<T, R>;
+}
+
+/** A request of a stream on its way through the gates of its key. */
+class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>> {
+  before: Errand<T, R> | undefined = undefined;
+  after: Errand<T, R> | undefined = undefined;
+  readonly #fork: Fork<T, R>;
+
+  constructor(arrival: T, way: Way<T, R>, fork: Fork<T, R>) {
+    super(arrival, undefined, way);
+    this.#fork = fork;
+  }
+
+  /** An estimator that fails errors the stream. */
+  protected override ticketFor(arrival: T, arrivedAt: number): Ticket<T> | undefined {
+    try {
+      return this.route.intake.ticketOf(arrival, arrivedAt);
+    } catch (error) {
+      this.gone = true;
+      this.#fork.fail(this, error);
+      return undefined;
+    }
+  }
+
+  protected arrived(ticket: Ticket<T>): void {
+    this.end();
+    this.#fork.arrived(this, ticket, this.route.dispatcher);
+  }
+
+  protected override refused(ticket: Ticket<T>): void {
+    this.arrived(ticket);
+  }
+
+  protected failed(): void {}
+}
+
+/** Takes each request of a stream to the gates of its key, and those that have passed to the API. */
+export class Fork<T, R> extends Subscriber<T | Sized<T>> {
+  readonly #out: Subscriber<unknown>;
+  readonly #departure: Departure<T, R>;
+  readonly #wayOf: (arrival: T | Sized<T>) => Way<T, R>;
+  readonly #errands = new Roster<Errand<T, R>>();
+  #sourceDone = false;
+
+  /** @param wayOf what it throws errors the stream */
+  constructor(
+    out: Subscriber<unknown>,
+    departure: Departure<T, R>,
+    wayOf: (arrival: T | Sized<T>) => Way<T, R>,
+  ) {
+    super(departure);
+    this.#out = out;
+    this.#departure = departure;
+    this.#wayOf = wayOf;
+    out.add(() => this.#close());
+  }
+
+  protected override _next(arrival: T | Sized<T>): void {
+    let way: Way<T, R>;
+    try {
+      way = this.#wayOf(arrival);
+    } catch (error) {
+      this.#out.error(error);
+      return;
+    }
+    // A Sized is opened by the intake, when its turn comes.
+    const errand = new Errand(arrival as T, way, this);
+    this.#errands.add(errand);
+    errand.start();
+  }
+
+  protected override _error(error: unknown): void {
+    this.#out.error(error);
+  }
+
+  protected override _complete(): void {
+    this.#sourceDone = true;
+    this.#completeIfDone();
+  }
+
+  arrived(errand: Errand<T, R>, ticket: Ticket<T>, dispatcher: Dispatcher<T, R>): void {
+    this.#errands.remove(errand);
+    this.#departure.send(ticket, dispatcher);
+    this.#completeIfDone();
+  }
+
+  fail(errand: Errand<T, R>, error: unknown): void {
+    this.#errands.remove(errand);
+    this.#out.error(error);
+  }
+
+  #completeIfDone(): void {
+    if (this.#sourceDone && this.#errands.first === undefined) this.#departure.complete();
+  }
+
+  #close(): void {
+    for (let next = this.#errands.first; next !== undefined; next = this.#errands.first) {
+      this.#errands.remove(next);
+      next.abort(undefined);
+    }
+  }
+}

@@ -1,0 +1,257 @@
+import {
+  Observable,
+  type ObservableInput,
+  type ObservedValueOf,
+  type OperatorFunction,
+  Subject,
+} from 'rxjs';
+import { systemClock } from '../gate/system-clock.ts';
+import { Waker } from '../gate/waker.ts';
+import { checkFunction, checkKeys, checkNumber, show } from '../model/check.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Outcome } from '../model/outcome.ts';
+import { Sized } from '../model/sized.ts';
+import { Departure } from '../operators/departure.ts';
+import { checkRequestOptions, REQUEST_KEYS } from '../operators/intake.ts';
+import { checkResultOptions, type Project, RESULT_KEYS } from '../operators/send-options.ts';
+import type { Task } from './call.ts';
+import { Fork, type Way } from './errand.ts';
+import { type LimiterEvent, leveled } from './events.ts';
+import type { Lease } from './lease.ts';
+import { Limiter } from './limiter.ts';
+import {
+  type AcquireOptions,
+  checkLimiterOptions,
+  type LimiterOptions,
+  type LimiterThrottleOptions,
+} from './limiter-options.ts';
+import { SharedLimits, type SharedOptions, type SharedSnapshot } from './shared-limits.ts';
+import type { LimiterSnapshot } from './snapshot.ts';
+
+/** How long a key must have been idle before it is dropped, at least. */
+const DEFAULT_IDLE_MS = 60_000;
+
+export interface LimiterGroupOptions
+  extends Pick<LimiterOptions, 'clock' | 'probe' | 'random' | 'classify'> {
+  /** The limits of each key, the same for all or by the key. Default: those of `createLimiter()`. */
+  readonly each?: LimiterOptions | ((key: string) => LimiterOptions);
+  /** Limits that all keys share. Default: none. */
+  readonly shared?: SharedOptions;
+  /**
+   * A key without requests is dropped when it has been idle for so long, in ms, a number >= 1, and
+   * has nothing to remember: no rate limit in use, no backoff, no failure. Default 60,000.
+   */
+  readonly idleMs?: number;
+}
+
+const KEYS = ['each', 'shared', 'idleMs', 'clock', 'probe', 'random', 'classify'] as const;
+
+/** An event in the limiter of one key, or in what all share (`key` undefined). */
+export type GroupEvent = LimiterEvent & { readonly key: string | undefined };
+
+/** The state of a group at one moment. */
+export interface GroupSnapshot {
+  readonly shared: SharedSnapshot | undefined;
+  /** By key. */
+  readonly keys: Readonly<Record<string, LimiterSnapshot>>;
+}
+
+/**
+ * Makes a limiter for each key that turns up (a model, a tenant), with limits of its own beside
+ * those that all share. A key that has to wait for its own limits keeps no other waiting. Where the
+ * shared limits bind, keys take turns by cost (deficit round robin): none starves, however many
+ * requests another has.
+ *
+ * @param keyOf the key of a request in a stream; what it throws errors the stream
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * const group = createLimiterGroup((request: Request) => request.model, {
+ *   each: (model) => ({ requestsPerMinute: model === 'large' ? 500 : 10_000 }),
+ *   shared: { concurrency: 100 },
+ * });
+ * requests$.pipe(group.throttle((request) => client.complete(request))).subscribe(save);
+ * await group.run('large', () => client.complete(urgent), { priority: 1 });
+ */
+export function createLimiterGroup<T>(
+  keyOf: (value: T) => string,
+  options: LimiterGroupOptions = {},
+): LimiterGroup<T> {
+  checkFunction('keyOf', keyOf);
+  checkKeys('createLimiterGroup', options, KEYS);
+  return new LimiterGroup(keyOf, options);
+}
+
+interface Entry {
+  readonly limiter: Limiter;
+  /** Since the last look at who is idle. */
+  isUsed: boolean;
+}
+
+/** A limiter for each key, and what they share. Made by {@link createLimiterGroup}. */
+export class LimiterGroup<T> {
+  /** What happens in the limiters of all keys. */
+  readonly events$: Observable<GroupEvent>;
+  readonly #keyOf: (value: T) => string;
+  readonly #options: LimiterGroupOptions;
+  readonly #clock: Clock;
+  readonly #shared: SharedLimits | undefined;
+  readonly #idleMs: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #events = new Subject<GroupEvent>();
+  readonly #sweeper: Waker;
+  #isClosed = false;
+
+  /** @internal */
+  constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
+    const { shared, idleMs = DEFAULT_IDLE_MS, clock = systemClock, random = Math.random } = options;
+    this.#idleMs = checkNumber('idleMs', idleMs, 1);
+    this.#keyOf = keyOf;
+    this.#options = options;
+    this.#clock = clock;
+    this.#shared =
+      shared &&
+      new SharedLimits(shared, random, (fact) =>
+        this.#events.next({ ...leveled(fact), key: undefined }),
+      );
+    this.#sweeper = new Waker(clock, () => this.#dropIdle(), false);
+    this.events$ = this.#events.asObservable();
+    // What is wrong with the limits of each key is found by making them; by key, when it comes.
+    if (typeof options.each !== 'function') this.#open('').abandon();
+  }
+
+  /** The keys that are present. */
+  get keys(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  /**
+   * As `limiter.throttle`, each request through the limiter of its key.
+   * @throws TypeError that names a wrong option
+   */
+  throttle<O extends ObservableInput<unknown>>(
+    project: Project<T, O>,
+    options: LimiterThrottleOptions<T> & { readonly outcomes: true },
+  ): OperatorFunction<T | Sized<T>, Outcome<T, ObservedValueOf<O>>>;
+  throttle<O extends ObservableInput<unknown>>(
+    project: Project<T, O>,
+    options?: LimiterThrottleOptions<T> & { readonly outcomes?: false },
+  ): OperatorFunction<T | Sized<T>, ObservedValueOf<O>>;
+  throttle<O extends ObservableInput<unknown>>(
+    project: Project<T, O>,
+    options: LimiterThrottleOptions<T>,
+  ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
+  throttle<O extends ObservableInput<unknown>>(
+    project: Project<T, O>,
+    options: LimiterThrottleOptions<T> = {},
+  ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+    checkFunction('project', project);
+    checkKeys('group.throttle', options, [...RESULT_KEYS, ...REQUEST_KEYS]);
+    checkResultOptions(options);
+    checkRequestOptions(options);
+    return (source) =>
+      new Observable((out) => {
+        const count = { next: 0 };
+        const ways = new WeakMap<Limiter, Way<T, ObservedValueOf<O>>>();
+        const wayOf = (arrival: T | Sized<T>) => {
+          const limiter = this.#limiterOf(
+            this.#keyOf(arrival instanceof Sized ? arrival.value : arrival),
+          );
+          const known = ways.get(limiter);
+          if (known !== undefined) return known;
+          const way = limiter.wayOf(project, options, count);
+          ways.set(limiter, way);
+          return way;
+        };
+        const departure = new Departure<T, ObservedValueOf<O>>(out, options);
+        source.subscribe(new Fork(out, departure, wayOf));
+      });
+  }
+
+  /** As `limiter.run`, through the limiter of a key. */
+  run<R>(key: string, task: Task<R>, options?: AcquireOptions): Promise<R> {
+    return this.#limiterOf(key).run(task, options);
+  }
+
+  /** As `limiter.acquire`, of a key. */
+  acquire(key: string, options?: AcquireOptions): Promise<Lease> {
+    return this.#limiterOf(key).acquire(options);
+  }
+
+  /** As `limiter.tryAcquire`, of a key. */
+  tryAcquire(key: string, options?: Omit<AcquireOptions, 'signal'>): Lease | undefined {
+    return this.#limiterOf(key).tryAcquire(options);
+  }
+
+  /** The state of what all share, and of the limiter of each key that is present. */
+  snapshot(): GroupSnapshot {
+    const keys = [...this.#entries].map(([key, { limiter }]) => [key, limiter.snapshot()] as const);
+    return {
+      shared: this.#shared?.snapshot(this.#clock.now()),
+      keys: Object.fromEntries(keys),
+    };
+  }
+
+  /** Takes no new requests, of any key: as `limiter.close`. */
+  close(): void {
+    this.#isClosed = true;
+    this.#sweeper.cancel();
+    for (const { limiter } of this.#entries.values()) limiter.close();
+  }
+
+  /** Resolves when no request of any key waits or runs. */
+  async drain(): Promise<void> {
+    const busy = () => [...this.#entries.values()].filter(({ limiter }) => !limiter.isIdle);
+    for (let left = busy(); left.length > 0; left = busy()) {
+      await Promise.all(left.map(({ limiter }) => limiter.drain()));
+    }
+  }
+
+  #limiterOf(key: string): Limiter {
+    if (typeof key !== 'string') {
+      throw new TypeError(`the key of a request must be a string, got ${show(key)}`);
+    }
+    const known = this.#entries.get(key);
+    if (known !== undefined) {
+      known.isUsed = true;
+      return known.limiter;
+    }
+    const limiter = this.#open(key);
+    if (this.#isClosed) limiter.close();
+    else if (this.#entries.size === 0) this.#sweepLater();
+    this.#entries.set(key, { limiter, isUsed: true });
+    return limiter;
+  }
+
+  #open(key: string): Limiter {
+    const { each = {}, classify, probe, random } = this.#options;
+    const limits = typeof each === 'function' ? each(key) : each;
+    const common = {
+      ...(classify && { classify }),
+      ...(probe && { probe }),
+      ...(random && { random }),
+    };
+    const options = { ...common, clock: this.#clock, ...limits };
+    checkLimiterOptions(options);
+    return new Limiter(options, {
+      shared: this.#shared,
+      tell: (event) => this.#events.next({ ...event, key }),
+      isHeard: () => this.#events.observed,
+    });
+  }
+
+  /** Looks at all keys at once, so that a request costs no more than a mark. */
+  #dropIdle(): void {
+    for (const [key, entry] of this.#entries) {
+      if (!entry.isUsed && entry.limiter.isForgettable) {
+        entry.limiter.abandon();
+        this.#entries.delete(key);
+      }
+      entry.isUsed = false;
+    }
+    if (this.#entries.size > 0) this.#sweepLater();
+  }
+
+  #sweepLater(): void {
+    this.#sweeper.set(this.#idleMs, this.#clock.now());
+  }
+}

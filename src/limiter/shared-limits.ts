@@ -1,0 +1,102 @@
+import { ByteBudget, type ByteBudgetSnapshot } from '../core/byte-budget.ts';
+import { Composite, type Part } from '../core/composite.ts';
+import type { Demand } from '../core/core.ts';
+import { Pace, type PaceSnapshot } from '../core/pace.ts';
+import type { RateCore } from '../core/rate-core.ts';
+import type { RateLimitUsage } from '../core/rate-limit/reservation.ts';
+import { Slots, type SlotsSnapshot } from '../core/slots.ts';
+import { Commons } from '../gate/commons.ts';
+import { checkChoice, checkInteger, checkKeys } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+import type { Tell } from '../model/facts.ts';
+import { rateCoreOf } from '../operators/attempt-cores.ts';
+import type { AttemptOptions } from '../operators/attempt-options.ts';
+
+/** What a request counts when keys take turns. */
+export type TurnCost = 'requests' | 'tokens' | 'bytes';
+
+/** Limits that all keys of a group share, beside those of each. */
+export interface SharedOptions
+  extends Pick<
+    AttemptOptions,
+    'limits' | 'onLimit' | 'refundRejected' | 'requestsPerMinute' | 'tokensPerMinute' | 'pace'
+  > {
+  /** Attempts in flight at the most, an integer >= 1. Default: no bound. */
+  readonly concurrency?: number;
+  /** Bytes in flight before attempts wait, an integer >= 0. Default: no bound. */
+  readonly maxBytes?: number;
+  /**
+   * What a request counts when keys take turns: 1, its tokens or its bytes.
+   * Default: `'tokens'` where a limit of that name is shared, else `'requests'`.
+   */
+  readonly cost?: TurnCost;
+}
+
+const KEYS = [
+  'limits',
+  'onLimit',
+  'refundRejected',
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'pace',
+  'concurrency',
+  'maxBytes',
+  'cost',
+] as const satisfies readonly (keyof SharedOptions)[];
+
+const COSTS = {
+  requests: () => 1,
+  tokens: ({ tokens }) => tokens,
+  bytes: ({ bytes }) => bytes,
+} as const satisfies Record<TurnCost, (demand: Demand) => number>;
+
+/** The state of what all keys share. */
+export interface SharedSnapshot {
+  readonly concurrency: SlotsSnapshot | undefined;
+  readonly byteBudget: ByteBudgetSnapshot | undefined;
+  readonly rateLimit: Readonly<Record<string, RateLimitUsage>> | undefined;
+  readonly pace: PaceSnapshot | undefined;
+}
+
+/** Limits that the gates of all keys share; they take turns where one of them binds. */
+export class SharedLimits {
+  readonly commons: Commons;
+  readonly rateLimit: RateCore | undefined;
+  readonly #slots: Slots | undefined;
+  readonly #bytes: ByteBudget | undefined;
+  readonly #pace: Pace | undefined;
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: SharedOptions, random: Random, tell: Tell) {
+    checkKeys('shared', options, KEYS);
+    const { concurrency, maxBytes } = options;
+    if (concurrency !== undefined) checkInteger('shared.concurrency', concurrency, 1);
+    if (maxBytes !== undefined) checkInteger('shared.maxBytes', maxBytes, 0);
+    this.#slots = concurrency === undefined ? undefined : new Slots(concurrency, concurrency);
+    this.#bytes = maxBytes === undefined ? undefined : new ByteBudget(maxBytes, 1);
+    this.rateLimit = rateCoreOf(options, tell, true);
+    this.#pace = options.pace && new Pace(options.pace, random);
+    const hasTokens = this.rateLimit?.limits.names.includes('tokens');
+    const { cost = hasTokens ? 'tokens' : 'requests' } = options;
+    checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
+    this.commons = new Commons(new Composite(this.#parts()), COSTS[cost]);
+  }
+
+  snapshot(now: number): SharedSnapshot {
+    return {
+      concurrency: this.#slots?.snapshot(),
+      byteBudget: this.#bytes?.snapshot(),
+      rateLimit: this.rateLimit?.snapshot(now),
+      pace: this.#pace?.snapshot(now),
+    };
+  }
+
+  #parts(): Part[] {
+    const parts: Part[] = [];
+    if (this.#slots) parts.push({ kind: 'concurrency', core: this.#slots });
+    if (this.#bytes) parts.push({ kind: 'byteBudget', core: this.#bytes });
+    if (this.rateLimit) parts.push({ kind: 'rateLimit', core: this.rateLimit });
+    if (this.#pace) parts.push({ kind: 'pace', core: this.#pace });
+    return parts;
+  }
+}
