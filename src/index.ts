@@ -1,3 +1,12 @@
+export { limiterOptionsFromEnv } from './config/env.ts';
+export { limiterOptionsFromJSON } from './config/json.ts';
+export type {
+  AdaptiveConfig,
+  BackoffConfig,
+  CircuitBreakerConfig,
+  LimiterConfig,
+} from './config/limiter-config.ts';
+export { mergeLimiterOptions } from './config/merge.ts';
 export type { BackoffSnapshot, Reopen } from './core/backoff.ts';
 export type { ByteBudgetSnapshot } from './core/byte-budget.ts';
 export type { CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';
@@ -87,7 +96,6 @@ export type { Amounts, Ticket } from './model/ticket.ts';
 export type { Adjustable } from './operators/adjustable.ts';
 export type { AttemptContext } from './operators/attempt-context.ts';
 export type {
-  AdaptiveOptions,
   AttemptOptions,
   CircuitOptions,
   RateLimitOptions,

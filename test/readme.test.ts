@@ -18,10 +18,16 @@ const PRINTS = [
   ['An answer to: Count to three.', 'An answer to: Say hello.', 'An answer to: Name a colour.'],
   ['ant+bee', 'cat+dog', 'eel'],
   ['2', '4', '6'],
+  ['job 1 0', 'job 3 1', 'job 5 2'],
   ['hello 2'],
   ['normal', 'throttled', 'throttled'],
   ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
   ['A', 'B', 'C', 'D', 'E', '0'],
+  ['circuitOpened {"openMs":30000,"failures":2}', 'closed {}', 'drained {}'],
+  ['large one', 'large two', 'small three', 'small four', 'large,small'],
+  ['a', 'b'],
+  ['50 %', '100 %', '20 closed'],
+  ['8 50', 'TypeError: `concurency` is no option of limiterOptionsFromJSON; did you mean'],
   ['40'],
 ];
 

@@ -7,6 +7,8 @@ export const DEFAULT_BACKOFF_MS = 1_000;
 export const DEFAULT_LARGE_BACKOFF_MS = 5_000;
 /** The largest request that counts as small: 128 KiB, inclusive (seed: 000). */
 export const LARGE_REQUEST_BYTES = 128 * 1024;
+/** Longest wait that a provider's answer is believed: a minute. */
+export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
 /** Throttled mode outlasts the backoff by this (seed: 000). */
 export const DEFAULT_THROTTLED_FOR_MS = 10_000;
 

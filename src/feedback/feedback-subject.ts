@@ -3,6 +3,7 @@ import {
   Backoff,
   DEFAULT_BACKOFF_MS,
   DEFAULT_LARGE_BACKOFF_MS,
+  DEFAULT_MAX_RETRY_AFTER_MS,
   DEFAULT_THROTTLED_FOR_MS,
   LARGE_REQUEST_BYTES,
   type Reopen,
@@ -16,9 +17,6 @@ import { FEEDBACK_KINDS, type Feedback, type Mode } from '../model/feedback.ts';
 import { checkProbe, contain, type Probe } from '../model/probe.ts';
 import { BackoffPart } from './backoff-part.ts';
 import { positive } from './positive.ts';
-
-/** Longest wait that a provider's answer is believed: a minute. */
-export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
 
 /** The grain of timers. A shorter wait might round to none, and the gate would not close at all. */
 const SHORTEST_BACKOFF_MS = 1;

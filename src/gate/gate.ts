@@ -265,10 +265,25 @@ export class Gate<C extends Core = Core> implements Lender {
     const urgent = newQueue === undefined ? undefined : this.#tryUrgent(item, now);
     if (urgent !== undefined || ticket === undefined) return urgent;
     timeouts?.wait(ticket, { gate: this, receiver });
-    this.#probe?.queued?.(ticket, this.waitKind);
+    if (this.#probe !== undefined) this.#tellQueued(ticket, this.#probe, now);
     // Gone while the probe was told: it has not counted this request among those that left.
     if (receiver.gone) this.left(1);
     return undefined;
+  }
+
+  /** Meanwhile it neither passes nor is given up: its receiver does not know yet that it waits. */
+  #tellQueued(ticket: Ticket, probe: Probe, now: number): void {
+    const { length } = this.#queue;
+    const wasDraining = this.#draining;
+    const wasBusy = this.#busy;
+    if (!wasBusy) this.#queue.seek();
+    this.#draining = true;
+    this.#busy = true;
+    this.#missed = false;
+    probe.queued?.(ticket, this.waitKind);
+    this.#busy = wasBusy;
+    this.#draining = wasDraining;
+    if (this.#missed || this.#queue.length !== length) this.#waker.set(0, now);
   }
 
   /** A newcomer that has become the head of those that wait need not wait for them. */

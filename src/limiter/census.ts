@@ -28,14 +28,16 @@ export interface LimiterProgress extends ProgressSnapshot {
 interface Counted {
   /** Requests that hold a slot. */
   readonly inFlight: number;
+  /** Requests that wait, with a ticket or without. */
+  readonly waiting: number;
   readonly binding: GateKind | undefined;
   refusal(ticket: Ticket): Error | undefined;
 }
 
 /** Counts the requests of a limiter: who is there, how they ended, how far all have got. */
 export class Census implements Attendance {
-  /** Requests that have come and not ended; those that wait without a ticket come with them. */
-  present = 0;
+  /** Requests that have come and not ended, but for those that wait without a ticket. */
+  #present = 0;
   readonly #counts = { ok: 0, failed: 0, rejected: 0, cancelled: 0, reclaimed: 0 };
   readonly #clock: Clock;
   readonly #limiter: Counted;
@@ -65,6 +67,11 @@ export class Census implements Attendance {
     return { ok, failed, rejected, cancelled: cancelled + reclaimed };
   }
 
+  /** Whether nobody waits or runs. */
+  get isEmpty(): boolean {
+    return this.#present === 0 && this.#limiter.waiting === 0;
+  }
+
   /** Emits as requests end: at each milestone, and else once a second at the most. */
   get reports(): Subject<LimiterProgress> {
     this.#measure();
@@ -76,20 +83,20 @@ export class Census implements Attendance {
   }
 
   arrived(): void {
-    this.present += 1;
+    this.#present += 1;
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
-    this.present -= 1;
+    this.#present -= 1;
     this.#counts[outcome] += 1;
     if (this.#progress !== undefined) this.#record(this.#progress, ticket, outcome);
-    if (this.present === 0 && this.#onEmpty.length > 0) this.#tellEmpty();
+    if (this.#present === 0 && this.#onEmpty.length > 0) this.#lookIfEmpty();
   }
 
   /** Calls back when nobody is there any more; at once if nobody is. */
   whenEmpty(callback: () => void): void {
     this.#onEmpty.push(callback);
-    if (this.present === 0) this.#tellEmpty();
+    if (this.#present === 0) this.#lookIfEmpty();
   }
 
   setTotal(total: number | undefined): void {
@@ -97,16 +104,19 @@ export class Census implements Attendance {
     this.#reached(progress.setTotal(total), this.#clock.now());
   }
 
-  progress(milestone?: number): LimiterProgress {
+  /** @param least how many requests are worked on at once, at least */
+  progress(milestone?: number, least = 0): LimiterProgress {
     const { inFlight, binding } = this.#limiter;
-    const snapshot = this.#measure().snapshot(this.#clock.now(), inFlight);
+    const parallelism = Math.max(least, inFlight);
+    const snapshot = this.#measure().snapshot(this.#clock.now(), parallelism);
     return { ...snapshot, binding, milestone };
   }
 
   #measure(): Progress {
     if (this.#progress === undefined) {
-      const { ok, failed } = this.#counts;
-      this.#progress = new Progress(this.#options, this.#clock.now(), { completed: ok, failed });
+      const { ok, failed, rejected } = this.#counts;
+      const ended = { completed: ok, failed: failed + rejected };
+      this.#progress = new Progress(this.#options, this.#clock.now(), ended);
     }
     return this.#progress;
   }
@@ -128,9 +138,23 @@ export class Census implements Attendance {
     if (this.#reports.observed && now - this.#reportedAt >= REPORT_MS) this.#report(now);
   }
 
+  /** Of those in flight one has just ended; whoever sends one after the other has none left. */
   #report(now: number, milestone?: number): void {
     this.#reportedAt = now;
-    this.#reports.next(this.progress(milestone));
+    this.#reports.next(this.progress(milestone, 1));
+  }
+
+  /**
+   * A request may end in the turn in which it began, while those behind it wait without a ticket. At
+   * the end of that turn they have tickets, or have gone.
+   */
+  #lookIfEmpty(): void {
+    if (this.isEmpty) this.#tellEmpty();
+    else {
+      queueMicrotask(() => {
+        if (this.isEmpty) this.#tellEmpty();
+      });
+    }
   }
 
   #tellEmpty(): void {

@@ -2,6 +2,7 @@ import { CoolingCore } from '../core/cooling-core.ts';
 import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
 import { queueBound } from '../gate/queue/bound.ts';
 import { checkInteger, checkKeys, checkNumber } from '../model/check.ts';
+import { checkAttemptOptions } from '../operators/attempt-checks.ts';
 import { limitsOf } from '../operators/attempt-cores.ts';
 import type { Gates } from '../operators/gates.ts';
 import type { Engine } from './engine.ts';
@@ -58,6 +59,7 @@ export function configure(changes: Changes, engine: Engine): void {
   const { room, timeouts } = gates.queues;
   const { maxQueue = room.bound.maxQueue, overflow = room.bound.overflow } = changes;
   const bound = queueBound(maxQueue, overflow);
+  checkAttemptOptions(changes);
   configureAttempts(changes, gates);
 
   room.bound = bound;
@@ -71,16 +73,14 @@ export function configure(changes: Changes, engine: Engine): void {
     engine.maxConcurrency = concurrency;
     setConcurrency(concurrency, gates);
   }
-  gates.attempt.changed();
-  gates.byteBudget.drain();
-  gates.concurrency.drain();
+  engine.configured();
 }
 
 /** The pace first: what it takes in changes nothing where the limits turn out to be wrong. */
 function configureAttempts(changes: Changes, { attempt, feedback }: Gates): void {
   const limits: Readonly<Record<string, RateLimit>> = limitsOf(changes);
   const { rateLimit, pace } = attempt.cores;
-  const hasLimits = Object.keys(limits).length > 0;
+  const hasLimits = changes.limits !== undefined || Object.keys(limits).length > 0;
   if (hasLimits && rateLimit === undefined) {
     throw new TypeError('`limits` cannot change: the limiter was made without any');
   }

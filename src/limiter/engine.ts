@@ -1,5 +1,4 @@
 import {
-  filter,
   map,
   merge,
   Observable,
@@ -26,7 +25,13 @@ import { Census, type LimiterProgress } from './census.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import type { SharedLimits } from './shared-limits.ts';
-import { bindingOf, type LimiterSnapshot, type LimiterState, snapshotOf } from './snapshot.ts';
+import {
+  bindingOf,
+  type LimiterSnapshot,
+  type LimiterState,
+  snapshotOf,
+  waitingAt,
+} from './snapshot.ts';
 
 /** What one limiter of a group has in common with the others. */
 export interface GroupSide {
@@ -47,6 +52,7 @@ export class Engine {
   readonly #group: GroupSide | undefined;
   readonly #retry: RetryPolicy;
   readonly #events = new Subject<LimiterEvent>();
+  readonly #configured = new Subject<void>();
   #closed: LimiterClosedError | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
@@ -84,30 +90,27 @@ export class Engine {
 
   get state$(): Observable<LimiterState> {
     return new Observable((out) => {
-      let last = this.state;
-      out.next(last);
-      const changes = this.#events.pipe(
-        map(() => this.state),
-        filter((state) => state !== last),
-      );
-      out.add(
-        changes.subscribe((state) => {
-          last = state;
-          out.next(state);
-        }),
-      );
+      let last: LimiterState | undefined;
+      const look = () => {
+        const { state } = this;
+        if (state === last) return;
+        last = state;
+        out.next(state);
+      };
+      out.add(merge(this.#events, this.#configured).subscribe(() => look()));
+      look();
     });
   }
 
   get progress$(): Observable<LimiterProgress> {
     return new Observable((out) => {
-      out.next(this.census.progress());
       out.add(this.census.reports.subscribe(out));
+      out.next(this.census.progress());
     });
   }
 
   get state(): LimiterState {
-    if (this.#closed !== undefined) return this.census.present > 0 ? 'draining' : 'closed';
+    if (this.#closed !== undefined) return this.census.isEmpty ? 'closed' : 'draining';
     const { circuitBreaker, adaptive } = this.gates.attempt.cores;
     const now = this.clock.now();
     if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
@@ -120,6 +123,15 @@ export class Engine {
   snapshot(): LimiterSnapshot {
     const { gates, census, maxConcurrency, state, clock } = this;
     return snapshotOf({ gates, census, maxConcurrency, state, now: clock.now() });
+  }
+
+  /** Limits were changed from outside. */
+  configured(): void {
+    const { attempt, byteBudget, concurrency } = this.gates;
+    attempt.changed();
+    byteBudget.drain();
+    concurrency.drain();
+    this.#configured.next();
   }
 
   close(): void {
@@ -169,6 +181,9 @@ export class Engine {
     return {
       get inFlight(): number {
         return gates.concurrency.core.inFlight;
+      },
+      get waiting(): number {
+        return waitingAt(gates);
       },
       get binding(): GateKind | undefined {
         return bindingOf(gates);

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { checkAmount } from '../model/check.ts';
+import { checkAmount, checkChoice } from '../model/check.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -64,12 +64,14 @@ export class Lease {
    * did not. `'cancelled'`: it was never sent, or its answer was not waited for.
    * @param error what the request failed with: read by its shape, so that a 429 closes the gates as
    * one of `run` does. Without one, a failure is one of the provider.
+   * @throws TypeError for what is no outcome: the lease is held on then
    */
   release(
     outcome: Extract<SettleOutcome, 'ok' | 'failed' | 'cancelled'> = 'ok',
     error?: unknown,
   ): void {
     if (this.isReleased) return;
+    checkChoice('outcome', outcome, OUTCOMES);
     const { feedback, classify } = this.#terms;
     const { epoch, bytes } = this.#ticket;
     const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
@@ -95,6 +97,7 @@ export class Lease {
 }
 
 const OK: Verdict = { kind: 'ok' };
+const OUTCOMES = ['ok', 'failed', 'cancelled'] as const;
 
 /** A classifier that throws leaves a failure as it is. */
 function failureOf(error: unknown, classify: (error: unknown) => Verdict): Verdict {

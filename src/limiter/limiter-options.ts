@@ -1,27 +1,25 @@
-import type { ProgressOptions } from '../core/progress.ts';
-import { checkInteger, checkKeys, show } from '../model/check.ts';
+import { checkLimiterConfig } from '../config/check-config.ts';
+import type { LimiterConfig } from '../config/limiter-config.ts';
+import { checkKeys, show } from '../model/check.ts';
 import { Sized } from '../model/sized.ts';
 import type { Amounts } from '../model/ticket.ts';
-import { GATE_KEYS, type GateOptions } from '../operators/gates.ts';
+import type { AttemptOptions } from '../operators/attempt-options.ts';
+import { COMMON_KEYS, type CommonOptions } from '../operators/common-options.ts';
 import { checkCosts, checkPriority, type RequestOptions } from '../operators/intake.ts';
 import {
   checkRetryOptions,
-  RETRY_KEYS,
   type ResultOptions,
   type RetryOptions,
 } from '../operators/send-options.ts';
 
+/** What of a limiter's options is plain data, and what is not. */
 export interface LimiterOptions
-  extends Omit<GateOptions, 'concurrency' | 'maxBytes'>,
-    RetryOptions,
-    Pick<ProgressOptions, 'total' | 'milestonePercent'> {
-  /** Requests in flight at the most, an integer >= 1. Default 400 (seed: 000). */
-  readonly concurrency?: number;
-  /** Bytes in flight before requests wait, an integer >= 0. Default 5 MiB (seed: 000). */
-  readonly maxBytes?: number;
-}
+  extends LimiterConfig,
+    CommonOptions,
+    Pick<AttemptOptions, 'isFailure'>,
+    Pick<RetryOptions, 'classify' | 'random'> {}
 
-export const LIMITER_KEYS = [...GATE_KEYS, ...RETRY_KEYS, 'total', 'milestonePercent'] as const;
+const EXTRA_KEYS = [...COMMON_KEYS, 'isFailure', 'classify', 'random'] as const;
 
 /** What a promise user says of one request. */
 export interface AcquireOptions {
@@ -54,12 +52,8 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 /** What a stream says of its requests and results; all limits are the limiter's. */
 export interface LimiterThrottleOptions<T> extends ResultOptions, RequestOptions<T> {}
 
-/** @throws RangeError or TypeError that names a wrong option; the rest is checked where it is read */
+/** @throws RangeError or TypeError that names a wrong option */
 export function checkLimiterOptions(options: LimiterOptions): void {
-  checkKeys('createLimiter', options, LIMITER_KEYS);
+  checkLimiterConfig('createLimiter', options, EXTRA_KEYS);
   checkRetryOptions(options);
-  // A shared limit is a number: whose stream would it follow?
-  const { concurrency, maxBytes } = options;
-  if (concurrency !== undefined) checkInteger('concurrency', concurrency, 1);
-  if (maxBytes !== undefined) checkInteger('maxBytes', maxBytes, 0);
 }

@@ -21,6 +21,7 @@ import {
   type RequestOptions,
 } from '../operators/intake.ts';
 import { checkResultOptions, type Project, RESULT_KEYS } from '../operators/send-options.ts';
+import { verdictOn } from '../operators/verdict.ts';
 import { isAtRest } from './at-rest.ts';
 import { Call, type CallRoute, type Task } from './call.ts';
 import type { LimiterProgress } from './census.ts';
@@ -157,17 +158,24 @@ export class Limiter {
 
   /**
    * Makes a function whose calls go through the limiter, as `run` does.
-   * @param options what to say of each request, or a function that says it of the arguments
+   * @param options what to say of each request, or a function that says it of the arguments; what
+   * that throws, the call rejects with
+   * @throws RangeError or TypeError that names a wrong option
    */
   wrap<This, Args extends unknown[], R>(
     fn: (this: This, ...args: Args) => R | PromiseLike<R>,
     options?: AcquireOptions | ((...args: Args) => AcquireOptions),
   ): (this: This, ...args: Args) => Promise<R> {
     checkFunction('fn', fn);
+    if (options !== undefined && typeof options !== 'function') checkAcquireOptions(options);
     const { run } = this.#bound();
     return function wrapped(...args) {
-      const said = typeof options === 'function' ? options(...args) : options;
-      return run(() => fn.apply(this, args), said);
+      try {
+        const said = typeof options === 'function' ? options(...args) : options;
+        return run(() => fn.apply(this, args), said);
+      } catch (error) {
+        return Promise.reject(error);
+      }
     };
   }
 
@@ -195,29 +203,32 @@ export class Limiter {
     const { first, rest, dispatcher } = this.#route;
     const passed = first.tryEnter(ticket) && rest.every((gate) => gate.tryEnter(ticket));
     if (passed) return leaseOf(ticket, dispatcher);
-    ticket.settle('rejected');
     const { refusal } = ticket;
     const isPassing =
       refusal instanceof RateLimitExceededError || refusal instanceof CircuitOpenError;
-    if (refusal !== undefined && !isPassing) throw refusal;
+    const isImpossible = refusal !== undefined && !isPassing;
+    // Who asks until it is granted has one request, not one for each time.
+    ticket.settle(isImpossible ? 'rejected' : 'cancelled');
+    if (isImpossible) throw refusal;
     return undefined;
   }
 
   /** A request that went past the limiter has gone well. */
   recordSuccess({ tokens }: { readonly tokens?: number } = {}): void {
+    if (tokens !== undefined) this.recordTokens(tokens);
     const now = this.feedback.clock.now();
     this.#engine.gates.attempt.cores.circuitBreaker?.recordVerdict(OK, now);
-    if (tokens !== undefined) this.recordTokens(tokens);
     this.feedback.next(OK);
   }
 
   /**
    * A request that went past the limiter has failed; `error` is read by its shape.
-   * @throws what `classify` throws
+   * @throws what `classify` throws; TypeError where it returns no verdict
    */
   recordFailure(error?: unknown): void {
     const { circuitBreaker, adaptive } = this.#engine.gates.attempt.cores;
-    const verdict = error === undefined ? FAILED : this.#route.dispatcher.classify(error);
+    const { classify } = this.#route.dispatcher;
+    const verdict = error === undefined ? FAILED : verdictOn(error, classify);
     const now = this.feedback.clock.now();
     circuitBreaker?.recordVerdict(verdict, now);
     if (adaptive instanceof CoolingCore) adaptive.recordVerdict(verdict, now);
@@ -261,7 +272,7 @@ export class Limiter {
 
   /** @internal whether no request waits or runs */
   get isIdle(): boolean {
-    return this.#engine.census.present === 0;
+    return this.#engine.census.isEmpty;
   }
 
   /** @internal whether a new limiter would do the same as this one */

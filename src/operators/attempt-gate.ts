@@ -33,7 +33,7 @@ export interface AttemptGate {
   readonly cores: AttemptCores;
   /** The cores were changed from outside: sets the timer anew, and lets pass whoever may. */
   changed(): void;
-  /** Disarms what time would change. */
+  /** Disarms what time would change, for good. */
   close(): void;
 }
 
@@ -69,12 +69,13 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     slots.limit = 'cooling' in adaptive ? adaptive.cooling.limit : adaptive.gradient.limit;
   }
   const parts = partsOf(cores);
-  if (parts.length === 0 && commons === undefined && !isBounded(rules)) {
+  if (parts.length === 0 && commons === undefined && rules === undefined) {
     return { gate: feedback.gate, cores, changed: () => feedback.gate.drain(), close: () => {} };
   }
-  const backoff: Part = { kind: 'backoff', core: feedback.partOf(() => gate.drain()) };
-  const composite = new Composite([backoff, ...parts]);
-  const core = commons?.coreOf(composite, () => gate.drain()) ?? composite;
+  const backoff = feedback.partOf(() => gate.drain());
+  const composite = new Composite([{ kind: 'backoff', core: backoff }, ...parts]);
+  const own = parts.length === 0 ? backoff : composite;
+  const core = commons?.coreOf(own, () => gate.drain()) ?? own;
   const gate: Gate = new Gate('backoff', core, clock, probe, rules);
   const wake = () => {
     composite.advance(clock.now());
@@ -82,17 +83,18 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     gate.drain();
   };
   const waker = new Waker(clock, wake, false);
+  let closed = false;
   function arm(): void {
+    if (closed) return;
     const at = clock.now();
     waker.set(composite.nextChangeAt - at, at);
   }
   arm();
-  return { gate, cores, changed: wake, close: () => waker.cancel() };
-}
-
-/** Whether the gate needs a queue of its own, where the feedback's own gate would do. */
-function isBounded(rules: GateRules | undefined): boolean {
-  return rules?.room?.isBounded === true || rules?.timeouts?.isOn === true;
+  const close = () => {
+    closed = true;
+    waker.cancel();
+  };
+  return { gate, cores, changed: wake, close };
 }
 
 function partsOf({ circuitBreaker, rateLimit, pace, adaptive }: AttemptCores): Part[] {

@@ -1,4 +1,5 @@
 import type { Observable, Subscriber } from 'rxjs';
+import { checkLimiterConfig } from '../config/check-config.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import type { Slots } from '../core/slots.ts';
@@ -86,6 +87,7 @@ export function gatesOf(
 ): (extras?: GateExtras) => Gates {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
+  checkPlainOptions(options);
   const { clock, probe, feedback: shared } = surroundings(options);
   if (shared !== undefined && options.backoff !== undefined) {
     throw new TypeError(
@@ -150,4 +152,15 @@ export function sendThrough<T, R>(
   const attempt = new Passage(departure, gates.attempt.gate, intake);
   const byteBudget = new Passage(attempt, gates.byteBudget, intake);
   source.subscribe(new Passage(byteBudget, gates.concurrency, intake));
+}
+
+/** Checks by the table of options what is plain data: a limit may be a stream of limits here. */
+function checkPlainOptions(options: GateOptions): void {
+  const { concurrency, maxBytes, ...rest } = options;
+  const plain = {
+    ...rest,
+    ...(typeof concurrency === 'number' && { concurrency }),
+    ...(typeof maxBytes === 'number' && { maxBytes }),
+  };
+  checkLimiterConfig('throttle', plain, Object.keys(rest));
 }

@@ -97,10 +97,11 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
     try {
       const ticket = this.#intake.ticketOf(arrival, arrivedAt);
-      // The estimator may have unsubscribed.
-      if (this.gone) return undefined;
       ticket.take(this);
-      return ticket;
+      if (!this.gone) return ticket;
+      // The estimator has unsubscribed; whoever counts requests has counted this one.
+      ticket.settle('cancelled');
+      return undefined;
     } catch (error) {
       this.#fail(error);
       return undefined;

@@ -106,9 +106,20 @@ describe('other checks', () => {
   it('want an object of known options', () => {
     checkKeys('throttle', {}, ['limit']);
     checkKeys('throttle', { limit: undefined }, ['limit']);
-    expect(refusal(() => checkKeys('throttle', { limt: 3 }, ['limit', 'clock']))).toBe(
-      'TypeError: `limt` is no option of throttle; it takes limit, clock',
+    expect(refusal(() => checkKeys('throttle', { limt: 3 }, ['clock', 'limit']))).toBe(
+      'TypeError: `limt` is no option of throttle; did you mean `limit`? It takes clock, limit',
     );
+    expect(refusal(() => checkKeys('throttle', { speed: 3 }, ['limit', 'clock']))).toBe(
+      'TypeError: `speed` is no option of throttle; it takes limit, clock',
+    );
+    expect(refusal(() => checkKeys('throttle', { limit: 3, speed: 3 }, ['limit']))).toContain(
+      '`speed` is no option',
+    );
+    for (const key of ['__proto__', 'constructor', 'toString']) {
+      const options: unknown = JSON.parse(`{ "${key}": 1 }`);
+      const message = refusal(() => checkKeys('throttle', options, ['limit']));
+      expect(message).toBe(`TypeError: \`${key}\` is no option of throttle; it takes limit`);
+    }
     for (const [value, shown] of [
       [null, 'null'],
       [[], 'an array of 0'],

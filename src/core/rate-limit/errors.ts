@@ -7,7 +7,7 @@ export class UnknownLimitError extends HeadgateError {
   /** The names of the limits that there are. */
   readonly known: readonly string[];
   constructor(limit: string, known: readonly string[]) {
-    const names = known.map((name) => `"${name}"`).join(', ');
+    const names = known.map((name) => `"${name}"`).join(', ') || 'none';
     super(`no limit is named "${limit}"; there are ${names === '' ? 'none' : names}`);
     this.limit = limit;
     this.known = known;

@@ -1,0 +1,127 @@
+import { strategyOf } from './adaptive-table.ts';
+import { checkValues } from './check-config.ts';
+import { SHORTHANDS } from './check-together.ts';
+import type { AdaptiveLayer, LimiterConfig, LimiterLayer } from './limiter-config.ts';
+
+/** The merged options, with what the strongest source has beside plain data. */
+export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof LimiterConfig> &
+  LimiterConfig;
+
+/**
+ * The options of several sources as one, strongest first: each outweighs all that follow it. An option
+ * that is undefined counts as not given. No source is changed.
+ *
+ * Groups (`backoff`, `pace`, `circuitBreaker`, `adaptive`, and each of `limits`) are merged option by
+ * option. `circuitBreaker: true` and `adaptive: 'cooling'` turn a group on and leave its options to
+ * the weaker sources. Three things drop what weaker sources say:
+ * - an `adaptive.strategy` drops the options of the other strategy
+ * - an `algorithm` of a limit that is no `token-bucket` drops its `burst`
+ * - `requestsPerMinute` drops `limits.requests`, and that drops it; so do `tokensPerMinute` and
+ *   `limits.tokens`
+ *
+ * Keys that are no plain data (`clock`, `classify` …) are handed on as they are.
+ *
+ * @throws RangeError or TypeError for a wrong value in one of the sources; what they say together is
+ *   checked when the limiter is created
+ * @example
+ * createLimiter(mergeLimiterOptions(args, limiterOptionsFromJSON(text), limiterOptionsFromEnv()));
+ */
+export function mergeLimiterOptions<S extends readonly LimiterLayer[]>(
+  ...sources: S
+): MergedOptions<S>;
+export function mergeLimiterOptions(...sources: readonly LimiterLayer[]): LimiterLayer {
+  for (const source of sources) checkValues('mergeLimiterOptions', source);
+  return sources.reduceRight<LimiterLayer>((weak, strong) => merge(strong, weak), {});
+}
+
+function merge(strong: LimiterLayer, weaker: LimiterLayer): LimiterLayer {
+  const weak = withoutReplaced(weaker, strong);
+  return given({
+    ...over(strong, weak),
+    backoff: over(strong.backoff, weak.backoff),
+    limits: mergeLimits(strong.limits, weak.limits),
+    pace: over(strong.pace, weak.pace),
+    circuitBreaker: mergeCircuitBreakers(strong.circuitBreaker, weak.circuitBreaker),
+    adaptive: mergeAdaptive(strong.adaptive, weak.adaptive),
+  });
+}
+
+/** Without the limits that the stronger source says in the other way. */
+function withoutReplaced(weak: LimiterLayer, strong: LimiterLayer): LimiterLayer {
+  let kept = weak;
+  for (const [short, name] of SHORTHANDS) {
+    if (Object.hasOwn(strong.limits ?? {}, name)) kept = without(kept, [short]);
+    if (strong[short] === undefined || kept.limits === undefined) continue;
+    kept = { ...kept, limits: without(kept.limits, [name]) };
+  }
+  return kept;
+}
+
+function mergeLimits(
+  strong: LimiterLayer['limits'] = {},
+  weak: LimiterLayer['limits'] = {},
+): LimiterLayer['limits'] {
+  const names = Object.keys({ ...weak, ...strong });
+  if (names.length === 0) return undefined;
+  return Object.fromEntries(
+    names.map((name) => {
+      const [first, second] = [ownOf(strong, name), ownOf(weak, name)];
+      const isBurstKept = (first.algorithm ?? 'token-bucket') === 'token-bucket';
+      const kept = isBurstKept ? second : without(second, ['burst']);
+      return [name, { ...kept, ...given(first) }];
+    }),
+  );
+}
+
+/** Also of a name that every object has. */
+function ownOf<V extends object>(named: Readonly<Record<string, V>>, name: string): Partial<V> {
+  return (Object.hasOwn(named, name) ? named[name] : undefined) ?? {};
+}
+
+function mergeCircuitBreakers(
+  strong: LimiterLayer['circuitBreaker'],
+  weak: LimiterLayer['circuitBreaker'],
+): LimiterLayer['circuitBreaker'] {
+  if (strong === true) return weak ?? true;
+  if (weak === true) return strong ?? true;
+  return over(strong, weak);
+}
+
+function mergeAdaptive(
+  strong: LimiterLayer['adaptive'],
+  weak: LimiterLayer['adaptive'],
+): LimiterLayer['adaptive'] {
+  if (strong === undefined || weak === undefined) return strong ?? weak;
+  const [first, second] = [layerOf(strong), layerOf(weak)];
+  const chosen = first.strategy;
+  if (chosen === undefined) return over(first, second);
+  const dropped = Object.keys(second).filter((key) => (strategyOf(key) ?? chosen) !== chosen);
+  const kept = without(given(second), ['strategy', ...dropped]);
+  const isAlone = typeof strong === 'string' && Object.keys(kept).length === 0;
+  return isAlone ? strong : over(first, kept);
+}
+
+function layerOf(adaptive: NonNullable<LimiterLayer['adaptive']>): AdaptiveLayer {
+  return typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
+}
+
+/** Key by key, the first that is given. */
+function over<T extends object>(strong: T | undefined, weak: T | undefined): T | undefined {
+  if (strong === undefined || weak === undefined) return strong ?? weak;
+  return { ...weak, ...given(strong) };
+}
+
+/** Without the keys that are undefined. */
+function given<T extends object>(values: T): T {
+  return without(
+    values,
+    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [key] : [])),
+  );
+}
+
+/** Without some keys, none of which has to be there. */
+function without<T extends object>(values: T, keys: readonly string[]): T {
+  const kept = { ...values };
+  for (const key of keys) Reflect.deleteProperty(kept, key);
+  return kept;
+}

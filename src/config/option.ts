@@ -1,0 +1,100 @@
+import { checkBetween } from '../core/check-between.ts';
+import { checkBoolean, checkChoice, checkInteger, checkNumber, show } from '../model/check.ts';
+
+/** What values an option takes. `true`: that one value. */
+export type Kind =
+  | { readonly type: 'integer'; readonly least: number; readonly most?: number }
+  | { readonly type: 'number'; readonly least: number; readonly most?: number }
+  | { readonly type: 'word'; readonly words: readonly string[] }
+  | { readonly type: 'boolean' }
+  | { readonly type: 'true' };
+
+/** One option: what it takes, and what is told of it. */
+export interface Option {
+  readonly kind: Kind;
+  /** A value, or in words what holds without one: `off`. */
+  readonly default: number | boolean | string;
+  /** What a number counts; empty where it is no number. */
+  readonly unit: string;
+  /** What it does, in one line. */
+  readonly what: string;
+}
+
+/** A whole number >= `least`. */
+export function integer(
+  least: number,
+  fallback: number | string,
+  unit: string,
+  what: string,
+): Option {
+  return { kind: { type: 'integer', least }, default: fallback, unit, what };
+}
+
+/** A finite number >= `least`. */
+export function number(
+  least: number,
+  fallback: number | string,
+  unit: string,
+  what: string,
+): Option {
+  return { kind: { type: 'number', least }, default: fallback, unit, what };
+}
+
+/** The same option with an upper bound, which is allowed itself. */
+export function upTo(most: number, option: Option): Option {
+  const { kind } = option;
+  return 'least' in kind ? { ...option, kind: { ...kind, most } } : option;
+}
+
+/** One of a few words; another word as the default says what holds without one. */
+export function word(words: readonly string[], fallback: string, what: string): Option {
+  return { kind: { type: 'word', words }, default: fallback, unit: '', what };
+}
+
+/** true or false. */
+export function flag(fallback: boolean, what: string): Option {
+  return { kind: { type: 'boolean' }, default: fallback, unit: '', what };
+}
+
+/** `true`, or left out. */
+export function turnOn(what: string): Option {
+  return { kind: { type: 'true' }, default: 'off', unit: '', what };
+}
+
+/** What a value must be, in the words of the checks. */
+export function boundOf(kind: Kind): string {
+  if (kind.type === 'boolean') return 'true or false';
+  if (kind.type === 'true') return 'true';
+  if (kind.type === 'word') return `one of ${kind.words.map(show).join(', ')}`;
+  const { type, least, most } = kind;
+  if (most !== undefined) {
+    return `${type === 'integer' ? 'an integer' : 'a number'} from ${least} to ${most}`;
+  }
+  return `${type === 'integer' ? 'an integer' : 'a finite number'} >= ${least}`;
+}
+
+/** @throws RangeError or TypeError that names the option, its bound and the value */
+export function checkValue(name: string, { kind }: Option, value: unknown): void {
+  if (kind.type === 'boolean') checkBoolean(name, value);
+  else if (kind.type === 'true') checkTrue(name, value);
+  else if (kind.type === 'word') checkChoice(name, value, kind.words);
+  else {
+    if (kind.type === 'integer') checkInteger(name, value, kind.least);
+    else if (kind.most === undefined) checkNumber(name, value, kind.least);
+    if (kind.most !== undefined) checkBetween(name, value, kind.least, kind.most);
+  }
+}
+
+/** Whether `checkValue` lets a value pass. */
+export function isAccepted(option: Option, value: unknown): boolean {
+  try {
+    checkValue('', option, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkTrue(name: string, value: unknown): void {
+  if (value !== true) throw new TypeError(`\`${name}\` must be true, got ${show(value)}`);
+}

@@ -1,0 +1,36 @@
+import type { Option } from './option.ts';
+import { type Group, TABLE } from './table.ts';
+
+/** What stands in a path for the name of a limit. */
+export const NAME = '<name>';
+
+/** An option and where it is: `concurrency`, `backoff.backoffMs`, `limits.<name>.limit`. */
+export interface Row {
+  readonly path: string;
+  readonly option: Option;
+}
+
+/** The table by its keys, for whoever goes through all of it. */
+export const ENTRIES: readonly (readonly [key: string, entry: Option | Group])[] =
+  Object.entries(TABLE);
+
+/** The keys of a limiter's plain options. */
+export const KEYS: readonly string[] = Object.keys(TABLE);
+
+/** Every option. */
+export const ROWS: readonly Row[] = ENTRIES.flatMap(([key, entry]) =>
+  isGroup(entry) ? rowsOf(key, entry) : [{ path: key, option: entry }],
+);
+
+export function isGroup(entry: Option | Group): entry is Group {
+  return 'fields' in entry;
+}
+
+function rowsOf(key: string, { fields, alone, isNamed }: Group): Row[] {
+  const start = isNamed ? `${key}.${NAME}` : key;
+  const rows = Object.entries(fields).map(([field, option]) => ({
+    path: `${start}.${field}`,
+    option,
+  }));
+  return alone === undefined ? rows : [{ path: key, option: alone }, ...rows];
+}

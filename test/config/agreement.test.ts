@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { STRATEGIES } from '../../src/config/adaptive-table.ts';
+import { isAccepted, type Kind } from '../../src/config/option.ts';
+import { ROWS } from '../../src/config/rows.ts';
+import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../src/core/backoff.ts';
+import { CircuitBreaker } from '../../src/core/circuit-breaker.ts';
+import { Cooling } from '../../src/core/cooling.ts';
+import { gradientSettings } from '../../src/core/gradient-options.ts';
+import { Pace } from '../../src/core/pace.ts';
+import { Progress } from '../../src/core/progress.ts';
+import { checkRateLimits } from '../../src/core/rate-limit/rate-limit.ts';
+import { FeedbackSubject } from '../../src/feedback/feedback-subject.ts';
+import { throttle } from '../../src/operators/throttle.ts';
+import { wrongValuesOf } from './configs.ts';
+
+/** Whoever uses the options of a group in the end. */
+const users: Readonly<Record<string, (options: never) => unknown>> = {
+  backoff: (options) => new FeedbackSubject(options),
+  limits: (options: object) =>
+    checkRateLimits({
+      requests: { ...LIMIT, ...algorithmOf(options), ...options },
+    }),
+  pace: (options: object) => new Pace({ intervalMs: 0, ...options }, () => 0),
+  circuitBreaker: (options: object) => new CircuitBreaker(options),
+};
+
+const MANY = Number.MAX_SAFE_INTEGER;
+
+/** A burst is for a token bucket. */
+function algorithmOf(options: object): { algorithm?: 'token-bucket' } {
+  return 'burst' in options ? { algorithm: 'token-bucket' } : {};
+}
+
+/** Values at the bounds of an option and around them; null has its default with some users. */
+function around(kind: Kind): readonly unknown[] {
+  const numbers = [0, 0.5, 1, 1.5, 2, 100, 100.5, 101, -1, 1e9, 2 ** 53];
+  const wrong = wrongValuesOf(kind).filter((value) => value !== null);
+  return [...(kind.type === 'word' ? kind.words : numbers), ...wrong];
+}
+
+function isTaken(use: () => unknown): boolean {
+  try {
+    use();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('the table and those who use the options take the same values', () => {
+  it.each(ROWS.filter(({ path }) => path.includes('.')))('of $path', ({ path, option }) => {
+    const [group = '', ...rest] = path.split('.');
+    const key = rest.at(-1) ?? '';
+    // Who opens the circuit does not ask what becomes of the requests, nor which strategy it is.
+    if (path === 'circuitBreaker.onOpen' || path === 'adaptive.strategy') return;
+    for (const value of around(option.kind)) {
+      const options = { [key]: value };
+      const use =
+        group === 'adaptive'
+          ? () => useAdaptive(key, options)
+          : () => users[group]?.(options as never);
+      expect([value, isTaken(use)]).toEqual([value, isAccepted(option, value)]);
+    }
+  });
+
+  it.each(ROWS.filter(({ path }) => !path.includes('.')))('of $path', ({ path, option }) => {
+    const isProgress = path === 'total' || path === 'milestonePercent';
+    const limits = path.endsWith('PerMinute') ? {} : { limits: { requests: LIMIT } };
+    for (const value of around(option.kind)) {
+      // In code it says that there is no bound.
+      if (path === 'maxQueue' && value === Number.POSITIVE_INFINITY) continue;
+      const isTakenHere = isAccepted(option, value);
+      // What turns a group on stands beside the group itself: whoever uses it sees the group only.
+      if (!isTakenHere && (path === 'circuitBreaker' || path === 'adaptive')) continue;
+      const options: object = { ...limits, [path]: value };
+      const use = isProgress ? () => new Progress(options, 0) : () => throttle(send, options);
+      expect([value, isTaken(use)]).toEqual([value, isTakenHere]);
+    }
+  });
+});
+
+const LIMIT = { limit: 1, windowMs: 1 };
+
+const send = async () => 1;
+
+function useAdaptive(key: string, options: object): unknown {
+  const isCooling = /^(initialLimit|failure.*|coolingMs|ceilingResetFactor)$/.test(key);
+  if (isCooling) new Cooling({ maxLimit: MANY, ...options }, 0);
+  if (!isCooling || key === 'initialLimit') gradientSettings({ maxLimit: MANY, ...options });
+  return undefined;
+}
+
+describe('the defaults', () => {
+  const defaultOf = (path: string) => ROWS.find((row) => row.path === path)?.option.default;
+
+  it('that the table has itself are those of their users', () => {
+    expect(defaultOf('backoff.maxRetryAfterMs')).toBe(DEFAULT_MAX_RETRY_AFTER_MS);
+    expect(defaultOf('agingMs')).toBe(10_000);
+    const rule = checkRateLimits({ requests: { limit: 5, windowMs: 1 } })[0];
+    expect(rule).toMatchObject({
+      algorithm: defaultOf('limits.<name>.algorithm'),
+      charge: defaultOf('limits.<name>.charge'),
+      maxCost: 5,
+    });
+    const { per, minLimit } = gradientSettings({ maxLimit: 1000 });
+    expect({ per, minLimit }).toEqual({
+      per: defaultOf('adaptive.per'),
+      minLimit: defaultOf('adaptive.minLimit'),
+    });
+    expect(STRATEGIES).toEqual(['cooling', 'gradient']);
+  });
+
+  it('are values that their options take', () => {
+    const states = /^(off|no bound|unknown|required|root of the limit|`limit`|`concurrency` .*)$/;
+    for (const { path, option } of ROWS) {
+      const isState = typeof option.default === 'string' && states.test(option.default);
+      expect([path, isState || isAccepted(option, option.default)]).toEqual([path, true]);
+    }
+  });
+});

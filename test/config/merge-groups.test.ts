@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { LimiterLayer } from '../../src/config/limiter-config.ts';
+import { mergeLimiterOptions as merge } from '../../src/config/merge.ts';
+import { frozen } from './configs.ts';
+
+describe('a group', () => {
+  const cases: readonly [name: string, sources: readonly LimiterLayer[], merged: LimiterLayer][] = [
+    [
+      'that is on, with options of a weaker',
+      [{ circuitBreaker: true }, { circuitBreaker: { openMs: 5 } }],
+      { circuitBreaker: { openMs: 5 } },
+    ],
+    [
+      'that is on, with options of a stronger',
+      [{ circuitBreaker: { openMs: 5 } }, { circuitBreaker: true }],
+      { circuitBreaker: { openMs: 5 } },
+    ],
+    [
+      'that is on twice',
+      [{ circuitBreaker: true }, { circuitBreaker: true }],
+      { circuitBreaker: true },
+    ],
+    [
+      'of a strategy, with options of a weaker',
+      [{ adaptive: 'cooling' }, { adaptive: { strategy: 'cooling', coolingMs: 5 } }],
+      { adaptive: { strategy: 'cooling', coolingMs: 5 } },
+    ],
+    [
+      'of a strategy, with options of a stronger',
+      [{ adaptive: { coolingMs: 5 } }, { adaptive: 'cooling' }],
+      { adaptive: { strategy: 'cooling', coolingMs: 5 } },
+    ],
+    [
+      'of a strategy that is said twice',
+      [{ adaptive: 'cooling' }, { adaptive: 'cooling' }],
+      { adaptive: 'cooling' },
+    ],
+    [
+      'of another strategy, as a word',
+      [
+        { adaptive: 'gradient' },
+        { adaptive: { strategy: 'cooling', coolingMs: 5, initialLimit: 3 } },
+      ],
+      { adaptive: { strategy: 'gradient', initialLimit: 3 } },
+    ],
+    [
+      'of another strategy, with its options',
+      [
+        { adaptive: { strategy: 'cooling', coolingMs: 5 } },
+        { adaptive: { strategy: 'gradient', minLimit: 2 } },
+      ],
+      { adaptive: { strategy: 'cooling', coolingMs: 5 } },
+    ],
+    [
+      'of another strategy, two sources away',
+      [{ adaptive: 'cooling' }, { maxQueue: 1 }, { adaptive: { tolerance: 5 } }],
+      { adaptive: 'cooling', maxQueue: 1 },
+    ],
+    [
+      'of another strategy than that between',
+      [
+        { adaptive: 'cooling' },
+        { adaptive: 'gradient' },
+        { adaptive: { strategy: 'cooling', coolingMs: 5 } },
+      ],
+      { adaptive: 'cooling' },
+    ],
+    [
+      'of another word',
+      [{ adaptive: 'cooling' }, { adaptive: 'gradient' }],
+      { adaptive: 'cooling' },
+    ],
+    [
+      'of another strategy, said in the long form',
+      [{ adaptive: { strategy: 'cooling' } }, { adaptive: 'gradient' }],
+      { adaptive: { strategy: 'cooling' } },
+    ],
+    [
+      'of a strategy, undefined options apart',
+      [{ adaptive: 'cooling' }, { adaptive: { coolingMs: undefined } }],
+      { adaptive: 'cooling' },
+    ],
+    [
+      'of no strategy',
+      [{ adaptive: { tolerance: 2 } }, { adaptive: 'gradient' }],
+      { adaptive: { tolerance: 2, strategy: 'gradient' } },
+    ],
+    [
+      'of a limit, field by field',
+      [
+        { limits: { a: { limit: 5 } } },
+        { limits: { a: { limit: 6, windowMs: 7 }, b: { limit: 8 } } },
+      ],
+      { limits: { a: { limit: 5, windowMs: 7 }, b: { limit: 8 } } },
+    ],
+    [
+      'of a limit, undefined fields apart',
+      [{ limits: { a: { limit: undefined, charge: 'settle' } } }, { limits: { a: { limit: 6 } } }],
+      { limits: { a: { limit: 6, charge: 'settle' } } },
+    ],
+    [
+      'of a limit with another algorithm',
+      [
+        { limits: { a: { algorithm: 'fixed-window' } } },
+        { limits: { a: { limit: 6, algorithm: 'token-bucket', burst: 9 } } },
+      ],
+      { limits: { a: { limit: 6, algorithm: 'fixed-window' } } },
+    ],
+    [
+      'of a limit with the same algorithm',
+      [{ limits: { a: { algorithm: 'token-bucket' } } }, { limits: { a: { burst: 9 } } }],
+      { limits: { a: { algorithm: 'token-bucket', burst: 9 } } },
+    ],
+    [
+      'of limits behind a shorthand',
+      [{ requestsPerMinute: 5 }, { limits: { requests: { limit: 6, windowMs: 7 } } }],
+      { requestsPerMinute: 5 },
+    ],
+    [
+      'of limits, some behind a shorthand',
+      [{ tokensPerMinute: 5 }, { limits: { tokens: { limit: 6 }, requests: { limit: 1 } } }],
+      { tokensPerMinute: 5, limits: { requests: { limit: 1 } } },
+    ],
+    [
+      'of limits before a shorthand',
+      [
+        { limits: { requests: { limit: 6, windowMs: 7 } } },
+        { requestsPerMinute: 5, tokensPerMinute: 4 },
+      ],
+      { limits: { requests: { limit: 6, windowMs: 7 } }, tokensPerMinute: 4 },
+    ],
+    [
+      'of limits beside other limits before a shorthand',
+      [
+        { requestsPerMinute: 5, limits: { a: { limit: 1 } } },
+        { limits: { requests: { limit: 6 }, b: { limit: 2 } } },
+      ],
+      { requestsPerMinute: 5, limits: { a: { limit: 1 }, b: { limit: 2 } } },
+    ],
+    [
+      'of limits, three in a row',
+      [
+        { limits: { requests: { limit: 6 } } },
+        { requestsPerMinute: 5 },
+        { limits: { requests: { windowMs: 7 } } },
+      ],
+      { limits: { requests: { limit: 6 } } },
+    ],
+    [
+      'that is undefined',
+      [
+        { backoff: undefined, limits: undefined, adaptive: undefined },
+        { backoff: { backoffMs: 1 }, adaptive: 'cooling' },
+      ],
+      { backoff: { backoffMs: 1 }, adaptive: 'cooling' },
+    ],
+  ];
+
+  it.each(cases)('%s', (_name, sources, merged) => {
+    for (const source of sources) frozen(source);
+    expect(merge(...sources)).toStrictEqual(merged);
+  });
+});
