@@ -50,18 +50,16 @@ export const VARIABLES: readonly string[] = ROWS.map(({ path }) => variableOf(pa
  */
 export function nearestVariable(variable: string): string | undefined {
   const known = [...PLAIN.keys()];
-  const named = NAMED.flatMap(({ start, end }) =>
-    namesIn(variable, start).map((name) => start + name + end),
-  );
+  const names = namesIn(variable);
+  const named = NAMED.flatMap(({ start, end }) => names.map((name) => start + name + end));
   return (
     nearest(variable, [...known, ...named]) ?? known.find((name) => name.endsWith(`_${variable}`))
   );
 }
 
-/** What may be meant as the name: all but the last word, or all but the last two. */
-function namesIn(variable: string, start: string): string[] {
-  if (!variable.startsWith(start)) return [];
-  const words = variable.slice(start.length).split('_');
+/** What may be meant as the name of a limit: all between the first word and the last, or last two. */
+function namesIn(variable: string): string[] {
+  const words = variable.toUpperCase().split('_').slice(1);
   return [words.slice(0, -1), words.slice(0, -2)]
     .map((name) => name.join('_'))
     .filter((name) => UPPER_NAME.test(name));

@@ -54,8 +54,12 @@ export class Commons {
     member.cost = cost;
     if (member.isWaiting || this.#round.spender() !== undefined) {
       this.#join(member);
-      if (this.#round.spender() !== member) this.drain();
-      if (this.#round.spender() !== member) return Number.POSITIVE_INFINITY;
+      if (this.#round.spender() !== member) {
+        // If its turn comes by that, its gate is woken and asks anew, of its own limits too: they may
+        // have changed while others passed.
+        this.drain();
+        return Number.POSITIVE_INFINITY;
+      }
     }
     const waitMs = this.#core.wait(demand, now);
     if (waitMs > 0) this.#join(member);
@@ -93,14 +97,17 @@ export class Commons {
     this.#again = true;
     if (this.#draining) return;
     this.#draining = true;
-    while (this.#again) {
-      this.#again = false;
-      for (let next = this.#round.spender(); next !== undefined; next = this.#round.spender()) {
-        next.wake();
-        if (this.#round.spender() === next) break;
+    try {
+      while (this.#again) {
+        this.#again = false;
+        for (let next = this.#round.spender(); next !== undefined; next = this.#round.spender()) {
+          next.wake();
+          if (this.#round.spender() === next) break;
+        }
       }
+    } finally {
+      this.#draining = false;
     }
-    this.#draining = false;
   }
 
   #join(member: Member): void {

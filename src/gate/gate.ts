@@ -98,7 +98,7 @@ export class Gate<C extends Core = Core> implements Lender {
     const wait = this.#ask(ticket, now);
     if (wait === 0) this.#admit(ticket, now);
     else if (wait === REFUSED) this.#refuse(ticket, now);
-    if (wait !== 0) this.core.idle?.();
+    this.#leaveTo(now);
     return wait === 0;
   }
 
@@ -163,8 +163,7 @@ export class Gate<C extends Core = Core> implements Lender {
         }
         this.#pass(ticket, now, wait === REFUSED ? this.#refusalOf(ticket, now) : undefined);
       }
-      this.#waker.cancel();
-      this.core.idle?.();
+      this.#noneWaits();
     } finally {
       this.#busy = false;
       this.#draining = false;
@@ -242,7 +241,14 @@ export class Gate<C extends Core = Core> implements Lender {
       return false;
     }
     this.#admitOrRefuse(ticket, now, wait);
+    this.#leaveTo(now);
     return true;
+  }
+
+  /** A newcomer is done with: others may have come while the core was asked, and not been asked yet. */
+  #leaveTo(now: number): void {
+    if (this.#queue.length > 0) this.#waker.set(0, now);
+    else this.core.idle?.();
   }
 
   /** @returns its ticket, if it was refused after all, or is so urgent that it has passed */
@@ -252,7 +258,7 @@ export class Gate<C extends Core = Core> implements Lender {
     if (ticket !== undefined && room !== undefined) {
       const { dropped } = room;
       if (!room.admits(ticket, receiver, this.#queue, this.#busy)) {
-        if (this.#queue.length === 0) this.core.idle?.();
+        if (this.#queue.length === 0) this.#noneWaits();
         return ticket;
       }
       if (room.dropped !== dropped) {
@@ -307,6 +313,7 @@ export class Gate<C extends Core = Core> implements Lender {
       this.#queue.shift();
       this.#busy = false;
       this.#admitOrRefuse(ticket, now, wait);
+      if (this.#queue.length === 0) this.#noneWaits();
       // Whoever came or was let go meanwhile was left to us.
       if (this.#missed || this.#queue.length !== others) this.#waker.set(0, now);
       return ticket;
@@ -321,6 +328,11 @@ export class Gate<C extends Core = Core> implements Lender {
     if (wait === REFUSED) this.#refuse(ticket, now);
     else this.#admit(ticket, now);
     this.#probe?.admitted?.(ticket, this.kind, 0, 0);
+  }
+
+  #noneWaits(): void {
+    this.#waker.cancel();
+    this.core.idle?.();
   }
 
   #refuse(ticket: Ticket, now: number): void {

@@ -1,9 +1,11 @@
 import { Subscriber } from 'rxjs';
+import type { Outcome } from '../model/outcome.ts';
 import { type Enlisted, Roster } from '../model/roster.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Departure } from '../operators/departure.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
+import type { Slot } from '../operators/in-order.ts';
 import type { Intake } from '../operators/intake.ts';
 import { type Route, Walk } from './walk.ts';
 
@@ -17,22 +19,35 @@ export interface Way<T, R> extends Route<T> {
 class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>> {
   before: Errand<T, R> | undefined = undefined;
   after: Errand<T, R> | undefined = undefined;
+  /** Its place in the order of results, if they are ordered. */
+  readonly slot: Slot<R | Outcome<T, R>> | undefined;
+  readonly #index: number;
   readonly #fork: Fork<T, R>;
 
-  constructor(arrival: T, way: Way<T, R>, fork: Fork<T, R>) {
+  constructor(
+    arrival: T,
+    way: Way<T, R>,
+    index: number,
+    slot: Slot<R | Outcome<T, R>> | undefined,
+    fork: Fork<T, R>,
+  ) {
     super(arrival, undefined, way);
+    this.#index = index;
+    this.slot = slot;
     this.#fork = fork;
   }
 
-  /** An estimator that fails errors the stream. */
+  /** An estimator that fails errors the stream, and so aborts this one too. */
   protected override ticketFor(arrival: T, arrivedAt: number): Ticket<T> | undefined {
     try {
-      return this.route.intake.ticketOf(arrival, arrivedAt);
+      const ticket = this.route.intake.ticketOf(arrival, arrivedAt, this.#index);
+      if (!this.gone) return ticket;
+      // The estimator has unsubscribed; whoever counts requests has counted this one.
+      ticket.settle('cancelled');
     } catch (error) {
-      this.gone = true;
-      this.#fork.fail(this, error);
-      return undefined;
+      this.#fork.fail(error);
     }
+    return undefined;
   }
 
   protected arrived(ticket: Ticket<T>): void {
@@ -53,6 +68,7 @@ export class Fork<T, R> extends Subscriber<T | Sized<T>> {
   readonly #departure: Departure<T, R>;
   readonly #wayOf: (arrival: T | Sized<T>) => Way<T, R>;
   readonly #errands = new Roster<Errand<T, R>>();
+  #arrivals = 0;
   #sourceDone = false;
 
   /** @param wayOf what it throws errors the stream */
@@ -77,7 +93,9 @@ export class Fork<T, R> extends Subscriber<T | Sized<T>> {
       return;
     }
     // A Sized is opened by the intake, when its turn comes.
-    const errand = new Errand(arrival as T, way, this);
+    const slot = this.#departure.reserve();
+    const errand = new Errand(arrival as T, way, this.#arrivals, slot, this);
+    this.#arrivals += 1;
     this.#errands.add(errand);
     errand.start();
   }
@@ -88,17 +106,20 @@ export class Fork<T, R> extends Subscriber<T | Sized<T>> {
 
   protected override _complete(): void {
     this.#sourceDone = true;
-    this.#completeIfDone();
+    try {
+      this.#completeIfDone();
+    } finally {
+      this.unsubscribe();
+    }
   }
 
   arrived(errand: Errand<T, R>, ticket: Ticket<T>, dispatcher: Dispatcher<T, R>): void {
     this.#errands.remove(errand);
-    this.#departure.send(ticket, dispatcher);
+    this.#departure.send(ticket, dispatcher, errand.slot);
     this.#completeIfDone();
   }
 
-  fail(errand: Errand<T, R>, error: unknown): void {
-    this.#errands.remove(errand);
+  fail(error: unknown): void {
     this.#out.error(error);
   }
 

@@ -9,11 +9,18 @@ import { systemClock } from '../gate/system-clock.ts';
 import { Waker } from '../gate/waker.ts';
 import { checkFunction, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
+import type { CoreFact } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { Sized } from '../model/sized.ts';
+import { surroundings } from '../operators/common-options.ts';
 import { Departure } from '../operators/departure.ts';
 import { checkRequestOptions, REQUEST_KEYS } from '../operators/intake.ts';
-import { checkResultOptions, type Project, RESULT_KEYS } from '../operators/send-options.ts';
+import {
+  checkResultOptions,
+  checkRetryOptions,
+  type Project,
+  RESULT_KEYS,
+} from '../operators/send-options.ts';
 import type { Task } from './call.ts';
 import { Fork, type Way } from './errand.ts';
 import { type LimiterEvent, leveled } from './events.ts';
@@ -78,12 +85,14 @@ export function createLimiterGroup<T>(
 ): LimiterGroup<T> {
   checkFunction('keyOf', keyOf);
   checkKeys('createLimiterGroup', options, KEYS);
+  surroundings(options);
+  checkRetryOptions(options);
   return new LimiterGroup(keyOf, options);
 }
 
 interface Entry {
   readonly limiter: Limiter;
-  /** Since the last look at who is idle. */
+  /** Since the last look at who is idle; or busy at that look. */
   isUsed: boolean;
 }
 
@@ -108,11 +117,8 @@ export class LimiterGroup<T> {
     this.#keyOf = keyOf;
     this.#options = options;
     this.#clock = clock;
-    this.#shared =
-      shared &&
-      new SharedLimits(shared, random, (fact) =>
-        this.#events.next({ ...leveled(fact), key: undefined }),
-      );
+    const tell = (fact: CoreFact) => this.#events.next({ ...leveled(fact), key: undefined });
+    this.#shared = shared === undefined ? undefined : new SharedLimits(shared, random, tell);
     this.#sweeper = new Waker(clock, () => this.#dropIdle(), false);
     this.events$ = this.#events.asObservable();
     // What is wrong with the limits of each key is found by making them; by key, when it comes.
@@ -150,7 +156,6 @@ export class LimiterGroup<T> {
     checkRequestOptions(options);
     return (source) =>
       new Observable((out) => {
-        const count = { next: 0 };
         const ways = new WeakMap<Limiter, Way<T, ObservedValueOf<O>>>();
         const wayOf = (arrival: T | Sized<T>) => {
           const limiter = this.#limiterOf(
@@ -158,7 +163,7 @@ export class LimiterGroup<T> {
           );
           const known = ways.get(limiter);
           if (known !== undefined) return known;
-          const way = limiter.wayOf(project, options, count);
+          const way = limiter.wayOf(project, options);
           ways.set(limiter, way);
           return way;
         };
@@ -230,8 +235,11 @@ export class LimiterGroup<T> {
       ...(probe && { probe }),
       ...(random && { random }),
     };
+    checkLimiterOptions(limits, 'each');
+    if (limits.clock !== undefined && limits.clock !== this.#clock) {
+      throw new TypeError('`each.clock` must be the clock of the group; leave it out');
+    }
     const options = { ...common, clock: this.#clock, ...limits };
-    checkLimiterOptions(options);
     return new Limiter(options, {
       shared: this.#shared,
       tell: (event) => this.#events.next({ ...event, key }),
@@ -246,7 +254,7 @@ export class LimiterGroup<T> {
         entry.limiter.abandon();
         this.#entries.delete(key);
       }
-      entry.isUsed = false;
+      entry.isUsed = !entry.limiter.isIdle;
     }
     if (this.#entries.size > 0) this.#sweepLater();
   }

@@ -53,7 +53,7 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 export interface LimiterThrottleOptions<T> extends ResultOptions, RequestOptions<T> {}
 
 /** @throws RangeError or TypeError that names a wrong option */
-export function checkLimiterOptions(options: LimiterOptions): void {
-  checkLimiterConfig('createLimiter', options, EXTRA_KEYS);
+export function checkLimiterOptions(options: LimiterOptions, name = 'createLimiter'): void {
+  checkLimiterConfig(name, options, EXTRA_KEYS);
   checkRetryOptions(options);
 }

@@ -289,9 +289,8 @@ export class Limiter {
   wayOf<T, O extends ObservableInput<unknown>>(
     project: Project<T, O>,
     options: RequestOptions<T>,
-    count: { next: number },
   ): Way<T, ObservedValueOf<O>> {
-    const intake = new Intake(this.#engine.around, options, count);
+    const intake = new Intake(this.#engine.around, options);
     const { first, rest } = this.#route;
     return { intake, first, rest, dispatcher: this.#engine.dispatcherOf(project) };
   }

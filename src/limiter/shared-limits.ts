@@ -9,7 +9,7 @@ import { Commons } from '../gate/commons.ts';
 import { checkChoice, checkInteger, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
-import { rateCoreOf } from '../operators/attempt-cores.ts';
+import { containedRandom, rateCoreOf } from '../operators/attempt-cores.ts';
 import type { AttemptOptions } from '../operators/attempt-options.ts';
 
 /** What a request counts when keys take turns. */
@@ -75,7 +75,7 @@ export class SharedLimits {
     this.#slots = concurrency === undefined ? undefined : new Slots(concurrency, concurrency);
     this.#bytes = maxBytes === undefined ? undefined : new ByteBudget(maxBytes, 1);
     this.rateLimit = rateCoreOf(options, tell, true);
-    this.#pace = options.pace && new Pace(options.pace, random);
+    this.#pace = options.pace && new Pace(options.pace, containedRandom(random));
     const hasTokens = this.rateLimit?.limits.names.includes('tokens');
     const { cost = hasTokens ? 'tokens' : 'requests' } = options;
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);

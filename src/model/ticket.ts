@@ -145,6 +145,13 @@ export class Ticket<out T = unknown> {
   settle(outcome: SettleOutcome): boolean {
     if (this.outcome !== undefined) return false;
     this.outcome = outcome;
+    // Whoever sends it without `dispatch` tells no more than this.
+    if (this.attempts === 0 && this.refusal === undefined) {
+      if (outcome === 'ok' || outcome === 'failed') {
+        this.isSent = true;
+        this.verdict = { kind: outcome };
+      }
+    }
     this.#cancelTransit();
     this.#endPatience();
     let lease = this.#top;

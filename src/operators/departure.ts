@@ -5,7 +5,7 @@ import { Roster } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
 import { Flight } from './flight.ts';
-import { InOrder } from './in-order.ts';
+import { InOrder, type Slot } from './in-order.ts';
 import { type Arrival, type Intake, isTicket } from './intake.ts';
 import type { ResultOptions } from './send-options.ts';
 
@@ -28,8 +28,13 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     out.add(() => this.#close());
   }
 
+  /** A place in the order of results for a request that is still to come. */
+  reserve(): Slot<R | Outcome<T, R>> | undefined {
+    return this.#order?.open();
+  }
+
   /** Sends a ticket that was taken over. */
-  send(ticket: Ticket<T>, dispatcher: Dispatcher<T, R>): void {
+  send(ticket: Ticket<T>, dispatcher: Dispatcher<T, R>, slot = this.reserve()): void {
     // Whoever was told of its arrival may have unsubscribed.
     if (this.#out.closed) {
       ticket.settle('cancelled');
@@ -37,7 +42,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     }
     const flight = new Flight(ticket, dispatcher, this);
     this.#flights.add(flight);
-    flight.slot = this.#order?.open();
+    flight.slot = slot;
     flight.send();
   }
 
@@ -89,10 +94,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     try {
       // Downstream closes, and what is in flight is torn down in the order in which it was sent.
       if (!this.#outcomes) this.#out.error(error);
-      else {
-        this.#flights.remove(flight);
-        flight.release();
-      }
+      else flight.release();
     } finally {
       if (this.#outcomes) {
         const { ticket } = flight;
@@ -102,6 +104,8 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
           request: ticket.value,
           stats: ticket.stats(),
         });
+        // Not before: what its teardown ends must not be taken for the last.
+        this.#flights.remove(flight);
       }
       this.#finish(flight, 'failed');
     }

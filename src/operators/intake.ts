@@ -56,20 +56,14 @@ export class Intake<T> implements Origin {
   readonly needsTickets: boolean;
   readonly #attendance: Attendance | undefined;
   readonly #options: RequestOptions<T>;
-  readonly #count: { next: number };
+  #next = 0;
 
-  /** @param count counts the requests of a stream, where several intakes make tickets for it */
-  constructor(
-    { clock, probe, attendance }: IntakeSurroundings,
-    options: RequestOptions<T> = {},
-    count = { next: 0 },
-  ) {
+  constructor({ clock, probe, attendance }: IntakeSurroundings, options: RequestOptions<T> = {}) {
     this.clock = clock;
     this.probe = probe;
     this.needsTickets = probe !== undefined || options.priority !== undefined;
     this.#attendance = attendance;
     this.#options = options;
-    this.#count = count;
   }
 
   tokensOf(value: unknown, bytes: number): number {
@@ -81,16 +75,20 @@ export class Intake<T> implements Origin {
     this.probe?.settled?.(ticket, outcome);
   }
 
-  /** A ticket for a value whose size is known; `tokens` undefined: to be estimated if asked for. */
+  /**
+   * A ticket for a value whose size is known; `tokens` undefined: to be estimated if asked for.
+   * @param index its position in its stream, where several intakes make tickets for it
+   */
   ticket<V extends T>(
     value: V,
     bytes: number,
     tokens: number | undefined,
     arrivedAt: number,
     { priority, costs }: { readonly priority?: number; readonly costs?: Amounts } = NOTHING,
+    index = this.#next,
   ): Ticket<V> {
-    const ticket = new Ticket(this, value, bytes, tokens, this.#count.next, arrivedAt);
-    this.#count.next += 1;
+    const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt);
+    this.#next = index + 1;
     if (priority !== undefined) ticket.priority = priority;
     if (costs !== undefined) ticket.costs = costs;
     if (this.#attendance !== undefined) {
@@ -103,7 +101,7 @@ export class Intake<T> implements Origin {
   }
 
   /** @throws EstimatorError */
-  ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> {
+  ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
     const { estimate = estimateBytes, costs, priority } = this.#options;
     const value = arrival instanceof Sized ? arrival.value : arrival;
     const said =
@@ -114,13 +112,13 @@ export class Intake<T> implements Origin {
             ...(priority && { priority: saidBy(priority, value, 'priority', checkPriority) }),
           };
     if (arrival instanceof Sized) {
-      return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said);
+      return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said, index);
     }
     if (estimate === estimateBytes) {
-      return this.ticket<T>(value, estimateBytes(value), undefined, arrivedAt, said);
+      return this.ticket<T>(value, estimateBytes(value), undefined, arrivedAt, said, index);
     }
     const { bytes, tokens } = sizeOf(value, estimate);
-    return this.ticket<T>(value, bytes, tokens, arrivedAt, said);
+    return this.ticket<T>(value, bytes, tokens, arrivedAt, said, index);
   }
 }
 

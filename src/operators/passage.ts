@@ -44,6 +44,8 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   /** Tickets that were handed on and that nobody has taken over yet. */
   readonly #adrift = new Set<Ticket>();
   #waiting = 0;
+  /** Arrivals of which it is not known yet whether they wait: an estimator may complete the source. */
+  #arriving = 0;
   #sourceDone = false;
   #completed = false;
   /** Downstream has closed. */
@@ -67,8 +69,18 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     out.add(() => this.#close());
   }
 
-  /** Where nobody watches, a request gets its ticket only when its turn comes. */
   protected override _next(arrival: Arrival<T>): void {
+    this.#arriving += 1;
+    try {
+      this.#arrive(arrival);
+    } finally {
+      this.#arriving -= 1;
+    }
+    if (this.#sourceDone) this.#completeIfDone();
+  }
+
+  /** Where nobody watches, a request gets its ticket only when its turn comes. */
+  #arrive(arrival: Arrival<T>): void {
     if (isTicket(arrival)) this.#takeOver(arrival);
     else if (!this.#intake.needsTickets && !this.#gate.needsTickets) {
       const ticket = this.#gate.enterLater(arrival, this);
@@ -176,7 +188,8 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   }
 
   #completeIfDone(): void {
-    if (!this.#sourceDone || this.#waiting > 0 || this.#completed) return;
+    const isDone = this.#sourceDone && this.#waiting === 0 && this.#arriving === 0;
+    if (!isDone || this.#completed) return;
     this.#completed = true;
     this.#out.complete();
   }

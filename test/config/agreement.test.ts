@@ -51,12 +51,13 @@ describe('the table and those who use the options take the same values', () => {
   it.each(ROWS.filter(({ path }) => path.includes('.')))('of $path', ({ path, option }) => {
     const [group = '', ...rest] = path.split('.');
     const key = rest.at(-1) ?? '';
-    // Who opens the circuit does not ask what becomes of the requests, nor which strategy it is.
-    if (path === 'circuitBreaker.onOpen' || path === 'adaptive.strategy') return;
     for (const value of around(option.kind)) {
       const options = { [key]: value };
-      const use =
-        group === 'adaptive'
+      // Who opens the circuit does not ask what becomes of requests, nor a strategy which it is.
+      const isElsewhere = key === 'onOpen' || key === 'strategy';
+      const use = isElsewhere
+        ? () => throttle(send, { [group]: options })
+        : group === 'adaptive'
           ? () => useAdaptive(key, options)
           : () => users[group]?.(options as never);
       expect([value, isTaken(use)]).toEqual([value, isAccepted(option, value)]);
