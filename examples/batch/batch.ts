@@ -29,8 +29,8 @@ export function concernsAll(error: unknown, anySucceeded: boolean): boolean {
 }
 
 /**
- * Sends all prompts through the limiter. When `stop` fires nothing more is sent, and what is in
- * flight has 5 s to finish; the requests that were not sent have no outcome.
+ * Sends all prompts through the limiter, and closes it. When `stop` fires nothing more is sent, and
+ * what is in flight has 5 s to finish; the requests that were not sent have no outcome.
  *
  * @param onOutcome must not throw
  * @returns when there is nothing more to come
@@ -50,15 +50,16 @@ export function sendAll(
           const sent = outcome.status === 'ok' || !(outcome.error instanceof NotSentError);
           if (sent) onOutcome(outcome);
         },
-        complete: resolve,
         error: reject,
       });
-    const drain = async () => {
+    // All have come: from here on it is only left to wait for the last one.
+    limiter.close();
+    void limiter.drain().then(resolve);
+    const leave = async () => {
       await Promise.race([sender.stop(), setTimeout(DRAIN_MS, undefined, { ref: false })]);
       sending.unsubscribe();
-      resolve();
     };
-    if (stop.aborted) void drain();
-    else stop.addEventListener('abort', () => void drain(), { once: true });
+    if (stop.aborted) void leave();
+    else stop.addEventListener('abort', () => void leave(), { once: true });
   });
 }

@@ -38,8 +38,14 @@ export interface ClientOptions {
   readonly apiKey: string | undefined;
 }
 
+export interface Answer {
+  readonly text: string;
+  /** Of prompt and answer together; undefined: the server does not say. */
+  readonly tokens: number | undefined;
+}
+
 /** Asks for one answer, once: sending again is headgate's business. */
-export type Complete = (prompt: Prompt, signal: AbortSignal) => Promise<string>;
+export type Complete = (prompt: Prompt, signal: AbortSignal) => Promise<Answer>;
 
 /** A client of any server that speaks OpenAI's chat completions. */
 export function createClient({ baseUrl, model, apiKey }: ClientOptions): Complete {
@@ -55,8 +61,8 @@ export function createClient({ baseUrl, model, apiKey }: ClientOptions): Complet
     if (!response.ok) throw refusalOf(url, response, text, answer, apiKey);
     const content = read(read(read(read(answer, 'choices'), 0), 'message'), 'content');
     // A message that calls a tool has no content.
-    if (content === null) return '';
-    if (typeof content === 'string') return content;
+    const words = content === null ? '' : content;
+    if (typeof words === 'string') return { text: words, tokens: tokensOf(answer) };
     throw new ApiError(url, response, `no choices[0].message.content in ${shorten(text)}`);
   };
 }
@@ -91,6 +97,14 @@ function refusalOf(
   const shown = typeof words === 'string' ? shorten(words) : response.statusText;
   const hint = response.status === 401 && apiKey === undefined ? NO_KEY : '';
   return new ApiError(url, response, shown + hint, typeof code === 'string' ? code : undefined);
+}
+
+/** `usage.total_tokens`. What is no count is no news: the request has gone well. */
+function tokensOf(answer: unknown): number | undefined {
+  const tokens = read(read(answer, 'usage'), 'total_tokens');
+  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0
+    ? tokens
+    : undefined;
 }
 
 function parse(text: string): unknown {

@@ -1,11 +1,15 @@
+import { type LimiterOptions, mergeLimiterOptions } from 'headgate';
 import { createProvider, serve } from 'headgate/simulator';
 import type { Target } from './target.ts';
 
 /** The prompts are small, so the byte budget must be too, for its gate to be seen at work. */
 const MAX_BYTES = 64 * 1024;
 
+/** How long a minute of the provider lasts. */
+const MINUTE_MS = 1_000;
+
 /**
- * Serves a provider on this machine whose limits are a minute's limits in a second. The burst of a
+ * Serves a provider on this machine whose minute lasts a second. The burst of a
  * client that sends all at once is rejected with a retry-after; ten requests at a time (headgate's
  * throttled mode) are a little more than it takes; in the middle it says 429 to everyone, and not
  * for how long; a few requests meet a server error.
@@ -13,7 +17,7 @@ const MAX_BYTES = 64 * 1024;
 export async function startDemo(seed: number): Promise<Target> {
   const provider = createProvider({
     seed,
-    limits: [{ unit: 'requests', algorithm: 'token-bucket', limit: 24, windowMs: 1_000 }],
+    limits: [{ unit: 'requests', algorithm: 'token-bucket', limit: 24, windowMs: MINUTE_MS }],
     latency: { meanMs: 250, sigma: 0.5, perOutputTokenMs: 1 },
     rejectLatencyMs: { meanMs: 20 },
     storms: [{ fromMs: 6_000, toMs: 7_500, status: 429 }],
@@ -24,8 +28,34 @@ export async function startDemo(seed: number): Promise<Target> {
     baseUrl: `${server.url}/v1`,
     apiKey: undefined,
     about: 'a simulated provider: 24 requests/s, 2 % 502, and 429 to everyone from 6.0 s to 7.5 s',
-    limits: { maxBytes: MAX_BYTES },
+    limitsOf: inItsTime,
     capacity: () => provider.stats().capacity.requests,
     close: () => server.close(),
   };
+}
+
+/** What is said of a minute, said of the provider's. */
+export function inItsTime(chosen: LimiterOptions): LimiterOptions {
+  const { requestsPerMinute, tokensPerMinute, ...others } = chosen;
+  const windowMs = MINUTE_MS;
+  const limits = {
+    ...others.limits,
+    ...(requestsPerMinute !== undefined && { requests: { limit: requestsPerMinute, windowMs } }),
+    ...(tokensPerMinute !== undefined && {
+      tokens: { limit: tokensPerMinute, windowMs, charge: 'settle' as const },
+    }),
+  };
+  return mergeLimiterOptions(
+    { ...others, ...(Object.keys(limits).length > 0 && { limits }) },
+    {
+      maxBytes: MAX_BYTES,
+      ...(strategyOf(chosen) === 'cooling' && {
+        adaptive: { strategy: 'cooling', failureWindowMs: MINUTE_MS, coolingMs: MINUTE_MS },
+      }),
+    },
+  );
+}
+
+function strategyOf({ adaptive }: LimiterOptions): string | undefined {
+  return typeof adaptive === 'object' ? adaptive.strategy : adaptive;
 }

@@ -1,6 +1,7 @@
 /** Runs a file of prompts against a rate-limited API: `npm start -- --help` says how. */
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
+import { readLimits } from './limits.ts';
 import { HELP, type Options, readOptions, UsageError } from './options.ts';
 import { readPrompts } from './prompts.ts';
 import type { Report } from './report.ts';
@@ -21,9 +22,10 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
+  const limits = readLimits(options, process.env);
   // All lines are checked before the first request is sent: a typo in the last one costs nothing.
   const prompts = await readPrompts(options.prompts, options.limit);
-  const report = await run(prompts, options);
+  const report = await run(prompts, options, limits);
   print(report, options);
   if (report.error !== null) console.error(`\nended early: ${report.error}`);
   return exitCode(report);

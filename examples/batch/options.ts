@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { LimiterOptions } from 'headgate';
 
 /** The program was called wrongly: exit code 2. */
 export class UsageError extends Error {}
@@ -14,7 +15,13 @@ export interface Options {
   readonly json: boolean;
   readonly seed: number;
   readonly out: string | undefined;
-  readonly concurrency: number;
+  /** A file with limits, as JSON. */
+  readonly config: string | undefined;
+  /** The limits that flags say. */
+  readonly limits: Pick<
+    LimiterOptions,
+    'concurrency' | 'requestsPerMinute' | 'tokensPerMinute' | 'adaptive'
+  >;
   readonly help: boolean;
 }
 
@@ -24,6 +31,10 @@ const OPTIONS = {
   model: { type: 'string', value: 'NAME', help: 'which model to ask (gpt-4o-mini)' },
   limit: { type: 'string', value: 'N', help: 'send the first N prompts only' },
   concurrency: { type: 'string', value: 'N', help: 'requests in flight at the most (64)' },
+  rpm: { type: 'string', value: 'N', help: 'requests a minute at the most (no limit)' },
+  tpm: { type: 'string', value: 'N', help: 'tokens a minute at the most (no limit)' },
+  adaptive: { type: 'boolean', value: '', help: 'fewer in flight after failures, then more again' },
+  config: { type: 'string', value: 'FILE', help: "JSON: the options of headgate's limiter" },
   seed: { type: 'string', value: 'N', help: 'of everything that happens by chance (1)' },
   out: { type: 'string', value: 'FILE', help: 'write results as JSONL; replaces the file' },
   json: { type: 'boolean', value: '', help: 'print the report as one JSON object' },
@@ -39,6 +50,12 @@ ${Object.entries(OPTIONS)
   .map(([name, { value, help }]) => `  ${`--${name} ${value}`.padEnd(17)} ${help}`)
   .join('\n')}
 
+A limit that no flag sets is taken from --config; one that is not there, from the environment:
+HEADGATE_CONCURRENCY, HEADGATE_REQUESTS_PER_MINUTE, HEADGATE_TOKENS_PER_MINUTE,
+HEADGATE_ADAPTIVE=cooling, HEADGATE_CIRCUIT_BREAKER=true, HEADGATE_PACE_INTERVAL_MS, and so on: the
+path of the option in upper case. A minute of the simulated provider lasts a second, for --rpm,
+--tpm and --adaptive too; it takes 24 requests in it.
+
 The key of the server is read from OPENAI_API_KEY. The report goes to standard output, all else
 to standard error; \`npm start --silent\` keeps npm from writing there too.
 
@@ -46,8 +63,8 @@ An error that would meet every request (a refused key, a used-up quota, nobody a
 the run early; any other fails its own request. Ctrl-C sends nothing more, waits up to 5 s for what
 is in flight, and reports; a second one ends at once.
 
-exit code: 0 all succeeded; 1 some failed, or a file could not be read or written; 2 wrong options;
-130 Ctrl-C; 143 SIGTERM
+exit code: 0 all succeeded; 1 some failed, or a file could not be read or written; 2 wrong options,
+variables or --config; 130 Ctrl-C; 143 SIGTERM
 `;
 
 /**
@@ -62,6 +79,7 @@ export function readOptions(args: readonly string[], defaultPrompts: string): Op
   if (out !== undefined && resolve(out) === resolve(prompts)) {
     throw new UsageError(`\`--out\` must differ from the prompts, got ${out}`);
   }
+  if (values.config === '') throw new UsageError('`--config` must be a file name, got ""');
   if (values.model === '') throw new UsageError('`--model` must be a name, got ""');
   return {
     prompts,
@@ -71,7 +89,13 @@ export function readOptions(args: readonly string[], defaultPrompts: string): Op
     json: values.json ?? false,
     seed: readInteger('seed', values.seed, 0) ?? 1,
     out,
-    concurrency: readInteger('concurrency', values.concurrency, 1) ?? 64,
+    config: values.config,
+    limits: {
+      concurrency: readInteger('concurrency', values.concurrency, 1),
+      requestsPerMinute: readInteger('rpm', values.rpm, 1),
+      tokensPerMinute: readInteger('tpm', values.tpm, 1),
+      adaptive: values.adaptive ? 'cooling' : undefined,
+    },
     help: values.help ?? false,
   };
 }

@@ -1,4 +1,4 @@
-import type { LimiterSnapshot } from 'headgate';
+import type { GateKind, LimiterProgress, LimiterSnapshot } from 'headgate';
 
 /** A terminal is rewritten so often, other outputs get a line so often. */
 const LIVE_MS = 100;
@@ -14,9 +14,22 @@ export interface ProgressState {
   /** Calls under way. */
   readonly active: number;
   readonly rejected: number;
-  readonly elapsedMs: number;
+  /** What the limiter said last of how far it has got. */
+  readonly reported: Pick<LimiterProgress, 'remaining' | 'ratePerSecond'> | undefined;
   readonly gates: LimiterSnapshot;
 }
+
+/** What requests wait for, in words of one length or so. */
+const WORDS: Readonly<Record<GateKind, string>> = {
+  concurrency: 'slot',
+  byteBudget: 'bytes',
+  backoff: 'backoff',
+  circuitBreaker: 'circuit',
+  rateLimit: 'rate',
+  pace: 'pace',
+  retry: 'retry',
+};
+const LONGEST_WORD = Math.max(...Object.values(WORDS).map((word) => word.length));
 
 /** What progress needs of a stream. */
 export interface ProgressOutput {
@@ -28,17 +41,21 @@ export interface ProgressOutput {
 /** The state of a run in one line of less than `columns` characters. */
 export function progressLine(state: ProgressState, columns: number): string {
   const { done, prompts, active, rejected, gates } = state;
-  const { concurrency, byteBudget, backoff } = gates;
-  const waiting = [
+  const { concurrency, byteBudget, backoff, binding } = gates;
+  const cause = binding === undefined ? '' : WORDS[binding];
+  // All that an attempt needs has one queue, by the name of what holds that back.
+  const attempt = backoff.waiting > 0 ? WORDS[backoff.waitsFor] : WORDS.backoff;
+  const queues = [
     `slot ${pad(concurrency.waiting, 3)}`,
-    `byte ${pad(byteBudget.waiting, 2)}`,
-    `backoff ${pad(backoff.waiting, 2)}`,
+    `bytes ${pad(byteBudget.waiting, 2)}`,
+    `${attempt.padStart(LONGEST_WORD)} ${pad(backoff.waiting, 2)}`,
   ];
   const line = [
     `${pad(done, String(prompts).length)}/${prompts}`,
     `in flight ${pad(active, 2)}`,
-    columns < WIDE ? waiting.join(' ') : `waiting: ${waiting.join(', ')}`,
-    backoff.mode.padEnd('throttled'.length),
+    `waiting ${pad(gates.waiting, 3)} for ${cause.padEnd(LONGEST_WORD)}`,
+    ...(columns < WIDE ? [] : [queues.join(', ')]),
+    gates.mode.padEnd('throttled'.length),
     `429s ${pad(rejected, 2)}`,
     `ETA ${eta(state)}`,
   ].join('  ');
@@ -49,10 +66,14 @@ function pad(count: number, width: number): string {
   return String(count).padStart(width);
 }
 
-/** By the mean rate so far. */
-function eta({ done, prompts, elapsedMs }: ProgressState): string {
-  if (done === 0) return '-';
-  return `${Math.ceil(((prompts - done) * elapsedMs) / done / 1000)}s`;
+/**
+ * By the rate of the last minute. The limiter's own `etaMs` goes by what requests take and how many
+ * run just now: where both change from second to second, as here, it is out by several times as much.
+ */
+function eta({ reported }: ProgressState): string {
+  const { remaining, ratePerSecond } = reported ?? {};
+  if (remaining === undefined || !ratePerSecond) return '-';
+  return `${Math.ceil(remaining / ratePerSecond)}s`;
 }
 
 /** Shows a run: one line that is rewritten on a terminal, a line a second elsewhere. */

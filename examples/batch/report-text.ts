@@ -1,4 +1,6 @@
+import type { GateKind } from 'headgate';
 import type { Percentiles, Report } from './report.ts';
+import type { LimitsReport } from './report-limits.ts';
 
 /** How a report is emphasised: on a terminal, not in a file. */
 export interface Style {
@@ -11,7 +13,33 @@ export const PLAIN: Style = { strong: (text) => text, faint: (text) => text };
 const LABEL = 18;
 const FIGURE = 9;
 
-/** The report for people: three blocks of aligned lines, and what failed. */
+interface WaitRow {
+  readonly gate: GateKind;
+  readonly label: string;
+  readonly note: string;
+  /** Shown even where nobody waited: what every run has. */
+  readonly isAlways: boolean;
+}
+
+const WAIT_ROWS: readonly WaitRow[] = [
+  always('concurrency', 'concurrency', 'waited for a slot: fewer while throttled'),
+  always('byteBudget', 'byte budget', 'waited for bytes in flight to come back'),
+  always('backoff', 'backoff', "waited after a 429, its own or another's"),
+  ifAny('rateLimit', 'rate limit', 'waited for requests or tokens a minute'),
+  ifAny('pace', 'pace', 'waited for the least time between two attempts'),
+  ifAny('circuitBreaker', 'circuit breaker', 'waited for a provider that failed to be well again'),
+  always('retry', 'retry', 'waited to be sent again after a server error'),
+];
+
+function always(gate: GateKind, label: string, note: string): WaitRow {
+  return { gate, label, note, isAlways: true };
+}
+
+function ifAny(gate: GateKind, label: string, note: string): WaitRow {
+  return { gate, label, note, isAlways: false };
+}
+
+/** The report for people: blocks of aligned lines, and what failed. */
 export function formatReport(report: Report, style: Style): string {
   const { goodput, waits, attempts, rejected } = report;
   const count = (label: string, value: number, note = '') =>
@@ -29,14 +57,18 @@ export function formatReport(report: Report, style: Style): string {
       : []),
     count('attempts', attempts, 'calls to the provider'),
     count('429s', rejected, attempts > 0 ? `${share(rejected / attempts)} of the attempts` : ''),
+    ...(report.tokens === null
+      ? []
+      : [count('tokens', report.tokens, 'of prompts and answers, as the server counts')]),
     '',
     style.strong(row('time of a request', ['p50', 'p99'], '', PLAIN)),
-    time('concurrency', waits.concurrency, 'waited for a slot: fewer while throttled'),
-    time('byte budget', waits.byteBudget, 'waited for bytes in flight to come back'),
-    time('backoff', waits.backoff, "waited after a 429, its own or another's"),
-    time('retry', waits.retry, 'waited to be sent again after a server error'),
+    ...WAIT_ROWS.filter(({ gate, isAlways }) => isAlways || waits[gate].requests > 0).map(
+      ({ gate, label, note }) => time(label, waits[gate], note),
+    ),
     time('latency', report.latency, 'in calls, of all its attempts'),
     time('total', report.total, 'from arrival to result'),
+    '',
+    ...limitLines(report.limits, style),
     '',
     row('goodput', [goodput.requestsPerSecond.toFixed(1)], 'requests succeeded a second', style),
   ];
@@ -47,6 +79,34 @@ export function formatReport(report: Report, style: Style): string {
     lines.push(row('used', [share(goodput.share)], `goodput / capacity${burst}`, style));
   }
   return `${[...lines, ...failureLines(report)].join('\n')}\n`;
+}
+
+function limitLines(limits: LimitsReport, style: Style): string[] {
+  const { concurrency, concurrencyAtEnd, maxBytes, rateLimit, intervalMs, circuitBreaker } = limits;
+  const adapted = concurrencyAtEnd === concurrency ? '' : `; ${concurrencyAtEnd} at the end`;
+  const line = (label: string, figures: readonly string[], note: string) =>
+    row(label, figures, note, style);
+  return [
+    style.strong(row('limits in force', ['limit', 'used'], '', PLAIN)),
+    line('concurrency', [String(concurrency)], `requests in flight${adapted}`),
+    line('byte budget', [formatBytes(maxBytes)], 'in flight'),
+    ...Object.entries(rateLimit).map(([name, { limit, windowMs, used }]) =>
+      line(
+        name,
+        [String(limit), String(used)],
+        `in ${formatMs(windowMs)}; used: in the last of them`,
+      ),
+    ),
+    ...(intervalMs > 0 ? [line('pace', [formatMs(intervalMs)], 'between two attempts')] : []),
+    ...(circuitBreaker === null ? [] : [line('circuit breaker', [circuitBreaker], 'at the end')]),
+  ];
+}
+
+/** `512 B`, `64 KiB`, `5 MiB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const [amount, unit] = bytes < 1024 ** 2 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB'];
+  return `${Number(amount.toFixed(1))} ${unit}`;
 }
 
 /** Three digits or so: `0`, `820 ms`, `4.21 s`, `75 s`. */

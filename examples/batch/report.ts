@@ -1,10 +1,17 @@
 import type { GateKind } from 'headgate';
-import type { Failure, Tally } from './tally.ts';
+import type { LimitsReport } from './report-limits.ts';
+import { type Failure, GATES, type Tally } from './tally.ts';
 
 /** Milliseconds of all requests that ended, those that did not wait included. */
 export interface Percentiles {
   readonly p50Ms: number;
   readonly p99Ms: number;
+}
+
+/** What requests waited at one gate. */
+export interface Waits extends Percentiles {
+  /** Requests that had to wait there. */
+  readonly requests: number;
 }
 
 /** What `--json` prints. */
@@ -22,8 +29,11 @@ export interface Report {
   readonly attempts: number;
   /** Calls that were answered with 429. */
   readonly rejected: number;
+  /** Of all answers, as the server counts them; null where it does not say. */
+  readonly tokens: number | null;
   readonly elapsedMs: number;
-  readonly waits: Readonly<Record<GateKind, Percentiles>>;
+  readonly limits: LimitsReport;
+  readonly waits: Readonly<Record<GateKind, Waits>>;
   /** In calls, of all attempts together. */
   readonly latency: Percentiles;
   /** From arrival to result. */
@@ -46,14 +56,16 @@ export interface RunFacts {
   readonly prompts: number;
   readonly attempts: number;
   readonly rejected: number;
+  readonly tokens: number | undefined;
   readonly elapsedMs: number;
+  readonly limits: LimitsReport;
   /** Requests that the provider's limits allowed in the time. */
   readonly capacity: number | undefined;
 }
 
 export function buildReport(tally: Tally, facts: RunFacts): Report {
-  const { ended, error, prompts, attempts, rejected, elapsedMs, capacity } = facts;
-  const { succeeded, failed, waits } = tally;
+  const { ended, error, prompts, attempts, rejected, tokens, elapsedMs, limits, capacity } = facts;
+  const { succeeded, failed } = tally;
   const perSecond = (count: number) => (elapsedMs > 0 ? (count * 1000) / elapsedMs : 0);
   return {
     ended,
@@ -64,16 +76,10 @@ export function buildReport(tally: Tally, facts: RunFacts): Report {
     unfinished: prompts - succeeded - failed,
     attempts,
     rejected,
+    tokens: tokens ?? null,
     elapsedMs: Math.round(elapsedMs),
-    waits: {
-      concurrency: percentilesOf(waits.concurrency),
-      byteBudget: percentilesOf(waits.byteBudget),
-      backoff: percentilesOf(waits.backoff),
-      circuitBreaker: percentilesOf(waits.circuitBreaker),
-      rateLimit: percentilesOf(waits.rateLimit),
-      pace: percentilesOf(waits.pace),
-      retry: percentilesOf(waits.retry),
-    },
+    limits,
+    waits: waitsOf(tally),
     latency: percentilesOf(tally.latencies),
     total: percentilesOf(tally.durations),
     goodput: {
@@ -83,6 +89,14 @@ export function buildReport(tally: Tally, facts: RunFacts): Report {
     },
     failures: tally.failures,
   };
+}
+
+function waitsOf({ waits }: Tally): Report['waits'] {
+  const entries = GATES.map((gate) => {
+    const requests = waits[gate].filter((waitMs) => waitMs > 0).length;
+    return [gate, { ...percentilesOf(waits[gate]), requests }];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** By nearest rank; 0 of nothing. */

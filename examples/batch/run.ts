@@ -1,4 +1,4 @@
-import { createLimiter, type Outcome } from 'headgate';
+import { createLimiter, type LimiterOptions, type LimiterProgress, type Outcome } from 'headgate';
 import { seededRandom } from 'headgate/simulator';
 import { concernsAll, sendAll } from './batch.ts';
 import { createClient } from './client.ts';
@@ -6,6 +6,7 @@ import type { Options } from './options.ts';
 import { Progress } from './progress.ts';
 import type { Prompt } from './prompts.ts';
 import { buildReport, type Report } from './report.ts';
+import { limitsOf } from './report-limits.ts';
 import { ResultsFile, resultOf } from './results.ts';
 import { Sender } from './sender.ts';
 import { Interrupted, onSignals } from './signals.ts';
@@ -13,12 +14,16 @@ import { Tally } from './tally.ts';
 import { openTarget, type Target } from './target.ts';
 
 /** Sends the prompts, shows how it goes on standard error, and says what came of it. */
-export async function run(prompts: readonly Prompt[], options: Options): Promise<Report> {
+export async function run(
+  prompts: readonly Prompt[],
+  options: Options,
+  chosen: LimiterOptions,
+): Promise<Report> {
   const results = options.out === undefined ? undefined : new ResultsFile(options.out);
   try {
     const target = await openTarget(options);
     try {
-      return await send(prompts, options, target, results);
+      return await send(prompts, options, target, target.limitsOf(chosen), results);
     } finally {
       await target.close();
     }
@@ -29,28 +34,37 @@ export async function run(prompts: readonly Prompt[], options: Options): Promise
 
 async function send(
   prompts: readonly Prompt[],
-  { model, seed, concurrency }: Options,
-  { baseUrl, apiKey, about, limits, capacity }: Target,
+  { model, seed }: Options,
+  { baseUrl, apiKey, about, capacity }: Target,
+  limits: LimiterOptions,
   results: ResultsFile | undefined,
 ): Promise<Report> {
-  const limiter = createLimiter({ ...limits, concurrency, random: seededRandom(seed) });
+  const limiter = createLimiter({
+    ...limits,
+    total: prompts.length,
+    random: seededRandom(seed),
+  });
   const sender = new Sender(createClient({ baseUrl, model, apiKey }));
   const tally = new Tally();
   const stop = new AbortController();
   const startedAt = performance.now();
+  let reported: LimiterProgress | undefined;
+  limiter.progress$.subscribe((report) => {
+    reported = report;
+  });
   const look = () => ({
     done: tally.succeeded + tally.failed,
     prompts: prompts.length,
     active: sender.active,
     rejected: sender.rejected,
-    elapsedMs: performance.now() - startedAt,
+    reported,
     gates: limiter.snapshot(),
   });
 
   const progress = new Progress(process.stderr, look);
   progress.note(`${prompts.length} prompts to ${baseUrl}`);
   if (about !== undefined) progress.note(about);
-  progress.note('slot, byte, backoff: how many wait for a slot, for bytes, after a 429');
+  progress.note('waiting: how many do, and for what those of them that have got furthest');
   const release = onSignals(
     (signal) => {
       const { active } = sender;
@@ -79,10 +93,17 @@ async function send(
     release();
     progress.stop();
   }
-  const { attempts, rejected } = sender;
-  const elapsedMs = performance.now() - startedAt;
-  const facts = { prompts: prompts.length, attempts, rejected, elapsedMs, capacity: capacity() };
-  return buildReport(tally, { ...facts, ...endingOf(stop.signal) });
+  const { attempts, rejected, tokens } = sender;
+  return buildReport(tally, {
+    ...endingOf(stop.signal),
+    prompts: prompts.length,
+    attempts,
+    rejected,
+    tokens,
+    elapsedMs: performance.now() - startedAt,
+    limits: limitsOf(limits, limiter.snapshot()),
+    capacity: capacity(),
+  });
 }
 
 function endingOf({ aborted, reason }: AbortSignal): Pick<Report, 'ended' | 'error'> {

@@ -13,6 +13,8 @@ export class Sender {
   attempts = 0;
   /** Calls that were answered with 429. */
   rejected = 0;
+  /** Of all answers, as the server counts them; undefined: it does not say. */
+  tokens: number | undefined = undefined;
   readonly #complete: Complete;
   #stopping = false;
   #idle: (() => void) | undefined;
@@ -21,12 +23,17 @@ export class Sender {
     this.#complete = complete;
   }
 
-  readonly send = async (prompt: Prompt, { signal }: AttemptContext): Promise<string> => {
+  readonly send = async (prompt: Prompt, context: AttemptContext): Promise<string> => {
     if (this.#stopping) throw new NotSentError();
     this.active += 1;
     this.attempts += 1;
     try {
-      return await this.#complete(prompt, signal);
+      const { text, tokens } = await this.#complete(prompt, context.signal);
+      if (tokens !== undefined) {
+        context.recordTokens(tokens);
+        this.tokens = (this.tokens ?? 0) + tokens;
+      }
+      return text;
     } catch (error) {
       if (error instanceof Error && 'status' in error && error.status === 429) this.rejected += 1;
       throw error;

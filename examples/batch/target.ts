@@ -9,8 +9,8 @@ export interface Target {
   readonly apiKey: string | undefined;
   /** What is to be known of it, for people. */
   readonly about: string | undefined;
-  /** What headgate does differently for its sake. */
-  readonly limits: LimiterOptions;
+  /** The limits that were chosen, with what headgate does differently for its sake. */
+  limitsOf(chosen: LimiterOptions): LimiterOptions;
   /** Requests that its limits have allowed so far; undefined where nobody knows. */
   capacity(): number | undefined;
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export async function openTarget({ baseUrl, seed }: Options): Promise<Target> {
     baseUrl,
     apiKey: process.env.OPENAI_API_KEY?.trim() || undefined,
     about: undefined,
-    limits: {},
+    limitsOf: (chosen) => chosen,
     capacity: () => undefined,
     close: async () => {},
   };

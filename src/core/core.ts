@@ -51,6 +51,8 @@ export interface Core<Charge = unknown> {
   giveBack(charge: Charge, ended: Ended, time: Time): void;
   /** Nobody waits here any more. */
   idle?(): void;
+  /** One has passed before those that wait here. */
+  overtaken?(): void;
   /** When time alone changes the state in a way that others should know; default Infinity. */
   readonly nextChangeAt?: number;
   /** Does what is due by now. */

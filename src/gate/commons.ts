@@ -179,6 +179,11 @@ class Member implements Core<Charge>, Contender<Member> {
     this.#commons.leave(this);
   }
 
+  /** That may have used up its turn. */
+  overtaken(): void {
+    this.#commons.drain();
+  }
+
   snapshot(now: number): object {
     return this.#own.snapshot(now);
   }

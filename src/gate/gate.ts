@@ -134,8 +134,10 @@ export class Gate<C extends Core = Core> implements Lender {
   /** Ends the wait of one request, for nothing. */
   expel(ticket: Ticket, receiver: Receiver, error: Error): void {
     ticket.refuse(error);
-    this.left(1);
+    this.#queue.bury(1);
+    // Before others pass, who may make it leave: it has left already.
     handOver(receiver, ticket);
+    this.drain();
   }
 
   /**
@@ -149,21 +151,30 @@ export class Gate<C extends Core = Core> implements Lender {
     }
     this.#draining = true;
     try {
-      while (this.#queue.seek()) {
+      while (this.#queue.seek() || this.#noneWaits()) {
         this.#busy = true;
         const ticket = this.#head();
         if (ticket === undefined) continue;
-        this.#queue.replace(ticket);
         const now = this.#clock.now();
+        if (ticket.refusal !== undefined) {
+          // So from its making: in the queue it would be dead, and not be told.
+          this.#pass(ticket, now, ticket.refusal);
+          continue;
+        }
+        this.#queue.replace(ticket);
         const wait = ticket.outcome === undefined ? this.#ask(ticket, now) : 0;
         if (wait > 0) {
+          // Gone while the core was asked: it is no longer the head.
+          if (isDead(ticket, this.#queue.owner)) {
+            this.#busy = false;
+            continue;
+          }
           ticket.rounds += 1;
           this.#waker.set(wait, now);
           return;
         }
         this.#pass(ticket, now, wait === REFUSED ? this.#refusalOf(ticket, now) : undefined);
       }
-      this.#noneWaits();
     } finally {
       this.#busy = false;
       this.#draining = false;
@@ -220,12 +231,16 @@ export class Gate<C extends Core = Core> implements Lender {
   /** Asks again where something was given back meanwhile. */
   #ask(ticket: Ticket, now: number): number {
     this.#asking = true;
+    let again = false;
     try {
       let wait: number;
       do {
         this.#missed = false;
         wait = this.core.wait(ticket, now);
+        again ||= this.#missed;
       } while (wait > 0 && this.#missed);
+      // What was meant for those behind this one, too.
+      this.#missed = again;
       return wait;
     } finally {
       this.#asking = false;
@@ -302,6 +317,10 @@ export class Gate<C extends Core = Core> implements Lender {
     try {
       const ticket = this.#head();
       if (ticket === undefined) return undefined;
+      if (ticket.refusal !== undefined) {
+        this.#queue.shift();
+        return ticket;
+      }
       this.#queue.replace(ticket);
       const others = this.#queue.length - 1;
       const wait = this.#ask(ticket, now);
@@ -314,6 +333,7 @@ export class Gate<C extends Core = Core> implements Lender {
       this.#busy = false;
       this.#admitOrRefuse(ticket, now, wait);
       if (this.#queue.length === 0) this.#noneWaits();
+      else this.core.overtaken?.();
       // Whoever came or was let go meanwhile was left to us.
       if (this.#missed || this.#queue.length !== others) this.#waker.set(0, now);
       return ticket;
@@ -330,9 +350,11 @@ export class Gate<C extends Core = Core> implements Lender {
     this.#probe?.admitted?.(ticket, this.kind, 0, 0);
   }
 
-  #noneWaits(): void {
+  /** @returns whether somebody has come meanwhile: sent by one whom the core has let pass elsewhere */
+  #noneWaits(): boolean {
     this.#waker.cancel();
     this.core.idle?.();
+    return this.#queue.seek();
   }
 
   #refuse(ticket: Ticket, now: number): void {
@@ -345,6 +367,8 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   #admit(ticket: Ticket, now: number): void {
+    // Settled while the core was asked: it can give nothing back any more.
+    if (ticket.outcome !== undefined) return;
     const charge = this.core.take(ticket, now);
     if (charge !== 0) ticket.lend(this, charge);
   }

@@ -5,8 +5,9 @@ import type { Gates } from '../operators/gates.ts';
 export function isAtRest({ attempt, feedback, concurrency }: Gates): boolean {
   const now = feedback.clock.now();
   const { circuitBreaker, rateLimit, pace, adaptive } = attempt.cores;
-  const { state, mode } = feedback.gate.core.snapshot(now);
-  if (concurrency.core.inFlight > 0 || state !== 'open' || mode !== 'normal') return false;
+  // Throttled mode outlasts the backoff. That no request has tested the end of it yet is not worth a
+  // key that may never come again.
+  if (concurrency.core.inFlight > 0 || feedback.mode !== 'normal') return false;
   const circuit = circuitBreaker?.snapshot(now);
   if (circuit !== undefined && (circuit.state !== 'closed' || circuit.failures > 0)) return false;
   const usage = Object.values(rateLimit?.snapshot(now) ?? {});

@@ -59,7 +59,9 @@ export class Census implements Attendance {
     this.#limiter = limiter;
     this.#options = options;
     this.#onMilestone = onMilestone;
-    if (options.total !== undefined) this.#measure();
+    // What is wrong with the options is found by making what they are for.
+    const progress = new Progress(options, clock.now());
+    if (options.total !== undefined) this.#progress = progress;
   }
 
   get counts(): Counts {

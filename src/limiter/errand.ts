@@ -37,6 +37,14 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>> 
     this.#fork = fork;
   }
 
+  /** Makes the ticket at once where somebody minds who waits. */
+  begin(arrival: T): void {
+    const { intake, first } = this.route;
+    const needsTicket = intake.needsTickets || first.needsTickets;
+    if (needsTicket && this.ticketOf(arrival, intake.clock.now()) === undefined) return;
+    this.start();
+  }
+
   /** An estimator that fails errors the stream, and so aborts this one too. */
   protected override ticketFor(arrival: T, arrivedAt: number): Ticket<T> | undefined {
     try {
@@ -97,7 +105,7 @@ export class Fork<T, R> extends Subscriber<T | Sized<T>> {
     const errand = new Errand(arrival as T, way, this.#arrivals, slot, this);
     this.#arrivals += 1;
     this.#errands.add(errand);
-    errand.start();
+    errand.begin(arrival as T);
   }
 
   protected override _error(error: unknown): void {

@@ -1,3 +1,4 @@
+import { checkLimiterConfig } from '../config/check-config.ts';
 import { ByteBudget, type ByteBudgetSnapshot } from '../core/byte-budget.ts';
 import { Composite, type Part } from '../core/composite.ts';
 import type { Demand } from '../core/core.ts';
@@ -69,15 +70,17 @@ export class SharedLimits {
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: SharedOptions, random: Random, tell: Tell) {
     checkKeys('shared', options, KEYS);
-    const { concurrency, maxBytes } = options;
+    const { cost: said, ...limits } = options;
+    const { concurrency, maxBytes } = limits;
     if (concurrency !== undefined) checkInteger('shared.concurrency', concurrency, 1);
     if (maxBytes !== undefined) checkInteger('shared.maxBytes', maxBytes, 0);
+    checkLimiterConfig('shared', limits);
     this.#slots = concurrency === undefined ? undefined : new Slots(concurrency, concurrency);
     this.#bytes = maxBytes === undefined ? undefined : new ByteBudget(maxBytes, 1);
     this.rateLimit = rateCoreOf(options, tell, true);
     this.#pace = options.pace && new Pace(options.pace, containedRandom(random));
     const hasTokens = this.rateLimit?.limits.names.includes('tokens');
-    const { cost = hasTokens ? 'tokens' : 'requests' } = options;
+    const cost = said ?? (hasTokens ? 'tokens' : 'requests');
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
     this.commons = new Commons(new Composite(this.#parts()), COSTS[cost]);
   }

@@ -207,9 +207,10 @@ export class Ticket<out T = unknown> {
     return this.#holder === undefined && this.outcome === undefined;
   }
 
-  /** @internal */
+  /** @internal one that was settled while the lender charged it keeps nothing */
   lend(lender: Lender, charge: unknown): void {
-    this.#top = new Lease(lender, charge, this.#top);
+    if (this.outcome === undefined) this.#top = new Lease(lender, charge, this.#top);
+    else lender.giveBack(charge, this);
   }
 
   /** @internal gives back what one lender lent, where it lies in the stack */

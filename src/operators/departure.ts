@@ -16,6 +16,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
   readonly #order: InOrder<R | Outcome<T, R>> | undefined;
   readonly #flights = new Roster<Flight<T, R>>();
   #sourceDone = false;
+  gone = false;
 
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
@@ -133,6 +134,8 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 
   /** Downstream has closed, whyever: what is in flight is abandoned. */
   #close(): void {
+    // One that is cancelled may let another of them pass that waits to be sent again.
+    this.gone = true;
     const errors: unknown[] = [];
     for (let flight = this.#flights.first; flight !== undefined; flight = this.#flights.first) {
       this.#flights.remove(flight);

@@ -23,6 +23,8 @@ export interface Dispatcher<T, R> {
 
 /** Who gets the results of flights. */
 export interface Deck<T, R> {
+  /** Nobody wants results any more: nothing is sent. */
+  readonly gone: boolean;
   /** An Observable is about to be subscribed to, which may have to be torn down. */
   subscribing?(flight: Flight<T, R>): void;
   value(flight: Flight<T, R>, value: R): void;

@@ -69,6 +69,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     this.#sending = true;
     do {
       this.#resend = false;
+      if (this.#deck.gone) break;
       if (this.ticket.refusal === undefined) this.#attempt();
       else this.#crash(this.ticket.refusal);
     } while (this.#resend && !this.#over);

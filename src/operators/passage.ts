@@ -4,12 +4,14 @@ import { checkNumber } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
 import { Roster } from '../model/roster.ts';
 import type { Sized } from '../model/sized.ts';
-import type { Receiver, Ticket } from '../model/ticket.ts';
+import { type Receiver, Ticket } from '../model/ticket.ts';
 import { passesAgain } from './attempt-gates.ts';
 import { type Arrival, type Intake, isTicket } from './intake.ts';
 
 /** How long a ticket may be between two gates before it is reclaimed. */
 const DEFAULT_RECLAIM_AFTER_MS = 30_000;
+
+type Newcomer = Ticket | 'without a ticket' | undefined;
 
 export interface PassageOptions {
   /**
@@ -46,6 +48,8 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   #waiting = 0;
   /** Arrivals of which it is not known yet whether they wait: an estimator may complete the source. */
   #arriving = 0;
+  /** What the gate is asked to let in, and may make a ticket of. */
+  #newcomer: Newcomer = undefined;
   #sourceDone = false;
   #completed = false;
   /** Downstream has closed. */
@@ -83,13 +87,32 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   #arrive(arrival: Arrival<T>): void {
     if (isTicket(arrival)) this.#takeOver(arrival);
     else if (!this.#intake.needsTickets && !this.#gate.needsTickets) {
-      const ticket = this.#gate.enterLater(arrival, this);
-      if (ticket === undefined) this.#waiting += 1;
-      else this.#handOn(ticket as Ticket<T>);
+      this.#enterLater(arrival);
     } else {
-      const ticket = this.ticketOf(arrival, this.#clock.now());
+      const ticket = this.#ticketOf(arrival, this.#clock.now());
       if (ticket !== undefined) this.#enter(ticket);
     }
+  }
+
+  #enterLater(arrival: T | Sized<T>): void {
+    const outer = this.#swapNewcomer('without a ticket');
+    const passed = this.#gate.enterLater(arrival, this);
+    const newcomer = this.#swapNewcomer(outer);
+    if (passed !== undefined) {
+      this.#handOn(passed as Ticket<T>);
+      return;
+    }
+    this.#waiting += 1;
+    if (!(newcomer instanceof Ticket)) return;
+    if (this.gone) newcomer.settle('cancelled');
+    else this.#tickets.add(newcomer);
+  }
+
+  /** Others may arrive, or have their turn, while the gate is asked. */
+  #swapNewcomer(newcomer: Newcomer): Newcomer {
+    const last = this.#newcomer;
+    this.#newcomer = newcomer;
+    return last;
   }
 
   protected override _error(error: unknown): void {
@@ -105,8 +128,19 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     }
   }
 
-  /** Called when the turn of an arrival comes. An estimator that fails errors the stream. */
+  /** Called when the turn of an arrival comes, which may have to wait all the same. */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
+    const isNewcomer = this.#newcomer === 'without a ticket';
+    if (isNewcomer) this.#newcomer = undefined;
+    const ticket = this.#ticketOf(arrival, arrivedAt);
+    if (ticket === undefined) return undefined;
+    if (isNewcomer) this.#newcomer = ticket;
+    else this.#tickets.add(ticket);
+    return ticket;
+  }
+
+  /** An estimator that fails errors the stream. */
+  #ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
     try {
       const ticket = this.#intake.ticketOf(arrival, arrivedAt);
       ticket.take(this);

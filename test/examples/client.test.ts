@@ -36,10 +36,11 @@ describe('createClient', () => {
       request.setEncoding('utf8').on('data', (text) => {
         body += text;
       });
-      const answer = { choices: [{ message: { content: 'yes' } }] };
+      const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+      const answer = { choices: [{ message: { content: 'yes' } }], usage };
       request.on('end', () => response.end(JSON.stringify(answer)));
     }, 'key');
-    expect(await complete()).toBe('yes');
+    expect(await complete()).toEqual({ text: 'yes', tokens: 4 });
     expect(key).toBe('Bearer key');
     expect(JSON.parse(body)).toEqual({ model: 'm', messages: PROMPT.messages, max_tokens: 7 });
   });
@@ -56,6 +57,17 @@ describe('createClient', () => {
     const error = await errorOf(status, body);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status, message: expect.stringContaining(message) });
+  });
+
+  it.each([
+    [''],
+    [',"usage":null'],
+    [',"usage":{"total_tokens":-1}'],
+    [',"usage":{"total_tokens":"4"}'],
+  ])('knows no tokens where the server names none: %s', async (usage) => {
+    const body = `{"choices":[{"message":{"content":null}}]${usage}}`;
+    const complete = await clientOf((_, response) => response.end(body));
+    expect(await complete()).toEqual({ text: '', tokens: undefined });
   });
 
   it('lets headgate read how long to wait', async () => {

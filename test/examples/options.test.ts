@@ -13,21 +13,29 @@ describe('readOptions', () => {
       json: false,
       seed: 1,
       out: undefined,
-      concurrency: 64,
+      config: undefined,
+      limits: {},
       help: false,
     });
   });
 
   it('reads what is given', () => {
-    const numbers = ['--limit', '7', '--seed', '0', '--concurrency', '3'];
-    const files = ['--prompts', 'a.jsonl', '--out', 'b.jsonl'];
-    expect(read(...numbers, ...files, '--model=m', '--json', '--help')).toMatchObject({
+    const numbers = ['--limit', '7', '--seed', '0'];
+    const limits = ['--concurrency', '3', '--rpm', '60', '--tpm', '9000', '--adaptive'];
+    const files = ['--prompts', 'a.jsonl', '--out', 'b.jsonl', '--config', 'c.json'];
+    expect(read(...numbers, ...limits, ...files, '--model=m', '--json', '--help')).toMatchObject({
       prompts: 'a.jsonl',
       out: 'b.jsonl',
       model: 'm',
       limit: 7,
       seed: 0,
-      concurrency: 3,
+      config: 'c.json',
+      limits: {
+        concurrency: 3,
+        requestsPerMinute: 60,
+        tokensPerMinute: 9000,
+        adaptive: 'cooling',
+      },
       json: true,
       help: true,
     });
@@ -54,6 +62,11 @@ describe('readOptions', () => {
     [['--concurrency=-2'], '`--concurrency` must be digits, a number from 1 to 2^53 - 1, got -2'],
     [['--limit', '-3'], '`--limit` must be digits, a number from 1 to 2^53 - 1, got -3'],
     [['--seed', 'luck'], '`--seed` must be digits, a number from 0 to 2^53 - 1, got luck'],
+    [['--rpm', '0'], '`--rpm` must be digits, a number from 1 to 2^53 - 1, got 0'],
+    [['--rpm', '-1'], '`--rpm` must be digits, a number from 1 to 2^53 - 1, got -1'],
+    [['--tpm', '1e6'], '`--tpm` must be digits, a number from 1 to 2^53 - 1, got 1e6'],
+    [['--config', ''], '`--config` must be a file name, got ""'],
+    [['--adaptive=gradient'], /^Option '--adaptive' does not take an argument$/],
     [['--model', ''], '`--model` must be a name, got ""'],
     [['--out', ''], '`--out` must be a file name, got ""'],
     [['--out', './prompts.jsonl'], '`--out` must differ from the prompts, got ./prompts.jsonl'],
@@ -77,5 +90,7 @@ describe('HELP', () => {
   it('fits a narrow terminal', () => {
     for (const line of HELP.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
     expect(HELP).toMatch(/^ {2}--concurrency N {3}requests/m);
+    expect(HELP).toMatch(/^ {2}--rpm N {11}requests a minute/m);
+    expect(HELP).toContain('HEADGATE_REQUESTS_PER_MINUTE');
   });
 });

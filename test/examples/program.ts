@@ -8,6 +8,9 @@ import type { Result } from '../../examples/batch/results.ts';
 
 const PROGRAM = join(inject('packageFolder'), 'build/examples/batch/main.js');
 
+/** What the program reads. */
+const OURS = /^(OPENAI_API_KEY$|HEADGATE_)/;
+
 /** How a process ended, by itself. */
 export interface Ended {
   readonly code: number | null;
@@ -28,9 +31,9 @@ export function startProgram(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Program {
-  const { OPENAI_API_KEY: _, ...inherited } = process.env;
+  const inherited = Object.entries(process.env).filter(([name]) => !OURS.test(name));
   const child = spawn(process.execPath, [PROGRAM, ...args], {
-    env: { ...inherited, ...env },
+    env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   test.onTestFinished(() => {

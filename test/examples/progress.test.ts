@@ -8,26 +8,47 @@ const STATE: ProgressState = {
   prompts: 320,
   active: 10,
   rejected: 37,
-  elapsedMs: 9_000,
+  reported: { remaining: 192, ratePerSecond: 14.2 },
   gates: {
     ...idle,
+    mode: 'throttled',
+    binding: 'backoff',
+    waiting: 181,
     concurrency: { ...idle.concurrency, waiting: 171 },
     byteBudget: { ...idle.byteBudget, waiting: 8 },
-    backoff: { ...idle.backoff, waiting: 2, mode: 'throttled' },
+    backoff: { ...idle.backoff, waiting: 2, waitsFor: 'backoff' },
   },
 };
 
 describe('progressLine', () => {
   it('says it all in 80 columns', () => {
     expect(progressLine(STATE, 80)).toBe(
-      '128/320  in flight 10  slot 171 byte  8 backoff  2  throttled  429s 37  ETA 14s',
+      '128/320  in flight 10  waiting 181 for backoff  throttled  429s 37  ETA 14s',
     );
   });
 
-  it('takes more words where there is room', () => {
+  it('tells the queues apart where there is room', () => {
+    const queues = 'slot 171, bytes  8, backoff  2';
     expect(progressLine(STATE, 120)).toBe(
-      '128/320  in flight 10  waiting: slot 171, byte  8, backoff  2  throttled  429s 37  ETA 14s',
+      `128/320  in flight 10  waiting 181 for backoff  ${queues}  throttled  429s 37  ETA 14s`,
     );
+  });
+
+  it.each([
+    ['rateLimit', 'rate'],
+    ['pace', 'pace'],
+    ['circuitBreaker', 'circuit'],
+  ] as const)('calls the last queue by what holds it back: %s', (waitsFor, word) => {
+    const backoff = { ...STATE.gates.backoff, waitsFor };
+    const gates = { ...STATE.gates, binding: waitsFor, backoff };
+    const line = progressLine({ ...STATE, gates }, 120);
+    expect(line).toContain(`waiting 181 for ${word}`);
+    expect(line).toMatch(new RegExp(`, +${word}  2 `));
+  });
+
+  it('names no gate where nobody waits', () => {
+    const line = progressLine({ ...STATE, gates: idle }, 120);
+    expect(line).toMatch(/waiting {3}0 for {10}slot {3}0, bytes {2}0, backoff {2}0 {2}normal/);
   });
 
   it('leaves the last column free, so that no terminal breaks the line', () => {
@@ -36,8 +57,10 @@ describe('progressLine', () => {
     }
   });
 
-  it('knows no ETA before the first result', () => {
-    expect(progressLine({ ...STATE, done: 0 }, 80)).toContain('ETA -');
+  it('knows no ETA before there is a rate', () => {
+    const reported = { remaining: 320, ratePerSecond: undefined };
+    expect(progressLine({ ...STATE, reported }, 80)).toContain('ETA -');
+    expect(progressLine({ ...STATE, reported: undefined }, 80)).toContain('ETA -');
   });
 });
 

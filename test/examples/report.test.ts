@@ -1,26 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { buildReport, percentilesOf, type RunFacts } from '../../examples/batch/report.ts';
-import { formatMs, formatReport, PLAIN } from '../../examples/batch/report-text.ts';
+import { buildReport, percentilesOf } from '../../examples/batch/report.ts';
 import { resultOf } from '../../examples/batch/results.ts';
-import { Tally } from '../../examples/batch/tally.ts';
+import { FACTS, LIMITS, tallyOf, waited } from './facts.ts';
 import { failed, ok } from './outcomes.ts';
-
-const FACTS: RunFacts = {
-  ended: 'complete',
-  error: null,
-  prompts: 4,
-  attempts: 6,
-  rejected: 2,
-  elapsedMs: 2_000,
-  capacity: 6,
-};
-const waited = { concurrency: { waitMs: 300, rounds: 2 }, backoff: { waitMs: 100, rounds: 1 } };
-
-function tallyOf(...outcomes: Parameters<Tally['add']>[0][]): Tally {
-  const tally = new Tally();
-  for (const outcome of outcomes) tally.add(outcome);
-  return tally;
-}
 
 describe('percentilesOf', () => {
   it('takes the nearest rank', () => {
@@ -41,9 +23,11 @@ describe('buildReport', () => {
       unfinished: 0,
       attempts: 6,
       rejected: 2,
+      tokens: null,
+      limits: LIMITS,
       waits: {
-        concurrency: { p50Ms: 0, p99Ms: 300 },
-        byteBudget: { p50Ms: 0, p99Ms: 0 },
+        concurrency: { p50Ms: 0, p99Ms: 300, requests: 1 },
+        byteBudget: { p50Ms: 0, p99Ms: 0, requests: 0 },
         backoff: { p50Ms: 0, p99Ms: 100 },
       },
       latency: { p50Ms: 100, p99Ms: 100 },
@@ -67,59 +51,6 @@ describe('buildReport', () => {
     expect(count).toBe(9);
     expect(failures).toHaveLength(5);
     expect(failures[0]).toEqual({ error: 'down', count: 4, ids: ['p0', 'p1', 'p2'] });
-  });
-});
-
-describe('formatReport', () => {
-  it('aligns its figures and explains them', () => {
-    const tally = tallyOf(ok(0, { waits: waited, durationMs: 12_500 }), ok(1), failed(2, 'no'));
-    expect(`\n${formatReport(buildReport(tally, FACTS), PLAIN)}`).toMatchInlineSnapshot(`
-      "
-      4 prompts in 2.00 s
-
-        succeeded                 2
-        failed                    1
-        unfinished                1           the run ended before they had a result
-        attempts                  6           calls to the provider
-        429s                      2           33 % of the attempts
-
-        time of a request       p50      p99
-        concurrency               0   300 ms  waited for a slot: fewer while throttled
-        byte budget               0        0  waited for bytes in flight to come back
-        backoff                   0   100 ms  waited after a 429, its own or another's
-        retry                     0        0  waited to be sent again after a server error
-        latency              100 ms   12.1 s  in calls, of all its attempts
-        total                100 ms   12.5 s  from arrival to result
-
-        goodput                 1.0           requests succeeded a second
-        capacity                3.0           what the provider's limits allow
-        used                   33 %           goodput / capacity
-
-      failed:
-        p2: no
-      "
-    `);
-  });
-
-  it('leaves out what nobody knows, and says why a run ended', () => {
-    const facts = { ...FACTS, ended: 'SIGINT', capacity: undefined, attempts: 0 } as const;
-    const text = formatReport(buildReport(new Tally(), facts), PLAIN);
-    expect(text).toContain('4 prompts, stopped by SIGINT after 2.00 s');
-    expect(text).toMatch(/unfinished +4/);
-    expect(text).not.toMatch(/capacity|NaN/);
-  });
-
-  it.each([
-    [0, '0'],
-    [0.4, '0'],
-    [12.3, '12 ms'],
-    [999.6, '1.00 s'],
-    [4_214, '4.21 s'],
-    [9_996, '10.0 s'],
-    [75_060, '75.1 s'],
-    [123_456, '123 s'],
-  ])('writes %d ms as %s', (ms, text) => {
-    expect(formatMs(ms)).toBe(text);
   });
 });
 

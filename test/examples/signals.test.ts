@@ -46,6 +46,22 @@ describe.concurrent('a signal', { timeout: 20_000 }, () => {
     );
   });
 
+  it('waits for no rate limit', async (test) => {
+    const server = await startServer(test, {});
+    const args = ['--json', '--rpm', '3', '--base-url', server.url];
+    const program = startProgram(test, args);
+    await sent(server, 3);
+    await vi.waitFor(() => expect(program.stderr()).toMatch(/ 3\/320 .* for rate/), 5_000);
+    const from = performance.now();
+    program.process.kill('SIGINT');
+    const { code, stdout, stderr } = await program.ended;
+    expect(performance.now() - from).toBeLessThan(2_000);
+    expect(JSON.parse(stdout)).toMatchObject({ succeeded: 3, failed: 0, unfinished: 317 });
+    expect(stderr).toContain('SIGINT: nothing is in flight');
+    expect(server.requests).toHaveLength(3);
+    expect(code).toBe(130);
+  });
+
   it('ends the process at once when it comes twice', async (test) => {
     const server = await startServer(test, HANGING);
     const program = startProgram(test, ['--concurrency', '2', '--base-url', server.url]);

@@ -19,7 +19,7 @@ describe('createLimiter', () => {
     [{ maxAttempts: 0 }, '`maxAttempts` must be an integer >= 1, got 0'],
     [{ deadlineMs: Number.NaN }, '`deadlineMs` must be a finite number >= 0, got NaN'],
     [{ classify: 'x' }, '`classify` must be a function, got "x"'],
-    [{ backoff: { backoffMs: 0 } }, '`backoffMs` must be an integer >= 1, got 0'],
+    [{ backoff: { backoffMs: 0 } }, '`backoff.backoffMs` must be an integer >= 1, got 0'],
     [{ feedback: {} }, '`feedback` must be a FeedbackSubject'],
     [{ feedback: new FeedbackSubject(), clock }, '`clock` must be the clock of `feedback`'],
     [

@@ -177,7 +177,7 @@ describe('options of throttle', () => {
       [{ concurency: 1 }, /concurency/],
       [{ maxBytes: -1 }, /`maxBytes`/],
       [{ maxAttempts: 0 }, /`maxAttempts`/],
-      [{ backoff: { backoffMs: 0 } }, /`backoffMs`/],
+      [{ backoff: { backoffMs: 0 } }, /`backoff.backoffMs`/],
       [{ backoff: { reopen: 'some' } }, /`reopen`.*"some"/],
       [{ feedback: {} }, /`feedback`/],
       [{ feedback: new FeedbackSubject(), backoff: {} }, /`backoff` and `feedback`/],

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { CircuitBreaker, type CircuitBreakerOptions } from '../../src/core/circuit-breaker.ts';
+import { CircuitCore, type OnOpen } from '../../src/core/circuit-core.ts';
+import { type Ended, REFUSED } from '../../src/core/core.ts';
+import type { CoreFact } from '../../src/model/facts.ts';
+import type { Verdict } from '../../src/model/feedback.ts';
+import { demand } from '../support/waiter.ts';
+
+const FAILED: Verdict = { kind: 'failed' };
+const OK: Verdict = { kind: 'ok' };
+
+function coreOf(onOpen: OnOpen, options: CircuitBreakerOptions = {}) {
+  const facts: CoreFact[] = [];
+  const breaker = new CircuitBreaker({ consecutiveFailures: 3, openMs: 100, ...options });
+  const isFailure = ({ kind }: Verdict) => kind === 'failed' || kind === 'overloaded';
+  const core = new CircuitCore(breaker, onOpen, isFailure, (fact) => facts.push(fact));
+  /** An attempt that is sent at one time and ends at another. */
+  const end = (charge: number, verdict: Verdict | undefined, now: number, isSent = true) => {
+    const ended: Ended = { ...demand(), isSent, verdict, usage: undefined, epoch: 0 };
+    core.giveBack(charge, ended, { now: () => now });
+  };
+  const attempt = (verdict: Verdict | undefined, now: number, isSent = true) =>
+    end(core.take(demand(), now), verdict, now, isSent);
+  const kinds = () => facts.map(({ kind, at }) => `${kind} at ${at}`);
+  return { core, breaker, facts, kinds, attempt, end };
+}
+
+describe('what counts for the circuit', () => {
+  it.each([
+    ['failed', FAILED, 'fails'],
+    ['overloaded', { kind: 'overloaded' }, 'fails'],
+    ['throttled', { kind: 'throttled' }, 'says nothing'],
+    ['fatal, for what is in it', { kind: 'fatal' }, 'says nothing'],
+    ['cancelled', undefined, 'says nothing'],
+    ['ok', OK, 'goes well'],
+  ] as const)('an attempt that is %s', (_name, verdict, what) => {
+    const { attempt, breaker } = coreOf('fail');
+    attempt(FAILED, 0);
+    attempt(FAILED, 0);
+    attempt(verdict, 1);
+    const expected = { fails: 'open', 'says nothing': 'closed', 'goes well': 'closed' }[what];
+    expect(breaker.snapshot(1).state).toBe(expected);
+    if (what === 'says nothing') expect(breaker.snapshot(1).failures).toBe(2);
+    if (what === 'goes well') expect(breaker.snapshot(1).failures).toBe(0);
+  });
+
+  it('is no attempt that was not sent, whatever is known of one before', () => {
+    const { attempt, breaker } = coreOf('fail', { consecutiveFailures: 1 });
+    attempt(FAILED, 0, false);
+    expect(breaker.snapshot(0)).toMatchObject({ state: 'closed', failures: 0 });
+  });
+
+  it('is an outage, at once, with its reason, though it is no failure otherwise', () => {
+    const { core, attempt } = coreOf('fail');
+    attempt({ kind: 'fatal', outage: 'billing' }, 5);
+    expect(core.wait(demand(), 6)).toBe(REFUSED);
+    expect(core.refusal(demand(), 6)).toMatchObject({
+      code: 'CIRCUIT_OPEN',
+      retryAfterMs: 99,
+      reason: 'billing',
+    });
+  });
+
+  it('is what comes from elsewhere too, without leave', () => {
+    const { core, kinds } = coreOf('fail');
+    for (let now = 0; now < 3; now += 1) core.recordVerdict(FAILED, now);
+    expect(kinds()).toEqual(['circuitOpened at 2']);
+  });
+
+  it('is told, each transition once and at its time', () => {
+    const { core, attempt, kinds } = coreOf('wait');
+    for (let now = 0; now < 3; now += 1) attempt(FAILED, now);
+    expect(kinds()).toEqual(['circuitOpened at 2']);
+    expect(core.nextChangeAt).toBe(102);
+    core.advance(101);
+    expect(core.snapshot(101)).toMatchObject({ state: 'open', retryAfterMs: 1 });
+    core.advance(150);
+    attempt(OK, 160);
+    core.advance(1_000);
+    expect(kinds().slice(1)).toEqual(['circuitHalfOpen at 102', 'circuitClosed at 160']);
+    expect(core.nextChangeAt).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('while the circuit is open', () => {
+  const opened = (onOpen: OnOpen, options: CircuitBreakerOptions = {}) => {
+    const around = coreOf(onOpen, { consecutiveFailures: 1, ...options });
+    around.attempt(FAILED, 0);
+    return around;
+  };
+
+  it("requests fail with `onOpen: 'fail'`, at the door already", () => {
+    const { core } = opened('fail');
+    expect(core.wait(demand(), 40)).toBe(REFUSED);
+    expect(core.refusal(demand(), 40)).toMatchObject({ retryAfterMs: 60, reason: undefined });
+    expect(core.refusalAtTheDoor(40)).toMatchObject({ code: 'CIRCUIT_OPEN' });
+    expect(core.refusalAtTheDoor(100)).toBeUndefined();
+    expect(core.wait(demand(), 100)).toBe(0);
+  });
+
+  it("wait until a probe may go with `onOpen: 'wait'`, and are not turned away", () => {
+    const { core } = opened('wait');
+    expect(core.wait(demand(), 40)).toBe(60);
+    expect(core.refusalAtTheDoor(40)).toBeUndefined();
+    expect(core.wait(demand(), 100)).toBe(0);
+  });
+
+  it('and all probes are out, wait for what time does not tell', () => {
+    const { core, end } = opened('wait', { halfOpenProbes: 2 });
+    const first = core.take(demand(), 100);
+    expect(core.wait(demand(), 100)).toBe(0);
+    core.take(demand(), 100);
+    expect(core.wait(demand(), 100)).toBe(Number.POSITIVE_INFINITY);
+    end(first, OK, 120);
+    // One of two has gone well: the other is out still.
+    expect(core.wait(demand(), 120)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it.each([
+    ['is cancelled', undefined, true],
+    ['was never sent', undefined, false],
+    ['meets a 429', { kind: 'throttled' }, true],
+    ['fails for what is in it', { kind: 'fatal' }, true],
+  ] as const)('a probe that %s frees its place', (_what, verdict, isSent) => {
+    const { core, end, kinds } = opened('wait');
+    const probe = core.take(demand(), 100);
+    expect(core.wait(demand(), 110)).toBe(Number.POSITIVE_INFINITY);
+    end(probe, verdict, 120, isSent);
+    expect(core.wait(demand(), 120)).toBe(0);
+    expect(core.snapshot(120)).toMatchObject({ state: 'half-open', probes: 0 });
+    end(core.take(demand(), 120), OK, 130);
+    expect(kinds().at(-1)).toBe('circuitClosed at 130');
+  });
+
+  it('a probe that fails opens it for twice as long', () => {
+    const { core, attempt } = opened('wait');
+    attempt(FAILED, 100);
+    expect(core.wait(demand(), 100)).toBe(200);
+  });
+
+  it('an attempt that was sent before it opened says nothing of the probes', () => {
+    const { core, end, attempt } = coreOf('wait', { consecutiveFailures: 1 });
+    const early = core.take(demand(), 0);
+    attempt(FAILED, 0);
+    core.take(demand(), 100);
+    end(early, OK, 110);
+    expect(core.snapshot(110)).toMatchObject({ state: 'half-open', probes: 1 });
+  });
+});

@@ -1,0 +1,125 @@
+import { Composite, type Part } from '../../src/core/composite.ts';
+import type { Core, Demand } from '../../src/core/core.ts';
+import { type OnLimit, RateCore } from '../../src/core/rate-core.ts';
+import { RateLimits } from '../../src/core/rate-limit/rate-limits.ts';
+import { Slots } from '../../src/core/slots.ts';
+import { Commons } from '../../src/gate/commons.ts';
+import { Gate } from '../../src/gate/gate.ts';
+import { Ticket } from '../../src/model/ticket.ts';
+import { type QueueOptions, queuesOf, rulesOf } from '../../src/operators/queue-options.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { originOf, Waiter } from '../support/waiter.ts';
+
+/** Closed until a time that tests set. */
+class Closing implements Core<0> {
+  untilMs = 0;
+  /** How often it was asked. */
+  asked = 0;
+  wait(_demand: Demand, now: number): number {
+    this.asked += 1;
+    return Math.max(0, this.untilMs - now);
+  }
+  take(): 0 {
+    return 0;
+  }
+  giveBack(): void {}
+  snapshot(): object {
+    return {};
+  }
+}
+
+export interface RigOptions {
+  readonly queuesOf?: (key: string) => QueueOptions;
+  /** Shared, and of each key; default: so many that they never bind. */
+  readonly slots?: number;
+  readonly ownSlots?: number;
+  /** Shared bytes in each second. */
+  readonly bytesPerSecond?: number;
+  readonly onLimit?: OnLimit;
+  readonly isPrioritized?: boolean;
+  readonly costOf?: (demand: Demand) => number;
+}
+
+/** A request of one key. */
+export interface Request {
+  readonly key: string;
+  readonly ticket: Ticket<string>;
+  readonly receiver: Waiter;
+  /** In the queue of its gate. */
+  isQueued: boolean;
+}
+
+/** Gates of several keys that share slots and a rate in virtual time; a request costs its bytes. */
+export function commonsRig(options: RigOptions = {}) {
+  const { slots: limit = 1e9, ownSlots = 1e9, bytesPerSecond, onLimit = 'wait' } = options;
+  const { isPrioritized = false, costOf = ({ bytes }: Demand) => bytes } = options;
+  const clock = new ManualClock();
+  const slots = new Slots(limit, limit);
+  const parts: Part[] = [{ kind: 'concurrency', core: slots }];
+  if (bytesPerSecond !== undefined) {
+    const limits = new RateLimits({ bytes: { limit: bytesPerSecond, windowMs: 1_000 } });
+    const core = new RateCore(limits, { onLimit, refundRejected: false }, () => {});
+    parts.push({ kind: 'rateLimit', core });
+  }
+  /** Asked last, when nothing else holds back. */
+  const closing = new Closing();
+  parts.push({ kind: 'backoff', core: closing });
+  const commons = new Commons(new Composite(parts), costOf);
+  /** The names of those that have passed, in order. */
+  const order: string[] = [];
+
+  const open = (key: string) => {
+    const own = { slots: new Slots(ownSlots, ownSlots), closing: new Closing() };
+    const core = commons.coreOf(
+      new Composite([
+        { kind: 'concurrency', core: own.slots },
+        { kind: 'pace', core: own.closing },
+      ]),
+      () => gate.drain(),
+    );
+    const rules = rulesOf(queuesOf(options.queuesOf?.(key) ?? {}, clock), isPrioritized);
+    const gate: Gate = new Gate('backoff', core, clock, undefined, rules);
+    return { gate, own };
+  };
+  const keys = new Map<string, ReturnType<typeof open>>();
+  const of = (key: string) => {
+    const known = keys.get(key) ?? open(key);
+    keys.set(key, known);
+    return known;
+  };
+
+  let count = 0;
+  /** A request; its name is its key and its number. */
+  const make = (
+    key: string,
+    { bytes = 1, priority = 0, onPass = (_request: Request): void => {} } = {},
+  ): Request => {
+    const name = `${key}${count}`;
+    const ticket = new Ticket(originOf(clock), name, bytes, 0, count, clock.now());
+    ticket.priority = priority;
+    count += 1;
+    const receiver: Waiter = new Waiter(() => {
+      order.push(ticket.refusal === undefined ? name : `${name}!`);
+      onPass(request);
+    });
+    const request: Request = { key, ticket, receiver, isQueued: false };
+    return request;
+  };
+  /** Goes to the gate, as users of promises do. */
+  const go = (request: Request): Request => {
+    const { key, ticket, receiver } = request;
+    const hasPassed = of(key).gate.enter(ticket, receiver);
+    if (!hasPassed) request.isQueued = true;
+    else if (!receiver.gone) receiver.admitted(ticket);
+    return request;
+  };
+  const enter = (key: string, said?: Parameters<typeof make>[1]) => go(make(key, said));
+  /** Leaves, whether it waits or has passed. */
+  const leave = ({ key, ticket, receiver, isQueued }: Request): void => {
+    receiver.gone = true;
+    if (isQueued && receiver.tickets.length === 0) of(key).gate.left(1);
+    ticket.settle('cancelled');
+  };
+  const end = ({ ticket }: Request): void => void ticket.settle('ok');
+  return { clock, commons, slots, closing, order, of, keys, make, go, enter, leave, end };
+}

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import type { RateLimit } from '../../src/core/rate-limit/rate-limit.ts';
+import type { CircuitOptions } from '../../src/operators/attempt-options.ts';
+
+const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const oneOf = <const T>(...values: T[]) => fc.constantFrom(...values);
+
+/** Names of limits; nobody expects a cost of the last. */
+const NAMES = ['requests', 'tokens', 'credits'] as const;
+
+const rateLimit: fc.Arbitrary<RateLimit> = fc
+  .record({
+    limit: fc.integer({ min: 1, max: 8 }),
+    windowMs: oneOf(50, 100, 400, 2000),
+    algorithm: oneOf('sliding-window', 'token-bucket', 'fixed-window'),
+    charge: oneOf('upfront', 'settle', 'actual'),
+    burst: some(fc.integer({ min: 1, max: 10 })),
+  })
+  .map(({ burst, ...rest }) =>
+    burst === undefined || rest.algorithm !== 'token-bucket' ? rest : { ...rest, burst },
+  );
+
+const circuitBreaker: fc.Arbitrary<Required<CircuitOptions>> = fc.record({
+  consecutiveFailures: fc.integer({ min: 1, max: 3 }),
+  openMs: oneOf(20, 300),
+  halfOpenProbes: fc.integer({ min: 1, max: 2 }),
+  onOpen: oneOf('fail', 'wait'),
+});
+
+const adaptive = fc.oneof(
+  fc.record({
+    strategy: oneOf('cooling'),
+    failureThreshold: fc.integer({ min: 1, max: 3 }),
+    coolingMs: oneOf(50, 500),
+    ceilingResetFactor: oneOf(0, 2, 5),
+  }),
+  fc.record({
+    strategy: oneOf('gradient'),
+    windowMs: oneOf(0, 50),
+    backoffRatio: oneOf(0.1, 0.9),
+  }),
+);
+
+/** All that a limiter, or `throttle`, is made with. */
+export const setup = fc.record({
+  api: oneOf('limiter', 'throttle'),
+  /** Who listens: each makes the library go another way. */
+  hasProbe: fc.boolean(),
+  hasListener: fc.boolean(),
+  isHeard: oneOf(true, true, false),
+  concurrency: fc.integer({ min: 1, max: 4 }),
+  throttledConcurrency: fc.integer({ min: 1, max: 3 }),
+  maxBytes: some(oneOf(0, 30, 100)),
+  throttledByteFactor: oneOf(1, 3),
+  limits: fc.array(fc.tuple(oneOf(...NAMES), rateLimit), { maxLength: 2 }),
+  onLimit: oneOf('wait', 'wait', 'fail'),
+  refundRejected: fc.boolean(),
+  pace: some(
+    fc.record({
+      intervalMs: oneOf(0, 7, 40),
+      jitter: oneOf(0, 0.5),
+      maxIntervalMs: oneOf(40, 300),
+    }),
+  ),
+  circuitBreaker: some(circuitBreaker),
+  adaptive: some(adaptive),
+  hasPredicate: fc.boolean(),
+  maxQueue: some(fc.integer({ min: 0, max: 4 })),
+  overflow: oneOf('error', 'drop-oldest', 'drop-newest'),
+  waitTimeoutMs: some(oneOf(1, 60, 500)),
+  agingMs: oneOf(1, 50, 10_000),
+  reopen: oneOf('probe', 'probe', 'all'),
+  throttledForMs: oneOf(0, 100),
+  maxAttempts: some(fc.integer({ min: 1, max: 4 })),
+  deadlineMs: some(oneOf(0, 100, 1500)),
+  outcomes: fc.boolean(),
+  ordered: fc.boolean(),
+  hasPriority: fc.boolean(),
+  /** How the script ends: everyone is answered well, or everyone leaves. */
+  ending: oneOf('heal', 'leave'),
+});
+
+export type Setup = typeof setup extends fc.Arbitrary<infer S> ? S : never;
+
+const DOINGS = [
+  ...[
+    'burst',
+    'burst',
+    'next',
+    'next',
+    'run',
+    'run',
+    'runPlain',
+    'wrap',
+    'acquire',
+    'acquire',
+    'acquirePlain',
+  ],
+  ...[
+    'tryAcquire',
+    'answer',
+    'answer',
+    'answer',
+    'answer',
+    'value',
+    'release',
+    'release',
+    'tokens',
+  ],
+  ...[
+    'abort',
+    'unsubscribe',
+    'complete',
+    'fail',
+    'configure',
+    'configure',
+    'close',
+    'drain',
+    'push',
+  ],
+  ...['recordSuccess', 'recordFailure', 'recordTokens', 'look', 'look', 'subscribe'],
+] as const;
+
+/** Where a user's code is called, and may come back into the library. */
+export const TRAPS = [
+  ...['project', 'next', 'error', 'complete', 'event', 'feedback', 'estimate'],
+  ...['priority', 'arrived', 'queued', 'admitted', 'attemptStarted', 'attemptEnded', 'backoff'],
+  ...['changed', 'settled', 'isFailure', 'classify', 'teardown', 'abort'],
+] as const;
+
+/** Something that a user does: `a`, `b` and `c` say to whom, and how. */
+export const action = fc.record({
+  do: oneOf(...DOINGS),
+  a: fc.nat(1000),
+  b: fc.nat(1000),
+  c: fc.nat(1000),
+});
+
+export type Action = typeof action extends fc.Arbitrary<infer S> ? S : never;
+
+export const step = fc.record({
+  action,
+  /** Does it not now, but in the next callback of this name. */
+  trap: fc.option(oneOf(...TRAPS), { nil: undefined, freq: 4 }),
+  /** What follows: nothing, promises settle, or time passes. */
+  after: oneOf<'on' | 'settle' | 'next' | number>(
+    'on',
+    'on',
+    'settle',
+    'settle',
+    1,
+    20,
+    100,
+    700,
+    'next',
+  ),
+  pauseMs: oneOf(0, 0, 0, 3, 30, 250, 8000),
+});
+
+export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+/** What happens to a limiter, or to one stream behind `throttle`. */
+export function scriptOf(api: Setup['api']) {
+  return fc.record({
+    setup: setup.map((given): Setup => ({ ...given, api })),
+    steps: fc.array(step, { maxLength: 40 }),
+  });
+}

@@ -1,0 +1,179 @@
+import { BehaviorSubject, type Observable, of, type Subscription } from 'rxjs';
+import {
+  createLimiter,
+  FeedbackSubject,
+  type Lease,
+  type Limiter,
+  throttle,
+} from '../../src/index.ts';
+import type { Ticket } from '../../src/model/ticket.ts';
+import type { AttemptContext } from '../../src/operators/attempt-context.ts';
+import { LawClock } from './law-clock.ts';
+import { optionsOf } from './options.ts';
+import { ApiCall, errorOf, Req } from './requests.ts';
+import type { Action, Setup } from './setup.ts';
+import { type Open, Stream } from './stream.ts';
+import { Warden } from './warden.ts';
+
+/** A lease that somebody holds. */
+export interface Held {
+  readonly req: Req;
+  readonly lease: Lease;
+}
+
+/** The library with all its users, and the warden beside it. */
+export class World {
+  readonly setup: Setup;
+  readonly clock = new LawClock();
+  readonly warden: Warden;
+  readonly limiter: Limiter | undefined;
+  readonly feedback: FeedbackSubject;
+  readonly streams: Stream[] = [];
+  readonly calls: ApiCall[] = [];
+  readonly held: Held[] = [];
+  readonly aborts: { req: Req; controller: AbortController }[] = [];
+  readonly traps = new Map<string, Action[]>();
+  readonly concurrency: BehaviorSubject<number>;
+  listening: Subscription | undefined = undefined;
+  drains = 0;
+  isClosed = false;
+  isHealing = false;
+  /** An error is read that nobody sent. */
+  isQuiet = false;
+  perform: (action: Action) => void = () => undefined;
+  readonly #tasks = new WeakMap<object, Req>();
+  readonly #entering: Req[] = [];
+  #calls = 0;
+
+  constructor(setup: Setup) {
+    this.setup = setup;
+    const { clock } = this;
+    this.warden = new Warden(setup, clock, (ticket) => this.#reqOf(ticket));
+    this.concurrency = new BehaviorSubject(setup.concurrency);
+    const { backoff, ...options } = optionsOf(setup, {
+      spring: (name) => this.spring(name),
+      isQuiet: () => this.isQuiet,
+    });
+    if (setup.api === 'limiter') {
+      this.limiter = createLimiter({ ...options, clock, backoff, concurrency: setup.concurrency });
+      this.feedback = this.limiter.feedback;
+      if (setup.hasListener) {
+        this.listening = this.limiter.events$.subscribe(() => this.spring('event'));
+      }
+      this.#listen();
+      const { limiter } = this;
+      this.#open = (results) => limiter.throttle(this.project, results);
+    } else {
+      this.limiter = undefined;
+      this.feedback = new FeedbackSubject({ ...backoff, clock });
+      this.#listen();
+      const concurrency = setup.hasListener ? this.concurrency : setup.concurrency;
+      const all = { ...options, concurrency, feedback: this.feedback };
+      this.#open = (results) => throttle(this.project, { ...all, ...results });
+    }
+  }
+
+  readonly #open: Open;
+
+  /** Does what was to be done in the next callback of this name. */
+  spring(name: string): void {
+    // These are told when a part of what an attempt has changed is counted, in an order of its own.
+    const isPartial = name === 'changed' || name === 'event';
+    if (isPartial && this.setup.circuitBreaker && this.setup.adaptive) return;
+    const action = this.traps.get(name)?.shift();
+    if (action === undefined || this.isHealing) return;
+    if (name === 'admitted' || name === 'event') this.warden.disturbedAt = this.clock.now();
+    this.perform(action);
+  }
+
+  subscribe(): void {
+    const stream = new Stream(this.setup, this.warden, (name) => this.spring(name));
+    this.streams.push(stream);
+    stream.subscribe(this.#open);
+  }
+
+  get callsSoFar(): number {
+    return this.#calls;
+  }
+
+  /** Counts the calls of the library, which may lie within each other. */
+  enter(req: Req, call: () => void): void {
+    this.warden.requests.push(req);
+    this.#entering.push(req);
+    req.begunAt = this.#calls++;
+    try {
+      call();
+    } finally {
+      req.enteredAt = this.#calls++;
+      this.#entering.pop();
+    }
+  }
+
+  hold(req: Req, lease: Lease): void {
+    if (this.isHealing) {
+      req.lastAnswer = 'ok';
+      req.end('ok');
+      lease.release();
+    } else this.held.push({ req, lease });
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.limiter?.close();
+  }
+
+  drain(): void {
+    this.drains += 1;
+    void this.limiter?.drain().then(() => {
+      this.drains -= 1;
+    });
+  }
+
+  belongs(key: object, req: Req): void {
+    this.#tasks.set(key, req);
+  }
+
+  /** What is called for each attempt. */
+  readonly project = (req: Req, context?: AttemptContext): Promise<Req> | Observable<Req> => {
+    this.spring('project');
+    context?.signal.addEventListener('abort', () => this.spring('abort'));
+    const [answer, when] = this.isHealing ? (['ok', 'soon'] as const) : req.plan;
+    if (when === 'sync' && req.attempts < 3) {
+      req.lastAnswer = answer;
+      if (answer !== 'ok') throw errorOf(answer);
+      return req.shape === 'observable' ? of(req) : Promise.resolve(req);
+    }
+    const call = new ApiCall(req, context);
+    this.calls.push(call);
+    if (this.isHealing || (when === 'soon' && req.attempts < 3))
+      queueMicrotask(() => call.answer(answer));
+    return call.result(() => this.spring('teardown'));
+  };
+
+  #listen(): void {
+    if (!this.setup.isHeard) return;
+    this.feedback.subscribe((feedback) => {
+      this.warden.attempts.heard(feedback);
+      this.spring('feedback');
+    });
+  }
+
+  #reqOf(ticket: Ticket): Req | undefined {
+    const { value, costs } = ticket;
+    let req = value instanceof Req ? value : undefined;
+    req ??=
+      (typeof value === 'function' ? this.#tasks.get(value) : undefined) ??
+      (costs && this.#tasks.get(costs));
+    req ??= this.warden.requests.find((other) => other.ticket === ticket);
+    // Who says nothing of a request is known by being new, or else has it served in turn.
+    const isNameless = (other: Req) =>
+      value === undefined &&
+      other.via === 'acquire' &&
+      other.isPlain &&
+      other.ticket === undefined &&
+      other.waits;
+    req ??= this.#entering.slice(-1).find(isNameless) ?? this.warden.requests.find(isNameless);
+    if (req !== undefined) req.ticket ??= ticket;
+    return req;
+  }
+}

@@ -1,0 +1,108 @@
+import { of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { ApiError, watch } from '../dispatch/harness.ts';
+import { expectAllIdle, groupRig, listenTo } from './group-rig.ts';
+import { fate } from './harness.ts';
+
+describe('close and drain of a group', () => {
+  it('let those that wait be sent, of every key, and take no others', async () => {
+    const { clock, group, run, end, started, task } = groupRig({ shared: { concurrency: 1 } });
+    const early = [run('a'), run('b')];
+    group.close();
+    group.close();
+    const drained = fate(group.drain());
+    const late = [run('a2'), run('new')];
+    const seen = watch(of('a3', 'd').pipe(group.throttle(task, { outcomes: true })));
+    for (const name of ['a', 'b']) {
+      expect(drained.state).toBe('open');
+      end(name);
+      await clock.advanceAsync(0);
+    }
+    expect(early.map(({ value }) => value)).toEqual(['a', 'b']);
+    for (const each of late) expect(each.error).toMatchObject({ name: 'LimiterClosedError' });
+    expect(seen.values.map(({ status }) => status)).toEqual(['failed', 'failed']);
+    expect(drained.state).toBe('ok');
+    expect(started).toEqual(['a', 'b']);
+    expect(clock.pendingTimers).toBe(0);
+    expectAllIdle(group);
+  });
+
+  it('resolve at once where nobody is, and wait for keys that come meanwhile', async () => {
+    const { clock, group, run, end } = groupRig();
+    await group.drain();
+    run('a');
+    const drained = fate(group.drain());
+    run('b');
+    end('a');
+    await clock.advanceAsync(0);
+    expect(drained.state).toBe('open');
+    end('b');
+    await clock.advanceAsync(0);
+    expect(drained.state).toBe('ok');
+  });
+});
+
+describe('what a group tells', () => {
+  it('names the key, or none for what all share', async () => {
+    const { clock, group, run, end } = groupRig({
+      each: { limits: { requests: { limit: 1, windowMs: 1_000 } }, maxAttempts: 1 },
+      shared: { limits: { images: { limit: 1, windowMs: 1_000 } } },
+    });
+    const events = listenTo(group);
+    run('a1', { costs: { requests: 1, images: 1 } });
+    run('a2', { costs: { requests: 1 } });
+    run('b1', { costs: { images: 1 } });
+    for (const name of ['a1', 'a2', 'b1']) end(name);
+    await clock.advanceAsync(1_000);
+    group.close();
+    for (const name of ['a2', 'b1']) end(name);
+    await clock.advanceAsync(0);
+    expect(events.map(({ at, key, kind }) => `${at} ${key} ${kind}`)).toEqual([
+      '0 a limitDenied',
+      '0 undefined limitDenied',
+      '1000 b waited',
+      '1000 a waited',
+      '1000 a closed',
+      '1000 b closed',
+      '1000 a drained',
+      '1000 b drained',
+    ]);
+    expect(events.every(({ level }) => level === 'debug' || level === 'info')).toBe(true);
+  });
+
+  it('is not disturbed by a listener that throws or unsubscribes', async () => {
+    const { clock, group, run, end } = groupRig({ shared: { concurrency: 1 } });
+    const subscription = group.events$.subscribe(() => subscription.unsubscribe());
+    const [one, two] = [run('a1'), run('b1')];
+    for (const name of ['a1', 'b1']) {
+      end(name);
+      await clock.advanceAsync(0);
+    }
+    expect([one.value, two.value]).toEqual(['a1', 'b1']);
+  });
+
+  it('is a snapshot of every key that is present and of what they share', async () => {
+    const { clock, group, run, fail } = groupRig({
+      each: { maxAttempts: 1, requestsPerMinute: 60 },
+      shared: { concurrency: 1, maxBytes: 100, pace: { intervalMs: 10 }, tokensPerMinute: 100 },
+    });
+    run('a', { bytes: 10, tokens: 5 });
+    run('b');
+    expect(group.snapshot()).toMatchObject({
+      shared: {
+        concurrency: { limit: 1, inFlight: 1 },
+        byteBudget: { used: 10 },
+        rateLimit: { tokens: { used: 5 } },
+        pace: { nextInMs: 10 },
+      },
+      keys: {
+        a: { waiting: 0, rateLimit: { requests: { used: 1 } }, concurrency: { inFlight: 1 } },
+        b: { waiting: 1, binding: 'concurrency', rateLimit: { requests: { used: 0 } } },
+      },
+    });
+    fail('a', new ApiError(400));
+    await clock.advanceAsync(10);
+    expect(group.snapshot().keys.a?.ended).toMatchObject({ failed: 1 });
+    expect(groupRig().group.snapshot()).toEqual({ shared: undefined, keys: {} });
+  });
+});

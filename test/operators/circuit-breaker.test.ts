@@ -1,0 +1,176 @@
+import { of, range, Subject } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
+import { circuitBreaker, dispatch, rateLimit } from '../../src/index.ts';
+import type { CoreFact } from '../../src/model/facts.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { ApiError, failingWith, watch } from '../dispatch/harness.ts';
+
+type Options = NonNullable<Parameters<typeof circuitBreaker<number>>[0]>;
+
+/** Sends what is pushed; each fails with its own error, if it has one. */
+function breaking(options: Options, errors: readonly unknown[]) {
+  const clock = new ManualClock();
+  const facts: CoreFact[] = [];
+  const { calls, project } = failingWith(errors, () => clock.now());
+  const source = new Subject<number>();
+  const probe = { changed: (fact: CoreFact) => facts.push(fact) };
+  const seen = watch(
+    source.pipe(
+      circuitBreaker({ clock, probe, openMs: 1_000, ...options }),
+      dispatch(project, { clock, outcomes: true, maxAttempts: 1 }),
+    ),
+  );
+  const send = async (value: number) => {
+    source.next(value);
+    await clock.advanceAsync(0);
+  };
+  const codes = () =>
+    seen.values.map((outcome) =>
+      outcome.status === 'ok' ? 'ok' : ((outcome.error as { code?: string }).code ?? 'failed'),
+    );
+  return { clock, calls, seen, send, codes, facts };
+}
+
+const broken = (count: number) => Array<ApiError>(count).fill(new ApiError(500));
+
+describe('circuitBreaker', () => {
+  it('opens after 10 failures in a row, and stops sending for 30 s', async () => {
+    const { clock, send, codes, calls } = breaking({ openMs: 30_000 }, broken(10));
+    for (let n = 0; n < 12; n += 1) await send(n);
+    expect(codes().slice(9)).toEqual(['failed', 'CIRCUIT_OPEN', 'CIRCUIT_OPEN']);
+    await clock.advanceAsync(29_999);
+    await send(12);
+    expect(calls).toHaveLength(10);
+    await clock.advanceAsync(1);
+    await send(13);
+    expect(calls.at(-1)).toBe(30_000);
+    await send(14);
+    expect(codes().slice(12)).toEqual(['CIRCUIT_OPEN', 'ok', 'ok']);
+  });
+
+  it('tells each transition, and a request that was refused was never sent', async () => {
+    const { clock, send, facts, seen } = breaking({ consecutiveFailures: 1 }, broken(1));
+    await send(0);
+    await send(1);
+    expect(seen.values[1]).toMatchObject({
+      request: 1,
+      error: { retryAfterMs: 1_000 },
+      stats: { attempts: 0 },
+    });
+    await clock.advanceAsync(1_200);
+    await send(2);
+    expect(facts.map(({ kind, at }) => [kind, at])).toEqual([
+      ['circuitOpened', 0],
+      ['circuitHalfOpen', 1_000],
+      ['circuitClosed', 1_200],
+    ]);
+  });
+
+  it("has requests wait with `onOpen: 'wait'`: for one probe, then for its answer", async () => {
+    const { clock, send, calls, codes, seen } = breaking(
+      { consecutiveFailures: 1, onOpen: 'wait' },
+      broken(2),
+    );
+    for (let n = 0; n < 4; n += 1) await send(n);
+    expect(calls).toEqual([0]);
+    await clock.advanceAsync(1_000);
+    expect(calls).toEqual([0, 1_000]);
+    // The probe failed: twice as long. The next goes well, and all go.
+    await clock.advanceAsync(2_000);
+    expect(calls).toEqual([0, 1_000, 3_000, 3_000]);
+    expect(codes()).toEqual(['failed', 'failed', 'ok', 'ok']);
+    expect(seen.values[3]?.stats.waits.circuitBreaker?.waitMs).toBe(3_000);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('opens at once for a key that is wrong', async () => {
+    const { send, codes, seen } = breaking({}, [new ApiError(401)]);
+    await send(0);
+    await send(1);
+    expect(codes()).toEqual(['failed', 'CIRCUIT_OPEN']);
+    expect(seen.values[1]).toMatchObject({ error: { reason: 'authorisation' } });
+  });
+
+  it('asks `isFailure`, and goes on by default where that throws', async () => {
+    const isFailure = ({ status }: { status?: number }) => status === 418;
+    const errors = [new ApiError(500), new ApiError(418)];
+    const picky = breaking({ consecutiveFailures: 1, isFailure }, errors);
+    for (let n = 0; n < 3; n += 1) await picky.send(n);
+    expect(picky.codes()).toEqual(['failed', 'failed', 'CIRCUIT_OPEN']);
+
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const throwing = () => {
+      throw new Error('no');
+    };
+    const hasty = breaking({ consecutiveFailures: 2, isFailure: throwing }, broken(2));
+    for (let n = 0; n < 3; n += 1) await hasty.send(n);
+    expect(hasty.codes()).toEqual(['failed', 'failed', 'CIRCUIT_OPEN']);
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
+  });
+
+  it('lets the next probe when one is unsubscribed', async () => {
+    const clock = new ManualClock();
+    const source = new Subject<number>();
+    const breaker = circuitBreaker<number>({
+      consecutiveFailures: 1,
+      openMs: 1_000,
+      onOpen: 'wait',
+      clock,
+    });
+    const tickets = watch(source.pipe(breaker));
+    for (let n = 0; n < 3; n += 1) source.next(n);
+    expect(tickets.values).toHaveLength(3);
+    const [failing, cancelled] = tickets.values;
+    failing?.settle('failed');
+    cancelled?.settle('cancelled');
+    source.next(3);
+    source.next(4);
+    clock.advance(1_000);
+    expect(tickets.values).toHaveLength(4);
+    tickets.values[3]?.settle('cancelled');
+    expect(tickets.values).toHaveLength(5);
+  });
+
+  it('does not count an attempt twice that waits for another gate to be sent again', async () => {
+    const clock = new ManualClock();
+    const facts: CoreFact[] = [];
+    const probe = { changed: (fact: CoreFact) => facts.push(fact) };
+    const seen = watch(
+      of('a').pipe(
+        circuitBreaker({ consecutiveFailures: 2, clock, probe }),
+        rateLimit({ limits: { requests: { limit: 1, windowMs: 60_000 } }, clock, probe }),
+        dispatch(async () => Promise.reject(new ApiError(500)), { clock, random: () => 0 }),
+      ),
+    );
+    await clock.advanceAsync(10);
+    // It has passed the breaker again, and waits to fit the rate limit.
+    seen.subscription.unsubscribe();
+    expect(facts.map(({ kind }) => kind)).toEqual(['limitDenied']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('errors the stream without `outcomes`', async () => {
+    const clock = new ManualClock();
+    const broken$ = range(0, 3).pipe(
+      circuitBreaker({ consecutiveFailures: 1, clock }),
+      dispatch(() => Promise.reject(new ApiError(401)), { clock, outcomes: false }),
+    );
+    const seen = watch(broken$);
+    await clock.advanceAsync(0);
+    expect(seen).toMatchObject({ state: 'error', error: { status: 401 } });
+  });
+
+  it('refuses options that make no sense, each by its name', () => {
+    const wrong: [object, RegExp][] = [
+      [{ consecutiveFailures: 0 }, /`consecutiveFailures`.*got 0/],
+      [{ openMs: Number.NaN }, /`openMs`.*NaN/],
+      [{ halfOpenProbes: 1.5 }, /`halfOpenProbes`/],
+      [{ onOpen: 'drop' }, /`onOpen`.*"drop"/],
+      [{ isFailure: true }, /`isFailure`/],
+      [{ threshold: 3 }, /threshold/],
+      [{ reclaimAfterMs: 0 }, /`reclaimAfterMs`/],
+    ];
+    for (const [options, message] of wrong) expect(() => circuitBreaker(options)).toThrow(message);
+  });
+});
