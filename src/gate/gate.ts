@@ -367,8 +367,6 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   #admit(ticket: Ticket, now: number): void {
-    // Settled while the core was asked: it can give nothing back any more.
-    if (ticket.outcome !== undefined) return;
     const charge = this.core.take(ticket, now);
     if (charge !== 0) ticket.lend(this, charge);
   }

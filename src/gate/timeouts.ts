@@ -62,7 +62,7 @@ export class Timeouts {
     if (ticket.patience instanceof Waiter) ticket.patience.place = place;
   }
 
-  /** Another time from now on, for those too that wait. */
+  /** Another time from now on, for those too that wait; where there was none, for newcomers alone. */
   configure(waitTimeoutMs: number): void {
     this.#waitTimeoutMs = waitTimeoutMs;
     this.#disarm();

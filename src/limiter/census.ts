@@ -47,6 +47,8 @@ export class Census implements Attendance {
   /** Durations are measured once somebody wants to know when it will end. */
   #progress: Progress | undefined = undefined;
   #reportedAt = Number.NEGATIVE_INFINITY;
+  /** Whether requests have ended since the last report. */
+  #isReportDue = false;
   #onEmpty: (() => void)[] = [];
 
   constructor(
@@ -74,7 +76,7 @@ export class Census implements Attendance {
     return this.#present === 0 && this.#limiter.waiting === 0;
   }
 
-  /** Emits as requests end: at each milestone, and else once a second at the most. */
+  /** Emits as requests end: at each milestone, at the end, and else once a second at the most. */
   get reports(): Subject<LimiterProgress> {
     this.#measure();
     return this.#reports;
@@ -93,6 +95,20 @@ export class Census implements Attendance {
     this.#counts[outcome] += 1;
     if (this.#progress !== undefined) this.#record(this.#progress, ticket, outcome);
     if (this.#present === 0 && this.#onEmpty.length > 0) this.#lookIfEmpty();
+  }
+
+  /** A request that went past the limiter has ended. */
+  recorded(outcome: 'ok' | 'failed', durationMs: number | undefined): void {
+    this.#counts[outcome] += 1;
+    const now = this.#clock.now();
+    if (this.#progress !== undefined) {
+      this.#reached(this.#progress.record(outcome, durationMs, now), now);
+    }
+  }
+
+  /** Nobody will come any more: reports what was not reported yet. */
+  end(): void {
+    if (this.#isReportDue && this.#reports.observed) this.#report(this.#clock.now());
   }
 
   /** Calls back when nobody is there any more; at once if nobody is. */
@@ -137,12 +153,15 @@ export class Census implements Attendance {
       this.#onMilestone(percent);
       if (this.#reports.observed) this.#report(now, percent);
     }
-    if (this.#reports.observed && now - this.#reportedAt >= REPORT_MS) this.#report(now);
+    if (!this.#reports.observed) return;
+    if (now - this.#reportedAt >= REPORT_MS) this.#report(now);
+    else this.#isReportDue = milestones.length === 0;
   }
 
   /** Of those in flight one has just ended; whoever sends one after the other has none left. */
   #report(now: number, milestone?: number): void {
     this.#reportedAt = now;
+    this.#isReportDue = false;
     this.#reports.next(this.progress(milestone, 1));
   }
 

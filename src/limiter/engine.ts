@@ -4,8 +4,10 @@ import {
   Observable,
   type ObservableInput,
   type ObservedValueOf,
+  ReplaySubject,
   Subject,
   skip,
+  takeUntil,
 } from 'rxjs';
 import { CoolingCore } from '../core/cooling-core.ts';
 import type { RateCore } from '../core/rate-core.ts';
@@ -52,6 +54,8 @@ export class Engine {
   readonly #group: GroupSide | undefined;
   readonly #retry: RetryPolicy;
   readonly #events = new Subject<LimiterEvent>();
+  /** Emits when the limiter is closed and drained. */
+  readonly #ended = new ReplaySubject<void>(1);
   readonly #configured = new Subject<void>();
   #closed: LimiterClosedError | undefined = undefined;
 
@@ -85,7 +89,7 @@ export class Engine {
       skip(1),
       map((mode) => leveled({ kind: 'modeChanged', at: clock.now(), mode })),
     );
-    return merge(this.#events, modes);
+    return merge(this.#events, modes.pipe(takeUntil(this.#ended)));
   }
 
   get state$(): Observable<LimiterState> {
@@ -97,15 +101,24 @@ export class Engine {
         last = state;
         out.next(state);
       };
-      out.add(merge(this.#events, this.#configured).subscribe(() => look()));
+      out.add(
+        merge(this.#events, this.#configured.pipe(takeUntil(this.#ended))).subscribe({
+          next: () => look(),
+          complete: () => {
+            look();
+            out.complete();
+          },
+        }),
+      );
       look();
     });
   }
 
   get progress$(): Observable<LimiterProgress> {
     return new Observable((out) => {
-      out.add(this.census.reports.subscribe(out));
+      out.add(this.census.reports.subscribe({ next: (report) => out.next(report) }));
       out.next(this.census.progress());
+      out.add(this.#ended.subscribe(() => out.complete()));
     });
   }
 
@@ -141,6 +154,10 @@ export class Engine {
     this.census.whenEmpty(() => {
       this.gates.attempt.close();
       this.tell({ kind: 'drained', at: this.clock.now() });
+      this.census.end();
+      this.#ended.next();
+      this.#ended.complete();
+      this.#events.complete();
     });
   }
 

@@ -8,7 +8,7 @@ import { CircuitOpenError } from '../core/circuit-open-error.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
-import { checkAmount, checkFunction, checkKeys } from '../model/check.ts';
+import { checkAmount, checkFunction, checkKeys, checkNumber } from '../model/check.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -55,6 +55,13 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
   return new Limiter(options);
 }
 
+/** What is known of a request that went past the limiter. */
+export interface RecordedSuccess {
+  /** Charged to the limit that is named `tokens`, if there is one. */
+  readonly tokens?: number;
+  readonly durationMs?: number;
+}
+
 /** One set of gates, shared by streams and promises. Made by {@link createLimiter}. */
 export class Limiter {
   /** What the API's answers say, and the backoff and the mode that follow. */
@@ -82,6 +89,7 @@ export class Limiter {
   /**
    * What happens here, each with the level that a log should give it. Changes of the mode are told
    * as long as somebody listens. A listener that throws disturbs no request; RxJS reports its error.
+   * Completes when the limiter is closed and drained, as the other streams do.
    */
   get events$(): Observable<LimiterEvent> {
     return this.#engine.events$;
@@ -213,22 +221,28 @@ export class Limiter {
     return undefined;
   }
 
-  /** A request that went past the limiter has gone well. */
-  recordSuccess({ tokens }: { readonly tokens?: number } = {}): void {
+  /**
+   * A request that went past the limiter has gone well; it counts for progress, too.
+   * @throws RangeError or TypeError for what is no amount
+   */
+  recordSuccess({ tokens, durationMs }: RecordedSuccess = {}): void {
+    if (durationMs !== undefined) checkNumber('durationMs', durationMs, 0);
     if (tokens !== undefined) this.recordTokens(tokens);
+    this.#engine.census.recorded('ok', durationMs);
     const now = this.feedback.clock.now();
     this.#engine.gates.attempt.cores.circuitBreaker?.recordVerdict(OK, now);
     this.feedback.next(OK);
   }
 
   /**
-   * A request that went past the limiter has failed; `error` is read by its shape.
+   * A request that went past the limiter has failed, for good; `error` is read by its shape.
    * @throws what `classify` throws; TypeError where it returns no verdict
    */
   recordFailure(error?: unknown): void {
     const { circuitBreaker, adaptive } = this.#engine.gates.attempt.cores;
     const { classify } = this.#route.dispatcher;
     const verdict = error === undefined ? FAILED : verdictOn(error, classify);
+    this.#engine.census.recorded('failed', undefined);
     const now = this.feedback.clock.now();
     circuitBreaker?.recordVerdict(verdict, now);
     if (adaptive instanceof CoolingCore) adaptive.recordVerdict(verdict, now);

@@ -1,5 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import type { Core } from '../../src/core/core.ts';
+import { Slots } from '../../src/core/slots.ts';
+import { Gate } from '../../src/gate/gate.ts';
+import { rulesOf } from '../../src/operators/queue-options.ts';
+import { ruledGates } from '../support/ruled-gate.ts';
+import { Waiter } from '../support/waiter.ts';
 import { commonsRig, type RigOptions } from './commons-rig.ts';
+
+/** Gates by priority, around any core. */
+function urgentGate() {
+  const { clock, queues, ticket } = ruledGates({ isPrioritized: true });
+  const gateOf = (core: Core) =>
+    new Gate('concurrency', core, clock, undefined, rulesOf(queues, true));
+  return { clock, ticket, gateOf };
+}
 
 /**
  * At 1000 all 10 bytes are free again, and somebody comes before the timer of those that wait has
@@ -85,6 +99,20 @@ describe('a newcomer whose turn has come when all before it have passed', () => 
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('takes nothing when one that passes before it makes it leave', () => {
+    const rig = commonsRig({ bytesPerSecond: 10 });
+    const { clock, order, slots, enter, make, go, of, leave } = rig;
+    const leaving = make('b', { bytes: 2 });
+    clock.setTimer(() => go(leaving), 1_000);
+    enter('x', { bytes: 10 });
+    enter('a', { bytes: 2, onPass: () => leave(leaving) });
+    clock.advance(1_000);
+    expect(order).toEqual(['x1', 'a2']);
+    expect(slots.inFlight).toBe(2);
+    expect(of('b').own.slots.inFlight).toBe(0);
+    expect(of('b').gate.waiting).toBe(0);
+  });
+
   it('does not overtake one of its own key that comes while it is asked', () => {
     const rig = commonsRig({ bytesPerSecond: 10 });
     const { clock, order, enter } = rig;
@@ -122,6 +150,35 @@ describe('an urgent newcomer', () => {
     clock.advance(1_000);
     expect(order).toHaveLength(4);
     expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('what is given back while an urgent newcomer is asked', () => {
+  it('reaches those behind it too', () => {
+    const { clock, ticket, gateOf } = urgentGate();
+    const slots = new Slots(2, 2);
+    let whenFull = () => {};
+    const gate = gateOf({
+      wait: (demand, now) => {
+        const waitMs = slots.wait(demand, now);
+        if (waitMs > 0) whenFull();
+        return waitMs;
+      },
+      take: (demand, now) => slots.take(demand, now),
+      giveBack: (charge) => slots.giveBack(charge as number),
+      snapshot: () => ({}),
+    });
+    const waiter = new Waiter();
+    const held = [ticket({}), ticket({})];
+    for (const each of held) gate.enter(each, waiter);
+    gate.enter(ticket({}), waiter);
+    whenFull = () => {
+      for (const each of held) each.settle('ok');
+    };
+    expect(gate.enter(ticket({ priority: 1 }), waiter)).toBe(true);
+    clock.advance(0);
+    expect(waiter.order).toEqual([2]);
+    expect(slots.inFlight).toBe(2);
   });
 });
 

@@ -112,6 +112,17 @@ describe('limits that gates share', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('do not let a dearer head have the turn of one that left', () => {
+    const { order, enter, leave, end } = commonsRig({ slots: 1 });
+    const first = enter('x');
+    const cheap = enter('a', { bytes: 1 });
+    enter('a', { bytes: 100, onPass: end });
+    enter('b', { bytes: 1, onPass: end });
+    leave(cheap);
+    end(first);
+    expect(order).toEqual(['x0', 'b3', 'a2']);
+  });
+
   it('say what holds a gate back', () => {
     const { of, enter } = commonsRig({ bytesPerSecond: 10 });
     enter('x', { bytes: 10 });

@@ -121,8 +121,8 @@ describe('a bound for waiting', () => {
     gate.enter(ticket({ bytes: 4 }), waiter);
     clock.advance(50);
     expect(waiter.tickets.map((each) => [each.value, isLate(each)])).toEqual([
-      [2, false],
       [1, true],
+      [2, false],
     ]);
     expect(gate.snapshot()).toMatchObject({ waiting: 0, nextInMs: undefined });
   });

@@ -1,98 +1,15 @@
 import type { Feedback } from '../../src/model/feedback.ts';
-import type { AttemptContext } from '../../src/operators/attempt-context.ts';
-import { ANSWERS, type Answer, errorOf, MEANINGS, Req, type Said } from './requests.ts';
-import type { Action } from './setup.ts';
+import { arrivalsOf } from './arrivals.ts';
+import { configure } from './changes.ts';
+import { ANSWERS, type Answer, errorOf, MEANINGS } from './requests.ts';
+import { type Action, pick } from './setup.ts';
 import type { World } from './world.ts';
-
-const pick = <T>(list: readonly T[], index: number): T | undefined =>
-  list[index % (list.length || 1)];
 
 /** Does what users do. */
 export function performer(world: World): (action: Action) => void {
-  const { clock, limiter, setup, streams, warden } = world;
+  const { clock, limiter, streams, warden } = world;
+  const { next, run, acquire, tryAcquire } = arrivalsOf(world);
   const answerAt = (index: number): Answer => pick(ANSWERS, index) ?? 'ok';
-
-  const newRequest = (via: Req['via'], { a, b, c }: Action, isPlain = false): Req => {
-    const priority = isPlain || (via === 'stream' && !setup.hasPriority) ? 0 : c % 3;
-    const said: Said = { bytes: isPlain ? 0 : b % 60, tokens: isPlain ? 0 : a % 5, priority };
-    const req = new Req(warden.requests.length, via, said, clock.now(), [a >> 3, b >> 2]);
-    req.isPlain = isPlain;
-    return req;
-  };
-
-  const watch = (req: Req, promise: Promise<unknown>) =>
-    promise.then(
-      () => req.end('ok'),
-      () => req.end('failed'),
-    );
-
-  const saidOf = (req: Req, c: number) => {
-    const { bytes, tokens, priority } = req;
-    const credits = setup.limits.some(([name]) => name === 'credits');
-    const costs: Record<string, number> = credits ? { credits: c % 4 } : {};
-    world.belongs(costs, req);
-    const controller = new AbortController();
-    world.aborts.push({ req, controller });
-    return { bytes, tokens, priority, costs, signal: controller.signal };
-  };
-
-  const next = (action: Action) => {
-    const stream = pick(
-      streams.filter(({ isSourceOver }) => !isSourceOver),
-      action.c,
-    );
-    if (stream === undefined) return;
-    const req = newRequest('stream', action);
-    stream.arrived.push(req);
-    if (stream.state !== 'open') {
-      req.isGone = true;
-      req.isBornLate = true;
-    }
-    world.enter(req, () => stream.source.next(req));
-  };
-
-  const run = (action: Action, how: 'said' | 'plain' | 'wrap') => {
-    if (limiter === undefined) return next(action);
-    const req = newRequest('run', action, how === 'plain');
-    const task = (context: AttemptContext) => world.project(req, context) as Promise<Req>;
-    world.belongs(task, req);
-    world.enter(req, () => {
-      if (how === 'plain') void watch(req, limiter.run(task));
-      else if (how === 'said') void watch(req, limiter.run(task, saidOf(req, action.c)));
-      else {
-        const call = (told: Req) => world.project(told) as Promise<Req>;
-        void watch(req, limiter.wrap(call, () => saidOf(req, action.c))(req));
-      }
-    });
-  };
-
-  const acquire = (action: Action, isPlain: boolean) => {
-    if (limiter === undefined) return next(action);
-    const req = newRequest('acquire', action, isPlain);
-    world.enter(req, () => {
-      const lease = isPlain ? limiter.acquire() : limiter.acquire(saidOf(req, action.c));
-      lease.then(
-        (got) => world.hold(req, got),
-        () => req.end('failed'),
-      );
-    });
-  };
-
-  const tryAcquire = (action: Action) => {
-    if (limiter === undefined) return;
-    const req = newRequest('try', action);
-    const { signal: _, ...said } = saidOf(req, action.c);
-    world.aborts.pop();
-    world.enter(req, () => {
-      try {
-        const lease = limiter.tryAcquire(said);
-        if (lease === undefined) req.end('failed');
-        else world.hold(req, lease);
-      } catch {
-        req.end('failed');
-      }
-    });
-  };
 
   const release = ({ a, b }: Action) => {
     const held = world.held.splice(a % (world.held.length || 1), 1)[0];
@@ -104,49 +21,6 @@ export function performer(world: World): (action: Action) => void {
     else if (answer === 'ok') held.lease.release();
     else held.lease.release('failed', errorOf(answer));
     held.lease.release();
-  };
-
-  const configure = ({ a, b, c }: Action) => {
-    const limit = (a % 4) + 1;
-    if (limiter === undefined) {
-      if (!setup.hasListener) return;
-      warden.mostSlots = Math.max(warden.mostSlots, limit);
-      world.concurrency.next(limit);
-      return;
-    }
-    const change = pick(
-      ['concurrency', 'throttled', 'bytes', 'limits', 'pace', 'queue', 'timeout'],
-      b,
-    );
-    if (change === 'concurrency') {
-      warden.mostSlots = Math.max(warden.mostSlots, limit);
-      limiter.configure({ concurrency: limit });
-    }
-    if (change === 'throttled') limiter.configure({ throttledConcurrency: limit });
-    if (change === 'bytes') {
-      warden.mostBytes = Math.max(warden.mostBytes, c % 100);
-      limiter.configure({ maxBytes: c % 100 });
-    }
-    const named = pick([...warden.attempts.rates], c);
-    if (change === 'limits' && named !== undefined) {
-      const [name, rate] = named;
-      rate.resize((a % 20) + 1, clock.now());
-      limiter.configure({ limits: { [name]: { ...rate.rule, limit: rate.limit } } });
-    }
-    if (change === 'pace' && setup.pace !== undefined) {
-      warden.attempts.intervalMs = a % 50;
-      limiter.configure({ pace: { ...setup.pace, intervalMs: a % 50, maxIntervalMs: 300 } });
-    }
-    if (change === 'queue') {
-      warden.maxQueue = a % 6;
-      warden.mostQueue = Math.max(warden.mostQueue, warden.maxQueue);
-      limiter.configure({ maxQueue: a % 6 });
-    }
-    if (change === 'timeout') {
-      if (warden.waitTimeoutMs === Number.POSITIVE_INFINITY) warden.timedFrom = world.callsSoFar;
-      warden.waitTimeoutMs = (c % 300) + 1;
-      limiter.configure({ waitTimeoutMs: (c % 300) + 1 });
-    }
   };
 
   const push = ({ a, b }: Action) => {
@@ -238,7 +112,7 @@ export function performer(world: World): (action: Action) => void {
     },
     complete: (action) => action.b % 3 === 0 && endSource(action, 'complete'),
     fail: (action) => action.b % 4 === 0 && endSource(action, 'fail'),
-    configure,
+    configure: (action) => configure(world, action),
     close: ({ a }) => a % 4 === 0 && world.close(),
     drain: () => world.drain(),
     push: (action) => action.c % 2 === 0 && push(action),

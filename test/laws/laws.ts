@@ -83,9 +83,9 @@ export class Rest {
     most(
       'throttled slots',
       concurrency.throttledInFlight,
-      Math.max(concurrency.throttledLimit, before.throttled),
+      Math.max(warden.mostThrottled, before.throttled),
     );
-    most('bytes', byteBudget.used, Math.max(byteBudget.maxBytes + largest, before.used));
+    most('bytes', byteBudget.used, Math.max(warden.mostBytes + largest, before.used));
     this.#before = {
       inFlight: concurrency.inFlight,
       throttled: concurrency.throttledInFlight,
@@ -93,6 +93,9 @@ export class Rest {
       waiting: 0,
     };
     if (concurrency.inFlight <= concurrency.limit) warden.mostSlots = snapshot.maxConcurrency;
+    if (concurrency.throttledInFlight <= concurrency.throttledLimit) {
+      warden.mostThrottled = concurrency.throttledLimit;
+    }
     if (byteBudget.used <= byteBudget.maxBytes) warden.mostBytes = byteBudget.maxBytes;
     const { ok, failed, rejected, cancelled, reclaimed } = warden.ended;
     same('ended.ok', ended.ok, ok);

@@ -25,8 +25,10 @@ export async function play({ setup, steps }: Script): Promise<void> {
       if (trap === undefined) world.perform(action);
       else traps.set(trap, [...(traps.get(trap) ?? []), action]);
       if (after === 'on') continue;
-      const nextMs = after === 'next' ? (clock.nextTimerMs ?? clock.now()) - clock.now() : 0;
-      await clock.advanceAsync(typeof after === 'number' ? after + pauseMs : nextMs);
+      const nextMs = (clock.nextTimerMs ?? clock.now()) - clock.now();
+      if (typeof after === 'number') await clock.advanceAsync(after + pauseMs);
+      else if (after === 'next') await clock.advanceAsync(nextMs);
+      else await clock.advanceAsync(after === 'before' ? Math.max(0, nextMs - 0.5) : 0);
       rest.check();
       look();
     }

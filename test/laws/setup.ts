@@ -142,8 +142,8 @@ export const step = fc.record({
   action,
   /** Does it not now, but in the next callback of this name. */
   trap: fc.option(oneOf(...TRAPS), { nil: undefined, freq: 4 }),
-  /** What follows: nothing, promises settle, or time passes. */
-  after: oneOf<'on' | 'settle' | 'next' | number>(
+  /** What follows: nothing, promises settle, or time passes: until a timer fires, or just not. */
+  after: oneOf<'on' | 'settle' | 'next' | 'before' | number>(
     'on',
     'on',
     'settle',
@@ -153,6 +153,7 @@ export const step = fc.record({
     100,
     700,
     'next',
+    'before',
   ),
   pauseMs: oneOf(0, 0, 0, 3, 30, 250, 8000),
 });
@@ -165,4 +166,9 @@ export function scriptOf(api: Setup['api']) {
     setup: setup.map((given): Setup => ({ ...given, api })),
     steps: fc.array(step, { maxLength: 40 }),
   });
+}
+
+/** One of those there are, if there are any. */
+export function pick<T>(list: readonly T[], index: number): T | undefined {
+  return list[index % (list.length || 1)];
 }

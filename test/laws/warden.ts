@@ -29,6 +29,7 @@ export class Warden implements Tap {
   tickets = 0;
   /** The highest limits that those who are there may have been let in under. */
   mostSlots: number;
+  mostThrottled: number;
   mostBytes: number;
   maxQueue: number;
   mostQueue: number;
@@ -47,6 +48,7 @@ export class Warden implements Tap {
     this.#reqOf = reqOf;
     this.attempts = new Attempts(setup, clock);
     this.mostSlots = setup.concurrency;
+    this.mostThrottled = setup.throttledConcurrency;
     this.maxQueue = setup.maxQueue ?? Number.POSITIVE_INFINITY;
     this.mostQueue = this.maxQueue;
     this.waitTimeoutMs = setup.waitTimeoutMs ?? Number.POSITIVE_INFINITY;

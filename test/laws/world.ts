@@ -110,6 +110,7 @@ export class World {
   }
 
   hold(req: Req, lease: Lease): void {
+    if (req.id % 3 === 0) lease.recordTokens(req.bytes % 6);
     if (this.isHealing) {
       req.lastAnswer = 'ok';
       req.end('ok');
@@ -137,6 +138,7 @@ export class World {
   readonly project = (req: Req, context?: AttemptContext): Promise<Req> | Observable<Req> => {
     this.spring('project');
     context?.signal.addEventListener('abort', () => this.spring('abort'));
+    if (req.id % 3 === 0) context?.recordTokens(req.bytes % 6);
     const [answer, when] = this.isHealing ? (['ok', 'soon'] as const) : req.plan;
     if (when === 'sync' && req.attempts < 3) {
       req.lastAnswer = answer;

@@ -1,49 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLimiter, type Limiter } from '../../src/index.ts';
 import { expectIdle } from './harness.ts';
+import { type Answer, closing, serve, status, tooManyNow } from './server.ts';
 
-type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-/** A server on this machine that gives these answers in turn, the last one for ever. */
-async function serve(...answers: Answer[]) {
-  const seen: { method: string | undefined; body: string; headers: IncomingMessage['headers'] }[] =
-    [];
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      const body = Buffer.concat(parts).toString();
-      seen.push({ method: request.method, body, headers: request.headers });
-      answers[Math.min(seen.length, answers.length) - 1]?.(request, response, body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return { seen, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
-}
-
-const status =
-  (code: number, headers: Record<string, string> = {}): Answer =>
-  (_request, response, body) =>
-    response.writeHead(code, headers).end(`${code} ${body}`);
-const tooMany = status(429, { 'retry-after-ms': '1' });
-
-/** Once it has happened, be it at a later turn. */
-async function until(happened: () => boolean): Promise<void> {
-  while (!happened()) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Requests in flight and waiting, when the server is asked. */
+/** Bytes that are held when the server is asked. */
 function heldBy(limiter: Limiter, answer: Answer) {
   const held: number[] = [];
   const noting: Answer = (...asked) => {
@@ -55,7 +15,7 @@ function heldBy(limiter: Limiter, answer: Answer) {
 
 describe('limiter.fetch', () => {
   it('sends again what was answered with 429, and passes on what comes then', async () => {
-    const { seen, url } = await serve(tooMany, tooMany, status(200, { 'x-mine': 'yes' }));
+    const { seen, url } = await serve(tooManyNow, tooManyNow, status(200, { 'x-mine': 'yes' }));
     const limiter = createLimiter();
     const response = await limiter.fetch(url, { method: 'POST', body: 'hello' });
     expect(response.status).toBe(200);
@@ -69,7 +29,7 @@ describe('limiter.fetch', () => {
   });
 
   it('passes the last response on, unread, when it is not sent again', async () => {
-    const { seen, url } = await serve(tooMany);
+    const { seen, url } = await serve(tooManyNow);
     const limiter = createLimiter({ maxAttempts: 2 });
     const response = await limiter.fetch(new URL(url));
     expect(response.status).toBe(429);
@@ -91,7 +51,7 @@ describe('limiter.fetch', () => {
   });
 
   it('takes Request objects, with what is in them, and sends them again', async () => {
-    const { seen, url } = await serve(tooMany, status(201));
+    const { seen, url } = await serve(tooManyNow, status(201));
     const limiter = createLimiter();
     const request = new Request(url, {
       method: 'PUT',
@@ -130,82 +90,12 @@ describe('limiter.fetch', () => {
     ['a stream', stream],
     ['an async iterable', parts],
   ])('sends %s once: it can be read once', async (_name, make) => {
-    const { seen, url } = await serve(tooMany, status(200));
+    const { seen, url } = await serve(tooManyNow, status(200));
     const limiter = createLimiter();
     const init = { method: 'POST', body: make(), duplex: 'half' } as unknown as RequestInit;
     const response = await limiter.fetch(url, init);
     expect(response.status).toBe(429);
     expect(seen.map(({ body }) => body)).toEqual(['once']);
     expectIdle(limiter);
-  });
-});
-
-describe('the signal of limiter.fetch', () => {
-  const reason = new Error('enough');
-
-  it('that has fired sends nothing', async () => {
-    const { seen, url } = await serve(status(200));
-    const limiter = createLimiter();
-    const signal = AbortSignal.abort(reason);
-    await expect(limiter.fetch(url, { signal })).rejects.toBe(reason);
-    await expect(limiter.fetch(new Request(url, { signal }))).rejects.toBe(reason);
-    expect(seen).toEqual([]);
-    expectIdle(limiter);
-  });
-
-  it.each(['init', 'Request'])(
-    'that fires while the request waits ends that: of %s',
-    async (of) => {
-      const { seen, url } = await serve(status(200));
-      const limiter = createLimiter({ concurrency: 1 });
-      const lease = await limiter.acquire();
-      const controller = new AbortController();
-      const init = { signal: controller.signal };
-      const sent = of === 'init' ? limiter.fetch(url, init) : limiter.fetch(new Request(url, init));
-      const other = limiter.fetch(url);
-      controller.abort(reason);
-      expect(limiter.snapshot().waiting).toBe(1);
-      await expect(sent).rejects.toBe(reason);
-      lease.release();
-      expect((await other).status).toBe(200);
-      expect(seen).toHaveLength(1);
-    },
-  );
-
-  it.each(['init', 'Request'])('that fires during the call ends it: of %s', async (where) => {
-    let closed = false;
-    const { seen, url } = await serve((_request, response) => {
-      response.on('close', () => {
-        closed = true;
-      });
-    });
-    const limiter = createLimiter();
-    const controller = new AbortController();
-    const init = { signal: controller.signal };
-    const sent =
-      where === 'init' ? limiter.fetch(url, init) : limiter.fetch(new Request(url, init));
-    await until(() => seen.length === 1);
-    controller.abort(reason);
-    await expect(sent).rejects.toBe(reason);
-    expectIdle(limiter);
-    await until(() => closed);
-  });
-
-  it('that fires while the body comes ends that, as with the fetch of Node', async () => {
-    let closed = false;
-    const { url } = await serve((_request, response) => {
-      response.writeHead(200).write('first part');
-      response.on('close', () => {
-        closed = true;
-      });
-    });
-    const limiter = createLimiter();
-    const controller = new AbortController();
-    const response = await limiter.fetch(url, { signal: controller.signal });
-    expectIdle(limiter);
-    const text = response.text();
-    controller.abort(reason);
-    await expect(text).rejects.toBe(reason);
-    await until(() => closed);
   });
 });

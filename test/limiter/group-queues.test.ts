@@ -2,6 +2,7 @@ import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { watch } from '../dispatch/harness.ts';
 import { expectAllIdle, groupRig } from './group-rig.ts';
+import { fate } from './harness.ts';
 
 describe('the queues of a group', () => {
   it('are bounded for streams as for promises', async () => {
@@ -32,6 +33,20 @@ describe('the queues of a group', () => {
       expect(late.error).toMatchObject({ name: 'WaitTimeoutError' });
       expect(group.snapshot().keys.a?.waiting).toBe(0);
     }
+  });
+
+  it('count one once that is late and is aborted in that turn, by one that it lets pass', async () => {
+    const limits = { tokens: { limit: 10, windowMs: 1_000 } };
+    const { clock, group } = groupRig({ each: { waitTimeoutMs: 100, limits } });
+    await group.run('a', () => 0, { tokens: 5 });
+    const controller = new AbortController();
+    const late = fate(group.run('a', () => 1, { tokens: 9, signal: controller.signal }));
+    await clock.advanceAsync(50);
+    const next = fate(group.run('a', () => controller.abort(), { tokens: 2 }));
+    await clock.advanceAsync(50);
+    expect([late.state, next.state]).toEqual(['failed', 'ok']);
+    expect(group.snapshot().keys.a?.waiting).toBe(0);
+    expectAllIdle(group);
   });
 
   it('heed the priorities of streams and promises, within a key', async () => {

@@ -170,9 +170,9 @@ describe('group.throttle', () => {
   });
 
   it('lets go of its source when that is complete', () => {
-    const { group, task } = groupRig();
+    const { group, task } = groupRig({ each: { concurrency: 1 } });
     let torn = 0;
-    const source = of('a').pipe(
+    const source = of('a1', 'a2').pipe(
       finalize(() => {
         torn += 1;
       }),

@@ -1,3 +1,4 @@
+import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, type LimiterProgress } from '../../src/index.ts';
 import { ApiError } from '../dispatch/harness.ts';
@@ -156,5 +157,39 @@ describe('progress$', () => {
     [{ milestonePercent: 101 }, '`milestonePercent` must be'],
   ])('of nonsense is refused at once: %j', (options, message) => {
     expect(() => createLimiter(options)).toThrow(message);
+  });
+});
+
+describe('the end of a limiter', () => {
+  it('completes what it tells, the last state and progress first', async () => {
+    const { clock, limiter } = rig();
+    const told: unknown[] = [];
+    const seen = (name: string) => ({
+      next: (value: unknown) => told.push([name, value]),
+      complete: () => told.push(name),
+    });
+    limiter.state$.subscribe(seen('state'));
+    limiter.events$.pipe(map(({ kind }) => kind)).subscribe(seen('events'));
+    limiter.progress$.pipe(map(({ completed }) => completed)).subscribe(seen('progress'));
+    for (let count = 0; count < 3; count += 1) limiter.recordSuccess({ durationMs: 5 });
+    limiter.close();
+    await clock.advanceAsync(0);
+    expect(told).toEqual([
+      ['state', 'running'],
+      ['progress', 0],
+      ['progress', 1],
+      ['state', 'closed'],
+      ['events', 'closed'],
+      ['events', 'drained'],
+      ['progress', 3],
+      'progress',
+      'state',
+      'events',
+    ]);
+    expect(clock.pendingTimers).toBe(0);
+    const late: unknown[] = [];
+    limiter.state$.subscribe({ next: (s) => late.push(s), complete: () => late.push('end') });
+    expect(late).toEqual(['closed', 'end']);
+    expect(limiter.snapshot().ended.ok).toBe(3);
   });
 });

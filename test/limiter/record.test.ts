@@ -27,8 +27,8 @@ describe('recordFailure', () => {
     ]);
     expect(limiter.snapshot()).toMatchObject({
       concurrency: { limit: 4 },
-      ended: { ok: 0, failed: 0 },
-      progress: { failed: 0 },
+      ended: { ok: 0, failed: 3 },
+      progress: { failed: 3 },
     });
     expect(clock.nextTimerMs).toBe(30_000);
   });

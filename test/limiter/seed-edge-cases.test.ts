@@ -71,7 +71,7 @@ describe('a limiter', () => {
       failures: 0,
       concurrency: { limit: 4 },
       circuitBreaker: { failures: 0 },
-      ended: { failed: 20 },
+      ended: { failed: 40 },
     });
     expect(events).toEqual([]);
     expect(new Set(seen)).toEqual(new Set(['failed']));
