@@ -1,6 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
-import { classify, type Limiter, type Outcome, RetryAfterTooLongError } from 'headgate';
-import { from } from 'rxjs';
+import {
+  byteEstimate,
+  classify,
+  type Limiter,
+  type Outcome,
+  RetryAfterTooLongError,
+  Sized,
+} from 'headgate';
+import { from, map } from 'rxjs';
 import { ApiError, ConnectionError } from './client.ts';
 import type { Prompt } from './prompts.ts';
 import { NotSentError, type Sender } from './sender.ts';
@@ -44,7 +51,7 @@ export function sendAll(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const sending = from(prompts)
-      .pipe(limiter.throttle(sender.send, { outcomes: true }))
+      .pipe(byteEstimate(), map(withAnswer), limiter.throttle(sender.send, { outcomes: true }))
       .subscribe({
         next: (outcome) => {
           const sent = outcome.status === 'ok' || !(outcome.error instanceof NotSentError);
@@ -62,4 +69,12 @@ export function sendAll(
     if (stop.aborted) void leave();
     else stop.addEventListener('abort', () => void leave(), { once: true });
   });
+}
+
+/**
+ * With the tokens that the answer may take: what providers charge a request until they have answered
+ * it. A limit of ours that charged less would let through what they reject.
+ */
+function withAnswer({ value, bytes, tokens }: Sized<Prompt>): Sized<Prompt> {
+  return new Sized(value, bytes, tokens + (value.maxTokens ?? 0));
 }
