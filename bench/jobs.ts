@@ -1,24 +1,39 @@
-/** What is measured, and the options that choose it. */
-import { parseArgs } from 'node:util';
+/** What is measured: the jobs of one round, by their names. */
 import type { Client, ClientName } from './clients/index.ts';
 import { clients, isClientName } from './clients/index.ts';
-import type { Job } from './worker.ts';
+import { type GateName, gateNames } from './gates.ts';
+import { CROWDS, type Job, OPERATIONS, type WaitersJob } from './job.ts';
 
-const MIN_ROUNDS = 5;
-const MIN_TASKS = 1_000;
+/** Operations that are timed, and how many come before the clock starts. */
+const OPERATIONS_TIMED = 30_000;
+const OPERATIONS_WARM_UP = 10_000;
+/** Aborts: twice as many as wait at the most, so that those who have gone are swept out, too. */
+const ABORTS = 200_000;
 
-type CostName = 'per-request-10k' | 'per-request-1M' | 'waiting-request' | 'waiting-run';
-export type Name = ClientName | CostName;
+/** The sizes of a crowd, by what its names end with. */
+const SIZES = [
+  ['100', 100],
+  ['100k', 100_000],
+] as const;
 
-export interface Options {
-  readonly json: boolean;
-  readonly rounds: number;
-  readonly jobs: ReadonlyMap<Name, Job>;
-}
+type CostName =
+  | 'per-request-10k'
+  | 'per-request-1M'
+  | 'waiting-request'
+  | 'waiting-run'
+  | 'waiting-request-all'
+  | 'waiting-run-all';
+/** An operation where many wait: `slots-run`, say. */
+export type WaitersTopic = `${WaitersJob['crowd']}-${WaitersJob['operation']}`;
+export type WaitersName = `${WaitersTopic}-${(typeof SIZES)[number][0]}`;
+export type Name = ClientName | CostName | GateName | WaitersName;
 
-export class UsageError extends Error {}
+export const waitersTopics: readonly WaitersTopic[] = CROWDS.flatMap((crowd) =>
+  OPERATIONS.map((operation) => `${crowd}-${operation}` as const),
+);
 
-function planJobs(tasks: number): Map<Name, Job> {
+/** @param tasks what a client runs; all else keeps numbers of its own */
+export function planJobs(tasks: number): Map<Name, Job> {
   const jobs = new Map<Name, Job>();
   for (const [client, { warmUp, maxTasks = tasks }] of Object.entries<Client>(clients)) {
     if (isClientName(client)) {
@@ -34,39 +49,25 @@ function planJobs(tasks: number): Map<Name, Job> {
   jobs.set('per-request-1M', { ...stream, measure: 'time', tasks: 1_000_000 });
   jobs.set('waiting-request', waiting);
   jobs.set('waiting-run', { ...waiting, client: 'headgate-run' });
-  return jobs;
-}
-
-export function readOptions(args: string[]): Options {
-  const { values } = parseArgs({
-    args,
-    options: {
-      json: { type: 'boolean', default: false },
-      rounds: { type: 'string', default: `${MIN_ROUNDS}` },
-      tasks: { type: 'string', default: '200000' },
-      only: { type: 'string' },
-    },
-  });
-  const rounds = readInteger('--rounds', values.rounds, MIN_ROUNDS);
-  const jobs = planJobs(readInteger('--tasks', values.tasks, MIN_TASKS));
-  if (values.only === undefined) {
-    return { json: values.json, rounds, jobs };
+  jobs.set('waiting-request-all', { ...waiting, client: 'headgate-throttle-all' });
+  jobs.set('waiting-run-all', { ...waiting, client: 'headgate-run-all' });
+  for (const client of gateNames) {
+    jobs.set(client, { ...stream, measure: 'time', client, tasks: 200_000 });
   }
-  const wanted = new Set<string>(values.only.split(',').map((name) => name.trim()));
-  const known: ReadonlySet<string> = new Set(jobs.keys());
-  for (const name of wanted) {
-    if (!known.has(name)) {
-      throw new UsageError(`--only takes any of ${[...known].join(', ')}; got "${name}"`);
+  for (const crowd of CROWDS) {
+    for (const operation of OPERATIONS) {
+      for (const [size, waiters] of SIZES) {
+        jobs.set(`${crowd}-${operation}-${size}`, {
+          measure: 'waiters',
+          crowd,
+          operation,
+          waiters,
+          tasks: operation === 'abort' ? ABORTS : OPERATIONS_TIMED,
+          repeat: 1,
+          warmUp: OPERATIONS_WARM_UP,
+        });
+      }
     }
   }
-  const chosen = new Map([...jobs].filter(([name]) => wanted.has(name)));
-  return { json: values.json, rounds, jobs: chosen };
-}
-
-function readInteger(option: string, text: string, min: number): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < min) {
-    throw new UsageError(`${option} must be an integer >= ${min}, got "${text}"`);
-  }
-  return value;
+  return jobs;
 }

@@ -1,7 +1,8 @@
 /** Measures headgate against its peers: README.md beside this file says what and how. */
-import { readOptions, UsageError } from './jobs.ts';
+import { compare } from './compare.ts';
 import { measureAll } from './measure.ts';
-import { compare, printReport } from './report.ts';
+import { readOptions, UsageError } from './options.ts';
+import { printReport } from './report.ts';
 import { summarize } from './statistics.ts';
 import { processor } from './text.ts';
 

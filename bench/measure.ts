@@ -3,15 +3,16 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isClientName } from './clients/index.ts';
-import type { Name, Options } from './jobs.ts';
+import type { Job, Measured } from './job.ts';
+import type { Name } from './jobs.ts';
+import type { Options } from './options.ts';
 import { unitOf, whole } from './text.ts';
-import type { Job, Measured } from './worker.ts';
 
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
 const WORKER_TIMEOUT_MS = 10 * 60_000;
 
 export interface Results {
-  /** Tasks/s of a client, nanoseconds of `per-request-*`, bytes of `waiting-*`: one a round. */
+  /** Tasks/s of a client, bytes of `waiting-*`, nanoseconds of all else: one a round. */
   readonly runs: ReadonlyMap<Name, number[]>;
   readonly failures: ReadonlyMap<Name, string>;
 }

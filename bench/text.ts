@@ -1,6 +1,7 @@
 /** Figures and tables as text. */
 import { availableParallelism, cpus } from 'node:os';
 import { isClientName } from './clients/index.ts';
+import { isGateName } from './gates.ts';
 import type { Name } from './jobs.ts';
 
 /** Prints rows of equal length below a heading; the first column is text, the rest figures. */
@@ -28,11 +29,17 @@ export function ratioText(ratio: number | null): string {
   return ratio === null ? '-' : ratio.toFixed(2);
 }
 
+export function differenceText(difference: number | null): string {
+  if (difference === null) return '-';
+  return difference < 0 ? whole(difference) : `+${whole(difference)}`;
+}
+
 export function unitOf(name: Name): string {
   if (isClientName(name)) {
     return 'tasks/s';
   }
-  return name.startsWith('waiting') ? 'bytes a request' : 'ns a request';
+  if (name.startsWith('waiting')) return 'bytes a request';
+  return isGateName(name) || name.startsWith('per-request') ? 'ns a request' : 'ns an operation';
 }
 
 export function processor(): string {

@@ -1,3 +1,6 @@
+import type { GateName } from '../gates.ts';
+import { isGateName } from '../gates.ts';
+
 /** What every client runs: takes nothing, does next to nothing, returns a promise. */
 export type Task = () => Promise<void>;
 
@@ -17,6 +20,8 @@ export type Fill = (
 export interface ClientModule {
   readonly run: RunAll;
   readonly fill?: Fill;
+  /** Throws unless each gate that is on, beside the concurrency, is at work. */
+  readonly prove?: (concurrency: number) => Promise<void>;
 }
 
 export interface Client {
@@ -37,10 +42,20 @@ export const clients = {
   bottleneck: { warmUp: 200, maxTasks: 2_000, load: () => import('./bottleneck.ts') },
   'headgate-throttle': { warmUp: 20_000, load: () => import('./headgate-throttle.ts') },
   'headgate-run': { warmUp: 20_000, load: () => import('./headgate-run.ts') },
+  'headgate-throttle-all': { warmUp: 20_000, load: () => import('./headgate-throttle-all.ts') },
+  'headgate-run-all': { warmUp: 20_000, load: () => import('./headgate-run-all.ts') },
 } satisfies Record<string, Client>;
 
 export type ClientName = keyof typeof clients;
 
 export function isClientName(name: string): name is ClientName {
   return Object.hasOwn(clients, name);
+}
+
+/** The client itself, or `throttle` with the gate that is named. */
+export async function loadClient(name: ClientName | GateName): Promise<ClientModule> {
+  if (isClientName(name)) return clients[name].load();
+  if (!isGateName(name)) throw new TypeError(`\`client\` must be a known client, got ${name}`);
+  const { gatedStream } = await import('./gated-stream.ts');
+  return gatedStream(name);
 }

@@ -11,6 +11,8 @@ import { checkFunction, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { contain } from '../model/probe.ts';
+import type { Reading } from '../model/reading.ts';
 import { Sized } from '../model/sized.ts';
 import { surroundings } from '../operators/common-options.ts';
 import { Departure } from '../operators/departure.ts';
@@ -90,6 +92,9 @@ export function createLimiterGroup<T>(
   return new LimiterGroup(keyOf, options);
 }
 
+/** What there is to read where nothing is shared. */
+const NOTHING: Reading = { waiting: [] };
+
 interface Entry {
   readonly limiter: Limiter;
   /** Since the last look at who is idle; or busy at that look. */
@@ -108,6 +113,7 @@ export class LimiterGroup<T> {
   readonly #entries = new Map<string, Entry>();
   readonly #events = new Subject<GroupEvent>();
   readonly #sweeper: Waker;
+  readonly #unwatch: (() => void) | undefined;
   #isClosed = false;
 
   /** @internal */
@@ -117,8 +123,13 @@ export class LimiterGroup<T> {
     this.#keyOf = keyOf;
     this.#options = options;
     this.#clock = clock;
-    const tell = (fact: CoreFact) => this.#events.next({ ...leveled(fact), key: undefined });
+    const probe = contain(options.probe);
+    const tell = (fact: CoreFact) => {
+      probe?.changed?.(fact);
+      this.#events.next({ ...leveled(fact), key: undefined });
+    };
     this.#shared = shared === undefined ? undefined : new SharedLimits(shared, random, tell);
+    this.#unwatch = probe?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
     this.#sweeper = new Waker(clock, () => this.#dropIdle(), false);
     this.events$ = this.#events.asObservable();
     // What is wrong with the limits of each key is found by making them; by key, when it comes.
@@ -199,6 +210,7 @@ export class LimiterGroup<T> {
   /** Takes no new requests, of any key: as `limiter.close`. */
   close(): void {
     this.#isClosed = true;
+    this.#unwatch?.();
     this.#sweeper.cancel();
     for (const { limiter } of this.#entries.values()) limiter.close();
   }

@@ -10,6 +10,7 @@ import { Commons } from '../gate/commons.ts';
 import { checkChoice, checkInteger, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
+import type { Reading } from '../model/reading.ts';
 import { containedRandom, rateCoreOf } from '../operators/attempt-cores.ts';
 import type { AttemptOptions } from '../operators/attempt-options.ts';
 
@@ -91,6 +92,15 @@ export class SharedLimits {
       byteBudget: this.#bytes?.snapshot(),
       rateLimit: this.rateLimit?.snapshot(now),
       pace: this.#pace?.snapshot(now),
+    };
+  }
+
+  /** What gauges show of it: rate limits alone, named apart from those of each key. */
+  reading(now: number): Reading {
+    const limits = Object.entries(this.rateLimit?.snapshot(now) ?? {});
+    return {
+      waiting: [],
+      limits: Object.fromEntries(limits.map(([name, usage]) => [`shared.${name}`, usage])),
     };
   }
 

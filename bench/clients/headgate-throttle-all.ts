@@ -1,0 +1,3 @@
+import { gatedStream } from './gated-stream.ts';
+
+export const { run, fill, prove } = gatedStream('gate-all');
