@@ -44,7 +44,10 @@ export class Progress {
   readonly #rate: RateWindow;
   /** The last ones, in a ring. */
   readonly #durationsMs: number[] = [];
+  readonly #endedAt: number[] = [];
   #durations = 0;
+  /** When the work began whose durations are in the ring. */
+  #since = 0;
   #total: number | undefined;
   #completed = 0;
   #failed = 0;
@@ -78,7 +81,11 @@ export class Progress {
   record(result: 'ok' | 'failed', durationMs: number | undefined, now: number): readonly number[] {
     if (durationMs !== undefined) {
       checkBetween('durationMs', durationMs, 0, Number.MAX_SAFE_INTEGER);
-      this.#durationsMs[this.#durations % DURATIONS] = durationMs;
+      const place = this.#durations % DURATIONS;
+      if (this.#durations === 0) this.#since = now - durationMs;
+      else if (this.#durations >= DURATIONS) this.#since = this.#endedAt[place] ?? now;
+      this.#durationsMs[place] = durationMs;
+      this.#endedAt[place] = now;
       this.#durations += 1;
     }
     if (result === 'ok') this.#completed += 1;
@@ -96,7 +103,13 @@ export class Progress {
     return this.#reached();
   }
 
-  /** @param parallelism requests that are worked on at once, now or on average */
+  /**
+   * The ETA is the mean of the last 50 durations x what remains / how many are worked on at once
+   * (seed: 004): as many as those 50 really took, their sum / the time in which they ended (Little's
+   * law), since a count at one moment says little where requests come in bursts.
+   *
+   * @param parallelism requests that are worked on now, for as long as no time has passed
+   */
   snapshot(now: number, parallelism: number): ProgressSnapshot {
     const remaining =
       this.#total === undefined ? undefined : Math.max(0, this.#total - this.#ended);
@@ -107,7 +120,7 @@ export class Progress {
       remaining,
       percentage: this.#percentage,
       ratePerSecond: this.#rate.perSecond(now),
-      etaMs: remaining === undefined ? undefined : this.#etaMs(remaining, parallelism),
+      etaMs: remaining === undefined ? undefined : this.#etaMs(remaining, parallelism, now),
     };
   }
 
@@ -121,11 +134,14 @@ export class Progress {
     return (this.#ended * 100) / this.#total;
   }
 
-  #etaMs(remaining: number, parallelism: number): number | undefined {
+  #etaMs(remaining: number, parallelism: number, now: number): number | undefined {
     if (remaining === 0) return 0;
-    if (this.#durations === 0 || !(parallelism > 0)) return undefined;
+    if (this.#durations === 0) return undefined;
     const sumMs = this.#durationsMs.reduce((sum, durationMs) => sum + durationMs, 0);
-    const etaMs = ((sumMs / this.#durationsMs.length) * remaining) / parallelism;
+    const spanMs = now - this.#since;
+    const atOnce = spanMs > 0 && sumMs > 0 ? sumMs / spanMs : parallelism;
+    if (!(atOnce > 0)) return undefined;
+    const etaMs = ((sumMs / this.#durationsMs.length) * remaining) / atOnce;
     return Number.isFinite(etaMs) ? etaMs : undefined;
   }
 

@@ -2,7 +2,6 @@ import type { Tell } from '../model/facts.ts';
 import type { Amounts } from '../model/ticket.ts';
 import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
 import type { Costs } from './rate-limit/costs.ts';
-import { RateLimitExceededError } from './rate-limit/errors.ts';
 import type { RateLimits } from './rate-limit/rate-limits.ts';
 import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
 
@@ -15,6 +14,13 @@ const EXPECTED: Readonly<Record<string, (demand: Demand) => number>> = {
   tokens: ({ tokens }) => tokens,
   bytes: ({ bytes }) => bytes,
 };
+
+const nothing = () => 0;
+
+/** Whether a request may have a cost of this name, be there such a limit or not. */
+export function isUsual(name: string): boolean {
+  return Object.hasOwn(EXPECTED, name);
+}
 
 export interface RateCoreOptions {
   readonly onLimit: OnLimit;
@@ -31,7 +37,8 @@ export interface RateCoreOptions {
 export class RateCore implements Core<Reservation> {
   readonly limits: RateLimits;
   options: RateCoreOptions;
-  readonly #expected: readonly [name: string, amount: (demand: Demand) => number][];
+  /** What is expected of each limit, in their order. */
+  readonly #expected: readonly ((demand: Demand) => number)[];
   readonly #tell: Tell;
   /** The last that was asked for, and what it costs, or why it never passes. */
   #demand: Demand | undefined = undefined;
@@ -44,10 +51,9 @@ export class RateCore implements Core<Reservation> {
     this.limits = limits;
     this.options = options;
     this.#tell = tell;
-    this.#expected = limits.names.flatMap((name) => {
-      const amount = Object.hasOwn(EXPECTED, name) ? EXPECTED[name] : undefined;
-      return amount === undefined ? [] : [[name, amount] as const];
-    });
+    this.#expected = limits.names.map((name) =>
+      Object.hasOwn(EXPECTED, name) ? (EXPECTED[name] ?? nothing) : nothing,
+    );
   }
 
   wait(demand: Demand, now: number): number {
@@ -96,10 +102,11 @@ export class RateCore implements Core<Reservation> {
     this.#demand = demand;
     this.#error = undefined;
     try {
-      const costs: Record<string, number> = {};
-      for (const [name, amount] of this.#expected) costs[name] = amount(demand);
-      const named = this.options.ignoreUnknown ? this.#known(demand.costs) : demand.costs;
-      this.#costs = this.limits.costsOf(named === undefined ? costs : { ...costs, ...named });
+      const { costs } = demand;
+      const expected: number[] = [];
+      for (const amount of this.#expected) expected.push(amount(demand));
+      const named = costs === undefined ? undefined : this.#named(costs);
+      this.#costs = this.limits.costsFrom(expected, named);
     } catch (error) {
       this.#error = error instanceof Error ? error : new TypeError(String(error));
     }
@@ -107,8 +114,8 @@ export class RateCore implements Core<Reservation> {
 
   #deny(demand: Demand, waits: boolean, at: number): void {
     this.#denied.add(demand);
-    const why = this.limits.refusal(this.#costs, at);
-    if (!(why instanceof RateLimitExceededError)) return;
+    const why = this.limits.shortage(this.#costs, at);
+    if (why === undefined || why.retryAfterMs === Number.POSITIVE_INFINITY) return;
     const { limit, cost, available, retryAfterMs } = why;
     this.#tell({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
   }
@@ -117,6 +124,14 @@ export class RateCore implements Core<Reservation> {
   #forget(demand: Demand): void {
     if (this.#demand === demand) this.#demand = undefined;
     this.#denied.delete(demand);
+  }
+
+  /** Costs of limits of the usual names count for nothing where there is no such limit. */
+  #named(costs: Amounts): Amounts {
+    const { names } = this.limits;
+    const isMeant = (name: string) =>
+      names.includes(name) || !(this.options.ignoreUnknown || isUsual(name));
+    return Object.fromEntries(Object.entries(costs).filter(([name]) => isMeant(name)));
   }
 
   /** What was recorded for limits that are not there says nothing here. */

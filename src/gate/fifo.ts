@@ -1,4 +1,6 @@
-/** Room of the first segment: most queues stay short. */
+/** Room of the first segment: most queues stay empty. */
+const FIRST = 4;
+/** So many dead are never worth a sweep. */
 const LEAST = 16;
 /** Room of the largest: beyond it the length of a queue costs no more a waiter. */
 const MOST = 1024;
@@ -29,7 +31,7 @@ class Segment<Item, Owner> {
  */
 export class Fifo<Item, Owner> {
   readonly #isDead: (item: Item, owner: Owner) => boolean;
-  #first: Segment<Item, Owner> = new Segment(LEAST);
+  #first: Segment<Item, Owner> = new Segment(FIRST);
   #last = this.#first;
   /** Kept for reuse, so that a queue that is as long as it was makes no garbage. */
   #spare: Segment<Item, Owner> | undefined = undefined;
@@ -119,7 +121,7 @@ export class Fifo<Item, Owner> {
   /** Keeps the living alone. */
   #sweep(): void {
     let old: Segment<Item, Owner> | undefined = this.#first;
-    this.#first = new Segment(LEAST);
+    this.#first = new Segment(FIRST);
     this.#last = this.#first;
     this.#spare = undefined;
     this.#count = 0;

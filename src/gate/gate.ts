@@ -285,7 +285,7 @@ export class Gate<C extends Core = Core> implements Lender {
     this.#queue.push(item, receiver, now);
     const urgent = newQueue === undefined ? undefined : this.#tryUrgent(item, now);
     if (urgent !== undefined || ticket === undefined) return urgent;
-    timeouts?.wait(ticket, { gate: this, receiver });
+    timeouts?.wait(ticket, this, receiver);
     if (this.#probe !== undefined) this.#tellQueued(ticket, this.#probe, now);
     // Gone while the probe was told: it has not counted this request among those that left.
     if (receiver.gone) this.left(1);

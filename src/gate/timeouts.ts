@@ -4,24 +4,24 @@ import type { GateKind } from '../model/outcome.ts';
 import type { Patience, Receiver, Ticket } from '../model/ticket.ts';
 import { Fifo } from './fifo.ts';
 
-/** The gate where a request waits, and who waits for the request. */
-interface Place {
-  readonly gate: {
-    readonly waitKind: GateKind;
-    expel(ticket: Ticket, receiver: Receiver, error: Error): void;
-  };
-  readonly receiver: Receiver;
+/** A gate that can let go of one of those that wait. */
+interface Expelling {
+  readonly waitKind: GateKind;
+  expel(ticket: Ticket, receiver: Receiver, error: Error): void;
 }
 
 /** One request that has waited somewhere and was not sent yet. */
 class Waiter implements Patience {
   readonly ticket: Ticket;
-  /** Where it waits; undefined between two gates. */
-  place: Place | undefined = undefined;
+  /** Where it waits, and who is told. */
+  gate: Expelling;
+  receiver: Receiver;
   readonly #timeouts: Timeouts;
 
-  constructor(ticket: Ticket, timeouts: Timeouts) {
+  constructor(ticket: Ticket, gate: Expelling, receiver: Receiver, timeouts: Timeouts) {
     this.ticket = ticket;
+    this.gate = gate;
+    this.receiver = receiver;
     this.#timeouts = timeouts;
   }
 
@@ -51,15 +51,18 @@ export class Timeouts {
   }
 
   /** A request has come to wait at a gate. */
-  wait(ticket: Ticket, place: Place): void {
+  wait(ticket: Ticket, gate: Expelling, receiver: Receiver): void {
     if (!this.isOn || ticket.attempts > 0) return;
-    if (!(ticket.patience instanceof Waiter)) {
-      const waiter = new Waiter(ticket, this);
-      ticket.patience = waiter;
-      this.#waiters.push(waiter, undefined, ticket.arrivedAt);
-      if (this.#timer === undefined) this.#arm();
+    const { patience } = ticket;
+    if (patience instanceof Waiter) {
+      patience.gate = gate;
+      patience.receiver = receiver;
+      return;
     }
-    if (ticket.patience instanceof Waiter) ticket.patience.place = place;
+    const waiter = new Waiter(ticket, gate, receiver, this);
+    ticket.patience = waiter;
+    this.#waiters.push(waiter, undefined, ticket.arrivedAt);
+    if (this.#timer === undefined) this.#arm();
   }
 
   /** Another time from now on, for those too that wait; where there was none, for newcomers alone. */
@@ -72,7 +75,8 @@ export class Timeouts {
   /** One of those that wait does so no longer. */
   ended(): void {
     this.#waiters.bury(1);
-    if (this.#waiters.length === 0) this.#disarm();
+    // A dead head is dropped at once: it costs less than a sweep.
+    if (!this.#waiters.seek()) this.#disarm();
   }
 
   #arm(): void {
@@ -90,11 +94,8 @@ export class Timeouts {
   #expire(): void {
     while (this.#waiters.seek()) {
       if (this.#clock.now() < this.#waiters.since + this.#waitTimeoutMs) break;
-      const { ticket, place } = this.#waiters.item;
-      const waitKind = place?.gate.waitKind ?? 'concurrency';
-      const error = new WaitTimeoutError(this.#waitTimeoutMs, waitKind);
-      if (place === undefined) ticket.refuse(error);
-      else place.gate.expel(ticket, place.receiver, error);
+      const { ticket, gate, receiver } = this.#waiters.item;
+      gate.expel(ticket, receiver, new WaitTimeoutError(this.#waitTimeoutMs, gate.waitKind));
     }
     this.#arm();
   }

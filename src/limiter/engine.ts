@@ -10,7 +10,7 @@ import {
   takeUntil,
 } from 'rxjs';
 import { CoolingCore } from '../core/cooling-core.ts';
-import type { RateCore } from '../core/rate-core.ts';
+import { isUsual, type RateCore } from '../core/rate-core.ts';
 import { UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { RetryPolicy } from '../core/retry.ts';
 import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
@@ -22,6 +22,7 @@ import { surroundings } from '../operators/common-options.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import { type Gates, gatesOf } from '../operators/gates.ts';
 import type { IntakeSurroundings } from '../operators/intake.ts';
+import { readingOf, watchGates } from '../operators/reading.ts';
 import { dispatcherOf, type Project, retryPolicyOf } from '../operators/send-options.ts';
 import { Census, type LimiterProgress } from './census.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
@@ -56,6 +57,7 @@ export class Engine {
   readonly #events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   readonly #ended = new ReplaySubject<void>(1);
+  readonly #unwatch: () => void;
   readonly #configured = new Subject<void>();
   #closed: LimiterClosedError | undefined = undefined;
 
@@ -79,7 +81,11 @@ export class Engine {
     this.census = new Census(clock, this.#counted(), options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
-    this.around = { clock, probe, attendance: this.census };
+    this.around = { clock, probe, attendance: this.census, feedback: this.gates.feedback };
+    this.#unwatch = watchGates(probe, this.gates, () => ({
+      ...readingOf(this.gates),
+      progress: this.census.standing,
+    }));
   }
 
   /** Changes of the mode are told by a timer of their own, as long as somebody listens. */
@@ -152,13 +158,19 @@ export class Engine {
     this.#closed = new LimiterClosedError();
     this.tell({ kind: 'closed', at: this.clock.now() });
     this.census.whenEmpty(() => {
-      this.gates.attempt.close();
+      this.abandon();
       this.tell({ kind: 'drained', at: this.clock.now() });
       this.census.end();
       this.#ended.next();
       this.#ended.complete();
       this.#events.complete();
     });
+  }
+
+  /** Nobody will use it any more. */
+  abandon(): void {
+    this.gates.attempt.close();
+    this.#unwatch();
   }
 
   dispatcherOf<T, O extends ObservableInput<unknown>>(
@@ -214,7 +226,9 @@ export class Engine {
 function impossible(ticket: Ticket, cores: readonly RateCore[]): Error | undefined {
   if (ticket.costs !== undefined) {
     const names = cores.flatMap((core) => core.limits.names);
-    const unknown = Object.keys(ticket.costs).find((name) => !names.includes(name));
+    const unknown = Object.keys(ticket.costs).find(
+      (name) => !names.includes(name) && !isUsual(name),
+    );
     if (unknown !== undefined) return new UnknownLimitError(unknown, names);
   }
   for (const core of cores) {

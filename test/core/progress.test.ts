@@ -90,34 +90,57 @@ describe('milestones', () => {
 });
 
 describe('the time left', () => {
-  const eta = (progress: Progress, parallelism: number) => progress.snapshot(0, parallelism).etaMs;
+  const eta = (progress: Progress, now: number, parallelism = 7) =>
+    progress.snapshot(now, parallelism).etaMs;
 
-  it('is the mean duration times what remains, by as many as run at once', () => {
+  it('is the mean duration times what remains, by as many as really ran at once', () => {
     const progress = new Progress({ total: 102 }, 0);
-    progress.record('ok', 1_000, 0);
-    progress.record('failed', 3_000, 0);
-    expect(eta(progress, 1)).toBe(200_000);
-    expect(eta(progress, 10)).toBe(20_000);
+    progress.record('ok', 1_000, 1_000);
+    progress.record('failed', 3_000, 1_000);
+    expect(eta(progress, 1_000)).toBe((2_000 * 100) / 4);
+    expect(eta(progress, 4_000)).toBe((2_000 * 100) / 1);
   });
 
   it('looks at the last 50 durations only', () => {
     const progress = new Progress({ total: 200 }, 0);
-    for (let count = 0; count < 50; count++) progress.record('ok', 9_999, 0);
-    for (let count = 0; count < 49; count++) progress.record('ok', 100, 0);
-    expect(eta(progress, 1)).toBeCloseTo(((49 * 100 + 9_999) / 50) * 101);
-    progress.record('ok', 100, 0);
-    expect(eta(progress, 1)).toBe(10_000);
+    let now = 0;
+    const take = (durationMs: number) => {
+      now += durationMs;
+      progress.record('ok', durationMs, now);
+    };
+    for (let count = 0; count < 50; count++) take(9_999);
+    for (let count = 0; count < 49; count++) take(100);
+    expect(eta(progress, now)).toBeCloseTo(((49 * 100 + 9_999) / 50) * 101);
+    take(100);
+    expect(eta(progress, now)).toBe(10_000);
+    for (let count = 0; count < 20; count++) take(100);
+    expect(eta(progress, now)).toBe(8_000);
   });
 
-  it('is not known before anything has ended, nor while nothing runs', () => {
+  it('halves where twice as many run at once, however they come', () => {
+    const progress = new Progress({ total: 1_020 }, 0);
+    for (let second = 1; second <= 10; second++) {
+      progress.record('ok', 1_000, second * 1_000);
+      progress.record('ok', 1_000, second * 1_000);
+    }
+    expect(eta(progress, 10_000)).toBe(500_000);
+  });
+
+  it('is not known before anything has ended', () => {
     const progress = new Progress({ total: 10 }, 0);
-    expect(eta(progress, 5)).toBeUndefined();
-    progress.record('ok', undefined, 0);
-    expect(eta(progress, 5)).toBeUndefined();
-    progress.record('ok', 800, 0);
     expect(eta(progress, 0)).toBeUndefined();
-    expect(eta(progress, Number.NaN)).toBeUndefined();
-    expect(eta(progress, 1)).toBe(6_400);
+    progress.record('ok', undefined, 0);
+    expect(eta(progress, 100)).toBeUndefined();
+    progress.record('ok', 800, 900);
+    expect(eta(progress, 900)).toBe(6_400);
+  });
+
+  it('goes by those that run now where no time has passed', () => {
+    const progress = new Progress({ total: 10 }, 0);
+    progress.record('ok', 0, 0);
+    expect(eta(progress, 0, 2)).toBe(0);
+    expect(eta(progress, 0, 0)).toBeUndefined();
+    expect(eta(progress, 0, Number.NaN)).toBeUndefined();
   });
 });
 

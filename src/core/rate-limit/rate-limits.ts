@@ -14,6 +14,14 @@ const ALGORITHMS = {
   'fixed-window': FixedWindow,
 } as const;
 
+/** What a request needs of the limit that binds, and when it would fit. */
+export interface Shortage {
+  readonly limit: string;
+  readonly cost: number;
+  readonly available: number;
+  readonly retryAfterMs: number;
+}
+
 interface NamedLimit {
   rule: LimitRule;
   readonly state: LimitState;
@@ -44,13 +52,27 @@ export class RateLimits {
     return this.#limits.map(({ rule }) => rule.name);
   }
 
+  /** What a limit allows on average, in its unit a second; undefined: there is none of that name. */
+  perSecond(name: string): number | undefined {
+    const rule = this.#limits.find((limit) => limit.rule.name === name)?.rule;
+    return rule === undefined ? undefined : (rule.limit * 1000) / rule.windowMs;
+  }
+
   /**
    * Named costs in the form that the other methods take. What is not named costs nothing;
    * fractions are rounded up.
    * @throws UnknownLimitError, CostAboveLimitError; RangeError or TypeError for what is no amount
    */
   costsOf(named: Readonly<Record<string, number>>): Costs {
-    const costs = this.#table.replaced(this.#free, named, 'costs');
+    return this.costsFrom(this.#free, named);
+  }
+
+  /**
+   * The same, where amounts are expected of all limits, in their order: safe integers >= 0.
+   * @throws as `costsOf` does
+   */
+  costsFrom(expected: Costs, named: Readonly<Record<string, number>> | undefined): Costs {
+    const costs = named === undefined ? expected : this.#table.replaced(expected, named, 'costs');
     const error = this.aboveLimit(costs);
     if (error !== undefined) throw error;
     return costs;
@@ -72,21 +94,24 @@ export class RateLimits {
     return this.#limits[this.#bindingIndex(costs, this.#advance(now))]?.rule.name;
   }
 
-  /** Why a request may not pass now, for those that will not wait; undefined if it may. */
-  refusal(costs: Costs, now: number): RateLimitExceededError | CostAboveLimitError | undefined {
+  /** What keeps a request from passing now; undefined: nothing. `retryAfterMs` Infinity: for ever. */
+  shortage(costs: Costs, now: number): Shortage | undefined {
     const at = this.#advance(now);
     const index = this.#bindingIndex(costs, at);
     const limit = this.#limits[index];
     if (limit === undefined) return undefined;
     const retryAfterMs = waitUntil(this.#readyAt(index, costs, at), now);
-    if (retryAfterMs === Number.POSITIVE_INFINITY) return this.aboveLimit(costs);
     const available = limit.state.available(at);
-    return new RateLimitExceededError(
-      limit.rule.name,
-      costs[index] as number,
-      available,
-      retryAfterMs,
-    );
+    return { limit: limit.rule.name, cost: costs[index] as number, available, retryAfterMs };
+  }
+
+  /** The same as an error, for those that will not wait. */
+  refusal(costs: Costs, now: number): RateLimitExceededError | CostAboveLimitError | undefined {
+    const shortage = this.shortage(costs, now);
+    if (shortage === undefined) return undefined;
+    const { limit, cost, available, retryAfterMs } = shortage;
+    if (retryAfterMs === Number.POSITIVE_INFINITY) return this.aboveLimit(costs);
+    return new RateLimitExceededError(limit, cost, available, retryAfterMs);
   }
 
   /** The error of costs that no wait is enough for; undefined if there are none. */
