@@ -45,7 +45,15 @@ const gates = {
   }),
   'gate-queue': () => queue,
   'gate-priority': () => priority,
-  'gate-all': () => ({ ...limits, ...pace, ...circuit, ...cooling, ...queue, ...priority }),
+  'gate-all': () => ({ ...limits, ...pace, ...circuit, ...cooling }),
+  'gate-all-queued': () => ({
+    ...limits,
+    ...pace,
+    ...circuit,
+    ...cooling,
+    ...queue,
+    ...priority,
+  }),
 } satisfies Record<string, (concurrency: number) => Gating>;
 
 export type GateName = keyof typeof gates;

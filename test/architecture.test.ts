@@ -14,7 +14,20 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   operators: ['model', 'estimate', 'core', 'config', 'gate', 'feedback', 'rxjs'],
   limiter: ['model', 'core', 'config', 'gate', 'feedback', 'operators', 'rxjs', 'node:'],
   simulator: ['model', 'core', 'gate', 'node:'],
-  'index.ts': ['model', 'estimate', 'core', 'config', 'gate', 'feedback', 'operators', 'limiter'],
+  telemetry: ['model', '@opentelemetry/api'],
+  observed: ['model', 'operators', 'limiter', 'telemetry', 'rxjs'],
+  'index.ts': [
+    'model',
+    'estimate',
+    'core',
+    'config',
+    'gate',
+    'feedback',
+    'operators',
+    'limiter',
+    'telemetry',
+    'observed',
+  ],
 };
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));

@@ -82,11 +82,11 @@ export class Gate<C extends Core = Core> implements Lender {
 
   /**
    * A request that has its ticket already.
+   * @param now where it was just read: clocks are slow
    * @returns true: it has passed, or was refused. False: it waits, and `receiver` will be told.
    */
-  enter(ticket: Ticket, receiver: Receiver): boolean {
+  enter(ticket: Ticket, receiver: Receiver, now = this.#clock.now()): boolean {
     if (this.#isTurnedAway(ticket)) return true;
-    const now = this.#clock.now();
     if (this.#isFree && this.#try(ticket, now)) return true;
     return this.#wait(ticket, receiver, now) !== undefined;
   }
@@ -211,7 +211,7 @@ export class Gate<C extends Core = Core> implements Lender {
     this.#busy = false;
     // Not before: what was refused in the queue is dead there, and somebody else has buried it.
     if (refusal !== undefined) ticket.refuse(refusal);
-    handOver(owner, ticket);
+    handOver(owner, ticket, now);
   }
 
   /** Whether nobody is before a newcomer. */
@@ -297,6 +297,7 @@ export class Gate<C extends Core = Core> implements Lender {
     const { length } = this.#queue;
     const wasDraining = this.#draining;
     const wasBusy = this.#busy;
+    const hadMissed = this.#missed;
     if (!wasBusy) this.#queue.seek();
     this.#draining = true;
     this.#busy = true;
@@ -305,6 +306,8 @@ export class Gate<C extends Core = Core> implements Lender {
     this.#busy = wasBusy;
     this.#draining = wasDraining;
     if (this.#missed || this.#queue.length !== length) this.#waker.set(0, now);
+    // The core may be asked for another, who came before: that one is asked again.
+    this.#missed ||= hadMissed;
   }
 
   /** A newcomer that has become the head of those that wait need not wait for them. */

@@ -1,9 +1,9 @@
 import type { Receiver, Ticket } from '../model/ticket.ts';
 
 /** Tells a receiver. Its error must neither stop a queue nor reach whoever gave something back. */
-export function handOver(receiver: Receiver, ticket: Ticket): void {
+export function handOver(receiver: Receiver, ticket: Ticket, now?: number): void {
   try {
-    receiver.admitted(ticket);
+    receiver.admitted(ticket, now);
   } catch (error) {
     reportLater(error);
   }

@@ -3,7 +3,7 @@ import type { AttemptContext } from '../operators/attempt-context.ts';
 import { endOf } from '../operators/departure.ts';
 import type { Deck, Dispatcher } from '../operators/dispatcher.ts';
 import { Flight } from '../operators/flight.ts';
-import { type Route, Walk } from './walk.ts';
+import { type Route, type Said, Walk } from './walk.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
@@ -25,8 +25,9 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
     route: CallRoute<R>,
     resolve: (value: R) => void,
     reject: (reason: unknown) => void,
+    said?: Said,
   ) {
-    super(task, ticket, route);
+    super(task, ticket, route, said);
     this.#resolve = resolve;
     this.#reject = reject;
   }

@@ -50,6 +50,7 @@ export class Census implements Attendance {
   /** Whether requests have ended since the last report. */
   #isReportDue = false;
   #onEmpty: (() => void)[] = [];
+  #total: number | undefined;
 
   constructor(
     clock: Clock,
@@ -61,6 +62,7 @@ export class Census implements Attendance {
     this.#limiter = limiter;
     this.#options = options;
     this.#onMilestone = onMilestone;
+    this.#total = options.total;
     // What is wrong with the options is found by making what they are for.
     const progress = new Progress(options, clock.now());
     if (options.total !== undefined) this.#progress = progress;
@@ -69,6 +71,12 @@ export class Census implements Attendance {
   get counts(): Counts {
     const { ok, failed, rejected, cancelled, reclaimed } = this.#counts;
     return { ok, failed, rejected, cancelled: cancelled + reclaimed };
+  }
+
+  /** How many have ended, well or not, and how many there will be. */
+  get standing(): { readonly completed: number; readonly total: number | undefined } {
+    const { ok, failed, rejected } = this.#counts;
+    return { completed: ok + failed + rejected, total: this.#total };
   }
 
   /** Whether nobody waits or runs. */
@@ -97,6 +105,10 @@ export class Census implements Attendance {
     if (this.#present === 0 && this.#onEmpty.length > 0) this.#lookIfEmpty();
   }
 
+  abandoned(count: number): void {
+    this.#counts.cancelled += count;
+  }
+
   /** A request that went past the limiter has ended. */
   recorded(outcome: 'ok' | 'failed', durationMs: number | undefined): void {
     this.#counts[outcome] += 1;
@@ -119,6 +131,7 @@ export class Census implements Attendance {
 
   setTotal(total: number | undefined): void {
     const progress = this.#measure();
+    this.#total = total;
     this.#reached(progress.setTotal(total), this.#clock.now());
   }
 

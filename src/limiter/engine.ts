@@ -10,6 +10,7 @@ import {
   takeUntil,
 } from 'rxjs';
 import { CoolingCore } from '../core/cooling-core.ts';
+import type { Demand } from '../core/core.ts';
 import { isUsual, type RateCore } from '../core/rate-core.ts';
 import { UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { RetryPolicy } from '../core/retry.ts';
@@ -54,6 +55,8 @@ export class Engine {
   readonly #options: LimiterOptions;
   readonly #group: GroupSide | undefined;
   readonly #retry: RetryPolicy;
+  /** Rate limits of its own, and those that it shares. */
+  readonly #limits: readonly RateCore[];
   readonly #events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   readonly #ended = new ReplaySubject<void>(1);
@@ -78,6 +81,9 @@ export class Engine {
       },
     });
     this.#retry = retryPolicyOf(options);
+    this.#limits = [this.gates.attempt.cores.rateLimit, group?.shared?.rateLimit].filter(
+      (core) => core !== undefined,
+    );
     this.census = new Census(clock, this.#counted(), options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
@@ -137,6 +143,11 @@ export class Engine {
       return 'cooling';
     }
     return 'running';
+  }
+
+  /** Whether a request that is to come fits its limits at all. */
+  canBeSent(demand: Demand): boolean {
+    return impossible(demand, this.#limits) === undefined;
   }
 
   snapshot(): LimiterSnapshot {
@@ -204,9 +215,7 @@ export class Engine {
 
   #counted() {
     const { gates } = this;
-    const limits = [gates.attempt.cores.rateLimit, this.#group?.shared?.rateLimit].filter(
-      (core) => core !== undefined,
-    );
+    const limits = this.#limits;
     return {
       get inFlight(): number {
         return gates.concurrency.core.inFlight;
@@ -223,7 +232,7 @@ export class Engine {
 }
 
 /** Why a request can never be sent, whatever it waits; undefined: it can. */
-function impossible(ticket: Ticket, cores: readonly RateCore[]): Error | undefined {
+function impossible(ticket: Demand, cores: readonly RateCore[]): Error | undefined {
   if (ticket.costs !== undefined) {
     const names = cores.flatMap((core) => core.limits.names);
     const unknown = Object.keys(ticket.costs).find(

@@ -125,7 +125,8 @@ export class LimiterGroup<T> {
     this.#clock = clock;
     const probe = contain(options.probe);
     const tell = (fact: CoreFact) => {
-      probe?.changed?.(fact);
+      const isDenial = fact.kind === 'limitDenied';
+      probe?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
       this.#events.next({ ...leveled(fact), key: undefined });
     };
     this.#shared = shared === undefined ? undefined : new SharedLimits(shared, random, tell);

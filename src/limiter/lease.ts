@@ -5,10 +5,10 @@ import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import { verdictOn } from '../operators/verdict.ts';
-import { type Route, Walk } from './walk.ts';
+import { type Route, type Said, Walk } from './walk.ts';
 
 /** What a lease needs to tell how its request ended. */
-export type LeaseTerms = Pick<Dispatcher<never, unknown>, 'feedback' | 'classify'>;
+export type LeaseTerms = Pick<Dispatcher<never, unknown>, 'feedback' | 'classify' | 'probe'>;
 
 /**
  * Leave to send one request: a slot, its bytes, its part of the rate limits. Give it back with
@@ -72,11 +72,14 @@ export class Lease {
   ): void {
     if (this.isReleased) return;
     checkChoice('outcome', outcome, OUTCOMES);
-    const { feedback, classify } = this.#terms;
-    const { epoch, bytes } = this.#ticket;
+    const { feedback, classify, probe } = this.#terms;
+    const { epoch, bytes, attempts } = this.#ticket;
     const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
     this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
     this.#ticket.isSent = outcome !== 'cancelled';
+    if (outcome !== 'cancelled') {
+      probe?.attemptEnded?.(this.#ticket, attempts, verdict?.kind ?? 'ok', error);
+    }
     try {
       if (verdict !== undefined && error !== undefined) {
         feedback.next({ ...verdict, bytes, epoch });
@@ -124,8 +127,9 @@ export class Acquisition extends Walk<undefined, LeaseRoute> {
     route: LeaseRoute,
     resolve: (lease: Lease) => void,
     reject: (reason: unknown) => void,
+    said?: Said,
   ) {
-    super(undefined, ticket, route);
+    super(undefined, ticket, route, said);
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -143,5 +147,6 @@ export class Acquisition extends Walk<undefined, LeaseRoute> {
 /** All gates are behind the ticket: from here on it counts as sent. */
 export function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
   ticket.sent(terms.feedback.epoch);
+  terms.probe?.attemptStarted?.(ticket, ticket.attempts);
   return new Lease(ticket, terms);
 }

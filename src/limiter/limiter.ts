@@ -160,7 +160,7 @@ export class Limiter {
     // One route serves tasks of every type: what a task returns is handed on untouched.
     const route = this.#route as unknown as CallRoute<R>;
     return new Promise((resolve, reject) => {
-      new Call(task, ticket, route, resolve, reject).start(options?.signal);
+      new Call(task, ticket, route, resolve, reject, options).start(options?.signal);
     });
   }
 
@@ -196,7 +196,8 @@ export class Limiter {
   acquire(options?: AcquireOptions): Promise<Lease> {
     const ticket = this.#ticketOf(undefined, options);
     return new Promise((resolve, reject) => {
-      new Acquisition(ticket, this.#route, resolve, reject).start(options?.signal);
+      const { signal } = options ?? {};
+      new Acquisition(ticket, this.#route, resolve, reject, options).start(signal);
     });
   }
 
@@ -296,7 +297,7 @@ export class Limiter {
 
   /** @internal nobody will use it any more */
   abandon(): void {
-    this.#engine.gates.attempt.close();
+    this.#engine.abandon();
   }
 
   /** @internal how requests of a stream go through this limiter, one of several that it uses */
@@ -313,7 +314,7 @@ export class Limiter {
     return { run: <R>(task: Task<R>, options?: AcquireOptions) => this.run(task, options) };
   }
 
-  /** Undefined: nothing is said of the request, and nobody minds who waits; its ticket can wait. */
+  /** Undefined: it can be sent, and nobody minds who waits; its ticket can wait. */
   #ticketOf<T>(value: T, options: AcquireOptions | undefined): Ticket<T> | undefined;
   #ticketOf<T>(value: T, options: AcquireOptions | undefined, isNeeded: true): Ticket<T>;
   #ticketOf<T>(
@@ -322,10 +323,13 @@ export class Limiter {
     isNeeded = false,
   ): Ticket<T> | undefined {
     const { intake, first } = this.#route;
-    if (options === undefined && !isNeeded && !first.needsTickets) return undefined;
     const said = options ?? {};
-    checkAcquireOptions(said);
-    return intake.ticket(value, said.bytes ?? 0, said.tokens, intake.clock.now(), said);
+    if (options !== undefined) checkAcquireOptions(options);
+    const isLate = !isNeeded && !first.needsTickets;
+    if (isLate && options === undefined) return undefined;
+    const { bytes = 0, tokens = intake.tokensOf(value, bytes), costs } = said;
+    if (isLate && this.#engine.canBeSent({ bytes, tokens, costs })) return undefined;
+    return intake.ticket(value, bytes, tokens, intake.clock.now(), said);
   }
 }
 

@@ -1,14 +1,21 @@
 import type { Gate } from '../gate/gate.ts';
 import type { Receiver, Ticket } from '../model/ticket.ts';
 import type { Intake } from '../operators/intake.ts';
+import type { AcquireOptions } from './limiter-options.ts';
 import { type Abortable, Listening } from './listening.ts';
 
 /** Where the requests of one limiter get their tickets, and the gates that they pass. */
 export interface Route<T = unknown> {
-  readonly intake: Pick<Intake<T>, 'ticket'>;
+  readonly intake: Pick<Intake<T>, 'ticket' | 'abandoned'>;
   readonly first: Gate;
   readonly rest: readonly Gate[];
 }
+
+/** What a promise user has said of a request. */
+export type Said = Pick<AcquireOptions, 'bytes' | 'tokens' | 'priority' | 'costs'>;
+
+/** A request of which nothing is said has no size. */
+const NOTHING: Said = { bytes: 0, tokens: 0 };
 
 /**
  * A request of a promise user on its way through the gates, one after the other. An abort takes it
@@ -18,18 +25,28 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   gone = false;
   protected readonly route: R;
   readonly #value: T;
+  readonly #said: Said;
   #ticket: Ticket<T> | undefined;
   /** The gate where the request waits; undefined while it does not. */
   #waitsAt: Gate | undefined = undefined;
   #passed = 0;
   #listening: Listening | undefined = undefined;
 
-  /** @param ticket undefined: one without a size, made when its turn comes */
-  constructor(value: T, ticket: Ticket<T> | undefined, route: R) {
+  /**
+   * @param ticket undefined: one is made when the request's turn comes
+   * @param said what is known of the request then; checked
+   */
+  constructor(value: T, ticket: Ticket<T> | undefined, route: R, said: Said = NOTHING) {
     this.#value = value;
     this.#ticket = ticket;
+    this.#said = said;
     this.route = route;
     ticket?.take(this);
+  }
+
+  /** For queues where it waits without a ticket. */
+  get priority(): number {
+    return this.#said.priority ?? 0;
   }
 
   /** All gates are behind the request. */
@@ -40,6 +57,7 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
 
   start(signal?: AbortSignal): void {
     if (signal?.aborted) {
+      if (this.#ticket === undefined) this.route.intake.abandoned(1);
       this.abort(signal.reason);
       return;
     }
@@ -61,12 +79,13 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
 
   /** Makes the ticket when the request's turn comes. Undefined: that failed, and the request is gone. */
   protected ticketFor(value: T, arrivedAt: number): Ticket<T> | undefined {
-    return this.route.intake.ticket(value, 0, 0, arrivedAt);
+    const said = this.#said;
+    return this.route.intake.ticket(value, said.bytes ?? 0, said.tokens, arrivedAt, said);
   }
 
-  admitted(ticket: Ticket<T>): void {
+  admitted(ticket: Ticket<T>, now?: number): void {
     this.#waitsAt = undefined;
-    this.#walk(ticket);
+    this.#walk(ticket, now);
   }
 
   abort(reason: unknown): void {
@@ -75,7 +94,8 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
     this.gone = true;
     this.#waitsAt?.left(1);
     this.failed(reason);
-    ticket?.settle('cancelled');
+    if (ticket !== undefined) ticket.settle('cancelled');
+    else if (this.#waitsAt !== undefined) this.route.intake.abandoned(1);
   }
 
   /** The request has ended: there is nothing to abort any more. */
@@ -86,12 +106,12 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   }
 
   /** One gate is passed: to the next. */
-  #walk(ticket: Ticket<T>): void {
+  #walk(ticket: Ticket<T>, now?: number): void {
     const { rest } = this.route;
     while (!this.gone && this.#passed < rest.length) {
       const gate = rest[this.#passed];
       this.#passed += 1;
-      if (!gate?.enter(ticket, this)) {
+      if (!gate?.enter(ticket, this, now)) {
         this.#waitsAt = gate;
         return;
       }

@@ -233,10 +233,13 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     if (this.gone) return;
     this.gone = true;
     this.#gate.left(this.#waiting);
+    let withoutTicket = this.#waiting;
     for (let ticket = this.#tickets.first; ticket !== undefined; ticket = this.#tickets.first) {
       this.#tickets.remove(ticket);
+      withoutTicket -= 1;
       ticket.settle('cancelled');
     }
+    if (withoutTicket > 0) this.#intake.abandoned(withoutTicket);
     for (const ticket of this.#adrift) {
       if (!this.#completed) ticket.settle('cancelled');
       else {

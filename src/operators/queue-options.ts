@@ -47,6 +47,6 @@ export function rulesOf(
   return { room, timeouts, newQueue };
 }
 
-function priorityOf(item: unknown, _receiver: Receiver): number {
-  return item instanceof Ticket ? item.priority : 0;
+function priorityOf(item: unknown, receiver: Receiver): number {
+  return item instanceof Ticket ? item.priority : (receiver.priority ?? 0);
 }

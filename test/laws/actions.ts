@@ -17,6 +17,7 @@ export function performer(world: World): (action: Action) => void {
     const answer = answerAt(b);
     held.req.lastAnswer = answer;
     held.req.end(answer === 'ok' ? 'ok' : 'failed');
+    held.req.isUnused = b % 7 === 0;
     if (b % 7 === 0) held.lease.release('cancelled');
     else if (answer === 'ok') held.lease.release();
     else held.lease.release('failed', errorOf(answer));
@@ -38,6 +39,7 @@ export function performer(world: World): (action: Action) => void {
     if (limiter === undefined || answer === 'ok') return;
     warden.attempts.circuit?.ended(undefined, MEANINGS[answer][1], clock.now());
     // Its error is read before it counts, which nothing must come between here.
+    warden.passedBy('failed');
     world.isQuiet = true;
     limiter.recordFailure(errorOf(answer));
     world.isQuiet = false;
@@ -119,6 +121,7 @@ export function performer(world: World): (action: Action) => void {
     recordSuccess: () => {
       if (limiter === undefined) return;
       warden.attempts.circuit?.ended(undefined, 'ok', clock.now());
+      warden.passedBy('ok');
       limiter.recordSuccess();
     },
     recordFailure,

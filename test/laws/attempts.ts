@@ -3,8 +3,9 @@ import type { SettleOutcome } from '../../src/model/outcome.ts';
 import type { Ticket } from '../../src/model/ticket.ts';
 import type { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { BACKOFF_MS } from './options.ts';
-import { type Attempt, BackoffOracle, CircuitOracle, type Result } from './provider-oracles.ts';
+import { type Attempt, BackoffOracle, CircuitOracle } from './provider-oracles.ts';
 import { type Charge, RateOracle } from './rate-oracle.ts';
+import { MEANINGS, type Req } from './requests.ts';
 import type { Setup } from './setup.ts';
 
 /** An attempt, and what it was charged. */
@@ -69,15 +70,12 @@ export class Attempts {
     return faults.filter((what) => what !== undefined);
   }
 
-  /** @param meaning what the answer means for the circuit, if there was one */
-  over(
-    ticket: Ticket,
-    sent: Sent,
-    outcome: SettleOutcome | undefined,
-    meaning: Result | undefined,
-  ): void {
+  /** What it was charged is given back, settled or kept. */
+  over(ticket: Ticket, sent: Sent, outcome: SettleOutcome | undefined, req: Req | undefined): void {
     const now = this.#clock.now();
-    const { verdict, isSent } = ticket;
+    const { verdict } = ticket;
+    const isSent = req?.isUnused !== true;
+    const meaning = req?.lastAnswer && MEANINGS[req.lastAnswer][1];
     this.out.delete(ticket);
     // A stream that had a value went well, whatever was to come when it was cancelled.
     const said = outcome === 'cancelled' && verdict?.kind === 'ok' ? 'ok' : meaning;

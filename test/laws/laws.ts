@@ -107,6 +107,8 @@ export class Rest {
       same(`used ${name}`, rateLimit?.[name]?.used, rate.used(now));
     warden.attempts.circuit?.look(now);
     same('the circuit', circuitBreaker?.state, warden.attempts.circuit?.state);
+    same('probes', circuitBreaker?.probes, warden.attempts.circuit?.probes);
+    this.#checkReasons(snapshot);
     if (setup.isHeard)
       same('closedForMs', backoff.closedForMs, Math.max(0, warden.attempts.backoff.until - now));
     const unsent = warden.requests.filter((req) => req.waits).length;
@@ -116,6 +118,23 @@ export class Rest {
     if (waiting < unsent || waiting > unsent + between)
       this.#fault(`${waiting} are said to wait: ${unsent} do, and up to ${between} more`);
     same('binding', snapshot.binding === undefined, waiting === 0);
+  }
+
+  /** Nobody waits who might pass. */
+  #checkReasons({ concurrency, byteBudget, backoff, mode }: LimiterSnapshot): void {
+    const { clock, setup, warden } = this.#world;
+    const { attempts } = warden;
+    const isThrottled = mode === 'throttled';
+    const isFull =
+      concurrency.inFlight >= concurrency.limit ||
+      (isThrottled && concurrency.throttledInFlight >= concurrency.throttledLimit);
+    if (concurrency.waiting > 0 && !isFull) this.#fault('a slot is free, and somebody waits');
+    const isOverdrawn = byteBudget.used > byteBudget.maxBytes;
+    if (byteBudget.waiting > 0 && !isOverdrawn) this.#fault('bytes are free, and somebody waits');
+    if (backoff.waiting === 0 || backoff.nextInMs !== undefined || !setup.isHeard) return;
+    const isTesting = attempts.backoff.isTesting(attempts.out.values(), clock.now());
+    const isProbing = (attempts.circuit?.probes ?? 0) > 0;
+    if (!isTesting && !isProbing) this.#fault('an attempt waits, for no time and for no probe');
   }
 }
 

@@ -40,10 +40,17 @@ export class BackoffOracle {
     this.isUntested = this.#isProbing;
   }
 
+  /** Whether nothing may be sent until a probe says more. */
+  isTesting(out: Iterable<Attempt>, now: number): boolean {
+    if (now < this.until || !this.isUntested) return false;
+    for (const { trial } of out) if (trial === this.#trial) return true;
+    return false;
+  }
+
   /** What is wrong with sending now, if something is. */
   sent(attempt: Attempt, out: Iterable<Attempt>, now: number): string | undefined {
-    if (now < this.until) return `${this.until - now} ms before the backoff ends`;
     attempt.trial = this.isUntested ? this.#trial : 0;
+    if (now < this.until) return `${this.until - now} ms before the backoff ends`;
     if (attempt.trial === 0) return undefined;
     for (const other of out) {
       if (other.trial === attempt.trial) return 'while a probe is out';
@@ -60,7 +67,8 @@ export class CircuitOracle {
   #failures = 0;
   #openMs = 0;
   #halfOpenAt = 0;
-  #out = 0;
+  /** Probes that are out. */
+  probes = 0;
   #ok = 0;
 
   constructor(options: Required<CircuitOptions>) {
@@ -76,9 +84,9 @@ export class CircuitOracle {
     attempt.generation = this.generation;
     if (this.state === 'open') return 'while the circuit is open';
     if (this.state === 'closed') return undefined;
-    this.#out += 1;
+    this.probes += 1;
     const places = this.#options.halfOpenProbes - this.#ok;
-    return this.#out > places ? 'as one probe too many' : undefined;
+    return this.probes > places ? 'as one probe too many' : undefined;
   }
 
   ended(generation: number | undefined, result: Result, now: number): void {
@@ -90,7 +98,7 @@ export class CircuitOracle {
       if (result === 'failed' || result === 'fatal') this.#failures += 1;
       if (result === 'fatal' || this.#failures >= consecutiveFailures) this.#open(openMs, now);
     } else if (this.state === 'half-open' && generation !== undefined) {
-      this.#out -= 1;
+      this.probes -= 1;
       if (result === 'ok') this.#ok += 1;
       if (this.#ok >= this.#options.halfOpenProbes) this.#enter('closed');
       else if (result === 'failed' || result === 'fatal') {
@@ -108,7 +116,7 @@ export class CircuitOracle {
   #enter(state: CircuitOracle['state']): void {
     this.state = state;
     this.generation += 1;
-    this.#out = 0;
+    this.probes = 0;
     this.#ok = 0;
     if (state === 'closed') this.#failures = 0;
   }

@@ -80,6 +80,8 @@ export class Req implements Said {
   /** It came to a stream that had ended already, and is still being torn down. */
   isBornLate = false;
   isRefused = false;
+  /** Its lease was given back as one that was not used. */
+  isUnused = false;
   lastAnswer: Answer | undefined = undefined;
 
   constructor(

@@ -130,7 +130,13 @@ export class Warden implements Tap {
     ) {
       this.fault(`request ${req?.id} was answered ${req?.lastAnswer}, taken for ${verdict?.kind}`);
     }
-    this.attempts.over(ticket, sent, outcome, meaning?.[1]);
+    this.attempts.over(ticket, sent, outcome, req);
+  }
+
+  /** A request that went past the limiter counts for it, too. */
+  passedBy(outcome: 'ok' | 'failed'): void {
+    this.ended[outcome] += 1;
+    this.tickets += 1;
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {

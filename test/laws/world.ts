@@ -82,6 +82,9 @@ export class World {
     if (isPartial && this.setup.circuitBreaker && this.setup.adaptive) return;
     const action = this.traps.get(name)?.shift();
     if (action === undefined || this.isHealing) return;
+    // Told before those who listen to feedback: they would hear of the second 429 first.
+    const isEarly = name === 'backoff' || name === 'event';
+    if (isEarly && /push|release|answer|recordFailure/.test(action.do)) return;
     if (name === 'admitted' || name === 'event') this.warden.disturbedAt = this.clock.now();
     this.perform(action);
   }

@@ -178,7 +178,7 @@ describe('options of throttle', () => {
       [{ maxBytes: -1 }, /`maxBytes`/],
       [{ maxAttempts: 0 }, /`maxAttempts`/],
       [{ backoff: { backoffMs: 0 } }, /`backoff.backoffMs`/],
-      [{ backoff: { reopen: 'some' } }, /`reopen`.*"some"/],
+      [{ backoff: { reopen: 'some' } }, /`backoff.reopen`.*"some"/],
       [{ feedback: {} }, /`feedback`/],
       [{ feedback: new FeedbackSubject(), backoff: {} }, /`backoff` and `feedback`/],
       [{ outcomes: 1 }, /`outcomes`/],

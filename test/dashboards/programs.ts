@@ -1,0 +1,127 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const START_MS = 20_000;
+
+/**
+ * Whether a program can be run. In CI it must be there: its tests then run, and fail.
+ * Elsewhere a line says which tests are left out.
+ */
+export function canRun(program: 'promtool' | 'prometheus'): boolean {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    if (process.env.CI === 'true') return true;
+    console.warn(`skipped: tests that need ${program}, which is not on the PATH`);
+    return false;
+  }
+}
+
+/** Runs promtool. @returns what it printed; rejects with that if it found something wrong */
+export async function promtool(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)('promtool', args);
+  return stdout + stderr;
+}
+
+/** Runs promtool with a text as its input. @returns what it printed, whatever it thinks of it */
+export async function promtoolReading(text: string, ...args: readonly string[]): Promise<string> {
+  const child = spawn('promtool', args, { stdio: 'pipe' });
+  const printed: Buffer[] = [];
+  child.stdout.on('data', (data: Buffer) => printed.push(data));
+  child.stderr.on('data', (data: Buffer) => printed.push(data));
+  child.stdin.end(text);
+  await once(child, 'close');
+  return Buffer.concat(printed).toString();
+}
+
+/** One series and its value at this moment. */
+export interface Sample {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [time: number, value: string];
+}
+
+export interface Prometheus {
+  query(expression: string): Promise<readonly Sample[]>;
+  /** The series that a selector matches, by their labels. */
+  series(selector: string): Promise<readonly Readonly<Record<string, string>>[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts a Prometheus of its own, with its data in a folder that goes with it. */
+export async function startPrometheus(config: string): Promise<Prometheus> {
+  const folder = await mkdtemp(join(tmpdir(), 'headgate-prometheus-'));
+  const file = join(folder, 'prometheus.yml');
+  await writeFile(file, config);
+  const address = `127.0.0.1:${await freePort()}`;
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=${address}`,
+    ],
+    { stdio: 'ignore' },
+  );
+  const stop = async () => {
+    await ended(child);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await once(child, 'spawn');
+    await answering(`http://${address}/-/ready`, child);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    query: async (query) => {
+      const { result } = await ask<{ result: Sample[] }>(address, 'query', { query });
+      return result;
+    },
+    series: (selector) => ask(address, 'series', { 'match[]': selector }),
+    stop,
+  };
+}
+
+async function ask<T>(address: string, path: string, fields: Record<string, string>): Promise<T> {
+  const body = new URLSearchParams(fields);
+  const response = await fetch(`http://${address}/api/v1/${path}`, { method: 'POST', body });
+  const answer = (await response.json()) as { data: T; error?: string };
+  if (!response.ok) throw new Error(`${answer.error}: ${Object.values(fields).join(' ')}`);
+  return answer.data;
+}
+
+async function answering(url: string, child: ChildProcess): Promise<void> {
+  const giveUpAt = Date.now() + START_MS;
+  while (Date.now() < giveUpAt) {
+    if (child.exitCode !== null) throw new Error(`prometheus ended with ${child.exitCode}`);
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok) return;
+    await sleep(100);
+  }
+  throw new Error(`prometheus was not ready after ${START_MS} ms`);
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null) return;
+  const end = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  await end;
+  clearTimeout(timer);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}

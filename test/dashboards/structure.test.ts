@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import { describe, expect, test } from 'vitest';
+import { GATE_COLOURS } from '../../dashboards/src/colours.ts';
+import { dashboards, written } from '../../dashboards/src/dashboards.ts';
+import { frame } from '../../dashboards/src/frame.ts';
+import { layOut } from '../../dashboards/src/layout.ts';
+import { METRICS } from '../../src/telemetry/names.ts';
+import { attributesOf, GATES } from './instruments.ts';
+import { panelsOf, placedOn } from './panels.ts';
+
+/** What of a window of 1440 x 900 is left for panels below Grafana's bars, in units of 38 pixels. */
+const FIRST_SCREEN = 18;
+
+const ALL = Object.entries(dashboards());
+
+function expressionsOf(panel: Panel): string[] {
+  return (panel.targets ?? []).map((target) => (target as unknown as { expr: string }).expr);
+}
+
+describe.each(ALL)('%s', (file, dashboard) => {
+  const panels = panelsOf(dashboard);
+  const named = panels.map((panel) => [panel.title, panel] as const);
+
+  test('is what the code makes: else run `npm run dashboards`', () => {
+    const path = new URL(`../../dashboards/grafana/${file}`, import.meta.url);
+    expect(readFileSync(path, 'utf8')).toBe(written(dashboard));
+  });
+
+  test('fills every row of its 24 columns, and nothing overlaps', () => {
+    const cells = new Map<string, string | undefined>();
+    let end = 0;
+    for (const { gridPos, title } of placedOn(dashboard)) {
+      const { x = 0, y = 0, w = 0, h = 0 } = gridPos ?? {};
+      for (let row = y; row < y + h; row += 1) {
+        for (let column = x; column < x + w; column += 1) {
+          const cell = `${column}/${row}`;
+          expect(cells.get(cell), `${title} lies on another`).toBeUndefined();
+          cells.set(cell, title);
+        }
+      }
+      end = Math.max(end, y + h);
+    }
+    expect(cells.size).toBe(24 * end);
+  });
+
+  test('gives everything an id of its own', () => {
+    const ids = placedOn(dashboard).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).not.toContain(undefined);
+  });
+
+  test('answers before the first heading, on the first screen', () => {
+    const heading = placedOn(dashboard).find(({ type }) => type === 'row');
+    expect(heading?.gridPos?.y).toBeLessThanOrEqual(FIRST_SCREEN);
+  });
+
+  test('has no panel twice', () => {
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
+    const shown = panels.map((panel) => JSON.stringify([panel.type, expressionsOf(panel)]));
+    expect(new Set(shown).size).toBe(shown.length);
+  });
+
+  test.each(named)('"%s" says what it answers, in a unit, and asks something', (_title, panel) => {
+    expect(panel.title).toBeTruthy();
+    expect(panel.description).toMatch(/\.$/);
+    expect(panel.fieldConfig?.defaults.unit).toBeTruthy();
+    const targets = (panel.targets ?? []) as unknown as { refId: string; datasource: unknown }[];
+    expect(targets.length).toBeGreaterThan(0);
+    expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
+    for (const { refId, datasource } of targets) {
+      expect(refId).toMatch(/^[A-Z]$/);
+      expect(datasource).toEqual(panel.datasource);
+    }
+  });
+
+  test.each(named)('"%s" draws a gate in its own colour', (_title, panel) => {
+    const legends = JSON.stringify(panel.targets);
+    if (!legends.includes('"legendFormat":"{{headgate_gate}}"')) return;
+    const overrides = panel.fieldConfig?.overrides ?? [];
+    for (const [gate, colour] of Object.entries(GATE_COLOURS)) {
+      const own = overrides.find(({ matcher }) => matcher.options === gate);
+      expect(own?.properties, gate).toEqual([
+        { id: 'color', value: { mode: 'fixed', fixedColor: colour } },
+      ]);
+    }
+  });
+
+  test('has the variables, annotations and links that every dashboard has', () => {
+    const names = dashboard.templating.list?.map(({ name }) => name);
+    expect(names?.slice(0, 5)).toEqual(['datasource', 'job', 'limiter', 'service', 'jaeger']);
+    const annotations = dashboard.annotations.list?.map(({ name }) => name);
+    expect(annotations).toEqual(['Throttled mode', 'Circuit breaker open']);
+    const searches = dashboard.links?.filter(({ url }) =>
+      url?.startsWith('$' + '{jaeger}/search?'),
+    );
+    expect(searches).toHaveLength(3);
+    const others = ALL.map(([, { uid }]) => `/d/${uid}`).filter(
+      (url) => !url.endsWith(dashboard.uid ?? ''),
+    );
+    expect(dashboard.links?.map(({ url }) => url)).toEqual(expect.arrayContaining(others));
+  });
+});
+
+test('every metric of the table is on a panel', () => {
+  const asked = ALL.flatMap(([, dashboard]) => panelsOf(dashboard).flatMap(expressionsOf)).join();
+  const missing = Object.values(METRICS)
+    .map(({ name }) => name.replaceAll('.', '_'))
+    .filter((name) => !asked.includes(name));
+  expect(missing).toEqual([]);
+});
+
+test('the synthetic program has every metric with every attribute of the table', () => {
+  const expected = Object.values(METRICS).map(({ name, attributes }) => [
+    name,
+    ['headgate.name', ...attributes].sort(),
+  ]);
+  const found = [...attributesOf()].map(([name, attributes]) => [name, [...attributes].sort()]);
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+});
+
+test('every gate has a colour, and no two gates the same', () => {
+  expect(Object.keys(GATE_COLOURS)).toEqual(GATES);
+  expect(new Set(Object.values(GATE_COLOURS)).size).toBe(GATES.length);
+});
+
+test('a row that does not fill the columns is refused', () => {
+  const other = { uid: 'b', title: 'b' };
+  const empty = frame({ uid: 'a', title: 'a', description: 'a', other, isForMany: true });
+  expect(() => layOut(empty, [{ height: 1, panels: [] }])).toThrow(
+    new RangeError('a row must fill 24 columns, got 0'),
+  );
+});
