@@ -10,6 +10,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^headgate\/simulator$/, replacement: source('simulator/index.ts') },
+      { find: /^headgate\/telemetry$/, replacement: source('telemetry/node.ts') },
       { find: /^headgate$/, replacement: source('index.ts') },
     ],
   },

@@ -36,20 +36,10 @@ export type { Task } from './limiter/call.ts';
 export type { Counts, LimiterProgress } from './limiter/census.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { EventLevel, LimiterEvent, LimiterFact } from './limiter/events.ts';
-export {
-  createLimiterGroup,
-  type GroupEvent,
-  type GroupSnapshot,
-  type LimiterGroup,
-  type LimiterGroupOptions,
-} from './limiter/group.ts';
+export type { GroupEvent, GroupSnapshot, LimiterGroup } from './limiter/group.ts';
 export type { Lease } from './limiter/lease.ts';
-export { createLimiter, type Limiter } from './limiter/limiter.ts';
-export type {
-  AcquireOptions,
-  LimiterOptions,
-  LimiterThrottleOptions,
-} from './limiter/limiter-options.ts';
+export type { Limiter } from './limiter/limiter.ts';
+export type { AcquireOptions, LimiterThrottleOptions } from './limiter/limiter-options.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
 export { Chunk, type ChunkReason } from './model/chunk.ts';
@@ -90,9 +80,17 @@ export type {
   RequestStats,
   SettleOutcome,
 } from './model/outcome.ts';
-export type { Probe } from './model/probe.ts';
+export type { BackoffChange, ClosedChunk, Probe } from './model/probe.ts';
+export type { RateSource, Reading } from './model/reading.ts';
 export { Sized } from './model/sized.ts';
 export type { Amounts, Ticket } from './model/ticket.ts';
+export { type ChunkOptions, chunkBy } from './observed/chunk-by.ts';
+export { createLimiter, type LimiterOptions } from './observed/create-limiter.ts';
+export {
+  createLimiterGroup,
+  type LimiterGroupOptions,
+} from './observed/create-limiter-group.ts';
+export { type ThrottleOptions, throttle } from './observed/throttle.ts';
 export type { Adjustable } from './operators/adjustable.ts';
 export type { AttemptContext } from './operators/attempt-context.ts';
 export type {
@@ -103,7 +101,6 @@ export type {
 export { backoffGate } from './operators/backoff-gate.ts';
 export { type ByteBudgetOptions, byteBudget } from './operators/byte-budget.ts';
 export { byteEstimate } from './operators/byte-estimate.ts';
-export { type ChunkOptions, chunkBy } from './operators/chunk-by.ts';
 export { circuitBreaker } from './operators/circuit-breaker.ts';
 export type { CommonOptions } from './operators/common-options.ts';
 export { type ConcurrencyOptions, concurrencyLimit } from './operators/concurrency-limit.ts';
@@ -121,4 +118,4 @@ export {
   type TappedProgress,
   tapProgress,
 } from './operators/tap-progress.ts';
-export { type ThrottleOptions, throttle } from './operators/throttle.ts';
+export { type TelemetryOptions, telemetryProbe, type Watched } from './telemetry/telemetry.ts';

@@ -3,6 +3,14 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
+/** What `headgate/telemetry` needs, and nobody else. */
+const SDK = [
+  '@opentelemetry/exporter-metrics-otlp-proto',
+  '@opentelemetry/exporter-prometheus',
+  '@opentelemetry/exporter-trace-otlp-proto',
+  '@opentelemetry/sdk-node',
+];
+
 /** What each folder of src may import: other folders, and packages. Arrows run one way. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   model: [],
@@ -15,6 +23,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   limiter: ['model', 'core', 'config', 'gate', 'feedback', 'operators', 'rxjs', 'node:'],
   simulator: ['model', 'core', 'gate', 'node:'],
   telemetry: ['model', '@opentelemetry/api'],
+  'telemetry/node': ['telemetry', 'model', 'node:', ...SDK],
   observed: ['model', 'operators', 'limiter', 'telemetry', 'rxjs'],
   'index.ts': [
     'model',
@@ -35,6 +44,7 @@ const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+'([^']+)'|import\('([^']+)'\)|(?:^|\n)import\s+'([^']+)'/g;
 
 function folderOf(path: string): string {
+  if (/^telemetry\/node[./]/.test(path)) return 'telemetry/node';
   return path.split('/')[0] ?? path;
 }
 
@@ -87,7 +97,10 @@ describe('the main entry', () => {
   it('needs no package beyond the peers at run time', () => {
     const manifest = JSON.parse(readFileSync(join(SRC, '../package.json'), 'utf8'));
     expect(manifest.dependencies).toBeUndefined();
-    expect(Object.keys(manifest.peerDependencies).sort()).toEqual(['@opentelemetry/api', 'rxjs']);
+    const isOptional = (name: string) => manifest.peerDependenciesMeta[name]?.optional === true;
+    const peers = Object.keys(manifest.peerDependencies).sort();
+    expect(peers.filter((name) => !isOptional(name))).toEqual(['@opentelemetry/api', 'rxjs']);
+    expect(peers.filter(isOptional)).toEqual(SDK);
     for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts[hook]).toBeUndefined();
     }

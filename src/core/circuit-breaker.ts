@@ -99,6 +99,11 @@ export class CircuitBreaker {
     return this.#tell();
   }
 
+  /** Whether an attempt that went well changes nothing: no failure counts, and no time will. */
+  isClosedStill(generation: number): boolean {
+    return this.#state === 'closed' && this.#failures === 0 && generation === this.#generation;
+  }
+
   /** The same for an attempt that was never entered. It counts while the circuit is closed. */
   recordUnasked(result: CircuitResult, now: number): readonly CircuitFact[] {
     this.#wake(now);

@@ -7,11 +7,21 @@ export interface Part {
   readonly core: Core;
 }
 
-/** One moment for all parts: clocks are slow to read. */
+/** One moment for all parts, and read when the first of them asks: clocks are slow. */
 class Moment implements Time {
-  at = 0;
+  #time: Time | undefined = undefined;
+  #at = 0;
+
+  of(time: Time): this {
+    this.#time = time;
+    return this;
+  }
+
   now(): number {
-    return this.at;
+    if (this.#time === undefined) return this.#at;
+    this.#at = this.#time.now();
+    this.#time = undefined;
+    return this.#at;
   }
 }
 
@@ -65,15 +75,17 @@ export class Composite implements Core<readonly unknown[]> {
   }
 
   take(demand: Demand, now: number): readonly unknown[] {
-    return this.#parts.map(({ core }) => core.take(demand, now));
+    const charges: unknown[] = [];
+    for (const { core } of this.#parts) charges.push(core.take(demand, now));
+    return charges;
   }
 
   /** Last charged, first given back. */
   giveBack(charges: readonly unknown[], ended: Ended, time: Time): void {
-    this.#moment.at = time.now();
+    const moment = this.#moment.of(time);
     for (let index = this.#parts.length - 1; index >= 0; index -= 1) {
       const charge = charges[index];
-      if (charge !== 0) this.#parts[index]?.core.giveBack(charge, ended, this.#moment);
+      if (charge !== 0) this.#parts[index]?.core.giveBack(charge, ended, moment);
     }
   }
 

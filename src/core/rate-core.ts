@@ -68,6 +68,7 @@ export class RateCore implements Core<Reservation> {
 
   /** Why no wait would be enough for a request; undefined: it would. */
   impossible(demand: Demand): Error | undefined {
+    if (demand.costs === undefined && this.#fits(demand)) return undefined;
     this.#appraise(demand);
     return this.#error;
   }
@@ -87,15 +88,26 @@ export class RateCore implements Core<Reservation> {
     return reservation;
   }
 
+  /** Where the estimate stands, no time is read: most requests end so. */
   giveBack(reservation: Reservation, { isSent, verdict, usage }: Ended, time: Time): void {
-    const now = time.now();
     const isFree = verdict?.kind === 'throttled' && this.options.refundRejected;
-    if (!isSent || isFree) this.limits.refund(reservation, now);
-    else this.limits.settle(reservation, this.#known(usage), now);
+    if (!isSent || isFree) this.limits.refund(reservation, time.now());
+    else if (usage !== undefined || !this.limits.conclude(reservation)) {
+      this.limits.settle(reservation, this.#known(usage), time.now());
+    }
   }
 
   snapshot(now: number): Readonly<Record<string, RateLimitUsage>> {
     return this.limits.usage(now);
+  }
+
+  /** Whether limits are large enough for what is expected: most requests cost no more than that. */
+  #fits(demand: Demand): boolean {
+    for (let index = 0; index < this.#expected.length; index += 1) {
+      const amount = this.#expected[index]?.(demand) ?? 0;
+      if (!this.limits.holds(index, amount)) return false;
+    }
+    return true;
   }
 
   #appraise(demand: Demand): void {

@@ -14,6 +14,7 @@ import { systemClock } from '../gate/system-clock.ts';
 import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../model/check.ts';
 import { type Clock, checkClock, type Timer } from '../model/clock.ts';
 import { FEEDBACK_KINDS, type Feedback, type Mode } from '../model/feedback.ts';
+import { partsOf } from '../model/join-probes.ts';
 import { checkProbe, contain, type Probe } from '../model/probe.ts';
 import { BackoffPart } from './backoff-part.ts';
 import { positive } from './positive.ts';
@@ -90,7 +91,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly gate: Gate<Backoff>;
   readonly #backoffMs: number;
   readonly #largeBackoffMs: number;
-  readonly #probe: Probe | undefined;
+  /** Who is told of backoffs, and for how many. */
+  readonly #probes = new Map<Probe, number>();
   readonly #rejections = new Subject<void>();
   /** Wake those who wait elsewhere until something has changed here. */
   #waiting: (() => void)[] = [];
@@ -104,8 +106,9 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
     this.#backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
     this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
-    this.#probe = contain(options.probe);
-    this.gate = new Gate('backoff', new Backoff(reopen, throttledForMs), this.clock, this.#probe);
+    const probe = contain(options.probe);
+    this.watch(probe);
+    this.gate = new Gate('backoff', new Backoff(reopen, throttledForMs), this.clock, probe);
     this.gate.core.onProbeBack = () => this.#drain();
     this.mode$ = this.#watchMode();
   }
@@ -124,6 +127,20 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** Counts the backoffs so far. */
   get epoch(): number {
     return this.gate.core.epoch;
+  }
+
+  /** @internal tells a probe of backoffs, once however often it watches, until all have stopped */
+  watch(probe: Probe | undefined): () => void {
+    if (probe === undefined) return () => {};
+    const parts = partsOf(probe);
+    for (const part of parts) this.#probes.set(part, (this.#probes.get(part) ?? 0) + 1);
+    return () => {
+      for (const part of parts) {
+        const left = (this.#probes.get(part) ?? 0) - 1;
+        if (left > 0) this.#probes.set(part, left);
+        else this.#probes.delete(part);
+      }
+    };
   }
 
   /**
@@ -192,8 +209,14 @@ export class FeedbackSubject extends Subject<Feedback> {
       (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
     const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
     const waitMs = Math.min(askedMs, this.maxRetryAfterMs);
-    this.gate.core.reject(waitMs, epoch, this.clock.now());
-    this.#probe?.backoff?.(waitMs, retryAfterMs === undefined ? 'computed' : 'retry_after');
+    const { core } = this.gate;
+    const now = this.clock.now();
+    const openAt = Math.max(core.until, now);
+    const isNewMode = now >= core.throttledUntil;
+    core.reject(waitMs, epoch, now);
+    const change = { addedMs: core.until - openAt, isNewMode };
+    const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
+    for (const probe of this.#probes.keys()) probe.backoff?.(waitMs, source, change);
     this.#rejections.next();
   }
 

@@ -82,11 +82,12 @@ export class Gate<C extends Core = Core> implements Lender {
 
   /**
    * A request that has its ticket already.
-   * @param now where it was just read: clocks are slow
    * @returns true: it has passed, or was refused. False: it waits, and `receiver` will be told.
    */
-  enter(ticket: Ticket, receiver: Receiver, now = this.#clock.now()): boolean {
+  enter(ticket: Ticket, receiver: Receiver): boolean {
     if (this.#isTurnedAway(ticket)) return true;
+    // Clocks are slow: whoever let the ticket pass in this turn has just read it.
+    const now = Number.isNaN(ticket.readAt) ? this.#clock.now() : ticket.readAt;
     if (this.#isFree && this.#try(ticket, now)) return true;
     return this.#wait(ticket, receiver, now) !== undefined;
   }
@@ -211,7 +212,7 @@ export class Gate<C extends Core = Core> implements Lender {
     this.#busy = false;
     // Not before: what was refused in the queue is dead there, and somebody else has buried it.
     if (refusal !== undefined) ticket.refuse(refusal);
-    handOver(owner, ticket, now);
+    handOver(owner, ticket);
   }
 
   /** Whether nobody is before a newcomer. */
@@ -370,6 +371,7 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   #admit(ticket: Ticket, now: number): void {
+    ticket.readAt = now;
     const charge = this.core.take(ticket, now);
     if (charge !== 0) ticket.lend(this, charge);
   }

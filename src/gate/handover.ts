@@ -1,9 +1,9 @@
 import type { Receiver, Ticket } from '../model/ticket.ts';
 
 /** Tells a receiver. Its error must neither stop a queue nor reach whoever gave something back. */
-export function handOver(receiver: Receiver, ticket: Ticket, now?: number): void {
+export function handOver(receiver: Receiver, ticket: Ticket): void {
   try {
-    receiver.admitted(ticket, now);
+    receiver.admitted(ticket);
   } catch (error) {
     reportLater(error);
   }

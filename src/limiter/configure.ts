@@ -1,8 +1,8 @@
+import { checkLayer } from '../config/check-config.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
 import { queueBound } from '../gate/queue/bound.ts';
-import { checkInteger, checkKeys, checkNumber } from '../model/check.ts';
-import { checkAttemptOptions } from '../operators/attempt-checks.ts';
+import { checkKeys } from '../model/check.ts';
 import { limitsOf } from '../operators/attempt-cores.ts';
 import type { Gates } from '../operators/gates.ts';
 import type { Engine } from './engine.ts';
@@ -48,18 +48,11 @@ const KEYS = [
 export function configure(changes: Changes, engine: Engine): void {
   const { gates, census } = engine;
   checkKeys('limiter.configure', changes, KEYS);
+  checkLayer('limiter.configure', changes);
   const { concurrency, throttledConcurrency, maxBytes, waitTimeoutMs, total } = changes;
-  if (concurrency !== undefined) checkInteger('concurrency', concurrency, 1);
-  if (throttledConcurrency !== undefined) {
-    checkInteger('throttledConcurrency', throttledConcurrency, 1);
-  }
-  if (maxBytes !== undefined) checkInteger('maxBytes', maxBytes, 0);
-  if (waitTimeoutMs !== undefined) checkNumber('waitTimeoutMs', waitTimeoutMs, 1);
-  if (total !== undefined) checkInteger('total', total, 0);
   const { room, timeouts } = gates.queues;
   const { maxQueue = room.bound.maxQueue, overflow = room.bound.overflow } = changes;
   const bound = queueBound(maxQueue, overflow);
-  checkAttemptOptions(changes);
   configureAttempts(changes, gates);
 
   room.bound = bound;

@@ -1,7 +1,6 @@
 import { checkLimiterConfig } from '../config/check-config.ts';
 import type { LimiterConfig } from '../config/limiter-config.ts';
-import { checkKeys, show } from '../model/check.ts';
-import { Sized } from '../model/sized.ts';
+import { checkAmount, checkKeys, show } from '../model/check.ts';
 import type { Amounts } from '../model/ticket.ts';
 import type { AttemptOptions } from '../operators/attempt-options.ts';
 import { COMMON_KEYS, type CommonOptions } from '../operators/common-options.ts';
@@ -37,16 +36,26 @@ export interface AcquireOptions {
 
 const ACQUIRE_KEYS = ['bytes', 'tokens', 'costs', 'priority', 'signal'] as const;
 
+const KNOWN_KEYS: ReadonlySet<string> = new Set(ACQUIRE_KEYS);
+
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkAcquireOptions(options: AcquireOptions): void {
-  checkKeys('AcquireOptions', options, ACQUIRE_KEYS);
+  if (!isPlain(options)) checkKeys('AcquireOptions', options, ACQUIRE_KEYS);
   const { signal, costs, priority, bytes, tokens } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError(`\`signal\` must be an AbortSignal, got ${show(signal)}`);
   }
   if (costs !== undefined) checkCosts(costs);
   if (priority !== undefined) checkPriority(priority);
-  if (bytes !== undefined || tokens !== undefined) new Sized(undefined, bytes ?? 0, tokens);
+  if (bytes !== undefined) checkAmount('bytes', bytes);
+  if (tokens !== undefined) checkAmount('tokens', tokens);
+}
+
+/** Whether there is nothing to object to the keys: this is asked for each request. */
+function isPlain(options: unknown): boolean {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
+  for (const key in options) if (!KNOWN_KEYS.has(key)) return false;
+  return true;
 }
 
 /** What a stream says of its requests and results; all limits are the limiter's. */

@@ -329,7 +329,8 @@ export class Limiter {
     if (isLate && options === undefined) return undefined;
     const { bytes = 0, tokens = intake.tokensOf(value, bytes), costs } = said;
     if (isLate && this.#engine.canBeSent({ bytes, tokens, costs })) return undefined;
-    return intake.ticket(value, bytes, tokens, intake.clock.now(), said);
+    const now = intake.clock.now();
+    return intake.ticket(value, Math.ceil(bytes), Math.ceil(tokens), now, said);
   }
 }
 

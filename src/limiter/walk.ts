@@ -80,12 +80,14 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   /** Makes the ticket when the request's turn comes. Undefined: that failed, and the request is gone. */
   protected ticketFor(value: T, arrivedAt: number): Ticket<T> | undefined {
     const said = this.#said;
-    return this.route.intake.ticket(value, said.bytes ?? 0, said.tokens, arrivedAt, said);
+    // Fractions are rounded up, so that sums of sizes stay exact.
+    const tokens = said.tokens === undefined ? undefined : Math.ceil(said.tokens);
+    return this.route.intake.ticket(value, Math.ceil(said.bytes ?? 0), tokens, arrivedAt, said);
   }
 
-  admitted(ticket: Ticket<T>, now?: number): void {
+  admitted(ticket: Ticket<T>): void {
     this.#waitsAt = undefined;
-    this.#walk(ticket, now);
+    this.#walk(ticket);
   }
 
   abort(reason: unknown): void {
@@ -106,12 +108,12 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   }
 
   /** One gate is passed: to the next. */
-  #walk(ticket: Ticket<T>, now?: number): void {
+  #walk(ticket: Ticket<T>): void {
     const { rest } = this.route;
     while (!this.gone && this.#passed < rest.length) {
       const gate = rest[this.#passed];
       this.#passed += 1;
-      if (!gate?.enter(ticket, this, now)) {
+      if (!gate?.enter(ticket, this)) {
         this.#waitsAt = gate;
         return;
       }

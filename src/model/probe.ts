@@ -1,9 +1,28 @@
 import { checkMethods } from './check.ts';
-import type { ChunkReason } from './chunk.ts';
+import type { Chunk, ChunkReason } from './chunk.ts';
 import type { CoreFact } from './facts.ts';
-import type { FeedbackKind } from './feedback.ts';
+import type { FeedbackKind, Mode } from './feedback.ts';
+import { Once } from './once.ts';
 import type { GateKind, SettleOutcome } from './outcome.ts';
+import type { Reading } from './reading.ts';
 import type { Ticket } from './ticket.ts';
+
+/** What a backoff has changed. */
+export interface BackoffChange {
+  /** How much later than before the gate opens, in ms; 0: no later. */
+  readonly addedMs: number;
+  /** Whether it began throttled mode. */
+  readonly isNewMode: boolean;
+}
+
+/** A chunk that was closed, and where its items came from. */
+export interface ClosedChunk {
+  readonly chunk: Chunk<unknown>;
+  /** How long it was open, in ms. */
+  readonly openMs: number;
+  /** What `around` said as its items came; the same again is said once. */
+  readonly arounds: readonly unknown[];
+}
 
 /**
  * Facts out: what happens to requests, told to whoever wants to count or trace it.
@@ -11,27 +30,36 @@ import type { Ticket } from './ticket.ts';
  * and disturbs no request.
  */
 export interface Probe {
-  /** A request came to its first gate. */
-  arrived?(ticket: Ticket): void;
-  /** A request has to wait at a gate. */
+  /** A request came to its first gate. `feedback` has the mode, where one is known. */
+  arrived?(ticket: Ticket, feedback?: { readonly mode: Mode }): void;
+  /** A request has to wait at a gate, or for the delay between two attempts (`retry`). */
   queued?(ticket: Ticket, gate: GateKind): void;
   /** A request may pass a gate, after `waitMs` (0: at once). */
   admitted?(ticket: Ticket, gate: GateKind, waitMs: number, rounds: number): void;
-  /** The API is called for the request, for the n-th time. */
+  /** The API is called for the request, for the n-th time; or a lease is granted for it. */
   attemptStarted?(ticket: Ticket, attempt: number): void;
   /** A call ended. `error` is what it failed with, if it did. One that is abandoned ends with `settled`. */
   attemptEnded?(ticket: Ticket, attempt: number, kind: FeedbackKind, error?: unknown): void;
   /** The backoff gate was closed, or its closing extended: `waitMs` from now. */
-  backoff?(waitMs: number, source: 'retry_after' | 'computed'): void;
+  backoff?(waitMs: number, source: 'retry_after' | 'computed', change?: BackoffChange): void;
   /** A limit has denied a request, or a limit, the pace or the circuit breaker has changed. */
   changed?(fact: CoreFact): void;
   /** A chunk of requests was closed. */
-  chunkClosed?(items: number, bytes: number, reason: ChunkReason): void;
+  chunkClosed?(items: number, bytes: number, reason: ChunkReason, closed?: ClosedChunk): void;
   /** A request has ended and its leases are given back. */
   settled?(ticket: Ticket, outcome: SettleOutcome): void;
+  /** Gates were opened: `read` tells their state, until what is returned is called. */
+  opened?(read: () => Reading): () => void;
+  /** What is around the caller now, a trace context say: kept for `chunkClosed`. */
+  around?(): unknown;
+  /** Runs what calls the API for a request, once, amid what is to be around that. */
+  sending?(ticket: Ticket, send: () => void): void;
+  /** Runs what hands a result (or a chunk) on, once, amid what was around its request as it came. */
+  delivering?(subject: Ticket | Chunk<unknown>, deliver: () => void): void;
 }
 
-const METHODS = [
+/** Methods that are told a fact. */
+export const FACTS = [
   'arrived',
   'queued',
   'admitted',
@@ -43,6 +71,11 @@ const METHODS = [
   'settled',
 ] as const satisfies readonly (keyof Probe)[];
 
+/** Methods that run something. */
+export const CARRIERS = ['sending', 'delivering'] as const satisfies readonly (keyof Probe)[];
+
+const METHODS = [...FACTS, ...CARRIERS, 'opened', 'around'] as const;
+
 const containedBy = new WeakMap<Probe, Probe>();
 
 /** @throws TypeError for what is no probe */
@@ -53,26 +86,64 @@ export function checkProbe(probe: unknown): void {
   checkMethods('probe', probe, methods);
 }
 
+type Method = (...facts: unknown[]) => unknown;
+
 /** A probe that never throws: the first error of the one given is printed as a warning. */
 export function contain(probe: Probe | undefined): Probe | undefined {
   if (probe === undefined) return undefined;
   const known = containedBy.get(probe);
   if (known !== undefined) return known;
   let warned = false;
-  const safe: Partial<Record<keyof Probe, (...facts: unknown[]) => void>> = {};
-  for (const method of METHODS) {
-    if (probe[method] === undefined) continue;
-    safe[method] = (...facts) => {
+  const warn = (method: string, error: unknown) => {
+    if (warned) return;
+    warned = true;
+    process.emitWarning(`a headgate probe threw in \`${method}\`: ${String(error)}`);
+  };
+  const safe: Partial<Record<keyof Probe, Method>> = {};
+  for (const method of [...FACTS, 'around'] as const) {
+    const tell = probe[method] as Method | undefined;
+    if (tell !== undefined) safe[method] = quiet(probe, tell, (error) => warn(method, error));
+  }
+  for (const method of CARRIERS) {
+    const carry = probe[method] as Method | undefined;
+    if (carry === undefined) continue;
+    safe[method] = (subject, step) => {
+      const once = new Once(step as () => void);
       try {
-        Reflect.apply(probe[method] as () => void, probe, facts);
+        carry.call(probe, subject, once.run);
       } catch (error) {
-        if (warned) return;
-        warned = true;
-        process.emitWarning(`a headgate probe threw in \`${method}\`: ${String(error)}`);
+        if (!once.hasThrown(error)) warn(method, error);
       }
+      once.end();
     };
   }
-  containedBy.set(probe, safe);
-  containedBy.set(safe, safe);
-  return safe;
+  const open = probe.opened as Method | undefined;
+  if (open !== undefined) {
+    const opened = quiet(probe, open, (error) => warn('opened', error));
+    safe.opened = (read) => {
+      const close = opened(read);
+      return quiet(probe, typeof close === 'function' ? (close as Method) : () => {}, (error) =>
+        warn('opened', error),
+      );
+    };
+  }
+  containedBy.set(probe, safe as Probe);
+  return trust(safe as Probe);
+}
+
+/** Marks a probe as one that never throws: `contain` leaves it as it is. */
+export function trust(probe: Probe): Probe {
+  containedBy.set(probe, probe);
+  return probe;
+}
+
+function quiet(probe: Probe, tell: Method, onError: (error: unknown) => void): Method {
+  return (...facts) => {
+    try {
+      return tell.apply(probe, facts);
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+  };
 }

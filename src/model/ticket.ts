@@ -28,6 +28,8 @@ export interface Receiver {
    */
   ticketOf?(item: unknown, arrivedAt: number): Ticket | undefined;
   admitted(ticket: Ticket): void;
+  /** Of what waits without a ticket: a higher one goes first. Default 0. */
+  readonly priority?: number;
 }
 
 /** What the tickets of one subscription or limiter share. */
@@ -97,6 +99,8 @@ export class Ticket<out T = unknown> {
   verdict: Verdict | undefined = undefined;
   /** @internal why it may not be sent, once that is known; it then passes all gates for nothing */
   refusal: Error | undefined = undefined;
+  /** @internal the time of the clock, if it was read in this very turn; else NaN */
+  readAt = Number.NaN;
   /** @internal how often its gate has told it to wait on */
   rounds = 0;
   /** @internal minds its wait, while it waits for its first attempt */
@@ -172,7 +176,7 @@ export class Ticket<out T = unknown> {
       attempts: this.attempts,
       bytes: this.bytes,
       tokens: this.tokens,
-      durationMs: this.#origin.clock.now() - this.arrivedAt,
+      durationMs: this.ageMs,
     };
   }
 
@@ -187,6 +191,11 @@ export class Ticket<out T = unknown> {
   /** @internal the holder lets go: from now on somebody must take the ticket over */
   release(): void {
     this.#holder = undefined;
+  }
+
+  /** @internal ms since it came, by the clock of its gates */
+  get ageMs(): number {
+    return this.#origin.clock.now() - this.arrivedAt;
   }
 
   /** @internal whether it has waited anywhere */
@@ -236,6 +245,7 @@ export class Ticket<out T = unknown> {
   /** @internal an attempt is sent */
   sent(epoch: number): void {
     this.attempts += 1;
+    this.readAt = Number.NaN;
     this.epoch = epoch;
     this.isSent = true;
     this.verdict = undefined;

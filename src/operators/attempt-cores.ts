@@ -13,7 +13,6 @@ import { checkBoolean, checkChoice, checkFunction } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
-import { checkAttemptOptions, checkLimitOptions } from './attempt-checks.ts';
 import type { AttemptOptions, CircuitOptions, RateLimitOptions } from './attempt-options.ts';
 
 const MINUTE_MS = 60_000;
@@ -41,7 +40,7 @@ export interface CoreSurroundings {
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function attemptCoresOf(options: AttemptOptions, around: CoreSurroundings): AttemptCores {
-  checkAttemptOptions(options);
+  if (options.isFailure !== undefined) checkFunction('isFailure', options.isFailure);
   const { circuitBreaker, isFailure } = options;
   const pace = options.pace && new Pace(options.pace, containedRandom(around.random));
   return {
@@ -81,7 +80,6 @@ export function limitsOf(
   options: Pick<AttemptOptions, 'limits' | 'requestsPerMinute' | 'tokensPerMinute'>,
 ): Readonly<Record<string, RateLimit>> {
   const { limits, requestsPerMinute, tokensPerMinute } = options;
-  checkLimitOptions(options);
   return {
     ...limits,
     ...(requestsPerMinute !== undefined && {

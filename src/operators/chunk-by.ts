@@ -49,6 +49,9 @@ class Chunking<T> extends Subscriber<Sized<T>> {
   readonly #clock: Clock;
   readonly #probe: Probe | undefined;
   #timer: Timer | undefined;
+  #openedAt = 0;
+  /** What was around the items of the open chunk as they came. */
+  #arounds: unknown[] = [];
 
   constructor(out: Subscriber<Chunk<T>>, chunker: Chunker<T>, options: ChunkOptions) {
     super(out);
@@ -71,6 +74,7 @@ class Chunking<T> extends Subscriber<Sized<T>> {
     const overflowing = this.#chunker.add(item);
     if (opens || overflowing !== undefined) this.#startTimer();
     if (overflowing !== undefined) this.#emit(overflowing);
+    if (this.#probe !== undefined) this.#remember(this.#probe, opens || overflowing !== undefined);
     this.#emitIfAny(this.#chunker.full());
   }
 
@@ -97,7 +101,21 @@ class Chunking<T> extends Subscriber<Sized<T>> {
 
   #emit(chunk: Chunk<T>): void {
     if (this.#out.closed) return;
-    this.#probe?.chunkClosed?.(chunk.value.length, chunk.bytes, chunk.reason);
-    this.#out.next(chunk);
+    const probe = this.#probe;
+    if (probe !== undefined) {
+      const openMs = this.#clock.now() - this.#openedAt;
+      const closed = { chunk, openMs, arounds: this.#arounds };
+      this.#arounds = [];
+      probe.chunkClosed?.(chunk.value.length, chunk.bytes, chunk.reason, closed);
+    }
+    if (probe?.delivering === undefined) this.#out.next(chunk);
+    else probe.delivering(chunk, () => this.#out.next(chunk));
+  }
+
+  #remember(probe: Probe, opens: boolean): void {
+    if (opens) this.#openedAt = this.#clock.now();
+    if (probe.around === undefined) return;
+    const around = probe.around();
+    if (this.#arounds.length === 0 || this.#arounds.at(-1) !== around) this.#arounds.push(around);
   }
 }

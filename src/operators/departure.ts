@@ -16,7 +16,6 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
   readonly #order: InOrder<R | Outcome<T, R>> | undefined;
   readonly #flights = new Roster<Flight<T, R>>();
   #sourceDone = false;
-  gone = false;
 
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
@@ -44,6 +43,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     const flight = new Flight(ticket, dispatcher, this);
     this.#flights.add(flight);
     flight.slot = slot;
+    if (slot !== undefined) slot.carry = flight.carry;
     flight.send();
   }
 
@@ -58,6 +58,11 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     } finally {
       this.unsubscribe();
     }
+  }
+
+  /** From the start of the teardown: one that is cancelled may let another pass that waits. */
+  get gone(): boolean {
+    return this.#out.closed;
   }
 
   /** They are torn down in this order; `project` may have sent others meanwhile. */
@@ -94,8 +99,12 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
   crashed(flight: Flight<T, R>, error: unknown): void {
     try {
       // Downstream closes, and what is in flight is torn down in the order in which it was sent.
-      if (!this.#outcomes) this.#out.error(error);
-      else flight.release();
+      if (this.#outcomes) flight.release();
+      else {
+        const { carry } = flight;
+        if (carry === undefined) this.#out.error(error);
+        else carry(() => this.#out.error(error));
+      }
     } finally {
       if (this.#outcomes) {
         const { ticket } = flight;
@@ -112,9 +121,11 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     }
   }
 
-  #emit({ slot }: Flight<T, R>, result: R | Outcome<T, R>): void {
-    if (slot === undefined) this.#out.next(result);
-    else {
+  #emit({ slot, carry }: Flight<T, R>, result: R | Outcome<T, R>): void {
+    if (slot === undefined) {
+      if (carry === undefined) this.#out.next(result);
+      else carry(() => this.#out.next(result));
+    } else {
       this.#order?.push(slot, result);
       // The request may have ended while its result was handed on.
       this.#completeIfDone();
@@ -134,8 +145,6 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 
   /** Downstream has closed, whyever: what is in flight is abandoned. */
   #close(): void {
-    // One that is cancelled may let another of them pass that waits to be sent again.
-    this.gone = true;
     const errors: unknown[] = [];
     for (let flight = this.#flights.first; flight !== undefined; flight = this.#flights.first) {
       this.#flights.remove(flight);

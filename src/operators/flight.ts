@@ -78,7 +78,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
 
   #attempt(): void {
     const { ticket } = this;
-    const { feedback, probe, project } = this.#dispatcher;
+    const { feedback, probe } = this.#dispatcher;
     ticket.sent(feedback.epoch);
     this.#reported = false;
     this.#running = true;
@@ -87,12 +87,27 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     // Whoever was told may have unsubscribed.
     if (this.#over) return;
     try {
-      const result = project(ticket.value, this.#context);
-      if (result instanceof Promise) this.#await(result);
-      else if (!this.#over) this.#subscribe(from(result));
+      if (probe?.sending === undefined) this.#call(this.#context);
+      else {
+        const context = this.#context;
+        probe.sending(ticket, () => this.#call(context));
+      }
     } catch (error) {
       this.error(error);
     }
+  }
+
+  #call(context: AttemptContext): void {
+    const result = this.#dispatcher.project(this.ticket.value, context);
+    if (result instanceof Promise) this.#await(result);
+    else if (!this.#over) this.#subscribe(from(result));
+  }
+
+  /** Runs what hands results on, where something is to be around that. */
+  get carry(): ((deliver: () => void) => void) | undefined {
+    const { probe } = this.#dispatcher;
+    if (probe?.delivering === undefined) return undefined;
+    return (deliver) => probe.delivering?.(this.ticket, deliver);
   }
 
   /** @returns false when the attempt is over with this value */
@@ -205,7 +220,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   }
 
   #retry(verdict: Verdict, error: unknown): boolean {
-    const { feedback, retry, clock, random } = this.#dispatcher;
+    const { feedback, retry, clock, random, probe } = this.#dispatcher;
     const { retryAfterMs = 0 } = verdict;
     if (verdict.retry !== false && retryAfterMs > feedback.maxRetryAfterMs) {
       discard(error);
@@ -230,14 +245,15 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     }
     if (delayMs === undefined) return false;
     this.ticket.unsent();
-    const wait = new RetryWait(this.ticket, this.#gates, {
+    const waiting = {
       ready: () => this.send(),
       // A response that was let go is no error that a user could read.
       expired: () =>
         this.#crash(
           isFailedResponse(error) ? new DeadlineExceededError(retry.deadlineMs, error) : error,
         ),
-    });
+    };
+    const wait = new RetryWait(this.ticket, this.#gates, waiting, probe);
     this.#wait = wait;
     // The attempt is torn down before the next one, which may follow in this very turn.
     try {

@@ -5,6 +5,8 @@ export interface Slot<R> {
   readonly results: R[];
   done: boolean;
   next: Slot<R> | undefined;
+  /** Runs what hands its results on, where something is to be around that. */
+  carry: ((deliver: () => void) => void) | undefined;
 }
 
 /** Hands results on in the order in which their slots were opened. */
@@ -24,7 +26,7 @@ export class InOrder<R> {
   }
 
   open(): Slot<R> {
-    const slot: Slot<R> = { results: [], done: false, next: undefined };
+    const slot: Slot<R> = { results: [], done: false, next: undefined, carry: undefined };
     if (this.#tail === undefined) this.#head = slot;
     else this.#tail.next = slot;
     this.#tail = slot;
@@ -46,7 +48,10 @@ export class InOrder<R> {
     this.#flushing = true;
     for (let slot = this.#head; slot !== undefined; slot = this.#head) {
       // The list grows while it is gone through if a subscriber comes back with more.
-      for (const result of slot.results) this.#out.next(result);
+      for (const result of slot.results) {
+        if (slot.carry === undefined) this.#out.next(result);
+        else slot.carry(() => this.#out.next(result));
+      }
       slot.results.length = 0;
       if (!slot.done) break;
       this.#head = slot.next;

@@ -2,6 +2,7 @@ import { estimateBytes, estimateTokens } from '../estimate/estimate.ts';
 import { checkAmount, checkFunction, checkInteger, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
 import { EstimatorError } from '../model/errors.ts';
+import type { Mode } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
 import { Sized } from '../model/sized.ts';
@@ -40,12 +41,16 @@ export interface Attendance {
   refusal(ticket: Ticket): Error | undefined;
   arrived(ticket: Ticket): void;
   settled(ticket: Ticket, outcome: SettleOutcome): void;
+  /** So many have gone that waited without a ticket. */
+  abandoned(count: number): void;
 }
 
 export interface IntakeSurroundings {
   readonly clock: Clock;
   readonly probe: Probe | undefined;
   readonly attendance?: Attendance | undefined;
+  /** Whose mode is in force. */
+  readonly feedback?: { readonly mode: Mode } | undefined;
 }
 
 /** Makes tickets of what arrives at the first gate. */
@@ -55,19 +60,27 @@ export class Intake<T> implements Origin {
   /** Whether each request needs its ticket as it arrives. */
   readonly needsTickets: boolean;
   readonly #attendance: Attendance | undefined;
+  readonly #feedback: { readonly mode: Mode } | undefined;
   readonly #options: RequestOptions<T>;
   #next = 0;
 
-  constructor({ clock, probe, attendance }: IntakeSurroundings, options: RequestOptions<T> = {}) {
+  constructor(around: IntakeSurroundings, options: RequestOptions<T> = {}) {
+    const { clock, probe, attendance, feedback } = around;
     this.clock = clock;
     this.probe = probe;
     this.needsTickets = probe !== undefined || options.priority !== undefined;
     this.#attendance = attendance;
+    this.#feedback = feedback;
     this.#options = options;
   }
 
   tokensOf(value: unknown, bytes: number): number {
     return estimateTokens(value, bytes);
+  }
+
+  /** So many have gone that waited without a ticket. */
+  abandoned(count: number): void {
+    this.#attendance?.abandoned(count);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
@@ -96,7 +109,7 @@ export class Intake<T> implements Origin {
       const refusal = this.#attendance.refusal(ticket);
       if (refusal !== undefined) ticket.refuse(refusal);
     }
-    this.probe?.arrived?.(ticket);
+    this.probe?.arrived?.(ticket, this.#feedback);
     return ticket;
   }
 

@@ -192,6 +192,8 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     if (this.#isPerAttempt) passesAgain(ticket, this.#gate);
     ticket.release();
     this.#out.next(ticket);
+    // Whoever keeps it may come to the next gate at another time.
+    ticket.readAt = Number.NaN;
     // A gate further down may have handed it on in the same turn: then that one watches.
     if (ticket.isAdrift && ticket.transit === undefined) this.#watch(ticket);
   }

@@ -1,5 +1,6 @@
 import type { Gate } from '../gate/gate.ts';
 import type { Clock, Timer } from '../model/clock.ts';
+import type { Probe } from '../model/probe.ts';
 import type { Receiver, Ticket } from '../model/ticket.ts';
 
 /** Who is told how a wait ended: exactly one of the two, unless it is cancelled. */
@@ -16,16 +17,18 @@ export class RetryWait implements Receiver {
   readonly #ticket: Ticket;
   readonly #gates: readonly Gate[];
   readonly #waiting: Waiting;
+  readonly #probe: Probe | undefined;
   #delay: Timer | undefined = undefined;
   #deadline: Timer | undefined = undefined;
   #passed = 0;
   /** Where the request waits. */
   #waitsAt: Gate | undefined = undefined;
 
-  constructor(ticket: Ticket, gates: readonly Gate[], waiting: Waiting) {
+  constructor(ticket: Ticket, gates: readonly Gate[], waiting: Waiting, probe?: Probe) {
     this.#ticket = ticket;
     this.#gates = gates;
     this.#waiting = waiting;
+    this.#probe = probe;
   }
 
   /**
@@ -45,9 +48,13 @@ export class RetryWait implements Receiver {
     }
     if (delayMs === 0) this.#enterGates();
     else {
+      this.#probe?.queued?.(this.#ticket, 'retry');
+      // Whoever was told may have unsubscribed.
+      if (this.gone) return;
       this.#delay = clock.setTimer(() => {
         this.#ticket.waited('retry', delayMs, 1);
-        this.#enterGates();
+        this.#probe?.admitted?.(this.#ticket, 'retry', delayMs, 1);
+        if (!this.gone) this.#enterGates();
       }, delayMs);
     }
   }

@@ -12,6 +12,7 @@ import { surroundings } from './common-options.ts';
 import { followConcurrency } from './concurrency-limit.ts';
 import { GATE_KEYS, type GateOptions, gatesOf, sendThrough, setConcurrency } from './gates.ts';
 import { checkRequestOptions, Intake, REQUEST_KEYS, type RequestOptions } from './intake.ts';
+import { watchGates } from './reading.ts';
 import {
   checkResultOptions,
   checkRetryOptions,
@@ -73,6 +74,7 @@ export function throttle<T, O extends ObservableInput<unknown>>(
     new Observable((out) => {
       const gates = openGates({ isPrioritized: options.priority !== undefined });
       out.add(() => gates.attempt.close());
+      out.add(watchGates(around.probe, gates));
       followConcurrency(out, options, (limit) => setConcurrency(limit, gates));
       followMaxBytes(out, options, gates.byteBudget);
       // A wrong limit may have come at once.
@@ -87,6 +89,7 @@ export function throttle<T, O extends ObservableInput<unknown>>(
           probe: around.probe,
         },
       );
-      sendThrough(source, out, gates, new Intake(around, options), dispatcher, options);
+      const intake = new Intake({ ...around, feedback: gates.feedback }, options);
+      sendThrough(source, out, gates, intake, dispatcher, options);
     });
 }

@@ -33,7 +33,7 @@ describe('options that are refused at once', () => {
     [null, 'the options of backoff must be an object, got null'],
     [[], 'the options of backoff must be an object, got an array of 0'],
     [{ clock: new ManualClock() }, '`clock` is no option of backoff'],
-    [{ reopen: 'none' }, '`reopen` must be one of "probe", "all", got "none"'],
+    [{ reopen: 'none' }, '`backoff.reopen` must be one of "probe", "all", got "none"'],
   ])('backoff: %j', (backoff, message) => {
     expect(() => throttle(send, { backoff } as ThrottleOptions)).toThrow(message);
   });

@@ -43,9 +43,9 @@ describe('configure', () => {
     [{ limits: null }, '`limits` must'],
     [{ requestsPerMinute: 5 }, 'no limit is named "requests"'],
     [{ tokensPerMinute: 0 }, '`tokensPerMinute` must be a finite number >= 1, got 0'],
-    [{ pace: { intervalMs: -1 } }, '`intervalMs` must be a finite number >= 0, got -1'],
-    [{ pace: { intervalMs: 50, maxIntervalMs: 40 } }, '`maxIntervalMs` must be'],
-    [{ pace: { intervalMs: 50, jitter: 2 } }, '`jitter` must be'],
+    [{ pace: { intervalMs: -1 } }, '`pace.intervalMs` must be a finite number >= 0, got -1'],
+    [{ pace: { intervalMs: 50, maxIntervalMs: 40 } }, '`pace.maxIntervalMs` must be'],
+    [{ pace: { intervalMs: 50, jitter: 2 } }, '`pace.jitter` must be'],
     [{ pace: { interval: 50 } }, '`interval` is no option of pace'],
     [{ pace: null }, 'the options of pace must be an object, got null'],
     [{ maxQueue: -1 }, '`maxQueue` must be an integer >= 0, got -1'],
@@ -69,7 +69,6 @@ describe('configure', () => {
   it('takes no limits without a name', () => {
     const { limiter } = rig(options);
     expect(() => limiter.configure({ limits: {} })).toThrow('`limits` must name at least 1 limit');
-    expect(() => rig().limiter.configure({ limits: {} })).toThrow('`limits` cannot change');
   });
 
   it.each([null, undefined, 5, 'x', []])('needs an object: %j is none', (changes) => {

@@ -104,8 +104,7 @@ export class Chain {
 
   send(traveller: Traveller): void {
     traveller.inFlight = true;
-    traveller.ticket.epoch = this.backoff.epoch;
-    traveller.ticket.attempts += 1;
+    traveller.ticket.sent(this.backoff.epoch);
     this.sent += 1;
     const { plan, ticket } = traveller;
     if (ticket.attempts > 3) return;

@@ -38,6 +38,8 @@ export class RateLimits {
   readonly #limits: readonly NamedLimit[];
   readonly #table: CostTable;
   readonly #free: Costs;
+  /** Whether a limit is charged only when the actual is known. */
+  #hasActual: boolean;
   #now = Number.NEGATIVE_INFINITY;
 
   /** @throws RangeError or TypeError that names the option, its bound and the value */
@@ -46,6 +48,7 @@ export class RateLimits {
     this.#limits = rules.map((rule) => ({ rule, state: new ALGORITHMS[rule.algorithm](rule) }));
     this.#table = new CostTable(rules.map(({ name }) => name));
     this.#free = rules.map(() => 0);
+    this.#hasActual = rules.some(({ charge }) => charge === 'actual');
   }
 
   get names(): readonly string[] {
@@ -114,6 +117,11 @@ export class RateLimits {
     return new RateLimitExceededError(limit, cost, available, retryAfterMs);
   }
 
+  /** Whether a cost can ever pass one of the limits. */
+  holds(index: number, cost: number): boolean {
+    return cost <= (this.#limits[index] as NamedLimit).rule.maxCost;
+  }
+
   /** The error of costs that no wait is enough for; undefined if there are none. */
   aboveLimit(costs: Costs): CostAboveLimitError | undefined {
     for (let index = 0; index < this.#limits.length; index += 1) {
@@ -146,6 +154,16 @@ export class RateLimits {
       const amount = amounts[index] as number;
       if (amount > 0) (this.#limits[index] as NamedLimit).state.charge(amount, at);
     }
+  }
+
+  /**
+   * Ends a reservation that cost what was expected. @returns false, and does nothing, where a limit
+   * is charged the actual alone: then `settle` has to
+   */
+  conclude(reservation: Reservation): boolean {
+    if (this.#hasActual) return false;
+    if (reservation.owner === this) reservation.owner = undefined;
+    return true;
   }
 
   /**
@@ -227,6 +245,7 @@ export class RateLimits {
       limit.state.resize(rule, at);
       limit.rule = rule;
     }
+    this.#hasActual = this.#limits.some(({ rule }) => rule.charge === 'actual');
   }
 
   #advance(now: number): number {

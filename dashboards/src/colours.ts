@@ -1,0 +1,35 @@
+/** Gates in the order in which requests pass them, each with the colour it has in every panel. */
+export const GATE_COLOURS = {
+  retry: '#FF85C0',
+  concurrency: '#5794F2',
+  byteBudget: '#B877D9',
+  pace: '#33B5A9',
+  rateLimit: '#FADE2A',
+  backoff: '#FF9830',
+  circuitBreaker: '#F2495C',
+} as const;
+
+export type Gate = keyof typeof GATE_COLOURS;
+
+export const OUTCOME_COLOURS = {
+  ok: '#73BF69',
+  failed: '#C4162A',
+  rejected: '#E0B400',
+  cancelled: '#8E8E8E',
+  reclaimed: '#705DA0',
+} as const;
+
+/** States, from good to bad; `idle` is neither. */
+export const STATE = {
+  good: '#56A64B',
+  fair: '#E5AC0E',
+  bad: '#E02F44',
+  idle: '#6E7687',
+} as const;
+
+/** A limit, and what is used of it. */
+export const LIMIT_COLOUR = '#9FA7B3';
+export const USAGE_COLOUR = '#3274D9';
+
+/** Percentiles, from light to dark. */
+export const QUANTILE_COLOURS = { p50: '#96D98D', p95: '#F2CC0C', p99: '#FA6400' } as const;

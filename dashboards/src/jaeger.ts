@@ -1,0 +1,81 @@
+import { DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
+
+import { ATTRIBUTES, SPANS } from '../../src/telemetry/names.ts';
+import { chosen } from './chosen.ts';
+
+/** What is searched for. */
+interface Search {
+  readonly title: string;
+  readonly tooltip: string;
+  readonly operation: string;
+  /** Attributes that a span must have. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** A duration as Jaeger writes it, such as `1s`. */
+  readonly minDuration?: string;
+}
+
+/** Grafana puts the chosen limiter in here; it must not be encoded before. */
+const CHOSEN_LIMITER = chosen('limiter:percentencode');
+
+/**
+ * Links to Jaeger's search page for the chosen time range.
+ *
+ * @param isForMany several limiters may be chosen, which one search cannot ask for
+ */
+export function jaegerSearches(isForMany: boolean): DashboardLinkBuilder[] {
+  const searches: Search[] = [
+    {
+      title: 'Slow requests',
+      tooltip: 'Requests that took over a second, in Jaeger: see which gate each of them waited at',
+      operation: SPANS.request.name,
+      minDuration: '1s',
+    },
+    {
+      title: 'Attempts with 429',
+      tooltip: 'Attempts that were answered 429, in Jaeger: see when they were sent, and what next',
+      operation: SPANS.attempt.name,
+      tags: { [ATTRIBUTES.errorType]: '429' },
+    },
+    {
+      title: 'Long waits',
+      tooltip: 'Waits of over a second at one gate, in Jaeger',
+      operation: SPANS.wait.name,
+      minDuration: '1s',
+    },
+  ];
+  return searches.map((search) => jaegerSearch(search, isForMany));
+}
+
+function jaegerSearch(search: Search, isForMany: boolean): DashboardLinkBuilder {
+  return new DashboardLinkBuilder(search.title)
+    .type(DashboardLinkType.Link)
+    .icon('external link')
+    .tooltip(search.tooltip)
+    .url(searchUrl(search, isForMany))
+    .targetBlank(true);
+}
+
+/** Jaeger takes microseconds, Grafana gives milliseconds. */
+function searchUrl({ operation, tags, minDuration }: Search, isForMany: boolean): string {
+  // Of the spans of a request only the outermost one tells the limiter.
+  const isOfOne = !isForMany && operation === SPANS.request.name;
+  const wanted = { ...tags, ...(isOfOne ? { [ATTRIBUTES.name]: CHOSEN_LIMITER } : {}) };
+  const parts = [
+    `service=${chosen('service:percentencode')}`,
+    `operation=${operation}`,
+    'lookback=custom',
+    `start=${chosen('__from')}000`,
+    `end=${chosen('__to')}000`,
+    'limit=50',
+  ];
+  if (minDuration !== undefined) parts.push(`minDuration=${minDuration}`);
+  if (Object.keys(wanted).length > 0) parts.push(`tags=${encoded(wanted)}`);
+  return `${chosen('jaeger')}/search?${parts.join('&')}`;
+}
+
+function encoded(tags: Readonly<Record<string, string>>): string {
+  return encodeURIComponent(JSON.stringify(tags)).replace(
+    encodeURIComponent(CHOSEN_LIMITER),
+    CHOSEN_LIMITER,
+  );
+}

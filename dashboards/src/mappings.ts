@@ -1,0 +1,59 @@
+import { MappingType, type ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
+import { GATE_COLOURS, STATE } from './colours.ts';
+import { LABELS } from './metrics.ts';
+import { max, series, sum } from './promql.ts';
+
+/** Shows numbers as words: the n-th word for n. */
+function words(...texts: readonly (readonly [text: string, colour: string])[]): ValueMapping[] {
+  const options = texts.map(([text, color], index) => [String(index), { text, color, index }]);
+  return [{ type: MappingType.ValueToText, options: Object.fromEntries(options) }];
+}
+
+const GATES = Object.entries(GATE_COLOURS);
+
+/**
+ * Which gate binds, as a number for each limiter: 0 for none, else its place in the order of
+ * passing. Requests in an earlier queue wait because a later one does, so the last queue binds.
+ */
+export function bindingGate(): string {
+  const kept = [LABELS.name, LABELS.gate];
+  const ranked = GATES.map(([gate], index) => {
+    const queued = series('queued', { [LABELS.gate]: `="${gate}"` });
+    return `${index + 1} * (${sum(kept, queued)} > bool 0)`;
+  });
+  return max([LABELS.name], ranked.join(' or '));
+}
+
+export const BINDING_WORDS = words(['nothing waits', STATE.good], ...GATES);
+
+/** 0 in normal mode, 1 in throttled mode, for each limiter. */
+export function throttledMode(): string {
+  return max([LABELS.name], series('mode', { [LABELS.mode]: '="throttled"' }));
+}
+
+export const MODE_WORDS = words(['normal', STATE.good], ['throttled', STATE.bad]);
+
+/** 0 while the circuit breaker is closed, 1 while it is half-open, 2 while it is open. */
+export function breakerState(): string {
+  const kept = [LABELS.name, LABELS.state];
+  const inState = (match: string) => max(kept, series('circuit', { [LABELS.state]: match }));
+  const closed = `0 * ${inState('="closed"')}`;
+  return max(
+    [LABELS.name],
+    `${closed} or ${inState('=~"half.open"')} or 2 * ${inState('="open"')}`,
+  );
+}
+
+export const BREAKER_WORDS = words(
+  ['closed', STATE.good],
+  ['half-open', STATE.fair],
+  ['open', STATE.bad],
+);
+
+/** The concurrency limit of the mode in force: the others' are what they would be. */
+export function concurrencyLimit(): string {
+  const kept = [LABELS.name, LABELS.mode];
+  const limits = sum(kept, series('concurrencyLimit'));
+  const modes = max(kept, series('mode'));
+  return sum([LABELS.name], `${limits} and (${modes} == 1)`);
+}

@@ -1,0 +1,85 @@
+import { LIMIT_COLOUR, OUTCOME_COLOURS, STATE, USAGE_COLOUR } from '../colours.ts';
+import {
+  BINDING_WORDS,
+  bindingGate,
+  concurrencyLimit,
+  MODE_WORDS,
+  throttledMode,
+} from '../mappings.ts';
+import { LABELS } from '../metrics.ts';
+import {
+  byLevel,
+  coloured,
+  dashed,
+  fixed,
+  levelLines,
+  levels,
+  type PanelMaker,
+  query,
+  stacked,
+  timeline,
+  timeSeries,
+} from '../parts.ts';
+import { orZero, quotient, series, sumRate } from '../promql.ts';
+
+export function throughput(): PanelMaker {
+  const panel = stacked({
+    title: 'Requests ended, by outcome',
+    description:
+      'Throughput. "rejected": a limit of your own refused it and it was never sent. "reclaimed": a ticket was lost between gates, which is a bug in an operator between them.',
+    unit: 'reqps',
+  }).withTarget(query(sumRate([LABELS.outcome], 'requests'), `{{${LABELS.outcome}}}`));
+  return coloured(panel, OUTCOME_COLOURS);
+}
+
+export function throttledRate(): PanelMaker {
+  const byName = [LABELS.name];
+  const attempts = sumRate(byName, 'attempts');
+  const throttled = sumRate(byName, 'attempts', { [LABELS.errorType]: '="429"' });
+  return timeSeries({
+    title: '429 answers, share of attempts',
+    description:
+      'How often the API turns each limiter away. The dashed line is 5 %, where an alert starts to count.',
+    unit: 'percentunit',
+  })
+    .axisSoftMax(0.06)
+    .thresholds(levels([null, 'transparent'], [0.05, STATE.bad]))
+    .thresholdsStyle(levelLines())
+    .withTarget(query(quotient(orZero(throttled, attempts), attempts), `{{${LABELS.name}}}`));
+}
+
+export function modeTimeline(): PanelMaker {
+  return timeline({
+    title: 'Mode over time',
+    description: 'Since when, and how often, each limiter is in throttled mode.',
+    unit: 'none',
+  })
+    .mappings(MODE_WORDS)
+    .colorScheme(byLevel())
+    .withTarget(query(throttledMode(), `{{${LABELS.name}}}`));
+}
+
+export function bindingTimeline(): PanelMaker {
+  return timeline({
+    title: 'What bound, over time',
+    description:
+      'The gate that requests of each limiter waited for. The colour of a gate is the same in every panel.',
+    unit: 'none',
+  })
+    .mappings(BINDING_WORDS)
+    .colorScheme(byLevel())
+    .withTarget(query(bindingGate(), `{{${LABELS.name}}}`));
+}
+
+export function inFlight(): PanelMaker {
+  return timeSeries({
+    title: 'In flight, against the limit',
+    description:
+      'Attempts that run now, and how many may. Well below the limit while requests wait: another gate binds. The limit falls in throttled mode, and moves if it is adaptive.',
+    unit: 'short',
+  })
+    .withTarget(query(`sum(${series('active')})`, 'in flight'))
+    .withTarget(query(`sum(${concurrencyLimit()})`, 'limit'))
+    .overrideByName('in flight', [fixed(USAGE_COLOUR)])
+    .overrideByName('limit', dashed(LIMIT_COLOUR));
+}

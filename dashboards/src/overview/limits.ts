@@ -1,0 +1,82 @@
+import { LIMIT_COLOUR, STATE, USAGE_COLOUR } from '../colours.ts';
+import { BREAKER_WORDS, breakerState } from '../mappings.ts';
+import { LABELS } from '../metrics.ts';
+import {
+  byLevel,
+  dashed,
+  fixed,
+  levelLines,
+  levels,
+  type PanelMaker,
+  query,
+  rightAxis,
+  timeline,
+  timeSeries,
+} from '../parts.ts';
+import { quotient, series, sum, sumRate } from '../promql.ts';
+
+export function byteBudget(): PanelMaker {
+  return timeSeries({
+    title: 'Bytes in flight, against the budget',
+    description:
+      'Estimated bytes of the requests that run. Above the budget: one large request overdraws it, and nothing else starts until it ends. In throttled mode each request counts for more.',
+    unit: 'bytes',
+  })
+    .withTarget(query(`sum(${series('bytesUsed')})`, 'in flight'))
+    .withTarget(query(`sum(${series('bytesLimit')})`, 'budget'))
+    .withTarget(query(sumRate([], 'requestSize'), 'sent a second'))
+    .overrideByName('in flight', [fixed(USAGE_COLOUR)])
+    .overrideByName('budget', dashed(LIMIT_COLOUR))
+    .overrideByName('sent a second', [fixed(STATE.good), ...rightAxis('Bps')]);
+}
+
+export function rateLimits(): PanelMaker {
+  const by = [LABELS.name, LABELS.limit];
+  const usage = sum(by, series('rateUsed'));
+  const limit = sum(by, series('rateLimit'));
+  return timeSeries({
+    title: 'Use of each rate limit',
+    description:
+      'Share of each limit’s window that is used up. A limit near 100 % is the one to raise; one that stays low costs nothing.',
+    unit: 'percentunit',
+  })
+    .axisSoftMax(1)
+    .thresholds(levels([null, 'transparent'], [0.98, STATE.fair]))
+    .thresholdsStyle(levelLines())
+    .noValue('no rate limit is set')
+    .withTarget(query(quotient(usage, limit), `{{${LABELS.name}}} {{${LABELS.limit}}}`));
+}
+
+export function adaptivePace(): PanelMaker {
+  return timeSeries({
+    title: 'Adaptive rate and interval',
+    description:
+      'The rate that each limiter aims at and where it has that from (your limit, the API’s headers, or learned from its answers), beside the rate at which it sends. On the right: the time between two dispatches.',
+    unit: 'reqps',
+  })
+    .noValue('no rate is set or learned')
+    .withTarget(
+      query(
+        sum([LABELS.name, LABELS.source], series('rateTarget')),
+        `{{${LABELS.name}}} target, {{${LABELS.source}}}`,
+      ),
+    )
+    .withTarget(query(sumRate([LABELS.name], 'attempts'), `{{${LABELS.name}}} sent`))
+    .withTarget(
+      query(`max by (${LABELS.name}) (${series('interval')})`, `{{${LABELS.name}}} interval`),
+    )
+    .overrideByRegexp('/ interval$/', rightAxis('s'));
+}
+
+export function breakerTimeline(): PanelMaker {
+  return timeline({
+    title: 'Circuit breaker over time',
+    description:
+      'Open: nothing is sent. Half-open: a probe is. Often open means that the API is down, or that its errors are of the request’s own making.',
+    unit: 'none',
+  })
+    .mappings(BREAKER_WORDS)
+    .colorScheme(byLevel())
+    .noValue('no circuit breaker is set')
+    .withTarget(query(breakerState(), `{{${LABELS.name}}}`));
+}

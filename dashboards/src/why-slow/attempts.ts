@@ -1,0 +1,91 @@
+import { OUTCOME_COLOURS, STATE } from '../colours.ts';
+import { LABELS } from '../metrics.ts';
+import {
+  coloured,
+  levelLines,
+  levels,
+  type PanelMaker,
+  query,
+  stacked,
+  timeSeries,
+} from '../parts.ts';
+import { labelMissing, quantile, series, sumRate } from '../promql.ts';
+import { retryRatio } from './summary.ts';
+
+export function attemptsByError(): PanelMaker {
+  const attempts = labelMissing(LABELS.errorType, 'ok', sumRate([LABELS.errorType], 'attempts'));
+  const panel = stacked({
+    title: 'Attempts, by what they ended with',
+    description:
+      'What the API answered. 429: too much. 503 and 529: it is overloaded. 4xx: the requests are wrong, and no pace will help.',
+    unit: 'reqps',
+  }).withTarget(query(attempts, `{{${LABELS.errorType}}}`));
+  return coloured(panel, { ok: OUTCOME_COLOURS.ok, 429: STATE.bad });
+}
+
+export function retries(): PanelMaker {
+  return timeSeries({
+    title: 'Retries a request, over time',
+    description: 'Attempts beyond the first. The dashed line: half of the load is work done again.',
+    unit: 'none',
+  })
+    .axisSoftMax(0.6)
+    .thresholds(levels([null, 'transparent'], [0.5, STATE.bad]))
+    .thresholdsStyle(levelLines())
+    .noValue('nothing has ended')
+    .withTarget(query(retryRatio(), 'retries'));
+}
+
+export function backoffLengths(): PanelMaker {
+  const panel = timeSeries({
+    title: 'Length of backoffs',
+    description:
+      'How long a 429 closed the gate: as the API asked (retry_after), or as headgate chose because it did not ask (computed).',
+    unit: 's',
+  }).noValue('no backoff');
+  for (const [name, q] of [
+    ['p50', 0.5],
+    ['p95', 0.95],
+  ] as const) {
+    const length = quantile(q, [LABELS.source], 'backoffDuration');
+    panel.withTarget(query(length, `{{${LABELS.source}}} ${name}`));
+  }
+  return panel;
+}
+
+export function deniedByLimit(): PanelMaker {
+  return timeSeries({
+    title: 'Held back or refused, by rate limit',
+    description: 'How often each rate limit made a request wait, or refused it.',
+    unit: 'reqps',
+  })
+    .noValue('no rate limit is set')
+    .withTarget(query(sumRate([LABELS.limit], 'rateDenied'), `{{${LABELS.limit}}}`));
+}
+
+export function errorDurations(): PanelMaker {
+  const worst = quantile(0.95, [LABELS.errorType], 'requestDuration');
+  return timeSeries({
+    title: 'Request p95, by how it ended',
+    description:
+      'Whether the slow requests are those that fail. Errors that take long are time-outs; errors that come at once cost little.',
+    unit: 's',
+  }).withTarget(query(labelMissing(LABELS.errorType, 'ok', worst), `{{${LABELS.errorType}}}`));
+}
+
+export function limitUse(): PanelMaker {
+  const usage = series('rateUsed');
+  const limit = series('rateLimit');
+  return timeSeries({
+    title: 'Left of each rate limit',
+    description: 'What may still be sent in each limit’s window, in the limit’s own unit.',
+    unit: 'short',
+  })
+    .noValue('no rate limit is set')
+    .withTarget(
+      query(
+        `clamp_min(sum by (${LABELS.limit}) (${limit}) - sum by (${LABELS.limit}) (${usage}), 0)`,
+        `{{${LABELS.limit}}}`,
+      ),
+    );
+}

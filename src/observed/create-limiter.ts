@@ -1,0 +1,21 @@
+import { type Limiter, createLimiter as plainLimiter } from '../limiter/limiter.ts';
+import type { LimiterOptions as PlainOptions } from '../limiter/limiter-options.ts';
+import type { Watched } from '../telemetry/telemetry.ts';
+import { split, withTelemetry } from './watched.ts';
+
+export interface LimiterOptions extends PlainOptions, Watched {}
+
+/**
+ * Makes one set of gates for everybody who uses one API key: streams and promises wait in the same
+ * queues, higher priorities first, and first come first served within one.
+ *
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * const limiter = createLimiter({ concurrency: 50, requestsPerMinute: 10_000 });
+ * prompts$.pipe(limiter.throttle((prompt) => client.complete(prompt))).subscribe(save);
+ * const answer = await limiter.run(() => client.complete('ready?'), { priority: 1 });
+ */
+export function createLimiter(options: LimiterOptions = {}): Limiter {
+  const { watched, plain } = split(options);
+  return plainLimiter(withTelemetry(plain, watched));
+}

@@ -1,0 +1,54 @@
+import type { Attributes } from '@opentelemetry/api';
+import { Labels } from './labels.ts';
+
+/** A count for each of a few values of an attribute. */
+export class Counts {
+  readonly #counts = new Map<string, { readonly attributes: Attributes; count: number }>();
+  readonly #labels: Labels;
+  readonly #attributes: Attributes;
+  readonly #key: string;
+
+  /**
+   * @param attributes what all have
+   * @param key the attribute that tells them apart
+   * @param from values that are counted from the start, from 0
+   * @param most how many other values are told apart
+   */
+  constructor(attributes: Attributes, key: string, from: readonly string[], most: number) {
+    this.#attributes = attributes;
+    this.#key = key;
+    this.#labels = new Labels(most);
+    for (const value of from) this.#counts.set(value, this.#entry(value));
+  }
+
+  /** The empty value: without the attribute. */
+  add(value: string, by = 1): void {
+    let entry = this.#counts.get(value);
+    if (entry === undefined) {
+      const label = this.#labels.of(value);
+      entry = this.#counts.get(label) ?? this.#entry(label);
+      this.#counts.set(label, entry);
+    }
+    entry.count += by;
+  }
+
+  /** Sets all to 0. */
+  clear(): void {
+    for (const entry of this.#counts.values()) entry.count = 0;
+  }
+
+  /** The attributes with which a value is told. */
+  attributesOf(value: string): Attributes {
+    this.add(value, 0);
+    return (this.#counts.get(value) ?? this.#counts.get(this.#labels.of(value)))?.attributes ?? {};
+  }
+
+  each(tell: (count: number, attributes: Attributes) => void): void {
+    for (const { count, attributes } of this.#counts.values()) tell(count, attributes);
+  }
+
+  #entry(value: string) {
+    const own = value === '' ? {} : { [this.#key]: value };
+    return { attributes: { ...this.#attributes, ...own }, count: 0 };
+  }
+}

@@ -1,0 +1,126 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { Reading } from '../model/reading.ts';
+import { Counts } from './counts.ts';
+import type { ObservedKey } from './instruments.ts';
+import { ATTRIBUTES } from './names.ts';
+
+const GATES = [
+  'concurrency',
+  'byteBudget',
+  'backoff',
+  'circuitBreaker',
+  'rateLimit',
+  'pace',
+  'retry',
+] as const;
+const MODES = ['normal', 'throttled'] as const;
+const STATES = ['closed', 'open', 'half-open'] as const;
+/** Rate limits that are told apart. */
+export const MOST_LIMITS = 20;
+
+/** Tells the value of a gauge. */
+export type Observe = (key: ObservedKey, value: number, attributes: Attributes) => void;
+
+/**
+ * The gauges of one name. Amounts of several instances are summed; of intervals the longest counts,
+ * and a mode or a state is in force where it is in one of them. What was told once is told for ever,
+ * as 0 where it is gone: what is not told keeps its last value.
+ */
+export class Gauges {
+  readonly #name: Attributes;
+  readonly #waiting: Counts;
+  readonly #modes: Counts;
+  readonly #slots: Counts;
+  readonly #states: Counts;
+  readonly #used: Counts;
+  readonly #limits: Counts;
+  readonly #rates: Counts;
+  readonly #seen = new Set<ObservedKey>();
+
+  constructor(name: Attributes) {
+    const { gate, mode, state, limit, source } = ATTRIBUTES;
+    this.#name = name;
+    this.#waiting = new Counts(name, gate, GATES, 0);
+    this.#modes = new Counts(name, mode, MODES, 0);
+    this.#slots = new Counts(name, mode, MODES, 0);
+    this.#states = new Counts(name, state, STATES, 0);
+    this.#used = new Counts(name, limit, [], MOST_LIMITS);
+    this.#limits = new Counts(name, limit, [], MOST_LIMITS);
+    this.#rates = new Counts(name, source, [], 3);
+  }
+
+  /** @param retrying requests between two attempts */
+  observe(readings: readonly Reading[], retrying: number, observe: Observe): void {
+    this.#sum(readings, retrying);
+    this.#waiting.each((count, attributes) => observe('queued', count, attributes));
+    this.#modes.each((count, attributes) => observe('mode', count, attributes));
+    this.#used.each((used, attributes) => observe('rateUsed', used, attributes));
+    this.#limits.each((limit, attributes) => observe('rateLimit', limit, attributes));
+    this.#rates.each((rate, attributes) => observe('rateTarget', rate, attributes));
+    if (this.#sees('concurrencyLimit', readings, ({ slots }) => slots)) {
+      this.#slots.each((slots, attributes) => observe('concurrencyLimit', slots, attributes));
+    }
+    if (this.#sees('circuit', readings, ({ circuit }) => circuit)) {
+      this.#states.each((count, attributes) => observe('circuit', Math.min(count, 1), attributes));
+    }
+    const tell = (key: ObservedKey, value: number) => observe(key, value, this.#name);
+    tell('backoffActive', readings.some(({ isBackingOff }) => isBackingOff) ? 1 : 0);
+    if (this.#sees('bytesUsed', readings, ({ bytes }) => bytes)) {
+      tell(
+        'bytesUsed',
+        sum(readings, ({ bytes }) => bytes?.used),
+      );
+      tell(
+        'bytesLimit',
+        sum(readings, ({ bytes }) => bytes?.limit),
+      );
+    }
+    if (this.#sees('interval', readings, ({ intervalMs }) => intervalMs)) {
+      tell('interval', Math.max(0, ...readings.map(({ intervalMs = 0 }) => intervalMs)) / 1000);
+    }
+    if (this.#sees('progressCompleted', readings, ({ progress }) => progress)) {
+      tell(
+        'progressCompleted',
+        sum(readings, ({ progress }) => progress?.completed),
+      );
+    }
+    if (this.#sees('progressTotal', readings, ({ progress }) => progress?.total)) {
+      tell(
+        'progressTotal',
+        sum(readings, ({ progress }) => progress?.total),
+      );
+    }
+  }
+
+  #sum(readings: readonly Reading[], retrying: number): void {
+    for (const counts of [this.#waiting, this.#modes, this.#slots, this.#states]) counts.clear();
+    for (const counts of [this.#used, this.#limits, this.#rates]) counts.clear();
+    this.#waiting.add('retry', retrying);
+    this.#modes.add(readings.some(({ mode }) => mode === 'throttled') ? 'throttled' : 'normal');
+    for (const { waiting, slots, circuit, limits = {}, rates = {} } of readings) {
+      for (const [gate, requests] of waiting) this.#waiting.add(gate, requests);
+      if (circuit !== undefined) this.#states.add(circuit);
+      this.#slots.add('normal', slots?.limit ?? 0);
+      this.#slots.add('throttled', slots?.throttledLimit ?? 0);
+      for (const [name, { used, limit }] of Object.entries(limits)) {
+        this.#used.add(name, used);
+        this.#limits.add(name, limit);
+      }
+      for (const [source, rate] of Object.entries(rates)) this.#rates.add(source, rate);
+    }
+  }
+
+  /** Whether any instance has, or had, such a thing. */
+  #sees(
+    key: ObservedKey,
+    readings: readonly Reading[],
+    read: (reading: Reading) => unknown,
+  ): boolean {
+    if (readings.some((reading) => read(reading) !== undefined)) this.#seen.add(key);
+    return this.#seen.has(key);
+  }
+}
+
+function sum(readings: readonly Reading[], read: (reading: Reading) => number | undefined): number {
+  return readings.reduce((total, reading) => total + (read(reading) ?? 0), 0);
+}

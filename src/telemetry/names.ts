@@ -1,0 +1,196 @@
+/** Every name that headgate gives to OpenTelemetry, in one place: dashboards and documents follow it. */
+
+export const ATTRIBUTES = {
+  name: 'headgate.name',
+  gate: 'headgate.gate',
+  outcome: 'headgate.outcome',
+  mode: 'headgate.mode',
+  limit: 'headgate.limit',
+  source: 'headgate.source',
+  state: 'headgate.state',
+  reason: 'headgate.reason',
+  bytes: 'headgate.bytes',
+  tokens: 'headgate.tokens',
+  attempts: 'headgate.attempts',
+  epoch: 'headgate.epoch',
+  rounds: 'headgate.rounds',
+  seconds: 'headgate.seconds',
+  items: 'headgate.items',
+  from: 'headgate.from',
+  to: 'headgate.to',
+  errorType: 'error.type',
+  status: 'http.response.status_code',
+  resends: 'http.request.resend_count',
+} as const;
+
+export type Instrument = 'counter' | 'updowncounter' | 'gauge' | 'histogram';
+
+/** What one metric is. */
+export interface Metric {
+  readonly name: string;
+  readonly instrument: Instrument;
+  /** As UCUM has it. */
+  readonly unit: string;
+  /** Beside `headgate.name`, which all have. */
+  readonly attributes: readonly string[];
+  readonly meaning: string;
+  /** Boundaries of a histogram's buckets, in its unit. */
+  readonly buckets?: readonly number[];
+}
+
+/** Seconds: from a quick local server to a wait of ten minutes. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const RATIOS = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 10];
+const ITEMS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
+
+const { errorType, gate, limit, mode, outcome, reason, source, state } = ATTRIBUTES;
+
+export const METRICS = {
+  requests: counter(
+    'headgate.requests',
+    '{request}',
+    [outcome],
+    'requests that have ended, by how',
+  ),
+  requestDuration: histogram(
+    'headgate.request.duration',
+    's',
+    [errorType],
+    'from arrival to the end, of requests that were not cancelled',
+    SECONDS,
+  ),
+  waitDuration: histogram(
+    'headgate.gate.wait.duration',
+    's',
+    [gate],
+    'how long a gate kept requests waiting that had to wait',
+    SECONDS,
+  ),
+  queued: upDown('headgate.request.queued', '{request}', [gate], 'requests that wait, by what for'),
+  active: upDown('headgate.request.active', '{request}', [], 'attempts in flight'),
+  concurrencyLimit: gauge(
+    'headgate.concurrency.limit',
+    '{request}',
+    [mode],
+    'how many may be in flight, now and in throttled mode',
+  ),
+  bytesUsed: gauge('headgate.byte_budget.usage', 'By', [], 'bytes in flight, as they were charged'),
+  bytesLimit: gauge('headgate.byte_budget.limit', 'By', [], 'usage above which requests wait'),
+  requestSize: counter('headgate.request.size', 'By', [], 'bytes of requests that were sent'),
+  estimateRatio: histogram(
+    'headgate.byte_estimate.ratio',
+    '1',
+    [],
+    'estimated bytes / bytes that were recorded as really used',
+    RATIOS,
+  ),
+  rateUsed: gauge('headgate.rate_limit.usage', '1', [limit], 'used of the window, in its own unit'),
+  rateLimit: gauge('headgate.rate_limit.limit', '1', [limit], 'what the window allows'),
+  rateDenied: counter(
+    'headgate.rate_limit.denied',
+    '{request}',
+    [limit],
+    'requests that a rate limit delayed or refused',
+  ),
+  attempts: counter(
+    'headgate.attempts',
+    '{attempt}',
+    [errorType],
+    'calls to the API that have ended; less the requests: retries',
+  ),
+  backoffActive: gauge('headgate.backoff.active', '1', [], '1: the backoff gate is closed'),
+  mode: gauge('headgate.mode', '1', [mode], '1: in this mode'),
+  backoffDuration: histogram(
+    'headgate.backoff.duration',
+    's',
+    [source],
+    'how much each 429 has put off the opening of the backoff gate',
+    SECONDS,
+  ),
+  circuit: gauge('headgate.circuit.state', '1', [state], '1: the circuit breaker is in this state'),
+  interval: gauge('headgate.dispatch.interval', 's', [], 'between two attempts, as paced now'),
+  rateTarget: gauge(
+    'headgate.rate.target',
+    '{request}/s',
+    [source],
+    'how many requests may be sent a second, and who says so',
+  ),
+  chunkSize: histogram('headgate.chunk.size', '{item}', [], 'items in a chunk', ITEMS),
+  chunkFlushes: counter(
+    'headgate.chunk.flushes',
+    '{chunk}',
+    [reason],
+    'chunks, by why they closed',
+  ),
+  progressCompleted: gauge('headgate.progress.completed', '{request}', [], 'ended, well or not'),
+  progressTotal: gauge('headgate.progress.total', '{request}', [], 'requests that there will be'),
+} as const satisfies Record<string, Metric>;
+
+/** What one span, or event on a span, is. */
+export interface Trace {
+  readonly name: string;
+  readonly attributes: readonly string[];
+  readonly meaning: string;
+}
+
+const A = ATTRIBUTES;
+
+export const SPANS = {
+  request: trace(
+    'headgate.request',
+    [A.name, A.mode, A.bytes, A.tokens, A.attempts, A.epoch, A.outcome, A.errorType],
+    'a request, from arrival to its end; `headgate.mode` at its arrival',
+  ),
+  wait: trace('headgate.wait', [A.name, A.gate, A.rounds], 'a wait at a gate, of more than 1 ms'),
+  attempt: trace(
+    'headgate.attempt',
+    [A.name, A.resends, A.status, A.errorType],
+    'one call to the API; spans of your HTTP client are below it',
+  ),
+  chunk: trace(
+    'headgate.chunk',
+    [A.name, A.items, A.bytes, A.reason],
+    'a chunk, from its first item to its close; links to the spans of its items',
+  ),
+} as const satisfies Record<string, Trace>;
+
+/** On the span of the request that caused them. */
+export const EVENTS = {
+  wait: trace('headgate.wait', [A.gate, A.seconds], 'a wait at a gate, of up to 1 ms'),
+  backoff: trace('headgate.backoff', [A.seconds, A.source], 'its 429 closed the backoff gate'),
+  mode: trace('headgate.mode', [A.mode], 'its 429 began throttled mode'),
+  circuit: trace('headgate.circuit', [A.state, A.reason], 'its end changed the circuit breaker'),
+  adaptation: trace(
+    'headgate.adaptation',
+    [A.state, A.from, A.to],
+    'its end moved the adaptive limit',
+  ),
+} as const satisfies Record<string, Trace>;
+
+type Attributes = readonly string[];
+
+function counter(name: string, unit: string, attributes: Attributes, meaning: string) {
+  return { name, instrument: 'counter', unit, attributes, meaning } as const;
+}
+
+function upDown(name: string, unit: string, attributes: Attributes, meaning: string) {
+  return { name, instrument: 'updowncounter', unit, attributes, meaning } as const;
+}
+
+function gauge(name: string, unit: string, attributes: Attributes, meaning: string) {
+  return { name, instrument: 'gauge', unit, attributes, meaning } as const;
+}
+
+function histogram(
+  name: string,
+  unit: string,
+  attributes: Attributes,
+  meaning: string,
+  buckets: readonly number[],
+) {
+  return { name, instrument: 'histogram', unit, attributes, meaning, buckets } as const;
+}
+
+function trace(name: string, attributes: Attributes, meaning: string): Trace {
+  return { name, attributes, meaning };
+}

@@ -1,0 +1,167 @@
+import { type metrics, NodeSDK, tracing } from '@opentelemetry/sdk-node';
+import { checkInteger, checkKeys, show } from '../model/check.ts';
+import { type Environment, readEnvironment } from './node/environment.ts';
+import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
+import { MetricsPage } from './node/page.ts';
+
+/** Where Prometheus expects a page of metrics (the default of OpenTelemetry). */
+const DEFAULT_PORT = 9464;
+const DEFAULT_HOST = '127.0.0.1';
+/** How long a shutdown may take. */
+const SHUTDOWN_MS = 5_000;
+
+/** What the standard OTEL_* variables say outweighs each of these. */
+export interface StartOptions {
+  /** What the program is called. */
+  readonly serviceName: string;
+  /** Port of the page of metrics on 127.0.0.1; 0: any that is free. `false`: no page. Default 9464. */
+  readonly prometheusPort?: number | false;
+  /** Takes OTLP over HTTP, as `http://127.0.0.1:4318` does where Jaeger runs. Default: nobody. */
+  readonly otlpEndpoint?: string;
+  /** The part of the requests that are traced, from 0 to 1, where no caller has chosen. Default 1. */
+  readonly sampleRatio?: number;
+}
+
+/** Telemetry that was started. */
+export interface Telemetry {
+  /** The page of metrics; undefined: there is none. */
+  readonly prometheusUrl: string | undefined;
+  /** Where traces go; undefined: nowhere. */
+  readonly tracesEndpoint: string | undefined;
+  /** Where metrics go beside the page; undefined: nowhere. */
+  readonly metricsEndpoint: string | undefined;
+  /** Exports what is left, and stops: within 5 s, whoever still listens or does not. Never rejects. */
+  shutdown(): Promise<void>;
+}
+
+const KEYS = ['serviceName', 'prometheusPort', 'otlpEndpoint', 'sampleRatio'];
+
+/**
+ * Starts an OpenTelemetry SDK for programs that have none: a page of metrics for Prometheus, and
+ * traces and metrics by OTLP where an endpoint is given. Start it before limiters and streams are
+ * made. Whatever goes wrong later is one line on standard error, and disturbs no request.
+ *
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * const telemetry = await startTelemetry({ serviceName: 'labeller' });
+ * console.log(telemetry.prometheusUrl); // http://127.0.0.1:9464/metrics
+ */
+export async function startTelemetry(options: StartOptions): Promise<Telemetry> {
+  checkOptions(options);
+  const environment = readEnvironment(process.env);
+  if (environment.isDisabled) return NOTHING;
+  const warn: Warn = (message) => console.error(`headgate telemetry: ${message}`);
+  const endpoint = options.otlpEndpoint;
+  const tracesEndpoint = endpointOf(environment.traces, environment.tracesEndpoint, endpoint);
+  const metricsEndpoint = endpointOf(environment.metrics, environment.metricsEndpoint, endpoint);
+  const page = wantsPage(environment, options) ? new MetricsPage() : undefined;
+  const prometheusUrl = await openPage(page, environment, options, warn);
+  const readers: metrics.IMetricReader[] = [];
+  if (page !== undefined && prometheusUrl !== undefined) readers.push(page.exporter);
+  if (metricsEndpoint !== undefined) {
+    readers.push(metricReader(environment.metricsEndpoint ? undefined : endpoint, warn));
+  }
+  // What speaks otherwise, or goes elsewhere, the SDK makes from the environment.
+  const isOther = environment.isOtherProtocol || environment.traces?.some(isOtherExporter) === true;
+  const processors =
+    tracesEndpoint === undefined
+      ? []
+      : [spanProcessor(environment.tracesEndpoint ? undefined : endpoint, warn)];
+  const sdk = new NodeSDK({
+    serviceName: environment.serviceName ?? options.serviceName,
+    metricReaders: readers,
+    ...(isOther ? {} : { spanProcessors: processors }),
+    ...(process.env.OTEL_LOGS_EXPORTER === undefined && { logRecordProcessors: [] }),
+    ...(!environment.hasSampler && { sampler: samplerOf(options.sampleRatio ?? 1) }),
+  });
+  sdk.start();
+  let ending: Promise<void> | undefined;
+  const shutdown = () => {
+    ending ??= end(sdk, page, warn);
+    return ending;
+  };
+  return { prometheusUrl, tracesEndpoint, metricsEndpoint, shutdown };
+}
+
+const NOTHING: Telemetry = {
+  prometheusUrl: undefined,
+  tracesEndpoint: undefined,
+  metricsEndpoint: undefined,
+  shutdown: async () => {},
+};
+
+function checkOptions(options: StartOptions): void {
+  checkKeys('startTelemetry', options, KEYS);
+  const { serviceName, prometheusPort, otlpEndpoint, sampleRatio } = options;
+  if (typeof serviceName !== 'string' || serviceName === '') {
+    throw new TypeError(`\`serviceName\` must be a string of text, got ${show(serviceName)}`);
+  }
+  if (prometheusPort !== undefined && prometheusPort !== false) {
+    checkInteger('prometheusPort', prometheusPort, 0);
+    if (prometheusPort > 65_535) {
+      throw new RangeError(`\`prometheusPort\` must be at most 65535, got ${prometheusPort}`);
+    }
+  }
+  if (otlpEndpoint !== undefined && !URL.canParse(otlpEndpoint)) {
+    throw new TypeError(`\`otlpEndpoint\` must be a URL, got ${show(otlpEndpoint)}`);
+  }
+  if (sampleRatio !== undefined && !(sampleRatio >= 0 && sampleRatio <= 1)) {
+    throw new RangeError(`\`sampleRatio\` must be a number from 0 to 1, got ${show(sampleRatio)}`);
+  }
+}
+
+/** Where a signal goes by OTLP: where the environment says, else where the options do. */
+function endpointOf(
+  exporters: readonly string[] | undefined,
+  said: string | undefined,
+  option: string | undefined,
+): string | undefined {
+  if (exporters !== undefined && !exporters.includes('otlp')) return undefined;
+  return said ?? option ?? (exporters === undefined ? undefined : 'http://localhost:4318');
+}
+
+function wantsPage({ metrics }: Environment, { prometheusPort }: StartOptions): boolean {
+  return metrics === undefined ? prometheusPort !== false : metrics.includes('prometheus');
+}
+
+function isOtherExporter(name: string): boolean {
+  return name !== 'otlp' && name !== 'none';
+}
+
+async function openPage(
+  page: MetricsPage | undefined,
+  { prometheusHost = DEFAULT_HOST, prometheusPort }: Environment,
+  options: StartOptions,
+  warn: Warn,
+): Promise<string | undefined> {
+  const port = prometheusPort ?? (options.prometheusPort || DEFAULT_PORT);
+  try {
+    const wanted = prometheusPort === undefined && options.prometheusPort === 0 ? 0 : port;
+    return await page?.open(prometheusHost, wanted);
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    const why = isTaken ? 'the port is in use' : String(error);
+    warn(`no page of metrics at ${prometheusHost}:${port}: ${why}`);
+    return undefined;
+  }
+}
+
+function samplerOf(ratio: number): tracing.Sampler {
+  return new tracing.ParentBasedSampler({ root: new tracing.TraceIdRatioBasedSampler(ratio) });
+}
+
+async function end(sdk: NodeSDK, page: MetricsPage | undefined, warn: Warn): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), SHUTDOWN_MS);
+  });
+  try {
+    const ended = await Promise.race([sdk.shutdown(), late]);
+    if (ended === 'late') warn(`shutdown took over ${SHUTDOWN_MS} ms, and was not waited for`);
+  } catch (error) {
+    warn(`shutdown: ${String(error)}`);
+  } finally {
+    clearTimeout(timer);
+    page?.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { metrics, tracing } from '@opentelemetry/sdk-node';
+
+/** Spans that wait to be exported: a burst of requests ends more than the 2048 of the default. */
+const MAX_SPANS = 16_384;
+/** An export that fails is tried again for so long. */
+const TIMEOUT_MS = 5_000;
+
+/** Tells of what goes wrong. */
+export type Warn = (message: string) => void;
+
+/** The result of an export, of any signal. */
+interface Exporter<T> {
+  export(items: T, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
+}
+
+/** @param endpoint of OTLP over HTTP; undefined: the environment says it */
+export function spanProcessor(endpoint: string | undefined, warn: Warn): tracing.SpanProcessor {
+  const exporter = new OTLPTraceExporter(target(endpoint, 'traces'));
+  return new tracing.BatchSpanProcessor(warning(exporter, 'traces', warn), {
+    maxQueueSize: MAX_SPANS,
+  });
+}
+
+/** @param endpoint of OTLP over HTTP; undefined: the environment says it */
+export function metricReader(endpoint: string | undefined, warn: Warn): metrics.MetricReader {
+  const exporter = new OTLPMetricExporter(target(endpoint, 'metrics'));
+  const every = Number(process.env.OTEL_METRIC_EXPORT_INTERVAL);
+  return new metrics.PeriodicExportingMetricReader({
+    exporter: warning(exporter, 'metrics', warn),
+    ...(every > 0 && { exportIntervalMillis: every, exportTimeoutMillis: every }),
+  });
+}
+
+function target(endpoint: string | undefined, signal: string) {
+  if (endpoint === undefined) return { timeoutMillis: TIMEOUT_MS };
+  return { url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}`, timeoutMillis: TIMEOUT_MS };
+}
+
+/** The exporter, which now says once that it fails. */
+function warning<T, E extends Exporter<T>>(exporter: E, signal: string, warn: Warn): E {
+  const send = exporter.export.bind(exporter);
+  let warned = false;
+  exporter.export = (items, done) => {
+    send(items, (result) => {
+      if (result.error !== undefined && !warned) {
+        warned = true;
+        warn(
+          `${signal} could not be exported, and are lost while that lasts: ${whyOf(result.error)}`,
+        );
+      }
+      done(result);
+    });
+  };
+  return exporter;
+}
+
+/** Node's error for several addresses that all refuse has no message. */
+function whyOf(error: Error & { readonly code?: unknown }): string {
+  return error.message === '' ? String(error.code ?? error.name) : error.message;
+}

@@ -1,0 +1,51 @@
+import type { BatchObservableResult, Meter } from '@opentelemetry/api';
+import { type Instruments, instrumentsOf } from './instruments.ts';
+import { Labels } from './labels.ts';
+import { Series } from './series.ts';
+
+/** Names that are told apart: what has another counts as `_OTHER`. */
+const MOST_NAMES = 100;
+
+/**
+ * The series of one meter by name. Two callbacks that observe the same attributes would overwrite
+ * each other: there is one, and all instances of one name share a series.
+ */
+class Registry {
+  readonly #instruments: Instruments;
+  readonly #names = new Labels(MOST_NAMES);
+  readonly #series = new Map<string, Series>();
+
+  constructor(meter: Meter) {
+    this.#instruments = instrumentsOf(meter);
+    const { observed } = this.#instruments;
+    meter.addBatchObservableCallback((result) => this.#observe(result), Object.values(observed));
+  }
+
+  seriesOf(name: string): Series {
+    const label = this.#names.of(name);
+    const known = this.#series.get(label);
+    if (known !== undefined) return known;
+    const series = new Series(label, this.#instruments);
+    this.#series.set(label, series);
+    return series;
+  }
+
+  #observe(result: BatchObservableResult): void {
+    const { observed } = this.#instruments;
+    for (const series of this.#series.values()) {
+      series.observe((key, value, attributes) => result.observe(observed[key], value, attributes));
+    }
+  }
+}
+
+const registries = new WeakMap<Meter, Registry>();
+
+/** What counts for a name; the same for all who ask with one meter. */
+export function seriesOf(meter: Meter, name: string): Series {
+  let registry = registries.get(meter);
+  if (registry === undefined) {
+    registry = new Registry(meter);
+    registries.set(meter, registry);
+  }
+  return registry.seriesOf(name);
+}

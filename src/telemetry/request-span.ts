@@ -1,0 +1,119 @@
+import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import type { Mode } from '../model/feedback.ts';
+import type { GateKind, SettleOutcome } from '../model/outcome.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { errorTypeOf } from './labels.ts';
+import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
+
+/** A wait of up to so many ms is an event; a longer one is a span. */
+const SHORT_MS = 1;
+
+type EventName = (typeof EVENTS)[keyof typeof EVENTS]['name'];
+
+/** The spans of one request that is traced. Its times are those of the gates' clock. */
+export class RequestSpan {
+  /** What was active as the request came, with the present attempt, or else the request, as the active span. */
+  active: Context;
+  readonly #tracer: Tracer;
+  readonly #ticket: Ticket;
+  readonly #span: Span;
+  readonly #name: string;
+  readonly #inside: Context;
+  /** The wall clock's ms at arrival. */
+  readonly #arrivedAt: number;
+  #attempt: Span | undefined = undefined;
+  #errorType: string | undefined = undefined;
+
+  constructor(tracer: Tracer, ticket: Ticket, arrival: Context, name: string, mode: Mode) {
+    this.#tracer = tracer;
+    this.#ticket = ticket;
+    this.#arrivedAt = Date.now() - Math.max(0, ticket.ageMs);
+    this.#name = name;
+    const attributes = {
+      [ATTRIBUTES.name]: name,
+      [ATTRIBUTES.mode]: mode,
+      [ATTRIBUTES.bytes]: ticket.bytes,
+    };
+    const startTime = this.#arrivedAt;
+    this.#span = tracer.startSpan(SPANS.request.name, { attributes, startTime }, arrival);
+    this.#inside = trace.setSpan(arrival, this.#span);
+    this.active = this.#inside;
+  }
+
+  /** Whether anybody will see it; one that nobody sees makes no more spans. */
+  get isRecording(): boolean {
+    return this.#span.isRecording();
+  }
+
+  waited(gate: GateKind, waitMs: number, rounds: number): void {
+    const endTime = this.#now;
+    const attributes = { [ATTRIBUTES.name]: this.#name, [ATTRIBUTES.gate]: gate };
+    if (waitMs <= SHORT_MS) {
+      const seconds = { [ATTRIBUTES.seconds]: waitMs / 1000 };
+      this.event(EVENTS.wait.name, { [ATTRIBUTES.gate]: gate, ...seconds });
+      return;
+    }
+    const options = {
+      attributes: { ...attributes, [ATTRIBUTES.rounds]: rounds },
+      startTime: Math.max(this.#arrivedAt, endTime - waitMs),
+    };
+    this.#tracer.startSpan(SPANS.wait.name, options, this.#inside).end(endTime);
+  }
+
+  attemptStarted(attempt: number): void {
+    const attributes = {
+      [ATTRIBUTES.name]: this.#name,
+      ...(attempt > 1 && { [ATTRIBUTES.resends]: attempt - 1 }),
+    };
+    // A span below it starts at a whole millisecond: this one must not start after that.
+    const startTime = Math.floor(this.#now);
+    const options = { attributes, startTime };
+    this.#attempt = this.#tracer.startSpan(SPANS.attempt.name, options, this.#inside);
+    this.active = trace.setSpan(this.#inside, this.#attempt);
+  }
+
+  attemptEnded(isOk: boolean, error: unknown): void {
+    const status = this.#ticket.verdict?.status;
+    if (status !== undefined) this.#attempt?.setAttribute(ATTRIBUTES.status, status);
+    this.#errorType = isOk ? undefined : errorTypeOf(this.#ticket, error);
+    this.#endAttempt(this.#errorType);
+  }
+
+  event(name: EventName, attributes: Record<string, string | number>): void {
+    this.#span.addEvent(name, attributes, this.#now);
+  }
+
+  settled(outcome: SettleOutcome): void {
+    const { attempts, tokens, epoch, refusal } = this.#ticket;
+    this.#endAttempt(outcome);
+    this.#span.setAttributes({
+      [ATTRIBUTES.tokens]: tokens,
+      [ATTRIBUTES.attempts]: attempts,
+      [ATTRIBUTES.epoch]: epoch,
+      [ATTRIBUTES.outcome]: outcome,
+    });
+    if (outcome === 'failed' || outcome === 'rejected') {
+      const type = this.#errorType ?? errorTypeOf(this.#ticket, refusal);
+      fail(this.#span, type);
+    }
+    this.#span.end(this.#now);
+  }
+
+  #endAttempt(errorType: string | undefined): void {
+    if (this.#attempt === undefined) return;
+    if (errorType !== undefined) fail(this.#attempt, errorType);
+    this.#attempt.end(this.#now);
+    this.#attempt = undefined;
+    this.active = this.#inside;
+  }
+
+  /** By the wall clock, as far as that has gone with the gates' since the request came. */
+  get #now(): number {
+    return this.#arrivedAt + Math.max(0, this.#ticket.ageMs);
+  }
+}
+
+function fail(span: Span, errorType: string): void {
+  span.setAttribute(ATTRIBUTES.errorType, errorType);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}

@@ -1,0 +1,89 @@
+import { createNoopMeter, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
+import { checkChoice, checkKeys, checkMethods, show } from '../model/check.ts';
+import { joinProbes } from '../model/join-probes.ts';
+import type { Probe } from '../model/probe.ts';
+import { Carrier } from './carrier.ts';
+import { areContextsCarried } from './contexts.ts';
+import { seriesOf } from './registry.ts';
+import { Tracing } from './tracing.ts';
+
+/** The instrumentation scope of all metrics and spans. */
+const SCOPE = 'headgate';
+
+/** Where metrics and spans go. */
+export interface TelemetryOptions {
+  /** Default: of the meter provider that is registered when the limiter or stream is made. */
+  readonly meter?: Meter;
+  /** Default: of the tracer provider that is registered then. */
+  readonly tracer?: Tracer;
+  /** `sampled` (default): spans of the requests that the sampler, or their caller, has chosen. */
+  readonly spans?: 'sampled' | 'off';
+}
+
+/** What whoever is watched says of that. */
+export interface Watched {
+  /** Tells its metrics and spans apart: few, and never a key or an id. Default `default`. */
+  readonly name?: string;
+  /** Metrics and spans through `@opentelemetry/api`: on, where an SDK is registered. `false`: off. */
+  readonly telemetry?: TelemetryOptions | false;
+}
+
+/** @throws TypeError that names a wrong option */
+export function checkWatched({ name, telemetry }: Watched): void {
+  if (name !== undefined && (typeof name !== 'string' || name === '')) {
+    throw new TypeError(`\`name\` must be a string of at least 1 character, got ${show(name)}`);
+  }
+  if (telemetry === undefined || telemetry === false) return;
+  checkKeys('telemetry', telemetry, ['meter', 'tracer', 'spans']);
+  const { meter, tracer, spans } = telemetry;
+  if (meter !== undefined) checkMethods('telemetry.meter', meter, ['createHistogram']);
+  if (tracer !== undefined) checkMethods('telemetry.tracer', tracer, ['startSpan']);
+  if (spans !== undefined) checkChoice('telemetry.spans', spans, ['sampled', 'off']);
+}
+
+/**
+ * The probe that makes metrics and spans, for gates that are put together by hand:
+ * `concurrencyLimit({ probe })`, `dispatch(send, { probe })`. `throttle`, `chunkBy`,
+ * `createLimiter` and `createLimiterGroup` have one without being asked.
+ *
+ * @returns undefined where no SDK is registered: then nothing is watched, at no cost
+ * @throws TypeError that names a wrong option
+ */
+export function telemetryProbe(watched: Watched = {}): Probe | undefined {
+  checkWatched(watched);
+  const { name = 'default', telemetry = {} } = watched;
+  if (telemetry === false) return undefined;
+  try {
+    return probeOf(name, telemetry);
+  } catch (error) {
+    process.emitWarning(`headgate goes on without telemetry: ${String(error)}`);
+    return undefined;
+  }
+}
+
+function probeOf(name: string, telemetry: TelemetryOptions): Probe | undefined {
+  const { spans = 'sampled' } = telemetry;
+  const meter = telemetry.meter ?? globalMeter();
+  const tracer = telemetry.tracer ?? globalTracer();
+  const isTraced = tracer !== undefined && spans === 'sampled';
+  const isCarried = (meter !== undefined || tracer !== undefined) && areContextsCarried();
+  return joinProbes(
+    isTraced ? new Tracing(tracer, name) : isCarried ? new Carrier() : undefined,
+    meter && seriesOf(meter, name),
+  );
+}
+
+function globalMeter(): Meter | undefined {
+  const meter = metrics.getMeter(SCOPE);
+  return meter === createNoopMeter() ? undefined : meter;
+}
+
+/** The provider of the API stands for the one that is registered, and says so where there is none. */
+function globalTracer(): Tracer | undefined {
+  const provider = trace.getTracerProvider();
+  if ('getDelegateTracer' in provider && typeof provider.getDelegateTracer === 'function') {
+    const tracer: Tracer | undefined = provider.getDelegateTracer(SCOPE);
+    return tracer;
+  }
+  return provider.getTracer(SCOPE);
+}

@@ -1,0 +1,162 @@
+import {
+  type Context,
+  context,
+  isSpanContextValid,
+  type Link,
+  type SpanContext,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { Chunk, ChunkReason } from '../model/chunk.ts';
+import type { CoreFact } from '../model/facts.ts';
+import type { FeedbackKind, Mode } from '../model/feedback.ts';
+import type { GateKind, SettleOutcome } from '../model/outcome.ts';
+import type { BackoffChange, ClosedChunk, Probe } from '../model/probe.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { Carrier } from './carrier.ts';
+import { runIn } from './contexts.ts';
+import { adaptationOf, circuitOf } from './fact-events.ts';
+import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
+import { RequestSpan } from './request-span.ts';
+
+/** Links a span keeps (the default of the SDK). */
+const MOST_LINKS = 128;
+
+/** Makes the spans of requests, and carries contexts. Of a request that is not traced it keeps the context alone. */
+export class Tracing implements Probe {
+  readonly #tracer: Tracer;
+  readonly #name: string;
+  readonly #carrier = new Carrier();
+  readonly #spans = new WeakMap<Ticket, RequestSpan>();
+  /** Those that came in throttled mode. */
+  readonly #throttled = new WeakSet<Ticket>();
+  /** The request whose attempt has just ended: what changes now, it has caused. */
+  #cause: RequestSpan | undefined = undefined;
+
+  constructor(tracer: Tracer, name: string) {
+    this.#tracer = tracer;
+    this.#name = name;
+  }
+
+  arrived(ticket: Ticket, feedback?: { readonly mode: Mode }): void {
+    this.#carrier.arrived(ticket);
+    if (feedback?.mode === 'throttled') this.#throttled.add(ticket);
+  }
+
+  admitted(ticket: Ticket, gate: GateKind, waitMs: number, rounds: number): void {
+    if (rounds > 0) this.#spanOf(ticket)?.waited(gate, waitMs, rounds);
+  }
+
+  attemptStarted(ticket: Ticket, attempt: number): void {
+    this.#cause = undefined;
+    this.#spanOf(ticket)?.attemptStarted(attempt);
+  }
+
+  attemptEnded(ticket: Ticket, _attempt: number, kind: FeedbackKind, error?: unknown): void {
+    const span = this.#spanOf(ticket);
+    span?.attemptEnded(kind === 'ok' && error === undefined, error);
+    this.#cause = span;
+    // One that goes on has no end that would show that its consequences are over.
+    if (span !== undefined && kind !== 'ok') {
+      queueMicrotask(() => {
+        if (this.#cause === span) this.#cause = undefined;
+      });
+    }
+  }
+
+  backoff(waitMs: number, source: string, change?: BackoffChange): void {
+    this.#cause?.event(EVENTS.backoff.name, {
+      [ATTRIBUTES.seconds]: waitMs / 1000,
+      [ATTRIBUTES.source]: source,
+    });
+    if (change?.isNewMode) {
+      this.#cause?.event(EVENTS.mode.name, { [ATTRIBUTES.mode]: 'throttled' });
+    }
+  }
+
+  changed(fact: CoreFact): void {
+    if (this.#cause === undefined) return;
+    const circuit = circuitOf(fact);
+    if (circuit !== undefined) this.#cause.event(EVENTS.circuit.name, circuit);
+    const adaptation = adaptationOf(fact);
+    if (adaptation !== undefined) this.#cause.event(EVENTS.adaptation.name, adaptation);
+  }
+
+  settled(ticket: Ticket, outcome: SettleOutcome): void {
+    const span = this.#spanOf(ticket);
+    span?.settled(outcome);
+    if (this.#cause === span) this.#cause = undefined;
+  }
+
+  around(): Context {
+    return context.active();
+  }
+
+  /** Its span is below that of the first item that is traced, and above that of its request. */
+  chunkClosed(items: number, bytes: number, reason: ChunkReason, closed?: ClosedChunk): void {
+    if (closed === undefined) return;
+    const arounds = closed.arounds as readonly Context[];
+    const callers = arounds.map((around) => trace.getSpanContext(around));
+    const index = callers.findIndex((caller) => !isUnsampled(caller));
+    const parent = arounds[Math.max(0, index)] ?? context.active();
+    if (index < 0 && arounds.length > 0) {
+      this.#carrier.remember(closed.chunk, parent);
+      return;
+    }
+    const endTime = Date.now();
+    const options = {
+      startTime: endTime - closed.openMs,
+      links: linksTo(callers),
+      attributes: {
+        [ATTRIBUTES.name]: this.#name,
+        [ATTRIBUTES.items]: items,
+        [ATTRIBUTES.bytes]: bytes,
+        [ATTRIBUTES.reason]: reason,
+      },
+    };
+    const span = this.#tracer.startSpan(SPANS.chunk.name, options, parent);
+    span.end(endTime);
+    this.#carrier.remember(closed.chunk, trace.setSpan(parent, span));
+  }
+
+  sending(ticket: Ticket, send: () => void): void {
+    runIn(this.#spans.get(ticket)?.active ?? this.#carrier.of(ticket), send);
+  }
+
+  delivering(subject: Ticket | Chunk<unknown>, deliver: () => void): void {
+    this.#carrier.delivering(subject, deliver);
+  }
+
+  /** Made when there is something to tell: of requests that wait, there may be a million. */
+  #spanOf(ticket: Ticket): RequestSpan | undefined {
+    let span = this.#spans.get(ticket);
+    if (span === undefined) {
+      const arrival = this.#carrier.of(ticket);
+      if (isUnsampled(trace.getSpanContext(arrival))) return undefined;
+      const mode = this.#throttled.has(ticket) ? 'throttled' : 'normal';
+      span = new RequestSpan(this.#tracer, ticket, arrival, this.#name, mode);
+      this.#spans.set(ticket, span);
+    }
+    return span.isRecording ? span : undefined;
+  }
+}
+
+function isUnsampled(caller: SpanContext | undefined): boolean {
+  return (
+    caller !== undefined &&
+    isSpanContextValid(caller) &&
+    (caller.traceFlags & TraceFlags.SAMPLED) === 0
+  );
+}
+
+function linksTo(callers: readonly (SpanContext | undefined)[]): Link[] {
+  const links = new Map<string, Link>();
+  for (const caller of callers) {
+    if (caller === undefined || !isSpanContextValid(caller)) continue;
+    if (links.size < MOST_LINKS) {
+      links.set(`${caller.traceId}${caller.spanId}`, { context: caller });
+    }
+  }
+  return [...links.values()];
+}

@@ -1,0 +1,142 @@
+import { createServer, get, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLimiter } from '../../src/index.ts';
+import { type StartOptions, startTelemetry, type Telemetry } from '../../src/telemetry/node.ts';
+import { unregister } from './sdk.ts';
+
+const servers: Server[] = [];
+const started: Telemetry[] = [];
+const lines: string[] = [];
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)));
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((telemetry) => telemetry.shutdown()));
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+  unregister();
+  lines.length = 0;
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+async function start(options: Partial<StartOptions> = {}): Promise<Telemetry> {
+  const telemetry = await startTelemetry({ serviceName: 'test', prometheusPort: 0, ...options });
+  started.push(telemetry);
+  return telemetry;
+}
+
+async function listen(server: Server): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** Takes OTLP in, and says which signals came. */
+async function receiver() {
+  const paths: string[] = [];
+  const port = await listen(
+    createServer((request, response) => {
+      paths.push(`${request.method} ${request.url} ${request.headers['content-type']}`);
+      request.resume().on('end', () => response.writeHead(200).end());
+    }),
+  );
+  return { paths, endpoint: `http://127.0.0.1:${port}` };
+}
+
+describe('startTelemetry', () => {
+  it('serves the metrics at a page of 127.0.0.1, and stops serving them', async () => {
+    const telemetry = await start();
+    await createLimiter({ name: 'paged' }).run(async () => 1);
+    const url = telemetry.prometheusUrl ?? '';
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const page = await (await fetch(url)).text();
+    expect(page).toMatch(
+      /headgate_requests_total\{headgate_name="paged",headgate_outcome="ok".*\} 1/,
+    );
+    expect(page).toMatch(/target_info\{.*service_name="test"/);
+    expect((await fetch(url.replace('/metrics', '/else'))).status).toBe(404);
+    expect(telemetry.tracesEndpoint).toBeUndefined();
+    await telemetry.shutdown();
+    await expect(fetch(url)).rejects.toThrow();
+    expect(lines).toEqual([]);
+  });
+
+  it('sends traces and metrics by OTLP where it is told to, the last of them at shutdown', async () => {
+    const { paths, endpoint } = await receiver();
+    const telemetry = await start({ otlpEndpoint: endpoint, prometheusPort: false });
+    expect(telemetry).toMatchObject({ tracesEndpoint: endpoint, metricsEndpoint: endpoint });
+    await createLimiter().run(async () => 1);
+    await telemetry.shutdown();
+    expect(paths.sort()).toEqual([
+      'POST /v1/metrics application/x-protobuf',
+      'POST /v1/traces application/x-protobuf',
+    ]);
+  });
+
+  it('heeds the standard variables before its options', async () => {
+    const { paths, endpoint } = await receiver();
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', endpoint);
+    vi.stubEnv('OTEL_METRICS_EXPORTER', 'prometheus');
+    vi.stubEnv('OTEL_SERVICE_NAME', 'said');
+    const telemetry = await start({ otlpEndpoint: 'http://127.0.0.1:1' });
+    expect(telemetry).toMatchObject({ tracesEndpoint: endpoint, metricsEndpoint: undefined });
+    expect(await (await fetch(telemetry.prometheusUrl ?? '')).text()).toContain(
+      'service_name="said"',
+    );
+    await createLimiter().run(async () => 1);
+    await telemetry.shutdown();
+    expect(paths).toEqual(['POST /v1/traces application/x-protobuf']);
+    vi.stubEnv('OTEL_SDK_DISABLED', 'true');
+    expect((await start()).prometheusUrl).toBeUndefined();
+  });
+
+  it('goes on without a page where its port is in use, and says so in one line', async () => {
+    const port = await listen(createServer());
+    const telemetry = await start({ prometheusPort: port });
+    expect(telemetry.prometheusUrl).toBeUndefined();
+    expect(lines).toEqual([
+      `headgate telemetry: no page of metrics at 127.0.0.1:${port}: the port is in use`,
+    ]);
+    expect(await createLimiter().run(async () => 1)).toBe(1);
+  });
+
+  it('survives a collector that is down, and says so once for each signal', async () => {
+    const telemetry = await start({ otlpEndpoint: 'http://127.0.0.1:9', prometheusPort: false });
+    expect(await createLimiter().run(async () => 1)).toBe(1);
+    const startedAt = performance.now();
+    await telemetry.shutdown();
+    await telemetry.shutdown();
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    for (const signal of ['traces', 'metrics']) {
+      expect(
+        lines.filter((line) => line.includes(`${signal} could not be exported`)).length,
+      ).toBeLessThan(2);
+    }
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join()).not.toContain('\n');
+  });
+
+  it('shuts down while its page is being read', async () => {
+    const telemetry = await start();
+    const reading = get(telemetry.prometheusUrl ?? '', (response) => response.pause());
+    reading.on('error', () => {});
+    await new Promise((resolve) => reading.on('socket', resolve));
+    const startedAt = performance.now();
+    await telemetry.shutdown();
+    expect(performance.now() - startedAt).toBeLessThan(5_500);
+    expect(await createLimiter().run(async () => 1)).toBe(1);
+  });
+
+  it.each([
+    [{ serviceName: '' }, '`serviceName` must be a string of text, got ""'],
+    [{ prometheusPort: -1 }, '`prometheusPort` must be an integer >= 0, got -1'],
+    [{ prometheusPort: 70_000 }, '`prometheusPort` must be at most 65535, got 70000'],
+    [{ otlpEndpoint: 'here' }, '`otlpEndpoint` must be a URL, got "here"'],
+    [{ sampleRatio: Number.NaN }, '`sampleRatio` must be a number from 0 to 1, got NaN'],
+    [{ port: 1 }, '`port` is no option of startTelemetry'],
+  ])('refuses %j', async (options, message) => {
+    await expect(start(options as Partial<StartOptions>)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,144 @@
+import { metrics } from '@opentelemetry/api';
+import { ManualClock } from 'headgate/simulator';
+import { from, range } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  concurrencyLimit,
+  createLimiter,
+  createLimiterGroup,
+  dispatch,
+  FeedbackSubject,
+  telemetryProbe,
+  throttle,
+} from '../../src/index.ts';
+import { type Sdk, startSdk } from './sdk.ts';
+
+let sdk: Sdk;
+beforeEach(() => {
+  sdk = startSdk();
+});
+afterEach(() => sdk.stop());
+
+const OK = { 'headgate.outcome': 'ok' };
+const NORMAL = { 'headgate.mode': 'normal' };
+
+describe('the series of a name', () => {
+  it('are the sum of all that have it: limiters, streams, gates by hand', async () => {
+    const one = createLimiter({ name: 'shared', concurrency: 3 });
+    const two = createLimiter({ name: 'shared', concurrency: 4 });
+    const other = createLimiter({ name: 'other', concurrency: 5 });
+    await Promise.all([one, two, other].map((limiter) => limiter.run(async () => 1)));
+    const probe = telemetryProbe({ name: 'shared' });
+    await new Promise<void>((complete) => {
+      from([1, 2])
+        .pipe(
+          concurrencyLimit<number>({ ...(probe && { probe }) }),
+          dispatch(async (n: number) => n, { ...(probe && { probe }) }),
+        )
+        .subscribe({ complete });
+    });
+    const now = await sdk.collect();
+    expect(now.value('headgate.requests', OK, 'shared')).toBe(4);
+    expect(now.value('headgate.requests', OK, 'other')).toBe(1);
+    expect(now.value('headgate.concurrency.limit', NORMAL, 'shared')).toBe(7);
+    one.close();
+    two.close();
+    const later = await sdk.collect();
+    expect(later.value('headgate.concurrency.limit', NORMAL, 'shared')).toBe(0);
+    expect(later.value('headgate.progress.completed', {}, 'shared')).toBe(1);
+    expect(later.value('headgate.requests', OK, 'shared')).toBe(4);
+  });
+
+  it('of a group are those of all keys, and no key is told', async () => {
+    const group = createLimiterGroup((key: string) => key, {
+      name: 'tenants',
+      each: { concurrency: 2 },
+      shared: { requestsPerMinute: 2 },
+    });
+    for (const key of ['secret-a', 'secret-b']) await group.run(key, async () => key);
+    void group.run('secret-c', async () => 3);
+    const now = await sdk.collect();
+    expect(now.value('headgate.requests', OK, 'tenants')).toBe(2);
+    expect(now.value('headgate.concurrency.limit', NORMAL, 'tenants')).toBe(6);
+    const limit = { 'headgate.limit': 'shared.requests' };
+    expect(now.value('headgate.rate_limit.usage', limit, 'tenants')).toBe(2);
+    expect(now.value('headgate.rate_limit.denied', limit, 'tenants')).toBe(1);
+    expect(
+      JSON.stringify([now.metrics, sdk.finished().map((span) => span.attributes)]),
+    ).not.toContain('secret');
+  });
+
+  it('are told of the backoffs of a feedback that several share, once for each name', async () => {
+    const feedback = new FeedbackSubject({ clock: new ManualClock() });
+    for (const name of ['a', 'a', 'b']) createLimiter({ name, feedback });
+    feedback.next({ kind: 'throttled', retryAfterMs: 3_000 });
+    feedback.next({ kind: 'throttled', retryAfterMs: 4_000 });
+    const now = await sdk.collect();
+    const source = { 'headgate.source': 'retry_after' };
+    for (const name of ['a', 'b']) {
+      expect(now.histogram('headgate.backoff.duration', source, name)).toEqual({
+        count: 2,
+        sum: 4,
+      });
+    }
+  });
+
+  it('stay few, whatever errors and names turn up', async () => {
+    const run = (source: number) =>
+      new Promise<void>((complete) => {
+        const fail = (n: number) =>
+          Promise.reject(Object.assign(new Error('odd'), { name: `Odd${n}` }));
+        range(0, source)
+          .pipe(throttle(fail, { outcomes: true }))
+          .subscribe({ complete });
+      });
+    await run(10_000);
+    const now = await sdk.collect();
+    expect(now.points('headgate.attempts')).toHaveLength(12);
+    expect(now.points('headgate.request.duration')).toHaveLength(11);
+    expect(now.value('headgate.attempts', { 'error.type': '_OTHER' })).toBe(9_990);
+    for (let n = 0; n < 10_000; n += 1) createLimiter({ name: `n${n}` });
+    const many = await sdk.collect();
+    expect(many.points('headgate.request.active').length).toBeLessThanOrEqual(101);
+    expect(many.value('headgate.request.active', {}, '_OTHER')).toBe(0);
+  });
+});
+
+describe('an SDK', () => {
+  it('that comes later is that of what is made, or subscribed to, from then on', async () => {
+    await sdk.stop();
+    const early = createLimiter({ name: 'early' });
+    const operator = throttle(async (n: number) => n, { name: 'stream' });
+    sdk = startSdk();
+    const run = () =>
+      new Promise<void>((complete) => {
+        from([1, 2]).pipe(operator).subscribe({ complete });
+      });
+    await run();
+    await early.run(async () => 1);
+    const now = await sdk.collect();
+    expect(now.value('headgate.requests', OK, 'stream')).toBe(2);
+    expect(now.value('headgate.requests', OK, 'early')).toBeUndefined();
+  });
+
+  it('that is gone disturbs nobody', async () => {
+    const limiter = createLimiter();
+    await sdk.stop();
+    expect(await limiter.run(async () => 'fine')).toBe('fine');
+    expect(telemetryProbe()).toBeUndefined();
+    sdk = startSdk();
+  });
+
+  it('is not asked where telemetry is off, and one that is given is', async () => {
+    expect(telemetryProbe({ telemetry: false })).toBeUndefined();
+    await createLimiter({ telemetry: { spans: 'off' } }).run(async () => 1);
+    await createLimiter({ telemetry: false, name: 'quiet' }).run(async () => 1);
+    expect(sdk.finished()).toEqual([]);
+    const now = await sdk.collect();
+    expect(now.value('headgate.requests', OK)).toBe(1);
+    expect(now.value('headgate.requests', OK, 'quiet')).toBeUndefined();
+    const meter = metrics.getMeter('mine');
+    await createLimiter({ name: 'given', telemetry: { meter } }).run(async () => 1);
+    expect((await sdk.collect()).value('headgate.requests', OK, 'given')).toBe(1);
+  });
+});
