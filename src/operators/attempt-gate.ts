@@ -97,11 +97,15 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
   return { gate, cores, changed: wake, close };
 }
 
+/**
+ * Charges are given back from the last to the first: what adapts the concurrency, which may let others
+ * in, learns of an answer when it has been counted for all that these have to wait for.
+ */
 function partsOf({ circuitBreaker, rateLimit, pace, adaptive }: AttemptCores): Part[] {
   const parts: Part[] = [];
+  if (adaptive !== undefined) parts.push({ kind: 'concurrency', core: adaptive });
   if (circuitBreaker !== undefined) parts.push({ kind: 'circuitBreaker', core: circuitBreaker });
   if (rateLimit !== undefined) parts.push({ kind: 'rateLimit', core: rateLimit });
   if (pace !== undefined) parts.push({ kind: 'pace', core: pace });
-  if (adaptive !== undefined) parts.push({ kind: 'concurrency', core: adaptive });
   return parts;
 }

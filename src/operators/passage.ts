@@ -50,6 +50,8 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   #arriving = 0;
   /** What the gate is asked to let in, and may make a ticket of. */
   #newcomer: Newcomer = undefined;
+  /** Of those that wait, how many get their ticket now: an estimator may unsubscribe. */
+  #turns = 0;
   #sourceDone = false;
   #completed = false;
   /** Downstream has closed. */
@@ -132,7 +134,9 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
     const isNewcomer = this.#newcomer === 'without a ticket';
     if (isNewcomer) this.#newcomer = undefined;
+    else this.#turns += 1;
     const ticket = this.#ticketOf(arrival, arrivedAt);
+    if (!isNewcomer) this.#turns -= 1;
     if (ticket === undefined) return undefined;
     if (isNewcomer) this.#newcomer = ticket;
     else this.#tickets.add(ticket);
@@ -235,7 +239,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     if (this.gone) return;
     this.gone = true;
     this.#gate.left(this.#waiting);
-    let withoutTicket = this.#waiting;
+    let withoutTicket = this.#waiting - this.#turns;
     for (let ticket = this.#tickets.first; ticket !== undefined; ticket = this.#tickets.first) {
       this.#tickets.remove(ticket);
       withoutTicket -= 1;

@@ -2,6 +2,9 @@ import type { CircuitOptions } from '../../src/operators/attempt-options.ts';
 
 export type Result = 'ok' | 'failed' | 'fatal' | 'ignored';
 
+/** It was let pass before the backoff began: as a probe of an earlier one, or not. */
+const PERHAPS = -1;
+
 /** An attempt that is out. */
 export interface Attempt {
   readonly at: number;
@@ -43,14 +46,17 @@ export class BackoffOracle {
   /** Whether nothing may be sent until a probe says more. */
   isTesting(out: Iterable<Attempt>, now: number): boolean {
     if (now < this.until || !this.isUntested) return false;
-    for (const { trial } of out) if (trial === this.#trial) return true;
+    for (const { trial } of out) if (trial === this.#trial || trial === PERHAPS) return true;
     return false;
   }
 
   /** What is wrong with sending now, if something is. */
   sent(attempt: Attempt, out: Iterable<Attempt>, now: number): string | undefined {
     attempt.trial = this.isUntested ? this.#trial : 0;
-    if (now < this.until) return `${this.until - now} ms before the backoff ends`;
+    if (now < this.until) {
+      attempt.trial = PERHAPS;
+      return `${this.until - now} ms before the backoff ends`;
+    }
     if (attempt.trial === 0) return undefined;
     for (const other of out) {
       if (other.trial === attempt.trial) return 'while a probe is out';

@@ -3,7 +3,7 @@ import type { RateLimit } from '../../src/core/rate-limit/rate-limit.ts';
 import type { CircuitOptions } from '../../src/operators/attempt-options.ts';
 
 /** Off half the time: gates that are off make others matter. */
-const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
+const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
 const oneOf = <const T>(...values: T[]) => fc.constantFrom(...values);
 
 /** Names of limits; nobody expects a cost of the last. */

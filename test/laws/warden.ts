@@ -25,6 +25,8 @@ export class Warden implements Tap {
   dropped = 0;
   /** A user was told of a request that was let pass and is not sent yet, and may change what it met. */
   disturbedAt = -1;
+  /** Others have come while one was between two queues. */
+  isCrowded = false;
   /** All tickets that ever were. */
   tickets = 0;
   /** The highest limits that those who are there may have been let in under. */
@@ -131,6 +133,13 @@ export class Warden implements Tap {
       this.fault(`request ${req?.id} was answered ${req?.lastAnswer}, taken for ${verdict?.kind}`);
     }
     this.attempts.over(ticket, sent, outcome, req);
+  }
+
+  /** Requests that have gone, and waited without a ticket: at least so many, and at most. */
+  get abandoned(): readonly [least: number, most: number] {
+    const gone = this.requests.filter(({ isGone, ticket }) => isGone && ticket === undefined);
+    // Who came to a stream that had ended may have come to nobody.
+    return [gone.filter(({ isBornLate }) => !isBornLate).length, gone.length];
   }
 
   /** A request that went past the limiter counts for it, too. */

@@ -82,10 +82,11 @@ export class World {
     if (isPartial && this.setup.circuitBreaker && this.setup.adaptive) return;
     const action = this.traps.get(name)?.shift();
     if (action === undefined || this.isHealing) return;
-    // Told before those who listen to feedback: they would hear of the second 429 first.
-    const isEarly = name === 'backoff' || name === 'event';
-    if (isEarly && /push|release|answer|recordFailure/.test(action.do)) return;
-    if (name === 'admitted' || name === 'event') this.warden.disturbedAt = this.clock.now();
+    // Told of what has been decided and not been done: it would be done in a world that has changed.
+    const isPending = name === 'admitted' || name === 'event' || name === 'backoff';
+    if (isPending && /push|release|answer|value|record/.test(action.do)) return;
+    if (isPending) this.warden.disturbedAt = this.clock.now();
+    if (name === 'changed') this.warden.isCrowded = true;
     this.perform(action);
   }
 
