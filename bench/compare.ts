@@ -29,6 +29,7 @@ export function compare(summaries: Summaries) {
       throttle_vs_p_limit: ratio('headgate-throttle', 'p-limit'),
       throttle_vs_mergeMap: ratio('headgate-throttle', 'mergeMap'),
       per_request_1M_vs_10k: ratio('per-request-1M', 'per-request-10k'),
+      keys_10k_vs_100: ratio('keys-10k', 'keys-100'),
     },
     bytes_per_waiting_request: figure('waiting-request'),
     bytes_per_waiting_run: figure('waiting-run'),
@@ -49,6 +50,7 @@ export function goalsOf(compared: Comparison): Goal[] {
     ['throttle() with every gate / async-sema', ratios.throttle_all_vs_async_sema, '>=', 1.5],
     ['limiter.run with every gate / async-sema', ratios.run_all_vs_async_sema, '>=', 1],
     ['cost of a request, at 1M / at 10k', ratios.per_request_1M_vs_10k, '<=', 1.2],
+    ['request of a group, at 10,000 keys / at 100', ratios.keys_10k_vs_100, '<=', MAX_GROWTH],
     ['bytes a waiting request', bytes_per_waiting_request, '<=', 400],
     ...waitersTopics.map((topic): Goal => {
       const text = `${topic}, at 100,000 waiters / at 100`;

@@ -38,9 +38,18 @@ export interface WaitersJob {
   readonly warmUp: number;
 }
 
-export type Job = TimeJob | MemoryJob | WaitersJob;
+/** Sends requests of many keys through a group of limiters: how long each takes. */
+export interface KeysJob {
+  readonly measure: 'keys';
+  readonly keys: number;
+  readonly tasks: number;
+  readonly repeat: 1;
+  readonly warmUp: number;
+}
 
-/** Nanoseconds a task (`time`) or operation (`waiters`), or bytes a waiting request (`memory`). */
+export type Job = TimeJob | MemoryJob | WaitersJob | KeysJob;
+
+/** Nanoseconds a task (`time`, `keys`) or operation (`waiters`), or bytes a waiting request (`memory`). */
 export interface Measured {
   readonly perTask: number;
 }

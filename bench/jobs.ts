@@ -22,7 +22,9 @@ type CostName =
   | 'waiting-request'
   | 'waiting-run'
   | 'waiting-request-all'
-  | 'waiting-run-all';
+  | 'waiting-run-all'
+  | 'keys-100'
+  | 'keys-10k';
 /** An operation where many wait: `slots-run`, say. */
 export type WaitersTopic = `${WaitersJob['crowd']}-${WaitersJob['operation']}`;
 export type WaitersName = `${WaitersTopic}-${(typeof SIZES)[number][0]}`;
@@ -51,6 +53,9 @@ export function planJobs(tasks: number): Map<Name, Job> {
   jobs.set('waiting-run', { ...waiting, client: 'headgate-run' });
   jobs.set('waiting-request-all', { ...waiting, client: 'headgate-throttle-all' });
   jobs.set('waiting-run-all', { ...waiting, client: 'headgate-run-all' });
+  const keys = { measure: 'keys', tasks: 200_000, repeat: 1, warmUp: 20_000 } as const;
+  jobs.set('keys-100', { ...keys, keys: 100 });
+  jobs.set('keys-10k', { ...keys, keys: 10_000 });
   for (const client of gateNames) {
     jobs.set(client, { ...stream, measure: 'time', client, tasks: 200_000 });
   }

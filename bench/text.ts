@@ -39,7 +39,8 @@ export function unitOf(name: Name): string {
     return 'tasks/s';
   }
   if (name.startsWith('waiting')) return 'bytes a request';
-  return isGateName(name) || name.startsWith('per-request') ? 'ns a request' : 'ns an operation';
+  const isRequest = isGateName(name) || /^(per-request|keys)-/.test(name);
+  return isRequest ? 'ns a request' : 'ns an operation';
 }
 
 export function processor(): string {

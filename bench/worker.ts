@@ -21,6 +21,8 @@ async function measure(job: Job): Promise<number> {
       return (await import('./measures/time.ts')).time(job);
     case 'memory':
       return (await import('./measures/memory.ts')).memory(job);
+    case 'keys':
+      return (await import('./measures/keys.ts')).keys(job);
     case 'waiters':
       return (await import('./measures/waiters.ts')).waiters(job);
   }

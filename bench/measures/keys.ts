@@ -1,0 +1,27 @@
+import { createLimiterGroup } from 'headgate';
+import { expectEqual } from '../expect.ts';
+import { CONCURRENCY, type KeysJob } from '../job.ts';
+
+/** Nanoseconds a request, each of the next key, where all keys share the slots. */
+export async function keys({ keys: count, tasks, warmUp }: KeysJob): Promise<number> {
+  const group = createLimiterGroup((key: string) => key, { shared: { concurrency: CONCURRENCY } });
+  const names = Array.from({ length: count }, (_, n) => `key ${n}`);
+  let ended = 0;
+  const task = async () => {
+    ended += 1;
+  };
+  const send = (requests: number) =>
+    Promise.all(
+      Array.from({ length: requests }, (_, n) => group.run(names[n % count] ?? '', task)),
+    );
+  // The keys turn up while warming up: to make one is not what is measured.
+  await send(Math.max(warmUp, count));
+  expectEqual('keys', group.keys.length, count);
+  ended = 0;
+  const start = performance.now();
+  await send(tasks);
+  const elapsedMs = performance.now() - start;
+  expectEqual('timed requests', ended, tasks);
+  expectEqual('slots taken in the end', group.snapshot().shared?.concurrency?.inFlight, 0);
+  return (elapsedMs * 1e6) / tasks;
+}
