@@ -1,10 +1,9 @@
 import { checkLayer } from '../config/check-config.ts';
-import { CoolingCore } from '../core/cooling-core.ts';
 import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
 import { queueBound } from '../gate/queue/bound.ts';
 import { checkKeys } from '../model/check.ts';
 import { limitsOf } from '../operators/attempt-cores.ts';
-import type { Gates } from '../operators/gates.ts';
+import { type Gates, setConcurrency } from '../operators/gates.ts';
 import type { Engine } from './engine.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 
@@ -83,20 +82,4 @@ function configureAttempts(changes: Changes, { attempt, feedback }: Gates): void
   if (changes.pace !== undefined) pace?.check(changes.pace);
   if (hasLimits) rateLimit?.limits.configure(limits, feedback.clock.now());
   if (changes.pace !== undefined) pace?.configure(changes.pace);
-}
-
-/** An adaptive limit keeps what it has learned, under the new maximum. */
-function setConcurrency(
-  concurrency: number,
-  { concurrency: gate, attempt, feedback }: Gates,
-): void {
-  const { adaptive } = attempt.cores;
-  if (adaptive === undefined) gate.core.limit = concurrency;
-  else if (adaptive instanceof CoolingCore) {
-    adaptive.cooling.setMaxLimit(concurrency, feedback.clock.now());
-    gate.core.limit = adaptive.cooling.limit;
-  } else {
-    adaptive.gradient.setMaxLimit(concurrency);
-    gate.core.limit = adaptive.gradient.limit;
-  }
 }
