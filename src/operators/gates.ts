@@ -121,7 +121,10 @@ export function gatesOf(
   };
 }
 
-/** Another concurrency from now on. An adaptive limit keeps what it has learned, below it. */
+/**
+ * Another concurrency from now on; who may pass then is for the caller to let pass. An adaptive limit
+ * keeps what it has learned, below it.
+ */
 export function setConcurrency(
   concurrency: number,
   { concurrency: gate, attempt, feedback }: Gates,
@@ -131,12 +134,10 @@ export function setConcurrency(
   else if (adaptive instanceof CoolingCore) {
     adaptive.cooling.setMaxLimit(concurrency, feedback.clock.now());
     gate.core.limit = adaptive.cooling.limit;
-    attempt.changed();
   } else {
     adaptive.gradient.setMaxLimit(concurrency);
     gate.core.limit = adaptive.gradient.limit;
   }
-  gate.drain();
 }
 
 /** Subscribes to the source and takes its requests through all gates to the API. */

@@ -75,7 +75,11 @@ export function throttle<T, O extends ObservableInput<unknown>>(
       const gates = openGates({ isPrioritized: options.priority !== undefined });
       out.add(() => gates.attempt.close());
       out.add(watchGates(around.probe, gates));
-      followConcurrency(out, options, (limit) => setConcurrency(limit, gates));
+      followConcurrency(out, options, (limit) => {
+        setConcurrency(limit, gates);
+        gates.attempt.changed();
+        gates.concurrency.drain();
+      });
       followMaxBytes(out, options, gates.byteBudget);
       // A wrong limit may have come at once.
       if (out.closed) return;
