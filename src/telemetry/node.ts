@@ -14,8 +14,10 @@ const SHUTDOWN_MS = 5_000;
 export interface StartOptions {
   /** What the program is called. */
   readonly serviceName: string;
-  /** Port of the page of metrics on 127.0.0.1; 0: any that is free. `false`: no page. Default 9464. */
+  /** Port of the page of metrics; 0: any that is free. `false`: no page. Default 9464. */
   readonly prometheusPort?: number | false;
+  /** Address that it listens at; `0.0.0.0`: all of them, for a container say. Default 127.0.0.1. */
+  readonly prometheusHost?: string;
   /** Takes OTLP over HTTP, as `http://127.0.0.1:4318` does where Jaeger runs. Default: nobody. */
   readonly otlpEndpoint?: string;
   /** The part of the requests that are traced, from 0 to 1, where no caller has chosen. Default 1. */
@@ -34,7 +36,7 @@ export interface Telemetry {
   shutdown(): Promise<void>;
 }
 
-const KEYS = ['serviceName', 'prometheusPort', 'otlpEndpoint', 'sampleRatio'];
+const KEYS = ['serviceName', 'prometheusPort', 'prometheusHost', 'otlpEndpoint', 'sampleRatio'];
 
 /**
  * Starts an OpenTelemetry SDK for programs that have none: a page of metrics for Prometheus, and
@@ -92,7 +94,7 @@ const NOTHING: Telemetry = {
 
 function checkOptions(options: StartOptions): void {
   checkKeys('startTelemetry', options, KEYS);
-  const { serviceName, prometheusPort, otlpEndpoint, sampleRatio } = options;
+  const { serviceName, prometheusPort, prometheusHost, otlpEndpoint, sampleRatio } = options;
   if (typeof serviceName !== 'string' || serviceName === '') {
     throw new TypeError(`\`serviceName\` must be a string of text, got ${show(serviceName)}`);
   }
@@ -101,6 +103,9 @@ function checkOptions(options: StartOptions): void {
     if (prometheusPort > 65_535) {
       throw new RangeError(`\`prometheusPort\` must be at most 65535, got ${prometheusPort}`);
     }
+  }
+  if (prometheusHost !== undefined && (typeof prometheusHost !== 'string' || !prometheusHost)) {
+    throw new TypeError(`\`prometheusHost\` must be an address, got ${show(prometheusHost)}`);
   }
   if (otlpEndpoint !== undefined && !URL.canParse(otlpEndpoint)) {
     throw new TypeError(`\`otlpEndpoint\` must be a URL, got ${show(otlpEndpoint)}`);
@@ -130,18 +135,19 @@ function isOtherExporter(name: string): boolean {
 
 async function openPage(
   page: MetricsPage | undefined,
-  { prometheusHost = DEFAULT_HOST, prometheusPort }: Environment,
+  environment: Environment,
   options: StartOptions,
   warn: Warn,
 ): Promise<string | undefined> {
-  const port = prometheusPort ?? (options.prometheusPort || DEFAULT_PORT);
+  const host = environment.prometheusHost ?? options.prometheusHost ?? DEFAULT_HOST;
+  const chosen = options.prometheusPort === false ? undefined : options.prometheusPort;
+  const port = environment.prometheusPort ?? chosen ?? DEFAULT_PORT;
   try {
-    const wanted = prometheusPort === undefined && options.prometheusPort === 0 ? 0 : port;
-    return await page?.open(prometheusHost, wanted);
+    return await page?.open(host, port);
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     const why = isTaken ? 'the port is in use' : String(error);
-    warn(`no page of metrics at ${prometheusHost}:${port}: ${why}`);
+    warn(`no page of metrics at ${host}:${port}: ${why}`);
     return undefined;
   }
 }
