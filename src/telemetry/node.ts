@@ -53,6 +53,11 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const environment = readEnvironment(process.env);
   if (environment.isDisabled) return NOTHING;
   const warn: Warn = (message) => console.error(`headgate telemetry: ${message}`);
+  let isLost = false;
+  const lose: Warn = (message) => {
+    isLost = true;
+    warn(message);
+  };
   const endpoint = options.otlpEndpoint;
   const tracesEndpoint = endpointOf(environment.traces, environment.tracesEndpoint, endpoint);
   const metricsEndpoint = endpointOf(environment.metrics, environment.metricsEndpoint, endpoint);
@@ -61,14 +66,14 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const readers: metrics.IMetricReader[] = [];
   if (page !== undefined && prometheusUrl !== undefined) readers.push(page.exporter);
   if (metricsEndpoint !== undefined) {
-    readers.push(metricReader(environment.metricsEndpoint ? undefined : endpoint, warn));
+    readers.push(metricReader(environment.metricsEndpoint ? undefined : endpoint, lose));
   }
   // What speaks otherwise, or goes elsewhere, the SDK makes from the environment.
   const isOther = environment.isOtherProtocol || environment.traces?.some(isOtherExporter) === true;
   const processors =
     tracesEndpoint === undefined
       ? []
-      : [spanProcessor(environment.tracesEndpoint ? undefined : endpoint, warn)];
+      : [spanProcessor(environment.tracesEndpoint ? undefined : endpoint, lose)];
   const sdk = new NodeSDK({
     serviceName: environment.serviceName ?? options.serviceName,
     metricReaders: readers,
@@ -79,7 +84,8 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   sdk.start();
   let ending: Promise<void> | undefined;
   const shutdown = () => {
-    ending ??= end(sdk, page, warn);
+    // A shutdown that fails because an export does has nothing to add.
+    ending ??= end(sdk, page, warn, () => isLost);
     return ending;
   };
   return { prometheusUrl, tracesEndpoint, metricsEndpoint, shutdown };
@@ -156,7 +162,12 @@ function samplerOf(ratio: number): tracing.Sampler {
   return new tracing.ParentBasedSampler({ root: new tracing.TraceIdRatioBasedSampler(ratio) });
 }
 
-async function end(sdk: NodeSDK, page: MetricsPage | undefined, warn: Warn): Promise<void> {
+async function end(
+  sdk: NodeSDK,
+  page: MetricsPage | undefined,
+  warn: Warn,
+  isTold: () => boolean,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), SHUTDOWN_MS);
@@ -165,7 +176,7 @@ async function end(sdk: NodeSDK, page: MetricsPage | undefined, warn: Warn): Pro
     const ended = await Promise.race([sdk.shutdown(), late]);
     if (ended === 'late') warn(`shutdown took over ${SHUTDOWN_MS} ms, and was not waited for`);
   } catch (error) {
-    warn(`shutdown: ${String(error)}`);
+    if (!isTold()) warn(`shutdown: ${String(error)}`);
   } finally {
     clearTimeout(timer);
     page?.close();

@@ -128,6 +128,7 @@ describe('startTelemetry', () => {
       ).toBeLessThan(2);
     }
     expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join()).not.toContain('shutdown: ');
     expect(lines.join()).not.toContain('\n');
   });
 
