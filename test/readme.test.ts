@@ -29,6 +29,7 @@ const PRINTS = [
   ['50 %', '100 %', '20 closed'],
   ['8 50', 'TypeError: `concurency` is no option of limiterOptionsFromJSON; did you mean'],
   ['40'],
+  ['1'],
 ];
 
 const programs = blocks.filter(({ language }) => language === 'js' || language === 'ts');

@@ -8,6 +8,7 @@ import type { Report } from './report.ts';
 import { formatReport, PLAIN, type Style } from './report-text.ts';
 import { run } from './run.ts';
 import { exitCodeOf } from './signals.ts';
+import { hold, watch } from './watch.ts';
 
 const COLOURS: Style = {
   strong: (text) => styleText('bold', text),
@@ -25,10 +26,17 @@ async function main(args: readonly string[]): Promise<number> {
   const limits = readLimits(options, process.env);
   // All lines are checked before the first request is sent: a typo in the last one costs nothing.
   const prompts = await readPrompts(options.prompts, options.limit);
-  const report = await run(prompts, options, limits);
-  print(report, options);
-  if (report.error !== null) console.error(`\nended early: ${report.error}`);
-  return exitCode(report);
+  const telemetry = await watch(options);
+  try {
+    const report = await run(prompts, options, limits);
+    print(report, options);
+    if (report.error !== null) console.error(`\nended early: ${report.error}`);
+    // Whoever has stopped the run waits for nothing more.
+    if (options.hold && !isStopped(report)) await hold(telemetry);
+    return exitCode(report);
+  } finally {
+    await telemetry?.shutdown();
+  }
 }
 
 function print(report: Report, { json }: Options): void {
@@ -43,6 +51,10 @@ function print(report: Report, { json }: Options): void {
 function exitCode({ ended, failed }: Report): number {
   if (ended === 'SIGINT' || ended === 'SIGTERM') return exitCodeOf(ended);
   return ended === 'error' || failed > 0 ? 1 : 0;
+}
+
+function isStopped({ ended }: Report): boolean {
+  return ended === 'SIGINT' || ended === 'SIGTERM';
 }
 
 /** Whoever reads may leave before the end (`| head`): the run goes on. */

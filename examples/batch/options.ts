@@ -13,6 +13,8 @@ export interface Options {
   /** How many prompts to send at the most. */
   readonly limit: number;
   readonly json: boolean;
+  /** Whether the page of metrics outlasts the run. */
+  readonly hold: boolean;
   readonly seed: number;
   readonly out: string | undefined;
   /** A file with limits, as JSON. */
@@ -38,6 +40,7 @@ const OPTIONS = {
   seed: { type: 'string', value: 'N', help: 'of everything that happens by chance (1)' },
   out: { type: 'string', value: 'FILE', help: 'write results as JSONL; replaces the file' },
   json: { type: 'boolean', value: '', help: 'print the report as one JSON object' },
+  hold: { type: 'boolean', value: '', help: 'keep the page of metrics open until Ctrl-C' },
   help: { type: 'boolean', short: 'h', value: '', help: 'print this' },
 } as const;
 
@@ -58,6 +61,11 @@ path of the option in upper case. A minute of the simulated provider lasts a sec
 
 The key of the server is read from OPENAI_API_KEY. The report goes to standard output, all else
 to standard error; \`npm start --silent\` keeps npm from writing there too.
+
+Metrics are at http://127.0.0.1:9464/metrics while it runs, and with --hold at all addresses of this
+machine, for a Prometheus in a container. OTEL_EXPORTER_OTLP_ENDPOINT names who takes traces and
+metrics; the other OTEL_* variables (OTEL_EXPORTER_PROMETHEUS_HOST, OTEL_EXPORTER_PROMETHEUS_PORT,
+OTEL_SDK_DISABLED=true ...) mean what they do everywhere.
 
 An error that would meet every request (a refused key, a used-up quota, nobody at the address) ends
 the run early; any other fails its own request. Ctrl-C sends nothing more, waits up to 5 s for what
@@ -87,6 +95,7 @@ export function readOptions(args: readonly string[], defaultPrompts: string): Op
     model: values.model ?? 'gpt-4o-mini',
     limit: readInteger('limit', values.limit, 1) ?? Number.POSITIVE_INFINITY,
     json: values.json ?? false,
+    hold: values.hold ?? false,
     seed: readInteger('seed', values.seed, 0) ?? 1,
     out,
     config: values.config,

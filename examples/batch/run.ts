@@ -41,6 +41,7 @@ async function send(
 ): Promise<Report> {
   const limiter = createLimiter({
     ...limits,
+    name: 'batch',
     total: prompts.length,
     random: seededRandom(seed),
   });

@@ -53,6 +53,8 @@ export class Timeouts {
   /** A request has come to wait at a gate. */
   wait(ticket: Ticket, gate: Expelling, receiver: Receiver): void {
     if (!this.isOn || ticket.attempts > 0) return;
+    // Settled while its gate was asked: it has gone, and been counted as such.
+    if (ticket.outcome !== undefined) return;
     const { patience } = ticket;
     if (patience instanceof Waiter) {
       patience.gate = gate;

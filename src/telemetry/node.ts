@@ -14,8 +14,10 @@ const SHUTDOWN_MS = 5_000;
 export interface StartOptions {
   /** What the program is called. */
   readonly serviceName: string;
-  /** Port of the page of metrics on 127.0.0.1; 0: any that is free. `false`: no page. Default 9464. */
+  /** Port of the page of metrics; 0: any that is free. `false`: no page. Default 9464. */
   readonly prometheusPort?: number | false;
+  /** Address that it listens at; `0.0.0.0`: all of them, for a container say. Default 127.0.0.1. */
+  readonly prometheusHost?: string;
   /** Takes OTLP over HTTP, as `http://127.0.0.1:4318` does where Jaeger runs. Default: nobody. */
   readonly otlpEndpoint?: string;
   /** The part of the requests that are traced, from 0 to 1, where no caller has chosen. Default 1. */
@@ -34,7 +36,7 @@ export interface Telemetry {
   shutdown(): Promise<void>;
 }
 
-const KEYS = ['serviceName', 'prometheusPort', 'otlpEndpoint', 'sampleRatio'];
+const KEYS = ['serviceName', 'prometheusPort', 'prometheusHost', 'otlpEndpoint', 'sampleRatio'];
 
 /**
  * Starts an OpenTelemetry SDK for programs that have none: a page of metrics for Prometheus, and
@@ -51,6 +53,11 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const environment = readEnvironment(process.env);
   if (environment.isDisabled) return NOTHING;
   const warn: Warn = (message) => console.error(`headgate telemetry: ${message}`);
+  let isLost = false;
+  const lose: Warn = (message) => {
+    isLost = true;
+    warn(message);
+  };
   const endpoint = options.otlpEndpoint;
   const tracesEndpoint = endpointOf(environment.traces, environment.tracesEndpoint, endpoint);
   const metricsEndpoint = endpointOf(environment.metrics, environment.metricsEndpoint, endpoint);
@@ -59,14 +66,14 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const readers: metrics.IMetricReader[] = [];
   if (page !== undefined && prometheusUrl !== undefined) readers.push(page.exporter);
   if (metricsEndpoint !== undefined) {
-    readers.push(metricReader(environment.metricsEndpoint ? undefined : endpoint, warn));
+    readers.push(metricReader(environment.metricsEndpoint ? undefined : endpoint, lose));
   }
   // What speaks otherwise, or goes elsewhere, the SDK makes from the environment.
   const isOther = environment.isOtherProtocol || environment.traces?.some(isOtherExporter) === true;
   const processors =
     tracesEndpoint === undefined
       ? []
-      : [spanProcessor(environment.tracesEndpoint ? undefined : endpoint, warn)];
+      : [spanProcessor(environment.tracesEndpoint ? undefined : endpoint, lose)];
   const sdk = new NodeSDK({
     serviceName: environment.serviceName ?? options.serviceName,
     metricReaders: readers,
@@ -77,7 +84,8 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   sdk.start();
   let ending: Promise<void> | undefined;
   const shutdown = () => {
-    ending ??= end(sdk, page, warn);
+    // A shutdown that fails because an export does has nothing to add.
+    ending ??= end(sdk, page, warn, () => isLost);
     return ending;
   };
   return { prometheusUrl, tracesEndpoint, metricsEndpoint, shutdown };
@@ -92,7 +100,7 @@ const NOTHING: Telemetry = {
 
 function checkOptions(options: StartOptions): void {
   checkKeys('startTelemetry', options, KEYS);
-  const { serviceName, prometheusPort, otlpEndpoint, sampleRatio } = options;
+  const { serviceName, prometheusPort, prometheusHost, otlpEndpoint, sampleRatio } = options;
   if (typeof serviceName !== 'string' || serviceName === '') {
     throw new TypeError(`\`serviceName\` must be a string of text, got ${show(serviceName)}`);
   }
@@ -101,6 +109,9 @@ function checkOptions(options: StartOptions): void {
     if (prometheusPort > 65_535) {
       throw new RangeError(`\`prometheusPort\` must be at most 65535, got ${prometheusPort}`);
     }
+  }
+  if (prometheusHost !== undefined && (typeof prometheusHost !== 'string' || !prometheusHost)) {
+    throw new TypeError(`\`prometheusHost\` must be an address, got ${show(prometheusHost)}`);
   }
   if (otlpEndpoint !== undefined && !URL.canParse(otlpEndpoint)) {
     throw new TypeError(`\`otlpEndpoint\` must be a URL, got ${show(otlpEndpoint)}`);
@@ -130,18 +141,19 @@ function isOtherExporter(name: string): boolean {
 
 async function openPage(
   page: MetricsPage | undefined,
-  { prometheusHost = DEFAULT_HOST, prometheusPort }: Environment,
+  environment: Environment,
   options: StartOptions,
   warn: Warn,
 ): Promise<string | undefined> {
-  const port = prometheusPort ?? (options.prometheusPort || DEFAULT_PORT);
+  const host = environment.prometheusHost ?? options.prometheusHost ?? DEFAULT_HOST;
+  const chosen = options.prometheusPort === false ? undefined : options.prometheusPort;
+  const port = environment.prometheusPort ?? chosen ?? DEFAULT_PORT;
   try {
-    const wanted = prometheusPort === undefined && options.prometheusPort === 0 ? 0 : port;
-    return await page?.open(prometheusHost, wanted);
+    return await page?.open(host, port);
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     const why = isTaken ? 'the port is in use' : String(error);
-    warn(`no page of metrics at ${prometheusHost}:${port}: ${why}`);
+    warn(`no page of metrics at ${host}:${port}: ${why}`);
     return undefined;
   }
 }
@@ -150,7 +162,12 @@ function samplerOf(ratio: number): tracing.Sampler {
   return new tracing.ParentBasedSampler({ root: new tracing.TraceIdRatioBasedSampler(ratio) });
 }
 
-async function end(sdk: NodeSDK, page: MetricsPage | undefined, warn: Warn): Promise<void> {
+async function end(
+  sdk: NodeSDK,
+  page: MetricsPage | undefined,
+  warn: Warn,
+  isTold: () => boolean,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), SHUTDOWN_MS);
@@ -159,7 +176,7 @@ async function end(sdk: NodeSDK, page: MetricsPage | undefined, warn: Warn): Pro
     const ended = await Promise.race([sdk.shutdown(), late]);
     if (ended === 'late') warn(`shutdown took over ${SHUTDOWN_MS} ms, and was not waited for`);
   } catch (error) {
-    warn(`shutdown: ${String(error)}`);
+    if (!isTold()) warn(`shutdown: ${String(error)}`);
   } finally {
     clearTimeout(timer);
     page?.close();

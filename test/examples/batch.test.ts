@@ -31,8 +31,9 @@ describe.concurrent('the main program', { timeout: 20_000 }, () => {
       expect(text).toMatch(/\w/);
       expect(latencyMs).toBeGreaterThan(0);
     }
-    const url = /http:\S+/.exec(stderr)?.[0] ?? '';
-    await expect(fetch(url)).rejects.toThrow();
+    const urls = [...stderr.matchAll(/http:\S+/g)].map(([url]) => url);
+    expect(urls).toHaveLength(2);
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow();
   });
 
   it('writes no escape sequence where there is no terminal', async (test) => {

@@ -11,6 +11,7 @@ describe('readOptions', () => {
       model: 'gpt-4o-mini',
       limit: Number.POSITIVE_INFINITY,
       json: false,
+      hold: false,
       seed: 1,
       out: undefined,
       config: undefined,
@@ -23,7 +24,9 @@ describe('readOptions', () => {
     const numbers = ['--limit', '7', '--seed', '0'];
     const limits = ['--concurrency', '3', '--rpm', '60', '--tpm', '9000', '--adaptive'];
     const files = ['--prompts', 'a.jsonl', '--out', 'b.jsonl', '--config', 'c.json'];
-    expect(read(...numbers, ...limits, ...files, '--model=m', '--json', '--help')).toMatchObject({
+    expect(
+      read(...numbers, ...limits, ...files, '--model=m', '--json', '--hold', '--help'),
+    ).toMatchObject({
       prompts: 'a.jsonl',
       out: 'b.jsonl',
       model: 'm',
@@ -37,6 +40,7 @@ describe('readOptions', () => {
         adaptive: 'cooling',
       },
       json: true,
+      hold: true,
       help: true,
     });
   });
@@ -92,5 +96,6 @@ describe('HELP', () => {
     expect(HELP).toMatch(/^ {2}--concurrency N {3}requests/m);
     expect(HELP).toMatch(/^ {2}--rpm N {11}requests a minute/m);
     expect(HELP).toContain('HEADGATE_REQUESTS_PER_MINUTE');
+    expect(HELP).toMatch(/^ {2}--hold {12}keep/m);
   });
 });

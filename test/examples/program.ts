@@ -9,7 +9,10 @@ import type { Result } from '../../examples/batch/results.ts';
 const PROGRAM = join(inject('packageFolder'), 'build/examples/batch/main.js');
 
 /** What the program reads. */
-const OURS = /^(OPENAI_API_KEY$|HEADGATE_)/;
+const OURS = /^(OPENAI_API_KEY$|HEADGATE_|OTEL_)/;
+
+/** Programs that run at once each have a page of metrics. */
+const ANY_PORT = { OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
 
 /** How a process ended, by itself. */
 export interface Ended {
@@ -33,7 +36,7 @@ export function startProgram(
 ): Program {
   const inherited = Object.entries(process.env).filter(([name]) => !OURS.test(name));
   const child = spawn(process.execPath, [PROGRAM, ...args], {
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: { ...Object.fromEntries(inherited), ...ANY_PORT, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   test.onTestFinished(() => {

@@ -92,6 +92,19 @@ describe('startTelemetry', () => {
     expect((await start()).prometheusUrl).toBeUndefined();
   });
 
+  it('serves the page where the options say, and where the variables do before them', async () => {
+    const everywhere = await start({ prometheusHost: '0.0.0.0' });
+    expect(everywhere.prometheusUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const { port } = new URL(everywhere.prometheusUrl ?? '');
+    expect((await fetch(`http://127.0.0.2:${port}/metrics`)).status).toBe(200);
+    unregister();
+    vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_HOST', 'localhost');
+    vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_PORT', '0');
+    const said = await start({ prometheusHost: '0.0.0.0', prometheusPort: Number(port) });
+    expect(said.prometheusUrl).toMatch(/^http:\/\/localhost:\d+\/metrics$/);
+    expect(said.prometheusUrl).not.toContain(port);
+  });
+
   it('goes on without a page where its port is in use, and says so in one line', async () => {
     const port = await listen(createServer());
     const telemetry = await start({ prometheusPort: port });
@@ -115,6 +128,7 @@ describe('startTelemetry', () => {
       ).toBeLessThan(2);
     }
     expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join()).not.toContain('shutdown: ');
     expect(lines.join()).not.toContain('\n');
   });
 
@@ -133,6 +147,7 @@ describe('startTelemetry', () => {
     [{ serviceName: '' }, '`serviceName` must be a string of text, got ""'],
     [{ prometheusPort: -1 }, '`prometheusPort` must be an integer >= 0, got -1'],
     [{ prometheusPort: 70_000 }, '`prometheusPort` must be at most 65535, got 70000'],
+    [{ prometheusHost: '' }, '`prometheusHost` must be an address, got ""'],
     [{ otlpEndpoint: 'here' }, '`otlpEndpoint` must be a URL, got "here"'],
     [{ sampleRatio: Number.NaN }, '`sampleRatio` must be a number from 0 to 1, got NaN'],
     [{ port: 1 }, '`port` is no option of startTelemetry'],

@@ -11,6 +11,7 @@ export interface Environment {
   /** Whether OTLP is to be spoken otherwise than in protobuf over HTTP. */
   readonly isOtherProtocol: boolean;
   readonly prometheusHost: string | undefined;
+  /** 0: any that is free. */
   readonly prometheusPort: number | undefined;
 }
 
@@ -37,7 +38,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     metricsEndpoint: read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT') ?? endpoint,
     isOtherProtocol: protocols.some((said) => said !== undefined && said !== 'http/protobuf'),
     prometheusHost: read('OTEL_EXPORTER_PROMETHEUS_HOST'),
-    prometheusPort: Number.isInteger(port) && port > 0 ? port : undefined,
+    prometheusPort: Number.isInteger(port) && port >= 0 && port <= 65_535 ? port : undefined,
   };
 }
 

@@ -5,6 +5,9 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 /** Where Prometheus finds the metrics. */
 const PATH = '/metrics';
 
+/** Addresses that stand for all of them: no browser can open these. */
+const EVERYWHERE = ['0.0.0.0', '::'];
+
 /** A page of metrics that Prometheus can scrape. It keeps no process alive. */
 export class MetricsPage {
   readonly exporter = new PrometheusExporter({ preventServerStart: true });
@@ -18,14 +21,15 @@ export class MetricsPage {
     }).unref();
   }
 
-  /** @returns its address. Rejects where the port cannot be had */
+  /** @returns its address, for this machine. Rejects where the port cannot be had */
   async open(host: string, port: number): Promise<string> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen({ host, port }, resolve);
     });
     const { port: given } = this.#server.address() as AddressInfo;
-    return `http://${host.includes(':') ? `[${host}]` : host}:${given}${PATH}`;
+    const shown = EVERYWHERE.includes(host) ? '127.0.0.1' : host;
+    return `http://${shown.includes(':') ? `[${shown}]` : shown}:${given}${PATH}`;
   }
 
   /** Cuts off whoever is still reading. */

@@ -1,0 +1,119 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, type TestContext, vi } from 'vitest';
+import { overview } from '../../dashboards/src/overview/overview.ts';
+import type { Report } from '../../examples/batch/report.ts';
+import { panelsOf } from '../dashboards/panels.ts';
+import {
+  canRun,
+  freePort,
+  type Prometheus,
+  promtoolReading,
+  startPrometheus,
+} from '../dashboards/programs.ts';
+import { startProgram, temporaryFolder } from './program.ts';
+
+/** The whole run: rates are asked for while it lasts. */
+const WINDOW = '1m';
+const PROMPTS = 160;
+/** What makes every gate and limit of the overview one that the run has; none of it binds. */
+const CONFIG = {
+  pace: { intervalMs: 1, jitter: 0 },
+  circuitBreaker: true,
+  requestsPerMinute: 10_000,
+};
+
+/** The queries of each panel, with what is chosen put in. */
+const QUERIES = panelsOf(overview()).flatMap(({ title, targets = [] }) =>
+  targets.map((target) => {
+    const { expr } = target as unknown as { expr: string };
+    const query = expr
+      .replaceAll('$job', 'headgate')
+      .replaceAll('$limiter', 'batch')
+      .replaceAll('$gate', '.*')
+      .replaceAll('$__rate_interval', WINDOW);
+    return { title: title ?? '', query };
+  }),
+);
+
+async function prometheusOf(test: TestContext, port: number): Promise<Prometheus> {
+  const prometheus = await startPrometheus(`
+global: { scrape_interval: 200ms, scrape_timeout: 200ms }
+scrape_configs:
+  - job_name: headgate
+    static_configs: [{ targets: ['127.0.0.1:${port}'] }]
+`);
+  test.onTestFinished(() => prometheus.stop());
+  return prometheus;
+}
+
+/** Waits until a query has an answer. */
+async function answered(prometheus: Prometheus, query: string): Promise<void> {
+  const giveUpAt = Date.now() + 30_000;
+  while ((await prometheus.query(query)).length === 0) {
+    if (Date.now() > giveUpAt) throw new Error(`no answer to ${query}`);
+    await sleep(100);
+  }
+}
+
+/** Asks all queries, again until none lacks an answer: a rate has none before the second scrape. */
+async function allAnswered(prometheus: Prometheus) {
+  const giveUpAt = Date.now() + 20_000;
+  for (;;) {
+    const found = await Promise.all(
+      QUERIES.map(async ({ title, query }) => {
+        const samples = await prometheus.query(query);
+        return { title, query, values: samples.map(({ value }) => Number(value[1])) };
+      }),
+    );
+    if (Date.now() > giveUpAt || found.every(({ values }) => values.length > 0)) return found;
+    await sleep(100);
+  }
+}
+
+describe.skipIf(!canRun('prometheus'))('the real run, watched by a real Prometheus', () => {
+  it('has finite data for every query of the overview, and counts as reported', async (test) => {
+    const port = await freePort();
+    const prometheus = await prometheusOf(test, port);
+    await answered(prometheus, 'up == 0');
+    const config = join(await temporaryFolder(test), 'limits.json');
+    await writeFile(config, JSON.stringify(CONFIG));
+    const args = ['--limit', String(PROMPTS), '--json', '--hold', '--config', config];
+    const env = { OTEL_EXPORTER_PROMETHEUS_PORT: String(port) };
+    const program = startProgram(test, args, env);
+
+    await answered(prometheus, 'headgate_request_active > 0');
+    const found = await allAnswered(prometheus);
+    expect(program.stderr()).not.toContain('stay at');
+    expect(QUERIES.length).toBeGreaterThan(30);
+    for (const { title, query, values } of found) {
+      expect(values, `${title}: nothing for ${query}`).not.toEqual([]);
+      const strange = values.filter((value) => !Number.isFinite(value));
+      expect(strange, `${title}: ${query}`).toEqual([]);
+    }
+
+    const url = `http://127.0.0.1:${port}/metrics`;
+    await vi.waitFor(() => expect(program.stderr()).toContain(`stay at ${url} until`), 30_000);
+    const complaints = await promtoolReading(await (await fetch(url)).text(), 'check', 'metrics');
+    // OpenTelemetry's name of a gauge may end like a counter's in Prometheus.
+    expect(complaints.trim()).toBe(
+      'headgate_progress_total non-counter metrics should not have "_total" suffix',
+    );
+    const ended = `headgate_progress_completed == ${PROMPTS} and headgate_request_active == 0`;
+    await answered(prometheus, ended);
+    const numberOf = async (query: string) => Number((await prometheus.query(query))[0]?.value[1]);
+    const counted = {
+      attempts: await numberOf('sum(headgate_attempts_total)'),
+      rejected: await numberOf('sum(headgate_attempts_total{error_type="429"})'),
+      succeeded: await numberOf('headgate_requests_total{headgate_outcome="ok"}'),
+      failed: await numberOf('headgate_requests_total{headgate_outcome="failed"}'),
+    };
+    program.process.kill('SIGTERM');
+    const { code, stdout } = await program.ended;
+    const report: Report = JSON.parse(stdout);
+    expect(report).toMatchObject(counted);
+    expect(report.rejected).toBeGreaterThan(0);
+    expect(code).toBe(report.failed > 0 ? 1 : 0);
+  });
+});
