@@ -81,8 +81,8 @@ export interface LimiterConfig {
   /** How long a request may wait for its first attempt, in ms, >= 1. Default: no bound. */
   readonly waitTimeoutMs?: number;
   /**
-   * Waiting that makes up for one step of priority, in ms, >= 1: one of priority p is overtaken only
-   * by those of a higher q that come less than (q - p) x `agingMs` after it. Default 10,000.
+   * Waiting that makes up for one step of priority, in ms, >= 1: at each gate one of priority p is
+   * overtaken only by those of a higher q that come less than (q - p) x `agingMs` after it. Default 10,000.
    */
   readonly agingMs?: number;
   /** Attempts a request at the most, an integer >= 1. Default: no bound for 429, 503 and 529. */

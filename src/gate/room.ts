@@ -51,7 +51,8 @@ export class Room {
       this.#drop(item);
       handOver(owner, item);
     }
-    this.#drop(newcomer);
+    // One that has gone meanwhile was not turned away.
+    if (!receiver.gone) this.#drop(newcomer);
     return false;
   }
 

@@ -68,8 +68,10 @@ export class RetryWait implements Receiver {
     this.gone = true;
     this.#delay?.cancel();
     this.#deadline?.cancel();
-    this.#waitsAt?.left(1);
+    // Others may pass by that, and one of them may cancel this again.
+    const gate = this.#waitsAt;
     this.#waitsAt = undefined;
+    gate?.left(1);
   }
 
   #enterGates(): void {

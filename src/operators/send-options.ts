@@ -35,7 +35,10 @@ export interface RetryOptions {
 export interface ResultOptions {
   /** Emit one `Outcome` a request, instead of erroring at the first that fails. Default false. */
   readonly outcomes?: boolean;
-  /** Emit in the order of the source, not as results come. Default false. */
+  /**
+   * Emit in the order of the source, not as results come. In `throttle`, requests that a priority or a
+   * refusal takes past others count as they leave the gates. Default false.
+   */
   readonly ordered?: boolean;
 }
 

@@ -1,9 +1,15 @@
 import { NEVER, Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { Core } from '../../src/core/core.ts';
+import { Gate } from '../../src/gate/gate.ts';
+import { PriorityQueue } from '../../src/gate/queue/priority-queue.ts';
+import type { GateRules } from '../../src/gate/rules.ts';
 import { createLimiter, type Outcome, throttle } from '../../src/index.ts';
+import { RetryWait } from '../../src/operators/retry-wait.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError, pending, tooMany, watch } from '../dispatch/harness.ts';
 import { fate } from '../limiter/harness.ts';
+import { ticketMaker, Waiter } from '../support/waiter.ts';
 
 /** Too rare for a few seconds of generated scripts, or too bad to be left to chance. */
 describe('what generated scripts have found', () => {
@@ -97,18 +103,45 @@ describe('what generated scripts have found', () => {
     expect(calls).toEqual([0, 1, 0]);
   });
 
-  it('one that is aborted as a limit denies it is not timed out as well', async () => {
+  it.each([true, false])(
+    'one that is aborted as a limit denies it has gone, and no more: has waited: %s',
+    async (hasWaited) => {
+      const clock = new ManualClock();
+      const limits = { requests: { limit: 1, windowMs: 1000 } };
+      const concurrency = hasWaited ? 1 : 2;
+      const limiter = createLimiter({ clock, concurrency, limits, waitTimeoutMs: 100 });
+      const controller = new AbortController();
+      limiter.events$.subscribe(({ kind }) => kind === 'limitDenied' && controller.abort());
+      const lease = limiter.tryAcquire();
+      const ran = fate(limiter.run(() => 'never', { signal: controller.signal }));
+      lease?.release();
+      await clock.advanceAsync(200);
+      expect(ran.state).toBe('failed');
+      expect(limiter.snapshot()).toMatchObject({ waiting: 0, dropped: 0, ended: { cancelled: 1 } });
+      expect(clock.pendingTimers).toBe(0);
+    },
+  );
+
+  it('a wait that is cancelled by those whom its end lets pass is counted once', () => {
     const clock = new ManualClock();
-    const limits = { requests: { limit: 1, windowMs: 1000 } };
-    const limiter = createLimiter({ clock, limits, waitTimeoutMs: 100 });
-    const controller = new AbortController();
-    limiter.events$.subscribe(({ kind }) => kind === 'limitDenied' && controller.abort());
-    await limiter.run(() => 'sent');
-    const ran = fate(limiter.run(() => 'never', { signal: controller.signal }));
-    await clock.advanceAsync(200);
-    expect(ran.state).toBe('failed');
-    expect(limiter.snapshot()).toMatchObject({ waiting: 0, ended: { cancelled: 1, rejected: 0 } });
-    expect(clock.pendingTimers).toBe(0);
+    const ticket = ticketMaker(clock);
+    const core: Core = {
+      wait: ({ bytes }) => (bytes > 0 ? Number.POSITIVE_INFINITY : 0),
+      take: () => 0,
+      giveBack: () => {},
+      snapshot: () => ({}),
+    };
+    const order = { priorityOf: () => 0, agingMs: 1 };
+    const newQueue: GateRules['newQueue'] = (isDead) => new PriorityQueue(isDead, order);
+    const gate = new Gate('backoff', core, clock, undefined, { newQueue });
+    const nobody = { ready: () => {}, expired: () => {} };
+    const wait = new RetryWait(ticket(1), [gate], nobody);
+    wait.start(clock, 0, Number.POSITIVE_INFINITY);
+    gate.enter(ticket(0), new Waiter(() => wait.cancel()));
+    wait.cancel();
+    expect(gate.waiting).toBe(0);
+    gate.enter(ticket(1), new Waiter());
+    expect(gate.waiting).toBe(1);
   });
 
   it('an answer that raises the concurrency is charged before it lets others in', async () => {
