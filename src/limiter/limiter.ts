@@ -176,7 +176,7 @@ export class Limiter {
   ): (this: This, ...args: Args) => Promise<R> {
     checkFunction('fn', fn);
     if (options !== undefined && typeof options !== 'function') checkAcquireOptions(options);
-    const { run } = this.#bound();
+    const run = (task: Task<R>, said: AcquireOptions | undefined) => this.run(task, said);
     return function wrapped(...args) {
       try {
         const said = typeof options === 'function' ? options(...args) : options;
@@ -308,10 +308,6 @@ export class Limiter {
     const intake = new Intake(this.#engine.around, options);
     const { first, rest } = this.#route;
     return { intake, first, rest, dispatcher: this.#engine.dispatcherOf(project) };
-  }
-
-  #bound() {
-    return { run: <R>(task: Task<R>, options?: AcquireOptions) => this.run(task, options) };
   }
 
   /** Undefined: it can be sent, and nobody minds who waits; its ticket can wait. */

@@ -30,6 +30,8 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   /** The gate where the request waits; undefined while it does not. */
   #waitsAt: Gate | undefined = undefined;
   #passed = 0;
+  /** Its ticket is being made, which may abort it: the ticket is counted then. */
+  #isTurn = false;
   #listening: Listening | undefined = undefined;
 
   /**
@@ -72,7 +74,9 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   }
 
   ticketOf(value: T, arrivedAt: number): Ticket<T> | undefined {
+    this.#isTurn = true;
     this.#ticket = this.ticketFor(value, arrivedAt);
+    this.#isTurn = false;
     this.#ticket?.take(this);
     return this.#ticket;
   }
@@ -97,7 +101,7 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
     this.#waitsAt?.left(1);
     this.failed(reason);
     if (ticket !== undefined) ticket.settle('cancelled');
-    else if (this.#waitsAt !== undefined) this.route.intake.abandoned(1);
+    else if (this.#waitsAt !== undefined && !this.#isTurn) this.route.intake.abandoned(1);
   }
 
   /** The request has ended: there is nothing to abort any more. */

@@ -1,5 +1,6 @@
-import { of } from 'rxjs';
+import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { createLimiterGroup } from '../../src/index.ts';
 import { ApiError, watch } from '../dispatch/harness.ts';
 import { expectAllIdle, groupRig, listenTo } from './group-rig.ts';
 import { fate } from './harness.ts';
@@ -104,5 +105,30 @@ describe('what a group tells', () => {
     await clock.advanceAsync(10);
     expect(group.snapshot().keys.a?.ended).toMatchObject({ failed: 1 });
     expect(groupRig().group.snapshot()).toEqual({ shared: undefined, keys: {} });
+  });
+});
+
+describe('an estimator that unsubscribes', () => {
+  it('as the turn of a waiting request comes has each request counted once', () => {
+    const group = createLimiterGroup(() => 'key', { each: { concurrency: 1 } });
+    let calls = 0;
+    const estimate = () => {
+      calls += 1;
+      // The first that waits is the head, and has its ticket at once.
+      if (calls === 3) subscription.unsubscribe();
+      return 1;
+    };
+    const first = new Subject<void>();
+    const source = new Subject<number>();
+    const subscription = source.pipe(group.throttle(() => first, { estimate })).subscribe();
+    for (const value of [0, 1, 2, 3]) source.next(value);
+    expect(calls).toBe(2);
+    first.complete();
+    expect(calls).toBe(3);
+    expect(group.snapshot().keys.key).toMatchObject({
+      waiting: 0,
+      ended: { ok: 2, cancelled: 2 },
+      concurrency: { inFlight: 0 },
+    });
   });
 });
