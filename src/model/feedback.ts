@@ -14,6 +14,28 @@ export const FEEDBACK_KINDS = ['ok', 'throttled', 'overloaded', 'failed', 'fatal
 /** Whether the provider has asked us lately to slow down. */
 export type Mode = 'normal' | 'throttled';
 
+/** What a provider counts against a limit of its own. */
+export type LimitUnit =
+  | 'requests'
+  | 'tokens'
+  | 'input-tokens'
+  | 'output-tokens'
+  | 'bytes'
+  | 'concurrency';
+
+/** What an answer says of one of the provider's limits. Each field is missing where it is not said. */
+export interface ReportedLimit {
+  readonly unit: LimitUnit;
+  /** Of a window. */
+  readonly limit?: number;
+  /** What was left of it when the provider answered. */
+  readonly remaining?: number;
+  /** From the answer until nothing is used any more, in ms. */
+  readonly resetMs?: number;
+  /** Length of the window, in ms, where the provider says it or is known for it. */
+  readonly windowMs?: number;
+}
+
 export interface Feedback {
   readonly kind: FeedbackKind;
   /** Milliseconds that the provider asked to wait. Values that are no number > 0 are ignored. */
@@ -24,6 +46,8 @@ export interface Feedback {
   readonly limit?: string;
   /** Response headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the answer says of the provider's limits. */
+  readonly limits?: readonly ReportedLimit[];
   /**
    * The backoff that was in force when the attempt was sent: answers of one epoch count once.
    * Default: the present one.
@@ -39,6 +63,8 @@ export interface Verdict {
   readonly retryAfterMs?: number;
   readonly limit?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the answer says of the provider's limits. */
+  readonly limits?: readonly ReportedLimit[];
   /** HTTP status, where there was one. */
   readonly status?: number;
   /**
