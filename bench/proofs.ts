@@ -62,8 +62,8 @@ const proofs: Readonly<Record<keyof Gating, Proof | undefined>> = {
     expectEqual('the circuit opened', sent.length <= 2 * (gating.concurrency ?? 0), true);
   },
   adaptive: async (send, gating) => {
-    const { adaptive = 'cooling' } = gating;
-    const options = typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
+    const { adaptive } = gating;
+    const options = typeof adaptive === 'object' ? adaptive : ({ strategy: 'cooling' } as const);
     const lowered = { ...options, initialLimit: FEW };
     const tight = 'minLimit' in lowered ? { ...lowered, minLimit: FEW } : lowered;
     const { peak } = await observe(send, { ...gating, adaptive: tight }, 10 * FEW);

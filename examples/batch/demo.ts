@@ -56,6 +56,6 @@ export function inItsTime(chosen: LimiterOptions): LimiterOptions {
   );
 }
 
-function strategyOf({ adaptive }: LimiterOptions): string | undefined {
+function strategyOf({ adaptive }: LimiterOptions): unknown {
   return typeof adaptive === 'object' ? adaptive.strategy : adaptive;
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_START_PER_SECOND } from '../core/adaptive-rate/rate-control.ts';
 import {
   DEFAULT_CEILING_RESET_FACTOR,
   DEFAULT_COOLING_MS,
@@ -14,15 +15,28 @@ import {
 import type { AdaptiveLayer, Strategy } from './limiter-config.ts';
 import { integer, number, type Option, upTo, word } from './option.ts';
 
-export const STRATEGIES = ['cooling', 'gradient'] as const satisfies readonly Strategy[];
+export const STRATEGIES = ['rate', 'cooling', 'gradient'] as const satisfies readonly Strategy[];
 
 const COMMON = {
-  strategy: word(STRATEGIES, 'required', 'what the limit adapts to: failures, or latency'),
+  strategy: word(
+    STRATEGIES,
+    'required',
+    'what adapts: the rate, or the concurrency to failures or to latency',
+  ),
   initialLimit: integer(
     1,
     `\`concurrency\` (cooling), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (gradient)`,
     'requests',
     'the limit at first, up to `concurrency`',
+  ),
+};
+
+const RATE = {
+  startPerSecond: number(
+    0.001,
+    DEFAULT_START_PER_SECOND,
+    'requests/s',
+    'rate: what is sent at first; it doubles each second until something is known',
   ),
 };
 
@@ -64,14 +78,15 @@ const GRADIENT = {
   per: word(['request', 'token'], 'request', 'gradient: what latency is divided by'),
 };
 
-/** The options of both strategies. */
-export const ADAPTIVE = { ...COMMON, ...COOLING, ...GRADIENT } satisfies Record<
+/** The options of all strategies. */
+export const ADAPTIVE = { ...COMMON, ...RATE, ...COOLING, ...GRADIENT } satisfies Record<
   keyof AdaptiveLayer,
   Option
 >;
 
-/** The strategy that an option is for; undefined: for both. */
+/** The strategy that an option is for; undefined: for several. */
 export function strategyOf(key: string): Strategy | undefined {
+  if (Object.hasOwn(RATE, key)) return 'rate';
   if (Object.hasOwn(COOLING, key)) return 'cooling';
   return Object.hasOwn(GRADIENT, key) ? 'gradient' : undefined;
 }

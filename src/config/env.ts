@@ -77,8 +77,9 @@ function readValue(variable: string, option: Option, text: string): Value {
 }
 
 /** The text itself if it is none of what the option takes. */
-function parse({ type }: Kind, text: string): Value {
-  if (type === 'word') return text;
+function parse(kind: Kind, text: string): Value {
+  const { type } = kind;
+  if (type === 'word' && !kind.words.includes(text === 'true')) return text;
   if (type === 'integer' || type === 'number') {
     return PLAIN_NUMBER.test(text) ? Number(text) : text;
   }
@@ -88,8 +89,9 @@ function parse({ type }: Kind, text: string): Value {
 /** A group that is turned on by one variable, and has options by others, is an object. */
 function expandAlone(values: Map<string, Value>, nameOf: (path: string) => string): void {
   for (const [key, entry] of ENTRIES) {
-    const value = values.get(key);
-    if (!isGroup(entry) || value === undefined) continue;
+    const alone = values.get(key);
+    if (!isGroup(entry) || alone === undefined) continue;
+    const value = alone === true ? (entry.trueIs ?? alone) : alone;
     if (![...values.keys()].some((path) => path.startsWith(`${key}.`))) continue;
     values.delete(key);
     if (entry.aloneIs === undefined) continue;

@@ -32,8 +32,20 @@ export interface CircuitBreakerConfig extends CircuitBreakerOptions {
 type CoolingConfig = Omit<CoolingOptions, 'maxLimit'>;
 type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
 
-/** How the concurrency limit adapts: to failures (`cooling`, seed: 004), or to latency (`gradient`). */
+/** Keeps the provider full without 429s, whatever its limits are. */
+export interface RateStrategyConfig {
+  /** Requests a second at first, a number > 0; the rate doubles each second until something is known. Default 2. */
+  readonly startPerSecond?: number;
+  /** Requests in flight at first, an integer from 1 to `concurrency`. Default 64. */
+  readonly initialLimit?: number;
+}
+
+/**
+ * What adapts: the rate, to what the provider accepts and says (`rate`), or the concurrency limit, to
+ * failures (`cooling`, seed: 004) or to latency (`gradient`).
+ */
 export type AdaptiveConfig =
+  | ({ readonly strategy: 'rate' } & RateStrategyConfig)
   | ({ readonly strategy: 'cooling' } & CoolingConfig)
   | ({ readonly strategy: 'gradient' } & GradientConfig);
 
@@ -69,8 +81,8 @@ export interface LimiterConfig {
   readonly pace?: PaceOptions;
   /** Stops sending after many failures in a row (seed: 004); `true`: with its defaults. Default: never. */
   readonly circuitBreaker?: true | CircuitBreakerConfig;
-  /** Adapts the concurrency limit; a word alone: with its defaults. Default: it is fixed. */
-  readonly adaptive?: Strategy | AdaptiveConfig;
+  /** Adapts the rate (`true` or `'rate'`), or the concurrency limit; a word alone: with its defaults. */
+  readonly adaptive?: boolean | Strategy | AdaptiveConfig;
   /**
    * Requests that may wait, at all gates together, an integer >= 0; what was sent before, and waits
    * to be sent again, counts but is never turned away. Default: no bound.
@@ -98,8 +110,10 @@ export interface LimiterConfig {
 /** What one of several sources says: what another may complete can be left out. */
 export interface LimiterLayer extends Omit<LimiterConfig, 'limits' | 'adaptive'> {
   readonly limits?: Readonly<Record<string, Partial<RateLimit>>>;
-  readonly adaptive?: Strategy | AdaptiveLayer;
+  readonly adaptive?: boolean | Strategy | AdaptiveLayer;
 }
 
 /** @see LimiterLayer */
-export type AdaptiveLayer = { readonly strategy?: Strategy } & CoolingConfig & GradientConfig;
+export type AdaptiveLayer = { readonly strategy?: Strategy } & RateStrategyConfig &
+  CoolingConfig &
+  GradientConfig;

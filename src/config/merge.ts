@@ -1,7 +1,7 @@
 import { strategyOf } from './adaptive-table.ts';
 import { checkValues } from './check-config.ts';
 import { SHORTHANDS } from './check-together.ts';
-import type { AdaptiveLayer, LimiterConfig, LimiterLayer } from './limiter-config.ts';
+import type { AdaptiveLayer, LimiterConfig, LimiterLayer, Strategy } from './limiter-config.ts';
 
 /** The merged options, with what the strongest source has beside plain data. */
 export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof LimiterConfig> &
@@ -92,16 +92,19 @@ function mergeAdaptive(
   weak: LimiterLayer['adaptive'],
 ): LimiterLayer['adaptive'] {
   if (strong === undefined || weak === undefined) return strong ?? weak;
+  if (strong === false) return false;
+  if (weak === false) return strong;
   const [first, second] = [layerOf(strong), layerOf(weak)];
   const chosen = first.strategy;
   if (chosen === undefined) return over(first, second);
   const dropped = Object.keys(second).filter((key) => (strategyOf(key) ?? chosen) !== chosen);
   const kept = without(given(second), ['strategy', ...dropped]);
-  const isAlone = typeof strong === 'string' && Object.keys(kept).length === 0;
+  const isAlone = typeof strong !== 'object' && Object.keys(kept).length === 0;
   return isAlone ? strong : over(first, kept);
 }
 
-function layerOf(adaptive: NonNullable<LimiterLayer['adaptive']>): AdaptiveLayer {
+function layerOf(adaptive: true | Strategy | AdaptiveLayer): AdaptiveLayer {
+  if (adaptive === true) return { strategy: 'rate' };
   return typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
 }
 

@@ -5,7 +5,7 @@ import { checkBoolean, checkChoice, checkInteger, checkNumber, show } from '../m
 export type Kind =
   | { readonly type: 'integer'; readonly least: number; readonly most?: number }
   | { readonly type: 'number'; readonly least: number; readonly most?: number }
-  | { readonly type: 'word'; readonly words: readonly string[] }
+  | { readonly type: 'word'; readonly words: readonly (string | boolean)[] }
   | { readonly type: 'boolean' }
   | { readonly type: 'true' };
 
@@ -47,7 +47,7 @@ export function upTo(most: number, option: Option): Option {
 }
 
 /** One of a few words; another word as the default says what holds without one. */
-export function word(words: readonly string[], fallback: string, what: string): Option {
+export function word(words: readonly (string | boolean)[], fallback: string, what: string): Option {
   return { kind: { type: 'word', words }, default: fallback, unit: '', what };
 }
 

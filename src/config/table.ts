@@ -31,6 +31,8 @@ export interface Group {
   readonly alone?: Option;
   /** The key that this stands for, if it does for one. */
   readonly aloneIs?: string;
+  /** What `true` stands for in place of that key. */
+  readonly trueIs?: string;
   /** Keys that cannot be left out. */
   readonly required?: readonly string[];
   /** Whether there are any number of such groups, each by a name. */
@@ -125,8 +127,13 @@ export const TABLE = {
   circuitBreaker: { fields: CIRCUIT_BREAKER, alone: turnOn('the circuit breaker, with defaults') },
   adaptive: {
     fields: ADAPTIVE,
-    alone: word(STRATEGIES, 'off', 'adapts `concurrency` to failures or to latency, with defaults'),
+    alone: word(
+      [true, false, ...STRATEGIES],
+      'off',
+      'adapts the rate (`true`), or the concurrency',
+    ),
     aloneIs: 'strategy',
+    trueIs: 'rate',
     required: ['strategy'],
   },
   maxQueue: integer(0, 'no bound', 'requests', 'that may wait'),

@@ -20,6 +20,14 @@ export class CoolingCore implements Core<number> {
     this.#tell = tell;
   }
 
+  get limit(): number {
+    return this.cooling.limit;
+  }
+
+  setMaxLimit(maxLimit: number, now: number): void {
+    this.cooling.setMaxLimit(maxLimit, now);
+  }
+
   get nextChangeAt(): number {
     return this.cooling.nextChangeAt;
   }

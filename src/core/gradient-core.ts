@@ -22,6 +22,14 @@ export class GradientCore implements Core<Sent> {
     this.#tell = tell;
   }
 
+  get limit(): number {
+    return this.gradient.limit;
+  }
+
+  setMaxLimit(maxLimit: number): void {
+    this.gradient.setMaxLimit(maxLimit);
+  }
+
   wait(): number {
     return 0;
   }

@@ -97,11 +97,19 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** Wake those who wait elsewhere until something has changed here. */
   #waiting: (() => void)[] = [];
 
-  /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: BackoffOptions = {}) {
+  /** Shorter waits do not close it; undefined: all do, and those that are computed. */
+  readonly #leastMs: number | undefined;
+
+  /**
+   * @param leastMs internal: the least wait that closes the gate, where shorter ones, and rejections
+   *   that name none, are minded by who sends
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  constructor(options: BackoffOptions = {}, leastMs?: number) {
     super();
     checkBackoffOptions(options);
     const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
+    this.#leastMs = leastMs;
     this.clock = options.clock ?? systemClock;
     this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
     this.#backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
@@ -205,6 +213,7 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {
+    if (this.#leastMs !== undefined && (retryAfterMs ?? 0) < this.#leastMs) return;
     const computedMs =
       (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
     const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);

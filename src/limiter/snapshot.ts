@@ -1,3 +1,4 @@
+import type { AdaptiveRateSnapshot } from '../core/adaptive-rate-core.ts';
 import type { BackoffSnapshot } from '../core/backoff.ts';
 import type { ByteBudgetSnapshot } from '../core/byte-budget.ts';
 import type { CircuitSnapshot } from '../core/circuit-facts.ts';
@@ -52,7 +53,7 @@ export interface LimiterSnapshot {
   readonly circuitBreaker: CircuitSnapshot | undefined;
   readonly rateLimit: Readonly<Record<string, RateLimitUsage>> | undefined;
   readonly pace: PaceSnapshot | undefined;
-  readonly adaptive: CoolingSnapshot | GradientSnapshot | undefined;
+  readonly adaptive: CoolingSnapshot | GradientSnapshot | AdaptiveRateSnapshot | undefined;
 }
 
 /** Who knows more of a limiter than its gates do. */

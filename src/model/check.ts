@@ -56,7 +56,7 @@ export function checkBoolean(name: string, value: unknown): void {
 }
 
 /** One of a few words. */
-export function checkChoice<C extends string>(
+export function checkChoice<C extends string | boolean>(
   name: string,
   value: unknown,
   choices: readonly C[],

@@ -53,7 +53,28 @@ export interface LimitAdaptedFact {
   readonly to: number;
 }
 
-export type CoreFact = CircuitFact | CoolingFact | LimitDeniedFact | LimitAdaptedFact;
+/** The rate that a provider accepts was measured anew. */
+export interface RateAdaptedFact {
+  readonly kind: 'rateAdapted';
+  readonly at: number;
+  /** Requests a second that were sent, and that are accepted. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The provider turns everything away, and is tried with single probes; or it lets requests in again. */
+export interface OutageFact {
+  readonly kind: 'outageStarted' | 'outageEnded';
+  readonly at: number;
+}
+
+export type CoreFact =
+  | CircuitFact
+  | CoolingFact
+  | LimitDeniedFact
+  | LimitAdaptedFact
+  | RateAdaptedFact
+  | OutageFact;
 
 /** Takes in what a core tells. Must not throw. */
 export type Tell = (fact: CoreFact) => void;

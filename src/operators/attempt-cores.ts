@@ -1,10 +1,5 @@
 import { CircuitBreaker } from '../core/circuit-breaker.ts';
 import { CircuitCore } from '../core/circuit-core.ts';
-import { Cooling } from '../core/cooling.ts';
-import { CoolingCore } from '../core/cooling-core.ts';
-import { Gradient } from '../core/gradient.ts';
-import { GradientCore } from '../core/gradient-core.ts';
-import { Interval } from '../core/interval.ts';
 import { Pace } from '../core/pace.ts';
 import { RateCore } from '../core/rate-core.ts';
 import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
@@ -12,8 +7,9 @@ import { RateLimits } from '../core/rate-limit/rate-limits.ts';
 import { checkBoolean, checkChoice, checkFunction } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
-import type { FeedbackKind, Verdict } from '../model/feedback.ts';
+import { type AdaptiveCore, adaptiveOf } from './adaptive-core.ts';
 import type { AttemptOptions, CircuitOptions, RateLimitOptions } from './attempt-options.ts';
+import { judgeOf } from './judge.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -22,7 +18,7 @@ export interface AttemptCores {
   readonly circuitBreaker: CircuitCore | undefined;
   readonly rateLimit: RateCore | undefined;
   readonly pace: Pace | undefined;
-  readonly adaptive: CoolingCore | GradientCore | undefined;
+  readonly adaptive: AdaptiveCore | undefined;
 }
 
 /** What cores need from around them. */
@@ -42,15 +38,16 @@ export interface CoreSurroundings {
 export function attemptCoresOf(options: AttemptOptions, around: CoreSurroundings): AttemptCores {
   if (options.isFailure !== undefined) checkFunction('isFailure', options.isFailure);
   const { circuitBreaker, isFailure } = options;
+  const rateLimit = rateCoreOf(options, around.tell, around.ignoreUnknown);
   const pace = options.pace && new Pace(options.pace, containedRandom(around.random));
   return {
     circuitBreaker:
       circuitBreaker === undefined
         ? undefined
         : circuitOf(circuitBreaker === true ? {} : circuitBreaker, isFailure, around.tell),
-    rateLimit: rateCoreOf(options, around.tell, around.ignoreUnknown),
+    rateLimit,
     pace,
-    adaptive: adaptiveOf(options, around, pace?.interval),
+    adaptive: adaptiveOf(options, around, pace?.interval, rateLimit),
   };
 }
 
@@ -116,46 +113,4 @@ export function circuitOf(
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
   const judge = judgeOf(isFailure, ['failed', 'overloaded']);
   return new CircuitCore(new CircuitBreaker(options), onOpen, judge, tell);
-}
-
-function adaptiveOf(
-  { adaptive, isFailure }: AttemptOptions,
-  { now, maxLimit, apply, tell }: CoreSurroundings,
-  interval: Interval | undefined,
-): CoolingCore | GradientCore | undefined {
-  if (adaptive === undefined) return undefined;
-  const options = typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
-  if (options.strategy === 'gradient') {
-    const { strategy: _, ...gradient } = options;
-    return new GradientCore(new Gradient({ ...gradient, maxLimit }), apply, tell);
-  }
-  const { strategy: _, ...cooling } = options;
-  const judge = judgeOf(isFailure, ['failed', 'overloaded', 'throttled']);
-  // Without a pace there is no interval to double.
-  const core = new Cooling({ ...cooling, maxLimit }, now, interval ?? noInterval());
-  return new CoolingCore(core, judge, apply, tell);
-}
-
-/** An interval that stays nothing. */
-function noInterval(): Interval {
-  return new Interval({ intervalMs: 0, maxIntervalMs: 0 });
-}
-
-/** What a predicate that throws would say is said by the default. */
-function judgeOf(
-  isFailure: ((verdict: Verdict) => boolean) | undefined,
-  kinds: readonly FeedbackKind[],
-): (verdict: Verdict) => boolean {
-  const usual = (verdict: Verdict) => kinds.includes(verdict.kind);
-  if (isFailure === undefined) return usual;
-  let warned = false;
-  return (verdict) => {
-    try {
-      return isFailure(verdict);
-    } catch (error) {
-      if (!warned) process.emitWarning(`headgate: \`isFailure\` threw: ${String(error)}`);
-      warned = true;
-      return usual(verdict);
-    }
-  };
 }

@@ -1,3 +1,4 @@
+import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { Composite, type Part } from '../core/composite.ts';
 import type { Slots } from '../core/slots.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
@@ -65,9 +66,7 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     ignoreUnknown: commons !== undefined,
   });
   const { adaptive } = cores;
-  if (adaptive !== undefined) {
-    slots.limit = 'cooling' in adaptive ? adaptive.cooling.limit : adaptive.gradient.limit;
-  }
+  if (adaptive !== undefined) slots.limit = adaptive.limit;
   const parts = partsOf(cores);
   if (parts.length === 0 && commons === undefined && rules === undefined) {
     return { gate: feedback.gate, cores, changed: () => feedback.gate.drain(), close: () => {} };
@@ -103,7 +102,10 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
  */
 function partsOf({ circuitBreaker, rateLimit, pace, adaptive }: AttemptCores): Part[] {
   const parts: Part[] = [];
-  if (adaptive !== undefined) parts.push({ kind: 'concurrency', core: adaptive });
+  if (adaptive !== undefined) {
+    const kind = adaptive instanceof AdaptiveRateCore ? 'pace' : 'concurrency';
+    parts.push({ kind, core: adaptive });
+  }
   if (circuitBreaker !== undefined) parts.push({ kind: 'circuitBreaker', core: circuitBreaker });
   if (rateLimit !== undefined) parts.push({ kind: 'rateLimit', core: rateLimit });
   if (pace !== undefined) parts.push({ kind: 'pace', core: pace });

@@ -1,7 +1,6 @@
 import type { Observable, Subscriber } from 'rxjs';
 import { checkLimiterConfig } from '../config/check-config.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
-import { CoolingCore } from '../core/cooling-core.ts';
 import type { Slots } from '../core/slots.ts';
 import {
   BACKOFF_KEYS,
@@ -16,6 +15,7 @@ import { checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { isAdaptiveRate } from './adaptive-core.ts';
 import { type AttemptGate, openAttemptGate } from './attempt-gate.ts';
 import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
 import {
@@ -67,6 +67,12 @@ export interface Gates {
   readonly queues: Queues;
 }
 
+/** What waits at a rate that adapts needs no other limits after a 429, and no probe. */
+const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
+
+/** A rate that adapts minds shorter waits itself. */
+const PACED_CLOSURE_MS = 2_000;
+
 /** What only some who open gates have to say. */
 export interface GateExtras {
   /** Whether requests may have priorities. */
@@ -95,11 +101,12 @@ export function gatesOf(
     );
   }
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
-  const backoff = { ...options.backoff, clock, probe };
+  const isPaced = isAdaptiveRate(options);
+  const backoff = { ...(isPaced && PACED_BACKOFF), ...options.backoff, clock, probe };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
   return (extras = {}) => {
-    const feedback = shared ?? new FeedbackSubject(backoff);
+    const feedback = shared ?? new FeedbackSubject(backoff, isPaced ? PACED_CLOSURE_MS : undefined);
     const around = { clock, probe, feedback };
     const { tell, door, isPrioritized = false, onWaited, commons } = extras;
     const queues = queuesOf(options, clock);
@@ -130,14 +137,8 @@ export function setConcurrency(
   { concurrency: gate, attempt, feedback }: Gates,
 ): void {
   const { adaptive } = attempt.cores;
-  if (adaptive === undefined) gate.core.limit = concurrency;
-  else if (adaptive instanceof CoolingCore) {
-    adaptive.cooling.setMaxLimit(concurrency, feedback.clock.now());
-    gate.core.limit = adaptive.cooling.limit;
-  } else {
-    adaptive.gradient.setMaxLimit(concurrency);
-    gate.core.limit = adaptive.gradient.limit;
-  }
+  adaptive?.setMaxLimit(concurrency, feedback.clock.now());
+  gate.core.limit = adaptive?.limit ?? concurrency;
 }
 
 /** Subscribes to the source and takes its requests through all gates to the API. */

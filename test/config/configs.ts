@@ -83,7 +83,11 @@ export function valuesOf(kind: Kind): fc.Arbitrary<number | boolean | string> {
 /** Values that an option must not take. */
 export function wrongValuesOf(kind: Kind): readonly unknown[] {
   const nonsense = [null, [], [1], {}, { a: 1 }, () => 1, 1n, '', '1', ' ', Symbol('s')];
-  if (kind.type === 'word') return [...nonsense, 0, 1, true, kind.words[0]?.toUpperCase()];
+  if (kind.type === 'word') {
+    const loud = kind.words.map((known) => (known === true ? 'true' : String(known).toUpperCase()));
+    const switches = kind.words.includes(true) ? [] : [true];
+    return [...nonsense, 0, 1, ...switches, ...loud];
+  }
   if (kind.type === 'true') return [...nonsense, 0, 1, false, 'true'];
   if (kind.type === 'boolean') return [...nonsense, 0, 1, 'true'];
   const { least, most } = kind;

@@ -1,0 +1,140 @@
+import type { ReportedLimit } from '../../model/feedback.ts';
+import type { SentAttempt } from './attempt.ts';
+import { LearnedRate } from './learned-rate.ts';
+import { Pacer } from './pacer.ts';
+import { EXACT_PART, ReportedRate } from './reported-rate.ts';
+
+/** Where the rate comes from that is in force; `start`: nothing is known yet. */
+export type RateOrigin = 'start' | 'limit' | 'headers' | 'learned';
+
+/** A rate that was learned, and is as near as this to the one that is told, is that one. */
+const NEAR = 0.05;
+
+/** One thing that a provider counts, requests or tokens: the rates that are known of it, and its pace. */
+export class Dimension {
+  readonly #learned: LearnedRate;
+  readonly #reported = new ReportedRate();
+  readonly #pacer: Pacer;
+  readonly #hardPerMs: () => number;
+  #origin: RateOrigin = 'start';
+  #attempts = 0;
+  #sent = 0;
+  /** Of these, what was not accepted. */
+  #attemptsLost = 0;
+  #lost = 0;
+  #isBound = false;
+
+  /**
+   * @param startPerMs the rate at first; Infinity: none until something is known
+   * @param hardPerMs the rate of a limit that was configured, asked each time; Infinity: none was
+   */
+  constructor(startPerMs: number, floorPerMs: number, now: number, hardPerMs: () => number) {
+    this.#learned = new LearnedRate(startPerMs, floorPerMs, now);
+    this.#pacer = new Pacer(startPerMs);
+    this.#hardPerMs = hardPerMs;
+  }
+
+  /** Per ms, as of the last time that somebody asked. */
+  get ratePerMs(): number {
+    return this.#pacer.ratePerMs;
+  }
+
+  get sentAttempts(): number {
+    return this.#attempts;
+  }
+
+  get origin(): RateOrigin {
+    return this.#origin;
+  }
+
+  /** What the provider has accepted at the last congestion, per ms; undefined before the first. */
+  get ceilingPerMs(): number | undefined {
+    return this.#learned.ceilingPerMs;
+  }
+
+  get lastCutAt(): number | undefined {
+    return this.#learned.lastCutAt;
+  }
+
+  /** Milliseconds until the next may go. */
+  wait(now: number): number {
+    this.#pacer.setRate(this.#rateAt(now), now);
+    const waitMs = this.#pacer.wait(now);
+    this.#isBound = waitMs > 0;
+    return waitMs;
+  }
+
+  take(cost: number, now: number): SentAttempt {
+    const attempt = { at: now, order: this.#attempts, total: this.#sent, cost };
+    this.#attempts += 1;
+    this.#sent += cost;
+    this.#pacer.take(cost, now);
+    this.#learned.sent(now);
+    return attempt;
+  }
+
+  /** What an attempt has really cost. */
+  settle({ cost }: SentAttempt, actual: number): void {
+    this.#sent += actual - cost;
+    this.#pacer.giveBack(cost - actual);
+  }
+
+  /** It was not accepted. @param isUnsent nor even sent */
+  lost({ cost }: SentAttempt, isUnsent: boolean): void {
+    this.#attemptsLost += 1;
+    this.#lost += cost;
+    if (isUnsent) this.#pacer.giveBack(cost);
+  }
+
+  /** What an answer says of the limit. @param isAccepted whether the attempt itself counts in it */
+  reported(limit: ReportedLimit, attempt: SentAttempt, isAccepted: boolean, now: number): void {
+    const total = attempt.total - this.#lost;
+    this.#reported.reported(limit, { ...attempt, total }, isAccepted, now);
+  }
+
+  /** Of the attempts that were sent before this one, those that were accepted. */
+  acceptedBefore({ order }: SentAttempt): number {
+    return order - this.#attemptsLost;
+  }
+
+  /** Rejected for want of this. To be told before it is {@link lost}. @returns whether the rate is new */
+  rejected(attempt: SentAttempt, now: number, retryAfterMs: number): boolean {
+    this.#reported.rejected(this.#sent - this.#lost, now);
+    const { at, order, total } = attempt;
+    const accepted = this.acceptedBefore(attempt);
+    const rejected = { at, order, accepted, total: total - this.#lost };
+    return this.#learned.rejected(rejected, this.#attempts, now, retryAfterMs);
+  }
+
+  /** The provider let nobody in for so long, for other reasons than this. */
+  skip(ms: number, now: number): void {
+    this.#learned.skip(ms, now);
+  }
+
+  /** Nobody goes before two intervals are over. */
+  pause(mostMs: number, now: number): void {
+    this.#pacer.delayUntil(now + Math.min(mostMs, 2 / this.#pacer.ratePerMs));
+  }
+
+  #rateAt(now: number): number {
+    const told = this.#reported.rateAt(this.#sent - this.#lost, now);
+    if (told !== undefined) this.#learned.follow(told, now);
+    const learned = this.#learned.rateAt(now, this.#isBound);
+    const headers = Math.min(told ?? Number.POSITIVE_INFINITY, this.#exactly(now));
+    const hard = this.#hardPerMs() * EXACT_PART;
+    const rate = Math.min(learned, headers, hard);
+    if (rate === hard) this.#origin = 'limit';
+    else if (rate === headers) this.#origin = 'headers';
+    else this.#origin = this.ceilingPerMs === undefined ? 'start' : 'learned';
+    return rate;
+  }
+
+  /** The limit that is told, if what was learned is as good as that. */
+  #exactly(now: number): number {
+    const { ceilingPerMs } = this;
+    const toldPerMs = this.#reported.toldPerMs(now);
+    if (ceilingPerMs === undefined || toldPerMs === undefined) return Number.POSITIVE_INFINITY;
+    const isNear = Math.abs(ceilingPerMs / toldPerMs - 1) < NEAR;
+    return isNear ? EXACT_PART * toldPerMs : Number.POSITIVE_INFINITY;
+  }
+}

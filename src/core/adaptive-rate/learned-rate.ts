@@ -1,0 +1,177 @@
+import type { RejectedAttempt } from './attempt.ts';
+import { Brake } from './brake.ts';
+import { Marks } from './marks.ts';
+import { Trials } from './trials.ts';
+
+/** By which the rate grows in a second until the first rejection. */
+export const START_GROWTH = 2;
+
+/** The part of what was measured that is used: little is lost, and what varies finds room. */
+const MARGIN = 0.99;
+/** From a congestion to the next try of more, where the rate was as it had been. */
+const HOLD_MS = 20_000;
+/** The same where it was not: what is not known for sure is tried sooner. */
+const SHORT_HOLD_MS = 4_000;
+/** At least so much lies between two tries, so that they cost as much at any rate. */
+const HOLD_REQUESTS = 100;
+/** A smaller difference is none. */
+const SAME = 0.03;
+/** Rejections of attempts that were sent closer together than this are one congestion... */
+const CLUSTER_MS = 5_000;
+/** ... and tell another rate only if as many attempts were accepted between. */
+const CLUSTER_SENT = 5;
+/** The excess that is tried first; it doubles every {@link PROBE_DOUBLING_MS}. */
+const PROBE_STEP = 0.02;
+const PROBE_DOUBLING_MS = 1_500;
+/** The excess doubles no faster than answers come that would say it is too much. */
+const PROBE_DOUBLING_PER_DELAY = 2;
+/** No more than 2 to this times {@link PROBE_STEP}. */
+const MOST_DOUBLINGS = 9;
+/** Of the rate of the last moment, what is taken at the first rejection. */
+const FIRST_PART = 0.9;
+/** Longer closures are those of a window: they say all about its rate, and the last moment nothing. */
+const LONG_CLOSURE_MS = 2_000;
+/** A longer time without anything accepted tells nothing of a rate that is known. */
+const CLOSED_MS = 10_000;
+/** One new rejection moves the mean delay of rejections by this part. */
+const DELAY_WEIGHT = 1 / 8;
+
+/**
+ * The rate that a provider accepts, found from its rejections alone.
+ *
+ * It grows until the first rejection. From then on each congestion measures the rate anew (see
+ * {@link Marks}); that rate is held for a while, less a margin, and then exceeded more and more
+ * until the next rejection. Where it changes, rejections cluster, and measure it within seconds.
+ */
+export class LearnedRate {
+  readonly #marks: Marks;
+  readonly #brake = new Brake();
+  readonly #trials = new Trials();
+  readonly #floorPerMs: number;
+  #startRate: number;
+  #grownAt: number;
+  /** undefined until the first rejection. */
+  #ceiling: number | undefined = undefined;
+  #isConfirmed = false;
+  /** Attempts that were sent before the last congestion was noticed are late news. */
+  #cutOrder = -1;
+  #holdUntil = Number.NEGATIVE_INFINITY;
+  #delayMs = 0;
+  #lastCutAt: number | undefined = undefined;
+
+  /** @param startPerMs the rate at first. @param floorPerMs the least that can be learned */
+  constructor(startPerMs: number, floorPerMs: number, now: number) {
+    this.#startRate = startPerMs;
+    this.#floorPerMs = floorPerMs;
+    this.#grownAt = now;
+    this.#marks = new Marks(now);
+  }
+
+  /** What the provider has accepted at the last congestion; undefined before the first. */
+  get ceilingPerMs(): number | undefined {
+    return this.#ceiling;
+  }
+
+  get lastCutAt(): number | undefined {
+    return this.#lastCutAt;
+  }
+
+  /** Until the first rejection: the rate is known otherwise. */
+  follow(ratePerMs: number, now: number): void {
+    this.#startRate = ratePerMs;
+    this.#grownAt = now;
+  }
+
+  /** The provider let nobody in for so long, for other reasons than this limit. */
+  skip(ms: number, now: number): void {
+    this.#marks.skip(ms);
+    this.#holdUntil = Math.max(this.#holdUntil + ms, now + SHORT_HOLD_MS);
+  }
+
+  /** Per ms. @param isBound whether somebody waits for it: else nothing is learned by growing */
+  rateAt(now: number, isBound: boolean): number {
+    if (this.#ceiling === undefined) {
+      const grownMs = Math.min(now - this.#grownAt, 1_000);
+      if (isBound) this.#startRate *= START_GROWTH ** (grownMs / 1_000);
+      this.#grownAt = now;
+      return this.#startRate;
+    }
+    const triedMs = now - this.#holdUntil;
+    if (triedMs < 0) return this.#ceiling * MARGIN * this.#brake.factor;
+    const doublingMs = Math.max(PROBE_DOUBLING_MS, PROBE_DOUBLING_PER_DELAY * this.#delayMs);
+    const excess = PROBE_STEP * 2 ** Math.min(triedMs / doublingMs, MOST_DOUBLINGS);
+    return this.#ceiling * (1 + excess) * this.#brake.factor;
+  }
+
+  sent(now: number): void {
+    this.#marks.sent(now);
+    this.#brake.sent();
+  }
+
+  /**
+   * An attempt was rejected for want of this limit.
+   * @param sent attempts that were sent by now
+   * @param retryAfterMs what the provider asked to wait; 0: nothing
+   * @returns whether the rate was measured anew
+   */
+  rejected(attempt: RejectedAttempt, sent: number, now: number, retryAfterMs: number): boolean {
+    this.#delayMs += (now - attempt.at - this.#delayMs) * DELAY_WEIGHT;
+    if (attempt.order < this.#cutOrder) return false;
+    const at = attempt.at + retryAfterMs;
+    const { last } = this.#marks;
+    if (last !== undefined && this.#ceiling !== undefined) {
+      const between = attempt.accepted - last.accepted;
+      if (between < 1) {
+        this.#cutOrder = sent;
+        // Nothing was accepted since: it was still closed.
+        if (this.#isConfirmed && at - last.at >= CLOSED_MS) return false;
+        this.#marks.prolong(at);
+        this.#measure(attempt, now, retryAfterMs);
+        return false;
+      }
+      if (attempt.at - last.at < CLUSTER_MS) {
+        this.#brake.press();
+        if (between < CLUSTER_SENT) return false;
+      }
+      this.#isConfirmed = true;
+    }
+    this.#cutOrder = sent;
+    this.#lastCutAt = now;
+    this.#marks.add({ at, accepted: attempt.accepted, total: attempt.total }, attempt.at);
+    this.#measure(attempt, now, retryAfterMs);
+    return true;
+  }
+
+  #measure(attempt: RejectedAttempt, now: number, retryAfterMs: number): void {
+    const before = this.#ceiling;
+    const hadTrial = this.#trials.isRunning;
+    const measured = Math.max(this.#floorPerMs, this.#estimate(attempt, retryAfterMs));
+    this.#ceiling = measured;
+    const isSame = before !== undefined && Math.abs(measured - before) < SAME * before;
+    const isSettled = isSame || (this.#trials.isRunning && !hadTrial);
+    const requestsPerMs = measured / meanCostOf(attempt);
+    const holdMs = isSettled ? Math.max(HOLD_MS, HOLD_REQUESTS / requestsPerMs) : SHORT_HOLD_MS;
+    this.#holdUntil = now + retryAfterMs + holdMs;
+  }
+
+  #estimate(attempt: RejectedAttempt, retryAfterMs: number): number {
+    const measured = this.#marks.ratePerMs;
+    const recent = this.#marks.recentBefore(attempt.at) * meanCostOf(attempt);
+    if (this.#ceiling === undefined) {
+      return retryAfterMs < LONG_CLOSURE_MS ? Math.max(measured, FIRST_PART * recent) : measured;
+    }
+    if (this.#trials.isRunning) {
+      this.#trials.end(measured);
+      return measured;
+    }
+    const wasTrying = attempt.at >= this.#holdUntil;
+    if (!wasTrying || this.#marks.windowMs >= LONG_CLOSURE_MS) return measured;
+    const known = this.#trials.isForgetful ? Math.max(measured, this.#ceiling) : measured;
+    return this.#trials.next(known, recent) ?? known;
+  }
+}
+
+/** What attempts have cost so far, each. */
+function meanCostOf({ accepted, total }: RejectedAttempt): number {
+  return accepted > 0 && total > 0 ? total / accepted : 1;
+}

@@ -1,0 +1,73 @@
+/** Requests in flight at first. */
+export const DEFAULT_START_CONCURRENCY = 64;
+/** By which the limit grows in a second until the first overload. */
+const START_GROWTH = 2;
+/** Of what was in flight when the provider was overloaded, what is sent. */
+const MARGIN = 0.95;
+/** From an overload to the next try of more; it doubles as long as nothing has changed. */
+const HOLD_MS = 20_000;
+const LONGEST_HOLD_MS = 320_000;
+/** A smaller difference is none. */
+const SAME = 0.1;
+/** The excess that is tried first; it doubles every {@link PROBE_DOUBLING_MS}. */
+const PROBE_STEP = 0.02;
+const PROBE_DOUBLING_MS = 2_000;
+const MOST_DOUBLINGS = 9;
+
+/**
+ * How many attempts may be in flight: grows until the provider says that it is overloaded (503, 529),
+ * then stays a little below what was in flight, and now and then tries more.
+ */
+export class OverloadLimit {
+  #max: number;
+  #open: number;
+  /** What was too much; undefined until the first overload. */
+  #ceiling: number | undefined = undefined;
+  #holdMs = HOLD_MS;
+  #holdUntil = Number.NEGATIVE_INFINITY;
+  #grownAt: number;
+  #cutAt = Number.NEGATIVE_INFINITY;
+
+  constructor(start: number, max: number, now: number) {
+    this.#max = max;
+    this.#open = Math.min(start, max);
+    this.#grownAt = now;
+  }
+
+  setMax(max: number): void {
+    this.#max = max;
+  }
+
+  /** Whether time lets it grow. */
+  get canGrow(): boolean {
+    return this.#ceiling === undefined ? this.#open < this.#max : this.#ceiling < this.#max;
+  }
+
+  /** @param isBound whether as many are in flight as may be */
+  limitAt(now: number, isBound: boolean): number {
+    if (this.#ceiling === undefined) {
+      const grownMs = Math.min(now - this.#grownAt, 1_000);
+      if (isBound) this.#open = Math.min(this.#max, this.#open * START_GROWTH ** (grownMs / 1_000));
+      this.#grownAt = now;
+      return Math.min(this.#max, Math.floor(this.#open));
+    }
+    const triedMs = now - this.#holdUntil;
+    const excess =
+      triedMs < 0
+        ? MARGIN - 1
+        : PROBE_STEP * 2 ** Math.min(triedMs / PROBE_DOUBLING_MS, MOST_DOUBLINGS);
+    return Math.max(1, Math.min(this.#max, Math.floor(this.#ceiling * (1 + excess))));
+  }
+
+  /** An attempt that was sent at `sentAt`, with so many in flight, met an overload. */
+  overloaded(sentAt: number, inFlight: number, now: number): void {
+    // What was sent before the last cut is late news.
+    if (sentAt <= this.#cutAt) return;
+    const before = this.#ceiling;
+    this.#ceiling = Math.max(1, inFlight - 1);
+    const isSame = before !== undefined && Math.abs(this.#ceiling - before) <= SAME * before + 1;
+    this.#holdMs = isSame ? Math.min(LONGEST_HOLD_MS, this.#holdMs * 2) : HOLD_MS;
+    this.#holdUntil = now + this.#holdMs;
+    this.#cutAt = now;
+  }
+}

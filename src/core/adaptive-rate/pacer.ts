@@ -1,0 +1,43 @@
+/**
+ * Spaces what is sent evenly, at a rate that may change at any time: a virtual schedule of one
+ * sending time after the other, as the generic cell rate algorithm has it (ITU-T I.371). A debt:
+ * the next may go once what was sent before is paid for, whatever it costs itself.
+ */
+export class Pacer {
+  #ratePerMs: number;
+  #freeAt = Number.NEGATIVE_INFINITY;
+
+  constructor(ratePerMs: number) {
+    this.#ratePerMs = ratePerMs;
+  }
+
+  get ratePerMs(): number {
+    return this.#ratePerMs;
+  }
+
+  /** What is owed stays the same amount: at a lower rate it takes longer. */
+  setRate(ratePerMs: number, now: number): void {
+    if (ratePerMs === this.#ratePerMs) return;
+    const debtMs = this.#freeAt - now;
+    if (debtMs > 0) this.#freeAt = now + (debtMs * this.#ratePerMs) / ratePerMs;
+    this.#ratePerMs = ratePerMs;
+  }
+
+  /** Milliseconds until the next may go. */
+  wait(now: number): number {
+    return Math.max(0, this.#freeAt - now);
+  }
+
+  take(amount: number, now: number): void {
+    this.#freeAt = Math.max(this.#freeAt, now) + amount / this.#ratePerMs;
+  }
+
+  /** What was taken was not used. A negative amount: more was. */
+  giveBack(amount: number): void {
+    this.#freeAt -= amount / this.#ratePerMs;
+  }
+
+  delayUntil(at: number): void {
+    this.#freeAt = Math.max(this.#freeAt, at);
+  }
+}

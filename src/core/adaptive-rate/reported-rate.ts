@@ -1,0 +1,149 @@
+import type { ReportedLimit } from '../../model/feedback.ts';
+import type { SentAttempt } from './attempt.ts';
+import { WindowWatch } from './window-kind.ts';
+
+/** A report of an attempt that was sent longer ago says nothing of the present. */
+const FRESH_MS = 15_000;
+/** Of the limit, what is to be left unused: for what others send, and for what is not known yet. */
+const SPARE_PART = 0.01;
+const LEAST_SPARE = 2;
+/** How fast the rate follows what is left: from this part of it where nothing is left... */
+const LEAST_FACTOR = 0.2;
+/** ... to this where a bucket has saved much. */
+const MOST_FACTOR = 1.5;
+/** Of an excess, what the rate is raised by. */
+const EXCESS_WEIGHT = 1 / 3;
+/** By how much the base moves in a second, at most: so workers that share a limit find their parts. */
+const DRIFT = 0.1;
+const LEAST_BASE = 0.01;
+/** Limits without a window are by the minute, as OpenAI's and Azure's are. */
+const USUAL_WINDOW_MS = 60_000;
+/** A bucket of which so much is left is no limit for now. */
+const PLENTY = 0.5;
+/** A rate that is known exactly is used but for this. */
+export const EXACT_PART = 0.998;
+const LEAST_LEFT_MS = 100;
+const MOST_OF_FIXED = 2;
+const LEAST_OF_FIXED = 0.05;
+
+/** The last report: what was left right after an attempt, and what had been sent by then. */
+interface Report {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly windowMs: number;
+  readonly at: number;
+  readonly order: number;
+  readonly total: number;
+  readonly resetAt: number | undefined;
+}
+
+/**
+ * The rate that a provider's own reports allow: as much as keeps a little of the limit unused. What
+ * is left now is what was reported, less what was sent since, plus what has come back.
+ */
+export class ReportedRate {
+  readonly #window = new WindowWatch();
+  #report: Report | undefined = undefined;
+  /** What one window allows, by its length. */
+  #ratePerMs = 0;
+  /** Around which the rate moves; undefined: nothing is known. */
+  #base: number | undefined = undefined;
+  #driftedAt = 0;
+  #isContradicted = false;
+
+  /**
+   * @param attempt the one whose answer reports; `total` without what was rejected
+   * @param isAccepted whether its own cost is in what is used
+   */
+  reported(limits: ReportedLimit, attempt: SentAttempt, isAccepted: boolean, now: number): void {
+    const { limit = 0, remaining, resetMs } = limits;
+    if (limit <= 0 || remaining === undefined || attempt.order < (this.#report?.order ?? -1))
+      return;
+    const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
+    const { at, order, cost } = attempt;
+    const total = attempt.total + (isAccepted ? cost : 0);
+    const resetAt = resetMs === undefined ? undefined : at + resetMs;
+    this.#report = { limit, remaining, windowMs, at, order, total, resetAt };
+    if (resetMs !== undefined) {
+      this.#window.report({ limit, used: limit - remaining, resetMs, windowMs, at });
+    }
+    const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
+    if (ratePerMs === undefined) return;
+    if (this.#base === undefined) this.#driftedAt = now;
+    this.#ratePerMs = ratePerMs;
+    this.#base = Math.min(this.#base ?? ratePerMs, ratePerMs * MOST_FACTOR);
+  }
+
+  /** The limit by its window, or by a minute where none is told; undefined: none was told lately. */
+  toldPerMs(now: number): number | undefined {
+    const report = this.#fresh(now);
+    return report && report.limit / report.windowMs;
+  }
+
+  /** An attempt was rejected. @param total what was sent by now and not rejected */
+  rejected(total: number, now: number): void {
+    const report = this.#fresh(now);
+    if (report === undefined || this.#base === undefined) return;
+    const left = this.#leftOf(report, total, now);
+    if (left >= LEAST_SPARE + 2 * spareOf(report)) this.#isContradicted = true;
+  }
+
+  /** Per ms; undefined: they set no bound for now. @param total what was sent and not rejected */
+  rateAt(total: number, now: number): number | undefined {
+    const report = this.#fresh(now);
+    if (report === undefined || this.#base === undefined) return undefined;
+    const { kind } = this.#window;
+    if (kind === 'fixed' && report.resetAt !== undefined && now < report.resetAt) {
+      return this.#evenly(report, report.resetAt - now, total);
+    }
+    const left = this.#leftOf(report, total, now);
+    const isSaving = kind === 'bucket' && !this.#isContradicted;
+    if (isSaving && left >= PLENTY * report.limit) return undefined;
+    const spare = spareOf(report);
+    const excess = (left - spare) / spare;
+    const base = this.#drift(this.#base, excess, now);
+    const most = isSaving ? MOST_FACTOR * base : EXACT_PART * this.#ratePerMs;
+    const factor = 1 + (excess > 0 ? excess * EXCESS_WEIGHT : excess);
+    return Math.max(LEAST_FACTOR * base, Math.min(most, base * factor));
+  }
+
+  /** What is left of a fixed window, over what is left of its time. */
+  #evenly(report: Report, leftMs: number, total: number): number {
+    const left = report.remaining - (total - report.total);
+    const ratePerMs = left / Math.max(leftMs, LEAST_LEFT_MS);
+    const { limit, windowMs } = report;
+    const usual = limit / windowMs;
+    return Math.max(usual * LEAST_OF_FIXED, Math.min(usual * MOST_OF_FIXED, ratePerMs));
+  }
+
+  #drift(base: number, excess: number, now: number): number {
+    const driftedMs = Math.min(1_000, now - this.#driftedAt);
+    this.#driftedAt = now;
+    const step = DRIFT * Math.max(-1, Math.min(1, excess)) * (driftedMs / 1_000);
+    const most = this.#ratePerMs * MOST_FACTOR;
+    const drifted = Math.max(this.#ratePerMs * LEAST_BASE, Math.min(most, base * (1 + step)));
+    this.#base = drifted;
+    return drifted;
+  }
+
+  #leftOf({ limit, remaining, total: then, at }: Report, total: number, now: number): number {
+    return Math.min(limit, remaining - (total - then) + this.#ratePerMs * (now - at));
+  }
+
+  #nominalPerMs(windowMs: number | undefined, limit: number): number | undefined {
+    if (windowMs !== undefined) return limit / windowMs;
+    const { kind, slideMs, fillingPerMs } = this.#window;
+    if (kind === 'sliding') return limit / slideMs;
+    if (kind === 'fixed') return limit / USUAL_WINDOW_MS;
+    return kind === 'bucket' ? Math.max(limit / USUAL_WINDOW_MS, fillingPerMs) : undefined;
+  }
+
+  #fresh(now: number): Report | undefined {
+    const report = this.#report;
+    return report !== undefined && now - report.at <= FRESH_MS ? report : undefined;
+  }
+}
+
+function spareOf({ limit }: Report): number {
+  return Math.max(LEAST_SPARE, SPARE_PART * limit);
+}

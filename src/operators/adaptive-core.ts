@@ -1,0 +1,61 @@
+import type { AdaptiveConfig, LimiterConfig } from '../config/limiter-config.ts';
+import { DEFAULT_START_CONCURRENCY, OverloadLimit } from '../core/adaptive-rate/overload-limit.ts';
+import { DEFAULT_START_PER_SECOND, RateControl } from '../core/adaptive-rate/rate-control.ts';
+import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
+import { Cooling } from '../core/cooling.ts';
+import { CoolingCore } from '../core/cooling-core.ts';
+import { Gradient } from '../core/gradient.ts';
+import { GradientCore } from '../core/gradient-core.ts';
+import { Interval } from '../core/interval.ts';
+import type { RateCore } from '../core/rate-core.ts';
+import type { CoreSurroundings } from './attempt-cores.ts';
+import type { AttemptOptions } from './attempt-options.ts';
+import { judgeOf } from './judge.ts';
+
+/** What adapts. Each has moved the concurrency limit to `limit`. */
+export type AdaptiveCore = AdaptiveRateCore | CoolingCore | GradientCore;
+
+/** Whether the rate adapts. */
+export function isAdaptiveRate({ adaptive }: Pick<LimiterConfig, 'adaptive'>): boolean {
+  return optionsOf(adaptive)?.strategy === 'rate';
+}
+
+/** @param interval the pace, if there is one; @param rateLimit the limits that were configured */
+export function adaptiveOf(
+  { adaptive, isFailure }: AttemptOptions,
+  { now, random, maxLimit, apply, tell }: CoreSurroundings,
+  interval: Interval | undefined,
+  rateLimit: RateCore | undefined,
+): AdaptiveCore | undefined {
+  const options = optionsOf(adaptive);
+  if (options === undefined) return undefined;
+  if (options.strategy === 'rate') {
+    const { startPerSecond = DEFAULT_START_PER_SECOND, initialLimit } = options;
+    const hard = (unit: string) =>
+      (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
+    const control = new RateControl(startPerSecond, hard, random, now);
+    const start = initialLimit ?? DEFAULT_START_CONCURRENCY;
+    const concurrency = new OverloadLimit(start, maxLimit, now);
+    return new AdaptiveRateCore(control, concurrency, apply, tell, now);
+  }
+  if (options.strategy === 'gradient') {
+    const { strategy: _, ...gradient } = options;
+    return new GradientCore(new Gradient({ ...gradient, maxLimit }), apply, tell);
+  }
+  const { strategy: _, ...cooling } = options;
+  const judge = judgeOf(isFailure, ['failed', 'overloaded', 'throttled']);
+  // Without a pace there is no interval to double.
+  const core = new Cooling({ ...cooling, maxLimit }, now, interval ?? noInterval());
+  return new CoolingCore(core, judge, apply, tell);
+}
+
+function optionsOf(adaptive: LimiterConfig['adaptive']): AdaptiveConfig | undefined {
+  if (adaptive === undefined || adaptive === false) return undefined;
+  if (adaptive === true) return { strategy: 'rate' };
+  return typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
+}
+
+/** An interval that stays nothing. */
+function noInterval(): Interval {
+  return new Interval({ intervalMs: 0, maxIntervalMs: 0 });
+}
