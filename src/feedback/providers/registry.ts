@@ -1,0 +1,71 @@
+import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import { headerGetOf } from '../headers.ts';
+import { judge } from '../judge.ts';
+import { anthropic } from './anthropic.ts';
+import { azure } from './azure.ts';
+import { bedrock } from './bedrock.ts';
+import { google } from './google.ts';
+import { grpc } from './grpc.ts';
+import { openai } from './openai.ts';
+import type { HeaderGet, Reader } from './reader.ts';
+import { dateMs } from './times.ts';
+
+/** The readers of headgate, in the order in which they are asked: the most particular come first. */
+export const defaultProviders: readonly Reader[] = [
+  grpc,
+  google,
+  bedrock,
+  anthropic,
+  azure,
+  openai,
+];
+
+/** What some readers make of answers. */
+export interface Providers {
+  /**
+   * What an error, or a response that says no, means.
+   * @param body of a `Response`, where it has been read
+   */
+  readonly classify: (error: unknown, body?: string) => Verdict;
+  /**
+   * What headers say of the provider's limits: empty, and next to nothing to find out, where they say
+   * nothing.
+   * @param headers a `Headers` object, a Map or a record
+   * @param atWallMs when the response came, in ms since 1970, where it has no `Date`. Default: now
+   */
+  readonly reportedLimits: (headers: unknown, atWallMs?: number) => readonly ReportedLimit[];
+}
+
+const NONE: readonly ReportedLimit[] = [];
+
+/**
+ * Reads answers with the readers given, the first of which that knows an answer decides.
+ *
+ * @example
+ * const { classify } = readProviders([mine, ...defaultProviders]);
+ * prompts$.pipe(throttle(send, { classify }));
+ */
+export function readProviders(readers: readonly Reader[]): Providers {
+  const limitReaders = readers.filter(({ limits }) => limits !== undefined);
+  const limitsOf = (header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] => {
+    for (const reader of limitReaders) {
+      if (!isMarked(reader, header)) continue;
+      const limits = reader.limits?.(header, answeredAtMs) ?? NONE;
+      if (limits.length > 0) return limits;
+    }
+    return NONE;
+  };
+  return {
+    classify: (error, body) => judge(error, body, readers, limitsOf),
+    reportedLimits: (headers, atWallMs) => {
+      const header = headerGetOf(headers);
+      return limitsOf(header, () => dateMs(header('date')) ?? atWallMs ?? Date.now());
+    },
+  };
+}
+
+function isMarked({ marks }: Reader, header: HeaderGet): boolean {
+  if (marks === undefined) return true;
+  for (const name of marks) if (header(name) !== undefined) return true;
+  return false;
+}
