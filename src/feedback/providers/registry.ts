@@ -4,11 +4,17 @@ import { judge } from '../judge.ts';
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { bedrock } from './bedrock.ts';
+import { cohere } from './cohere.ts';
 import { google } from './google.ts';
+import { groq } from './groq.ts';
 import { grpc } from './grpc.ts';
+import { ietf } from './ietf.ts';
+import { mistral } from './mistral.ts';
 import { openai } from './openai.ts';
 import type { HeaderGet, Reader } from './reader.ts';
 import { dateMs } from './times.ts';
+import { tinker } from './tinker.ts';
+import { together } from './together.ts';
 
 /** The readers of headgate, in the order in which they are asked: the most particular come first. */
 export const defaultProviders: readonly Reader[] = [
@@ -16,8 +22,14 @@ export const defaultProviders: readonly Reader[] = [
   google,
   bedrock,
   anthropic,
+  tinker,
+  cohere,
+  together,
+  mistral,
+  groq,
   azure,
   openai,
+  ietf,
 ];
 
 /** What some readers make of answers. */
