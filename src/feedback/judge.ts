@@ -75,16 +75,15 @@ export function judge(
   }
   const limits = [...limitsOf(header, answeredAtMs), ...(remark.limits ?? [])];
   const limit = remark.limit ?? (kind === 'throttled' ? exhausted(limits) : undefined);
-  const outage = remark.outage ?? OUTAGE_STATUSES.get(status ?? 0);
+  const outage = remark.outage ?? (kind === 'fatal' ? OUTAGE_STATUSES.get(status ?? 0) : undefined);
   // Of an answer that is final the body knows more: its header may speak of another limit.
   const saidMs = retryAfterOf(headers, Date.now);
   const bodyMs =
     positive(remark.retryAfterMs) ?? (isPassing(kind) ? delayInText(texts) : undefined);
   const retryAfterMs = kind === 'fatal' ? (bodyMs ?? saidMs) : (saidMs ?? bodyMs);
-  const passes = kind !== 'fatal' || RETRIED_STATUSES.includes(status ?? 0);
   return {
     kind,
-    retry: headers['x-should-retry'] !== 'false' && (remark.retry ?? passes),
+    retry: headers['x-should-retry'] !== 'false' && (remark.retry ?? kind !== 'fatal'),
     headers,
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),

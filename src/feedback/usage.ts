@@ -9,9 +9,12 @@ export interface Usage {
   readonly outputTokens?: number;
 }
 
+/** What is more is no count. */
+const MOST_TOKENS = 1e12;
+
 function count(usage: unknown, key: string): number | undefined {
   const value = read(usage, key);
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return typeof value === 'number' && value >= 0 && value < MOST_TOKENS ? value : undefined;
 }
 
 /** The first of several names that has a number. */

@@ -69,7 +69,7 @@ export const anthropic: Reader = {
   name: 'Anthropic',
   reads:
     '`anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}`; error types, also inside streams; 529; spend caps and missing credit (final)',
-  marks: ROWS.map(({ limit }) => limit),
+  marks: ['anthropic-ratelimit-requests-limit', 'anthropic-ratelimit-tokens-limit'],
   limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
   remark,
 };

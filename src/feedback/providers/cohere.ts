@@ -24,6 +24,9 @@ const ROWS = [
   },
 ] as const;
 
+/** What tells Cohere from others that send the plain names. */
+const MARKS = ['x-trial-endpoint-call-limit', 'x-endpoint-monthly-call-limit'];
+
 /** "… limited to 1000 API calls / month …" */
 const CALLS = /\blimited to \d{1,12} API calls \/ (minute|month)\b/;
 
@@ -42,7 +45,8 @@ export const cohere: Reader = {
   name: 'Cohere',
   reads:
     '`x-trial-endpoint-call-*` (of a minute), `x-endpoint-monthly-call-*`, `x-ratelimit-*`, resets in seconds since 1970; the calls of a month used up (final)',
-  marks: ['x-trial-endpoint-call-limit', 'x-endpoint-monthly-call-limit'],
-  limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
+  marks: ['x-trial-endpoint-call-limit', 'x-ratelimit-limit'],
+  limits: (header, answeredAtMs) =>
+    MARKS.every((name) => header(name) === undefined) ? [] : readRows(ROWS, header, answeredAtMs),
   remark,
 };

@@ -1,4 +1,4 @@
-import { OPENAI_ROWS } from './openai.ts';
+import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
 import type { Answer, Reader, Remark } from './reader.ts';
 import { DAY_MS, MINUTE_MS, readRows } from './rows.ts';
 
@@ -19,7 +19,8 @@ export const groq: Reader = {
   name: 'Groq',
   reads:
     'the headers of OpenAI with `x-groq-region`: requests are of a day, tokens of a minute; 498 (overloaded); "tokens per day" in messages, with their delay',
-  marks: ['x-groq-region'],
-  limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
+  marks: OPENAI_MARKS,
+  limits: (header, answeredAtMs) =>
+    header('x-groq-region') === undefined ? [] : readRows(ROWS, header, answeredAtMs),
   remark,
 };

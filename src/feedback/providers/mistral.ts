@@ -55,12 +55,9 @@ export const mistral: Reader = {
   reads:
     '`x-ratelimit-{limit,remaining,reset}-{req,requests,tokens}-{minute,hour,day,month}`; `ratelimitbysize-*` (tokens); a full service tier (overloaded)',
   marks: [
-    'x-ratelimit-limit-req-minute',
     'x-ratelimit-limit-tokens-minute',
-    'x-ratelimit-remaining-tokens-minute',
-    'x-ratelimit-limit-requests-day',
+    'x-ratelimit-limit-req-minute',
     'ratelimitbysize-limit',
-    'ratelimitbysize-remaining',
     'x-ratelimitbysize-remaining-minute',
   ],
   limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),

@@ -35,7 +35,10 @@ export interface Reader {
   readonly name: string;
   /** What it reads, for people. */
   readonly reads?: string;
-  /** Names of headers in lower case: `limits` is called for a response that has one of them. */
+  /**
+   * Names of headers in lower case: `limits` is called for a response that has one of them. Every
+   * response is searched for all of them, so one or two that always come are best.
+   */
   readonly marks?: readonly string[];
   /**
    * The limits that headers tell of; an empty list leaves them to the next reader.

@@ -58,12 +58,14 @@ const NONE: readonly ReportedLimit[] = [];
  * prompts$.pipe(throttle(send, { classify }));
  */
 export function readProviders(readers: readonly Reader[]): Providers {
-  const limitReaders = readers.filter(({ limits }) => limits !== undefined);
+  const byMark = readersByMark(readers);
   const limitsOf = (header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] => {
-    for (const reader of limitReaders) {
-      if (!isMarked(reader, header)) continue;
-      const limits = reader.limits?.(header, answeredAtMs) ?? NONE;
-      if (limits.length > 0) return limits;
+    for (const [mark, marked] of byMark) {
+      if (header(mark) === undefined) continue;
+      for (const reader of marked) {
+        const limits = reader.limits?.(header, answeredAtMs) ?? NONE;
+        if (limits.length > 0) return limits;
+      }
     }
     return NONE;
   };
@@ -76,8 +78,11 @@ export function readProviders(readers: readonly Reader[]): Providers {
   };
 }
 
-function isMarked({ marks }: Reader, header: HeaderGet): boolean {
-  if (marks === undefined) return true;
-  for (const name of marks) if (header(name) !== undefined) return true;
-  return false;
+/** Who is asked where a header is there: each name is looked up once, whoever shares it. */
+function readersByMark(readers: readonly Reader[]): readonly (readonly [string, Reader[]])[] {
+  const byMark = new Map<string, Reader[]>();
+  for (const reader of readers) {
+    for (const mark of reader.marks ?? []) byMark.set(mark, [...(byMark.get(mark) ?? []), reader]);
+  }
+  return [...byMark];
 }

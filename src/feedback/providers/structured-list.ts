@@ -22,7 +22,7 @@ const TOKEN = /[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*/y;
 const STRING = /"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"/y;
 const DECIMAL = /-?\d{1,12}\.\d{1,3}(?![\d.])/y;
 const INTEGER = /-?\d{1,15}(?![\d.])/y;
-const BYTES = /:([A-Za-z0-9+/]*={0,2}):/y;
+const BYTES = /:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?):/y;
 const BOOLEAN = /\?([01])/y;
 
 /** @returns the items; none for a field that is missing, empty or malformed */

@@ -32,7 +32,7 @@ export const together: Reader = {
   name: 'Together, and plain `x-ratelimit-*`',
   reads:
     '`x-ratelimit-{limit,remaining,reset}`, `x-tokenlimit-*`; `dynamic_request_limited` and `dynamic_token_limited` (throttled); 503 within your rate (overloaded)',
-  marks: ['x-ratelimit-limit', 'x-tokenlimit-limit'],
+  marks: ['x-ratelimit-limit'],
   limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
   remark,
 };
