@@ -27,8 +27,12 @@ export type {
 } from './core/rate-limit/rate-limit.ts';
 export type { RateLimitUsage } from './core/rate-limit/reservation.ts';
 export type { SlotsSnapshot } from './core/slots.ts';
-export { classify } from './feedback/classify.ts';
+export { classify, reportedLimits } from './feedback/classify.ts';
 export { type BackoffOptions, FeedbackSubject } from './feedback/feedback-subject.ts';
+export type { Answer, HeaderGet, Reader, Remark } from './feedback/providers/reader.ts';
+export { defaultProviders, type Providers, readProviders } from './feedback/providers/registry.ts';
+export { headersOfResult } from './feedback/result-headers.ts';
+export { type Usage, usageOf } from './feedback/usage.ts';
 export type { GateSnapshot } from './gate/gate.ts';
 export type { Overflow } from './gate/queue/bound.ts';
 export { systemClock } from './gate/system-clock.ts';
@@ -63,7 +67,14 @@ export type {
   LimitAdaptedFact,
   LimitDeniedFact,
 } from './model/facts.ts';
-export type { Feedback, FeedbackKind, Mode, Verdict } from './model/feedback.ts';
+export type {
+  Feedback,
+  FeedbackKind,
+  LimitUnit,
+  Mode,
+  ReportedLimit,
+  Verdict,
+} from './model/feedback.ts';
 export type {
   Datum,
   EncodedTextChunk,

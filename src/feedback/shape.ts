@@ -1,19 +1,13 @@
 /** Reads errors and responses by their shape, so that no SDK need be imported. */
 
-type Shape = Readonly<Record<PropertyKey, unknown>>;
+export type Shape = Readonly<Record<PropertyKey, unknown>>;
 
-/** What errors carry inside: a response and its body (`data`), an API's error, a cause. */
-const INNER = ['response', 'data', 'error', 'cause'] as const;
-
-/** How many objects are looked at in all: errors of SDKs nest three deep. */
-const MOST_LAYERS = 24;
-
-function isShape(value: unknown): value is Shape {
+export function isShape(value: unknown): value is Shape {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
 /** A property, or undefined where there is none, or where reading it throws. */
-function read(value: unknown, key: PropertyKey): unknown {
+export function read(value: unknown, key: PropertyKey): unknown {
   if (!isShape(value)) return undefined;
   try {
     return value[key];
@@ -22,76 +16,48 @@ function read(value: unknown, key: PropertyKey): unknown {
   }
 }
 
-/** The thing itself, then what it carries inside, nearest first. */
-export function layers(thing: unknown): unknown[] {
-  const found = [thing].filter(isShape);
-  // The list grows while it is gone through; circles end where it is full.
-  for (const layer of found) {
-    for (const key of INNER) {
-      if (found.length === MOST_LAYERS) return found;
-      const inner = read(layer, key);
-      if (isShape(inner) && !found.includes(inner)) found.push(inner);
-    }
-  }
-  return found;
+/** A property that is a text. */
+export function readText(value: unknown, key: PropertyKey): string | undefined {
+  const text = read(value, key);
+  return typeof text === 'string' ? text : undefined;
 }
 
-function isStatus(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 599;
-}
-
-/** Of the layers of an error: the HTTP status, as fetch, axios, undici, the OpenAI, Anthropic, Google and AWS SDKs carry it. */
-export function statusOf(found: readonly unknown[]): number | undefined {
-  for (const layer of found) {
-    const metadata = read(layer, '$metadata');
-    const statuses = [
-      read(layer, 'status'),
-      read(layer, 'statusCode'),
-      read(metadata, 'httpStatusCode'),
-      read(layer, 'code'),
-    ];
-    const status = statuses.find(isStatus);
-    if (status !== undefined) return status;
-  }
-  return undefined;
-}
-
-/** Of its layers: every `code`, `name` and `type` that is a string. */
-export function wordsOf(found: readonly unknown[]): Set<string> {
-  const words = new Set<string>();
-  for (const layer of found) {
-    for (const key of ['code', 'name', 'type']) {
-      const word = read(layer, key);
-      if (typeof word === 'string') words.add(word);
-    }
-  }
-  return words;
-}
-
-/** Of its layers: the headers, names in lower case; empty where there are none. */
-export function headersOf(found: readonly unknown[]): Record<string, string> {
-  for (const layer of found) {
-    const headers = read(layer, 'headers') ?? read(layer, 'responseHeaders');
-    if (isShape(headers)) return toRecord(headers);
-  }
-  return {};
-}
-
-function isIterable(value: object): value is Iterable<unknown> {
-  return typeof read(value, Symbol.iterator) === 'function';
-}
-
-/** Headers, maps and lists of pairs are iterable; the rest are plain objects. */
-function toRecord(headers: object): Record<string, string> {
-  const record: Record<string, string> = {};
+/** A property as a number: of a number, a text, or a 64-bit integer of a Protocol Buffers library. */
+export function readNumber(value: unknown, key: PropertyKey): number | undefined {
+  const found = read(value, key);
+  if (typeof found === 'number') return found;
+  if (typeof found === 'string' || typeof found === 'bigint') return Number(found);
+  const toNumber = read(found, 'toNumber');
+  if (typeof toNumber !== 'function') return undefined;
   try {
-    for (const pair of isIterable(headers) ? headers : Object.entries(headers)) {
-      if (Array.isArray(pair)) record[String(pair[0]).toLowerCase()] = String(pair[1]);
-    }
+    const number: unknown = toNumber.call(found);
+    return typeof number === 'number' ? number : undefined;
   } catch {
-    return {};
+    return undefined;
   }
-  return record;
+}
+
+/** `Array.isArray` throws for a proxy that was revoked. */
+export function isList(value: unknown): value is readonly unknown[] {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** The items of a list, as far as they can be read; of anything else none. */
+export function readList(value: unknown, longest: number): readonly unknown[] {
+  if (!isList(value)) return [];
+  try {
+    return value.slice(0, longest);
+  } catch {
+    return [];
+  }
+}
+
+export function isStatus(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 599;
 }
 
 /** A response of fetch that says no. It is a value to its caller, but no success. */

@@ -15,7 +15,7 @@ export interface Dispatcher<T, R> {
   /** What every attempt passes: the first has when the request comes here. */
   readonly gates: readonly Gate[];
   readonly retry: RetryPolicy;
-  readonly classify: (error: unknown) => Verdict;
+  readonly classify: (error: unknown, body?: string) => Verdict;
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;

@@ -1,4 +1,5 @@
 import { from, type Observable } from 'rxjs';
+import { readBody } from '../feedback/read-body.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
 import type { Gate } from '../gate/gate.ts';
 import { DeadlineExceededError, RetryAfterTooLongError } from '../model/errors.ts';
@@ -15,6 +16,12 @@ import { RetryWait } from './retry-wait.ts';
 import { verdictOn } from './verdict.ts';
 
 const OK: Verdict = { kind: 'ok' };
+
+/** What waits until the body of a response has been read. */
+interface Reading {
+  stop: () => void;
+  readonly later: (() => void)[];
+}
 
 /**
  * A request that is being sent: its attempts, one after the other, until one goes well or the
@@ -37,6 +44,8 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   #inner: Inner<R> | undefined = undefined;
   /** Between two attempts. */
   #wait: RetryWait | undefined = undefined;
+  /** The body of a response that says no is being read, and what came after it waits. */
+  #reading: Reading | undefined = undefined;
   /** An attempt is being started; another is to follow. */
   #sending = false;
   #resend = false;
@@ -113,12 +122,10 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   /** @returns false when the attempt is over with this value */
   next(value: R): boolean {
     if (this.#over) return false;
+    if (this.#reading !== undefined) return this.#later(() => this.next(value));
     if (!this.#reported) {
       if (!isFailedResponse(value)) this.#accepted();
-      else if (this.#failed(value)) {
-        discard(value);
-        return false;
-      } else this.refusal = value;
+      else return this.#read(value);
       if (this.#over) return false;
     }
     this.#emitted = true;
@@ -127,6 +134,10 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   }
 
   complete(): void {
+    if (this.#reading !== undefined) {
+      this.#later(() => this.complete());
+      return;
+    }
     if (!this.#over && !this.#reported) this.#accepted();
     if (this.#over) return;
     this.#over = true;
@@ -135,8 +146,40 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   }
 
   error(error: unknown): void {
-    if (this.#over || this.#failed(error) || this.#over) return;
-    this.#crash(error);
+    if (this.#reading !== undefined) this.#later(() => this.error(error));
+    else if (!this.#over && !this.#failed(error) && !this.#over) this.#crash(error);
+  }
+
+  /** A response that says no: its body may say more than its status, where it can be read. */
+  #read(response: R & { readonly status: number }): boolean {
+    const reading: Reading = { stop: () => {}, later: [] };
+    const stop = readBody(response, this.#dispatcher.clock, (body) => {
+      this.#reading = undefined;
+      if (!this.#refused(response, body)) return;
+      for (const tell of reading.later) tell();
+    });
+    if (stop === undefined) return this.#refused(response);
+    reading.stop = stop;
+    this.#reading = reading;
+    return true;
+  }
+
+  /** @returns whether the request ends with this response, and the attempt goes on */
+  #refused(response: R & { readonly status: number }, body?: string): boolean {
+    if (this.#failed(response, body)) {
+      discard(response);
+      return false;
+    }
+    if (this.#over) return false;
+    this.refusal = response;
+    this.#emitted = true;
+    this.#deck.value(this, response);
+    return !this.#over;
+  }
+
+  #later(tell: () => void): true {
+    this.#reading?.later.push(tell);
+    return true;
   }
 
   /** Lets go of the attempt's Observable. */
@@ -152,6 +195,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     }
     this.#over = true;
     this.#wait?.cancel();
+    this.#reading?.stop();
     try {
       this.#inner?.unsubscribe();
     } finally {
@@ -200,12 +244,12 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   }
 
   /** Tells the provider's answer to everyone. @returns whether there will be another attempt */
-  #failed(error: unknown): boolean {
+  #failed(error: unknown, body?: string): boolean {
     const { ticket } = this;
     const { feedback } = this.#dispatcher;
     let verdict: Verdict;
     try {
-      verdict = verdictOn(error, this.#dispatcher.classify);
+      verdict = verdictOn(error, this.#dispatcher.classify, body);
     } catch (thrown) {
       this.#crash(thrown);
       return false;

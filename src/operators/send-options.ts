@@ -25,8 +25,11 @@ export interface RetryOptions {
   readonly maxAttempts?: number;
   /** No retry starts later than this after the request's arrival, in ms. Default: no bound. */
   readonly deadlineMs?: number;
-  /** What an error says about the provider. Default, also where it returns undefined: by its shape. */
-  readonly classify?: (error: unknown) => Verdict | undefined;
+  /**
+   * What an error says about the provider. Default, also where it returns undefined: by its shape.
+   * `body`: the text of a `Response` that says no, where it came whole, within 64 KiB and 2 s.
+   */
+  readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
   /** Numbers in [0, 1) for jitter. Default `Math.random`. */
   readonly random?: Random;
 }
@@ -68,7 +71,7 @@ export function retryPolicyOf({ maxAttempts, deadlineMs }: RetryOptions): RetryP
 }
 
 export interface DispatcherOptions {
-  readonly classify?: (error: unknown) => Verdict | undefined;
+  readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
   readonly random?: Random;
   readonly probe?: Probe;
 }
@@ -90,7 +93,10 @@ export function dispatcherOf<T, O extends ObservableInput<unknown>>(
     feedback,
     gates: [gate],
     retry,
-    classify: custom === undefined ? classify : (error) => custom(error) ?? classify(error),
+    classify:
+      custom === undefined
+        ? classify
+        : (error, body) => custom(error, body) ?? classify(error, body),
     clock: feedback.clock,
     random,
     probe,

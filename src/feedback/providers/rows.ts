@@ -1,0 +1,60 @@
+import type { LimitUnit, ReportedLimit } from '../../model/feedback.ts';
+import type { HeaderGet } from './reader.ts';
+import { plainNumber, untilResetMs } from './times.ts';
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+/** Of thirty days: months are not of one length. */
+export const MONTH_MS = 30 * DAY_MS;
+
+/** The headers that tell of one limit. */
+export interface LimitRow {
+  readonly unit: LimitUnit;
+  readonly limit?: string;
+  readonly remaining?: string;
+  readonly reset?: string;
+  readonly windowMs?: number;
+}
+
+/** Puts together what is known of a limit; undefined where that is nothing. */
+export function reported(
+  unit: LimitUnit,
+  said: {
+    readonly limit?: number | undefined;
+    readonly remaining?: number | undefined;
+    readonly resetMs?: number | undefined;
+    readonly windowMs?: number | undefined;
+  },
+): ReportedLimit | undefined {
+  // A limit of 0 is one that does not apply, and what is left of none says nothing.
+  const limit = said.limit !== undefined && said.limit > 0 ? said.limit : undefined;
+  const isNone = limit === undefined && (said.limit !== undefined || said.remaining === 0);
+  const remaining = isNone ? undefined : said.remaining;
+  if (limit === undefined && remaining === undefined) return undefined;
+  return {
+    unit,
+    ...(limit !== undefined && { limit }),
+    ...(remaining !== undefined && { remaining }),
+    ...(said.resetMs !== undefined && { resetMs: said.resetMs }),
+    ...(said.windowMs !== undefined && { windowMs: said.windowMs }),
+  };
+}
+
+/** What the headers of some limits tell. */
+export function readRows(
+  rows: readonly LimitRow[],
+  header: HeaderGet,
+  answeredAtMs: () => number,
+): ReportedLimit[] {
+  const limits: ReportedLimit[] = [];
+  for (const row of rows) {
+    const limit = row.limit === undefined ? undefined : plainNumber(header(row.limit));
+    const remaining = row.remaining === undefined ? undefined : plainNumber(header(row.remaining));
+    if (limit === undefined && remaining === undefined) continue;
+    const resetMs =
+      row.reset === undefined ? undefined : untilResetMs(header(row.reset), answeredAtMs);
+    const one = reported(row.unit, { limit, remaining, resetMs, windowMs: row.windowMs });
+    if (one !== undefined) limits.push(one);
+  }
+  return limits;
+}

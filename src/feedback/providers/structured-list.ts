@@ -1,0 +1,99 @@
+/**
+ * Lists of Structured Fields (RFC 9651, formerly 8941), as far as the headers of rate limits need
+ * them: items with parameters. Strict, as the RFC asks: one fault, and the whole field says nothing.
+ * Inner lists and dates are no part of those headers, and count as faults.
+ */
+
+/** Of a string, a token, a number, a byte sequence (as its text), true or false. */
+export type BareItem = string | number | boolean;
+
+export interface Item {
+  readonly value: BareItem;
+  readonly parameters: ReadonlyMap<string, BareItem>;
+}
+
+/** No list of policies is longer. */
+const LONGEST_FIELD = 2_048;
+
+const SPACES = / */y;
+const OPTIONAL_WHITESPACE = /[ \t]*/y;
+const KEY = /[a-z*][a-z0-9_.*-]*/y;
+const TOKEN = /[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*/y;
+const STRING = /"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"/y;
+const DECIMAL = /-?\d{1,12}\.\d{1,3}(?![\d.])/y;
+const INTEGER = /-?\d{1,15}(?![\d.])/y;
+const BYTES = /:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?):/y;
+const BOOLEAN = /\?([01])/y;
+
+/** @returns the items; none for a field that is missing, empty or malformed */
+export function parseList(field: string | undefined): readonly Item[] {
+  if (field === undefined || field.length > LONGEST_FIELD) return [];
+  return new Parser(field).list() ?? [];
+}
+
+class Parser {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** undefined: malformed. */
+  list(): Item[] | undefined {
+    this.#take(SPACES);
+    const items: Item[] = [];
+    while (this.#at < this.#text.length) {
+      const item = this.#item();
+      if (item === undefined) return undefined;
+      items.push(item);
+      this.#take(OPTIONAL_WHITESPACE);
+      if (this.#at === this.#text.length) return items;
+      if (!this.#skip(',')) return undefined;
+      this.#take(OPTIONAL_WHITESPACE);
+      // A comma must be followed by something.
+      if (this.#at === this.#text.length) return undefined;
+    }
+    return items;
+  }
+
+  #item(): Item | undefined {
+    const value = this.#bare();
+    if (value === undefined) return undefined;
+    const parameters = new Map<string, BareItem>();
+    while (this.#skip(';')) {
+      this.#take(SPACES);
+      const key = this.#take(KEY)?.[0];
+      if (key === undefined) return undefined;
+      const parameter = this.#skip('=') ? this.#bare() : true;
+      if (parameter === undefined) return undefined;
+      parameters.set(key, parameter);
+    }
+    return { value, parameters };
+  }
+
+  #bare(): BareItem | undefined {
+    const string = this.#take(STRING)?.[1];
+    if (string !== undefined) return string.replace(/\\(["\\])/g, '$1');
+    const number = this.#take(DECIMAL)?.[0] ?? this.#take(INTEGER)?.[0];
+    if (number !== undefined) return Number(number);
+    const token = this.#take(TOKEN)?.[0];
+    if (token !== undefined) return token;
+    const flag = this.#take(BOOLEAN)?.[1];
+    return flag === undefined ? this.#take(BYTES)?.[1] : flag === '1';
+  }
+
+  #take(what: RegExp): RegExpExecArray | undefined {
+    what.lastIndex = this.#at;
+    const match = what.exec(this.#text);
+    if (match === null) return undefined;
+    this.#at = what.lastIndex;
+    return match;
+  }
+
+  #skip(mark: string): boolean {
+    if (this.#text[this.#at] !== mark) return false;
+    this.#at += 1;
+    return true;
+  }
+}

@@ -1,0 +1,72 @@
+import { isShape, read } from './shape.ts';
+
+/** What a response used, as the provider counts it. */
+export interface Usage {
+  /** Input and output. */
+  readonly tokens: number;
+  /** Without what was read from a cache, where that is told apart and is free of limits. */
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+}
+
+/** What is more is no count. */
+const MOST_TOKENS = 1e12;
+
+function count(usage: unknown, key: string): number | undefined {
+  const value = read(usage, key);
+  return typeof value === 'number' && value >= 0 && value < MOST_TOKENS ? value : undefined;
+}
+
+/** The first of several names that has a number. */
+function first(usage: unknown, keys: readonly string[]): number | undefined {
+  for (const key of keys) {
+    const value = count(usage, key);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** OpenAI's chat, its Responses API and Anthropic, the AI SDK and Bedrock, Google. */
+const INPUT = ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokenCount'] as const;
+const OUTPUT = ['output_tokens', 'completion_tokens', 'outputTokens'] as const;
+const TOTAL = ['total_tokens', 'totalTokens', 'totalTokenCount'] as const;
+
+/**
+ * What a result says it used, by its shape: `usage` or `usageMetadata` (Google), of itself or of its
+ * `data` or `response`.
+ * @returns undefined where nothing is said, at once for what is no object
+ */
+export function usageOf(value: unknown): Usage | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const usage = usageIn(value) ?? usageIn(read(value, 'data')) ?? usageIn(read(value, 'response'));
+  return usage === undefined ? undefined : counted(usage);
+}
+
+function usageIn(value: unknown): object | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const usage = read(value, 'usage') ?? read(value, 'usageMetadata');
+  return isShape(usage) ? usage : undefined;
+}
+
+function counted(usage: object): Usage | undefined {
+  const input = first(usage, INPUT);
+  const output = first(usage, OUTPUT) ?? googleOutput(usage);
+  const total = first(usage, TOTAL);
+  // Anthropic counts what it writes into its cache beside the input; reads from it are free.
+  const cached = count(usage, 'cache_creation_input_tokens') ?? 0;
+  const inputTokens = input === undefined ? undefined : input + cached;
+  if (inputTokens === undefined && output === undefined && total === undefined) return undefined;
+  return {
+    tokens: total ?? (inputTokens ?? 0) + (output ?? 0),
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(output !== undefined && { outputTokens: output }),
+  };
+}
+
+/** Google counts thinking beside the candidates. */
+function googleOutput(usage: object): number | undefined {
+  const candidates = count(usage, 'candidatesTokenCount');
+  const thoughts = count(usage, 'thoughtsTokenCount');
+  if (candidates === undefined && thoughts === undefined) return undefined;
+  return (candidates ?? 0) + (thoughts ?? 0);
+}
