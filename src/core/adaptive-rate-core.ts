@@ -1,4 +1,5 @@
 import type { Tell } from '../model/facts.ts';
+import type { RateSource } from '../model/reading.ts';
 import type { OverloadLimit } from './adaptive-rate/overload-limit.ts';
 import type { RateControl, RateSnapshot, Sending } from './adaptive-rate/rate-control.ts';
 import type { Core, Demand, Ended, Time } from './core.ts';
@@ -47,6 +48,12 @@ export class AdaptiveRateCore implements Core<Out> {
 
   get limit(): number {
     return this.#limit;
+  }
+
+  /** Requests a second, by where the rate comes from; empty while nothing is known. */
+  get rates(): Readonly<Partial<Record<RateSource, number>>> {
+    const { origin, perSecond } = this.#control;
+    return origin === 'start' ? {} : { [origin]: perSecond };
   }
 
   setMaxLimit(maxLimit: number, now: number): void {

@@ -36,13 +36,16 @@ export interface Past {
 export class RetryPolicy {
   readonly #maxAttempts: number;
   readonly #deadlineMs: number;
+  readonly #isPaced: boolean;
   #budget = BUDGET_TOKENS;
 
   /**
    * @param maxAttempts attempts a request, whatever it fails with
    * @param deadlineMs no retry starts later than this after the request's arrival
+   * @param isPaced whether what all attempts pass waits out overloads too
    */
-  constructor(maxAttempts: number, deadlineMs: number) {
+  constructor(maxAttempts: number, deadlineMs: number, isPaced = false) {
+    this.#isPaced = isPaced;
     this.#maxAttempts = maxAttempts;
     this.#deadlineMs = deadlineMs;
   }
@@ -79,6 +82,7 @@ export class RetryPolicy {
     if (!again) return undefined;
     // The backoff gate has been closed for everyone: it does the waiting.
     if (verdict.kind === 'throttled') return 0;
+    if (verdict.kind === 'overloaded' && this.#isPaced) return 0;
     if (isCharged(verdict)) {
       if (failures >= FAILED_ATTEMPTS || this.#budget < TOKENS_PER_RETRY) return undefined;
     }

@@ -13,7 +13,7 @@ import { Gate } from '../gate/gate.ts';
 import { systemClock } from '../gate/system-clock.ts';
 import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../model/check.ts';
 import { type Clock, checkClock, type Timer } from '../model/clock.ts';
-import { FEEDBACK_KINDS, type Feedback, type Mode } from '../model/feedback.ts';
+import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
 import { partsOf } from '../model/join-probes.ts';
 import { checkProbe, contain, type Probe } from '../model/probe.ts';
 import { BackoffPart } from './backoff-part.ts';
@@ -196,8 +196,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   /** @internal the same as `next({kind: 'ok', …})`, for the many times when nobody listens */
-  accept(epoch: number, bytes: number): void {
-    if (this.observed) this.next({ kind: 'ok', epoch, bytes });
+  accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
+    if (this.observed) this.next({ kind: 'ok', epoch, bytes, ...(limits && { limits }) });
     else if (this.gate.core.isUntested && this.gate.core.accept(epoch, this.clock.now())) {
       this.#drain();
     }

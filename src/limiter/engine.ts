@@ -193,6 +193,7 @@ export class Engine {
     return dispatcherOf(project, feedback, attempt.gate, this.#retry, {
       ...options,
       ...(probe && { probe }),
+      readsAnswers: attempt.readsAnswers,
     });
   }
 

@@ -32,6 +32,8 @@ export interface AttemptSurroundings {
 export interface AttemptGate {
   readonly gate: Gate;
   readonly cores: AttemptCores;
+  /** Whether answers that went well are read for what they say of usage and limits. */
+  readonly readsAnswers: boolean;
   /** The cores were changed from outside: sets the timer anew, and lets pass whoever may. */
   changed(): void;
   /** Disarms what time would change, for good. */
@@ -65,11 +67,19 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     tell,
     ignoreUnknown: commons !== undefined,
   });
-  const { adaptive } = cores;
+  const { adaptive, rateLimit } = cores;
+  const readsAnswers =
+    adaptive instanceof AdaptiveRateCore || rateLimit?.limits.isSettled('tokens') === true;
   if (adaptive !== undefined) slots.limit = adaptive.limit;
   const parts = partsOf(cores);
   if (parts.length === 0 && commons === undefined && rules === undefined) {
-    return { gate: feedback.gate, cores, changed: () => feedback.gate.drain(), close: () => {} };
+    return {
+      gate: feedback.gate,
+      cores,
+      readsAnswers,
+      changed: () => feedback.gate.drain(),
+      close: () => {},
+    };
   }
   const backoff = feedback.partOf(() => gate.drain());
   const composite = new Composite([{ kind: 'backoff', core: backoff }, ...parts]);
@@ -93,7 +103,7 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     closed = true;
     waker.cancel();
   };
-  return { gate, cores, changed: wake, close };
+  return { gate, cores, readsAnswers, changed: wake, close };
 }
 
 /**

@@ -16,6 +16,8 @@ export interface Dispatcher<T, R> {
   readonly gates: readonly Gate[];
   readonly retry: RetryPolicy;
   readonly classify: (error: unknown, body?: string) => Verdict;
+  /** Whether what went well is read for usage and limits. */
+  readonly readsAnswers: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;

@@ -12,10 +12,9 @@ import { attemptGatesOf } from './attempt-gates.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
 import type { Slot } from './in-order.ts';
 import { Inner } from './inner.ts';
+import { OK, readAnswer, readUsage } from './read-answer.ts';
 import { RetryWait } from './retry-wait.ts';
 import { verdictOn } from './verdict.ts';
-
-const OK: Verdict = { kind: 'ok' };
 
 /** What waits until the body of a response has been read. */
 interface Reading {
@@ -124,10 +123,11 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     if (this.#over) return false;
     if (this.#reading !== undefined) return this.#later(() => this.next(value));
     if (!this.#reported) {
-      if (!isFailedResponse(value)) this.#accepted();
+      if (!isFailedResponse(value)) this.#accepted(value);
       else return this.#read(value);
       if (this.#over) return false;
     }
+    if (this.#dispatcher.readsAnswers) readUsage(value, this.ticket);
     this.#emitted = true;
     this.#deck.value(this, value);
     return !this.#over;
@@ -229,12 +229,13 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     return more === undefined ? gates : [...gates, ...more];
   }
 
-  #accepted(): void {
-    const { feedback, retry } = this.#dispatcher;
+  #accepted(value?: R): void {
+    const { feedback, retry, readsAnswers } = this.#dispatcher;
     this.#reported = true;
-    this.ticket.verdict = OK;
+    const verdict = readsAnswers ? readAnswer(value) : OK;
+    this.ticket.verdict = verdict;
     retry.succeeded();
-    feedback.accept(this.ticket.epoch, this.ticket.bytes);
+    feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }
 
   #endAttempt(kind: FeedbackKind, error?: unknown): void {

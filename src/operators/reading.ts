@@ -1,3 +1,4 @@
+import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
@@ -6,7 +7,7 @@ import type { Gates } from './gates.ts';
 /** What gauges show of a set of gates. */
 export function readingOf({ concurrency, byteBudget, attempt, feedback }: Gates): Reading {
   const now = feedback.clock.now();
-  const { circuitBreaker, rateLimit, pace } = attempt.cores;
+  const { circuitBreaker, rateLimit, pace, adaptive } = attempt.cores;
   const { limit, throttledLimit } = concurrency.core;
   const { mode, state } = feedback.gate.core.snapshot(now);
   const requestsPerSecond = rateLimit?.limits.perSecond('requests');
@@ -19,7 +20,12 @@ export function readingOf({ concurrency, byteBudget, attempt, feedback }: Gates)
     limits: rateLimit?.snapshot(now),
     circuit: circuitBreaker?.snapshot(now).state,
     intervalMs: pace?.interval.ms,
-    rates: requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond },
+    rates:
+      adaptive instanceof AdaptiveRateCore
+        ? adaptive.rates
+        : requestsPerSecond === undefined
+          ? undefined
+          : { limit: requestsPerSecond },
   };
 }
 

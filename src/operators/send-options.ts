@@ -7,7 +7,9 @@ import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../model
 import type { Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
+import { isAdaptiveRate } from './adaptive-core.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import type { AttemptOptions } from './attempt-options.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
 /** Sends one request. Whatever RxJS takes for an inner Observable may be returned. */
@@ -63,10 +65,15 @@ export function checkRetryOptions(options: RetryOptions): void {
 }
 
 /** Retries of all that share a policy draw on one budget. */
-export function retryPolicyOf({ maxAttempts, deadlineMs }: RetryOptions): RetryPolicy {
+export function retryPolicyOf({
+  maxAttempts,
+  deadlineMs,
+  adaptive,
+}: RetryOptions & Pick<AttemptOptions, 'adaptive'>): RetryPolicy {
   return new RetryPolicy(
     maxAttempts ?? Number.POSITIVE_INFINITY,
     deadlineMs ?? Number.POSITIVE_INFINITY,
+    isAdaptiveRate({ adaptive }),
   );
 }
 
@@ -74,6 +81,8 @@ export interface DispatcherOptions {
   readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
   readonly random?: Random;
   readonly probe?: Probe;
+  /** Default false. */
+  readonly readsAnswers?: boolean;
 }
 
 /**
@@ -85,7 +94,7 @@ export function dispatcherOf<T, O extends ObservableInput<unknown>>(
   feedback: FeedbackSubject,
   gate: Gate,
   retry: RetryPolicy,
-  { classify: custom, random = Math.random, probe }: DispatcherOptions,
+  { classify: custom, random = Math.random, probe, readsAnswers = false }: DispatcherOptions,
 ): Dispatcher<T, ObservedValueOf<O>> {
   return {
     // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
@@ -97,6 +106,7 @@ export function dispatcherOf<T, O extends ObservableInput<unknown>>(
       custom === undefined
         ? classify
         : (error, body) => custom(error, body) ?? classify(error, body),
+    readsAnswers,
     clock: feedback.clock,
     random,
     probe,

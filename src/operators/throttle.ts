@@ -91,6 +91,7 @@ export function throttle<T, O extends ObservableInput<unknown>>(
         {
           ...options,
           probe: around.probe,
+          readsAnswers: gates.attempt.readsAnswers,
         },
       );
       const intake = new Intake({ ...around, feedback: gates.feedback }, options);

@@ -131,11 +131,13 @@ export class ReportedRate {
   }
 
   #nominalPerMs(windowMs: number | undefined, limit: number): number | undefined {
-    if (windowMs !== undefined) return limit / windowMs;
     const { kind, slideMs, fillingPerMs } = this.#window;
     if (kind === 'sliding') return limit / slideMs;
-    if (kind === 'fixed') return limit / USUAL_WINDOW_MS;
-    return kind === 'bucket' ? Math.max(limit / USUAL_WINDOW_MS, fillingPerMs) : undefined;
+    if (kind === 'bucket') return Math.max(limit / USUAL_WINDOW_MS, fillingPerMs);
+    if (kind === 'fixed') return limit / (windowMs ?? USUAL_WINDOW_MS);
+    // Times of reset tell more than a name does: they will show what kind it is.
+    const isShowing = this.#report?.resetAt !== undefined;
+    return windowMs === undefined || isShowing ? undefined : limit / windowMs;
   }
 
   #fresh(now: number): Report | undefined {

@@ -55,6 +55,12 @@ export class RateLimits {
     return this.#limits.map(({ rule }) => rule.name);
   }
 
+  /** Whether a limit of that name is charged what was really used. */
+  isSettled(name: string): boolean {
+    const limit = this.#limits.find(({ rule }) => rule.name === name);
+    return limit !== undefined && limit.rule.charge !== 'upfront';
+  }
+
   /** What a limit allows on average, in its unit a second; undefined: there is none of that name. */
   perSecond(name: string): number | undefined {
     const rule = this.#limits.find((limit) => limit.rule.name === name)?.rule;
