@@ -4,8 +4,11 @@ import { isClientName } from './clients/index.ts';
 import { isGateName } from './gates.ts';
 import type { Name } from './jobs.ts';
 
-/** Prints rows of equal length below a heading; the first column is text, the rest figures. */
-export function printTable(rows: readonly string[][]): void {
+/**
+ * Prints rows of equal length below a heading; the first column is text.
+ * @param others where the other columns stand: `right` for figures (default)
+ */
+export function printTable(rows: readonly string[][], others: 'left' | 'right' = 'right'): void {
   if (rows.length === 1) {
     return;
   }
@@ -15,7 +18,7 @@ export function printTable(rows: readonly string[][]): void {
   const lines = rows.map((row) =>
     row.map((cell, column) => {
       const width = widths?.[column] ?? 0;
-      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+      return column === 0 || others === 'left' ? cell.padEnd(width) : cell.padStart(width);
     }),
   );
   console.log(`\n${lines.map((cells) => cells.join('  ').trimEnd()).join('\n')}`);

@@ -78,6 +78,16 @@ export class Admission {
     );
   }
 
+  /** As `Provider.waitMs`; keys and quota are for ever, and not looked at. */
+  waitMs(nowMs: number, applicant: Applicant, unitsHaveRoom: boolean): number {
+    const storm = mergeStorms(this.#options.storms ?? []).find(
+      ({ fromMs, toMs }) => fromMs <= nowMs && nowMs < toMs,
+    );
+    const stormMs = storm === undefined ? 0 : storm.toMs - nowMs;
+    const limits = this.#limits.check(nowMs, applicant.inputTokens, applicant.maxTokens);
+    return Math.max(stormMs, limits?.waitMs ?? 0, unitsHaveRoom ? 0 : 1);
+  }
+
   charge(nowMs: number, applicant: Applicant): Charges {
     this.#quotaRequests++;
     return this.#limits.charge(nowMs, applicant.inputTokens, applicant.maxTokens);

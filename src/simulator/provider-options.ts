@@ -1,5 +1,6 @@
 import { checkChoice, checkInteger, checkKeys, checkNumber } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
+import { HEADER_STYLES, type HeaderStyle } from './answer-headers.ts';
 import type { Latency } from './latency.ts';
 import type { CapacityFunction, CapacityStep } from './limits/capacity.ts';
 import { checkLimits, type LimitOptions } from './limits/limit-options.ts';
@@ -75,6 +76,8 @@ export interface ProviderOptions {
    * A number: that many milliseconds, always.
    */
   retryAfter?: 'exact' | 'none' | 'misleading' | number;
+  /** What the headers of `submitOrThrow` tell. Default `openai`. */
+  headers?: HeaderStyle;
   /** Default: none. */
   failures?: readonly FailureOptions[];
   /** When it is used up every request gets 429 `insufficient_quota`. Default: no end. */
@@ -94,6 +97,7 @@ const KEYS = [
   'storms',
   'capacity',
   'retryAfter',
+  'headers',
   'failures',
   'quota',
   'apiKeys',
@@ -112,6 +116,7 @@ export function checkProviderOptions(options: ProviderOptions): void {
   else if (options.retryAfter !== undefined) {
     checkChoice('retryAfter', options.retryAfter, ['exact', 'none', 'misleading']);
   }
+  if (options.headers !== undefined) checkChoice('headers', options.headers, HEADER_STYLES);
   if (options.quota !== undefined) {
     checkKeys('quota', options.quota, ['requests', 'tokens']);
     checkInteger('quota.requests', options.quota.requests ?? 0, 0);

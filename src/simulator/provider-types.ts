@@ -50,7 +50,7 @@ export interface ProviderAnswer {
   latencyMs: number;
 }
 
-/** An answer with the headers that an OpenAI-compatible API sends with it. */
+/** An answer with the headers that the provider sends with it. */
 export interface AnswerWithHeaders extends ProviderAnswer {
   headers: Readonly<Record<string, string>>;
 }
@@ -73,5 +73,11 @@ export interface Provider {
    * @throws ProviderError with `status`, `code` and `headers`
    */
   submitOrThrow(request: ModelRequest): Promise<AnswerWithHeaders>;
+  /**
+   * How long a request that came now would be turned away, in milliseconds, as far as the provider
+   * can tell: 0 when it would be let in, 1 when only an answer to another can make room. Nothing is
+   * charged. Clients cannot know this; an omniscient one bounds what they can reach.
+   */
+  waitMs(request: ModelRequest): number;
   stats(): ProviderStats;
 }

@@ -2,9 +2,9 @@ import { systemClock } from '../gate/system-clock.ts';
 import { checkBoolean, checkInteger } from '../model/check.ts';
 import type { Clock, Random } from '../model/clock.ts';
 import { Admission } from './admission.ts';
+import { answerHeaders, type HeaderStyle } from './answer-headers.ts';
 import { Attempt, type AttemptContext } from './attempt.ts';
 import { makeLatency } from './latency.ts';
-import { openAiHeaders } from './openai-headers.ts';
 import { ProviderError } from './provider-error.ts';
 import { checkProviderOptions, type ProviderOptions } from './provider-options.ts';
 import { type ProviderCapacity, type ProviderStats, StatsRecorder } from './provider-stats.ts';
@@ -67,12 +67,14 @@ class SimulatedProvider implements Provider {
   readonly clock: Clock;
   readonly seed: number;
   readonly #units: number;
+  readonly #headers: HeaderStyle;
   readonly #context: AttemptContext;
 
   constructor(options: ProviderOptions) {
     this.clock = options.clock ?? systemClock;
     this.seed = options.seed ?? 1;
     this.#units = options.concurrency?.units ?? Number.POSITIVE_INFINITY;
+    this.#headers = options.headers ?? 'openai';
     const nextStream = makeStreams(this.seed);
     this.#context = {
       clock: this.clock,
@@ -101,9 +103,16 @@ class SimulatedProvider implements Provider {
 
   async submitOrThrow(request: ModelRequest): Promise<AnswerWithHeaders> {
     const answer = await this.submit(request);
-    const headers = openAiHeaders(answer);
+    const { clock, startMs } = this.#context;
+    const headers = answerHeaders(this.#headers, answer, clock.now() - startMs);
     if (answer.kind !== 'ok') throw new ProviderError(answer, headers);
     return { ...answer, headers };
+  }
+
+  waitMs(request: ModelRequest): number {
+    checkRequest(request);
+    const { admission, clock, pool, startMs } = this.#context;
+    return admission.waitMs(clock.now() - startMs, request, pool.hasRoom());
   }
 
   stats(): ProviderStats {

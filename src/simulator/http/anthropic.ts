@@ -1,4 +1,4 @@
-import type { LimitStatus } from '../limits/limit-set.ts';
+import { anthropicLimitHeaders } from '../anthropic-headers.ts';
 import { retryAfterSeconds } from '../openai-headers.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -20,27 +20,13 @@ function errorBody(status: number, message: string, requestId: string) {
   return { type: 'error', error: { type, message }, request_id: `req_${requestId}` };
 }
 
-/** Limits with the wall time of their full replenishment in RFC 3339, to the second above. */
-function limitHeaders(limits: readonly LimitStatus[], decidedMs: number): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const unit of ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const) {
-    const status = limits.find((limit) => limit.unit === unit);
-    if (status === undefined) continue;
-    const resetMs = Math.ceil((decidedMs + status.resetMs) / 1000) * 1000;
-    const prefix = `anthropic-ratelimit-${unit}`;
-    headers[`${prefix}-limit`] = String(status.limit);
-    headers[`${prefix}-remaining`] = String(status.remaining);
-    headers[`${prefix}-reset`] = new Date(resetMs).toISOString().replace('.000Z', 'Z');
-  }
-  return headers;
-}
-
 /** What Anthropic's API reference says of keys, headers and errors. 503 is 529 there. */
 export const anthropicDialect: Dialect = {
   maxBytes: 32 * MIB,
   apiKey: (exchange) => exchange.header('x-api-key') ?? exchange.bearer(),
   headers: (exchange) => ({ 'request-id': `req_${exchange.id}` }),
-  limitHeaders: (limits, context, ageMs) => limitHeaders(limits, context.wallNow() - ageMs),
+  limitHeaders: (limits, context, ageMs) =>
+    anthropicLimitHeaders(limits, context.wallNow() - ageMs),
   problem: ({ status, message }, exchange) => ({
     status,
     headers: {},

@@ -1,0 +1,110 @@
+/** What the command line says. */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type ClientName, clientNames, isClientName } from './clients/index.ts';
+import { readScenario, ScenarioError } from './read-scenario.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
+
+/** Seeds that nothing was tuned with; 1, 2 and 3 are there to tune with. */
+export const SEEDS: readonly number[] = [101, 102, 103];
+
+export const USAGE = `usage: npm run bench:goodput -- [options]
+  --scenario a,b     scenarios by name, or files that end in .json; a * at the end stands for anything
+  --client a,b       clients by name; a * at the end stands for anything
+  --seed 101,102     default ${SEEDS.join(',')}. What was tuned was tuned with 1,2,3
+  --seconds N        virtual seconds of each run, instead of the scenario's own
+  --threads N        default: one a core, at most 8
+  --chart file.svg   writes the chart there
+  --json             prints one object last`;
+
+export interface Options {
+  readonly json: boolean;
+  readonly scenarios: readonly Scenario[];
+  readonly clients: readonly ClientName[];
+  readonly seeds: readonly number[];
+  readonly threads: number;
+  readonly chart: string | undefined;
+}
+
+export class UsageError extends Error {}
+
+/** @throws UsageError; TypeError of `parseArgs` */
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      json: { type: 'boolean', default: false },
+      scenario: { type: 'string', default: '*' },
+      client: { type: 'string', default: '*' },
+      seed: { type: 'string', default: SEEDS.join(',') },
+      seconds: { type: 'string' },
+      threads: { type: 'string', default: `${Math.min(8, availableParallelism())}` },
+      chart: { type: 'string' },
+    },
+  });
+  const { seconds, chart } = values;
+  if (chart !== undefined && !chart.endsWith('.svg')) {
+    throw new UsageError(`--chart must be a file that ends in .svg, got "${chart}"`);
+  }
+  const chosen = readScenarios(values.scenario);
+  return {
+    json: values.json,
+    scenarios:
+      seconds === undefined
+        ? chosen
+        : chosen.map((one) => ({ ...one, seconds: readInteger('--seconds', seconds, 1) })),
+    clients: choose('--client', values.client, clientNames).filter(isClientName),
+    seeds: listOf(values.seed).map((seed) => readInteger('--seed', seed, 0)),
+    threads: readInteger('--threads', values.threads, 1),
+    chart,
+  };
+}
+
+function readScenarios(text: string): Scenario[] {
+  const byName = new Map(scenarios.map((scenario) => [scenario.name, scenario]));
+  const found = new Map<string, Scenario>();
+  for (const word of listOf(text)) {
+    for (const scenario of word.endsWith('.json')
+      ? [readFile(word)]
+      : choose('--scenario', word, [...byName.keys()]).map((name) => byName.get(name))) {
+      if (scenario !== undefined) found.set(scenario.name, scenario);
+    }
+  }
+  return [...found.values()];
+}
+
+function readFile(path: string): Scenario {
+  try {
+    return readScenario(path);
+  } catch (error) {
+    throw error instanceof ScenarioError ? new UsageError(error.message) : error;
+  }
+}
+
+/** The names that are meant, in the order in which they are known. */
+function choose(option: string, text: string, names: readonly string[]): string[] {
+  const wanted = new Set<string>();
+  for (const pattern of listOf(text)) {
+    const found = names.filter((name) =>
+      pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+    );
+    if (found.length === 0) {
+      throw new UsageError(`${option} takes any of ${names.join(', ')}; got "${pattern}"`);
+    }
+    for (const name of found) wanted.add(name);
+  }
+  return names.filter((name) => wanted.has(name));
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').map((word) => word.trim());
+}
+
+function readInteger(option: string, text: string, least: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
+    throw new UsageError(`${option} must be an integer >= ${least}, got "${text}"`);
+  }
+  return value;
+}

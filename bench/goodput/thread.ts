@@ -1,0 +1,18 @@
+/** A thread that runs one job after the other; its globals are its own. */
+import { parentPort } from 'node:worker_threads';
+import { clients } from './clients/index.ts';
+import type { Answer, Job } from './job.ts';
+import { runCell } from './run-cell.ts';
+
+parentPort?.on('message', async (job: Job) => {
+  parentPort?.postMessage(await answer(job));
+});
+
+async function answer({ scenario, client, seed }: Job): Promise<Answer> {
+  try {
+    return { status: 'ok', run: await runCell(scenario, clients[client], seed) };
+  } catch (error) {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { status: 'failed', reason };
+  }
+}
