@@ -11,7 +11,7 @@ export type Mode = 'unknown' | 'headers' | 'known';
 
 /** What a user who knows so much would say. */
 export function headgateOptions(scenario: Scenario, mode: Mode): ThrottleOptions<Prompt> {
-  return mode === 'known' ? knownLimits(scenario) : {};
+  return { adaptive: true, ...(mode === 'known' && knownLimits(scenario)) };
 }
 
 export const headgate =
