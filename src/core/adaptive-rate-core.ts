@@ -84,7 +84,7 @@ export class AdaptiveRateCore implements Core<Out> {
         const to = this.#control.snapshot(now).ceilingPerSecond ?? from;
         this.#tell({ kind: 'rateAdapted', at: now, from, to });
       }
-      if (verdict.kind === 'overloaded') {
+      if (verdict.kind === 'overloaded' && !this.#control.isOut) {
         this.#concurrency.overloaded(sending.at, inFlight, now);
         this.#look(now);
       }
@@ -109,6 +109,10 @@ export class AdaptiveRateCore implements Core<Out> {
 
   #outChanged(now: number): void {
     this.#wasOut = this.#control.isOut;
+    if (this.#wasOut) {
+      this.#concurrency.forgive();
+      this.#look(now);
+    }
     this.#tell({ kind: this.#wasOut ? 'outageStarted' : 'outageEnded', at: now });
   }
 }

@@ -99,7 +99,6 @@ export class Dimension {
 
   /** Rejected for want of this. To be told before it is {@link lost}. @returns whether the rate is new */
   rejected(attempt: SentAttempt, now: number, retryAfterMs: number): boolean {
-    this.#reported.rejected(this.#sent - this.#lost, now);
     const { at, order, total } = attempt;
     const accepted = this.acceptedBefore(attempt);
     const rejected = { at, order, accepted, total: total - this.#lost };
@@ -119,9 +118,10 @@ export class Dimension {
   #rateAt(now: number): number {
     const told = this.#reported.rateAt(this.#sent - this.#lost, now);
     if (told !== undefined) this.#learned.follow(told, now);
+    const hard = this.#hardPerMs() * EXACT_PART;
+    if (hard !== Number.POSITIVE_INFINITY) this.#learned.follow(hard, now);
     const learned = this.#learned.rateAt(now, this.#isBound);
     const headers = Math.min(told ?? Number.POSITIVE_INFINITY, this.#exactly(now));
-    const hard = this.#hardPerMs() * EXACT_PART;
     const rate = Math.min(learned, headers, hard);
     if (rate === hard) this.#origin = 'limit';
     else if (rate === headers) this.#origin = 'headers';

@@ -1,3 +1,4 @@
+const P = (k: string, d: number): number => process.env[k] === undefined ? d : Number(process.env[k]);
 import type { RejectedAttempt } from './attempt.ts';
 import { Brake } from './brake.ts';
 import { Marks } from './marks.ts';
@@ -9,20 +10,20 @@ export const START_GROWTH = 2;
 /** The part of what was measured that is used: little is lost, and what varies finds room. */
 const MARGIN = 0.99;
 /** From a congestion to the next try of more, where the rate was as it had been. */
-const HOLD_MS = 20_000;
+const HOLD_MS = P('HOLD', 26_000);
 /** The same where it was not: what is not known for sure is tried sooner. */
-const SHORT_HOLD_MS = 4_000;
+const SHORT_HOLD_MS = P('SHORT', 10_000);
 /** At least so much lies between two tries, so that they cost as much at any rate. */
 const HOLD_REQUESTS = 100;
 /** A smaller difference is none. */
-const SAME = 0.03;
+const SAME = P('SAME', 0.08);
 /** Rejections of attempts that were sent closer together than this are one congestion... */
-const CLUSTER_MS = 5_000;
+const CLUSTER_MS = P('CLUSTER', 5_000);
 /** ... and tell another rate only if as many attempts were accepted between. */
 const CLUSTER_SENT = 5;
 /** The excess that is tried first; it doubles every {@link PROBE_DOUBLING_MS}. */
 const PROBE_STEP = 0.02;
-const PROBE_DOUBLING_MS = 1_500;
+const PROBE_DOUBLING_MS = P('DOUBLING', 1_500);
 /** The excess doubles no faster than answers come that would say it is too much. */
 const PROBE_DOUBLING_PER_DELAY = 2;
 /** No more than 2 to this times {@link PROBE_STEP}. */
@@ -53,6 +54,7 @@ export class LearnedRate {
   /** undefined until the first rejection. */
   #ceiling: number | undefined = undefined;
   #isConfirmed = false;
+  #isSettled = true;
   /** Attempts that were sent before the last congestion was noticed are late news. */
   #cutOrder = -1;
   #holdUntil = Number.NEGATIVE_INFINITY;
@@ -97,7 +99,7 @@ export class LearnedRate {
       return this.#startRate;
     }
     const triedMs = now - this.#holdUntil;
-    if (triedMs < 0) return this.#ceiling * MARGIN * this.#brake.factor;
+    if (triedMs < 0) return this.#ceiling * (this.#isSettled ? MARGIN : P('UMARGIN', MARGIN)) * this.#brake.factor;
     const doublingMs = Math.max(PROBE_DOUBLING_MS, PROBE_DOUBLING_PER_DELAY * this.#delayMs);
     const excess = PROBE_STEP * 2 ** Math.min(triedMs / doublingMs, MOST_DOUBLINGS);
     return this.#ceiling * (1 + excess) * this.#brake.factor;
@@ -143,12 +145,13 @@ export class LearnedRate {
   }
 
   #measure(attempt: RejectedAttempt, now: number, retryAfterMs: number): void {
-    const before = this.#ceiling;
+    const before = this.#trials.from ?? this.#ceiling;
     const hadTrial = this.#trials.isRunning;
     const measured = Math.max(this.#floorPerMs, this.#estimate(attempt, retryAfterMs));
     this.#ceiling = measured;
     const isSame = before !== undefined && Math.abs(measured - before) < SAME * before;
-    const isSettled = isSame || (this.#trials.isRunning && !hadTrial);
+    if (before !== undefined && this.#ceiling < before * (1 - SAME)) this.#ceiling = Math.max(this.#floorPerMs, this.#ceiling * (1 - P('TREND', 0.5) * Math.min(0.3, (before - this.#ceiling) / before)));
+    const isSettled = this.#isSettled = isSame || (this.#trials.isRunning && !hadTrial);
     const requestsPerMs = measured / meanCostOf(attempt);
     const holdMs = isSettled ? Math.max(HOLD_MS, HOLD_REQUESTS / requestsPerMs) : SHORT_HOLD_MS;
     this.#holdUntil = now + retryAfterMs + holdMs;

@@ -2,7 +2,7 @@ import type { Random } from '../../model/clock.ts';
 
 /** So many rejections in a row, with nothing accepted between, are no matter of rate. */
 const REJECTIONS = 3;
-const FIRST_PROBE_MS = 500;
+const FIRST_PROBE_MS = 1_000;
 const LAST_PROBE_MS = 8_000;
 /** Probes go between this part of their time and as much above it. */
 const LEAST_JITTER = 0.75;
@@ -15,7 +15,7 @@ const DELAY_WEIGHT = 1 / 8;
 
 /**
  * Finds out when a provider lets nothing in at all, and sends single probes until it does: the first
- * half a second after the last rejection, each further one twice as late, up to 8 s, with jitter.
+ * a second after the last rejection, each further one twice as late, up to 8 s, with jitter.
  */
 export class Outage {
   readonly #random: Random;

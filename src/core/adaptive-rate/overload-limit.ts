@@ -7,6 +7,8 @@ const MARGIN = 0.95;
 /** From an overload to the next try of more; it doubles as long as nothing has changed. */
 const HOLD_MS = 20_000;
 const LONGEST_HOLD_MS = 320_000;
+/** Overloads closer together than this may be the beginning of one outage. */
+const ONE_OUTAGE_MS = 5_000;
 /** A smaller difference is none. */
 const SAME = 0.1;
 /** The excess that is tried first; it doubles every {@link PROBE_DOUBLING_MS}. */
@@ -23,6 +25,8 @@ export class OverloadLimit {
   #open: number;
   /** What was too much; undefined until the first overload. */
   #ceiling: number | undefined = undefined;
+  /** What it was before the last overloads that belong together. */
+  #before: number | undefined = undefined;
   #holdMs = HOLD_MS;
   #holdUntil = Number.NEGATIVE_INFINITY;
   #grownAt: number;
@@ -59,11 +63,18 @@ export class OverloadLimit {
     return Math.max(1, Math.min(this.#max, Math.floor(this.#ceiling * (1 + excess))));
   }
 
+  /** What was taken for an overload was an outage: the limit is what it was. */
+  forgive(): void {
+    this.#ceiling = this.#before;
+    this.#holdUntil = Number.NEGATIVE_INFINITY;
+  }
+
   /** An attempt that was sent at `sentAt`, with so many in flight, met an overload. */
   overloaded(sentAt: number, inFlight: number, now: number): void {
     // What was sent before the last cut is late news.
     if (sentAt <= this.#cutAt) return;
     const before = this.#ceiling;
+    if (now - this.#cutAt > ONE_OUTAGE_MS) this.#before = before;
     this.#ceiling = Math.max(1, inFlight - 1);
     const isSame = before !== undefined && Math.abs(this.#ceiling - before) <= SAME * before + 1;
     this.#holdMs = isSame ? Math.min(LONGEST_HOLD_MS, this.#holdMs * 2) : HOLD_MS;

@@ -63,9 +63,9 @@ export class RateControl {
   /** @param startPerSecond requests a second at first; Infinity: no bound until something is known */
   constructor(startPerSecond: number, hard: HardRates, random: Random, now: number) {
     this.#hard = hard;
-    this.#requests = new Dimension(startPerSecond / 1_000, FLOOR_PER_MS, now, () =>
-      hard('requests'),
-    );
+    // Who says what the limits are need not feel for them.
+    const start = hard('tokens') === Number.POSITIVE_INFINITY ? startPerSecond / 1_000 : Number.POSITIVE_INFINITY;
+    this.#requests = new Dimension(start, FLOOR_PER_MS, now, () => hard('requests'));
     this.#outage = new Outage(random, (ms, at) => this.#outEnded(ms, at));
     if (hard('tokens') !== Number.POSITIVE_INFINITY) this.#countTokens(now);
   }

@@ -1,11 +1,13 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
 import type { SentAttempt } from './attempt.ts';
+import { FillMeter } from './fill-meter.ts';
 import { WindowWatch } from './window-kind.ts';
 
 /** A report of an attempt that was sent longer ago says nothing of the present. */
 const FRESH_MS = 15_000;
 /** Of the limit, what is to be left unused: for what others send, and for what is not known yet. */
-const SPARE_PART = 0.01;
+const P = (k: string, d: number): number => process.env[k] === undefined ? d : Number(process.env[k]);
+const SPARE_PART = P('SPARE', 0.005);
 const LEAST_SPARE = 2;
 /** How fast the rate follows what is left: from this part of it where nothing is left... */
 const LEAST_FACTOR = 0.2;
@@ -14,7 +16,7 @@ const MOST_FACTOR = 1.5;
 /** Of an excess, what the rate is raised by. */
 const EXCESS_WEIGHT = 1 / 3;
 /** By how much the base moves in a second, at most: so workers that share a limit find their parts. */
-const DRIFT = 0.1;
+const DRIFT = P('DRIFT', 0.1);
 const LEAST_BASE = 0.01;
 /** Limits without a window are by the minute, as OpenAI's and Azure's are. */
 const USUAL_WINDOW_MS = 60_000;
@@ -43,13 +45,13 @@ interface Report {
  */
 export class ReportedRate {
   readonly #window = new WindowWatch();
+  readonly #fill = new FillMeter();
   #report: Report | undefined = undefined;
   /** What one window allows, by its length. */
   #ratePerMs = 0;
   /** Around which the rate moves; undefined: nothing is known. */
   #base: number | undefined = undefined;
   #driftedAt = 0;
-  #isContradicted = false;
 
   /**
    * @param attempt the one whose answer reports; `total` without what was rejected
@@ -62,6 +64,9 @@ export class ReportedRate {
     const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
     const { at, order, cost } = attempt;
     const total = attempt.total + (isAccepted ? cost : 0);
+    const before = this.#report?.limit ?? limit;
+    if (limit !== before) this.#changed(limit / before);
+    this.#fill.report({ at, left: remaining, total });
     const resetAt = resetMs === undefined ? undefined : at + resetMs;
     this.#report = { limit, remaining, windowMs, at, order, total, resetAt };
     if (resetMs !== undefined) {
@@ -80,14 +85,6 @@ export class ReportedRate {
     return report && report.limit / report.windowMs;
   }
 
-  /** An attempt was rejected. @param total what was sent by now and not rejected */
-  rejected(total: number, now: number): void {
-    const report = this.#fresh(now);
-    if (report === undefined || this.#base === undefined) return;
-    const left = this.#leftOf(report, total, now);
-    if (left >= LEAST_SPARE + 2 * spareOf(report)) this.#isContradicted = true;
-  }
-
   /** Per ms; undefined: they set no bound for now. @param total what was sent and not rejected */
   rateAt(total: number, now: number): number | undefined {
     const report = this.#fresh(now);
@@ -97,8 +94,8 @@ export class ReportedRate {
       return this.#evenly(report, report.resetAt - now, total);
     }
     const left = this.#leftOf(report, total, now);
-    const isSaving = kind === 'bucket' && !this.#isContradicted;
-    if (isSaving && left >= PLENTY * report.limit) return undefined;
+    const isSaving = kind === 'bucket';
+    if (isSaving && left >= PLENTY * this.#fill.highest) return undefined;
     const spare = spareOf(report);
     const excess = (left - spare) / spare;
     const base = this.#drift(this.#base, excess, now);
@@ -126,15 +123,24 @@ export class ReportedRate {
     return drifted;
   }
 
+  /** The limit itself is another one. */
+  #changed(factor: number): void {
+    this.#fill.scale(factor);
+    this.#ratePerMs *= factor;
+    if (this.#base !== undefined) this.#base *= factor;
+  }
+
   #leftOf({ limit, remaining, total: then, at }: Report, total: number, now: number): number {
     return Math.min(limit, remaining - (total - then) + this.#ratePerMs * (now - at));
   }
 
   #nominalPerMs(windowMs: number | undefined, limit: number): number | undefined {
-    const { kind, slideMs, fillingPerMs } = this.#window;
+    const { kind, slideMs } = this.#window;
     if (kind === 'sliding') return limit / slideMs;
-    if (kind === 'bucket') return Math.max(limit / USUAL_WINDOW_MS, fillingPerMs);
-    if (kind === 'fixed') return limit / (windowMs ?? USUAL_WINDOW_MS);
+    const usual = limit / (windowMs ?? USUAL_WINDOW_MS);
+    const { perMs } = this.#fill;
+    if (kind === 'bucket') return perMs === undefined ? undefined : Math.max(perMs, LEAST_BASE * usual);
+    if (kind === 'fixed') return usual;
     // Times of reset tell more than a name does: they will show what kind it is.
     const isShowing = this.#report?.resetAt !== undefined;
     return windowMs === undefined || isShowing ? undefined : limit / windowMs;

@@ -23,6 +23,11 @@ export class Trials {
   /** Whether what was not used has turned out to be lost. */
   #isForgetful = false;
 
+  /** What was known before the trial that runs; undefined: none does. */
+  get from(): number | undefined {
+    return this.#from;
+  }
+
   get isRunning(): boolean {
     return this.#from !== undefined;
   }

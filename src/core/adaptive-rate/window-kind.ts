@@ -22,18 +22,11 @@ const SHORTEST_RESET_MS = 2_000;
 const APART_MS = 500;
 /** ... and at most. */
 const FAR_APART_MS = 5_000;
-/** What is less used tells too little of how fast a bucket fills. */
-const TELLING_PART = 0.05;
-const TELLING_RESET_MS = 500;
-/** As many measurements of how fast a bucket fills are kept: the fastest counts. */
-const MEASUREMENTS = 10;
-
-/** Finds out what kind of window a limit has, and its rate, from how its reports change. */
+/** Finds out what kind of window a limit has from how its reports change. */
 export class WindowWatch {
   #kind: WindowKind | undefined = undefined;
   #first: Replenishment | undefined = undefined;
   #slideMs = 0;
-  readonly #filling: number[] = [];
 
   /** undefined while that is not clear. */
   get kind(): WindowKind | undefined {
@@ -45,20 +38,11 @@ export class WindowWatch {
     return this.#slideMs;
   }
 
-  /** How fast the bucket fills, per ms; 0: not known. */
-  get fillingPerMs(): number {
-    return Math.max(0, ...this.#filling);
-  }
-
   report(report: Replenishment): void {
     const { limit, used, resetMs, windowMs } = report;
     const wholeMs = (resetMs * limit) / Math.max(1, used);
     if (resetMs >= SHORTEST_RESET_MS && wholeMs > MOST_OF_WINDOW * windowMs) this.#compare(report);
-    else if (used >= TELLING_PART * limit && resetMs >= TELLING_RESET_MS) {
-      this.#kind ??= 'bucket';
-      if (this.#kind === 'bucket') this.#filling.push(used / resetMs);
-      if (this.#filling.length > MEASUREMENTS) this.#filling.shift();
-    }
+    else this.#kind ??= 'bucket';
   }
 
   /** It is no bucket: does the end of its window stay where it is, or move with time? */
