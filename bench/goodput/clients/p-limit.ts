@@ -1,0 +1,15 @@
+/** p-limit for slots, p-retry for retries: what their READMEs show, with jitter. */
+import pLimit from 'p-limit';
+import pRetry from 'p-retry';
+import type { ClientContext, HandOver } from '../client.ts';
+import { documented } from './documented.ts';
+
+/** p-retry's own defaults, but for the jitter and an end to the doubling. */
+export const RETRY = { retries: 10, randomize: true, maxTimeout: 30_000 } as const;
+
+export function pLimitClient({ scenario, send, lost }: ClientContext): HandOver {
+  const limit = pLimit(documented(scenario).inFlight);
+  return (prompt) => {
+    limit(() => pRetry(() => send(prompt), RETRY)).catch(() => lost(prompt));
+  };
+}
