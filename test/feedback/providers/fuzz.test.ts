@@ -103,7 +103,11 @@ describe('whatever a provider says', () => {
         .subscribe({ error: (reason) => (failure = reason) });
       await clock.runAllAsync();
       if (calls.length === 2) waits.push(calls[1] ?? 0);
-      else demand(failure === error || failure instanceof RetryAfterTooLongError, String(failure));
+      else
+        demand(
+          Object.is(failure, error) || failure instanceof RetryAfterTooLongError,
+          String(failure),
+        );
       demand(clock.pendingTimers === 0, 'a timer is left');
     };
     await fc.assert(fc.asyncProperty(thrown, attempt), { numRuns: Math.ceil(RUNS / 100) });
