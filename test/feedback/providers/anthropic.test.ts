@@ -51,6 +51,17 @@ describe('the headers of Anthropic', () => {
     expect(reportedLimits(undated, Date.parse(date))).toEqual(limits);
   });
 
+  it('are not believed where a clock must be wrong', () => {
+    const years = { ...headers, date: 'Sun, 06 Nov 1994 08:49:37 GMT' };
+    for (const { resetMs } of reportedLimits(years)) expect(resetMs).toBeUndefined();
+    for (const { resetMs } of reportedLimits({
+      ...headers,
+      date: 'Sat, 01 Jan 2050 00:00:00 GMT',
+    })) {
+      expect(resetMs).toBeUndefined();
+    }
+  });
+
   it('name the limit that was hit', () => {
     const thrown = sdkError(429, { type: 'rate_limit_error', message: 'Rate limited' }, headers);
     expect(classify(thrown)).toMatchObject({ kind: 'throttled', limit: 'input-tokens', limits });
