@@ -16,19 +16,22 @@ import { dateMs } from './times.ts';
 import { tinker } from './tinker.ts';
 import { together } from './together.ts';
 
-/** The readers of headgate, in the order in which they are asked: the most particular come first. */
+/**
+ * The readers of headgate, in the order in which they are asked: those that share names with others,
+ * and know them by more, come before these.
+ */
 export const defaultProviders: readonly Reader[] = [
   grpc,
   google,
   bedrock,
+  groq,
+  azure,
+  openai,
   anthropic,
   tinker,
   cohere,
   together,
   mistral,
-  groq,
-  azure,
-  openai,
   ietf,
 ];
 

@@ -105,7 +105,7 @@ describe('the errors of Anthropic', () => {
           'You have reached your API usage limits: the threshold of a month. You will regain access on 2026-02-01 at 00:00 UTC.',
         details: { error_code: 'enforced_spend_limit_reached' },
       },
-      { date: DATE },
+      { date: DATE, 'retry-after': '5' },
     );
     const verdict = { kind: 'fatal', retry: false, outage: 'quota' };
     const untilThen = Date.UTC(2026, 1, 1) - Date.parse(DATE);

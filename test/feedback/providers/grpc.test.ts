@@ -64,6 +64,10 @@ describe('gRPC', () => {
     expect(classify({ code: 8, details: 'x' })).toMatchObject({ kind: 'throttled' });
   });
 
+  it('leaves to its status what has one', () => {
+    expect(classify({ ...serviceError(8), status: 503 })).toMatchObject({ kind: 'overloaded' });
+  });
+
   it('waits as RetryInfo says', () => {
     const thrown = serviceError(8, { 'grpc-status-details-bin': status(22, 500_000_000) });
     expect(classify(thrown)).toMatchObject({ kind: 'throttled', retryAfterMs: 22_500 });
