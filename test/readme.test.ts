@@ -21,6 +21,7 @@ const PRINTS = [
   ['job 1 0', 'job 3 1', 'job 5 2'],
   ['hello 2'],
   ['normal', 'throttled', 'throttled'],
+  ["[ { unit: 'requests', remaining: 7 } ]", 'failed 1'],
   ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
   ['A', 'B', 'C', 'D', 'E', '0'],
   ['circuitOpened {"openMs":30000,"failures":2}', 'closed {}', 'drained {}'],

@@ -1,4 +1,4 @@
-import { isList, isShape, read } from './shape.ts';
+import { isList, isLiveStream, isShape, read } from './shape.ts';
 
 /**
  * Where a successful result carries the headers of its response: a `Response`, what axios returns,
@@ -6,7 +6,7 @@ import { isList, isShape, read } from './shape.ts';
  * @returns a `Headers` object or a record, for `reportedLimits`; undefined, at once, for other things
  */
 export function headersOfResult(value: unknown): object | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || isLiveStream(value)) return undefined;
   const own = headersIn(value);
   return own ?? headersIn(read(value, 'response'));
 }

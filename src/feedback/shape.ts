@@ -60,6 +60,18 @@ export function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 599;
 }
 
+/**
+ * A stream of the AI SDK. To read its `usage` or its `response` is to ask for them: that consumes it,
+ * and its failure would have nobody who waits for it.
+ */
+export function isLiveStream(value: object): boolean {
+  try {
+    return 'fullStream' in value;
+  } catch {
+    return true;
+  }
+}
+
 /** A response of fetch that says no. It is a value to its caller, but no success. */
 export function isFailedResponse<R>(value: R): value is R & { readonly status: number } {
   return (

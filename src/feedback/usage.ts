@@ -1,4 +1,4 @@
-import { isShape, read } from './shape.ts';
+import { isLiveStream, isShape, read } from './shape.ts';
 
 /** What a response used, as the provider counts it. */
 export interface Usage {
@@ -26,18 +26,19 @@ function first(usage: unknown, keys: readonly string[]): number | undefined {
   return undefined;
 }
 
-/** OpenAI's chat, its Responses API and Anthropic, the AI SDK and Bedrock, Google. */
+/** OpenAI's Responses API, Anthropic and Cohere; OpenAI's chat; the AI SDK and Bedrock; Google. */
 const INPUT = ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokenCount'] as const;
 const OUTPUT = ['output_tokens', 'completion_tokens', 'outputTokens'] as const;
-const TOTAL = ['total_tokens', 'totalTokens', 'totalTokenCount'] as const;
+const TOTAL = ['total_tokens', 'totalTokens', 'totalTokenCount', 'tokens'] as const;
 
 /**
  * What a result says it used, by its shape: `usage` or `usageMetadata` (Google), of itself or of its
  * `data` or `response`.
- * @returns undefined where nothing is said, at once for what is no object
+ * @returns undefined where nothing is said, at once for what is no object; streams of the AI SDK are
+ * left alone
  */
 export function usageOf(value: unknown): Usage | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || isLiveStream(value)) return undefined;
   const usage = usageIn(value) ?? usageIn(read(value, 'data')) ?? usageIn(read(value, 'response'));
   return usage === undefined ? undefined : counted(usage);
 }
@@ -45,7 +46,10 @@ export function usageOf(value: unknown): Usage | undefined {
 function usageIn(value: unknown): object | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const usage = read(value, 'usage') ?? read(value, 'usageMetadata');
-  return isShape(usage) ? usage : undefined;
+  if (!isShape(usage)) return undefined;
+  // Cohere has billed units beside its tokens.
+  const tokens = read(usage, 'tokens');
+  return isShape(tokens) ? tokens : usage;
 }
 
 function counted(usage: object): Usage | undefined {

@@ -153,8 +153,11 @@ describe('while the body is being read', () => {
     await clock.advanceAsync(10);
     expect(limiter.snapshot().concurrency.inFlight).toBe(1);
     seen.subscription.unsubscribe();
+    expect(clock.pendingTimers).toBe(0);
+    slow.feed.enqueue(new TextEncoder().encode('{}'));
     slow.feed.close();
     await clock.runAllAsync();
+    expect(limiter.feedback.backoffUntil).toBeUndefined();
     expect(seen.values).toEqual([]);
     expect(limiter.snapshot().concurrency.inFlight).toBe(0);
     expect(clock.pendingTimers).toBe(0);

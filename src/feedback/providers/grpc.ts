@@ -1,4 +1,5 @@
 import { isShape, read } from '../shape.ts';
+import { google } from './google.ts';
 import type { Answer, Reader, Remark } from './reader.ts';
 import { retryDelayMs } from './status-details.ts';
 import { plainNumber } from './times.ts';
@@ -34,15 +35,16 @@ function firstOf(metadata: unknown, name: string): unknown {
   }
 }
 
-function remark({ layers, status }: Answer): Remark | undefined {
-  if (status !== undefined) return undefined;
-  for (const layer of layers) {
+function remark(answer: Answer): Remark | undefined {
+  if (answer.status !== undefined) return undefined;
+  for (const layer of answer.layers) {
     const code = read(layer, 'code');
     const metadata = read(layer, 'metadata');
     // A number under `code` alone may be anybody's.
     const isGrpc = typeof read(layer, 'details') === 'string' || isShape(metadata);
     const said = typeof code === 'number' && isGrpc ? REMARKS.get(code) : undefined;
-    if (said !== undefined) return { ...said, ...pushedBack(metadata) };
+    // Some clients decode the details, which are those of Google's HTTP bodies.
+    if (said !== undefined) return { ...said, ...google.remark?.(answer), ...pushedBack(metadata) };
   }
   return undefined;
 }

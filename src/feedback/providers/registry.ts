@@ -16,19 +16,22 @@ import { dateMs } from './times.ts';
 import { tinker } from './tinker.ts';
 import { together } from './together.ts';
 
-/** The readers of headgate, in the order in which they are asked: the most particular come first. */
+/**
+ * The readers of headgate, in the order in which they are asked: those that share names with others,
+ * and know them by more, come before these.
+ */
 export const defaultProviders: readonly Reader[] = [
   grpc,
   google,
   bedrock,
+  groq,
+  azure,
+  openai,
   anthropic,
   tinker,
   cohere,
   together,
   mistral,
-  groq,
-  azure,
-  openai,
   ietf,
 ];
 
@@ -37,6 +40,7 @@ export interface Providers {
   /**
    * What an error, or a response that says no, means.
    * @param body of a `Response`, where it has been read
+   * @throws what a reader of your own throws; those of headgate do not
    */
   readonly classify: (error: unknown, body?: string) => Verdict;
   /**
@@ -44,6 +48,7 @@ export interface Providers {
    * nothing.
    * @param headers a `Headers` object, a Map or a record
    * @param atWallMs when the response came, in ms since 1970, where it has no `Date`. Default: now
+   * @throws what a reader of your own throws; those of headgate do not
    */
   readonly reportedLimits: (headers: unknown, atWallMs?: number) => readonly ReportedLimit[];
 }
@@ -64,7 +69,7 @@ export function readProviders(readers: readonly Reader[]): Providers {
       if (header(mark) === undefined) continue;
       for (const reader of marked) {
         const limits = reader.limits?.(header, answeredAtMs) ?? NONE;
-        if (limits.length > 0) return limits;
+        if (limits.length > 0) return limits.every(isSound) ? limits : limits.filter(isSound);
       }
     }
     return NONE;
@@ -76,6 +81,15 @@ export function readProviders(readers: readonly Reader[]): Providers {
       return limitsOf(header, () => dateMs(header('date')) ?? atWallMs ?? Date.now());
     },
   };
+}
+
+/** What a reader of the user makes of a header may be NaN. */
+function isSound({ limit, remaining, resetMs, windowMs }: ReportedLimit): boolean {
+  return isAmount(limit) && isAmount(remaining) && isAmount(resetMs) && isAmount(windowMs);
+}
+
+function isAmount(value: number | undefined): boolean {
+  return value === undefined || (Number.isFinite(value) && value >= 0);
 }
 
 /** Who is asked where a header is there: each name is looked up once, whoever shares it. */

@@ -7,6 +7,9 @@ const LEAST_EPOCH_SECONDS = 1e9;
 /** And above this, in ms. */
 const LEAST_EPOCH_MS = 1e12;
 
+/** No window is longer than a month: what is further ahead comes from a clock that is wrong. */
+const LONGEST_RESET_MS = 31 * 86_400_000;
+
 const PLAIN = /^\d+(?:\.\d+)?$/;
 const DURATION =
   /^(?:(\d+(?:\.\d+)?)d)? ?(?:(\d+(?:\.\d+)?)h)? ?(?:(\d+(?:\.\d+)?)m)? ?(?:(\d+(?:\.\d+)?)s)? ?(?:(\d+(?:\.\d+)?)ms)?$/;
@@ -14,13 +17,13 @@ const UNITS_MS = [86_400_000, 3_600_000, 60_000, 1000, 1] as const;
 /** What every date with a time has. `Date.parse` finds a year in nearly any text. */
 const TIME_OF_DAY = /\d\d:\d\d:\d\d/;
 
-/** A number without sign or exponent; undefined for anything else. */
+/** A number without sign or exponent, up to 2^53; undefined for anything else. */
 export function plainNumber(text: string | undefined): number | undefined {
   if (text === undefined || text.length > LONGEST_TEXT) return undefined;
   const trimmed = text.trim();
   if (!PLAIN.test(trimmed)) return undefined;
   const value = Number(trimmed);
-  return Number.isFinite(value) ? value : undefined;
+  return value <= Number.MAX_SAFE_INTEGER ? value : undefined;
 }
 
 /** `6m0s`, `1h2m3.5s`, `20ms`, `6m 11.5s` in ms; undefined for anything else. */
@@ -49,13 +52,17 @@ export function dateMs(text: string | undefined): number | undefined {
 /**
  * From the answer until the time that a reset names: a duration, seconds, or a time (RFC 3339, an
  * HTTP date, seconds or ms since 1970).
- * @returns ms >= 0; undefined for a time that has passed, and for what is none
+ * @returns ms >= 0; undefined for a time that has passed or is absurdly far ahead, and for what is none
  */
 export function untilResetMs(
   text: string | undefined,
   answeredAtMs: () => number,
 ): number | undefined {
-  if (text === undefined) return undefined;
+  const ms = text === undefined ? undefined : untilMs(text, answeredAtMs);
+  return ms !== undefined && ms <= LONGEST_RESET_MS ? ms : undefined;
+}
+
+function untilMs(text: string, answeredAtMs: () => number): number | undefined {
   const number = plainNumber(text);
   if (number !== undefined) {
     if (number < LEAST_EPOCH_SECONDS) return number * 1000;

@@ -26,8 +26,11 @@ describe('the headers of OpenAI', () => {
     expect(reportedLimits(new Headers(headers))).toEqual(limits);
     expect(reportedLimits(headers)).toEqual(limits);
     expect(reportedLimits(new Map(Object.entries(headers)))).toEqual(limits);
-    const named = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]);
+    const named = Object.entries(headers).map(
+      ([name, value]) => [name.toUpperCase(), value] as const,
+    );
     expect(reportedLimits(Object.fromEntries(named))).toEqual(limits);
+    expect(reportedLimits(new Map(named))).toEqual(limits);
     expect(classify(sdkError(429, {}, headers))).toMatchObject({ kind: 'throttled', limits });
   });
 
@@ -90,7 +93,7 @@ describe('the errors of OpenAI', () => {
   it.each([
     ['insufficient_quota', 'insufficient_quota', 'quota'],
     ['organization_usage_limit_exceeded', 'insufficient_quota', 'quota'],
-    ['project_spend_limit_exceeded', 'insufficient_quota', 'quota'],
+    ['project_spend_limit_exceeded', 'rate_limit_error', 'quota'],
     ['credit_balance_exhausted', 'insufficient_quota', 'billing'],
     ['billing_hard_limit_reached', 'invalid_request_error', 'billing'],
   ])('%s is final', (code, type, outage) => {
