@@ -62,6 +62,8 @@ export class AdaptiveRateCore implements Core<Out> {
   }
 
   wait(_demand: Demand, now: number): number {
+    // Those who wait here hold slots already: a lower limit must stop them too.
+    if (this.#inFlight >= this.#limit) return Number.POSITIVE_INFINITY;
     const waitMs = this.#control.wait(now);
     if (this.#wasOut !== this.#control.isOut) this.#outChanged(now);
     return waitMs;

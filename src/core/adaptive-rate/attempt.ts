@@ -7,6 +7,8 @@ export interface SentAttempt {
   readonly total: number;
   /** What it costs itself. */
   readonly cost: number;
+  /** Whether it was sent at a rate, so that its cost is owed. */
+  readonly isPaced: boolean;
 }
 
 /** A rejected attempt: of what was sent before it, what had been accepted. */
@@ -21,6 +23,8 @@ export interface RejectedAttempt {
 export interface Mark {
   /** When it let somebody in again. */
   at: number;
+  /** Attempts sent by then. */
+  readonly order: number;
   readonly accepted: number;
-  readonly total: number;
+  total: number;
 }

@@ -59,13 +59,17 @@ export class Dimension {
   /** Milliseconds until the next may go. */
   wait(now: number): number {
     this.#pacer.setRate(this.#rateAt(now), now);
-    const waitMs = this.#pacer.wait(now);
-    this.#isBound = waitMs > 0;
-    return waitMs;
+    return this.#pacer.wait(now);
+  }
+
+  /** Whether it is this that somebody waits for: else a rate that grows tells nothing. */
+  set isBound(isBound: boolean) {
+    this.#isBound = isBound;
   }
 
   take(cost: number, now: number): SentAttempt {
-    const attempt = { at: now, order: this.#attempts, total: this.#sent, cost };
+    const isPaced = this.#pacer.ratePerMs !== Number.POSITIVE_INFINITY;
+    const attempt = { at: now, order: this.#attempts, total: this.#sent, cost, isPaced };
     this.#attempts += 1;
     this.#sent += cost;
     this.#pacer.take(cost, now);
@@ -74,9 +78,12 @@ export class Dimension {
   }
 
   /** What an attempt has really cost. */
-  settle({ cost }: SentAttempt, actual: number): void {
-    this.#sent += actual - cost;
-    this.#pacer.giveBack(cost - actual);
+  settle({ cost, order, isPaced }: SentAttempt, actual: number): void {
+    const more = actual - cost;
+    this.#sent += more;
+    if (isPaced) this.#pacer.giveBack(-more);
+    this.#reported.corrected(order, more);
+    this.#learned.corrected(order, more);
   }
 
   /** It was not accepted. @param isUnsent nor even sent */

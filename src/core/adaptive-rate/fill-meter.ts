@@ -1,16 +1,20 @@
 /** What was left at one time, and what had been sent and accepted by then. */
 interface Level {
   readonly at: number;
+  /** Attempts sent by then. */
+  readonly order: number;
   readonly left: number;
-  readonly total: number;
+  total: number;
 }
 
 /** Over how long the filling is measured... */
 const SPAN_MS = 5_000;
 /** ... and no less than this. */
-const LEAST_SPAN_MS = 1_000;
+const LEAST_SPAN_MS = 250;
 /** Levels are kept this far apart. */
-const APART_MS = 100;
+const APART_MS = 50;
+/** ... and over no fewer attempts. */
+const LEAST_ATTEMPTS = 10;
 /** One that is nearer to the highest than this has overflowed. */
 const FULL = 0.98;
 
@@ -37,17 +41,22 @@ export class FillMeter {
     this.#highest = Math.max(this.#highest, level.left);
     const last = this.#levels.at(-1);
     if (last !== undefined && level.at - last.at < APART_MS) return;
+    // What has overflowed was lost: that is measured from here on.
+    if (level.left >= FULL * this.#highest) this.#levels = [];
     this.#levels.push(level);
     while (this.#levels.length > 2 && level.at - (this.#levels[1]?.at ?? 0) >= SPAN_MS) {
       this.#levels.shift();
     }
     const [first] = this.#levels;
     if (first === undefined || level.at - first.at < LEAST_SPAN_MS) return;
+    if (level.order - first.order < LEAST_ATTEMPTS) return;
     const filled = level.left - first.left + (level.total - first.total);
-    const perMs = Math.max(0, filled) / (level.at - first.at);
-    // What has overflowed was lost: it fills at least as fast.
-    const isFull = level.left >= FULL * this.#highest;
-    this.#perMs = isFull ? Math.max(this.#perMs ?? 0, perMs) : perMs;
+    this.#perMs = Math.max(0, filled) / (level.at - first.at);
+  }
+
+  /** An attempt has turned out to have cost more than was thought. */
+  corrected(order: number, more: number): void {
+    for (const level of this.#levels) if (order <= level.order) level.total += more;
   }
 
   /** The limit itself has changed by a factor. */

@@ -1,4 +1,3 @@
-const P = (k: string, d: number): number => process.env[k] === undefined ? d : Number(process.env[k]);
 import type { RejectedAttempt } from './attempt.ts';
 import { Brake } from './brake.ts';
 import { Marks } from './marks.ts';
@@ -10,24 +9,27 @@ export const START_GROWTH = 2;
 /** The part of what was measured that is used: little is lost, and what varies finds room. */
 const MARGIN = 0.99;
 /** From a congestion to the next try of more, where the rate was as it had been. */
-const HOLD_MS = P('HOLD', 26_000);
+const HOLD_MS = 26_000;
 /** The same where it was not: what is not known for sure is tried sooner. */
-const SHORT_HOLD_MS = P('SHORT', 10_000);
+const SHORT_HOLD_MS = 10_000;
 /** At least so much lies between two tries, so that they cost as much at any rate. */
 const HOLD_REQUESTS = 100;
+/** A rate that fell is taken to fall by this part of it again, which is lost only where nothing saves it. */
+const TREND = 0.5;
+const MOST_TREND = 0.3;
 /** A smaller difference is none. */
-const SAME = P('SAME', 0.08);
+const SAME = 0.08;
 /** Rejections of attempts that were sent closer together than this are one congestion... */
-const CLUSTER_MS = P('CLUSTER', 5_000);
+const CLUSTER_MS = 5_000;
 /** ... and tell another rate only if as many attempts were accepted between. */
 const CLUSTER_SENT = 5;
 /** The excess that is tried first; it doubles every {@link PROBE_DOUBLING_MS}. */
 const PROBE_STEP = 0.02;
-const PROBE_DOUBLING_MS = P('DOUBLING', 1_500);
+const PROBE_DOUBLING_MS = 1_500;
 /** The excess doubles no faster than answers come that would say it is too much. */
 const PROBE_DOUBLING_PER_DELAY = 2;
 /** No more than 2 to this times {@link PROBE_STEP}. */
-const MOST_DOUBLINGS = 9;
+const MOST_DOUBLINGS = 16;
 /** Of the rate of the last moment, what is taken at the first rejection. */
 const FIRST_PART = 0.9;
 /** Longer closures are those of a window: they say all about its rate, and the last moment nothing. */
@@ -54,7 +56,6 @@ export class LearnedRate {
   /** undefined until the first rejection. */
   #ceiling: number | undefined = undefined;
   #isConfirmed = false;
-  #isSettled = true;
   /** Attempts that were sent before the last congestion was noticed are late news. */
   #cutOrder = -1;
   #holdUntil = Number.NEGATIVE_INFINITY;
@@ -84,6 +85,11 @@ export class LearnedRate {
     this.#grownAt = now;
   }
 
+  /** An attempt has turned out to have cost more than was thought. */
+  corrected(order: number, more: number): void {
+    this.#marks.corrected(order, more);
+  }
+
   /** The provider let nobody in for so long, for other reasons than this limit. */
   skip(ms: number, now: number): void {
     this.#marks.skip(ms);
@@ -99,7 +105,7 @@ export class LearnedRate {
       return this.#startRate;
     }
     const triedMs = now - this.#holdUntil;
-    if (triedMs < 0) return this.#ceiling * (this.#isSettled ? MARGIN : P('UMARGIN', MARGIN)) * this.#brake.factor;
+    if (triedMs < 0) return this.#ceiling * MARGIN * this.#brake.factor;
     const doublingMs = Math.max(PROBE_DOUBLING_MS, PROBE_DOUBLING_PER_DELAY * this.#delayMs);
     const excess = PROBE_STEP * 2 ** Math.min(triedMs / doublingMs, MOST_DOUBLINGS);
     return this.#ceiling * (1 + excess) * this.#brake.factor;
@@ -139,20 +145,24 @@ export class LearnedRate {
     }
     this.#cutOrder = sent;
     this.#lastCutAt = now;
-    this.#marks.add({ at, accepted: attempt.accepted, total: attempt.total }, attempt.at);
+    const { order, accepted, total } = attempt;
+    this.#marks.add({ at, order, accepted, total }, attempt.at);
     this.#measure(attempt, now, retryAfterMs);
     return true;
   }
 
   #measure(attempt: RejectedAttempt, now: number, retryAfterMs: number): void {
-    const before = this.#trials.from ?? this.#ceiling;
     const hadTrial = this.#trials.isRunning;
-    const measured = Math.max(this.#floorPerMs, this.#estimate(attempt, retryAfterMs));
-    this.#ceiling = measured;
-    const isSame = before !== undefined && Math.abs(measured - before) < SAME * before;
-    if (before !== undefined && this.#ceiling < before * (1 - SAME)) this.#ceiling = Math.max(this.#floorPerMs, this.#ceiling * (1 - P('TREND', 0.5) * Math.min(0.3, (before - this.#ceiling) / before)));
-    const isSettled = this.#isSettled = isSame || (this.#trials.isRunning && !hadTrial);
-    const requestsPerMs = measured / meanCostOf(attempt);
+    const before = this.#trials.from ?? this.#ceiling;
+    const measured = this.#estimate(attempt, retryAfterMs);
+    const fell = before === undefined ? 0 : (before - measured) / before;
+    // What falls goes on falling, for a while.
+    const trend = fell > SAME ? TREND * Math.min(MOST_TREND, fell) : 0;
+    const ceiling = Math.max(this.#floorPerMs, measured * (1 - trend));
+    this.#ceiling = ceiling;
+    const isSame = before !== undefined && Math.abs(fell) < SAME;
+    const isSettled = isSame || (this.#trials.isRunning && !hadTrial);
+    const requestsPerMs = ceiling / meanCostOf(attempt);
     const holdMs = isSettled ? Math.max(HOLD_MS, HOLD_REQUESTS / requestsPerMs) : SHORT_HOLD_MS;
     this.#holdUntil = now + retryAfterMs + holdMs;
   }

@@ -23,7 +23,7 @@ export class Marks {
   #closedSince = 0;
 
   constructor(now: number) {
-    this.#start = { at: now, accepted: 0, total: 0 };
+    this.#start = { at: now, order: 0, accepted: 0, total: 0 };
     this.#marks = [this.#start];
   }
 
@@ -55,6 +55,11 @@ export class Marks {
     if (last === undefined) return;
     last.at = Math.max(last.at, at);
     this.#windowMs = Math.max(this.#windowMs, last.at - this.#closedSince);
+  }
+
+  /** An attempt has turned out to have cost more than was thought. */
+  corrected(order: number, more: number): void {
+    for (const mark of this.#marks) if (order < mark.order) mark.total += more;
   }
 
   /** Time passed that tells nothing. */

@@ -12,8 +12,8 @@ const FLOOR_PER_MS = 1 / 30_000;
 const REASK_MS = 1_000;
 /** After a rejection that names no wait, the longest that the next waits. */
 const MOST_PAUSE_MS = 1_000;
-/** One new measurement moves the ratio of real tokens to estimated ones by this part. */
-const RATIO_WEIGHT = 0.05;
+/** What each further measurement leaves of the earlier ones of the ratio of real tokens to estimated. */
+const RATIO_MEMORY = 0.98;
 
 /** An attempt that is out. */
 export interface Sending extends SentAttempt {
@@ -55,7 +55,9 @@ export class RateControl {
   readonly #outage: Outage;
   readonly #requests: Dimension;
   #tokens: Dimension | undefined = undefined;
-  #tokenRatio = 1;
+  /** Of attempts that have told what they used. */
+  #estimated = 0;
+  #used = 0;
   #acceptedAtRejection = -1;
   #closedUntil = Number.NEGATIVE_INFINITY;
   #isOverloaded = false;
@@ -64,7 +66,10 @@ export class RateControl {
   constructor(startPerSecond: number, hard: HardRates, random: Random, now: number) {
     this.#hard = hard;
     // Who says what the limits are need not feel for them.
-    const start = hard('tokens') === Number.POSITIVE_INFINITY ? startPerSecond / 1_000 : Number.POSITIVE_INFINITY;
+    const start =
+      hard('tokens') === Number.POSITIVE_INFINITY
+        ? startPerSecond / 1_000
+        : Number.POSITIVE_INFINITY;
     this.#requests = new Dimension(start, FLOOR_PER_MS, now, () => hard('requests'));
     this.#outage = new Outage(random, (ms, at) => this.#outEnded(ms, at));
     if (hard('tokens') !== Number.POSITIVE_INFINITY) this.#countTokens(now);
@@ -94,13 +99,16 @@ export class RateControl {
     const outMs = this.#outage.wait(now);
     if (outMs > 0 || this.#outage.isOn) return outMs;
     if (now < this.#closedUntil) return this.#closedUntil - now;
-    const waitMs = Math.max(this.#requests.wait(now), this.#tokens?.wait(now) ?? 0);
-    return Math.min(waitMs, REASK_MS);
+    const requestsMs = this.#requests.wait(now);
+    const tokensMs = this.#tokens?.wait(now) ?? 0;
+    this.#requests.isBound = requestsMs > 0 && requestsMs >= tokensMs;
+    if (this.#tokens !== undefined) this.#tokens.isBound = tokensMs > requestsMs;
+    return Math.min(Math.max(requestsMs, tokensMs), REASK_MS);
   }
 
   /** @param estimate tokens that it may cost */
   take(estimate: number, now: number): Sending {
-    const tokens = this.#tokens?.take(estimate * this.#tokenRatio, now);
+    const tokens = this.#tokens?.take(this.#expected(estimate), now);
     const sent = this.#requests.take(1, now);
     this.#outage.sent(sent.order, now);
     return { ...sent, tokens, estimate };
@@ -179,8 +187,13 @@ export class RateControl {
   #settle({ tokens, estimate }: Sending, used: number): void {
     if (tokens === undefined || this.#tokens === undefined) return;
     this.#tokens.settle(tokens, used);
-    if (estimate <= 0) return;
-    this.#tokenRatio += (used / estimate - this.#tokenRatio) * RATIO_WEIGHT;
+    this.#estimated = this.#estimated * RATIO_MEMORY + estimate;
+    this.#used = this.#used * RATIO_MEMORY + used;
+  }
+
+  /** An estimate, as much larger or smaller as the last ones should have been. */
+  #expected(estimate: number): number {
+    return this.#estimated > 0 ? (estimate * this.#used) / this.#estimated : estimate;
   }
 
   #lost(sending: Sending, isUnsent: boolean): void {

@@ -6,9 +6,8 @@ import { WindowWatch } from './window-kind.ts';
 /** A report of an attempt that was sent longer ago says nothing of the present. */
 const FRESH_MS = 15_000;
 /** Of the limit, what is to be left unused: for what others send, and for what is not known yet. */
-const P = (k: string, d: number): number => process.env[k] === undefined ? d : Number(process.env[k]);
-const SPARE_PART = P('SPARE', 0.005);
-const LEAST_SPARE = 2;
+const SPARE_PART = 0.005;
+const LEAST_SPARE = 1;
 /** How fast the rate follows what is left: from this part of it where nothing is left... */
 const LEAST_FACTOR = 0.2;
 /** ... to this where a bucket has saved much. */
@@ -16,7 +15,7 @@ const MOST_FACTOR = 1.5;
 /** Of an excess, what the rate is raised by. */
 const EXCESS_WEIGHT = 1 / 3;
 /** By how much the base moves in a second, at most: so workers that share a limit find their parts. */
-const DRIFT = P('DRIFT', 0.1);
+const DRIFT = 0.1;
 const LEAST_BASE = 0.01;
 /** Limits without a window are by the minute, as OpenAI's and Azure's are. */
 const USUAL_WINDOW_MS = 60_000;
@@ -35,7 +34,7 @@ interface Report {
   readonly windowMs: number;
   readonly at: number;
   readonly order: number;
-  readonly total: number;
+  total: number;
   readonly resetAt: number | undefined;
 }
 
@@ -66,7 +65,7 @@ export class ReportedRate {
     const total = attempt.total + (isAccepted ? cost : 0);
     const before = this.#report?.limit ?? limit;
     if (limit !== before) this.#changed(limit / before);
-    this.#fill.report({ at, left: remaining, total });
+    this.#fill.report({ at, order, left: remaining, total });
     const resetAt = resetMs === undefined ? undefined : at + resetMs;
     this.#report = { limit, remaining, windowMs, at, order, total, resetAt };
     if (resetMs !== undefined) {
@@ -77,6 +76,12 @@ export class ReportedRate {
     if (this.#base === undefined) this.#driftedAt = now;
     this.#ratePerMs = ratePerMs;
     this.#base = Math.min(this.#base ?? ratePerMs, ratePerMs * MOST_FACTOR);
+  }
+
+  /** An attempt has turned out to have cost more than was thought. */
+  corrected(order: number, more: number): void {
+    if (this.#report !== undefined && order <= this.#report.order) this.#report.total += more;
+    this.#fill.corrected(order, more);
   }
 
   /** The limit by its window, or by a minute where none is told; undefined: none was told lately. */
@@ -139,7 +144,8 @@ export class ReportedRate {
     if (kind === 'sliding') return limit / slideMs;
     const usual = limit / (windowMs ?? USUAL_WINDOW_MS);
     const { perMs } = this.#fill;
-    if (kind === 'bucket') return perMs === undefined ? undefined : Math.max(perMs, LEAST_BASE * usual);
+    if (kind === 'bucket')
+      return perMs === undefined ? undefined : Math.max(perMs, LEAST_BASE * usual);
     if (kind === 'fixed') return usual;
     // Times of reset tell more than a name does: they will show what kind it is.
     const isShowing = this.#report?.resetAt !== undefined;
