@@ -1,5 +1,5 @@
 import { context, type Meter, TraceFlags, type Tracer, trace } from '@opentelemetry/api';
-import { AlwaysOffSampler, BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
+import { AlwaysOffSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import { range } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLimiter, type Probe, throttle } from '../../src/index.ts';
@@ -103,7 +103,7 @@ describe('a request whose caller is not sampled', () => {
 describe('memory', () => {
   it('does not grow with the requests that have ended', async () => {
     const off = { telemetry: { spans: 'off' } };
-    const dropped = new BasicTracerProvider({ sampler: new AlwaysOffSampler() });
+    const dropped = new TracerProvider({ sampler: new AlwaysOffSampler() });
     const unsampled = { telemetry: { tracer: dropped.getTracer('unsampled') } };
     await drained(20_000, off);
     const turn = () => new Promise((resolve) => setTimeout(resolve));
