@@ -99,6 +99,12 @@ describe.skipIf(!canRun('prometheus'))('the real run, watched by a real Promethe
     expect(complaints.trim()).toBe('');
     const ended = `headgate_progress_completed == ${PROMPTS} and headgate_request_active == 0`;
     await answered(prometheus, ended);
+    // Whoever looks at a run that is held sees the state of its gates, though nothing is sent.
+    const states = QUERIES.filter(({ query }) => !/rate\(|_time\(/.test(query));
+    expect(states.length).toBeGreaterThan(15);
+    for (const { title, query } of states) {
+      expect(await prometheus.query(query), `${title}: nothing for ${query}`).not.toEqual([]);
+    }
     const numberOf = async (query: string) => Number((await prometheus.query(query))[0]?.value[1]);
     const counted = {
       attempts: await numberOf('sum(headgate_attempts_total)'),
