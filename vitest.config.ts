@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
@@ -15,6 +15,7 @@ export default defineConfig({
     ],
   },
   test: {
+    reporters: ['default', './test/support/closing-line.ts'],
     // Nothing here is timed: a busy machine must not fail a test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -24,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'library',
           include: ['test/**/*.test.ts'],
-          exclude: COMPILED,
+          exclude: [...configDefaults.exclude, ...COMPILED, 'test/compat/**'],
           setupFiles: ['test/support/setup.ts'],
         },
       },

@@ -2,6 +2,7 @@
 import { type GateName, gateNames } from './gates.ts';
 import { type Name, type WaitersTopic, waitersTopics } from './jobs.ts';
 import type { Summary } from './statistics.ts';
+import { type WatchName, watchNames } from './watching.ts';
 
 /** How many times what it costs at 100 waiters an operation may cost at 100,000. */
 const MAX_GROWTH = 3;
@@ -12,10 +13,14 @@ export type Summaries = ReadonlyMap<Name, Summary>;
 
 export function compare(summaries: Summaries) {
   const figure = (name: Name) => summaries.get(name)?.median ?? null;
-  const ratio = (name: Name, base: Name) => {
-    const [over, under] = [figure(name), figure(base)];
-    return over === null || under === null ? null : over / under;
+  /** Tasks/s of a stream that is watched, whose figure is nanoseconds. */
+  const watchedRate = (name: WatchName) => {
+    const cost = figure(name);
+    return cost === null ? null : 1e9 / cost;
   };
+  const quotient = (over: number | null, under: number | null) =>
+    over === null || under === null ? null : over / under;
+  const ratio = (name: Name, base: Name) => quotient(figure(name), figure(base));
   const more = (name: Name, base: Name) => {
     const [cost, without] = [figure(name), figure(base)];
     return cost === null || without === null ? null : cost - without;
@@ -30,12 +35,18 @@ export function compare(summaries: Summaries) {
       throttle_vs_mergeMap: ratio('headgate-throttle', 'mergeMap'),
       per_request_1M_vs_10k: ratio('per-request-1M', 'per-request-10k'),
       keys_10k_vs_100: ratio('keys-10k', 'keys-100'),
+      metrics_vs_p_limit: quotient(watchedRate('telemetry-metrics'), figure('p-limit')),
+      no_sdk_vs_no_telemetry: quotient(
+        watchedRate('telemetry-no-sdk'),
+        watchedRate('telemetry-off'),
+      ),
     },
     bytes_per_waiting_request: figure('waiting-request'),
     bytes_per_waiting_run: figure('waiting-run'),
     bytes_per_waiting_request_all: figure('waiting-request-all'),
     bytes_per_waiting_run_all: figure('waiting-run-all'),
     ns_more_than_gate_none: record(gateNames, (name) => more(name, 'gate-none')),
+    ns_more_than_telemetry_off: record(watchNames, (name) => more(name, 'telemetry-off')),
     waiters_100k_vs_100: record(waitersTopics, (topic) => ratio(`${topic}-100k`, `${topic}-100`)),
   };
 }
@@ -51,6 +62,8 @@ export function goalsOf(compared: Comparison): Goal[] {
     ['limiter.run with every gate / async-sema', ratios.run_all_vs_async_sema, '>=', 1],
     ['cost of a request, at 1M / at 10k', ratios.per_request_1M_vs_10k, '<=', 1.2],
     ['request of a group, at 10,000 keys / at 100', ratios.keys_10k_vs_100, '<=', MAX_GROWTH],
+    ['throttle() with metrics collected / p-limit', ratios.metrics_vs_p_limit, '>=', 0.75],
+    ['throttle() without an SDK / telemetry: false', ratios.no_sdk_vs_no_telemetry, '>=', 0.97],
     ['bytes a waiting request', bytes_per_waiting_request, '<=', 400],
     ...waitersTopics.map((topic): Goal => {
       const text = `${topic}, at 100,000 waiters / at 100`;
@@ -59,7 +72,7 @@ export function goalsOf(compared: Comparison): Goal[] {
   ];
 }
 
-function record<Key extends GateName | WaitersTopic>(
+function record<Key extends GateName | WatchName | WaitersTopic>(
   keys: readonly Key[],
   figureOf: (key: Key) => number | null,
 ): Readonly<Record<string, number | null>> {

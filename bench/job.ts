@@ -1,11 +1,12 @@
 /** What a worker process is asked, and what it answers. */
 import type { ClientName } from './clients/index.ts';
 import type { GateName } from './gates.ts';
+import type { WatchName } from './watching.ts';
 
 /** Runs tasks through a client: how long each takes. */
 export interface TimeJob {
   readonly measure: 'time';
-  readonly client: ClientName | GateName;
+  readonly client: ClientName | GateName | WatchName;
   readonly tasks: number;
   /** How often the tasks are run, one run after the other. */
   readonly repeat: number;

@@ -3,12 +3,16 @@ import type { Client, ClientName } from './clients/index.ts';
 import { clients, isClientName } from './clients/index.ts';
 import { type GateName, gateNames } from './gates.ts';
 import { CROWDS, type Job, OPERATIONS, type WaitersJob } from './job.ts';
+import { type WatchName, watchNames } from './watching.ts';
 
 /** Operations that are timed, and how many come before the clock starts. */
 const OPERATIONS_TIMED = 30_000;
 const OPERATIONS_WARM_UP = 10_000;
 /** Aborts: twice as many as wait at the most, so that those who have gone are swept out, too. */
 const ABORTS = 200_000;
+
+/** Streams that are watched: they take longer than it takes until metrics are collected again. */
+const WATCHED_RUNS = 10;
 
 /** The sizes of a crowd, by what its names end with. */
 const SIZES = [
@@ -28,7 +32,7 @@ type CostName =
 /** An operation where many wait: `slots-run`, say. */
 export type WaitersTopic = `${WaitersJob['crowd']}-${WaitersJob['operation']}`;
 export type WaitersName = `${WaitersTopic}-${(typeof SIZES)[number][0]}`;
-export type Name = ClientName | CostName | GateName | WaitersName;
+export type Name = ClientName | CostName | GateName | WatchName | WaitersName;
 
 export const waitersTopics: readonly WaitersTopic[] = CROWDS.flatMap((crowd) =>
   OPERATIONS.map((operation) => `${crowd}-${operation}` as const),
@@ -58,6 +62,9 @@ export function planJobs(tasks: number): Map<Name, Job> {
   jobs.set('keys-10k', { ...keys, keys: 10_000 });
   for (const client of gateNames) {
     jobs.set(client, { ...stream, measure: 'time', client, tasks: 200_000 });
+  }
+  for (const client of watchNames) {
+    jobs.set(client, { ...stream, measure: 'time', client, tasks: 200_000, repeat: WATCHED_RUNS });
   }
   for (const crowd of CROWDS) {
     for (const operation of OPERATIONS) {

@@ -5,6 +5,7 @@ import { isGateName } from './gates.ts';
 import type { Options } from './options.ts';
 import type { Summary } from './statistics.ts';
 import { differenceText, printTable, processor, ratioText, unitOf, whole } from './text.ts';
+import { isWatchName } from './watching.ts';
 
 export function printReport(
   { jobs, rounds }: Options,
@@ -18,6 +19,9 @@ export function printReport(
   const clientRows = [['client', 'tasks', 'warm-up', 'tasks/s', 'min - max', 'vs async-sema']];
   const costRows = [['cost', 'requests', 'warm-up', 'median', 'min - max', '']];
   const gateRows = [['gate', 'requests', 'warm-up', 'ns a request', 'min - max', 'vs gate-none']];
+  const watchRows = [
+    ['watched', 'requests', 'warm-up', 'ns a request', 'min - max', 'vs telemetry-off'],
+  ];
   const waitersRows = [['operation', 'waiters', 'times', 'warm-up', 'ns', 'min - max']];
   for (const [name, job] of jobs) {
     const { tasks, repeat, warmUp } = job;
@@ -33,12 +37,16 @@ export function printReport(
         ...cells,
         differenceText(compared.ns_more_than_gate_none[name] ?? null),
       ]);
+    } else if (isWatchName(name)) {
+      const more = compared.ns_more_than_telemetry_off[name] ?? null;
+      watchRows.push([name, ...cells, differenceText(more)]);
     } else if (job.measure === 'waiters') waitersRows.push([name, whole(job.waiters), ...cells]);
     else costRows.push([name, ...cells, unitOf(name)]);
   }
   printTable(clientRows);
   printTable(costRows);
   printTable(gateRows);
+  printTable(watchRows);
   printTable(waitersRows);
   printTable([
     ['ratio', ''],

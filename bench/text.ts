@@ -3,6 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { isClientName } from './clients/index.ts';
 import { isGateName } from './gates.ts';
 import type { Name } from './jobs.ts';
+import { isWatchName } from './watching.ts';
 
 /**
  * Prints rows of equal length below a heading; the first column is text.
@@ -42,7 +43,7 @@ export function unitOf(name: Name): string {
     return 'tasks/s';
   }
   if (name.startsWith('waiting')) return 'bytes a request';
-  const isRequest = isGateName(name) || /^(per-request|keys)-/.test(name);
+  const isRequest = isGateName(name) || isWatchName(name) || /^(per-request|keys)-/.test(name);
   return isRequest ? 'ns a request' : 'ns an operation';
 }
 

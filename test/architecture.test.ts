@@ -8,7 +8,9 @@ const SDK = [
   '@opentelemetry/exporter-metrics-otlp-proto',
   '@opentelemetry/exporter-prometheus',
   '@opentelemetry/exporter-trace-otlp-proto',
+  '@opentelemetry/sdk-metrics',
   '@opentelemetry/sdk-node',
+  '@opentelemetry/sdk-trace',
 ];
 
 /** What each folder of src may import: other folders, and packages. Arrows run one way. */

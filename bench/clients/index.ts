@@ -1,5 +1,6 @@
 import type { GateName } from '../gates.ts';
 import { isGateName } from '../gates.ts';
+import { isWatchName, type WatchName } from '../watching.ts';
 
 /** What every client runs: takes nothing, does next to nothing, returns a promise. */
 export type Task = () => Promise<void>;
@@ -52,9 +53,10 @@ export function isClientName(name: string): name is ClientName {
   return Object.hasOwn(clients, name);
 }
 
-/** The client itself, or `throttle` with the gate that is named. */
-export async function loadClient(name: ClientName | GateName): Promise<ClientModule> {
+/** The client itself, or `throttle` with the gate that is named, or watched as it says. */
+export async function loadClient(name: ClientName | GateName | WatchName): Promise<ClientModule> {
   if (isClientName(name)) return clients[name].load();
+  if (isWatchName(name)) return (await import('./watched-stream.ts')).watchedStream(name);
   if (!isGateName(name)) throw new TypeError(`\`client\` must be a known client, got ${name}`);
   const { gatedStream } = await import('./gated-stream.ts');
   return gatedStream(name);

@@ -36,7 +36,7 @@ export function concernsAll(error: unknown, anySucceeded: boolean): boolean {
 }
 
 /**
- * Sends all prompts through the limiter, and closes it. When `stop` fires nothing more is sent, and
+ * Sends all prompts through the limiter, which nobody else uses. When `stop` fires nothing more is sent, and
  * what is in flight has 5 s to finish; the requests that were not sent have no outcome.
  *
  * @param onOutcome must not throw
@@ -60,7 +60,6 @@ export function sendAll(
         error: reject,
       });
     // All have come: from here on it is only left to wait for the last one.
-    limiter.close();
     void limiter.drain().then(resolve);
     const leave = async () => {
       await Promise.race([sender.stop(), setTimeout(DRAIN_MS, undefined, { ref: false })]);

@@ -28,11 +28,12 @@ async function main(args: readonly string[]): Promise<number> {
   const prompts = await readPrompts(options.prompts, options.limit);
   const telemetry = await watch(options);
   try {
-    const report = await run(prompts, options, limits);
+    const { report, limiter } = await run(prompts, options, limits);
     print(report, options);
     if (report.error !== null) console.error(`\nended early: ${report.error}`);
     // Whoever has stopped the run waits for nothing more.
     if (options.hold && !isStopped(report)) await hold(telemetry);
+    limiter.close();
     return exitCode(report);
   } finally {
     await telemetry?.shutdown();

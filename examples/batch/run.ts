@@ -1,4 +1,10 @@
-import { createLimiter, type LimiterOptions, type LimiterProgress, type Outcome } from 'headgate';
+import {
+  createLimiter,
+  type Limiter,
+  type LimiterOptions,
+  type LimiterProgress,
+  type Outcome,
+} from 'headgate';
 import { seededRandom } from 'headgate/simulator';
 import { concernsAll, sendAll } from './batch.ts';
 import { createClient } from './client.ts';
@@ -13,12 +19,19 @@ import { Interrupted, onSignals } from './signals.ts';
 import { Tally } from './tally.ts';
 import { openTarget, type Target } from './target.ts';
 
+/** What is left of a run. */
+export interface Ended {
+  readonly report: Report;
+  /** Metrics tell its state as long as somebody keeps it. */
+  readonly limiter: Limiter;
+}
+
 /** Sends the prompts, shows how it goes on standard error, and says what came of it. */
 export async function run(
   prompts: readonly Prompt[],
   options: Options,
   chosen: LimiterOptions,
-): Promise<Report> {
+): Promise<Ended> {
   const results = options.out === undefined ? undefined : new ResultsFile(options.out);
   try {
     const target = await openTarget(options);
@@ -38,7 +51,7 @@ async function send(
   { baseUrl, apiKey, about, capacity }: Target,
   limits: LimiterOptions,
   results: ResultsFile | undefined,
-): Promise<Report> {
+): Promise<Ended> {
   const limiter = createLimiter({
     ...limits,
     name: 'batch',
@@ -95,7 +108,7 @@ async function send(
     progress.stop();
   }
   const { attempts, rejected, tokens } = sender;
-  return buildReport(tally, {
+  const report = buildReport(tally, {
     ...endingOf(stop.signal),
     prompts: prompts.length,
     attempts,
@@ -105,6 +118,7 @@ async function send(
     limits: limitsOf(limits, limiter.snapshot()),
     capacity: capacity(),
   });
+  return { report, limiter };
 }
 
 function endingOf({ aborted, reason }: AbortSignal): Pick<Report, 'ended' | 'error'> {

@@ -84,9 +84,9 @@ export class Gauges {
         sum(readings, ({ progress }) => progress?.completed),
       );
     }
-    if (this.#sees('progressTotal', readings, ({ progress }) => progress?.total)) {
+    if (this.#sees('progressExpected', readings, ({ progress }) => progress?.total)) {
       tell(
-        'progressTotal',
+        'progressExpected',
         sum(readings, ({ progress }) => progress?.total),
       );
     }

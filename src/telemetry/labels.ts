@@ -6,10 +6,12 @@ export const OTHER = '_OTHER';
 /** Keeps the number of values of an attribute bounded: later ones are `_OTHER`. */
 export class Labels {
   readonly #most: number;
-  readonly #known = new Set<string>();
+  readonly #known: Set<string>;
 
-  constructor(most: number) {
+  /** @param reserved values that have their places from the start */
+  constructor(most: number, reserved: readonly string[] = []) {
     this.#most = most;
+    this.#known = new Set(reserved);
   }
 
   of(value: string): string {

@@ -123,7 +123,12 @@ export const METRICS = {
     'chunks, by why they closed',
   ),
   progressCompleted: gauge('headgate.progress.completed', '{request}', [], 'ended, well or not'),
-  progressTotal: gauge('headgate.progress.total', '{request}', [], 'requests that there will be'),
+  progressExpected: gauge(
+    'headgate.progress.expected',
+    '{request}',
+    [],
+    'requests that there will be',
+  ),
 } as const satisfies Record<string, Metric>;
 
 /** What one span, or event on a span, is. */

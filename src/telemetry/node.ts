@@ -1,4 +1,10 @@
-import { type metrics, NodeSDK, tracing } from '@opentelemetry/sdk-node';
+import type { IMetricReader } from '@opentelemetry/sdk-metrics';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import {
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace';
 import { checkInteger, checkKeys, show } from '../model/check.ts';
 import { type Environment, readEnvironment } from './node/environment.ts';
 import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
@@ -63,7 +69,7 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const metricsEndpoint = endpointOf(environment.metrics, environment.metricsEndpoint, endpoint);
   const page = wantsPage(environment, options) ? new MetricsPage() : undefined;
   const prometheusUrl = await openPage(page, environment, options, warn);
-  const readers: metrics.IMetricReader[] = [];
+  const readers: IMetricReader[] = [];
   if (page !== undefined && prometheusUrl !== undefined) readers.push(page.exporter);
   if (metricsEndpoint !== undefined) {
     readers.push(metricReader(environment.metricsEndpoint ? undefined : endpoint, lose));
@@ -158,8 +164,8 @@ async function openPage(
   }
 }
 
-function samplerOf(ratio: number): tracing.Sampler {
-  return new tracing.ParentBasedSampler({ root: new tracing.TraceIdRatioBasedSampler(ratio) });
+function samplerOf(ratio: number): Sampler {
+  return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
 }
 
 async function end(

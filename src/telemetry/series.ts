@@ -17,6 +17,8 @@ const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
 /** Error types that are told apart. */
 const MOST_ERRORS = 10;
+/** Alerts are about these: whatever else turns up first, they are told. */
+const RESERVED_ERRORS = ['429'];
 
 /**
  * The metrics of all limiters and streams of one name: plain numbers, read when metrics are
@@ -31,7 +33,7 @@ export class Series implements Probe {
   readonly #flushes: Counts;
   readonly #gauges: Gauges;
   readonly #instances = new Instances();
-  readonly #errors = new Labels(MOST_ERRORS);
+  readonly #errors = new Labels(MOST_ERRORS, RESERVED_ERRORS);
   readonly #byError = new Map<string, Attributes>();
   readonly #byGate = new Map<GateKind, Attributes>();
   /** Requests of which an attempt runs. */

@@ -28,7 +28,8 @@ export class Tracing implements Probe {
   readonly #tracer: Tracer;
   readonly #name: string;
   readonly #carrier = new Carrier();
-  readonly #spans = new WeakMap<Ticket, RequestSpan>();
+  /** Until they have ended. */
+  readonly #spans = new Map<Ticket, RequestSpan>();
   /** Those that came in throttled mode. */
   readonly #throttled = new WeakSet<Ticket>();
   /** The request whose attempt has just ended: what changes now, it has caused. */
@@ -84,8 +85,9 @@ export class Tracing implements Probe {
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
-    const span = this.#spanOf(ticket);
-    span?.settled(outcome);
+    const span = this.#spans.get(ticket) ?? this.#begin(ticket);
+    this.#spans.delete(ticket);
+    if (span?.isRecording) span.settled(outcome);
     if (this.#cause === span) this.#cause = undefined;
   }
 
@@ -131,14 +133,19 @@ export class Tracing implements Probe {
   /** Made when there is something to tell: of requests that wait, there may be a million. */
   #spanOf(ticket: Ticket): RequestSpan | undefined {
     let span = this.#spans.get(ticket);
-    if (span === undefined) {
-      const arrival = this.#carrier.of(ticket);
-      if (isUnsampled(trace.getSpanContext(arrival))) return undefined;
-      const mode = this.#throttled.has(ticket) ? 'throttled' : 'normal';
-      span = new RequestSpan(this.#tracer, ticket, arrival, this.#name, mode);
-      this.#spans.set(ticket, span);
+    // One that has ended is told of no more: its span would never end.
+    if (span === undefined && ticket.outcome === undefined) {
+      span = this.#begin(ticket);
+      if (span !== undefined) this.#spans.set(ticket, span);
     }
-    return span.isRecording ? span : undefined;
+    return span?.isRecording ? span : undefined;
+  }
+
+  #begin(ticket: Ticket): RequestSpan | undefined {
+    const arrival = this.#carrier.of(ticket);
+    if (isUnsampled(trace.getSpanContext(arrival))) return undefined;
+    const mode = this.#throttled.has(ticket) ? 'throttled' : 'normal';
+    return new RequestSpan(this.#tracer, ticket, arrival, this.#name, mode);
   }
 }
 

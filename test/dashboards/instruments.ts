@@ -59,7 +59,7 @@ const GAUGES: readonly (readonly [metric: keyof typeof METRICS, points: Point[]]
   ['interval', alone(0.2)],
   ['rateTarget', each('headgate.source', { limit: 30, headers: 25, learned: 20 })],
   ['progressCompleted', alone(300)],
-  ['progressTotal', alone(1000)],
+  ['progressExpected', alone(1000)],
 ];
 
 const UP_DOWN_COUNTERS: readonly (readonly [metric: keyof typeof METRICS, points: Point[]])[] = [

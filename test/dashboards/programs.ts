@@ -9,16 +9,24 @@ import { promisify } from 'node:util';
 
 const START_MS = 20_000;
 
+/** How each says its version, and whether CI has it. */
+const PROGRAMS = {
+  promtool: { version: '--version', isInCi: true },
+  prometheus: { version: '--version', isInCi: true },
+  jaeger: { version: 'version', isInCi: false },
+} as const;
+
 /**
- * Whether a program can be run. In CI it must be there: its tests then run, and fail.
+ * Whether a program can be run. Where it must be there its tests then run, and fail.
  * Elsewhere a line says which tests are left out.
  */
-export function canRun(program: 'promtool' | 'prometheus'): boolean {
+export function canRun(program: keyof typeof PROGRAMS): boolean {
+  const { version, isInCi } = PROGRAMS[program];
   try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' });
+    execFileSync(program, [version], { stdio: 'ignore' });
     return true;
   } catch {
-    if (process.env.CI === 'true') return true;
+    if (isInCi && process.env.CI === 'true') return true;
     console.warn(`skipped: tests that need ${program}, which is not on the PATH`);
     return false;
   }
@@ -98,18 +106,20 @@ async function ask<T>(address: string, path: string, fields: Record<string, stri
   return answer.data;
 }
 
-async function answering(url: string, child: ChildProcess): Promise<void> {
+/** Waits until a program that was started answers at an address. */
+export async function answering(url: string, child: ChildProcess): Promise<void> {
   const giveUpAt = Date.now() + START_MS;
   while (Date.now() < giveUpAt) {
-    if (child.exitCode !== null) throw new Error(`prometheus ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`);
     const answer = await fetch(url).catch(() => undefined);
     if (answer?.ok) return;
     await sleep(100);
   }
-  throw new Error(`prometheus was not ready after ${START_MS} ms`);
+  throw new Error(`${child.spawnfile} was not ready after ${START_MS} ms`);
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+/** Ends a program that was started, at once if it does not. */
+export async function ended(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null) return;
   const end = once(child, 'exit');
   child.kill('SIGTERM');

@@ -50,6 +50,23 @@ describe.concurrent('telemetry of the main program', { timeout: 30_000 }, () => 
     await expect(fetch(url)).rejects.toThrow();
   });
 
+  it('tells the state of the limiter as long as it holds', async (test) => {
+    const server = await startServer(test, {});
+    const args = ['--limit', '3', '--concurrency', '7', '--hold', '--base-url', server.url];
+    const program = startProgram(test, args);
+    const page = await (await fetch(await heldPage(program))).text();
+    const limit = 'headgate_concurrency_limit{headgate_name="batch",headgate_mode="normal"';
+    const shown = (series: string) =>
+      page
+        .split('\n')
+        .find((line) => line.startsWith(series))
+        ?.split(' ')
+        .at(-1);
+    expect(shown(limit)).toBe('7');
+    expect(shown('headgate_progress_expected{')).toBe('3');
+    expect(shown('headgate_progress_completed{')).toBe('3');
+  });
+
   it('listens where OTEL_EXPORTER_PROMETHEUS_HOST says, with --hold too', async (test) => {
     const server = await startServer(test, {});
     const args = ['--limit', '1', '--hold', '--base-url', server.url];

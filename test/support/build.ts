@@ -21,10 +21,18 @@ const PUBLISHED = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
  * Compiles library and programs once for all test files, into a folder of its own that looks like
  * the package: nobody's build is in the way, and this one in nobody's.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default function setup(project: TestProject): Promise<() => Promise<void>> {
+  return setupWith(project, join(ROOT, 'node_modules'));
+}
+
+/** The same with packages of another folder beside it. */
+export async function setupWith(
+  project: TestProject,
+  packages: string,
+): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-'));
   await Promise.all(PUBLISHED.map((file) => copyFile(join(ROOT, file), join(folder, file))));
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir');
+  await symlink(packages, join(folder, 'node_modules'), 'dir');
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'), 'dir');
   try {
     await Promise.all([

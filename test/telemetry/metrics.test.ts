@@ -74,7 +74,7 @@ describe('the metrics of a scripted run', () => {
     expect(value('headgate.concurrency.limit', { 'headgate.mode': 'normal' })).toBe(1);
     expect(value('headgate.concurrency.limit', { 'headgate.mode': 'throttled' })).toBe(10);
     expect(value('headgate.progress.completed')).toBe(3);
-    expect(value('headgate.progress.total')).toBe(4);
+    expect(value('headgate.progress.expected')).toBe(4);
     const histogram = (name: string, labels = {}) => end.histogram(name, labels, 'script');
     expect(histogram('headgate.request.duration')).toEqual({ count: 2, sum: 2.2 + 2.5 });
     expect(histogram('headgate.request.duration', { 'error.type': 'TypeError' })).toEqual({

@@ -92,6 +92,19 @@ describe('startTelemetry', () => {
     expect((await start()).prometheusUrl).toBeUndefined();
   });
 
+  it('sends spans as often, and as many at once, as the variables of the batch say', async () => {
+    const { paths, endpoint } = await receiver();
+    vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '10');
+    vi.stubEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '4');
+    await start({ otlpEndpoint: endpoint, prometheusPort: false });
+    const limiter = createLimiter();
+    // Each makes two spans: four are sent at once, two after the delay.
+    await Promise.all([1, 2, 3].map((n) => limiter.run(async () => n)));
+    const traces = () => paths.filter((path) => path.includes('/v1/traces'));
+    // Long before the 5 s that it would be without them.
+    await vi.waitFor(() => expect(traces()).toHaveLength(2), 4_000);
+  });
+
   it('serves the page where the options say, and where the variables do before them', async () => {
     const everywhere = await start({ prometheusHost: '0.0.0.0' });
     expect(everywhere.prometheusUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);

@@ -8,12 +8,12 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import {
-  BasicTracerProvider,
   InMemorySpanExporter,
   type ReadableSpan,
   type Sampler,
   SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-base';
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 
 class PullReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
@@ -66,9 +66,9 @@ export class Collected {
 export function startSdk(options: { readonly sampler?: Sampler } = {}) {
   const reader = new PullReader();
   const spans = new InMemorySpanExporter();
-  const tracerProvider = new BasicTracerProvider({
+  const tracerProvider = new TracerProvider({
     ...options,
-    spanProcessors: [new SimpleSpanProcessor(spans)],
+    spanProcessors: [new SimpleSpanProcessor({ exporter: spans })],
   });
   const meterProvider = new MeterProvider({ readers: [reader] });
   const manager = new AsyncLocalStorageContextManager().enable();

@@ -1,5 +1,5 @@
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { ManualClock } from 'headgate/simulator';
 import { from, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -94,13 +94,13 @@ export function fullness(): PanelMaker {
 
 /** What is left, over what has ended lately. */
 export function remainingSeconds(): string {
-  const left = `sum(${series('progressTotal')}) - sum(${series('progressCompleted')})`;
+  const left = `sum(${series('progressExpected')}) - sum(${series('progressCompleted')})`;
   const ended = sumRate([], 'requests', { [LABELS.outcome]: '=~"ok|failed|rejected"' });
   return `clamp_min(${left}, 0) / (${ended} > 0)`;
 }
 
 export function progressShare(): string {
-  const total = `sum(${series('progressTotal')})`;
+  const total = `sum(${series('progressExpected')})`;
   return quotient(`sum(${series('progressCompleted')})`, total);
 }
 

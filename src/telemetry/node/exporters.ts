@@ -1,6 +1,7 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { metrics, tracing } from '@opentelemetry/sdk-node';
+import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 
 /** Spans that wait to be exported: a burst of requests ends more than the 2048 of the default. */
 const MAX_SPANS = 16_384;
@@ -16,21 +17,38 @@ interface Exporter<T> {
 }
 
 /** @param endpoint of OTLP over HTTP; undefined: the environment says it */
-export function spanProcessor(endpoint: string | undefined, warn: Warn): tracing.SpanProcessor {
+export function spanProcessor(endpoint: string | undefined, warn: Warn): BatchSpanProcessor {
   const exporter = new OTLPTraceExporter(target(endpoint, 'traces'));
-  return new tracing.BatchSpanProcessor(warning(exporter, 'traces', warn), {
-    maxQueueSize: MAX_SPANS,
+  const maxQueueSize = amount('OTEL_BSP_MAX_QUEUE_SIZE') ?? MAX_SPANS;
+  const maxExportBatchSize = amount('OTEL_BSP_MAX_EXPORT_BATCH_SIZE');
+  const scheduledDelayMillis = amount('OTEL_BSP_SCHEDULE_DELAY');
+  const exportTimeoutMillis = amount('OTEL_BSP_EXPORT_TIMEOUT');
+  return new BatchSpanProcessor({
+    exporter: warning(exporter, 'traces', warn),
+    maxQueueSize,
+    ...(maxExportBatchSize !== undefined && { maxExportBatchSize }),
+    ...(scheduledDelayMillis !== undefined && { scheduledDelayMillis }),
+    ...(exportTimeoutMillis !== undefined && { exportTimeoutMillis }),
   });
 }
 
 /** @param endpoint of OTLP over HTTP; undefined: the environment says it */
-export function metricReader(endpoint: string | undefined, warn: Warn): metrics.MetricReader {
+export function metricReader(
+  endpoint: string | undefined,
+  warn: Warn,
+): PeriodicExportingMetricReader {
   const exporter = new OTLPMetricExporter(target(endpoint, 'metrics'));
-  const every = Number(process.env.OTEL_METRIC_EXPORT_INTERVAL);
-  return new metrics.PeriodicExportingMetricReader({
+  const every = amount('OTEL_METRIC_EXPORT_INTERVAL');
+  return new PeriodicExportingMetricReader({
     exporter: warning(exporter, 'metrics', warn),
-    ...(every > 0 && { exportIntervalMillis: every, exportTimeoutMillis: every }),
+    ...(every !== undefined && { exportIntervalMillis: every, exportTimeoutMillis: every }),
   });
+}
+
+/** What a variable says; undefined: nothing that is an amount. */
+function amount(variable: string): number | undefined {
+  const said = Number(process.env[variable]);
+  return said > 0 ? said : undefined;
 }
 
 function target(endpoint: string | undefined, signal: string) {

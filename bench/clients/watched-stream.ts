@@ -1,0 +1,49 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { telemetryProbe, throttle } from 'headgate';
+import { range } from 'rxjs';
+import { expectEqual } from '../expect.ts';
+import { type CountingSdk, startSdk } from '../sdk.ts';
+import type { WatchName } from '../watching.ts';
+import type { ClientModule } from './index.ts';
+
+/** Part of the requests that are traced; undefined: metrics alone. */
+const SAMPLED = {
+  'telemetry-metrics': undefined,
+  'telemetry-1-percent': 0.01,
+  'telemetry-all-spans': 1,
+} as const;
+
+/** `throttle` with all gates at their defaults, watched more or less closely. */
+export function watchedStream(name: WatchName): ClientModule {
+  const isOff = name === 'telemetry-off';
+  const sampled = isOff || name === 'telemetry-no-sdk' ? undefined : SAMPLED[name];
+  const sdk = isOff || name === 'telemetry-no-sdk' ? undefined : startSdk(sampled);
+  let sent = 0;
+  return {
+    run: async (task, count, concurrency) => {
+      sent += count;
+      const options = { concurrency, ...(isOff && { telemetry: false as const }) };
+      await new Promise<void>((resolve, reject) => {
+        range(0, count)
+          .pipe(throttle(task, options))
+          .subscribe({ complete: resolve, error: reject });
+      });
+      // A task that does nothing leaves no room for timers: metrics are collected here.
+      await nextTurn();
+    },
+    prove: async () => {
+      if (sdk !== undefined) await expectWatched(sdk, sent, sampled ?? 0);
+      else expectEqual('a probe without an SDK', telemetryProbe(), undefined);
+    },
+  };
+}
+
+/** Fails unless all were counted while they ran, and as many traced as should be. */
+async function expectWatched(sdk: CountingSdk, sent: number, sampled: number): Promise<void> {
+  expectEqual('metrics were collected meanwhile', sdk.collections > 0, true);
+  expectEqual('requests counted', await sdk.total('headgate.requests'), sent);
+  const traced = sdk.spans('headgate.request');
+  expectEqual('attempts traced', sdk.spans('headgate.attempt'), traced);
+  if (sampled === 0 || sampled === 1) expectEqual('requests traced', traced, sent * sampled);
+  else expectEqual('some requests traced', Math.abs(traced / sent / sampled - 1) < 0.2, true);
+}

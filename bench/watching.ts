@@ -1,0 +1,14 @@
+/** How closely `throttle` is watched, by the names that `--only` takes. */
+export const watchNames = [
+  'telemetry-off',
+  'telemetry-no-sdk',
+  'telemetry-metrics',
+  'telemetry-1-percent',
+  'telemetry-all-spans',
+] as const;
+
+export type WatchName = (typeof watchNames)[number];
+
+export function isWatchName(name: string): name is WatchName {
+  return watchNames.some((known) => known === name);
+}

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+
+const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+const REPORTER = fileURLToPath(new URL('closing-line.ts', import.meta.url));
+
+/** The last line of a run of vitest on such a file. */
+function lastLineOf(source: string): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-closing-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'some.test.ts'), source);
+  const args = ['run', '--globals', '--root', folder, '--reporter', 'default'];
+  const { stdout } = spawnSync(process.execPath, [VITEST, ...args, '--reporter', REPORTER], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return stdout.trimEnd().split('\n').at(-1);
+}
+
+it('the last line of a run says what became of its tests', () => {
+  const tests = `
+    it('passes', () => {});
+    it('passes too', () => {});
+    it('fails', () => { throw new Error('no'); });
+    it.skip('is left out', () => {});
+    it.todo('is to come');
+  `;
+  expect(lastLineOf(tests)).toBe('tests: 2 passed, 1 failed, 2 skipped');
+});
+
+it('and counts what failed before, or beside, any test', () => {
+  const hook =
+    "describe('s', () => { beforeAll(() => { throw 1; }); it('never runs', () => {}); });";
+  expect(lastLineOf(hook)).toBe('tests: 0 passed, 1 failed, 1 skipped');
+  expect(lastLineOf("throw new Error('no file');")).toBe('tests: 0 passed, 1 failed, 0 skipped');
+  const stray = "it('passes', () => { void Promise.reject(new Error('stray')); });";
+  expect(lastLineOf(stray)).toBe('tests: 1 passed, 1 failed, 0 skipped');
+});
