@@ -156,6 +156,12 @@ export class Gate<C extends Core = Core> implements Lender {
         this.#busy = true;
         const ticket = this.#head();
         if (ticket === undefined) continue;
+        if (this.core.isFull && ticket.outcome === undefined && ticket.refusal === undefined) {
+          this.#queue.replace(ticket);
+          ticket.rounds += 1;
+          this.#waker.cancel();
+          return;
+        }
         const now = this.#clock.now();
         if (ticket.refusal !== undefined) {
           // So from its making: in the queue it would be dead, and not be told.
