@@ -1,5 +1,5 @@
 import { CircuitBreaker } from '../core/circuit-breaker.ts';
-import { CircuitCore } from '../core/circuit-core.ts';
+import { CircuitCore, type IsFailure } from '../core/circuit-core.ts';
 import { Cooling } from '../core/cooling.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import { Gradient } from '../core/gradient.ts';
@@ -12,7 +12,7 @@ import { RateLimits } from '../core/rate-limit/rate-limits.ts';
 import { checkBoolean, checkChoice, checkFunction } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
-import type { FeedbackKind, Verdict } from '../model/feedback.ts';
+import type { Verdict } from '../model/feedback.ts';
 import type { AttemptOptions, CircuitOptions, RateLimitOptions } from './attempt-options.ts';
 
 const MINUTE_MS = 60_000;
@@ -59,6 +59,7 @@ export function attemptCoresOf(options: AttemptOptions, around: CoreSurroundings
  * draws no number from 0 to 1, counts as 0.
  */
 export function containedRandom(random: Random): Random {
+  if (random === Math.random) return random;
   let warned = false;
   return () => {
     let why: unknown;
@@ -114,7 +115,7 @@ export function circuitOf(
 ): CircuitCore {
   checkChoice('onOpen', onOpen, ['fail', 'wait']);
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
-  const judge = judgeOf(isFailure, ['failed', 'overloaded']);
+  const judge = judgeOf(isFailure, isTrouble);
   return new CircuitCore(new CircuitBreaker(options), onOpen, judge, tell);
 }
 
@@ -130,7 +131,7 @@ function adaptiveOf(
     return new GradientCore(new Gradient({ ...gradient, maxLimit }), apply, tell);
   }
   const { strategy: _, ...cooling } = options;
-  const judge = judgeOf(isFailure, ['failed', 'overloaded', 'throttled']);
+  const judge = judgeOf(isFailure, isTroubleOrThrottled);
   // Without a pace there is no interval to double.
   const core = new Cooling({ ...cooling, maxLimit }, now, interval ?? noInterval());
   return new CoolingCore(core, judge, apply, tell);
@@ -141,12 +142,18 @@ function noInterval(): Interval {
   return new Interval({ intervalMs: 0, maxIntervalMs: 0 });
 }
 
+/** What opens a circuit by default. */
+function isTrouble({ kind }: Verdict): boolean {
+  return kind === 'failed' || kind === 'overloaded';
+}
+
+/** What cools down by default. */
+function isTroubleOrThrottled(verdict: Verdict): boolean {
+  return verdict.kind === 'throttled' || isTrouble(verdict);
+}
+
 /** What a predicate that throws would say is said by the default. */
-function judgeOf(
-  isFailure: ((verdict: Verdict) => boolean) | undefined,
-  kinds: readonly FeedbackKind[],
-): (verdict: Verdict) => boolean {
-  const usual = (verdict: Verdict) => kinds.includes(verdict.kind);
+function judgeOf(isFailure: IsFailure | undefined, usual: IsFailure): IsFailure {
   if (isFailure === undefined) return usual;
   let warned = false;
   return (verdict) => {
