@@ -17,6 +17,10 @@ export interface CallRoute<R> extends Route {
 export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>, R> {
   readonly #resolve: (value: R) => void;
   readonly #reject: (reason: unknown) => void;
+  /**
+   * Until it has landed: a call that has waited long is in the old generation of the garbage
+   * collector, and would keep its flight alive until that is collected.
+   */
   #flight: Flight<Task<R>, R> | undefined = undefined;
 
   constructor(
@@ -37,23 +41,16 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
   }
 
   landed(flight: Flight<Task<R>, R>): void {
-    this.#forget();
+    this.#flight = undefined;
+    this.end();
     flight.ticket.settle('ok');
   }
 
   crashed(flight: Flight<Task<R>, R>, error: unknown): void {
-    this.#forget();
-    this.#reject(error);
-    flight.ticket.settle(endOf(flight.ticket, 'failed'));
-  }
-
-  /**
-   * A call that has waited long is in the old generation of the garbage collector, and would keep
-   * its flight alive until that is collected.
-   */
-  #forget(): void {
     this.#flight = undefined;
     this.end();
+    this.#reject(error);
+    flight.ticket.settle(endOf(flight.ticket, 'failed'));
   }
 
   protected arrived(ticket: Ticket<Task<R>>): void {

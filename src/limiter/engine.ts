@@ -210,7 +210,7 @@ export class Engine {
 
   /** Why newcomers are turned away before they wait for a slot. */
   #openCircuit(): Error | undefined {
-    return this.gates.attempt.cores.circuitBreaker?.refusalAtTheDoor(this.clock.now());
+    return this.gates.attempt.cores.circuitBreaker?.refusalAtTheDoor(this.clock);
   }
 
   #counted() {
