@@ -8,7 +8,7 @@ import type { Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import { Dispatcher } from './dispatcher.ts';
 
 /** Sends one request. Whatever RxJS takes for an inner Observable may be returned. */
 export type Project<T, O extends ObservableInput<unknown>> = (
@@ -84,15 +84,13 @@ export function dispatcherOf<T, O extends ObservableInput<unknown>>(
   retry: RetryPolicy,
   { classify: custom, random = Math.random, probe }: DispatcherOptions,
 ): Dispatcher<T, ObservedValueOf<O>> {
-  return {
-    // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
-    project: project as Dispatcher<T, never>['project'],
-    feedback,
-    gates: [gate],
+  const manner = {
     retry,
-    classify: custom === undefined ? classify : (error) => custom(error) ?? classify(error),
-    clock: feedback.clock,
+    classify:
+      custom === undefined ? classify : (error: unknown) => custom(error) ?? classify(error),
     random,
     probe,
   };
+  // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
+  return new Dispatcher(project as Dispatcher<T, never>['project'], feedback, gate, manner);
 }
