@@ -31,8 +31,12 @@ export class ByteBudget implements Core<number> {
     this.#mode = mode;
   }
 
+  get isFull(): boolean {
+    return this.used > this.maxBytes;
+  }
+
   wait(): number {
-    return this.used <= this.maxBytes ? 0 : Number.POSITIVE_INFINITY;
+    return this.isFull ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Charges whole bytes, and no more than can be counted: so what was given back leaves no rest. */

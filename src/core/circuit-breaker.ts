@@ -63,6 +63,11 @@ export class CircuitBreaker {
     return this.#halfOpenAt;
   }
 
+  /** Whether every attempt may be sent, whatever the time. */
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
   /**
    * Whether an attempt may be sent now: undefined if so.
    *

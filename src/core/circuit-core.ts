@@ -57,9 +57,10 @@ export class CircuitCore implements Core<number> {
     this.#tellAll(this.breaker.record(charge - 1, result, time.now()));
   }
 
-  /** Why a newcomer need not even wait for its turn; undefined: it may. */
-  refusalAtTheDoor(now: number): Error | undefined {
-    return this.#onOpen === 'fail' ? this.breaker.check(now) : undefined;
+  /** Why a newcomer need not even wait for its turn; undefined: it may. Most come while it is closed. */
+  refusalAtTheDoor(time: Time): Error | undefined {
+    if (this.#onOpen !== 'fail' || this.breaker.isClosed) return undefined;
+    return this.breaker.check(time.now());
   }
 
   /** The answer to an attempt that nobody has asked leave for. */

@@ -25,18 +25,52 @@ class Moment implements Time {
   }
 }
 
+/** Stands where there is no part: it lets everyone pass, for nothing. */
+const NO_PART: Part = {
+  kind: 'backoff',
+  core: { wait: () => 0, take: () => 0, giveBack: () => {}, snapshot: () => ({}) },
+};
+
+/** What each part has charged. */
+interface Charges {
+  readonly first: unknown;
+  readonly second: unknown;
+  readonly third: unknown;
+  readonly fourth: unknown;
+  readonly fifth: unknown;
+  readonly sixth: unknown;
+}
+
 /**
- * Several cores that decide as one: a request passes when all let it, and is charged by all or by
+ * Up to six cores that decide as one: a request passes when all let it, and is charged by all or by
  * none. So a charge is never older than the attempt that it stands for.
+ *
+ * Written out rather than in a loop, for speed: a call in a loop meets cores of every kind, and the
+ * engine finds the method of each anew; here each call meets one kind.
  */
-export class Composite implements Core<readonly unknown[]> {
+export class Composite implements Core<Charges> {
   binding: GateKind = 'backoff';
   readonly #parts: readonly Part[];
+  readonly #first: Part;
+  readonly #second: Part;
+  readonly #third: Part;
+  readonly #fourth: Part;
+  readonly #fifth: Part;
+  readonly #sixth: Part;
   readonly #moment = new Moment();
   #refuser: Core | undefined = undefined;
 
+  /** @throws RangeError for more than six parts */
   constructor(parts: readonly Part[]) {
+    const [first, second, third, fourth, fifth, sixth, ...more] = parts;
+    if (more.length > 0) throw new RangeError(`\`parts\` must be at most 6, got ${parts.length}`);
     this.#parts = parts;
+    this.#first = first ?? NO_PART;
+    this.#second = second ?? NO_PART;
+    this.#third = third ?? NO_PART;
+    this.#fourth = fourth ?? NO_PART;
+    this.#fifth = fifth ?? NO_PART;
+    this.#sixth = sixth ?? NO_PART;
   }
 
   /** When time alone changes a part, if nobody asks. */
@@ -51,22 +85,19 @@ export class Composite implements Core<readonly unknown[]> {
     for (const { core } of this.#parts) core.advance?.(now);
   }
 
-  /** The longest wait that any part needs. */
+  /** The longest wait that any part needs. Nobody is asked after one that has refused. */
   wait(demand: Demand, now: number): number {
-    let longestMs = 0;
-    for (const { core, kind } of this.#parts) {
-      const waitMs = core.wait(demand, now);
-      if (waitMs === REFUSED) {
-        this.binding = kind;
-        this.#refuser = core;
-        return REFUSED;
-      }
-      if (waitMs > longestMs) {
-        this.binding = kind;
-        longestMs = waitMs;
-      }
-    }
-    return longestMs;
+    let waitMs = this.#longer(this.#first, this.#first.core.wait(demand, now), 0);
+    if (waitMs === REFUSED) return REFUSED;
+    waitMs = this.#longer(this.#second, this.#second.core.wait(demand, now), waitMs);
+    if (waitMs === REFUSED) return REFUSED;
+    waitMs = this.#longer(this.#third, this.#third.core.wait(demand, now), waitMs);
+    if (waitMs === REFUSED) return REFUSED;
+    waitMs = this.#longer(this.#fourth, this.#fourth.core.wait(demand, now), waitMs);
+    if (waitMs === REFUSED) return REFUSED;
+    waitMs = this.#longer(this.#fifth, this.#fifth.core.wait(demand, now), waitMs);
+    if (waitMs === REFUSED) return REFUSED;
+    return this.#longer(this.#sixth, this.#sixth.core.wait(demand, now), waitMs);
   }
 
   refusal(demand: Demand, now: number): Error {
@@ -74,22 +105,37 @@ export class Composite implements Core<readonly unknown[]> {
     return error ?? new TypeError('nothing has refused this request');
   }
 
-  take(demand: Demand, now: number): readonly unknown[] {
-    const charges: unknown[] = [];
-    for (const { core } of this.#parts) charges.push(core.take(demand, now));
-    return charges;
+  take(demand: Demand, now: number): Charges {
+    return {
+      first: this.#first.core.take(demand, now),
+      second: this.#second.core.take(demand, now),
+      third: this.#third.core.take(demand, now),
+      fourth: this.#fourth.core.take(demand, now),
+      fifth: this.#fifth.core.take(demand, now),
+      sixth: this.#sixth.core.take(demand, now),
+    };
   }
 
   /** Last charged, first given back. */
-  giveBack(charges: readonly unknown[], ended: Ended, time: Time): void {
-    const moment = this.#moment.of(time);
-    for (let index = this.#parts.length - 1; index >= 0; index -= 1) {
-      const charge = charges[index];
-      if (charge !== 0) this.#parts[index]?.core.giveBack(charge, ended, moment);
-    }
+  giveBack({ first, second, third, fourth, fifth, sixth }: Charges, ended: Ended, at: Time): void {
+    const time = this.#moment.of(at);
+    if (sixth !== 0) this.#sixth.core.giveBack(sixth, ended, time);
+    if (fifth !== 0) this.#fifth.core.giveBack(fifth, ended, time);
+    if (fourth !== 0) this.#fourth.core.giveBack(fourth, ended, time);
+    if (third !== 0) this.#third.core.giveBack(third, ended, time);
+    if (second !== 0) this.#second.core.giveBack(second, ended, time);
+    if (first !== 0) this.#first.core.giveBack(first, ended, time);
   }
 
   snapshot(): object {
     return {};
+  }
+
+  /** The longer of a wait and what a part has answered, and who has bound. */
+  #longer({ core, kind }: Part, answer: number, waitMs: number): number {
+    if (answer === REFUSED) this.#refuser = core;
+    else if (answer <= waitMs) return waitMs;
+    this.binding = kind;
+    return answer;
   }
 }

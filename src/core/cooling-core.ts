@@ -45,8 +45,10 @@ export class CoolingCore implements Core<number> {
     return this.cooling.epoch + 1;
   }
 
+  /** Only a failure counts, and needs the time. */
   giveBack(charge: number, { isSent, verdict }: Ended, time: Time): void {
-    if (isSent && verdict !== undefined) this.recordVerdict(verdict, time.now(), charge - 1);
+    if (!isSent || verdict === undefined || !this.#isFailure(verdict)) return;
+    this.#changed(this.cooling.failed(time.now(), charge - 1));
   }
 
   /** @param epoch the one in which the attempt was sent. Default: the present one */

@@ -43,6 +43,11 @@ export interface Core<Charge = unknown> {
   wait(demand: Demand, now: number): number;
   /** The error of a request that was refused. */
   refusal?(demand: Demand, now: number): Error;
+  /**
+   * Whether nobody may pass until something was given back, whatever they demand and whenever that
+   * is: then nobody need be asked for, and no clock be read. Default false.
+   */
+  readonly isFull?: boolean;
   /** What made the last request wait, where a core minds several things. */
   readonly binding?: GateKind;
   /** Charges a request that need not wait. Returns the charge; 0 if there is nothing to give back. */

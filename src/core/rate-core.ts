@@ -8,18 +8,25 @@ import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
 /** What becomes of a request that does not fit a rate limit. */
 export type OnLimit = 'wait' | 'fail';
 
-/** What a request costs of limits of these names, where nobody says otherwise. */
-const EXPECTED: Readonly<Record<string, (demand: Demand) => number>> = {
-  requests: () => 1,
-  tokens: ({ tokens }) => tokens,
-  bytes: ({ bytes }) => bytes,
-};
-
-const nothing = () => 0;
+const USUAL: readonly string[] = ['requests', 'tokens', 'bytes'];
 
 /** Whether a request may have a cost of this name, be there such a limit or not. */
 export function isUsual(name: string): boolean {
-  return Object.hasOwn(EXPECTED, name);
+  return USUAL.includes(name);
+}
+
+/** What a request costs of a limit of this name, where nobody says otherwise. */
+function expectedOf(name: string, demand: Demand): number {
+  switch (name) {
+    case 'requests':
+      return 1;
+    case 'tokens':
+      return demand.tokens;
+    case 'bytes':
+      return demand.bytes;
+    default:
+      return 0;
+  }
 }
 
 export interface RateCoreOptions {
@@ -37,9 +44,9 @@ export interface RateCoreOptions {
 export class RateCore implements Core<Reservation> {
   readonly limits: RateLimits;
   options: RateCoreOptions;
-  /** What is expected of each limit, in their order. */
-  readonly #expected: readonly ((demand: Demand) => number)[];
   readonly #tell: Tell;
+  /** What the last that named no costs was expected to cost. */
+  #expected: number[];
   /** The last that was asked for, and what it costs, or why it never passes. */
   #demand: Demand | undefined = undefined;
   #costs: Costs = [];
@@ -51,9 +58,7 @@ export class RateCore implements Core<Reservation> {
     this.limits = limits;
     this.options = options;
     this.#tell = tell;
-    this.#expected = limits.names.map((name) =>
-      Object.hasOwn(EXPECTED, name) ? (EXPECTED[name] ?? nothing) : nothing,
-    );
+    this.#expected = limits.names.map(() => 0);
   }
 
   wait(demand: Demand, now: number): number {
@@ -103,8 +108,9 @@ export class RateCore implements Core<Reservation> {
 
   /** Whether limits are large enough for what is expected: most requests cost no more than that. */
   #fits(demand: Demand): boolean {
-    for (let index = 0; index < this.#expected.length; index += 1) {
-      const amount = this.#expected[index]?.(demand) ?? 0;
+    const { names } = this.limits;
+    for (let index = 0; index < names.length; index += 1) {
+      const amount = expectedOf(names[index] as string, demand);
       if (!this.limits.holds(index, amount)) return false;
     }
     return true;
@@ -115,13 +121,26 @@ export class RateCore implements Core<Reservation> {
     this.#error = undefined;
     try {
       const { costs } = demand;
-      const expected: number[] = [];
-      for (const amount of this.#expected) expected.push(amount(demand));
+      const expected = this.#expectedOf(demand);
       const named = costs === undefined ? undefined : this.#named(costs);
       this.#costs = this.limits.costsFrom(expected, named);
     } catch (error) {
       this.#error = error instanceof Error ? error : new TypeError(String(error));
     }
+  }
+
+  /** The same array for requests that cost the same, one after the other. */
+  #expectedOf(demand: Demand): Costs {
+    const { names } = this.limits;
+    let expected = this.#expected;
+    for (let index = 0; index < names.length; index += 1) {
+      const amount = expectedOf(names[index] as string, demand);
+      if (amount === expected[index]) continue;
+      if (expected === this.#expected) expected = expected.slice();
+      expected[index] = amount;
+    }
+    this.#expected = expected;
+    return expected;
   }
 
   #deny(demand: Demand, waits: boolean, at: number): void {

@@ -34,8 +34,12 @@ export class Slots implements Core<number> {
     this.#mode = mode;
   }
 
+  get isFull(): boolean {
+    return this.inFlight >= this.limit;
+  }
+
   wait(_demand: Demand, now: number): number {
-    if (this.inFlight >= this.limit) return Number.POSITIVE_INFINITY;
+    if (this.isFull) return Number.POSITIVE_INFINITY;
     if (this.throttledInFlight < this.throttledLimit) return 0;
     return Math.max(0, this.#mode.throttledUntil - now);
   }

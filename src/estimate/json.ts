@@ -114,7 +114,15 @@ function leafBytes(value: unknown): number {
 }
 
 function numberBytes(value: number): number {
+  if (Number.isSafeInteger(value)) return integerBytes(value);
   return Number.isFinite(value) ? String(value).length : NULL_BYTES;
+}
+
+/** Digits are counted: most numbers are identifiers of tokens, and to write them takes longer. */
+function integerBytes(value: number): number {
+  let bytes = value < 0 ? 2 : 1;
+  for (let bound = 10; bound <= Math.abs(value); bound *= 10) bytes += 1;
+  return bytes;
 }
 
 function isContainer(value: unknown): value is Container {

@@ -36,6 +36,8 @@ export class Gate<C extends Core = Core> implements Lender {
   readonly #probe: Probe | undefined;
   readonly #rules: GateRules;
   readonly #queue: Queue<unknown, Receiver>;
+  /** Whether the core wants to know that nobody waits: few do. */
+  readonly #mindsIdle: boolean;
   #draining = false;
   /** The core is being asked, which may wake other gates; what they do here meanwhile is missed. */
   #asking = false;
@@ -50,6 +52,7 @@ export class Gate<C extends Core = Core> implements Lender {
     this.#clock = clock;
     this.#probe = probe;
     this.#rules = rules;
+    this.#mindsIdle = core.idle !== undefined;
     this.#queue = rules.newQueue?.(isDead) ?? new Fifo(isDead);
     this.#waker = new Waker(clock, () => this.drain());
     rules.room?.count(this.#queue);
@@ -156,6 +159,12 @@ export class Gate<C extends Core = Core> implements Lender {
         this.#busy = true;
         const ticket = this.#head();
         if (ticket === undefined) continue;
+        if (this.core.isFull && ticket.outcome === undefined && ticket.refusal === undefined) {
+          this.#queue.replace(ticket);
+          ticket.rounds += 1;
+          this.#waker.cancel();
+          return;
+        }
         const now = this.#clock.now();
         if (ticket.refusal !== undefined) {
           // So from its making: in the queue it would be dead, and not be told.
@@ -264,7 +273,7 @@ export class Gate<C extends Core = Core> implements Lender {
   /** A newcomer is done with: others may have come while the core was asked, and not been asked yet. */
   #leaveTo(now: number): void {
     if (this.#queue.length > 0) this.#waker.set(0, now);
-    else this.core.idle?.();
+    else if (this.#mindsIdle) this.core.idle?.();
   }
 
   /** @returns its ticket, if it was refused after all, or is so urgent that it has passed */
@@ -357,6 +366,7 @@ export class Gate<C extends Core = Core> implements Lender {
   /** @returns whether somebody has come meanwhile: sent by one whom the core has let pass elsewhere */
   #noneWaits(): boolean {
     this.#waker.cancel();
+    if (!this.#mindsIdle) return false;
     this.core.idle?.();
     return this.#queue.seek();
   }

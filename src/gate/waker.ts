@@ -33,7 +33,8 @@ export class Waker {
   }
 
   cancel(): void {
-    this.#timer?.cancel();
+    if (this.#timer === undefined) return;
+    this.#timer.cancel();
     this.#forget();
   }
 

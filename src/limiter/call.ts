@@ -15,21 +15,23 @@ export interface CallRoute<R> extends Route {
 
 /** A task on its way through the gates, then in flight, until its promise is settled. */
 export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>, R> {
-  readonly #resolve: (value: R) => void;
-  readonly #reject: (reason: unknown) => void;
+  /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
+  readonly #resolve: (value: R | Promise<never>) => void;
+  /**
+   * Until it has landed: a call that has waited long is in the old generation of the garbage
+   * collector, and would keep its flight alive until that is collected.
+   */
   #flight: Flight<Task<R>, R> | undefined = undefined;
 
   constructor(
     task: Task<R>,
     ticket: Ticket<Task<R>> | undefined,
     route: CallRoute<R>,
-    resolve: (value: R) => void,
-    reject: (reason: unknown) => void,
+    resolve: (value: R | Promise<never>) => void,
     said?: Said,
   ) {
     super(task, ticket, route, said);
     this.#resolve = resolve;
-    this.#reject = reject;
   }
 
   value(_flight: Flight<Task<R>, R>, value: R): void {
@@ -37,23 +39,16 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
   }
 
   landed(flight: Flight<Task<R>, R>): void {
-    this.#forget();
+    this.#flight = undefined;
+    this.end();
     flight.ticket.settle('ok');
   }
 
   crashed(flight: Flight<Task<R>, R>, error: unknown): void {
-    this.#forget();
-    this.#reject(error);
-    flight.ticket.settle(endOf(flight.ticket, 'failed'));
-  }
-
-  /**
-   * A call that has waited long is in the old generation of the garbage collector, and would keep
-   * its flight alive until that is collected.
-   */
-  #forget(): void {
     this.#flight = undefined;
     this.end();
+    this.#resolve(rejected(error));
+    flight.ticket.settle(endOf(flight.ticket, 'failed'));
   }
 
   protected arrived(ticket: Ticket<Task<R>>): void {
@@ -62,7 +57,14 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
   }
 
   protected failed(reason: unknown): void {
-    this.#reject(reason);
+    this.#resolve(rejected(reason));
     this.#flight?.cancel(reason);
   }
+}
+
+/** Somebody minds it, be it that it comes too late to be heard of: after the task's value, say. */
+function rejected(reason: unknown): Promise<never> {
+  const promise = Promise.reject(reason);
+  promise.catch(() => {});
+  return promise;
 }

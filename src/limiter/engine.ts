@@ -9,6 +9,7 @@ import {
   skip,
   takeUntil,
 } from 'rxjs';
+import type { CircuitCore } from '../core/circuit-core.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import type { Demand } from '../core/core.ts';
 import { isUsual, type RateCore } from '../core/rate-core.ts';
@@ -55,6 +56,7 @@ export class Engine {
   readonly #options: LimiterOptions;
   readonly #group: GroupSide | undefined;
   readonly #retry: RetryPolicy;
+  readonly #circuitBreaker: CircuitCore | undefined;
   /** Rate limits of its own, and those that it shares. */
   readonly #limits: readonly RateCore[];
   readonly #events = new Subject<LimiterEvent>();
@@ -81,6 +83,7 @@ export class Engine {
       },
     });
     this.#retry = retryPolicyOf(options);
+    this.#circuitBreaker = this.gates.attempt.cores.circuitBreaker;
     this.#limits = [this.gates.attempt.cores.rateLimit, group?.shared?.rateLimit].filter(
       (core) => core !== undefined,
     );
@@ -211,7 +214,7 @@ export class Engine {
 
   /** Why newcomers are turned away before they wait for a slot. */
   #openCircuit(): Error | undefined {
-    return this.gates.attempt.cores.circuitBreaker?.refusalAtTheDoor(this.clock.now());
+    return this.#circuitBreaker?.refusalAtTheDoor(this.clock);
   }
 
   #counted() {

@@ -6,14 +6,8 @@ import type { Ticket } from '../model/ticket.ts';
 import type { Departure } from '../operators/departure.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import type { Slot } from '../operators/in-order.ts';
-import type { Intake } from '../operators/intake.ts';
-import { type Route, Walk } from './walk.ts';
-
-/** The gates of one key, and how requests of one stream are sent behind them. */
-export interface Way<T, R> extends Route<T> {
-  readonly intake: Intake<T>;
-  readonly dispatcher: Dispatcher<T, R>;
-}
+import { Walk } from './walk.ts';
+import type { Way } from './way.ts';
 
 /** A request of a stream on its way through the gates of its key. */
 class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>> {

@@ -24,7 +24,7 @@ import {
   RESULT_KEYS,
 } from '../operators/send-options.ts';
 import type { Task } from './call.ts';
-import { Fork, type Way } from './errand.ts';
+import { Fork } from './errand.ts';
 import { type LimiterEvent, leveled } from './events.ts';
 import type { Lease } from './lease.ts';
 import { Limiter } from './limiter.ts';
@@ -36,6 +36,7 @@ import {
 } from './limiter-options.ts';
 import { SharedLimits, type SharedOptions, type SharedSnapshot } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
+import type { Way } from './way.ts';
 
 /** How long a key must have been idle before it is dropped, at least. */
 const DEFAULT_IDLE_MS = 60_000;

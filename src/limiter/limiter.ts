@@ -27,10 +27,9 @@ import { Call, type CallRoute, type Task } from './call.ts';
 import type { LimiterProgress } from './census.ts';
 import { type Changes, configure } from './configure.ts';
 import { Engine, type GroupSide } from './engine.ts';
-import type { Way } from './errand.ts';
 import type { LimiterEvent } from './events.ts';
 import { type Fetch, pacedFetch } from './fetch.ts';
-import { Acquisition, type Lease, type LeaseRoute, leaseOf } from './lease.ts';
+import { Acquisition, type Lease, leaseOf } from './lease.ts';
 import {
   type AcquireOptions,
   checkAcquireOptions,
@@ -39,6 +38,7 @@ import {
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
+import { Way } from './way.ts';
 
 /**
  * Makes one set of gates for everybody who uses one API key: streams and promises wait in the same
@@ -68,7 +68,7 @@ export class Limiter {
   readonly feedback: FeedbackSubject;
   readonly #engine: Engine;
   /** The way of a promise user. */
-  readonly #route: LeaseRoute & CallRoute<unknown> & { readonly intake: Intake<unknown> };
+  readonly #way: Way<Task<unknown>, unknown, unknown>;
 
   /**
    * @internal
@@ -76,14 +76,9 @@ export class Limiter {
    */
   constructor(options: LimiterOptions, group?: GroupSide) {
     this.#engine = new Engine(options, group);
-    const { concurrency, byteBudget, attempt, feedback } = this.#engine.gates;
-    this.feedback = feedback;
-    this.#route = {
-      intake: new Intake(this.#engine.around),
-      first: concurrency,
-      rest: [byteBudget, attempt.gate],
-      dispatcher: this.#engine.dispatcherOf(callTask),
-    };
+    const { around, gates } = this.#engine;
+    this.feedback = gates.feedback;
+    this.#way = new Way(new Intake(around), gates, this.#engine.dispatcherOf(callTask));
   }
 
   /**
@@ -158,9 +153,9 @@ export class Limiter {
     checkFunction('task', task);
     const ticket = this.#ticketOf(task, options);
     // One route serves tasks of every type: what a task returns is handed on untouched.
-    const route = this.#route as unknown as CallRoute<R>;
-    return new Promise((resolve, reject) => {
-      new Call(task, ticket, route, resolve, reject, options).start(options?.signal);
+    const route = this.#way as unknown as CallRoute<R>;
+    return new Promise((resolve) => {
+      new Call(task, ticket, route, resolve, options).start(options?.signal);
     });
   }
 
@@ -197,7 +192,7 @@ export class Limiter {
     const ticket = this.#ticketOf(undefined, options);
     return new Promise((resolve, reject) => {
       const { signal } = options ?? {};
-      new Acquisition(ticket, this.#route, resolve, reject, options).start(signal);
+      new Acquisition(ticket, this.#way, resolve, reject, options).start(signal);
     });
   }
 
@@ -209,7 +204,7 @@ export class Limiter {
   tryAcquire(options: Omit<AcquireOptions, 'signal'> = {}): Lease | undefined {
     const ticket = this.#ticketOf(undefined, options, true);
     ticket.take(this);
-    const { first, rest, dispatcher } = this.#route;
+    const { first, rest, dispatcher } = this.#way;
     const passed = first.tryEnter(ticket) && rest.every((gate) => gate.tryEnter(ticket));
     if (passed) return leaseOf(ticket, dispatcher);
     const { refusal } = ticket;
@@ -241,7 +236,7 @@ export class Limiter {
    */
   recordFailure(error?: unknown): void {
     const { circuitBreaker, adaptive } = this.#engine.gates.attempt.cores;
-    const { classify } = this.#route.dispatcher;
+    const { classify } = this.#way.dispatcher;
     const verdict = error === undefined ? FAILED : verdictOn(error, classify);
     this.#engine.census.recorded('failed', undefined);
     const now = this.feedback.clock.now();
@@ -305,9 +300,8 @@ export class Limiter {
     project: Project<T, O>,
     options: RequestOptions<T>,
   ): Way<T, ObservedValueOf<O>> {
-    const intake = new Intake(this.#engine.around, options);
-    const { first, rest } = this.#route;
-    return { intake, first, rest, dispatcher: this.#engine.dispatcherOf(project) };
+    const { around, gates } = this.#engine;
+    return new Way(new Intake(around, options), gates, this.#engine.dispatcherOf(project));
   }
 
   /** Undefined: it can be sent, and nobody minds who waits; its ticket can wait. */
@@ -318,7 +312,7 @@ export class Limiter {
     options: AcquireOptions | undefined,
     isNeeded = false,
   ): Ticket<T> | undefined {
-    const { intake, first } = this.#route;
+    const { intake, first } = this.#way;
     const said = options ?? {};
     if (options !== undefined) checkAcquireOptions(options);
     const isLate = !isNeeded && !first.needsTickets;

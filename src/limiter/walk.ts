@@ -29,7 +29,6 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   #ticket: Ticket<T> | undefined;
   /** The gate where the request waits; undefined while it does not. */
   #waitsAt: Gate | undefined = undefined;
-  #passed = 0;
   /** Its ticket is being made, which may abort it: the ticket is counted then. */
   #isTurn = false;
   #listening: Listening | undefined = undefined;
@@ -68,8 +67,8 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
     if (this.#ticket === undefined) {
       const ticket = first.enterLater(this.#value, this);
       if (ticket === undefined) this.#waitsAt = this.gone ? undefined : first;
-      else this.#walk(ticket as Ticket<T>);
-    } else if (first.enter(this.#ticket, this)) this.#walk(this.#ticket);
+      else this.admitted(ticket as Ticket<T>);
+    } else if (first.enter(this.#ticket, this)) this.admitted(this.#ticket);
     else this.#waitsAt = first;
   }
 
@@ -89,9 +88,21 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
     return this.route.intake.ticket(value, Math.ceil(said.bytes ?? 0), tokens, arrivedAt, said);
   }
 
+  /** One gate is passed: to the next. */
   admitted(ticket: Ticket<T>): void {
+    const { first, rest } = this.route;
+    const waitedAt = this.#waitsAt ?? first;
     this.#waitsAt = undefined;
-    this.#walk(ticket);
+    for (let next = rest.indexOf(waitedAt) + 1; !this.gone && next < rest.length; next += 1) {
+      const gate = rest[next];
+      if (!gate?.enter(ticket, this)) {
+        this.#waitsAt = gate;
+        return;
+      }
+    }
+    if (this.gone) return;
+    if (ticket.refusal === undefined) this.arrived(ticket);
+    else this.refused(ticket, ticket.refusal);
   }
 
   abort(reason: unknown): void {
@@ -109,22 +120,6 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
     this.#ticket = undefined;
     this.#listening?.stop();
     this.#listening = undefined;
-  }
-
-  /** One gate is passed: to the next. */
-  #walk(ticket: Ticket<T>): void {
-    const { rest } = this.route;
-    while (!this.gone && this.#passed < rest.length) {
-      const gate = rest[this.#passed];
-      this.#passed += 1;
-      if (!gate?.enter(ticket, this)) {
-        this.#waitsAt = gate;
-        return;
-      }
-    }
-    if (this.gone) return;
-    if (ticket.refusal === undefined) this.arrived(ticket);
-    else this.refused(ticket, ticket.refusal);
   }
 
   /** A limit has refused the request. */

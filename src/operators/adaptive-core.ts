@@ -10,7 +10,7 @@ import { Interval } from '../core/interval.ts';
 import type { RateCore } from '../core/rate-core.ts';
 import type { CoreSurroundings } from './attempt-cores.ts';
 import type { AttemptOptions } from './attempt-options.ts';
-import { judgeOf } from './judge.ts';
+import { isTroubleOrThrottled, judgeOf } from './judge.ts';
 
 /** What adapts. Each has moved the concurrency limit to `limit`. */
 export type AdaptiveCore = AdaptiveRateCore | CoolingCore | GradientCore;
@@ -43,7 +43,7 @@ export function adaptiveOf(
     return new GradientCore(new Gradient({ ...gradient, maxLimit }), apply, tell);
   }
   const { strategy: _, ...cooling } = options;
-  const judge = judgeOf(isFailure, ['failed', 'overloaded', 'throttled']);
+  const judge = judgeOf(isFailure, isTroubleOrThrottled);
   // Without a pace there is no interval to double.
   const core = new Cooling({ ...cooling, maxLimit }, now, interval ?? noInterval());
   return new CoolingCore(core, judge, apply, tell);

@@ -9,7 +9,7 @@ import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
 import { type AdaptiveCore, adaptiveOf } from './adaptive-core.ts';
 import type { AttemptOptions, CircuitOptions, RateLimitOptions } from './attempt-options.ts';
-import { judgeOf } from './judge.ts';
+import { isTrouble, judgeOf } from './judge.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -56,6 +56,7 @@ export function attemptCoresOf(options: AttemptOptions, around: CoreSurroundings
  * draws no number from 0 to 1, counts as 0.
  */
 export function containedRandom(random: Random): Random {
+  if (random === Math.random) return random;
   let warned = false;
   return () => {
     let why: unknown;
@@ -111,6 +112,6 @@ export function circuitOf(
 ): CircuitCore {
   checkChoice('onOpen', onOpen, ['fail', 'wait']);
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
-  const judge = judgeOf(isFailure, ['failed', 'overloaded']);
+  const judge = judgeOf(isFailure, isTrouble);
   return new CircuitCore(new CircuitBreaker(options), onOpen, judge, tell);
 }

@@ -15,7 +15,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
   readonly #outcomes: boolean;
   readonly #order: InOrder<R | Outcome<T, R>> | undefined;
   readonly #flights = new Roster<Flight<T, R>>();
-  #sourceDone = false;
+  #sourceDone: boolean;
 
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
@@ -24,6 +24,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     super(out);
     this.#out = out;
     this.#outcomes = outcomes;
+    this.#sourceDone = false;
     this.#order = ordered ? new InOrder(out) : undefined;
     out.add(() => this.#close());
   }

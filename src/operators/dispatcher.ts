@@ -8,8 +8,17 @@ import type { Probe } from '../model/probe.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { Flight } from './flight.ts';
 
+/** How requests are sent, where no choice is left to the user. */
+export interface Manner {
+  readonly retry: RetryPolicy;
+  readonly classify: (error: unknown, body?: string) => Verdict;
+  readonly readsAnswers: boolean;
+  readonly random: Random;
+  readonly probe: Probe | undefined;
+}
+
 /** How requests are sent: what all flights of one subscription or limiter share. */
-export interface Dispatcher<T, R> {
+export class Dispatcher<T, R> implements Manner {
   readonly project: (value: T, context: AttemptContext) => ObservableInput<R>;
   readonly feedback: FeedbackSubject;
   /** What every attempt passes: the first has when the request comes here. */
@@ -21,6 +30,23 @@ export interface Dispatcher<T, R> {
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
+
+  constructor(
+    project: (value: T, context: AttemptContext) => ObservableInput<R>,
+    feedback: FeedbackSubject,
+    gate: Gate,
+    { retry, classify, readsAnswers, random, probe }: Manner,
+  ) {
+    this.project = project;
+    this.feedback = feedback;
+    this.gates = [gate];
+    this.retry = retry;
+    this.classify = classify;
+    this.readsAnswers = readsAnswers;
+    this.clock = feedback.clock;
+    this.random = random;
+    this.probe = probe;
+  }
 }
 
 /** Who gets the results of flights. */

@@ -1,11 +1,18 @@
-import type { FeedbackKind, Verdict } from '../model/feedback.ts';
+import type { IsFailure } from '../core/circuit-core.ts';
+import type { Verdict } from '../model/feedback.ts';
+
+/** What opens a circuit by default. */
+export function isTrouble({ kind }: Verdict): boolean {
+  return kind === 'failed' || kind === 'overloaded';
+}
+
+/** What cools down by default. */
+export function isTroubleOrThrottled(verdict: Verdict): boolean {
+  return verdict.kind === 'throttled' || isTrouble(verdict);
+}
 
 /** What a predicate that throws would say is said by the default. */
-export function judgeOf(
-  isFailure: ((verdict: Verdict) => boolean) | undefined,
-  kinds: readonly FeedbackKind[],
-): (verdict: Verdict) => boolean {
-  const usual = (verdict: Verdict) => kinds.includes(verdict.kind);
+export function judgeOf(isFailure: IsFailure | undefined, usual: IsFailure): IsFailure {
   if (isFailure === undefined) return usual;
   let warned = false;
   return (verdict) => {

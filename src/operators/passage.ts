@@ -52,10 +52,10 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
   #newcomer: Newcomer = undefined;
   /** Of those that wait, how many get their ticket now: an estimator may unsubscribe. */
   #turns = 0;
-  #sourceDone = false;
-  #completed = false;
+  #sourceDone: boolean;
+  #completed: boolean;
   /** Downstream has closed. */
-  gone = false;
+  gone: boolean;
 
   /** @param isPerAttempt whether a request passes the gate again before each further attempt */
   constructor(
@@ -72,6 +72,9 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     this.#clock = intake.clock;
     this.#reclaimAfterMs = reclaimAfterMs;
     this.#isPerAttempt = isPerAttempt;
+    this.#sourceDone = false;
+    this.#completed = false;
+    this.gone = false;
     out.add(() => this.#close());
   }
 

@@ -10,7 +10,7 @@ import type { Probe } from '../model/probe.ts';
 import { isAdaptiveRate } from './adaptive-core.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { AttemptOptions } from './attempt-options.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import { Dispatcher, type Manner } from './dispatcher.ts';
 
 /** Sends one request. Whatever RxJS takes for an inner Observable may be returned. */
 export type Project<T, O extends ObservableInput<unknown>> = (
@@ -96,19 +96,16 @@ export function dispatcherOf<T, O extends ObservableInput<unknown>>(
   retry: RetryPolicy,
   { classify: custom, random = Math.random, probe, readsAnswers = false }: DispatcherOptions,
 ): Dispatcher<T, ObservedValueOf<O>> {
-  return {
-    // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
-    project: project as Dispatcher<T, never>['project'],
-    feedback,
-    gates: [gate],
+  const manner: Manner = {
     retry,
     classify:
       custom === undefined
         ? classify
         : (error, body) => custom(error, body) ?? classify(error, body),
     readsAnswers,
-    clock: feedback.clock,
     random,
     probe,
   };
+  // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
+  return new Dispatcher(project as Dispatcher<T, never>['project'], feedback, gate, manner);
 }

@@ -93,15 +93,15 @@ describe('while the circuit is open', () => {
     const { core } = opened('fail');
     expect(core.wait(demand(), 40)).toBe(REFUSED);
     expect(core.refusal(demand(), 40)).toMatchObject({ retryAfterMs: 60, reason: undefined });
-    expect(core.refusalAtTheDoor(40)).toMatchObject({ code: 'CIRCUIT_OPEN' });
-    expect(core.refusalAtTheDoor(100)).toBeUndefined();
+    expect(core.refusalAtTheDoor({ now: () => 40 })).toMatchObject({ code: 'CIRCUIT_OPEN' });
+    expect(core.refusalAtTheDoor({ now: () => 100 })).toBeUndefined();
     expect(core.wait(demand(), 100)).toBe(0);
   });
 
   it("wait until a probe may go with `onOpen: 'wait'`, and are not turned away", () => {
     const { core } = opened('wait');
     expect(core.wait(demand(), 40)).toBe(60);
-    expect(core.refusalAtTheDoor(40)).toBeUndefined();
+    expect(core.refusalAtTheDoor({ now: () => 40 })).toBeUndefined();
     expect(core.wait(demand(), 100)).toBe(0);
   });
 

@@ -79,14 +79,12 @@ describe('a wrapped function', () => {
       (_signal: AbortSignal) => 'sent',
       (given) => ({ signal: given }),
     );
-    const waits = fate(send(signal));
-    const leaves = fate(send(controller.signal));
+    const waits = send(signal);
+    const leaves = send(controller.signal);
     controller.abort(new Error('enough'));
     held.release();
-    await Promise.resolve();
-    await Promise.resolve();
-    expect(waits.value).toBe('sent');
-    expect(leaves.error).toMatchObject({ message: 'enough' });
+    await expect(leaves).rejects.toMatchObject({ message: 'enough' });
+    await expect(waits).resolves.toBe('sent');
   });
 
   it('rejects, and does not throw, where the options function throws or says nonsense', async () => {

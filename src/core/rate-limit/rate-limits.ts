@@ -35,6 +35,7 @@ interface NamedLimit {
  * caught up, so that nothing passes too early.
  */
 export class RateLimits {
+  readonly names: readonly string[];
   readonly #limits: readonly NamedLimit[];
   readonly #table: CostTable;
   readonly #free: Costs;
@@ -46,13 +47,10 @@ export class RateLimits {
   constructor(limits: Readonly<Record<string, RateLimit>>) {
     const rules = checkRateLimits(limits);
     this.#limits = rules.map((rule) => ({ rule, state: new ALGORITHMS[rule.algorithm](rule) }));
-    this.#table = new CostTable(rules.map(({ name }) => name));
+    this.names = rules.map(({ name }) => name);
+    this.#table = new CostTable(this.names);
     this.#free = rules.map(() => 0);
     this.#hasActual = rules.some(({ charge }) => charge === 'actual');
-  }
-
-  get names(): readonly string[] {
-    return this.#limits.map(({ rule }) => rule.name);
   }
 
   /** Whether a limit of that name is charged what was really used. */

@@ -1,0 +1,26 @@
+import type { Gate } from '../gate/gate.ts';
+import type { Dispatcher } from '../operators/dispatcher.ts';
+import type { Gates } from '../operators/gates.ts';
+import type { Intake } from '../operators/intake.ts';
+
+/**
+ * How requests of one kind go through a limiter: who makes their tickets, what they pass, and how
+ * they are sent. Tickets may be made of more (`V`) than what is sent (`T`).
+ */
+export class Way<T, R, V = T> {
+  readonly intake: Intake<V>;
+  readonly first: Gate;
+  readonly rest: readonly Gate[];
+  readonly dispatcher: Dispatcher<T, R>;
+
+  constructor(
+    intake: Intake<V>,
+    { concurrency, byteBudget, attempt }: Gates,
+    dispatcher: Dispatcher<T, R>,
+  ) {
+    this.intake = intake;
+    this.first = concurrency;
+    this.rest = [byteBudget, attempt.gate];
+    this.dispatcher = dispatcher;
+  }
+}
