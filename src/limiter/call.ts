@@ -9,20 +9,23 @@ import { type Route, type Said, Walk } from './walk.ts';
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
 
 /** A route that ends with calling tasks. */
-export interface CallRoute<R> extends Route {
-  readonly dispatcher: Dispatcher<Task<R>, R>;
+export interface CallRoute<R, T = Task<R>> extends Route {
+  readonly dispatcher: Dispatcher<T, R>;
 }
 
-/** A task on its way through the gates, then in flight, until its promise is settled. */
-export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>, R> {
-  readonly #resolve: (value: R) => void;
-  readonly #reject: (reason: unknown) => void;
-  #flight: Flight<Task<R>, R> | undefined = undefined;
+/**
+ * A task on its way through the gates, then in flight, until it has ended; its promise is settled
+ * with what it emits first.
+ */
+export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements Deck<T, R> {
+  #resolve: (value: R) => void;
+  #reject: (reason: unknown) => void;
+  #flight: Flight<T, R> | undefined = undefined;
 
   constructor(
-    task: Task<R>,
-    ticket: Ticket<Task<R>> | undefined,
-    route: CallRoute<R>,
+    task: T,
+    ticket: Ticket<T> | undefined,
+    route: CallRoute<R, T>,
     resolve: (value: R) => void,
     reject: (reason: unknown) => void,
     said?: Said,
@@ -32,16 +35,19 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
     this.#reject = reject;
   }
 
-  value(_flight: Flight<Task<R>, R>, value: R): void {
-    this.#resolve(value);
+  /** What goes on after its first value must not keep that alive, as the promise does. */
+  value(_flight: Flight<T, R>, value: R): void {
+    const resolve = this.#resolve;
+    this.#resolve = this.#reject = ignore;
+    resolve(value);
   }
 
-  landed(flight: Flight<Task<R>, R>): void {
+  landed(flight: Flight<T, R>): void {
     this.#forget();
     flight.ticket.settle('ok');
   }
 
-  crashed(flight: Flight<Task<R>, R>, error: unknown): void {
+  crashed(flight: Flight<T, R>, error: unknown): void {
     this.#forget();
     this.#reject(error);
     flight.ticket.settle(endOf(flight.ticket, 'failed'));
@@ -56,7 +62,7 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
     this.end();
   }
 
-  protected arrived(ticket: Ticket<Task<R>>): void {
+  protected arrived(ticket: Ticket<T>): void {
     this.#flight = new Flight(ticket, this.route.dispatcher, this);
     this.#flight.send();
   }
@@ -66,3 +72,5 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
     this.#flight?.cancel(reason);
   }
 }
+
+function ignore(): void {}
