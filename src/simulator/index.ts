@@ -1,3 +1,4 @@
+export type { FaultScript, HttpFault } from './http/faults.ts';
 export { type ProviderServer, type ReceivedRequest, serve } from './http/serve.ts';
 export type { ServeOptions } from './http/serve-options.ts';
 export type { OutputOptions } from './http/text.ts';

@@ -103,6 +103,8 @@ function chatFormat(
       }
       exchange.sendEvent('[DONE]');
     },
+    event: (data) => exchange.sendEvent(data),
+    failed: (body) => exchange.sendEvent(body),
   };
 }
 
