@@ -44,6 +44,8 @@ export interface Dialect {
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** Other paths of the same: of those who speak another's API. */
+  readonly alias?: RegExp;
   handle(exchange: Exchange, context: RouteContext, dialect: Dialect): Promise<void> | void;
 }
 

@@ -36,7 +36,8 @@ export interface ProviderServer {
 /**
  * Serves a provider over HTTP on 127.0.0.1, until `close()`:
  *
- * - OpenAI: `POST /v1/chat/completions`, whole or streamed, and `GET /v1/models`;
+ * - OpenAI: `POST /v1/chat/completions`, whole or streamed, and `GET /v1/models`; the former under
+ *   any other prefix too, as Azure and Google have it;
  * - Anthropic: `POST /v1/messages`, whole or streamed;
  * - Tinker: `POST /api/v1/asample` and `POST /api/v1/retrieve_future`.
  *
