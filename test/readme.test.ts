@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { promisify } from 'node:util';
+import { createProvider, type ProviderServer, serve } from 'headgate/simulator';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(inject('packageFolder'), 'readme');
@@ -27,20 +29,45 @@ const PRINTS = [
   ['circuitOpened {"openMs":30000,"failures":2}', 'closed {}', 'drained {}'],
   ['large one', 'large two', 'small three', 'small four', 'large,small'],
   ['a', 'b'],
+  ['Say hello. ', 'Name a colour. '],
+  ['my-deployment 1', 'gemini-2.5-flash 1', 'qwen3 1'],
+  ['Say hello. '],
+  ['message_start', 'content_block_delta', 'message_stop'],
+  ['1 0'],
   ['50 %', '100 %', '20 closed'],
   ['8 50', 'TypeError: `concurency` is no option of limiterOptionsFromJSON; did you mean'],
   ['40'],
   ['1'],
 ];
 
+/** Whoever is asked over HTTPS: the simulator answers. */
+const REDIRECTION = `
+const { fetch } = globalThis;
+globalThis.fetch = (input, init) =>
+  fetch(String(input).replace(/^https:\\/\\/[^/]+/, process.env.SIMULATOR), init);
+`;
+
+/** What SDKs want to have. */
+const SETTINGS = {
+  OPENAI_API_KEY: 'none',
+  OPENAI_API_VERSION: '2024-10-21',
+  AZURE_OPENAI_API_KEY: 'none',
+  GEMINI_API_KEY: 'none',
+  ANTHROPIC_API_KEY: 'none',
+};
+
+let server: ProviderServer;
+
 const programs = blocks.filter(({ language }) => language === 'js' || language === 'ts');
 
-beforeAll(() => {
+beforeAll(async () => {
+  server = await serve(createProvider());
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   for (const [n, { language, code }] of programs.entries()) {
     writeFileSync(join(FOLDER, `block-${n}.${language === 'js' ? 'mjs' : 'mts'}`), code);
   }
+  writeFileSync(join(FOLDER, 'redirection.mjs'), REDIRECTION);
   writeFileSync(
     join(FOLDER, 'tsconfig.json'),
     JSON.stringify({
@@ -48,6 +75,7 @@ beforeAll(() => {
         target: 'es2023',
         module: 'nodenext',
         strict: true,
+        skipLibCheck: true,
         types: ['node'],
       },
       files: programs.flatMap(({ language }, n) => (language === 'ts' ? [`block-${n}.mts`] : [])),
@@ -63,13 +91,16 @@ beforeAll(() => {
   }
 }, 60_000);
 
+afterAll(() => server.close());
+
 describe('the README', () => {
-  it.each(programs.map((_, n) => n))('example %i prints what it says', (n) => {
-    const printed = execFileSync(process.execPath, [join(FOLDER, `block-${n}.mjs`)], {
-      encoding: 'utf8',
+  it.each(programs.map((_, n) => n))('example %i prints what it says', async (n) => {
+    const program = ['--import', join(FOLDER, 'redirection.mjs'), join(FOLDER, `block-${n}.mjs`)];
+    const { stdout } = await promisify(execFile)(process.execPath, program, {
       timeout: 20_000,
+      env: { ...process.env, ...SETTINGS, SIMULATOR: server.url },
     });
-    const lines = printed.trim().split('\n');
+    const lines = stdout.trim().split('\n');
     for (const line of PRINTS[n] ?? []) {
       expect(lines.some((one) => one.startsWith(line))).toBe(true);
     }

@@ -9,24 +9,27 @@ import { type Route, type Said, Walk } from './walk.ts';
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
 
 /** A route that ends with calling tasks. */
-export interface CallRoute<R> extends Route {
-  readonly dispatcher: Dispatcher<Task<R>, R>;
+export interface CallRoute<R, T = Task<R>> extends Route {
+  readonly dispatcher: Dispatcher<T, R>;
 }
 
-/** A task on its way through the gates, then in flight, until its promise is settled. */
-export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>, R> {
+/**
+ * A task on its way through the gates, then in flight, until it has ended; its promise is settled
+ * with what it emits first.
+ */
+export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements Deck<T, R> {
   /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
-  readonly #resolve: (value: R | Promise<never>) => void;
+  #resolve: (value: R | Promise<never>) => void;
   /**
    * Until it has landed: a call that has waited long is in the old generation of the garbage
    * collector, and would keep its flight alive until that is collected.
    */
-  #flight: Flight<Task<R>, R> | undefined = undefined;
+  #flight: Flight<T, R> | undefined = undefined;
 
   constructor(
-    task: Task<R>,
-    ticket: Ticket<Task<R>> | undefined,
-    route: CallRoute<R>,
+    task: T,
+    ticket: Ticket<T> | undefined,
+    route: CallRoute<R, T>,
     resolve: (value: R | Promise<never>) => void,
     said?: Said,
   ) {
@@ -34,24 +37,27 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
     this.#resolve = resolve;
   }
 
-  value(_flight: Flight<Task<R>, R>, value: R): void {
-    this.#resolve(value);
+  /** What goes on after its first value must not keep that alive, as the promise does. */
+  value(_flight: Flight<T, R>, value: R): void {
+    const resolve = this.#resolve;
+    this.#resolve = ignore;
+    resolve(value);
   }
 
-  landed(flight: Flight<Task<R>, R>): void {
+  landed(flight: Flight<T, R>): void {
     this.#flight = undefined;
     this.end();
     flight.ticket.settle('ok');
   }
 
-  crashed(flight: Flight<Task<R>, R>, error: unknown): void {
+  crashed(flight: Flight<T, R>, error: unknown): void {
     this.#flight = undefined;
     this.end();
     this.#resolve(rejected(error));
     flight.ticket.settle(endOf(flight.ticket, 'failed'));
   }
 
-  protected arrived(ticket: Ticket<Task<R>>): void {
+  protected arrived(ticket: Ticket<T>): void {
     this.#flight = new Flight(ticket, this.route.dispatcher, this);
     this.#flight.send();
   }
@@ -68,3 +74,5 @@ function rejected(reason: unknown): Promise<never> {
   promise.catch(() => {});
   return promise;
 }
+
+function ignore(): void {}

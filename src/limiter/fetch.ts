@@ -1,30 +1,50 @@
+import { Observable } from 'rxjs';
+import type { Clock } from '../model/clock.ts';
 import type { AttemptContext } from '../operators/attempt-context.ts';
-import type { Task } from './call.ts';
+import { heldResponse } from './held-response.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 
 /** The `fetch` of Node, or of an SDK. */
 export type Fetch = typeof fetch;
 
-type Run = <R>(task: Task<R>, options?: AcquireOptions) => Promise<R>;
+/** One call of `fetch`: its response, and the end of that when the body has ended. */
+export type FetchTask = (context: AttemptContext) => Observable<Response>;
+
+type Run = (task: FetchTask, options: AcquireOptions) => Promise<Response>;
 
 /**
- * A `fetch` whose requests go through a limiter. A body that is a stream is read by the first
- * attempt, so such a request is sent once.
+ * A `fetch` whose requests go through a limiter, each until its body has ended. A body to be sent
+ * that is a stream is read by the first attempt, so such a request is sent once.
  *
- * The signal goes to the call as it is: its user may abort the body long after the request, which
- * ends with the head of the response, has ended.
+ * The signal goes to the call as it is, which breaks off the body too.
  */
-export function pacedFetch(run: Run, send: Fetch): Fetch {
+export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
   return (input, init) => {
     const request = input instanceof Request ? input : undefined;
     const signal = init?.signal ?? request?.signal;
-    const attempt = (context: AttemptContext) => {
+    const attempt: FetchTask = (context) => {
       if (isReadOnce(init?.body)) context.doNotRetry();
       // A Request gives its body away once: what is sent is a copy.
-      return send(request?.clone() ?? input, init);
+      return exchange(() => send(request?.clone() ?? input, init), clock);
     };
     return run(attempt, { bytes: bytesOf(init?.body), ...(signal && { signal }) });
   };
+}
+
+function exchange(call: () => Promise<Response>, clock: Clock): Observable<Response> {
+  return new Observable((out) => {
+    const holder = {
+      ended: () => out.complete(),
+      failed: (error: unknown) => out.error(error),
+    };
+    const answered = (response: Response) => {
+      if (out.closed) return;
+      const held = heldResponse(response, holder, clock);
+      out.next(held);
+      if (held === response) out.complete();
+    };
+    call().then(answered).catch(holder.failed);
+  });
 }
 
 /** Streams of the web and of Node, generators: whatever Node's `fetch` reads piece by piece. */

@@ -28,7 +28,7 @@ import type { LimiterProgress } from './census.ts';
 import { type Changes, configure } from './configure.ts';
 import { Engine, type GroupSide } from './engine.ts';
 import type { LimiterEvent } from './events.ts';
-import { type Fetch, pacedFetch } from './fetch.ts';
+import { type Fetch, type FetchTask, pacedFetch } from './fetch.ts';
 import { Acquisition, type Lease, leaseOf } from './lease.ts';
 import {
   type AcquireOptions,
@@ -103,10 +103,19 @@ export class Limiter {
     return this.#engine.progress$;
   }
 
-  /** A `fetch` to hand to an SDK. Each call is a request of `run`; its `body` is its size. */
+  /**
+   * A `fetch` to hand to an SDK. Each call is a request as one of `run`; its `body` is its size. A
+   * response that is ok holds its slot until the last of its body has come, was cancelled, aborted
+   * by the call's signal, or broke; one without a body, or that is not ok, until its head has come.
+   * Up to 256 KiB are read ahead; a longer body that nobody reads for 30 s holds no slot any more.
+   */
   get fetch(): Fetch {
     const send: Fetch = (input, init) => fetch(input, init);
-    return pacedFetch((task, options) => this.run(task, options), send);
+    const { around, gates, clock } = this.#engine;
+    const intake = new Intake<FetchTask>(around);
+    const way = new Way(intake, gates, this.#engine.dispatcherOf(callFetch));
+    const run = (task: FetchTask, options: AcquireOptions) => this.#call(task, way, options);
+    return pacedFetch(run, send, clock);
   }
 
   /**
@@ -151,9 +160,12 @@ export class Limiter {
    */
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
     checkFunction('task', task);
-    const ticket = this.#ticketOf(task, options);
     // One route serves tasks of every type: what a task returns is handed on untouched.
-    const route = this.#way as unknown as CallRoute<R>;
+    return this.#call(task, this.#way as unknown as CallRoute<R>, options);
+  }
+
+  #call<R, T>(task: T, route: CallRoute<R, T>, options: AcquireOptions | undefined): Promise<R> {
+    const ticket = this.#ticketOf(task, options);
     return new Promise((resolve) => {
       new Call(task, ticket, route, resolve, options).start(options?.signal);
     });
@@ -326,6 +338,10 @@ export class Limiter {
 
 const OK = { kind: 'ok' } as const;
 const FAILED = { kind: 'failed' } as const;
+
+function callFetch(task: FetchTask, context: AttemptContext): Observable<Response> {
+  return task(context);
+}
 
 function callTask(task: Task<unknown>, context: AttemptContext): Promise<unknown> {
   return Promise.resolve(task(context));

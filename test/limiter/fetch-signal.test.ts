@@ -65,10 +65,12 @@ describe('the signal of limiter.fetch', () => {
     const limiter = createLimiter();
     const controller = new AbortController();
     const response = await limiter.fetch(url, { signal: controller.signal });
-    expectIdle(limiter);
+    expect(limiter.snapshot().concurrency.inFlight).toBe(1);
     const text = response.text();
     controller.abort(reason);
+    expectIdle(limiter);
     await expect(text).rejects.toBe(reason);
     await until(() => closed);
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 0, cancelled: 1 });
   });
 });

@@ -76,7 +76,8 @@ describe('limiter.fetch', () => {
     const limiter = createLimiter();
     const { held, noting } = heldBy(limiter, status(200));
     const { url } = await serve(noting);
-    await limiter.fetch(url, { method: 'POST', body });
+    const response = await limiter.fetch(url, { method: 'POST', body });
+    await response.text();
     expect(held).toEqual([bytes]);
     expectIdle(limiter);
   });

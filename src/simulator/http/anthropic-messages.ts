@@ -77,6 +77,8 @@ function messageFormat(
       send('message_delta', { delta: end, usage: { output_tokens: usage.outputTokens } });
       send('message_stop');
     },
+    event: (data) => exchange.sendEvent(data, 'content_block_delta'),
+    failed: (body) => exchange.sendEvent(body, 'error'),
   };
 }
 

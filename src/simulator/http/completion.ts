@@ -1,6 +1,7 @@
 import type { ModelRequest, ProviderAnswer } from '../provider-types.ts';
 import { type Dialect, type RouteContext, sendRefusal } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
+import { failAtOnce, failingFormat } from './faults.ts';
 import type { ModelOutput } from './text.ts';
 import { WordPacer } from './word-pacer.ts';
 
@@ -18,6 +19,10 @@ export interface CompletionFormat {
   started(): void;
   word(word: string): void;
   ended(answer: ProviderAnswer): void;
+  /** A word's event, whatever its data is. */
+  event(data: unknown): void;
+  /** An error in the middle of a stream. */
+  failed(body: unknown): void;
 }
 
 /** Sends a completion to the provider and its answer to the client: in one piece or as it is made. */
@@ -31,6 +36,12 @@ export async function complete(
 ): Promise<void> {
   const { provider } = context;
   const { inputTokens, maxTokens, bytes, output } = completion;
+  const fault = context.nextFault();
+  if (fault !== undefined && !(stream && fault.afterWords)) {
+    failAtOnce(fault, exchange, context, dialect, format, stream);
+    return;
+  }
+  const words = fault === undefined ? format : failingFormat(format, fault, exchange, dialect);
   const apiKey = dialect.apiKey(exchange);
   let pacer: WordPacer | undefined;
   const request: ModelRequest = {
@@ -44,8 +55,8 @@ export async function complete(
       if (!stream) return;
       const told = dialect.limitHeaders(limits, context, 0);
       exchange.startEvents({ ...dialect.headers(exchange), ...told });
-      format.started();
-      pacer = new WordPacer(provider.clock, output.words, serviceMs, (word) => format.word(word));
+      words.started();
+      pacer = new WordPacer(provider.clock, output.words, serviceMs, (word) => words.word(word));
     },
   };
   try {
@@ -54,11 +65,11 @@ export async function complete(
     else if (answer.kind !== 'ok') sendRefusal(answer, exchange, context, dialect);
     else if (stream) {
       pacer?.finish();
-      format.ended(answer);
+      words.ended(answer);
       exchange.endEvents();
     } else {
       const told = dialect.limitHeaders(answer.limits, context, answer.latencyMs);
-      exchange.sendJson(200, { ...dialect.headers(exchange), ...told }, format.whole(answer));
+      exchange.sendJson(200, { ...dialect.headers(exchange), ...told }, words.whole(answer));
     }
   } finally {
     pacer?.stop();

@@ -1,6 +1,7 @@
 import type { LimitStatus } from '../limits/limit-set.ts';
 import type { Provider, ProviderAnswer } from '../provider-types.ts';
 import type { Exchange, Headers } from './exchange.ts';
+import type { HttpFault } from './faults.ts';
 import type { Problem } from './problem.ts';
 import type { OutputOptions } from './text.ts';
 
@@ -12,6 +13,8 @@ export interface RouteContext {
   /** Undefined: every name is a model. */
   readonly models: readonly string[] | undefined;
   readonly output: OutputOptions;
+  /** What goes wrong with the completion that has come now. */
+  readonly nextFault: () => HttpFault | undefined;
   /** Fires when the server closes. */
   readonly closed: AbortSignal;
 }
@@ -41,6 +44,8 @@ export interface Dialect {
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** Other paths of the same: of those who speak another's API. */
+  readonly alias?: RegExp;
   handle(exchange: Exchange, context: RouteContext, dialect: Dialect): Promise<void> | void;
 }
 

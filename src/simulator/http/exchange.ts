@@ -9,14 +9,18 @@ export class Exchange {
   /** Without the query. */
   readonly path: string;
   readonly id: string;
+  /** When it came, on the provider's clock. */
+  readonly receivedMs: number;
   readonly signal: AbortSignal;
   readonly #response: ServerResponse;
   readonly #controller = new AbortController();
+  #isSilent = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, id: string) {
+  constructor(request: IncomingMessage, response: ServerResponse, id: string, receivedMs: number) {
     this.request = request;
     this.#response = response;
     this.id = id;
+    this.receivedMs = receivedMs;
     this.signal = this.#controller.signal;
     this.path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     response.on('close', () => {
@@ -46,7 +50,11 @@ export class Exchange {
   }
 
   sendJson(status: number, headers: Headers, body: unknown): void {
-    const text = JSON.stringify(body);
+    this.sendText(status, headers, JSON.stringify(body));
+  }
+
+  /** What is said to be JSON. */
+  sendText(status: number, headers: Headers, text: string): void {
     this.#start(status, {
       ...headers,
       'content-type': 'application/json',
@@ -65,12 +73,18 @@ export class Exchange {
 
   /** One server-sent event; `name` becomes its `event:` line. */
   sendEvent(data: unknown, name?: string): void {
+    if (this.#isSilent) return;
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     this.#response.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`);
   }
 
   endEvents(): void {
-    this.#response.end();
+    if (!this.#isSilent) this.#response.end();
+  }
+
+  /** Says nothing more of a stream: neither events nor its end. */
+  fallSilent(): void {
+    this.#isSilent = true;
   }
 
   /** Breaks the connection, with no answer or in the middle of one. */

@@ -103,6 +103,8 @@ function chatFormat(
       }
       exchange.sendEvent('[DONE]');
     },
+    event: (data) => exchange.sendEvent(data),
+    failed: (body) => exchange.sendEvent(body),
   };
 }
 
@@ -110,6 +112,8 @@ function chatFormat(
 export const openAiChat: Route = {
   method: 'POST',
   path: '/v1/chat/completions',
+  // Azure's deployments, Google's compatible endpoint, servers behind a prefix.
+  alias: /\/chat\/completions$/,
   async handle(exchange, context: RouteContext, dialect) {
     const { json, bytes } = await readJson(exchange.request, dialect.maxBytes);
     const chat = readChat(json, context.models);

@@ -21,7 +21,7 @@ function errorType(answer: ProviderAnswer): string {
 /** What OpenAI's API reference says of keys, headers and errors. */
 export const openAiDialect: Dialect = {
   maxBytes: 64 * MIB,
-  apiKey: (exchange) => exchange.bearer(),
+  apiKey: (exchange) => exchange.bearer() ?? exchange.header('api-key'),
   headers: (exchange) => ({ 'x-request-id': `req_${exchange.id}` }),
   limitHeaders: (limits) => openAiHeaders({ limits }),
   problem: ({ status, message, param, code }) => ({

@@ -56,7 +56,9 @@ export class Router {
   }
 
   async #dispatch(exchange: Exchange, dialect: Dialect): Promise<void> {
-    const route = this.#routes.find(({ path }) => path === exchange.path);
+    const route = this.#routes.find(
+      ({ path, alias }) => path === exchange.path || alias?.test(exchange.path),
+    );
     if (route === undefined) {
       throw new Problem(404, `Unknown request URL: ${exchange.method} ${exchange.path}.`);
     }

@@ -18,6 +18,8 @@ export interface ReceivedRequest {
   readonly status: number | undefined;
   /** Whether the client left, or the server closed, before the answer was complete. */
   readonly aborted: boolean;
+  /** When it came, in milliseconds on the provider's clock. */
+  readonly receivedMs: number;
 }
 
 /** A provider that listens on loopback. */
@@ -34,7 +36,8 @@ export interface ProviderServer {
 /**
  * Serves a provider over HTTP on 127.0.0.1, until `close()`:
  *
- * - OpenAI: `POST /v1/chat/completions`, whole or streamed, and `GET /v1/models`;
+ * - OpenAI: `POST /v1/chat/completions`, whole or streamed, and `GET /v1/models`; the former under
+ *   any other prefix too, as Azure and Google have it;
  * - Anthropic: `POST /v1/messages`, whole or streamed;
  * - Tinker: `POST /api/v1/asample` and `POST /api/v1/retrieve_future`.
  *
@@ -76,11 +79,15 @@ class LoopbackServer implements ProviderServer {
     // Every sampling request in flight listens.
     setMaxListeners(0, this.#closing.signal);
     const { models, output, wallNow, pollMs } = settings;
-    const context = { provider, models, output, wallNow, closed: this.#closing.signal };
+    let completions = 0;
+    const nextFault = () => settings.faults(completions++);
+    const { signal: closed } = this.#closing;
+    const context = { provider, models, output, wallNow, nextFault, closed };
     this.#router = new Router(context, this.#futures, pollMs);
     this.#server = createServer((request, response) => {
       response.setHeader('date', new Date(wallNow()).toUTCString());
-      this.#receive(new Exchange(request, response, this.#nextId()), response);
+      const exchange = new Exchange(request, response, this.#nextId(), provider.clock.now());
+      this.#receive(exchange, response);
     });
   }
 
@@ -94,12 +101,13 @@ class LoopbackServer implements ProviderServer {
   }
 
   get requests(): readonly ReceivedRequest[] {
-    return this.#requests.map(({ id, method, path, status, signal }) => ({
+    return this.#requests.map(({ id, method, path, status, signal, receivedMs }) => ({
       id,
       method,
       path,
       status,
       aborted: signal.aborted,
+      receivedMs,
     }));
   }
 

@@ -196,3 +196,14 @@ describe('GET /v1/models', () => {
       { models: ['a', 'b'] },
     ));
 });
+
+it.each([
+  ['/openai/deployments/m/chat/completions?api-version=2024-10-21', { 'api-key': 'known' }],
+  ['/v1beta/openai/chat/completions', { authorization: 'Bearer known' }],
+])('answers under the prefixes of those who speak this API: %s', (path, headers) =>
+  withServer({ apiKeys: ['known'] }, async (server) => {
+    const chat = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+    expect((await post(server, path, chat, headers)).status).toBe(200);
+    expect((await post(server, path, chat)).status).toBe(401);
+  }),
+);

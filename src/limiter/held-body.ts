@@ -1,0 +1,79 @@
+import type { Clock, Timer } from '../model/clock.ts';
+
+/** What of a body is read before its reader asks for it: nearly all answers are shorter. */
+export const READ_AHEAD_BYTES = 256 * 1024;
+
+/** How long a longer body may wait for its reader before it holds nothing any more. */
+export const UNREAD_MS = 30_000;
+
+/** Who learns that the last of a body has come, or that none will. The first call counts. */
+export interface BodyHolder {
+  ended(): void;
+  failed(error: unknown): void;
+}
+
+export type Body = NonNullable<Response['body']>;
+type Controller = ReadableByteStreamController | ReadableStreamDefaultController;
+
+/** A body that its user has dropped ends with its connection; nothing here may refer to the body. */
+const dropped = new FinalizationRegistry<() => void>((end) => end());
+
+/**
+ * The same body, which tells when it has come to its end, was cancelled or broke. It reads ahead of
+ * its reader, up to {@link READ_AHEAD_BYTES}: what nobody reads ends too.
+ */
+export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
+  const isBytes = isByteStream(body);
+  const reader = body.getReader();
+  let unread: Timer | undefined;
+  const cancel = (reason?: unknown) => {
+    unread?.cancel();
+    const cancelled = reader.cancel(reason);
+    holder.ended();
+    return cancelled;
+  };
+  const pull = async (controller: Controller) => {
+    unread?.cancel();
+    try {
+      const { done, value } = await reader.read();
+      if (done) {
+        holder.ended();
+        close(controller);
+        return;
+      }
+      controller.enqueue(value);
+    } catch (error) {
+      holder.failed(error);
+      controller.error(error);
+      return;
+    }
+    if ((controller.desiredSize ?? 0) <= 0) {
+      unread = clock.setTimer(() => holder.ended(), UNREAD_MS, false);
+    }
+  };
+  const held: Body = isBytes
+    ? new ReadableStream({ type: 'bytes', pull, cancel }, { highWaterMark: READ_AHEAD_BYTES })
+    : new ReadableStream({ pull, cancel }, { highWaterMark: READ_AHEAD_BYTES, size: sizeOf });
+  dropped.register(held, () => void cancel().catch(() => undefined));
+  return held;
+}
+
+/** Those of `fetch` are; what stands for them in tests need not be. */
+function isByteStream(body: Body): boolean {
+  try {
+    body.getReader({ mode: 'byob' }).releaseLock();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sizeOf(part: unknown): number {
+  return ArrayBuffer.isView(part) ? part.byteLength : 1;
+}
+
+/** Who reads into a buffer of its own is told of the end with the buffer. */
+function close(controller: Controller): void {
+  controller.close();
+  if ('byobRequest' in controller) controller.byobRequest?.respond(0);
+}
