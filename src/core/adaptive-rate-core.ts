@@ -1,5 +1,5 @@
 import type { Tell } from '../model/facts.ts';
-import type { RateSource } from '../model/reading.ts';
+import type { Reading } from '../model/reading.ts';
 import type { OverloadLimit } from './adaptive-rate/overload-limit.ts';
 import type { RateControl, RateSnapshot, Sending } from './adaptive-rate/rate-control.ts';
 import type { Core, Demand, Ended, Time } from './core.ts';
@@ -50,10 +50,11 @@ export class AdaptiveRateCore implements Core<Out> {
     return this.#limit;
   }
 
-  /** Requests a second, by where the rate comes from; empty while nothing is known. */
-  get rates(): Readonly<Partial<Record<RateSource, number>>> {
-    const { origin, perSecond } = this.#control;
-    return origin === 'start' ? {} : { [origin]: perSecond };
+  /** The rate by where it comes from, none while nothing is known. */
+  reading(now: number): Pick<Reading, 'rates' | 'rateCeiling' | 'isOut'> {
+    const { origin, perSecond, ceilingPerSecond, isOut } = this.#control.snapshot(now);
+    const rates = origin === 'start' ? {} : { [origin]: perSecond };
+    return { rates, rateCeiling: ceilingPerSecond, isOut };
   }
 
   setMaxLimit(maxLimit: number, now: number): void {

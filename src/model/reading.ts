@@ -24,6 +24,10 @@ export interface Reading {
   readonly intervalMs?: number | undefined;
   /** Requests a second that may be sent. */
   readonly rates?: Readonly<Partial<Record<RateSource, number>>> | undefined;
+  /** Of a rate that adapts: what the provider accepted at the last congestion, requests a second. */
+  readonly rateCeiling?: number | undefined;
+  /** Of a rate that adapts: whether the provider lets nothing in, and single probes go. */
+  readonly isOut?: boolean | undefined;
   /** Requests that have ended, and how many there will be. */
   readonly progress?:
     | { readonly completed: number; readonly total: number | undefined }

@@ -20,12 +20,8 @@ export function readingOf({ concurrency, byteBudget, attempt, feedback }: Gates)
     limits: rateLimit?.snapshot(now),
     circuit: circuitBreaker?.snapshot(now).state,
     intervalMs: pace?.interval.ms,
-    rates:
-      adaptive instanceof AdaptiveRateCore
-        ? adaptive.rates
-        : requestsPerSecond === undefined
-          ? undefined
-          : { limit: requestsPerSecond },
+    rates: requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond },
+    ...(adaptive instanceof AdaptiveRateCore && adaptive.reading(now)),
   };
 }
 

@@ -26,7 +26,8 @@ export function adaptationOf(fact: CoreFact): Said | undefined {
     case 'decelerated':
     case 'reaccelerated':
     case 'ceilingReset':
-    case 'limitAdapted': {
+    case 'limitAdapted':
+    case 'rateAdapted': {
       const { kind, from, to } = fact;
       return { [ATTRIBUTES.state]: kind, [ATTRIBUTES.from]: from, [ATTRIBUTES.to]: to };
     }

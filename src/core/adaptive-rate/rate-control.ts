@@ -1,5 +1,5 @@
 import type { Random } from '../../model/clock.ts';
-import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import type { LimitUnit, ReportedLimit, Verdict } from '../../model/feedback.ts';
 import type { SentAttempt } from './attempt.ts';
 import { Dimension, type RateOrigin } from './dimension.ts';
 import { Outage } from './outage.ts';
@@ -8,6 +8,8 @@ import { Outage } from './outage.ts';
 export const DEFAULT_START_PER_SECOND = 2;
 /** The least that can be learned: a request in half a minute. */
 const FLOOR_PER_MS = 1 / 30_000;
+/** What a longer window allows may be used at once. */
+const LONGEST_WINDOW_MS = 3_600_000;
 /** How long a rate is good for without being asked again: it changes while one waits. */
 const REASK_MS = 1_000;
 /** After a rejection that names no wait, the longest that the next waits. */
@@ -173,15 +175,13 @@ export class RateControl {
     now: number,
   ): void {
     if (limits === undefined) return;
-    for (const limit of limits) {
-      if (limit.unit === 'requests') this.#requests.reported(limit, sending, isAccepted, now);
-      else if (limit.unit === 'tokens') {
-        this.#countTokens(now);
-        if (sending.tokens !== undefined) {
-          this.#tokens?.reported(limit, sending.tokens, isAccepted, now);
-        }
-      }
-    }
+    const requests = shortestOf(limits, 'requests');
+    if (requests !== undefined) this.#requests.reported(requests, sending, isAccepted, now);
+    const tokens = shortestOf(limits, 'tokens');
+    if (tokens === undefined) return;
+    this.#countTokens(now);
+    const inTokens = sending.tokens;
+    if (inTokens !== undefined) this.#tokens?.reported(tokens, inTokens, isAccepted, now);
   }
 
   #settle({ tokens, estimate }: Sending, used: number): void {
@@ -214,6 +214,21 @@ export class RateControl {
     this.#requests.skip(lastedMs, at);
     this.#tokens?.skip(lastedMs, at);
   }
+}
+
+/** Of several limits on one thing the one with the shortest window: that of a day paces nobody. */
+function shortestOf(limits: readonly ReportedLimit[], unit: LimitUnit): ReportedLimit | undefined {
+  let shortest: ReportedLimit | undefined;
+  for (const limit of limits) {
+    if (limit.unit !== unit || windowOf(limit) > LONGEST_WINDOW_MS) continue;
+    if (shortest === undefined || windowOf(limit) < windowOf(shortest)) shortest = limit;
+  }
+  return shortest;
+}
+
+/** 0: not told. */
+function windowOf({ windowMs = 0 }: ReportedLimit): number {
+  return windowMs;
 }
 
 function stateOf({ ratePerMs, origin, ceilingPerMs }: Dimension) {
