@@ -15,30 +15,48 @@ export interface Cell {
 /** By scenario, then by client. */
 export type Cells = Readonly<Record<string, Readonly<Partial<Record<ClientName, Cell>>>>>;
 
-export interface Results {
-  readonly cells: Cells;
-  /** By `scenario client seed`: why there is no figure. */
-  readonly failures: Readonly<Record<string, string>>;
+export function cellsOf(jobs: readonly Job[], answers: readonly Answer[]): Cells {
+  const runs = jobs.map((_, index) => {
+    const answer = answers[index];
+    return answer?.status === 'ok' && answer.kind === 'goodput' ? answer.run : undefined;
+  });
+  return byCell(jobs, runs, cellOf);
 }
 
-export function collect(jobs: readonly Job[], answers: readonly Answer[]): Results {
-  const runs = new Map<string, Map<ClientName, CellRun[]>>();
+/** One figure for each scenario and client, of the runs with all seeds. */
+export function byCell<R, F>(
+  jobs: readonly Job[],
+  runs: readonly (R | undefined)[],
+  figureOf: (runs: readonly R[]) => F,
+): Record<string, Partial<Record<ClientName, F>>> {
+  const groups = new Map<string, Map<ClientName, R[]>>();
+  jobs.forEach(({ scenario, client }, index) => {
+    const run = runs[index];
+    if (run === undefined) return;
+    const row = groups.get(scenario.name) ?? new Map<ClientName, R[]>();
+    groups.set(scenario.name, row);
+    row.set(client, [...(row.get(client) ?? []), run]);
+  });
+  const rows = [...groups].map(([scenario, row]) => {
+    const figures: Partial<Record<ClientName, F>> = {};
+    for (const [client, of] of row) figures[client] = figureOf(of);
+    return [scenario, figures] as const;
+  });
+  return Object.fromEntries(rows);
+}
+
+/** By `scenario client seed`: why there is no figure. */
+export function failuresOf(
+  jobs: readonly Job[],
+  answers: readonly Answer[],
+): Record<string, string> {
   const failures: Record<string, string> = {};
   jobs.forEach(({ scenario, client, seed }, index) => {
     const answer = answers[index];
-    if (answer?.status !== 'ok') {
-      failures[`${scenario.name} ${client} ${seed}`] = answer?.reason ?? 'the thread ended';
-      return;
-    }
-    const row = runs.get(scenario.name) ?? new Map<ClientName, CellRun[]>();
-    runs.set(scenario.name, row);
-    row.set(client, [...(row.get(client) ?? []), answer.run]);
+    if (answer?.status === 'ok') return;
+    failures[`${scenario.name} ${client} ${seed}`] = answer?.reason ?? 'the thread ended';
   });
-  const cells = [...runs].map(([scenario, row]) => [
-    scenario,
-    Object.fromEntries([...row].map(([client, of]) => [client, cellOf(of)])),
-  ]);
-  return { cells: Object.fromEntries(cells), failures };
+  return failures;
 }
 
 /** Runs weigh the same, but for rejections, which are counted over all of them. */
@@ -61,6 +79,6 @@ export function cellOf(runs: readonly CellRun[]): Cell {
   };
 }
 
-function round(value: number, digits: number): number {
+export function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }

@@ -15,7 +15,7 @@ export interface ClientContext {
    * @throws ProviderError with `status` and `headers`
    */
   send(prompt: Prompt): Promise<AnswerWithHeaders>;
-  /** The client has given a prompt up; another takes its place. */
+  /** The client has given a prompt up; it is handed over again. */
   lost(prompt: Prompt): void;
   /** The client has ended for good, which fails the run. */
   failed(error: unknown): void;
@@ -23,7 +23,7 @@ export interface ClientContext {
   waitMs(prompt: Prompt): number;
 }
 
-/** Takes a prompt over. It has to send it, again and again, until it was answered well, or is lost. */
+/** Takes a prompt over, to send it, again and again, until it was answered well, or is lost. */
 export type HandOver = (prompt: Prompt) => void;
 
 /**

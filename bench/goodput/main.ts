@@ -1,30 +1,60 @@
 /** Measures how full clients keep a provider, and how often they are turned away: see README.md. */
-import { collect } from './cells.ts';
-import { readOptions, USAGE, UsageError } from './options.ts';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { cellsOf, failuresOf } from './cells.ts';
+import { dominated } from './dominated.ts';
+import { finishesOf, ratiosOf } from './finish.ts';
+import type { Answer, Job } from './job.ts';
+import { type Options, readOptions, USAGE, UsageError } from './options.ts';
 import { runJobs } from './pool.ts';
-import { printReport } from './report.ts';
+import { printDominated, printFinish, printHead, printTables } from './report.ts';
+import { chart } from './svg.ts';
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
-  const { scenarios, clients, seeds, threads } = options;
+  const { scenarios, clients, seeds, threads, kind } = options;
   const jobs = scenarios.flatMap((scenario) =>
-    clients.flatMap((client) => seeds.map((seed) => ({ scenario, client, seed }))),
+    clients.flatMap((client) => seeds.map((seed) => ({ scenario, client, seed, kind }))),
   );
   const startMs = performance.now();
   const answers = await runJobs(jobs, threads, (done) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${jobs.length} runs`);
   });
-  const results = collect(jobs, answers);
-  printReport(options, results);
   const seconds = (performance.now() - startMs) / 1000;
+  printHead(options);
+  const figures =
+    kind === 'finish'
+      ? reportFinish(jobs, answers, options)
+      : reportGoodput(jobs, answers, options);
   console.log(`\n${jobs.length} runs took ${seconds.toFixed(1)} s`);
-  for (const [name, reason] of Object.entries(results.failures)) {
+  const failures = failuresOf(jobs, answers);
+  for (const [name, reason] of Object.entries(failures)) {
     console.log(`\n${name} failed: ${reason}`);
     process.exitCode = 1;
   }
   if (options.json) {
-    console.log(`\n${JSON.stringify({ ...results, seeds, node: process.version })}`);
+    console.log(`\n${JSON.stringify({ ...figures, failures, seeds, node: process.version })}`);
   }
+}
+
+function reportGoodput(jobs: readonly Job[], answers: readonly Answer[], options: Options): object {
+  const { scenarios, clients } = options;
+  const cells = cellsOf(jobs, answers);
+  const found = dominated(cells);
+  printTables(options, cells);
+  printDominated(found);
+  mkdirSync(dirname(options.chart), { recursive: true });
+  const names = scenarios.map(({ name }) => name);
+  writeFileSync(options.chart, chart(names, clients, cells));
+  console.log(`\nThe chart is in ${options.chart}`);
+  return { cells, dominated: found };
+}
+
+function reportFinish(jobs: readonly Job[], answers: readonly Answer[], options: Options): object {
+  const finish = finishesOf(jobs, answers);
+  const ratios = ratiosOf(finish);
+  printFinish(options, finish, ratios);
+  return { finish, ratios };
 }
 
 /** `parseArgs` throws TypeErrors whose codes say that the arguments are at fault. */

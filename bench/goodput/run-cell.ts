@@ -21,7 +21,7 @@ export interface CellRun {
   readonly successes: number;
   /** Attempts that were turned away with 429 or 503. */
   readonly rejected: number;
-  /** Prompts that the client gave up. */
+  /** How often the client gave a prompt up, which was handed over to it again. */
   readonly lost: number;
   /** Median of the time from a prompt's handing over to the attempt that was answered well. */
   readonly waitP50Ms: number;
@@ -36,18 +36,54 @@ function streamSeed(seed: number, stream: keyof typeof STREAMS, index = 0): numb
   return seed * 1_000_003 + STREAMS[stream] * 1009 + index;
 }
 
+/** How long a client took over all its prompts. */
+export interface FinishRun {
+  /** From the start to the last answer, in milliseconds; undefined: it was not there in time. */
+  readonly finishedMs: number | undefined;
+  readonly successes: number;
+  readonly rejected: number;
+}
+
+/** A client that needs longer than this is not waited for. */
+const MOST_TO_FINISH_MS = 3_600_000;
+/** How often a run looks whether it has finished. */
+const LOOK_MS = 1000;
+
 /** @throws what the client throws while it is handed prompts, or while its timers fire */
-export async function runCell(scenario: Scenario, client: Client, seed: number): Promise<CellRun> {
+export function runCell(scenario: Scenario, client: Client, seed: number): Promise<CellRun> {
+  return inCell(scenario, client, seed, undefined, async (cell, time) => {
+    // The window that opens at the very end does not count.
+    await time.runUntil(scenario.seconds * 1000 - 1);
+    return cell.result();
+  });
+}
+
+/** Hands over the backlog, and no more. @throws as `runCell` does */
+export function runToFinish(scenario: Scenario, client: Client, seed: number): Promise<FinishRun> {
+  return inCell(scenario, client, seed, scenario.backlog, async (cell, time) => {
+    for (let atMs = 0; !cell.isFinished && atMs < MOST_TO_FINISH_MS; atMs += LOOK_MS) {
+      await time.runUntil(atMs);
+    }
+    const { successes, rejected } = cell.result();
+    return { finishedMs: cell.isFinished ? cell.lastAnswerMs : undefined, successes, rejected };
+  });
+}
+
+async function inCell<R>(
+  scenario: Scenario,
+  client: Client,
+  seed: number,
+  supply: number | undefined,
+  use: (cell: Cell, time: VirtualTime) => Promise<R>,
+): Promise<R> {
   const start = await client.load();
   const time = client.usesGlobals
     ? globalTime(seededRandom(streamSeed(seed, 'client')))
     : manualTime();
   try {
-    const cell = new Cell(scenario, client, seed, time);
+    const cell = new Cell(scenario, client, seed, time, supply);
     for (let worker = 0; worker < scenario.workers; worker++) cell.open(start, worker);
-    // The window that opens at the very end does not count.
-    await time.runUntil(scenario.seconds * 1000 - 1);
-    return cell.result();
+    return await use(cell, time);
   } finally {
     time.end();
   }
@@ -61,16 +97,26 @@ class Cell {
   readonly #nextPrompt: () => Prompt;
   readonly #handedAt = new Map<Prompt, number>();
   readonly #waitsMs: number[] = [];
+  /** Prompts that there are yet to hand over. */
+  #supply: number;
   #tokens = 0;
+  #lastAnswerMs = 0;
   #lost = 0;
   #error: unknown;
 
-  constructor(scenario: Scenario, client: Client, seed: number, time: VirtualTime) {
+  constructor(
+    scenario: Scenario,
+    client: Client,
+    seed: number,
+    time: VirtualTime,
+    supply = Number.POSITIVE_INFINITY,
+  ) {
     const { others, provider, prompts, seconds } = scenario;
     const { headers = 'openai', ...options } = provider;
     this.#scenario = scenario;
     this.#seed = seed;
     this.#time = time;
+    this.#supply = supply;
     this.#nextPrompt = promptSource(prompts, seededRandom(streamSeed(seed, 'prompts')));
     this.#provider = createProvider({
       ...options,
@@ -86,6 +132,8 @@ class Cell {
   open(start: Awaited<ReturnType<Client['load']>>, worker: number): void {
     const { backlog, workers } = this.#scenario;
     const hand = () => {
+      if (this.#supply === 0) return;
+      this.#supply--;
       const prompt = this.#nextPrompt();
       this.#handedAt.set(prompt, this.#time.clock.now());
       handOver(prompt);
@@ -97,8 +145,7 @@ class Cell {
       send: (prompt) => this.#send(prompt, hand),
       lost: (prompt) => {
         this.#lost++;
-        this.#handedAt.delete(prompt);
-        queueMicrotask(hand);
+        queueMicrotask(() => handOver(prompt));
       },
       failed: (error) => {
         this.#error ??= error;
@@ -107,6 +154,15 @@ class Cell {
     };
     const handOver = start(context);
     for (let index = 0; index < Math.ceil(backlog / workers); index++) hand();
+  }
+
+  /** Whether every prompt was answered. */
+  get isFinished(): boolean {
+    return this.#supply === 0 && this.#handedAt.size === 0;
+  }
+
+  get lastAnswerMs(): number {
+    return this.#lastAnswerMs;
   }
 
   result(): CellRun {
@@ -134,6 +190,7 @@ class Cell {
     });
     const handedAt = this.#handedAt.get(prompt);
     if (handedAt !== undefined) {
+      this.#lastAnswerMs = this.#time.clock.now();
       this.#waitsMs.push(sentAt - handedAt);
       this.#handedAt.delete(prompt);
       // The client hears of the answer before it is given the next prompt.

@@ -51,7 +51,7 @@ export interface ScenarioOptions {
   readonly workers?: number;
   /**
    * Prompts that were handed over and are not answered, in all, an integer >= 1: an answer brings
-   * the next. Default: a minute's capacity, at least 100.
+   * the next. Default: a minute's capacity, but at least 100 and at most 2000.
    */
   readonly backlog?: number;
   readonly provider: ScenarioProvider;
@@ -91,7 +91,7 @@ export function complete(options: ScenarioOptions): Scenario {
     about: options.about,
     seconds,
     workers,
-    backlog: options.backlog ?? Math.max(100, Math.ceil(60 * perSecond)),
+    backlog: options.backlog ?? Math.min(2000, Math.max(100, Math.ceil(60 * perSecond))),
     provider,
     others: options.others,
     prompts,

@@ -93,13 +93,13 @@ const options: readonly ScenarioOptions[] = [
   {
     name: 'slow30',
     about: '30 requests a minute in a sliding window, for half an hour',
-    seconds: 1800,
+    seconds: 1200,
     provider: { limits: [slow] },
   },
   {
     name: 'slow30halve',
     about: 'the same, halved from 600 to 1200 s',
-    seconds: 1800,
+    seconds: 1200,
     provider: {
       limits: [slow],
       capacity: [
@@ -110,8 +110,8 @@ const options: readonly ScenarioOptions[] = [
   },
   {
     name: 'fast300',
-    about: '300 requests/s in a token bucket that holds 1 s, answers within a second, for 3 min',
-    seconds: 180,
+    about: '300 requests/s in a token bucket that holds 1 s, answers within a second, for 2 min',
+    seconds: 120,
     provider: { limits: [fast(300)], latency: QUICK },
   },
   {

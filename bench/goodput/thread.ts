@@ -2,15 +2,17 @@
 import { parentPort } from 'node:worker_threads';
 import { clients } from './clients/index.ts';
 import type { Answer, Job } from './job.ts';
-import { runCell } from './run-cell.ts';
+import { runCell, runToFinish } from './run-cell.ts';
 
 parentPort?.on('message', async (job: Job) => {
   parentPort?.postMessage(await answer(job));
 });
 
-async function answer({ scenario, client, seed }: Job): Promise<Answer> {
+async function answer({ scenario, client, seed, kind }: Job): Promise<Answer> {
   try {
-    return { status: 'ok', run: await runCell(scenario, clients[client], seed) };
+    return kind === 'goodput'
+      ? { status: 'ok', kind, run: await runCell(scenario, clients[client], seed) }
+      : { status: 'ok', kind, run: await runToFinish(scenario, clients[client], seed) };
   } catch (error) {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { status: 'failed', reason };

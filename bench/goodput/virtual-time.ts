@@ -12,6 +12,9 @@ export interface VirtualTime {
   end(): void;
 }
 
+/** What wall clocks say at the start: no client may take it for no time at all. */
+const START_WALL_MS = Date.UTC(2025, 0, 1);
+
 /** For clients that are given a clock. */
 export function manualTime(): VirtualTime {
   const clock = new ManualClock();
@@ -24,7 +27,7 @@ export function manualTime(): VirtualTime {
  */
 export function globalTime(random: Random): VirtualTime {
   const fake = FakeTimers.install({
-    now: 0,
+    now: START_WALL_MS,
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
     // Clients that fire a timer again and again at one instant are not the ones measured here.
     loopLimit: 1_000_000,
@@ -32,7 +35,7 @@ export function globalTime(random: Random): VirtualTime {
   const chance = Math.random;
   Math.random = random;
   const clock: Clock = {
-    now: () => fake.now,
+    now: () => fake.now - START_WALL_MS,
     setTimer: (callback, delayMs) => {
       const timer = fake.setTimeout(callback, Math.ceil(delayMs));
       return { cancel: () => fake.clearTimeout(timer) };
@@ -44,7 +47,7 @@ export function globalTime(random: Random): VirtualTime {
       let isOver = false;
       fake.setTimeout(() => {
         isOver = true;
-      }, atMs - fake.now);
+      }, atMs - clock.now());
       await settle();
       while (!isOver) {
         fake.next();

@@ -2,7 +2,7 @@
  * A model of the `adaptive` retry mode of the AWS SDKs: the rate limiter of the Smithy retry
  * specification (a token bucket whose rate follows CUBIC, RFC 9438, after the measured rate of
  * sending), before the attempts of its standard mode. Sources: the SDK reference guide, "Retry
- * behavior"; @smithy/util-retry and botocore.retries for the constants. Times in seconds.
+ * behavior"; @smithy/util-retry 4.6 for the constants. Times in seconds.
  */
 import type { Clock } from 'headgate';
 import pLimit from 'p-limit';
@@ -29,6 +29,7 @@ const RETRY_COST = 5;
 
 class RateLimiter {
   readonly #clock: Clock;
+  readonly #startSeconds: number;
   #isEnabled = false;
   #fillRate = 0;
   #maxCapacity = 0;
@@ -40,8 +41,10 @@ class RateLimiter {
   #lastMaxRate = 0;
   #throttledAt: number;
 
-  constructor(clock: Clock) {
+  /** @param startSeconds what wall clocks say at the start: the rate is measured by them */
+  constructor(clock: Clock, startSeconds: number) {
     this.#clock = clock;
+    this.#startSeconds = startSeconds;
     this.#refilledAt = this.#throttledAt = this.#now();
     this.#measuredAt = Math.floor(this.#now());
   }
@@ -49,8 +52,12 @@ class RateLimiter {
   async take(): Promise<void> {
     if (!this.#isEnabled) return;
     this.#refill();
-    const missing = 1 - this.#capacity;
-    if (missing > 0) await sleep(this.#clock, (missing / this.#fillRate) * 1000);
+    while (this.#capacity < 1) {
+      const missingMs = ((1 - this.#capacity) / this.#fillRate) * 1000;
+      // The platform's timers take whole milliseconds.
+      await sleep(this.#clock, Math.ceil(missingMs));
+      this.#refill();
+    }
     this.#capacity -= 1;
   }
 
@@ -96,12 +103,12 @@ class RateLimiter {
   }
 
   #now(): number {
-    return this.#clock.now() / 1000;
+    return this.#startSeconds + this.#clock.now() / 1000;
   }
 }
 
 export function aws({ clock, random, scenario, send, lost }: ClientContext): HandOver {
-  const limiter = new RateLimiter(clock);
+  const limiter = new RateLimiter(clock, random());
   // Connections of the HTTP agent.
   const limit = pLimit(documented(scenario).inFlight);
   let retryTokens = RETRY_TOKENS;

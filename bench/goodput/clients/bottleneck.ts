@@ -1,4 +1,4 @@
-/** Bottleneck in the two ways its README shows for rates: a reservoir, and a least time between jobs. */
+/** Bottleneck in the ways its README shows for rates: two kinds of reservoir, and a least time between jobs. */
 import Bottleneck from 'bottleneck';
 import type { ClientContext, HandOver } from '../client.ts';
 import type { Prompt } from '../prompts.ts';
@@ -8,18 +8,23 @@ import { fullJitter } from './helpers.ts';
 const BASE_MS = 1000;
 const MOST_MS = 30_000;
 /** Bottleneck asks for a multiple of this. */
-const REFRESH_STEP_MS = 250;
+const STEP_MS = 250;
 
-/** @param kind `reservoir`: a window's worth at once. `paced`: evenly, at the documented rate */
+type Kind = 'reservoir' | 'bucket' | 'paced';
+
+/**
+ * @param kind `reservoir`: a window's worth at once. `bucket`: a reservoir that holds a second's
+ * worth and is filled up bit by bit. `paced`: evenly, at the documented rate
+ */
 export const bottleneck =
-  (kind: 'reservoir' | 'paced') =>
+  (kind: Kind) =>
   ({ random, scenario, send, lost }: ClientContext): HandOver => {
     const told = documented(scenario);
     const isWeighed = kind === 'reservoir' && told.limits[0]?.unit === 'tokens';
     const limiter = new Bottleneck({
       // Weights count there, too, and tokens are no slots.
       ...(!isWeighed && { maxConcurrent: told.inFlight }),
-      ...(kind === 'reservoir' ? reservoir(told) : { minTime: 1000 / told.perSecond }),
+      ...SETTINGS[kind](told),
     });
     limiter.on('failed', (_error, { retryCount }) =>
       fullJitter(random, retryCount + 1, BASE_MS, MOST_MS),
@@ -30,15 +35,27 @@ export const bottleneck =
     };
   };
 
-function reservoir({ limits: [limit] }: Documented) {
-  if (limit === undefined) return {};
-  const amount = Math.floor(limit.limit);
-  return {
-    reservoir: amount,
-    reservoirRefreshAmount: amount,
-    reservoirRefreshInterval: Math.ceil(limit.windowMs / REFRESH_STEP_MS) * REFRESH_STEP_MS,
-  };
-}
+const SETTINGS: Readonly<Record<Kind, (told: Documented) => Bottleneck.ConstructorOptions>> = {
+  reservoir: ({ limits: [limit] }) => {
+    if (limit === undefined) return {};
+    const amount = Math.floor(limit.limit);
+    return {
+      reservoir: amount,
+      reservoirRefreshAmount: amount,
+      reservoirRefreshInterval: Math.ceil(limit.windowMs / STEP_MS) * STEP_MS,
+    };
+  },
+  bucket: ({ perSecond }) =>
+    Number.isFinite(perSecond)
+      ? {
+          reservoir: Math.floor(perSecond),
+          reservoirIncreaseAmount: Math.max(1, Math.floor(perSecond)),
+          reservoirIncreaseMaximum: Math.max(1, Math.floor(perSecond)),
+          reservoirIncreaseInterval: 1000,
+        }
+      : {},
+  paced: ({ perSecond }) => ({ minTime: 1000 / perSecond }),
+};
 
 function tokensOf({ messages, max_tokens }: Prompt): number {
   return messages.reduce((sum, { content }) => sum + content.length / 4, max_tokens);

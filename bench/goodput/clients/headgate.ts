@@ -6,8 +6,11 @@ import type { ClientContext, HandOver } from '../client.ts';
 import type { Prompt } from '../prompts.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** `headers` and `unknown` differ in what the provider tells them, not in their options. */
-export type Mode = 'unknown' | 'headers' | 'known';
+/**
+ * `plain`: no options at all. `headers` and `unknown` differ in what the provider tells them, not in
+ * their options.
+ */
+export type Mode = 'plain' | 'unknown' | 'headers' | 'known';
 
 /** What a user who knows so much would say. */
 export function headgateOptions(scenario: Scenario, mode: Mode): ThrottleOptions<Prompt> {

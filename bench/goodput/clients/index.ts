@@ -2,6 +2,12 @@
 import type { Client } from '../client.ts';
 
 export const clients = {
+  'headgate-plain': {
+    about: 'throttle() without any options, where answers carry what headers there are',
+    knows: 'headers',
+    usesGlobals: false,
+    load: async () => (await import('./headgate.ts')).headgate('plain'),
+  },
   'headgate-unknown': {
     about: 'throttle(), told nothing',
     knows: 'nothing',
@@ -80,6 +86,12 @@ export const clients = {
     usesGlobals: true,
     load: async () => (await import('./bottleneck.ts')).bottleneck('paced'),
   },
+  'bottleneck-bucket': {
+    about: 'Bottleneck with a reservoir that fills up by the second; given the documented limits',
+    knows: 'limits',
+    usesGlobals: true,
+    load: async () => (await import('./bottleneck.ts')).bottleneck('bucket'),
+  },
   omniscient: {
     about: 'knows the state of the provider: the bound',
     knows: 'everything',
@@ -95,3 +107,10 @@ export function isClientName(name: string): name is ClientName {
 }
 
 export const clientNames: readonly ClientName[] = Object.keys(clients).filter(isClientName);
+
+const FINISH_ONLY: readonly ClientName[] = ['headgate-plain', 'bottleneck-bucket'];
+
+/** Who is in the table of goodput unless others are asked for. */
+export const tableClients: readonly ClientName[] = clientNames.filter(
+  (name) => !FINISH_ONLY.includes(name),
+);

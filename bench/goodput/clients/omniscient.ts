@@ -12,14 +12,16 @@ const SECOND_MS = 1000;
 export function omniscient({ clock, scenario, send, waitMs }: ClientContext): HandOver {
   const queue = new Set<Prompt>();
   const areAlike = scenario.prompts.sigma === 0;
+  const { concurrency, limits = [] } = scenario.provider;
+  const answersMakeRoom =
+    concurrency !== undefined || limits.some(({ charge = 'upfront' }) => charge !== 'upfront');
   let timer: Timer | undefined;
 
   function attempt(prompt: Prompt): void {
     queue.delete(prompt);
     // Room can be lost to another worker within the same instant.
-    send(prompt)
-      .catch(() => queue.add(prompt))
-      .then(sendAll);
+    const sent = send(prompt).catch(() => hand(prompt));
+    if (answersMakeRoom) sent.then(sendAll);
   }
 
   function sendAll(): void {
@@ -35,8 +37,12 @@ export function omniscient({ clock, scenario, send, waitMs }: ClientContext): Ha
     timer = queue.size > 0 ? clock.setTimer(sendAll, shortestMs) : undefined;
   }
 
-  return (prompt) => {
+  function hand(prompt: Prompt): void {
     queue.add(prompt);
-    sendAll();
-  };
+    const needMs = waitMs(prompt);
+    if (needMs === 0) attempt(prompt);
+    else if (queue.size === 1) sendAll();
+  }
+
+  return hand;
 }
