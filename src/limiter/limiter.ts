@@ -318,7 +318,7 @@ export class Limiter {
     const isLate = !isNeeded && !first.needsTickets;
     if (isLate && options === undefined) return undefined;
     const { bytes = 0, tokens = intake.tokensOf(value, bytes), costs } = said;
-    if (isLate && this.#engine.canBeSent({ bytes, tokens, costs })) return undefined;
+    if (isLate && this.#engine.refusal({ bytes, tokens, costs }) === undefined) return undefined;
     const now = intake.clock.now();
     return intake.ticket(value, Math.ceil(bytes), Math.ceil(tokens), now, said);
   }
