@@ -18,8 +18,8 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
   /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
   readonly #resolve: (value: R | Promise<never>) => void;
   /**
-   * Until it has landed: a call that has waited long is in the old generation of the garbage
-   * collector, and would keep its flight alive until that is collected.
+   * Where it can be aborted, and until it has landed: a call that has waited long is in the old
+   * generation of the garbage collector, which minds each young thing that is known there.
    */
   #flight: Flight<Task<R>, R> | undefined = undefined;
 
@@ -52,8 +52,9 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
   }
 
   protected arrived(ticket: Ticket<Task<R>>): void {
-    this.#flight = new Flight(ticket, this.route.dispatcher, this);
-    this.#flight.send();
+    const flight = new Flight(ticket, this.route.dispatcher, this);
+    if (this.isAbortable) this.#flight = flight;
+    flight.send();
   }
 
   protected failed(reason: unknown): void {

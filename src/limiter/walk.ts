@@ -115,6 +115,11 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
     else if (this.#waitsAt !== undefined && !this.#isTurn) this.route.intake.abandoned(1);
   }
 
+  /** Whether its user may still abort it. */
+  protected get isAbortable(): boolean {
+    return this.#listening !== undefined;
+  }
+
   /** The request has ended: there is nothing to abort any more. */
   protected end(): void {
     this.#ticket = undefined;
