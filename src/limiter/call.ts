@@ -24,13 +24,12 @@ export class Call<R> extends Walk<Task<R>, CallRoute<R>> implements Deck<Task<R>
   #flight: Flight<Task<R>, R> | undefined = undefined;
 
   constructor(
-    task: Task<R>,
     ticket: Ticket<Task<R>> | undefined,
     route: CallRoute<R>,
     resolve: (value: R | Promise<never>) => void,
     said?: Said,
   ) {
-    super(task, ticket, route, said);
+    super(ticket, route, said);
     this.#resolve = resolve;
   }
 

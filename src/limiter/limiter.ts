@@ -155,7 +155,7 @@ export class Limiter {
     // One route serves tasks of every type: what a task returns is handed on untouched.
     const route = this.#way as unknown as CallRoute<R>;
     return new Promise((resolve) => {
-      new Call(task, ticket, route, resolve, options).start(options?.signal);
+      new Call(ticket, route, resolve, options).start(task, options?.signal);
     });
   }
 
@@ -192,7 +192,7 @@ export class Limiter {
     const ticket = this.#ticketOf(undefined, options);
     return new Promise((resolve, reject) => {
       const { signal } = options ?? {};
-      new Acquisition(ticket, this.#way, resolve, reject, options).start(signal);
+      new Acquisition(ticket, this.#way, resolve, reject, options).start(undefined, signal);
     });
   }
 
