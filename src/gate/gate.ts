@@ -159,7 +159,11 @@ export class Gate<C extends Core = Core> implements Lender {
         this.#busy = true;
         const ticket = this.#head();
         if (ticket === undefined) continue;
-        if (this.core.isFull && ticket.outcome === undefined && ticket.refusal === undefined) {
+        if (
+          this.core.isFull &&
+          ticket.outcome === undefined &&
+          !isDead(ticket, this.#queue.owner)
+        ) {
           this.#queue.replace(ticket);
           ticket.rounds += 1;
           this.#waker.cancel();
