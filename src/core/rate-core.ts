@@ -132,11 +132,12 @@ export class RateCore implements Core<Reservation> {
   /** The same array for requests that cost the same, one after the other. */
   #expectedOf(demand: Demand): Costs {
     const { names } = this.limits;
-    let expected = this.#expected;
+    const last = this.#expected;
+    let expected = last;
     for (let index = 0; index < names.length; index += 1) {
       const amount = expectedOf(names[index] as string, demand);
       if (amount === expected[index]) continue;
-      if (expected === this.#expected) expected = expected.slice();
+      if (expected === last) expected = last.slice();
       expected[index] = amount;
     }
     this.#expected = expected;

@@ -6,7 +6,7 @@ import { type Lender, type Receiver, Ticket } from '../model/ticket.ts';
 import { Fifo } from './fifo.ts';
 import { handOver, reportLater } from './handover.ts';
 import type { Queue } from './queue/queue.ts';
-import type { GateRules, OnWaited } from './rules.ts';
+import type { GateRules, WaitListener } from './rules.ts';
 import { Waker } from './waker.ts';
 
 /** What every gate tells of its queue, beside what its core tells. */
@@ -31,7 +31,7 @@ const NO_RULES: GateRules = {};
 export class Gate<C extends Core = Core> implements Lender {
   readonly kind: GateKind;
   readonly core: C;
-  onWaited: OnWaited | undefined = undefined;
+  listener: WaitListener | undefined = undefined;
   readonly #clock: Clock;
   readonly #probe: Probe | undefined;
   readonly #rules: GateRules;
@@ -113,7 +113,7 @@ export class Gate<C extends Core = Core> implements Lender {
    */
   enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
     const now = this.#clock.now();
-    const error = this.#rules.door?.();
+    const error = this.#rules.door?.turnsAway();
     if (error === undefined && !this.#isFree) return this.#wait(item, receiver, now);
     const ticket = receiver.ticketOf?.(item, now);
     if (error !== undefined) ticket?.refuse(error);
@@ -159,7 +159,11 @@ export class Gate<C extends Core = Core> implements Lender {
         this.#busy = true;
         const ticket = this.#head();
         if (ticket === undefined) continue;
-        if (this.core.isFull && ticket.outcome === undefined && ticket.refusal === undefined) {
+        if (
+          this.core.isFull &&
+          ticket.outcome === undefined &&
+          !isDead(ticket, this.#queue.owner)
+        ) {
           this.#queue.replace(ticket);
           ticket.rounds += 1;
           this.#waker.cancel();
@@ -213,7 +217,7 @@ export class Gate<C extends Core = Core> implements Lender {
       if (refusal === undefined) this.#admit(ticket, now);
       ticket.waited(waitKind, waitMs, rounds);
       this.#probe?.admitted?.(ticket, waitKind, waitMs, rounds);
-      this.onWaited?.(waitKind, waitMs, rounds);
+      this.listener?.waited(waitKind, waitMs, rounds);
     }
     // Gone while others were told: it has counted this request among those that left.
     if (owner.gone) return;
@@ -232,7 +236,7 @@ export class Gate<C extends Core = Core> implements Lender {
   /** A refused request passes for nothing; a newcomer may be refused before it waits. */
   #isTurnedAway(ticket: Ticket): boolean {
     if (this.#rules.door !== undefined && ticket.attempts === 0) {
-      const error = this.#rules.door();
+      const error = this.#rules.door.turnsAway();
       if (error !== undefined) ticket.refuse(error);
     }
     return ticket.refusal !== undefined;

@@ -14,9 +14,18 @@ export interface GateRules {
   readonly room?: Room;
   /** Bounds the time that requests wait. */
   readonly timeouts?: Timeouts;
-  /** Asked of each newcomer: the error with which it is turned away, or undefined. */
-  readonly door?: (() => Error | undefined) | undefined;
+  /** Asked of each newcomer. */
+  readonly door?: Door | undefined;
 }
 
-/** Told of each request that has waited. Must not throw. */
-export type OnWaited = (gate: GateKind, waitMs: number, rounds: number) => void;
+/** Whoever may turn newcomers away before they wait. */
+export interface Door {
+  /** The error with which the newcomer is turned away; undefined: it may come in. */
+  turnsAway(): Error | undefined;
+}
+
+/** Whoever minds how long requests have waited. */
+export interface WaitListener {
+  /** A request has waited. Must not throw. */
+  waited(gate: GateKind, waitMs: number, rounds: number): void;
+}

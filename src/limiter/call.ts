@@ -21,19 +21,18 @@ export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements De
   /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
   #resolve: (value: R | Promise<never>) => void;
   /**
-   * Until it has landed: a call that has waited long is in the old generation of the garbage
-   * collector, and would keep its flight alive until that is collected.
+   * Where it can be aborted, and until it has landed: a call that has waited long is in the old
+   * generation of the garbage collector, which minds each young thing that is known there.
    */
   #flight: Flight<T, R> | undefined = undefined;
 
   constructor(
-    task: T,
     ticket: Ticket<T> | undefined,
     route: CallRoute<R, T>,
     resolve: (value: R | Promise<never>) => void,
     said?: Said,
   ) {
-    super(task, ticket, route, said);
+    super(ticket, route, said);
     this.#resolve = resolve;
   }
 
@@ -58,8 +57,9 @@ export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements De
   }
 
   protected arrived(ticket: Ticket<T>): void {
-    this.#flight = new Flight(ticket, this.route.dispatcher, this);
-    this.#flight.send();
+    const flight = new Flight(ticket, this.route.dispatcher, this);
+    if (this.isAbortable) this.#flight = flight;
+    flight.send();
   }
 
   protected failed(reason: unknown): void {

@@ -25,7 +25,7 @@ export interface LimiterProgress extends ProgressSnapshot {
 }
 
 /** What the census asks of the limiter. */
-interface Counted {
+export interface Counted {
   /** Requests that hold a slot. */
   readonly inFlight: number;
   /** Requests that wait, with a ticket or without. */
@@ -102,7 +102,7 @@ export class Census implements Attendance {
     this.#present -= 1;
     this.#counts[outcome] += 1;
     if (this.#progress !== undefined) this.#record(this.#progress, ticket, outcome);
-    if (this.#present === 0 && this.#onEmpty.length > 0) this.#lookIfEmpty();
+    if (this.#onEmpty.length > 0 && this.#present === 0) this.#lookIfEmpty();
   }
 
   abandoned(count: number): void {

@@ -16,17 +16,17 @@ import { isUsual, type RateCore } from '../core/rate-core.ts';
 import { UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { RetryPolicy } from '../core/retry.ts';
 import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
+import type { Door, WaitListener } from '../gate/rules.ts';
 import type { Clock } from '../model/clock.ts';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { Ticket } from '../model/ticket.ts';
 import { surroundings } from '../operators/common-options.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import { type Gates, gatesOf } from '../operators/gates.ts';
 import type { IntakeSurroundings } from '../operators/intake.ts';
 import { readingOf, watchGates } from '../operators/reading.ts';
 import { dispatcherOf, type Project, retryPolicyOf } from '../operators/send-options.ts';
-import { Census, type LimiterProgress } from './census.ts';
+import { Census, type Counted, type LimiterProgress } from './census.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import type { SharedLimits } from './shared-limits.ts';
@@ -46,7 +46,7 @@ export interface GroupSide {
 }
 
 /** What works inside a limiter: its gates, who counts its requests, and what it tells. */
-export class Engine {
+export class Engine implements Counted, Door, WaitListener {
   readonly clock: Clock;
   readonly gates: Gates;
   readonly census: Census;
@@ -77,17 +77,15 @@ export class Engine {
       isPrioritized: true,
       ...(group?.shared && { commons: group.shared.commons }),
       tell: (fact) => this.tell(fact),
-      door: () => this.#closed ?? this.#openCircuit(),
-      onWaited: (gate, waitMs, rounds) => {
-        if (this.#isHeard) this.tell({ kind: 'waited', at: clock.now(), gate, waitMs, rounds });
-      },
+      door: this,
+      listener: this,
     });
     this.#retry = retryPolicyOf(options);
     this.#circuitBreaker = this.gates.attempt.cores.circuitBreaker;
     this.#limits = [this.gates.attempt.cores.rateLimit, group?.shared?.rateLimit].filter(
       (core) => core !== undefined,
     );
-    this.census = new Census(clock, this.#counted(), options, (percent) =>
+    this.census = new Census(clock, this, options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
     this.around = { clock, probe, attendance: this.census, feedback: this.gates.feedback };
@@ -148,9 +146,32 @@ export class Engine {
     return 'running';
   }
 
-  /** Whether a request that is to come fits its limits at all. */
-  canBeSent(demand: Demand): boolean {
-    return impossible(demand, this.#limits) === undefined;
+  /** Requests that hold a slot. */
+  get inFlight(): number {
+    return this.gates.concurrency.core.inFlight;
+  }
+
+  /** Requests that wait, with a ticket or without. */
+  get waiting(): number {
+    return waitingAt(this.gates);
+  }
+
+  get binding(): GateKind | undefined {
+    return bindingOf(this.gates);
+  }
+
+  /** Why a request can never be sent; undefined: it can. */
+  refusal(demand: Demand): Error | undefined {
+    return impossible(demand, this.#limits);
+  }
+
+  /** A limiter that is closed, or whose circuit is open, lets nobody wait. */
+  turnsAway(): Error | undefined {
+    return this.#closed ?? this.#circuitBreaker?.refusalAtTheDoor(this.clock);
+  }
+
+  waited(gate: GateKind, waitMs: number, rounds: number): void {
+    if (this.#isHeard) this.tell({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds });
   }
 
   snapshot(): LimiterSnapshot {
@@ -210,28 +231,6 @@ export class Engine {
 
   get #isHeard(): boolean {
     return this.#events.observed || this.#group?.isHeard() === true;
-  }
-
-  /** Why newcomers are turned away before they wait for a slot. */
-  #openCircuit(): Error | undefined {
-    return this.#circuitBreaker?.refusalAtTheDoor(this.clock);
-  }
-
-  #counted() {
-    const { gates } = this;
-    const limits = this.#limits;
-    return {
-      get inFlight(): number {
-        return gates.concurrency.core.inFlight;
-      },
-      get waiting(): number {
-        return waitingAt(gates);
-      },
-      get binding(): GateKind | undefined {
-        return bindingOf(gates);
-      },
-      refusal: (ticket: Ticket) => impossible(ticket, limits),
-    };
   }
 }
 

@@ -19,13 +19,12 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>> 
   readonly #fork: Fork<T, R>;
 
   constructor(
-    arrival: T,
     way: Way<T, R>,
     index: number,
     slot: Slot<R | Outcome<T, R>> | undefined,
     fork: Fork<T, R>,
   ) {
-    super(arrival, undefined, way);
+    super(undefined, way);
     this.#index = index;
     this.slot = slot;
     this.#fork = fork;
@@ -36,7 +35,7 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>> 
     const { intake, first } = this.route;
     const needsTicket = intake.needsTickets || first.needsTickets;
     if (needsTicket && this.ticketOf(arrival, intake.clock.now()) === undefined) return;
-    this.start();
+    this.start(arrival);
   }
 
   /** An estimator that fails errors the stream, and so aborts this one too. */
@@ -96,7 +95,7 @@ export class Fork<T, R> extends Subscriber<T | Sized<T>> {
     }
     // A Sized is opened by the intake, when its turn comes.
     const slot = this.#departure.reserve();
-    const errand = new Errand(arrival as T, way, this.#arrivals, slot, this);
+    const errand = new Errand(way, this.#arrivals, slot, this);
     this.#arrivals += 1;
     this.#errands.add(errand);
     errand.begin(arrival as T);

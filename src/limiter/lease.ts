@@ -129,7 +129,7 @@ export class Acquisition extends Walk<undefined, LeaseRoute> {
     reject: (reason: unknown) => void,
     said?: Said,
   ) {
-    super(undefined, ticket, route, said);
+    super(ticket, route, said);
     this.#resolve = resolve;
     this.#reject = reject;
   }

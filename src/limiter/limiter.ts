@@ -167,7 +167,7 @@ export class Limiter {
   #call<R, T>(task: T, route: CallRoute<R, T>, options: AcquireOptions | undefined): Promise<R> {
     const ticket = this.#ticketOf(task, options);
     return new Promise((resolve) => {
-      new Call(task, ticket, route, resolve, options).start(options?.signal);
+      new Call(ticket, route, resolve, options).start(task, options?.signal);
     });
   }
 
@@ -204,7 +204,7 @@ export class Limiter {
     const ticket = this.#ticketOf(undefined, options);
     return new Promise((resolve, reject) => {
       const { signal } = options ?? {};
-      new Acquisition(ticket, this.#way, resolve, reject, options).start(signal);
+      new Acquisition(ticket, this.#way, resolve, reject, options).start(undefined, signal);
     });
   }
 
@@ -330,7 +330,7 @@ export class Limiter {
     const isLate = !isNeeded && !first.needsTickets;
     if (isLate && options === undefined) return undefined;
     const { bytes = 0, tokens = intake.tokensOf(value, bytes), costs } = said;
-    if (isLate && this.#engine.canBeSent({ bytes, tokens, costs })) return undefined;
+    if (isLate && this.#engine.refusal({ bytes, tokens, costs }) === undefined) return undefined;
     const now = intake.clock.now();
     return intake.ticket(value, Math.ceil(bytes), Math.ceil(tokens), now, said);
   }

@@ -1,5 +1,5 @@
 import type { Gate } from '../gate/gate.ts';
-import type { Receiver, Ticket } from '../model/ticket.ts';
+import { type Receiver, Ticket } from '../model/ticket.ts';
 import type { Intake } from '../operators/intake.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 import { type Abortable, Listening } from './listening.ts';
@@ -17,6 +17,9 @@ export type Said = Pick<AcquireOptions, 'bytes' | 'tokens' | 'priority' | 'costs
 /** A request of which nothing is said has no size. */
 const NOTHING: Said = { bytes: 0, tokens: 0 };
 
+/** To make its ticket may abort the request, which is counted by then. */
+const IN_THE_MAKING = 'in the making';
+
 /**
  * A request of a promise user on its way through the gates, one after the other. An abort takes it
  * out of the queue where it waits.
@@ -24,21 +27,17 @@ const NOTHING: Said = { bytes: 0, tokens: 0 };
 export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver, Abortable {
   gone = false;
   protected readonly route: R;
-  readonly #value: T;
   readonly #said: Said;
-  #ticket: Ticket<T> | undefined;
+  #ticket: Ticket<T> | typeof IN_THE_MAKING | undefined;
   /** The gate where the request waits; undefined while it does not. */
   #waitsAt: Gate | undefined = undefined;
-  /** Its ticket is being made, which may abort it: the ticket is counted then. */
-  #isTurn = false;
   #listening: Listening | undefined = undefined;
 
   /**
    * @param ticket undefined: one is made when the request's turn comes
    * @param said what is known of the request then; checked
    */
-  constructor(value: T, ticket: Ticket<T> | undefined, route: R, said: Said = NOTHING) {
-    this.#value = value;
+  constructor(ticket: Ticket<T> | undefined, route: R, said: Said = NOTHING) {
     this.#ticket = ticket;
     this.#said = said;
     this.route = route;
@@ -56,28 +55,32 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   /** The user has aborted, while the request waited or later, or a limit has refused the request. */
   protected abstract failed(reason: unknown): void;
 
-  start(signal?: AbortSignal): void {
+  /** @param value the request itself, where it has no ticket yet */
+  start(value: T, signal?: AbortSignal): void {
+    const ticket = this.#ticket;
     if (signal?.aborted) {
-      if (this.#ticket === undefined) this.route.intake.abandoned(1);
+      if (ticket === undefined) this.route.intake.abandoned(1);
       this.abort(signal.reason);
       return;
     }
     if (signal !== undefined) this.#listening = new Listening(signal, this);
     const { first } = this.route;
-    if (this.#ticket === undefined) {
-      const ticket = first.enterLater(this.#value, this);
-      if (ticket === undefined) this.#waitsAt = this.gone ? undefined : first;
-      else this.admitted(ticket as Ticket<T>);
-    } else if (first.enter(this.#ticket, this)) this.admitted(this.#ticket);
-    else this.#waitsAt = first;
+    if (ticket instanceof Ticket) {
+      if (first.enter(ticket, this)) this.admitted(ticket);
+      else this.#waitsAt = first;
+    } else {
+      const passed = first.enterLater(value, this);
+      if (passed === undefined) this.#waitsAt = this.gone ? undefined : first;
+      else this.admitted(passed as Ticket<T>);
+    }
   }
 
   ticketOf(value: T, arrivedAt: number): Ticket<T> | undefined {
-    this.#isTurn = true;
-    this.#ticket = this.ticketFor(value, arrivedAt);
-    this.#isTurn = false;
-    this.#ticket?.take(this);
-    return this.#ticket;
+    this.#ticket = IN_THE_MAKING;
+    const ticket = this.ticketFor(value, arrivedAt);
+    this.#ticket = ticket;
+    ticket?.take(this);
+    return ticket;
   }
 
   /** Makes the ticket when the request's turn comes. Undefined: that failed, and the request is gone. */
@@ -111,8 +114,13 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
     this.gone = true;
     this.#waitsAt?.left(1);
     this.failed(reason);
-    if (ticket !== undefined) ticket.settle('cancelled');
-    else if (this.#waitsAt !== undefined && !this.#isTurn) this.route.intake.abandoned(1);
+    if (ticket instanceof Ticket) ticket.settle('cancelled');
+    else if (ticket === undefined && this.#waitsAt !== undefined) this.route.intake.abandoned(1);
+  }
+
+  /** Whether its user may still abort it. */
+  protected get isAbortable(): boolean {
+    return this.#listening !== undefined;
   }
 
   /** The request has ended: there is nothing to abort any more. */

@@ -24,6 +24,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     super(out);
     this.#out = out;
     this.#outcomes = outcomes;
+    // Here for the reason that `Passage` tells.
     this.#sourceDone = false;
     this.#order = ordered ? new InOrder(out) : undefined;
     out.add(() => this.#close());

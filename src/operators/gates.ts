@@ -10,7 +10,7 @@ import {
 } from '../feedback/feedback-subject.ts';
 import type { Commons } from '../gate/commons.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { GateRules, OnWaited } from '../gate/rules.ts';
+import type { Door, WaitListener } from '../gate/rules.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
@@ -80,8 +80,8 @@ export interface GateExtras {
   readonly tell?: Tell;
   /** Limits that other sets of gates share. */
   readonly commons?: Commons;
-  readonly door?: NonNullable<GateRules['door']>;
-  readonly onWaited?: OnWaited;
+  readonly door?: Door;
+  readonly listener?: WaitListener;
 }
 
 /**
@@ -108,7 +108,7 @@ export function gatesOf(
   return (extras = {}) => {
     const feedback = shared ?? new FeedbackSubject(backoff, isPaced ? PACED_CLOSURE_MS : undefined);
     const around = { clock, probe, feedback };
-    const { tell, door, isPrioritized = false, onWaited, commons } = extras;
+    const { tell, door, isPrioritized = false, listener, commons } = extras;
     const queues = queuesOf(options, clock);
     const rules = rulesOf(queues, isPrioritized);
     const concurrency = openConcurrencyGate(options, around, rules && { ...rules, door });
@@ -121,8 +121,8 @@ export function gatesOf(
       tell,
       rules,
     });
-    if (onWaited !== undefined) {
-      for (const gate of [concurrency, byteBudget, attempt.gate]) gate.onWaited = onWaited;
+    if (listener !== undefined) {
+      for (const gate of [concurrency, byteBudget, attempt.gate]) gate.listener = listener;
     }
     return { concurrency, byteBudget, attempt, feedback, queues };
   };

@@ -72,6 +72,8 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     this.#clock = intake.clock;
     this.#reclaimAfterMs = reclaimAfterMs;
     this.#isPerAttempt = isPerAttempt;
+    // Not where they are declared: V8 takes a field that has never changed for a constant, and throws
+    // away what it has compiled for that when the first stream ends.
     this.#sourceDone = false;
     this.#completed = false;
     this.gone = false;

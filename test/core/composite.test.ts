@@ -85,6 +85,35 @@ describe('several cores as one', () => {
     },
   );
 
+  it('ask nobody after one that has refused', () => {
+    const refuser = part('circuitBreaker', [], { waitMs: REFUSED });
+    for (let place = 0; place < 6; place += 1) {
+      const asked: number[] = [];
+      const parts = Array.from({ length: 6 }, (_, index) => {
+        const { kind, core } = index === place ? refuser : part('pace', []);
+        const wait = () => {
+          asked.push(index);
+          return core.wait(demand(), 0);
+        };
+        return { kind, core: { ...core, wait } };
+      });
+      expect(new Composite(parts).wait(demand(), 0)).toBe(REFUSED);
+      expect(asked).toEqual(Array.from({ length: place + 1 }, (_, index) => index));
+    }
+  });
+
+  it('are six at the most', () => {
+    const parts = Array.from({ length: 7 }, () => part('pace', []));
+    expect(() => new Composite(parts)).toThrow('`parts` must be at most 6, got 7');
+    const log: string[] = [];
+    const most = Array.from({ length: 6 }, (_, index) => part('pace', log, { charge: index + 1 }));
+    const composite = new Composite(most);
+    const charges = composite.take(demand(), 0);
+    log.length = 0;
+    composite.giveBack(charges, ENDED, { now: () => 7 });
+    expect(log).toEqual([6, 5, 4, 3, 2, 1].map((charge) => `give back ${charge} pace at 7`));
+  });
+
   it('give back in reverse, at one time, and only what was charged', () => {
     const log: string[] = [];
     const composite = new Composite([

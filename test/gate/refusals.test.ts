@@ -118,7 +118,7 @@ describe('an attempt to enter without waiting', () => {
 describe('a door', () => {
   function guarded() {
     const state: { error: Error | undefined } = { error: undefined };
-    const around = ruledGates({ door: () => state.error });
+    const around = ruledGates({ door: { turnsAway: () => state.error } });
     return { ...around, state, gate: around.slotGate(1) };
   }
 

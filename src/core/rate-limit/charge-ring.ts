@@ -11,8 +11,6 @@ const BLOCK = 1 << BLOCK_BITS;
 export class ChargeRing {
   /** The sum of the amounts. */
   total = 0;
-  /** The time at the tail of a ring that is not empty. */
-  newest = Number.NaN;
   #times = new Float64Array(LEAST);
   #amounts = new Float64Array(LEAST);
   #blocks = new Float64Array(1);
@@ -36,13 +34,17 @@ export class ChargeRing {
     return this.#times[this.#head] as number;
   }
 
+  /** The time at the tail of a ring that is not empty. */
+  get newest(): number {
+    return this.#times[this.#slot(this.#count - 1)] as number;
+  }
+
   /** Adds an amount > 0 at a time not before the newest. @returns the number of its entry */
   add(amount: number, time: number): number {
     if (this.#count === 0 || this.newest !== time) {
       if (this.#count === this.room) this.#resize(this.room * 2);
       this.#times[this.#slot(this.#count)] = time;
       this.#count += 1;
-      this.newest = time;
     }
     this.#change(this.#slot(this.#count - 1), amount);
     return this.#left + this.#count - 1;
@@ -54,7 +56,6 @@ export class ChargeRing {
     this.#change(this.#slot(entry - this.#left), -amount);
     // An empty entry has no owner left, so its number may be used again.
     while (this.#count > 0 && this.#amounts[this.#slot(this.#count - 1)] === 0) this.#count -= 1;
-    if (this.#count > 0) this.newest = this.#times[this.#slot(this.#count - 1)] as number;
   }
 
   /** Lets the oldest entry go. */
@@ -104,22 +105,16 @@ export class ChargeRing {
     const times = new Float64Array(room);
     const amounts = new Float64Array(room);
     const blocks = new Float64Array(Math.ceil(room / BLOCK));
-    this.#unroll(this.#times, times);
-    this.#unroll(this.#amounts, amounts);
     for (let index = 0; index < this.#count; index += 1) {
-      const block = index >> BLOCK_BITS;
-      blocks[block] = (blocks[block] as number) + (amounts[index] as number);
+      const slot = this.#slot(index);
+      const amount = this.#amounts[slot] as number;
+      times[index] = this.#times[slot] as number;
+      amounts[index] = amount;
+      blocks[index >> BLOCK_BITS] = (blocks[index >> BLOCK_BITS] as number) + amount;
     }
     this.#times = times;
     this.#amounts = amounts;
     this.#blocks = blocks;
     this.#head = 0;
-  }
-
-  /** Copies the entries so that the head comes first. */
-  #unroll(from: Float64Array, to: Float64Array): void {
-    const before = Math.min(this.#count, from.length - this.#head);
-    to.set(from.subarray(this.#head, this.#head + before));
-    to.set(from.subarray(0, this.#count - before), before);
   }
 }
