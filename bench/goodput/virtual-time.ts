@@ -15,6 +15,9 @@ export interface VirtualTime {
 /** What wall clocks say at the start: no client may take it for no time at all. */
 const START_WALL_MS = Date.UTC(2025, 0, 1);
 
+/** Sums of fractions are not exact: what is this near to a whole millisecond is one. */
+const ROUNDING_MS = 1e-6;
+
 /** For clients that are given a clock. */
 export function manualTime(): VirtualTime {
   const clock = new ManualClock();
@@ -37,7 +40,7 @@ export function globalTime(random: Random): VirtualTime {
   const clock: Clock = {
     now: () => fake.now - START_WALL_MS,
     setTimer: (callback, delayMs) => {
-      const timer = fake.setTimeout(callback, Math.ceil(delayMs));
+      const timer = fake.setTimeout(callback, Math.ceil(delayMs - ROUNDING_MS));
       return { cancel: () => fake.clearTimeout(timer) };
     },
   };

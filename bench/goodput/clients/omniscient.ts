@@ -39,9 +39,9 @@ export function omniscient({ clock, scenario, send, waitMs }: ClientContext): Ha
 
   function hand(prompt: Prompt): void {
     queue.add(prompt);
-    const needMs = waitMs(prompt);
-    if (needMs === 0) attempt(prompt);
-    else if (queue.size === 1) sendAll();
+    if (queue.size === 1) sendAll();
+    // Where the others do not fit, one that is no smaller does not.
+    else if (!areAlike && waitMs(prompt) === 0) attempt(prompt);
   }
 
   return hand;

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { HeaderStyle } from '../../src/simulator/answer-headers.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { createProvider } from '../../src/simulator/provider.ts';
+import { ProviderError } from '../../src/simulator/provider-error.ts';
+
+const request = { inputTokens: 10, maxTokens: 5 };
+const limit = { algorithm: 'token-bucket', limit: 2, windowMs: 4000 } as const;
+
+/** The headers of an answer that is ok, and of one that is not. */
+async function headersOf(headers?: HeaderStyle) {
+  const provider = createProvider({
+    clock: new ManualClock(500),
+    limits: [
+      { ...limit, unit: 'requests', burst: 1 },
+      { ...limit, unit: 'output-tokens', limit: 100 },
+    ],
+    ...(headers && { headers }),
+  });
+  const { headers: told } = await provider.submitOrThrow(request);
+  const error: unknown = await provider.submitOrThrow(request).catch((reason) => reason);
+  if (!(error instanceof ProviderError)) throw new Error('it was let in');
+  return { told, rejected: error.headers };
+}
+
+describe('the headers of answers', () => {
+  it('are those of OpenAI by default', async () => {
+    const { told, rejected } = await headersOf();
+    expect(told).toEqual({
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '2s',
+    });
+    expect(rejected).toEqual({ ...told, 'retry-after-ms': '2000', 'retry-after': '2' });
+    expect(await headersOf('openai')).toEqual({ told, rejected });
+  });
+
+  it('are those of Anthropic, with times relative to their date', async () => {
+    const { told, rejected } = await headersOf('anthropic');
+    expect(told).toEqual({
+      date: 'Wed, 01 Jan 2025 00:00:00 GMT',
+      'anthropic-ratelimit-requests-limit': '2',
+      'anthropic-ratelimit-requests-remaining': '0',
+      'anthropic-ratelimit-requests-reset': '2025-01-01T00:00:02Z',
+      'anthropic-ratelimit-output-tokens-limit': '100',
+      'anthropic-ratelimit-output-tokens-remaining': '95',
+      'anthropic-ratelimit-output-tokens-reset': '2025-01-01T00:00:01Z',
+    });
+    expect(rejected).toEqual({ ...told, 'retry-after': '2' });
+  });
+
+  it('tell nothing but how long to wait', async () => {
+    const { told, rejected } = await headersOf('retry-after');
+    expect(told).toEqual({});
+    expect(rejected).toEqual({ 'retry-after-ms': '2000', 'retry-after': '2' });
+  });
+
+  it('tell nothing at all', async () => {
+    expect(await headersOf('none')).toEqual({ told: {}, rejected: {} });
+  });
+
+  it('are those of when the limits were looked at, however late the answer comes', async () => {
+    const clock = new ManualClock();
+    const provider = createProvider({
+      clock,
+      headers: 'anthropic',
+      latency: 5000,
+      limits: [{ ...limit, unit: 'requests' }],
+    });
+    const answer = provider.submitOrThrow(request);
+    await clock.advanceAsync(5000);
+    const { headers } = await answer;
+    expect(headers.date).toBe('Wed, 01 Jan 2025 00:00:05 GMT');
+    expect(headers['anthropic-ratelimit-requests-reset']).toBe('2025-01-01T00:00:02Z');
+  });
+
+  it('must be known', () => {
+    const options = JSON.parse('{"headers": "azure"}');
+    expect(() => createProvider(options)).toThrow('`headers` must be');
+  });
+});
