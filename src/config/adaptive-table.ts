@@ -1,3 +1,4 @@
+import { DEFAULT_START_CONCURRENCY } from '../core/adaptive-rate/overload-limit.ts';
 import { DEFAULT_START_PER_SECOND } from '../core/adaptive-rate/rate-control.ts';
 import {
   DEFAULT_CEILING_RESET_FACTOR,
@@ -15,7 +16,12 @@ import {
 import type { AdaptiveLayer, Strategy } from './limiter-config.ts';
 import { integer, number, type Option, upTo, word } from './option.ts';
 
-export const STRATEGIES = ['rate', 'cooling', 'gradient'] as const satisfies readonly Strategy[];
+export const STRATEGIES = [
+  'auto',
+  'rate',
+  'cooling',
+  'gradient',
+] as const satisfies readonly Strategy[];
 
 const COMMON = {
   strategy: word(
@@ -25,7 +31,7 @@ const COMMON = {
   ),
   initialLimit: integer(
     1,
-    `\`concurrency\` (cooling), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (gradient)`,
+    `\`concurrency\` (auto, cooling), ${DEFAULT_START_CONCURRENCY} (rate), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (gradient)`,
     'requests',
     'the limit at first, up to `concurrency`',
   ),

@@ -32,7 +32,13 @@ export interface CircuitBreakerConfig extends CircuitBreakerOptions {
 type CoolingConfig = Omit<CoolingOptions, 'maxLimit'>;
 type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
 
-/** Keeps the provider full without 429s, whatever its limits are. */
+/** Keeps the provider full without 429s, whatever its limits are, once it has said one. */
+export interface AutoStrategyConfig {
+  /** Requests in flight at first, an integer from 1 to `concurrency`. Default `concurrency`. */
+  readonly initialLimit?: number;
+}
+
+/** The same, but slowly from the start, for providers that count what they reject. */
 export interface RateStrategyConfig {
   /** Requests a second at first, a number > 0; the rate doubles each second until something is known. Default 2. */
   readonly startPerSecond?: number;
@@ -41,10 +47,11 @@ export interface RateStrategyConfig {
 }
 
 /**
- * What adapts: the rate, to what the provider accepts and says (`rate`), or the concurrency limit, to
+ * What adapts: the rate, to what the provider accepts and says (`auto`, `rate`), or the concurrency limit, to
  * failures (`cooling`, seed: 004) or to latency (`gradient`).
  */
 export type AdaptiveConfig =
+  | ({ readonly strategy: 'auto' } & AutoStrategyConfig)
   | ({ readonly strategy: 'rate' } & RateStrategyConfig)
   | ({ readonly strategy: 'cooling' } & CoolingConfig)
   | ({ readonly strategy: 'gradient' } & GradientConfig);
@@ -81,7 +88,11 @@ export interface LimiterConfig {
   readonly pace?: PaceOptions;
   /** Stops sending after many failures in a row (seed: 004); `true`: with its defaults. Default: never. */
   readonly circuitBreaker?: true | CircuitBreakerConfig;
-  /** Adapts the rate (`true` or `'rate'`), or the concurrency limit; a word alone: with its defaults. */
+  /**
+   * Adapts the rate from the first 429 or told limit on (`'auto'`), or from the start (`true` or
+   * `'rate'`), or the concurrency limit; a word alone: with its defaults. Default `'auto'`, unless
+   * `backoff`, `feedback`, `throttledConcurrency` or `throttledByteFactor` is given.
+   */
   readonly adaptive?: boolean | Strategy | AdaptiveConfig;
   /**
    * Requests that may wait, at all gates together, an integer >= 0; what was sent before, and waits

@@ -129,8 +129,8 @@ export const TABLE = {
     fields: ADAPTIVE,
     alone: word(
       [true, false, ...STRATEGIES],
-      'off',
-      'adapts the rate (`true`), or the concurrency',
+      'auto',
+      'adapts the rate (from the first 429 on; `true`: from the start), or the concurrency',
     ),
     aloneIs: 'strategy',
     trueIs: 'rate',

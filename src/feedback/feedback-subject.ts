@@ -62,6 +62,11 @@ export function checkBackoffOptions(options: BackoffOptions): void {
   if (reopen !== undefined) checkChoice('reopen', reopen, ['probe', 'all']);
 }
 
+/** Whether it is a reason to send nothing for a while; an overload is if it names one. */
+function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
+  return kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
+}
+
 /** What a provider says may be anything; what kind of answer it is comes from code. */
 function checkFeedback(feedback: Feedback): void {
   checkMethods('feedback', feedback, []);
@@ -97,15 +102,15 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** Wake those who wait elsewhere until something has changed here. */
   #waiting: (() => void)[] = [];
 
-  /** Shorter waits do not close it; undefined: all do, and those that are computed. */
-  readonly #leastMs: number | undefined;
+  /** Of attempts that were sent here, shorter waits do not close it. */
+  readonly #leastMs: number;
 
   /**
    * @param leastMs internal: the least wait that closes the gate, where shorter ones, and rejections
    *   that name none, are minded by who sends
    * @throws RangeError or TypeError that names a wrong option
    */
-  constructor(options: BackoffOptions = {}, leastMs?: number) {
+  constructor(options: BackoffOptions = {}, leastMs = 0) {
     super();
     checkBackoffOptions(options);
     const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
@@ -182,13 +187,21 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @throws TypeError for a kind that there is none; a wait that makes no sense is ignored
    */
   override next(feedback: Feedback): void {
+    this.#take(feedback, 0);
+  }
+
+  /** @internal the same of an attempt that was sent here: whoever sends minds shorter waits */
+  answered(feedback: Feedback): void {
+    this.#take(feedback, this.#leastMs);
+  }
+
+  #take(feedback: Feedback, leastMs: number): void {
     checkFeedback(feedback);
     const { core } = this.gate;
     const epoch = feedback.epoch ?? core.epoch;
     const retryAfterMs = positive(feedback.retryAfterMs);
     if (feedback.kind === 'ok') core.accept(epoch, this.clock.now());
-    else if (feedback.kind === 'throttled') this.#close(feedback, retryAfterMs, epoch);
-    else if (feedback.kind === 'overloaded' && retryAfterMs !== undefined) {
+    else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
       this.#close(feedback, retryAfterMs, epoch);
     }
     if (!this.closed) super.next(feedback);
@@ -213,7 +226,6 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {
-    if (this.#leastMs !== undefined && (retryAfterMs ?? 0) < this.#leastMs) return;
     const computedMs =
       (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
     const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);

@@ -1,3 +1,4 @@
+import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import type { Gates } from '../operators/gates.ts';
 
@@ -14,6 +15,7 @@ export function isAtRest({ attempt, feedback, concurrency }: Gates): boolean {
   if (usage.some(({ used }) => used > 0)) return false;
   if (pace !== undefined && pace.snapshot(now).nextInMs > 0) return false;
   if (adaptive === undefined) return true;
+  if (adaptive instanceof AdaptiveRateCore) return adaptive.isAtRest(now);
   // What a gradient has learned of latency is worth keeping.
   if (!(adaptive instanceof CoolingCore)) return false;
   return (

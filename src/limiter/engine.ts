@@ -80,7 +80,7 @@ export class Engine implements Counted, Door, WaitListener {
       door: this,
       listener: this,
     });
-    this.#retry = retryPolicyOf(options);
+    this.#retry = retryPolicyOf(options, this.gates.attempt.isPaced);
     this.#circuitBreaker = this.gates.attempt.cores.circuitBreaker;
     this.#limits = [this.gates.attempt.cores.rateLimit, group?.shared?.rateLimit].filter(
       (core) => core !== undefined,

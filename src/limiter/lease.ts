@@ -82,7 +82,7 @@ export class Lease {
     }
     try {
       if (verdict !== undefined && error !== undefined) {
-        feedback.next({ ...verdict, bytes, epoch });
+        feedback.answered({ ...verdict, bytes, epoch });
       }
     } finally {
       this.#ticket.settle(outcome);

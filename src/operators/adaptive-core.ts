@@ -1,4 +1,5 @@
 import type { AdaptiveConfig, LimiterConfig } from '../config/limiter-config.ts';
+import type { Past } from '../core/adaptive-rate/dimension.ts';
 import { DEFAULT_START_CONCURRENCY, OverloadLimit } from '../core/adaptive-rate/overload-limit.ts';
 import { DEFAULT_START_PER_SECOND, RateControl } from '../core/adaptive-rate/rate-control.ts';
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
@@ -15,9 +16,24 @@ import { isTroubleOrThrottled, judgeOf } from './judge.ts';
 /** What adapts. Each has moved the concurrency limit to `limit`. */
 export type AdaptiveCore = AdaptiveRateCore | CoolingCore | GradientCore;
 
-/** Whether the rate adapts. */
-export function isAdaptiveRate({ adaptive }: Pick<LimiterConfig, 'adaptive'>): boolean {
-  return optionsOf(adaptive)?.strategy === 'rate';
+/** What decides how 429s are answered, where nobody has chosen. */
+type Rules = Pick<
+  LimiterConfig,
+  'adaptive' | 'backoff' | 'throttledConcurrency' | 'throttledByteFactor'
+> & { readonly feedback?: object };
+
+/** What adapts, where it is not said: the rate, unless an option says what is to follow from a 429. */
+export function adaptiveChoice(rules: Rules): NonNullable<LimiterConfig['adaptive']> {
+  if (rules.adaptive !== undefined) return rules.adaptive;
+  const { backoff, feedback, throttledConcurrency, throttledByteFactor } = rules;
+  const fixed = [backoff, feedback, throttledConcurrency, throttledByteFactor];
+  return fixed.every((rule) => rule === undefined) ? 'auto' : false;
+}
+
+/** Whether it is the rate that adapts. */
+export function isAdaptiveRate(adaptive: LimiterConfig['adaptive']): boolean {
+  const strategy = optionsOf(adaptive)?.strategy;
+  return strategy === 'rate' || strategy === 'auto';
 }
 
 /** @param interval the pace, if there is one; @param rateLimit the limits that were configured */
@@ -29,14 +45,16 @@ export function adaptiveOf(
 ): AdaptiveCore | undefined {
   const options = optionsOf(adaptive);
   if (options === undefined) return undefined;
-  if (options.strategy === 'rate') {
-    const { startPerSecond = DEFAULT_START_PER_SECOND, initialLimit } = options;
+  if (options.strategy === 'rate' || options.strategy === 'auto') {
+    const isAwake = options.strategy === 'rate';
+    const { startPerSecond = isAwake ? DEFAULT_START_PER_SECOND : Number.POSITIVE_INFINITY } =
+      isAwake ? options : {};
+    const initialLimit = options.initialLimit ?? (isAwake ? DEFAULT_START_CONCURRENCY : maxLimit);
     const hard = (unit: string) =>
       (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
-    const control = new RateControl(startPerSecond, hard, random, now);
-    const start = initialLimit ?? DEFAULT_START_CONCURRENCY;
-    const concurrency = new OverloadLimit(start, maxLimit, now);
-    return new AdaptiveRateCore(control, concurrency, apply, tell, now);
+    const control = (past: Past) => new RateControl(startPerSecond, hard, random, past);
+    const concurrency = new OverloadLimit(initialLimit, maxLimit, now);
+    return new AdaptiveRateCore({ control, concurrency, apply, tell }, isAwake, now);
   }
   if (options.strategy === 'gradient') {
     const { strategy: _, ...gradient } = options;

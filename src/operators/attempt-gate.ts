@@ -32,6 +32,8 @@ export interface AttemptSurroundings {
 export interface AttemptGate {
   readonly gate: Gate;
   readonly cores: AttemptCores;
+  /** Whether its rate adapts. */
+  readonly isPaced: boolean;
   /** Whether answers that went well are read for what they say of usage and limits. */
   readonly readsAnswers: boolean;
   /** The cores were changed from outside: sets the timer anew, and lets pass whoever may. */
@@ -68,14 +70,15 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     ignoreUnknown: commons !== undefined,
   });
   const { adaptive, rateLimit } = cores;
-  const readsAnswers =
-    adaptive instanceof AdaptiveRateCore || rateLimit?.limits.isSettled('tokens') === true;
+  const isPaced = adaptive instanceof AdaptiveRateCore;
+  const readsAnswers = isPaced || rateLimit?.limits.isSettled('tokens') === true;
   if (adaptive !== undefined) slots.limit = adaptive.limit;
   const parts = partsOf(cores);
   if (parts.length === 0 && commons === undefined && rules === undefined) {
     return {
       gate: feedback.gate,
       cores,
+      isPaced,
       readsAnswers,
       changed: () => feedback.gate.drain(),
       close: () => {},
@@ -103,7 +106,7 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     closed = true;
     waker.cancel();
   };
-  return { gate, cores, readsAnswers, changed: wake, close };
+  return { gate, cores, isPaced, readsAnswers, changed: wake, close };
 }
 
 /**

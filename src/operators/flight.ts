@@ -258,7 +258,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     this.#reported = true;
     ticket.verdict = verdict;
     this.#endAttempt(verdict.kind, error);
-    feedback.next({ ...verdict, bytes: ticket.bytes, epoch: ticket.epoch });
+    feedback.answered({ ...verdict, bytes: ticket.bytes, epoch: ticket.epoch });
     for (const gate of this.#gates) ticket.returnTo(gate);
     if (this.#over || this.#emitted || this.#context?.isLast) return false;
     return this.#retry(verdict, error);

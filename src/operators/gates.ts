@@ -15,7 +15,7 @@ import { checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { isAdaptiveRate } from './adaptive-core.ts';
+import { adaptiveChoice, isAdaptiveRate } from './adaptive-core.ts';
 import { type AttemptGate, openAttemptGate } from './attempt-gate.ts';
 import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
 import {
@@ -101,19 +101,21 @@ export function gatesOf(
     );
   }
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
-  const isPaced = isAdaptiveRate(options);
+  const adaptive = adaptiveChoice(options);
+  const isPaced = isAdaptiveRate(adaptive);
   const backoff = { ...(isPaced && PACED_BACKOFF), ...options.backoff, clock, probe };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
   return (extras = {}) => {
-    const feedback = shared ?? new FeedbackSubject(backoff, isPaced ? PACED_CLOSURE_MS : undefined);
+    const feedback = shared ?? new FeedbackSubject(backoff, isPaced ? PACED_CLOSURE_MS : 0);
     const around = { clock, probe, feedback };
     const { tell, door, isPrioritized = false, listener, commons } = extras;
     const queues = queuesOf(options, clock);
     const rules = rulesOf(queues, isPrioritized);
     const concurrency = openConcurrencyGate(options, around, rules && { ...rules, door });
     const byteBudget = openByteBudgetGate(options, around, rules);
-    const attempt = openAttemptGate(options, {
+    const chosen = { ...options, adaptive };
+    const attempt = openAttemptGate(chosen, {
       ...around,
       random,
       concurrency,

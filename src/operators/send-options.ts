@@ -7,9 +7,7 @@ import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../model
 import type { Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
-import { isAdaptiveRate } from './adaptive-core.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import type { AttemptOptions } from './attempt-options.ts';
 import { Dispatcher, type Manner } from './dispatcher.ts';
 
 /** Sends one request. Whatever RxJS takes for an inner Observable may be returned. */
@@ -64,16 +62,18 @@ export function checkRetryOptions(options: RetryOptions): void {
   if (options.random !== undefined) checkFunction('random', options.random);
 }
 
-/** Retries of all that share a policy draw on one budget. */
-export function retryPolicyOf({
-  maxAttempts,
-  deadlineMs,
-  adaptive,
-}: RetryOptions & Pick<AttemptOptions, 'adaptive'>): RetryPolicy {
+/**
+ * Retries of all that share a policy draw on one budget.
+ * @param isPaced whether what all attempts pass waits out overloads too
+ */
+export function retryPolicyOf(
+  { maxAttempts, deadlineMs }: RetryOptions,
+  isPaced = false,
+): RetryPolicy {
   return new RetryPolicy(
     maxAttempts ?? Number.POSITIVE_INFINITY,
     deadlineMs ?? Number.POSITIVE_INFINITY,
-    isAdaptiveRate({ adaptive }),
+    isPaced,
   );
 }
 

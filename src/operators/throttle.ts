@@ -87,7 +87,7 @@ export function throttle<T, O extends ObservableInput<unknown>>(
         project,
         gates.feedback,
         gates.attempt.gate,
-        retryPolicyOf(options),
+        retryPolicyOf(options, gates.attempt.isPaced),
         {
           ...options,
           probe: around.probe,

@@ -4,6 +4,12 @@ import { LearnedRate } from './learned-rate.ts';
 import { Pacer } from './pacer.ts';
 import { EXACT_PART, ReportedRate } from './reported-rate.ts';
 
+/** What was sent before anything was counted. */
+export interface Past {
+  readonly sent: number;
+  readonly since: number;
+}
+
 /** Where the rate comes from that is in force; `start`: nothing is known yet. */
 export type RateOrigin = 'start' | 'limit' | 'headers' | 'learned';
 
@@ -17,8 +23,8 @@ export class Dimension {
   readonly #pacer: Pacer;
   readonly #hardPerMs: () => number;
   #origin: RateOrigin = 'start';
-  #attempts = 0;
-  #sent = 0;
+  #attempts: number;
+  #sent: number;
   /** Of these, what was not accepted. */
   #attemptsLost = 0;
   #lost = 0;
@@ -26,10 +32,21 @@ export class Dimension {
 
   /**
    * @param startPerMs the rate at first; Infinity: none until something is known
+   * @param fallbackPerMs the most after a rejection, as long as nothing was accepted
+   * @param floorPerMs the least that can be learned
+   * @param past attempts that were sent before anything was counted, and since when
    * @param hardPerMs the rate of a limit that was configured, asked each time; Infinity: none was
    */
-  constructor(startPerMs: number, floorPerMs: number, now: number, hardPerMs: () => number) {
-    this.#learned = new LearnedRate(startPerMs, floorPerMs, now);
+  constructor(
+    startPerMs: number,
+    fallbackPerMs: number,
+    floorPerMs: number,
+    past: Past,
+    hardPerMs: () => number,
+  ) {
+    this.#learned = new LearnedRate(startPerMs, fallbackPerMs, floorPerMs, past.since);
+    this.#attempts = past.sent;
+    this.#sent = past.sent;
     this.#pacer = new Pacer(startPerMs);
     this.#hardPerMs = hardPerMs;
   }

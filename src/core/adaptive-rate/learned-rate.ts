@@ -50,6 +50,7 @@ export class LearnedRate {
   readonly #marks: Marks;
   readonly #brake = new Brake();
   readonly #trials = new Trials();
+  readonly #fallbackPerMs: number;
   readonly #floorPerMs: number;
   #startRate: number;
   #grownAt: number;
@@ -62,9 +63,14 @@ export class LearnedRate {
   #delayMs = 0;
   #lastCutAt: number | undefined = undefined;
 
-  /** @param startPerMs the rate at first. @param floorPerMs the least that can be learned */
-  constructor(startPerMs: number, floorPerMs: number, now: number) {
+  /**
+   * @param startPerMs the rate at first
+   * @param fallbackPerMs the most after a rejection, as long as nothing was accepted
+   * @param floorPerMs the least that can be learned
+   */
+  constructor(startPerMs: number, fallbackPerMs: number, floorPerMs: number, now: number) {
     this.#startRate = startPerMs;
+    this.#fallbackPerMs = fallbackPerMs;
     this.#floorPerMs = floorPerMs;
     this.#grownAt = now;
     this.#marks = new Marks(now);
@@ -155,6 +161,10 @@ export class LearnedRate {
     const hadTrial = this.#trials.isRunning;
     const before = this.#trials.from ?? this.#ceiling;
     const measured = this.#estimate(attempt, retryAfterMs);
+    if (measured === 0) {
+      this.#ceiling ??= Math.min(this.#startRate, this.#fallbackPerMs);
+      return;
+    }
     const fell = before === undefined ? 0 : (before - measured) / before;
     // What falls goes on falling, for a while.
     const trend = fell > SAME ? TREND * Math.min(MOST_TREND, fell) : 0;

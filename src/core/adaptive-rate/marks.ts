@@ -67,7 +67,10 @@ export class Marks {
     for (const mark of this.#marks) mark.at += ms;
   }
 
-  /** What was accepted up to the last mark, by the time since one that is at least a window older. */
+  /**
+   * What was accepted up to the last mark, by the time since one that is at least a window older; 0:
+   * nothing was.
+   */
   get ratePerMs(): number {
     const { last } = this;
     let from = this.#marks.length - 2;

@@ -39,6 +39,7 @@ export class OverloadLimit {
   }
 
   setMax(max: number): void {
+    if (this.#open >= this.#max) this.#open = max;
     this.#max = max;
   }
 

@@ -1,11 +1,13 @@
 import type { Random } from '../../model/clock.ts';
 import type { LimitUnit, ReportedLimit, Verdict } from '../../model/feedback.ts';
 import type { SentAttempt } from './attempt.ts';
-import { Dimension, type RateOrigin } from './dimension.ts';
+import { Dimension, type Past, type RateOrigin } from './dimension.ts';
 import { Outage } from './outage.ts';
 
 /** Requests a second at first, where nothing is known of a provider. */
 export const DEFAULT_START_PER_SECOND = 2;
+/** After a rejection, as long as nothing was accepted: the rate at first, were nothing known. */
+const FALLBACK_PER_MS = DEFAULT_START_PER_SECOND / 1_000;
 /** The least that can be learned: a request in half a minute. */
 const FLOOR_PER_MS = 1 / 30_000;
 /** What a longer window allows may be used at once. */
@@ -65,16 +67,18 @@ export class RateControl {
   #isOverloaded = false;
 
   /** @param startPerSecond requests a second at first; Infinity: no bound until something is known */
-  constructor(startPerSecond: number, hard: HardRates, random: Random, now: number) {
+  constructor(startPerSecond: number, hard: HardRates, random: Random, past: Past) {
     this.#hard = hard;
     // Who says what the limits are need not feel for them.
     const start =
       hard('tokens') === Number.POSITIVE_INFINITY
         ? startPerSecond / 1_000
         : Number.POSITIVE_INFINITY;
-    this.#requests = new Dimension(start, FLOOR_PER_MS, now, () => hard('requests'));
+    this.#requests = new Dimension(start, FALLBACK_PER_MS, FLOOR_PER_MS, past, () =>
+      hard('requests'),
+    );
     this.#outage = new Outage(random, (ms, at) => this.#outEnded(ms, at));
-    if (hard('tokens') !== Number.POSITIVE_INFINITY) this.#countTokens(now);
+    if (hard('tokens') !== Number.POSITIVE_INFINITY) this.#countTokens(past.since);
   }
 
   /** Whether the provider lets nothing in. */
@@ -114,6 +118,11 @@ export class RateControl {
     const sent = this.#requests.take(1, now);
     this.#outage.sent(sent.order, now);
     return { ...sent, tokens, estimate };
+  }
+
+  /** Of an attempt that was sent before anything was counted. @param order those sent before it */
+  early(order: number, at: number): Sending {
+    return { at, order, total: order, cost: 1, isPaced: false, tokens: undefined, estimate: 0 };
   }
 
   /** It was answered. @param used tokens, as far as that is known */
@@ -203,8 +212,12 @@ export class RateControl {
 
   #countTokens(now: number): void {
     const { POSITIVE_INFINITY } = Number;
-    this.#tokens ??= new Dimension(POSITIVE_INFINITY, FLOOR_PER_MS, now, () =>
-      this.#hard('tokens'),
+    this.#tokens ??= new Dimension(
+      POSITIVE_INFINITY,
+      POSITIVE_INFINITY,
+      FLOOR_PER_MS,
+      { sent: 0, since: now },
+      () => this.#hard('tokens'),
     );
   }
 
