@@ -34,6 +34,7 @@ export class Dimension {
    * @param startPerMs the rate at first; Infinity: none until something is known
    * @param fallbackPerMs the most after a rejection, as long as nothing was accepted
    * @param floorPerMs the least that can be learned
+   * @param burstMs how much of what was not sent in time may be sent later, at once
    * @param past attempts that were sent before anything was counted, and since when
    * @param hardPerMs the rate of a limit that was configured, asked each time; Infinity: none was
    */
@@ -43,11 +44,12 @@ export class Dimension {
     floorPerMs: number,
     past: Past,
     hardPerMs: () => number,
+    burstMs = 0,
   ) {
     this.#learned = new LearnedRate(startPerMs, fallbackPerMs, floorPerMs, past.since);
     this.#attempts = past.sent;
     this.#sent = past.sent;
-    this.#pacer = new Pacer(startPerMs);
+    this.#pacer = new Pacer(startPerMs, burstMs);
     this.#hardPerMs = hardPerMs;
   }
 

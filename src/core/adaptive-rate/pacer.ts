@@ -5,10 +5,13 @@
  */
 export class Pacer {
   #ratePerMs: number;
+  readonly #burstMs: number;
   #freeAt = Number.NEGATIVE_INFINITY;
 
-  constructor(ratePerMs: number) {
+  /** @param burstMs how much of what was not sent in time may be sent later, at once */
+  constructor(ratePerMs: number, burstMs: number) {
     this.#ratePerMs = ratePerMs;
+    this.#burstMs = burstMs;
   }
 
   get ratePerMs(): number {
@@ -29,7 +32,8 @@ export class Pacer {
   }
 
   take(amount: number, now: number): void {
-    this.#freeAt = Math.max(this.#freeAt, now) + amount / this.#ratePerMs;
+    const free = Math.max(this.#freeAt, now - this.#burstMs);
+    this.#freeAt = free + amount / this.#ratePerMs;
   }
 
   /** What was taken was not used. A negative amount: more was. */

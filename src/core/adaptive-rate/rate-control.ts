@@ -16,6 +16,8 @@ const LONGEST_WINDOW_MS = 3_600_000;
 const REASK_MS = 1_000;
 /** After a rejection that names no wait, the longest that the next waits. */
 const MOST_PAUSE_MS = 1_000;
+/** Requests differ in tokens: what a large one has held up may follow it at once. */
+const TOKEN_BURST_MS = 3_000;
 /** What each further measurement leaves of the earlier ones of the ratio of real tokens to estimated. */
 const RATIO_MEMORY = 0.98;
 
@@ -211,14 +213,10 @@ export class RateControl {
   }
 
   #countTokens(now: number): void {
-    const { POSITIVE_INFINITY } = Number;
-    this.#tokens ??= new Dimension(
-      POSITIVE_INFINITY,
-      POSITIVE_INFINITY,
-      FLOOR_PER_MS,
-      { sent: 0, since: now },
-      () => this.#hard('tokens'),
-    );
+    const { POSITIVE_INFINITY: none } = Number;
+    const past = { sent: 0, since: now };
+    const hard = () => this.#hard('tokens');
+    this.#tokens ??= new Dimension(none, none, FLOOR_PER_MS, past, hard, TOKEN_BURST_MS);
   }
 
   /** An overload is no matter of rate: the time that it took is left out. */
