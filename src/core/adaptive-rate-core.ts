@@ -3,7 +3,8 @@ import type { Verdict } from '../model/feedback.ts';
 import type { Reading } from '../model/reading.ts';
 import type { Past } from './adaptive-rate/dimension.ts';
 import type { OverloadLimit } from './adaptive-rate/overload-limit.ts';
-import type { RateControl, RateSnapshot, Sending } from './adaptive-rate/rate-control.ts';
+import type { RateControl, Sending } from './adaptive-rate/rate-control.ts';
+import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import type { Core, Demand, Ended, Time } from './core.ts';
 
 /** What is in force of the rate and of the concurrency. */
@@ -34,15 +35,6 @@ const LOOK_MS = 250;
 
 /** For so long a rate that was learned is worth keeping where nobody sends. */
 const LEARNED_FOR_MS = 60_000;
-
-const NOTHING_KNOWN: RateSnapshot = {
-  perSecond: Number.POSITIVE_INFINITY,
-  origin: 'start',
-  ceilingPerSecond: undefined,
-  tokens: undefined,
-  isOut: false,
-  sinceCutMs: undefined,
-};
 
 /**
  * Holds attempts back to the rate that the provider accepts, and moves the concurrency limit. It may

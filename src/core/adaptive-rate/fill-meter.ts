@@ -8,7 +8,7 @@ interface Level {
 }
 
 /** Over how long the filling is measured... */
-const SPAN_MS = 5_000;
+const SPAN_MS = 10_000;
 /** ... and no less than this. */
 const LEAST_SPAN_MS = 250;
 /** Levels are kept this far apart. */

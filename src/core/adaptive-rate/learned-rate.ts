@@ -10,7 +10,11 @@ export const START_GROWTH = 2;
 const MARGIN = 0.99;
 /** From a congestion to the next try of more, where the rate was as it had been. */
 const HOLD_MS = 26_000;
-/** The same where it was not: what is not known for sure is tried sooner. */
+/** The same where it is below this part of the highest lately, which fades with each measurement. */
+const LOW_HOLD_MS = 12_000;
+const LOW = 0.6;
+const HIGHEST_FADES = 0.98;
+/** The same where it has changed: what is not known for sure is tried sooner. */
 const SHORT_HOLD_MS = 10_000;
 /** At least so much lies between two tries, so that they cost as much at any rate. */
 const HOLD_REQUESTS = 100;
@@ -61,6 +65,7 @@ export class LearnedRate {
   #cutOrder = -1;
   #holdUntil = Number.NEGATIVE_INFINITY;
   #delayMs = 0;
+  #highest = 0;
   #lastCutAt: number | undefined = undefined;
 
   /**
@@ -173,8 +178,15 @@ export class LearnedRate {
     const isSame = before !== undefined && Math.abs(fell) < SAME;
     const isSettled = isSame || (this.#trials.isRunning && !hadTrial);
     const requestsPerMs = ceiling / meanCostOf(attempt);
-    const holdMs = isSettled ? Math.max(HOLD_MS, HOLD_REQUESTS / requestsPerMs) : SHORT_HOLD_MS;
+    const longMs = this.#isLow(ceiling) ? LOW_HOLD_MS : HOLD_MS;
+    const holdMs = isSettled ? Math.max(longMs, HOLD_REQUESTS / requestsPerMs) : SHORT_HOLD_MS;
     this.#holdUntil = now + retryAfterMs + holdMs;
+  }
+
+  /** Whether the provider has accepted much more not long ago: that may come back. */
+  #isLow(ceiling: number): boolean {
+    this.#highest = Math.max(this.#highest * HIGHEST_FADES, ceiling);
+    return ceiling < LOW * this.#highest;
   }
 
   #estimate(attempt: RejectedAttempt, retryAfterMs: number): number {

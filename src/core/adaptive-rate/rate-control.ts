@@ -1,25 +1,24 @@
 import type { Random } from '../../model/clock.ts';
-import type { LimitUnit, ReportedLimit, Verdict } from '../../model/feedback.ts';
+import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 import type { SentAttempt } from './attempt.ts';
 import { Dimension, type Past, type RateOrigin } from './dimension.ts';
 import { Outage } from './outage.ts';
+import { type RateSnapshot, snapshotOf } from './rate-snapshot.ts';
+import { shortestOf } from './shortest-limit.ts';
+import { TokenRatio } from './token-ratio.ts';
 
 /** Requests a second at first, where nothing is known of a provider. */
-export const DEFAULT_START_PER_SECOND = 2;
-/** After a rejection, as long as nothing was accepted: the rate at first, were nothing known. */
-const FALLBACK_PER_MS = DEFAULT_START_PER_SECOND / 1_000;
+export const DEFAULT_START_PER_SECOND = 10;
+/** After a rejection, as long as nothing was accepted. */
+const FALLBACK_PER_MS = 2 / 1_000;
 /** The least that can be learned: a request in half a minute. */
 const FLOOR_PER_MS = 1 / 30_000;
-/** What a longer window allows may be used at once. */
-const LONGEST_WINDOW_MS = 3_600_000;
 /** How long a rate is good for without being asked again: it changes while one waits. */
 const REASK_MS = 1_000;
 /** After a rejection that names no wait, the longest that the next waits. */
 const MOST_PAUSE_MS = 1_000;
 /** Requests differ in tokens: what a large one has held up may follow it at once. */
 const TOKEN_BURST_MS = 3_000;
-/** What each further measurement leaves of the earlier ones of the ratio of real tokens to estimated. */
-const RATIO_MEMORY = 0.98;
 
 /** An attempt that is out. */
 export interface Sending extends SentAttempt {
@@ -32,26 +31,6 @@ export interface Sending extends SentAttempt {
 /** The rates of limits that were configured, per ms; Infinity: there is none. */
 export type HardRates = (unit: 'requests' | 'tokens') => number;
 
-export interface RateSnapshot {
-  /** Requests a second that may be sent; Infinity: nothing bounds them yet. */
-  readonly perSecond: number;
-  readonly origin: RateOrigin;
-  /** What the provider accepted at the last congestion; undefined before the first. */
-  readonly ceilingPerSecond: number | undefined;
-  /** The same for tokens; undefined where nothing counts them. */
-  readonly tokens:
-    | {
-        readonly perSecond: number;
-        readonly origin: RateOrigin;
-        readonly ceilingPerSecond: number | undefined;
-      }
-    | undefined;
-  /** Whether the provider lets nothing in, and single probes go. */
-  readonly isOut: boolean;
-  /** Since the rate was last measured anew; undefined: it never was. */
-  readonly sinceCutMs: number | undefined;
-}
-
 /**
  * Keeps a provider full without rejections: finds the rate at which attempts may be sent, of the
  * limits that were configured, of those that answers report, and of what rejections tell.
@@ -61,9 +40,7 @@ export class RateControl {
   readonly #outage: Outage;
   readonly #requests: Dimension;
   #tokens: Dimension | undefined = undefined;
-  /** Of attempts that have told what they used. */
-  #estimated = 0;
-  #used = 0;
+  readonly #ratio = new TokenRatio();
   #acceptedAtRejection = -1;
   #closedUntil = Number.NEGATIVE_INFINITY;
   #isOverloaded = false;
@@ -116,7 +93,7 @@ export class RateControl {
 
   /** @param estimate tokens that it may cost */
   take(estimate: number, now: number): Sending {
-    const tokens = this.#tokens?.take(this.#expected(estimate), now);
+    const tokens = this.#tokens?.take(this.#ratio.expected(estimate), now);
     const sent = this.#requests.take(1, now);
     this.#outage.sent(sent.order, now);
     return { ...sent, tokens, estimate };
@@ -162,8 +139,8 @@ export class RateControl {
   snapshot(now: number): RateSnapshot {
     const { lastCutAt } = this.#requests;
     return {
-      ...stateOf(this.#requests),
-      tokens: this.#tokens && stateOf(this.#tokens),
+      ...snapshotOf(this.#requests),
+      tokens: this.#tokens && snapshotOf(this.#tokens),
       isOut: this.isOut,
       sinceCutMs: lastCutAt === undefined ? undefined : now - lastCutAt,
     };
@@ -198,13 +175,7 @@ export class RateControl {
   #settle({ tokens, estimate }: Sending, used: number): void {
     if (tokens === undefined || this.#tokens === undefined) return;
     this.#tokens.settle(tokens, used);
-    this.#estimated = this.#estimated * RATIO_MEMORY + estimate;
-    this.#used = this.#used * RATIO_MEMORY + used;
-  }
-
-  /** An estimate, as much larger or smaller as the last ones should have been. */
-  #expected(estimate: number): number {
-    return this.#estimated > 0 ? (estimate * this.#used) / this.#estimated : estimate;
+    this.#ratio.measured(estimate, used);
   }
 
   #lost(sending: Sending, isUnsent: boolean): void {
@@ -225,27 +196,4 @@ export class RateControl {
     this.#requests.skip(lastedMs, at);
     this.#tokens?.skip(lastedMs, at);
   }
-}
-
-/** Of several limits on one thing the one with the shortest window: that of a day paces nobody. */
-function shortestOf(limits: readonly ReportedLimit[], unit: LimitUnit): ReportedLimit | undefined {
-  let shortest: ReportedLimit | undefined;
-  for (const limit of limits) {
-    if (limit.unit !== unit || windowOf(limit) > LONGEST_WINDOW_MS) continue;
-    if (shortest === undefined || windowOf(limit) < windowOf(shortest)) shortest = limit;
-  }
-  return shortest;
-}
-
-/** 0: not told. */
-function windowOf({ windowMs = 0 }: ReportedLimit): number {
-  return windowMs;
-}
-
-function stateOf({ ratePerMs, origin, ceilingPerMs }: Dimension) {
-  return {
-    perSecond: ratePerMs * 1_000,
-    origin,
-    ceilingPerSecond: ceilingPerMs === undefined ? undefined : ceilingPerMs * 1_000,
-  };
 }

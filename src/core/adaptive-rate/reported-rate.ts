@@ -5,8 +5,12 @@ import { WindowWatch } from './window-kind.ts';
 
 /** A report of an attempt that was sent longer ago says nothing of the present. */
 const FRESH_MS = 15_000;
-/** Of the limit, what is to be left unused: for what others send, and for what is not known yet. */
+/**
+ * Of the limit, what is to be left unused: for what others send, and for what is not known yet. A
+ * bucket saves it; of a window it is lost.
+ */
 const SPARE_PART = 0.005;
+const BUCKET_SPARE_PART = 0.01;
 const LEAST_SPARE = 1;
 /** How fast the rate follows what is left: from this part of it where nothing is left... */
 const LEAST_FACTOR = 0.2;
@@ -15,7 +19,7 @@ const MOST_FACTOR = 1.5;
 /** Of an excess, what the rate is raised by. */
 const EXCESS_WEIGHT = 1 / 3;
 /** By how much the base moves in a second, at most: so workers that share a limit find their parts. */
-const DRIFT = 0.1;
+const DRIFT = 0.07;
 const LEAST_BASE = 0.01;
 /** Limits without a window are by the minute, as OpenAI's and Azure's are. */
 const USUAL_WINDOW_MS = 60_000;
@@ -101,7 +105,7 @@ export class ReportedRate {
     const left = this.#leftOf(report, total, now);
     const isSaving = kind === 'bucket';
     if (isSaving && left >= PLENTY * this.#fill.highest) return undefined;
-    const spare = spareOf(report);
+    const spare = Math.max(LEAST_SPARE, (isSaving ? BUCKET_SPARE_PART : SPARE_PART) * report.limit);
     const excess = (left - spare) / spare;
     const base = this.#drift(this.#base, excess, now);
     const most = isSaving ? MOST_FACTOR * base : EXACT_PART * this.#ratePerMs;
@@ -156,8 +160,4 @@ export class ReportedRate {
     const report = this.#report;
     return report !== undefined && now - report.at <= FRESH_MS ? report : undefined;
   }
-}
-
-function spareOf({ limit }: Report): number {
-  return Math.max(LEAST_SPARE, SPARE_PART * limit);
 }
