@@ -40,7 +40,7 @@ export interface AutoStrategyConfig {
 
 /** The same, but slowly from the start, for providers that count what they reject. */
 export interface RateStrategyConfig {
-  /** Requests a second at first, a number > 0; the rate doubles each second until something is known. Default 10. */
+  /** Requests a second at first, a number > 0; the rate doubles each second until something is known. Default 5. */
   readonly startPerSecond?: number;
   /** Requests in flight at first, an integer from 1 to `concurrency`. Default 64. */
   readonly initialLimit?: number;

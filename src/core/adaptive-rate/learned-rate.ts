@@ -65,6 +65,7 @@ export class LearnedRate {
   #cutOrder = -1;
   #holdUntil = Number.NEGATIVE_INFINITY;
   #delayMs = 0;
+  /** Of the ceilings that were confirmed. */
   #highest = 0;
   #lastCutAt: number | undefined = undefined;
 
@@ -178,15 +179,10 @@ export class LearnedRate {
     const isSame = before !== undefined && Math.abs(fell) < SAME;
     const isSettled = isSame || (this.#trials.isRunning && !hadTrial);
     const requestsPerMs = ceiling / meanCostOf(attempt);
-    const longMs = this.#isLow(ceiling) ? LOW_HOLD_MS : HOLD_MS;
+    if (isSame) this.#highest = Math.max(this.#highest * HIGHEST_FADES, ceiling);
+    const longMs = ceiling < LOW * this.#highest ? LOW_HOLD_MS : HOLD_MS;
     const holdMs = isSettled ? Math.max(longMs, HOLD_REQUESTS / requestsPerMs) : SHORT_HOLD_MS;
     this.#holdUntil = now + retryAfterMs + holdMs;
-  }
-
-  /** Whether the provider has accepted much more not long ago: that may come back. */
-  #isLow(ceiling: number): boolean {
-    this.#highest = Math.max(this.#highest * HIGHEST_FADES, ceiling);
-    return ceiling < LOW * this.#highest;
   }
 
   #estimate(attempt: RejectedAttempt, retryAfterMs: number): number {

@@ -8,7 +8,7 @@ import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
 
 /** Requests a second at first, where nothing is known of a provider. */
-export const DEFAULT_START_PER_SECOND = 10;
+export const DEFAULT_START_PER_SECOND = 5;
 /** After a rejection, as long as nothing was accepted. */
 const FALLBACK_PER_MS = 2 / 1_000;
 /** The least that can be learned: a request in half a minute. */
