@@ -164,18 +164,15 @@ export class Gate<C extends Core = Core> implements Lender {
           ticket.outcome === undefined &&
           !isDead(ticket, this.#queue.owner)
         ) {
-          this.#queue.replace(ticket);
           ticket.rounds += 1;
           this.#waker.cancel();
           return;
         }
         const now = this.#clock.now();
         if (ticket.refusal !== undefined) {
-          // So from its making: in the queue it would be dead, and not be told.
           this.#pass(ticket, now, ticket.refusal);
           continue;
         }
-        this.#queue.replace(ticket);
         const wait = ticket.outcome === undefined ? this.#ask(ticket, now) : 0;
         if (wait > 0) {
           // Gone while the core was asked: it is no longer the head.
@@ -200,7 +197,10 @@ export class Gate<C extends Core = Core> implements Lender {
     const { item, owner, since } = this.#queue;
     if (item instanceof Ticket) return item;
     try {
-      return owner.ticketOf?.(item, since);
+      const ticket = owner.ticketOf?.(item, since);
+      // Refused from its making: in the queue it would be dead, and not be told.
+      if (ticket !== undefined && ticket.refusal === undefined) this.#queue.replace(ticket);
+      return ticket;
     } catch (error) {
       reportLater(error);
       return undefined;
@@ -338,7 +338,6 @@ export class Gate<C extends Core = Core> implements Lender {
         this.#queue.shift();
         return ticket;
       }
-      this.#queue.replace(ticket);
       const others = this.#queue.length - 1;
       const wait = this.#ask(ticket, now);
       if (wait > 0) {
