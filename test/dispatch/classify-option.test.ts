@@ -7,7 +7,7 @@ import { ApiError, failingWith, watch } from './harness.ts';
 /** Three errors, then success; `classify` decides. */
 async function classified(classify: (error: unknown) => Verdict | undefined, status = 418) {
   const clock = new ManualClock();
-  const limiter = createLimiter({ clock, classify, random: () => 0.5 });
+  const limiter = createLimiter({ clock, adaptive: false, classify, random: () => 0.5 });
   const { calls, project } = failingWith(Array(3).fill(new ApiError(status)), () => clock.now());
   const seen = watch(of('a').pipe(limiter.throttle(project)));
   await clock.runAllAsync();

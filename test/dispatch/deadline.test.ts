@@ -7,7 +7,7 @@ import { ApiError, failingWith, tooMany, watch } from './harness.ts';
 describe('a deadline', () => {
   it('ends the wait at the backoff gate, with the last error, and nothing is held', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock, deadlineMs: 1500 });
+    const limiter = createLimiter({ clock, adaptive: false, deadlineMs: 1500 });
     const errors = [tooMany(), tooMany(5000)];
     const { calls, project } = failingWith(errors, () => clock.now());
     const seen = watch(of('a').pipe(limiter.throttle(project)));

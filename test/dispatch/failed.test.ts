@@ -69,7 +69,7 @@ describe('a request that failed for a passing reason', () => {
       if (value === 'a') return project();
       throw new ApiError(429, { 'x-should-retry': 'false' });
     };
-    const options = { clock, outcomes: true, random: () => 0.5 } as const;
+    const options = { clock, adaptive: false, outcomes: true, random: () => 0.5 } as const;
     watch(of('a', 'b').pipe(throttle(sent, options)));
     await clock.runAllAsync();
     expect(calls).toEqual([0, 1000]);
@@ -93,7 +93,9 @@ describe('an overloaded provider', () => {
   it('is asked again without end, at doubling times of up to 8 s', async () => {
     const clock = new ManualClock();
     const { calls, project } = failingWith(Array(8).fill(new ApiError(503)), () => clock.now());
-    const seen = watch(of('a').pipe(throttle(project, { clock, random: () => LAST_RANDOM })));
+    const seen = watch(
+      of('a').pipe(throttle(project, { clock, adaptive: false, random: () => LAST_RANDOM })),
+    );
     await clock.runAllAsync();
     const waits = calls.slice(1).map((at, index) => Math.round(at - (calls[index] ?? 0)));
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000, 8000]);
@@ -194,7 +196,7 @@ describe('the retry budget', () => {
       throw new ApiError(500);
     };
     const requests = [...Array(300).fill(2), ...Array(400).fill(0)];
-    const options = { clock, outcomes: true, concurrency: 1 } as const;
+    const options = { clock, adaptive: false, outcomes: true, concurrency: 1 } as const;
     watch(from(requests).pipe(throttle(project, options)));
     await clock.runAllAsync();
     expect(calls).toBe(500);

@@ -22,7 +22,7 @@ describe('an Observable', () => {
 
   it('that has emitted is not, but the others wait all the same', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     const error = tooMany(300);
     let subscriptions = 0;
     const project = () =>
@@ -58,7 +58,7 @@ describe('an Observable', () => {
     'proves the backoff over with its first value, and holds up no probe after %s 429',
     async (_, epoch) => {
       const clock = new ManualClock();
-      const limiter = createLimiter({ clock });
+      const limiter = createLimiter({ clock, adaptive: false });
       const long = new Subject<string>();
       limiter.feedback.next({ kind: 'throttled' });
       const seen = watch(of('a').pipe(limiter.throttle(() => long)));

@@ -34,7 +34,13 @@ describe('outcomes', () => {
         clock.setTimer(() => resolve('first'), 100);
       });
     const send = (value: string) => (value === 'a' ? first() : project());
-    const options = { clock, outcomes: true, concurrency: 1, random: () => 0.5 } as const;
+    const options = {
+      clock,
+      adaptive: false,
+      outcomes: true,
+      concurrency: 1,
+      random: () => 0.5,
+    } as const;
     const source = of(new Sized('a', 8), new Sized('b', 20, 7));
     const seen = watch(source.pipe(throttle(send, options)));
     await clock.runAllAsync();

@@ -45,7 +45,7 @@ describe('the body of a Response that says no', () => {
   it('may say that asking again does not help, and is still there for the caller', async () => {
     const clock = new ManualClock();
     const { calls, project } = answering([says(QUOTA)], clock);
-    const seen = watch(of('a').pipe(throttle(project, { clock })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(calls).toEqual([0]);
     expect(seen.state).toBe('complete');
@@ -56,7 +56,7 @@ describe('the body of a Response that says no', () => {
   it('may say how long to wait', async () => {
     const clock = new ManualClock();
     const { calls, project } = answering([says(DELAYED)], clock);
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     const answer = limiter.run(project);
     await clock.runAllAsync();
     expect((await answer).status).toBe(200);
@@ -66,7 +66,7 @@ describe('the body of a Response that says no', () => {
   it('opens a circuit breaker with what it says', async () => {
     const clock = new ManualClock();
     const { project } = answering([says(QUOTA)], clock);
-    const limiter = createLimiter({ clock, circuitBreaker: true });
+    const limiter = createLimiter({ clock, adaptive: false, circuitBreaker: true });
     const answer = limiter.run(project);
     await clock.advanceAsync(10);
     expect((await answer).status).toBe(429);
@@ -81,7 +81,7 @@ describe('the body of a Response that says no', () => {
       bodies.push(body);
       return { kind: 'throttled', retryAfterMs: JSON.parse(body ?? '{}').wait };
     };
-    watch(of('a').pipe(throttle(project, { clock, classify })));
+    watch(of('a').pipe(throttle(project, { clock, adaptive: false, classify })));
     await clock.runAllAsync();
     expect(bodies).toEqual(['{"wait":7}']);
     expect(calls).toEqual([0, 7]);
@@ -91,7 +91,7 @@ describe('the body of a Response that says no', () => {
     const clock = new ManualClock();
     const slow = fed();
     const { calls, project } = answering([slow.response], clock);
-    const seen = watch(of('a').pipe(throttle(project, { clock })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(calls).toEqual([0, 3000]);
     expect(slow.cancelled()).toBe(true);
@@ -102,7 +102,7 @@ describe('the body of a Response that says no', () => {
     const clock = new ManualClock();
     const broken = fed();
     const { calls, project } = answering([broken.response], clock);
-    watch(of('a').pipe(throttle(project, { clock })));
+    watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.advanceAsync(5);
     broken.feed.error(new Error('reset'));
     await clock.runAllAsync();
@@ -113,7 +113,7 @@ describe('the body of a Response that says no', () => {
     const clock = new ManualClock();
     const long = fed();
     const { calls, project } = answering([long.response], clock);
-    watch(of('a').pipe(throttle(project, { clock })));
+    watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.advanceAsync(0);
     for (let n = 0; n < 65; n += 1) long.feed.enqueue(new Uint8Array(1024).fill(32));
     await clock.runAllAsync();
@@ -126,7 +126,7 @@ describe('the body of a Response that says no', () => {
     async (type) => {
       const clock = new ManualClock();
       const { calls, project } = answering([fed(type).response], clock);
-      watch(of('a').pipe(throttle(project, { clock })));
+      watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
       await clock.runAllAsync();
       expect(calls).toEqual([0, 1000]);
     },
@@ -137,7 +137,7 @@ describe('the body of a Response that says no', () => {
     const read = says(QUOTA);
     await read.text();
     const { calls, project } = answering([read], clock);
-    watch(of('a').pipe(throttle(project, { clock })));
+    watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(calls).toEqual([0, 1000]);
   });
@@ -147,7 +147,7 @@ describe('while the body is being read', () => {
   it('unsubscribing stops the reading, and leaves nothing behind', async () => {
     const clock = new ManualClock();
     const slow = fed();
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     const { project } = answering([slow.response], clock);
     const seen = watch(of('a').pipe(limiter.throttle(project)));
     await clock.advanceAsync(10);
@@ -167,7 +167,7 @@ describe('while the body is being read', () => {
     const clock = new ManualClock();
     const refusal = says(QUOTA);
     const project = () => of(refusal, new Response('more'));
-    const seen = watch(of('a').pipe(throttle(project, { clock })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(seen.values.map(({ status }) => status)).toEqual([429, 200]);
     expect(seen.state).toBe('complete');
@@ -194,7 +194,7 @@ describe('while the body is being read', () => {
         ? concat(of(says(DELAYED), new Response('not this')), NEVER)
         : of(new Response('good'));
     };
-    const seen = watch(of('a').pipe(throttle(project, { clock })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(await Promise.all(seen.values.map((value) => value.text()))).toEqual(['good']);
     expect(seen.state).toBe('complete');

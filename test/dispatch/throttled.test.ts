@@ -8,7 +8,7 @@ describe('a request that was rejected', () => {
   it('is sent again after the backoff, and its value comes out once', async () => {
     const clock = new ManualClock();
     const { calls, project } = failingWith([tooMany(), tooMany(700)], () => clock.now());
-    const seen = watch(of('a').pipe(throttle(project, { clock })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.advanceAsync(999);
     expect(calls).toEqual([0]);
     await clock.advanceAsync(1);
@@ -28,7 +28,7 @@ describe('a request that was rejected', () => {
       if (attempt < 3) throw tooMany();
       return of(value);
     };
-    const seen = watch(of('a').pipe(throttle(project, { clock })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(attempts).toEqual([1, 2, 3]);
     expect(seen.values).toEqual(['a']);
@@ -37,14 +37,14 @@ describe('a request that was rejected', () => {
   it('waits longer where it is large', async () => {
     const clock = new ManualClock();
     const { calls, project } = failingWith([tooMany()], () => clock.now());
-    watch(of(new Sized('a', 128 * 1024 + 1)).pipe(throttle(project, { clock })));
+    watch(of(new Sized('a', 128 * 1024 + 1)).pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(calls).toEqual([0, 5000]);
   });
 
   it('holds its leases while it waits', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock, concurrency: 2, maxBytes: 100 });
+    const limiter = createLimiter({ clock, adaptive: false, concurrency: 2, maxBytes: 100 });
     const { project } = failingWith([tooMany()], () => clock.now());
     watch(of(new Sized('a', 60)).pipe(limiter.throttle(project)));
     await clock.advanceAsync(500);
@@ -69,7 +69,7 @@ describe('a request that was rejected', () => {
       told.push(`${value}: index ${index}, attempt ${attempt}`);
       if (value === 8 && attempt < 3) throw tooMany();
     };
-    watch(range(7, 3).pipe(throttle(project, { clock })));
+    watch(range(7, 3).pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(told).toEqual([
       '7: index 0, attempt 1',
@@ -86,7 +86,7 @@ describe('a request that was rejected', () => {
       i % 2 ? new ApiError(429) : new ApiError(529),
     );
     const { calls, project } = failingWith(errors, () => clock.now());
-    const seen = watch(of('a').pipe(throttle(project, { clock })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(calls.length).toBe(101);
     expect(seen.values).toEqual(['done']);
@@ -96,7 +96,7 @@ describe('a request that was rejected', () => {
     const clock = new ManualClock();
     const errors = [tooMany(1), new ApiError(503), tooMany(3), tooMany(4)];
     const { calls, project } = failingWith(errors, () => clock.now());
-    const seen = watch(of('a').pipe(throttle(project, { clock, maxAttempts: 3 })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false, maxAttempts: 3 })));
     await clock.runAllAsync();
     expect(calls.length).toBe(3);
     expect(seen.error).toBe(errors[2]);
@@ -105,7 +105,7 @@ describe('a request that was rejected', () => {
   it('is not sent again where the provider says x-should-retry: false', async () => {
     const clock = new ManualClock();
     const error = new ApiError(429, { 'X-Should-Retry': 'false', 'retry-after-ms': '50' });
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     const { calls, project } = failingWith([error], () => clock.now());
     const seen = watch(of('a').pipe(limiter.throttle(project)));
     await clock.runAllAsync();
@@ -119,7 +119,7 @@ describe('a request that was rejected', () => {
     const clock = new ManualClock();
     const error = tooMany(60_001);
     const { calls, project } = failingWith([error], () => clock.now());
-    const seen = watch(of('a').pipe(throttle(project, { clock })));
+    const seen = watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(calls).toEqual([0]);
     expect(seen.error).toBeInstanceOf(RetryAfterTooLongError);
@@ -134,7 +134,7 @@ describe('a request that was rejected', () => {
   it('waits as long as maxRetryAfterMs', async () => {
     const clock = new ManualClock();
     const { calls, project } = failingWith([tooMany(60_000)], () => clock.now());
-    watch(of('a').pipe(throttle(project, { clock })));
+    watch(of('a').pipe(throttle(project, { clock, adaptive: false })));
     await clock.runAllAsync();
     expect(calls).toEqual([0, 60_000]);
   });
@@ -143,7 +143,7 @@ describe('a request that was rejected', () => {
 describe('a backoff', () => {
   it('keeps newcomers waiting, with their slots', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock, concurrency: 5 });
+    const limiter = createLimiter({ clock, adaptive: false, concurrency: 5 });
     limiter.feedback.next({ kind: 'throttled' });
     const seen = watch(range(0, 9).pipe(limiter.throttle((value) => of(value))));
     expect(limiter.snapshot().backoff.waiting).toBe(5);
@@ -155,7 +155,7 @@ describe('a backoff', () => {
 
   it('leaves no timer behind when everybody is unsubscribed', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     const { project } = failingWith([tooMany()], () => clock.now());
     const retrying = watch(of('a').pipe(limiter.throttle(project, {})));
     await clock.advanceAsync(1);
@@ -175,7 +175,7 @@ describe('a backoff', () => {
 
   it('does not come from a stream without a rejection', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     watch(of(1, 2).pipe(limiter.throttle(() => EMPTY)));
     expect(limiter.snapshot().backoff).toMatchObject({ state: 'open', epoch: 0 });
   });

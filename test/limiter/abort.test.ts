@@ -9,7 +9,10 @@ const reason = new Error('enough');
 
 function make() {
   const clock = new ManualClock();
-  return { clock, limiter: createLimiter({ clock, concurrency: 1, maxBytes: 10 }) };
+  return {
+    clock,
+    limiter: createLimiter({ clock, adaptive: false, concurrency: 1, maxBytes: 10 }),
+  };
 }
 
 describe.each(['run', 'acquire'] as const)('%s with a signal', (method) => {

@@ -70,7 +70,7 @@ describe('a lease', () => {
 
   it('that is released well proves the backoff over, one that failed does not', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     limiter.feedback.next({ kind: 'throttled' });
     const leases = [0, 1, 2, 3].map(() => fate(limiter.acquire()));
     await clock.advanceAsync(1000);
@@ -89,7 +89,7 @@ describe('a lease', () => {
 
   it('from before a backoff proves nothing', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     const early = await limiter.acquire();
     limiter.feedback.next({ kind: 'throttled', epoch: early.epoch });
     limiter.feedback.next({ kind: 'throttled', epoch: early.epoch });

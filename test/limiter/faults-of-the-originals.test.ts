@@ -50,7 +50,7 @@ describe('unlike in an original', () => {
   });
 
   it('the end of a backoff sends one request, not the whole herd (000)', async () => {
-    const { clock, limiter } = rig();
+    const { clock, limiter } = rig({ adaptive: false });
     limiter.feedback.next({ kind: 'throttled', retryAfterMs: 100 });
     const { started, run, end } = script(limiter);
     for (let index = 0; index < 10; index += 1) run(`${index}`);

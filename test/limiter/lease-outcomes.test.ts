@@ -30,7 +30,7 @@ describe('a lease that is released', () => {
   });
 
   it('as failed with a 429 from before the backoff extends it, but starts no other', async () => {
-    const { limiter } = rig();
+    const { limiter } = rig({ adaptive: false });
     const [one, two] = [await limiter.acquire(), await limiter.acquire()];
     one.release('failed', tooMany(1000));
     two.release('failed', tooMany(4000));
@@ -38,7 +38,7 @@ describe('a lease that is released', () => {
   });
 
   it('as failed with a 429 of a large request waits longer', async () => {
-    const { limiter } = rig();
+    const { limiter } = rig({ adaptive: false });
     const lease = await limiter.acquire({ bytes: 200_000 });
     lease.release('failed', tooMany());
     expect(limiter.snapshot().backoff.closedForMs).toBe(5000);

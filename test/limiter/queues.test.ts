@@ -56,7 +56,7 @@ describe('streams and promises', () => {
 
   it('share the backoff', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     const seen = watch(
       range(0, 1).pipe(
         limiter.throttle(async (_, { attempt }) => {

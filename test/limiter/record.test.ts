@@ -86,7 +86,7 @@ describe('recordSuccess', () => {
   });
 
   it('proves a backoff over, once its time is', async () => {
-    const { clock, limiter } = rig();
+    const { clock, limiter } = rig({ adaptive: false });
     limiter.feedback.next({ kind: 'throttled', retryAfterMs: 100 });
     limiter.recordSuccess();
     expect(limiter.snapshot().backoff.state).toBe('closed');

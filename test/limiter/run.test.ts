@@ -28,7 +28,7 @@ describe('run', () => {
 
   it('calls the task again after a 429, holding its slot', async () => {
     const clock = new ManualClock();
-    const limiter = createLimiter({ clock });
+    const limiter = createLimiter({ clock, adaptive: false });
     const { calls, project } = failingWith([tooMany(), new ApiError(503)], () => clock.now());
     const attempts: number[] = [];
     const ran = fate(

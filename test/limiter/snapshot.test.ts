@@ -96,6 +96,7 @@ describe('snapshot', () => {
 
   it('says of each gate how many wait, how long, and what binds', async () => {
     const { clock, limiter } = rig({
+      adaptive: false,
       concurrency: 4,
       maxBytes: 0,
       limits: { requests: { limit: 2, windowMs: 1000 } },
@@ -126,7 +127,10 @@ describe('snapshot', () => {
   });
 
   it('counts how requests ended, each once', async () => {
-    const { clock, limiter } = rig({ limits: { units: { limit: 5, windowMs: 10 } } });
+    const { clock, limiter } = rig({
+      adaptive: false,
+      limits: { units: { limit: 5, windowMs: 10 } },
+    });
     const answers = [tooMany(5), new ApiError(500), undefined];
     const ran = fate(
       limiter.run(() => {

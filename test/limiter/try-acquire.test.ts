@@ -52,7 +52,7 @@ describe('tryAcquire', () => {
   });
 
   it('says no during a backoff, and while its probe is out', async () => {
-    const { clock, limiter } = rig();
+    const { clock, limiter } = rig({ adaptive: false });
     limiter.feedback.next({ kind: 'throttled', retryAfterMs: 50 });
     expect(limiter.tryAcquire()).toBeUndefined();
     await clock.advanceAsync(50);

@@ -19,7 +19,7 @@ describe('a wrapped function', () => {
   });
 
   it('waits for its turn, and is called again after a 429', async () => {
-    const { clock, limiter } = rig({ concurrency: 1 });
+    const { clock, limiter } = rig({ adaptive: false, concurrency: 1 });
     const errors = [tooMany(40), tooMany(30)];
     const calls: [number, string][] = [];
     const send = limiter.wrap(async (name: string) => {

@@ -107,7 +107,11 @@ describe('a probe', () => {
     'that throws in `%s` is warned of once and disturbs nobody',
     (method) => {
       const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-      const { limiter, clock, held } = rig({ concurrency: 1, probe: { [method]: fail } });
+      const { limiter, clock, held } = rig({
+        adaptive: false,
+        concurrency: 1,
+        probe: { [method]: fail },
+      });
       let calls = 0;
       const project = (value: number) => {
         calls += 1;
