@@ -39,7 +39,7 @@ export function isAdaptiveRate(adaptive: LimiterConfig['adaptive']): boolean {
 /** @param interval the pace, if there is one; @param rateLimit the limits that were configured */
 export function adaptiveOf(
   { adaptive, isFailure }: AttemptOptions,
-  { now, random, maxLimit, apply, tell }: CoreSurroundings,
+  { now, random, maxLimit, maxRetryAfterMs, apply, tell }: CoreSurroundings,
   interval: Interval | undefined,
   rateLimit: RateCore | undefined,
 ): AdaptiveCore | undefined {
@@ -52,7 +52,8 @@ export function adaptiveOf(
     const initialLimit = options.initialLimit ?? (isAwake ? DEFAULT_START_CONCURRENCY : maxLimit);
     const hard = (unit: string) =>
       (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
-    const control = (past: Past) => new RateControl(startPerSecond, hard, random, past);
+    const rules = { startPerSecond, hard, maxRetryAfterMs, random };
+    const control = (past: Past) => new RateControl(rules, past);
     const concurrency = new OverloadLimit(initialLimit, maxLimit, now);
     return new AdaptiveRateCore({ control, concurrency, apply, tell }, isAwake, now);
   }

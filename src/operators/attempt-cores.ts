@@ -27,6 +27,8 @@ export interface CoreSurroundings {
   readonly random: Random;
   /** The highest concurrency. */
   readonly maxLimit: number;
+  /** Longest wait that a provider may ask for. */
+  readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
   readonly tell: Tell;

@@ -65,6 +65,7 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     now,
     random,
     maxLimit: slots.limit,
+    maxRetryAfterMs: feedback.maxRetryAfterMs,
     apply,
     tell,
     ignoreUnknown: commons !== undefined,

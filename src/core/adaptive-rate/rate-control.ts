@@ -1,7 +1,7 @@
 import type { Random } from '../../model/clock.ts';
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 import type { SentAttempt } from './attempt.ts';
-import { Dimension, type Past, type RateOrigin } from './dimension.ts';
+import { Dimension, type Past } from './dimension.ts';
 import { Outage } from './outage.ts';
 import { type RateSnapshot, snapshotOf } from './rate-snapshot.ts';
 import { shortestOf } from './shortest-limit.ts';
@@ -13,6 +13,8 @@ export const DEFAULT_START_PER_SECOND = 5;
 const FALLBACK_PER_MS = 2 / 1_000;
 /** The least that can be learned: a request in half a minute. */
 const FLOOR_PER_MS = 1 / 30_000;
+/** A rate that bounds nothing. */
+const NONE = Number.POSITIVE_INFINITY;
 /** How long a rate is good for without being asked again: it changes while one waits. */
 const REASK_MS = 1_000;
 /** After a rejection that names no wait, the longest that the next waits. */
@@ -31,12 +33,23 @@ export interface Sending extends SentAttempt {
 /** The rates of limits that were configured, per ms; Infinity: there is none. */
 export type HardRates = (unit: 'requests' | 'tokens') => number;
 
+/** What a rate starts from. */
+export interface RateRules {
+  /** Requests a second at first; Infinity: no bound until something is known. */
+  readonly startPerSecond: number;
+  readonly hard: HardRates;
+  /** Longest wait that a provider may ask for. */
+  readonly maxRetryAfterMs: number;
+  readonly random: Random;
+}
+
 /**
  * Keeps a provider full without rejections: finds the rate at which attempts may be sent, of the
  * limits that were configured, of those that answers report, and of what rejections tell.
  */
 export class RateControl {
   readonly #hard: HardRates;
+  readonly #maxRetryAfterMs: number;
   readonly #outage: Outage;
   readonly #requests: Dimension;
   #tokens: Dimension | undefined = undefined;
@@ -45,19 +58,16 @@ export class RateControl {
   #closedUntil = Number.NEGATIVE_INFINITY;
   #isOverloaded = false;
 
-  /** @param startPerSecond requests a second at first; Infinity: no bound until something is known */
-  constructor(startPerSecond: number, hard: HardRates, random: Random, past: Past) {
+  constructor({ startPerSecond, hard, maxRetryAfterMs, random }: RateRules, past: Past) {
     this.#hard = hard;
+    this.#maxRetryAfterMs = maxRetryAfterMs;
+    const countsTokens = hard('tokens') !== NONE;
     // Who says what the limits are need not feel for them.
-    const start =
-      hard('tokens') === Number.POSITIVE_INFINITY
-        ? startPerSecond / 1_000
-        : Number.POSITIVE_INFINITY;
-    this.#requests = new Dimension(start, FALLBACK_PER_MS, FLOOR_PER_MS, past, () =>
-      hard('requests'),
-    );
+    const startPerMs = countsTokens ? NONE : startPerSecond / 1_000;
+    const hardRequests = () => hard('requests');
+    this.#requests = new Dimension(startPerMs, FALLBACK_PER_MS, FLOOR_PER_MS, past, hardRequests);
     this.#outage = new Outage(random, (ms, at) => this.#outEnded(ms, at));
-    if (hard('tokens') !== Number.POSITIVE_INFINITY) this.#countTokens(past.since);
+    if (countsTokens) this.#countTokens(past.since);
   }
 
   /** Whether the provider lets nothing in. */
@@ -68,10 +78,6 @@ export class RateControl {
   /** Requests a second, as of the last time that somebody asked. */
   get perSecond(): number {
     return this.#requests.ratePerMs * 1_000;
-  }
-
-  get origin(): RateOrigin {
-    return this.#requests.origin;
   }
 
   /** Whether tokens count: else nobody need estimate them. */
@@ -113,20 +119,20 @@ export class RateControl {
 
   /** It was turned away: as too much (`throttled`), or for want of power (`overloaded`). */
   rejected(sending: Sending, verdict: Verdict, now: number): boolean {
-    const { retryAfterMs, kind } = verdict;
-    this.#read(verdict.limits, sending, false, now);
+    const { kind, limits, limit } = verdict;
+    this.#read(limits, sending, false, now);
     this.#isOverloaded = kind === 'overloaded';
     const accepted = this.#requests.acceptedBefore(sending);
     const isInRow = accepted - this.#acceptedAtRejection < 1;
     this.#acceptedAtRejection = accepted;
-    if (retryAfterMs !== undefined) {
-      this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterMs);
-    }
-    const isNew = kind === 'throttled' && this.#congested(sending, verdict, now);
-    const sent = this.#requests.sentAttempts;
-    this.#outage.rejected(sending, isInRow, sent, now, retryAfterMs !== undefined);
+    const { retryAfterMs } = verdict;
+    const tells = retryAfterMs !== undefined;
+    const waitMs = Math.min(retryAfterMs ?? 0, this.#maxRetryAfterMs);
+    if (tells) this.#closedUntil = Math.max(this.#closedUntil, now + waitMs);
+    const isNew = kind === 'throttled' && this.#congested(sending, limit, waitMs, now);
+    this.#outage.rejected(sending, isInRow, this.#requests.sentAttempts, now, tells);
     this.#lost(sending, false);
-    if (retryAfterMs === undefined) this.#requests.pause(MOST_PAUSE_MS, now);
+    if (!tells) this.#requests.pause(MOST_PAUSE_MS, now);
     return isNew;
   }
 
@@ -147,7 +153,12 @@ export class RateControl {
   }
 
   /** Which of the two was used up: as the answer says, else requests. */
-  #congested(sending: Sending, { limit, retryAfterMs = 0 }: Verdict, now: number): boolean {
+  #congested(
+    sending: Sending,
+    limit: string | undefined,
+    retryAfterMs: number,
+    now: number,
+  ): boolean {
     if (limit === undefined || !/token/i.test(limit)) {
       return this.#requests.rejected(sending, now, retryAfterMs);
     }
@@ -184,10 +195,9 @@ export class RateControl {
   }
 
   #countTokens(now: number): void {
-    const { POSITIVE_INFINITY: none } = Number;
     const past = { sent: 0, since: now };
     const hard = () => this.#hard('tokens');
-    this.#tokens ??= new Dimension(none, none, FLOOR_PER_MS, past, hard, TOKEN_BURST_MS);
+    this.#tokens ??= new Dimension(NONE, NONE, FLOOR_PER_MS, past, hard, TOKEN_BURST_MS);
   }
 
   /** An overload is no matter of rate: the time that it took is left out. */
