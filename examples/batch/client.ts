@@ -42,6 +42,8 @@ export interface Answer {
   readonly text: string;
   /** Of prompt and answer together; undefined: the server does not say. */
   readonly tokens: number | undefined;
+  /** Of the response: many servers tell in them what is left of their limits. */
+  readonly headers: Headers;
 }
 
 /** Asks for one answer, once: sending again is headgate's business. */
@@ -62,7 +64,8 @@ export function createClient({ baseUrl, model, apiKey }: ClientOptions): Complet
     const content = read(read(read(read(answer, 'choices'), 0), 'message'), 'content');
     // A message that calls a tool has no content.
     const words = content === null ? '' : content;
-    if (typeof words === 'string') return { text: words, tokens: tokensOf(answer) };
+    const { headers: told } = response;
+    if (typeof words === 'string') return { text: words, tokens: tokensOf(answer), headers: told };
     throw new ApiError(url, response, `no choices[0].message.content in ${shorten(text)}`);
   };
 }

@@ -28,7 +28,8 @@ export class Sender {
     this.active += 1;
     this.attempts += 1;
     try {
-      const { text, tokens } = await this.#complete(prompt, context.signal);
+      const answer = await this.#complete(prompt, context.signal);
+      const { text, tokens } = context.observe(answer);
       if (tokens !== undefined) {
         context.recordTokens(tokens);
         this.tokens = (this.tokens ?? 0) + tokens;

@@ -1,5 +1,7 @@
 import { checkAmount } from '../model/check.ts';
+import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { limitsTold, readUsage } from './read-answer.ts';
 
 /** What `project` is told beside the value, and may tell. */
 export class AttemptContext {
@@ -9,6 +11,8 @@ export class AttemptContext {
   readonly index: number;
   /** @internal */
   isLast = false;
+  /** @internal the provider's limits, as far as an answer that was observed says them */
+  limits: readonly ReportedLimit[] | undefined = undefined;
   readonly #ticket: Ticket;
   #controller: AbortController | undefined = undefined;
   #abandoned = false;
@@ -38,9 +42,29 @@ export class AttemptContext {
    */
   record(limit: string, amount: number): void {
     const used = checkAmount(limit, amount);
-    if (this.#ticket.attempts === this.attempt && this.#ticket.outcome === undefined) {
-      this.#ticket.record(limit, used);
+    if (this.#isRunning) this.#ticket.record(limit, used);
+  }
+
+  /**
+   * Reads what the provider's answer says of its limits and of the tokens that were used, where that
+   * is not in what the project returns: SDKs hide the headers, and hand out the body alone.
+   *
+   * Tokens that were recorded before are left as they are. Limits count that are observed before
+   * the project's first value, or its error; what comes after the attempt has ended is too late.
+   *
+   * @param answer a `Response`, what `withResponse()` of an SDK gives, anything else that has `headers`,
+   * those themselves, or a body with `usage`; what says nothing is left alone
+   * @returns the answer, as it is
+   * @example
+   * const answer = await client.chat.completions.create(body, { signal }).withResponse();
+   * return context.observe(answer).data;
+   */
+  observe<A>(answer: A): A {
+    if (this.#isRunning) {
+      this.limits = limitsTold(answer) ?? this.limits;
+      readUsage(answer, this.#ticket);
     }
+    return answer;
   }
 
   /** Aborts when the result is no longer wanted. Made when first read: most never ask for it. */
@@ -55,5 +79,9 @@ export class AttemptContext {
     this.#abandoned = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
+  }
+
+  get #isRunning(): boolean {
+    return this.#ticket.attempts === this.attempt && this.#ticket.outcome === undefined;
   }
 }

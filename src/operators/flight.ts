@@ -12,7 +12,7 @@ import { attemptGatesOf } from './attempt-gates.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
 import type { Slot } from './in-order.ts';
 import { Inner } from './inner.ts';
-import { OK, readAnswer, readUsage } from './read-answer.ts';
+import { OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
 import { RetryWait } from './retry-wait.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -232,7 +232,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   #accepted(value?: R): void {
     const { feedback, retry, readsAnswers } = this.#dispatcher;
     this.#reported = true;
-    const verdict = readsAnswers ? readAnswer(value) : OK;
+    const verdict = withLimits(readsAnswers ? readAnswer(value) : OK, this.#context?.limits);
     this.ticket.verdict = verdict;
     retry.succeeded();
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
@@ -250,7 +250,8 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     const { feedback } = this.#dispatcher;
     let verdict: Verdict;
     try {
-      verdict = verdictOn(error, this.#dispatcher.classify, body);
+      const told = verdictOn(error, this.#dispatcher.classify, body);
+      verdict = withLimits(told, this.#context?.limits);
     } catch (thrown) {
       this.#crash(thrown);
       return false;

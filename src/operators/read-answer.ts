@@ -1,7 +1,7 @@
 import { reportedLimits } from '../feedback/classify.ts';
 import { headersOfResult } from '../feedback/result-headers.ts';
 import { usageOf } from '../feedback/usage.ts';
-import type { Verdict } from '../model/feedback.ts';
+import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 
 /** An answer that went well and says nothing of limits. */
@@ -9,10 +9,31 @@ export const OK: Verdict = { kind: 'ok' };
 
 /** What an answer that went well says of the provider's limits, where its value shows it. */
 export function readAnswer(value: unknown): Verdict {
-  const headers = headersOfResult(value);
-  if (headers === undefined) return OK;
+  return withLimits(OK, limitsIn(headersOfResult(value)));
+}
+
+/**
+ * What is said of limits in the headers of an answer, or in headers themselves.
+ * @returns undefined where nothing is
+ */
+export function limitsTold(answer: unknown): readonly ReportedLimit[] | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  return limitsIn(headersOfResult(answer) ?? answer);
+}
+
+/** A verdict that says nothing of limits, with what is known of them otherwise. */
+export function withLimits(
+  verdict: Verdict,
+  limits: readonly ReportedLimit[] | undefined,
+): Verdict {
+  if (limits === undefined || verdict.limits !== undefined) return verdict;
+  return { ...verdict, limits };
+}
+
+function limitsIn(headers: object | undefined): readonly ReportedLimit[] | undefined {
+  if (headers === undefined) return undefined;
   const limits = reportedLimits(headers);
-  return limits.length === 0 ? OK : { kind: 'ok', limits };
+  return limits.length === 0 ? undefined : limits;
 }
 
 /** Records the tokens that an answer says it has used, unless the user has recorded them. */
