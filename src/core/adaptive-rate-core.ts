@@ -20,6 +20,9 @@ interface Out {
   readonly inFlight: number;
 }
 
+/** What an attempt was charged: while it sleeps, the number of the attempt. */
+export type RateCharge = Out | number;
+
 /** What needs to be around it. */
 export interface RateSurroundings {
   /** Makes the control, of what was sent before. */
@@ -41,7 +44,7 @@ const LEARNED_FOR_MS = 60_000;
  * sleep until the first rejection, or the first limit that an answer tells of: until then it costs
  * next to nothing, and a charge is the number of its attempt.
  */
-export class AdaptiveRateCore implements Core<Out | number> {
+export class AdaptiveRateCore implements Core<RateCharge> {
   readonly #around: RateSurroundings;
   #control: RateControl | undefined;
   /** While it sleeps: attempts sent, and since when. */
@@ -93,7 +96,7 @@ export class AdaptiveRateCore implements Core<Out | number> {
     return waitMs;
   }
 
-  take(demand: Demand, now: number): Out | number {
+  take(demand: Demand, now: number): RateCharge {
     this.#inFlight += 1;
     const control = this.#control;
     if (control === undefined) {
@@ -106,7 +109,7 @@ export class AdaptiveRateCore implements Core<Out | number> {
     return { sending, inFlight: this.#inFlight };
   }
 
-  giveBack(charge: Out | number, ended: Ended, time: Time): void {
+  giveBack(charge: RateCharge, ended: Ended, time: Time): void {
     const inFlight = this.#inFlight;
     this.#inFlight -= 1;
     const { verdict } = ended;

@@ -1,5 +1,6 @@
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { Composite, type Part } from '../core/composite.ts';
+import { PacedCore } from '../core/paced-core.ts';
 import type { Slots } from '../core/slots.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import type { Commons } from '../gate/commons.ts';
@@ -87,7 +88,8 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
   }
   const backoff = feedback.partOf(() => gate.drain());
   const composite = new Composite([{ kind: 'backoff', core: backoff }, ...parts]);
-  const own = parts.length === 0 ? backoff : composite;
+  const isPlain = isPaced && parts.length === 1;
+  const own = parts.length === 0 ? backoff : isPlain ? new PacedCore(backoff, adaptive) : composite;
   const core = commons?.coreOf(own, () => gate.drain()) ?? own;
   const gate: Gate = new Gate('backoff', core, clock, probe, rules);
   const wake = () => {
