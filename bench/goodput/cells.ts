@@ -1,7 +1,8 @@
 /** The figures of the table: one cell for each scenario and client, over all seeds. */
+
+import type { CellRun } from './cell.ts';
 import type { ClientName } from './clients/index.ts';
 import type { Answer, Job } from './job.ts';
-import type { CellRun } from './run-cell.ts';
 
 export interface Cell {
   /** In % of what the provider allowed. */

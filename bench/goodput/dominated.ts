@@ -1,5 +1,5 @@
 /** Whether a peer is better than headgate in both figures at once. */
-import type { Cells } from './cells.ts';
+import { type Cells, round } from './cells.ts';
 import type { Knowledge } from './client.ts';
 import { type ClientName, clients, isClientName } from './clients/index.ts';
 
@@ -34,7 +34,14 @@ export function dominated(cells: Cells): Domination[] {
           (row[client]?.rejectedPerMille ?? 0) - (row[by]?.rejectedPerMille ?? 0);
         if (moreGoodput <= 0 || lessRejected <= 0) continue;
         const toldMore = rank(by) > rank(client);
-        found.push({ scenario, client, by, moreGoodput, lessRejected, toldMore });
+        found.push({
+          scenario,
+          client,
+          by,
+          moreGoodput: round(moreGoodput, 2),
+          lessRejected: round(lessRejected, 2),
+          toldMore,
+        });
       }
     }
   }

@@ -1,6 +1,8 @@
 /** What a thread is asked, and what it answers. */
+
+import type { CellRun } from './cell.ts';
 import type { ClientName } from './clients/index.ts';
-import type { CellRun, FinishRun } from './run-cell.ts';
+import type { FinishRun } from './run-cell.ts';
 import type { Scenario } from './scenario.ts';
 
 export interface Job {

@@ -7,7 +7,7 @@ import { finishesOf, ratiosOf } from './finish.ts';
 import type { Answer, Job } from './job.ts';
 import { type Options, readOptions, USAGE, UsageError } from './options.ts';
 import { runJobs } from './pool.ts';
-import { printDominated, printFinish, printHead, printTables } from './report.ts';
+import { markdown, printDominated, printFinish, printHead, printTables } from './report.ts';
 import { chart } from './svg.ts';
 
 async function main(): Promise<void> {
@@ -43,6 +43,7 @@ function reportGoodput(jobs: readonly Job[], answers: readonly Answer[], options
   const found = dominated(cells);
   printTables(options, cells);
   printDominated(found);
+  if (options.markdown) console.log(`\n${markdown(options, cells)}`);
   mkdirSync(dirname(options.chart), { recursive: true });
   const names = scenarios.map(({ name }) => name);
   writeFileSync(options.chart, chart(names, clients, cells));

@@ -21,10 +21,12 @@ export const USAGE = `usage: npm run bench:goodput -- [options]
   --threads N        default: one a core, at most 8
   --chart file.svg   where the chart goes; default ${CHART}
   --finish           how long 2,000 prompts take against each family of providers, instead
+  --markdown         prints the table as the README has it
   --json             prints one object last`;
 
 export interface Options {
   readonly json: boolean;
+  readonly markdown: boolean;
   readonly scenarios: readonly Scenario[];
   readonly clients: readonly ClientName[];
   readonly seeds: readonly number[];
@@ -41,6 +43,7 @@ export function readOptions(args: string[]): Options {
     args,
     options: {
       json: { type: 'boolean', default: false },
+      markdown: { type: 'boolean', default: false },
       scenario: { type: 'string', default: '*' },
       client: { type: 'string' },
       finish: { type: 'boolean', default: false },
@@ -57,6 +60,7 @@ export function readOptions(args: string[]): Options {
   const chosen = readScenarios(values.scenario, finish ? families : scenarios);
   return {
     json: values.json,
+    markdown: values.markdown,
     scenarios:
       seconds === undefined
         ? chosen

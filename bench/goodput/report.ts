@@ -43,6 +43,26 @@ function print<C>(
   }
 }
 
+/** Goodput / rejections, as a table in Markdown. */
+export function markdown({ scenarios, clients }: Options, cells: Cells): string {
+  const line = (first: string, rest: readonly string[]) => `| ${[first, ...rest].join(' | ')} |`;
+  const names = scenarios.map(({ name }) => name);
+  return [
+    line('client', names),
+    line(
+      '---',
+      names.map(() => '---'),
+    ),
+    ...clients.map((client) => {
+      const row = names.map((name) => cells[name]?.[client]);
+      return line(
+        client,
+        row.map((cell) => (cell ? `${goodputText(cell)}/${rejectedText(cell)}` : '-')),
+      );
+    }),
+  ].join('\n');
+}
+
 /** Where a peer is better in both figures; first those peers that were told no more. */
 export function printDominated(found: readonly Domination[]): void {
   for (const toldMore of [false, true]) {

@@ -11,11 +11,11 @@ const FONT = 'font-family="system-ui, -apple-system, Segoe UI, Helvetica, Arial,
 
 /** Rejections for each 1000 successes up to a bound, and the colour of a bar that has so many. */
 const CLASSES = [
-  { most: 5, fill: '#2a9d78', text: 'up to 5' },
-  { most: 20, fill: '#8cc9a1', text: 'up to 20' },
+  { most: 5, fill: '#55b894', text: 'up to 5' },
+  { most: 20, fill: '#a9d9b5', text: 'up to 20' },
   { most: 100, fill: '#f2d98d', text: 'up to 100' },
   { most: 1000, fill: '#f0a868', text: 'up to 1,000' },
-  { most: Number.POSITIVE_INFINITY, fill: '#d96a5b', text: 'more' },
+  { most: Number.POSITIVE_INFINITY, fill: '#e68a7c', text: 'more' },
 ] as const;
 
 export function chart(
@@ -26,7 +26,7 @@ export function chart(
   const width = 2 * MARGIN + LABEL_WIDTH + scenarios.length * (CELL.width + CELL.gap);
   const height = TOP + clients.length * (CELL.height + CELL.gap) + MARGIN;
   const columns = scenarios.map((name, column) =>
-    text(left(column) + CELL.width / 2, TOP - 10, name, 'font-size="12" text-anchor="middle"'),
+    text(left(column) + CELL.width / 2, TOP - 10, name, 'font-size="11.5" text-anchor="middle"'),
   );
   const rows = clients.flatMap((client, row) => [
     text(
@@ -88,7 +88,7 @@ function drawCell(x: number, y: number, cell: Cell | undefined): string {
 }
 
 function legend(width: number): string[] {
-  const step = 92;
+  const step = 100;
   const from = width - MARGIN - CLASSES.length * step;
   return CLASSES.flatMap(({ fill, text: label }, index) => [
     `<rect x="${from + index * step}" y="20" width="14" height="14" rx="3" fill="${fill}"/>`,

@@ -3,6 +3,8 @@ import { cellsOf, failuresOf } from '../../bench/goodput/cells.ts';
 import { dominated } from '../../bench/goodput/dominated.ts';
 import { finishesOf, ratiosOf } from '../../bench/goodput/finish.ts';
 import type { Answer, Job } from '../../bench/goodput/job.ts';
+import { readOptions } from '../../bench/goodput/options.ts';
+import { markdown } from '../../bench/goodput/report.ts';
 import { complete } from '../../bench/goodput/scenario.ts';
 import { chart } from '../../bench/goodput/svg.ts';
 
@@ -102,6 +104,16 @@ describe('finishing', () => {
     const finishes = finishesOf(jobs, [finish(undefined), finish(100)]);
     expect(finishes.one?.['headgate-plain']?.finishedMs).toBeNull();
     expect(ratiosOf(finishes)).toEqual([]);
+  });
+});
+
+describe('the table of the README', () => {
+  it('has goodput and rejections in each cell, and a dash where there is none', () => {
+    const options = { ...readOptions(['--client', 'omniscient,p-limit']), scenarios: [scenario] };
+    const cells = cellsOf([job('omniscient', 1)], [ok({ goodput: 99.96, rejected: 12 })]);
+    expect(markdown(options, cells)).toBe(
+      '| client | one |\n| --- | --- |\n| p-limit | - |\n| omniscient | 100.0/120 |',
+    );
   });
 });
 
