@@ -1,3 +1,4 @@
+import { checkNumber } from '../../model/check.ts';
 import type { Random } from '../../model/clock.ts';
 import type { LimitUnit, ReportedLimit, Verdict } from '../../model/feedback.ts';
 import type { SentAttempt } from './attempt.ts';
@@ -6,6 +7,8 @@ import { Outage } from './outage.ts';
 
 /** Requests a second at first, where nothing is known of a provider. */
 export const DEFAULT_START_PER_SECOND = 2;
+/** The least of it that makes sense: a request in a quarter of an hour. */
+export const LEAST_START_PER_SECOND = 0.001;
 /** After a rejection, as long as nothing was accepted: the rate at first, were nothing known. */
 const FALLBACK_PER_MS = DEFAULT_START_PER_SECOND / 1_000;
 /** The least that can be learned: a request in half a minute. */
@@ -48,6 +51,11 @@ export interface RateSnapshot {
   readonly isOut: boolean;
   /** Since the rate was last measured anew; undefined: it never was. */
   readonly sinceCutMs: number | undefined;
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function checkStartPerSecond(startPerSecond: number): number {
+  return checkNumber('startPerSecond', startPerSecond, LEAST_START_PER_SECOND);
 }
 
 /**
