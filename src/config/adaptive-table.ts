@@ -1,5 +1,8 @@
 import { DEFAULT_START_CONCURRENCY } from '../core/adaptive-rate/overload-limit.ts';
-import { DEFAULT_START_PER_SECOND } from '../core/adaptive-rate/rate-control.ts';
+import {
+  DEFAULT_START_PER_SECOND,
+  LEAST_START_PER_SECOND,
+} from '../core/adaptive-rate/rate-control.ts';
 import {
   DEFAULT_CEILING_RESET_FACTOR,
   DEFAULT_COOLING_MS,
@@ -39,7 +42,7 @@ const COMMON = {
 
 const RATE = {
   startPerSecond: number(
-    0.001,
+    LEAST_START_PER_SECOND,
     DEFAULT_START_PER_SECOND,
     'requests/s',
     'rate: what is sent at first; it doubles each second until something is known',

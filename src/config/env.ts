@@ -21,7 +21,8 @@ interface Tree {
  * option in upper snake case: `concurrency` is `HEADGATE_CONCURRENCY`, `backoff.backoffMs` is
  * `HEADGATE_BACKOFF_BACKOFF_MS`, `limits.input_tokens.windowMs` is
  * `HEADGATE_LIMITS_INPUT_TOKENS_WINDOW_MS` (names of limits become lower case), and
- * `HEADGATE_CIRCUIT_BREAKER=true` and `HEADGATE_ADAPTIVE=cooling` turn these on with defaults.
+ * `HEADGATE_CIRCUIT_BREAKER=true` and `HEADGATE_ADAPTIVE=cooling` turn these on with defaults;
+ * `HEADGATE_ADAPTIVE=false` turns it off, whatever its other variables say.
  *
  * Numbers are plain decimals: `1000` or `0.5`, but not `1e3`, `1_000`, `0x10`, `+1` or ` 1`. A
  * variable that is empty counts as not set. What another source may complete, a limit without its
@@ -86,20 +87,25 @@ function parse(kind: Kind, text: string): Value {
   return text === 'true' || text === 'false' ? text === 'true' : text;
 }
 
-/** A group that is turned on by one variable, and has options by others, is an object. */
+/** A group that is turned on by one variable, and has options by others, is an object; off is off. */
 function expandAlone(values: Map<string, Value>, nameOf: (path: string) => string): void {
   for (const [key, entry] of ENTRIES) {
     const alone = values.get(key);
     if (!isGroup(entry) || alone === undefined) continue;
     const value = alone === true ? (entry.trueIs ?? alone) : alone;
-    if (![...values.keys()].some((path) => path.startsWith(`${key}.`))) continue;
+    const options = [...values.keys()].filter((path) => path.startsWith(`${key}.`));
+    if (options.length === 0) continue;
+    if (alone === false) {
+      for (const path of options) values.delete(path);
+      continue;
+    }
     values.delete(key);
     if (entry.aloneIs === undefined) continue;
     const path = `${key}.${entry.aloneIs}`;
     const other = values.get(path) ?? value;
     if (other !== value) {
       throw new TypeError(
-        `\`${nameOf(key)}\` and \`${nameOf(path)}\` must be the same, got ${show(value)} and ${show(other)}`,
+        `\`${nameOf(key)}\` and \`${nameOf(path)}\` must be the same, got ${show(alone)} and ${show(other)}`,
       );
     }
     values.set(path, value);

@@ -13,8 +13,9 @@ export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof 
  *
  * Groups (`backoff`, `pace`, `circuitBreaker`, `adaptive`, and each of `limits`) are merged option by
  * option. `circuitBreaker: true` and `adaptive: 'cooling'` turn a group on and leave its options to
- * the weaker sources. Three things drop what weaker sources say:
- * - an `adaptive.strategy` drops the options of the other strategy
+ * the weaker sources. Four things drop what weaker sources say:
+ * - `adaptive: false` drops all of its options
+ * - an `adaptive.strategy`, or `true`, drops the options of other strategies
  * - an `algorithm` of a limit that is no `token-bucket` drops its `burst`
  * - `requestsPerMinute` drops `limits.requests`, and that drops it; so do `tokensPerMinute` and
  *   `limits.tokens`

@@ -71,7 +71,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   /** The rate by where it comes from, none while nothing is known. */
   reading(now: number): Pick<Reading, 'rates' | 'rateCeiling' | 'isOut'> {
     const { origin, perSecond, ceilingPerSecond, isOut } = this.snapshot(now);
-    const rates = origin === 'start' ? {} : { [origin]: perSecond };
+    const rates = origin === 'start' ? undefined : { [origin]: perSecond };
     return { rates, rateCeiling: ceilingPerSecond, isOut };
   }
 

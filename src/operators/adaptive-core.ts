@@ -1,7 +1,11 @@
 import type { AdaptiveConfig, LimiterConfig } from '../config/limiter-config.ts';
 import type { Past } from '../core/adaptive-rate/dimension.ts';
 import { DEFAULT_START_CONCURRENCY, OverloadLimit } from '../core/adaptive-rate/overload-limit.ts';
-import { DEFAULT_START_PER_SECOND, RateControl } from '../core/adaptive-rate/rate-control.ts';
+import {
+  checkStartPerSecond,
+  DEFAULT_START_PER_SECOND,
+  RateControl,
+} from '../core/adaptive-rate/rate-control.ts';
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { Cooling } from '../core/cooling.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
@@ -47,8 +51,9 @@ export function adaptiveOf(
   if (options === undefined) return undefined;
   if (options.strategy === 'rate' || options.strategy === 'auto') {
     const isAwake = options.strategy === 'rate';
-    const { startPerSecond = isAwake ? DEFAULT_START_PER_SECOND : Number.POSITIVE_INFINITY } =
-      isAwake ? options : {};
+    const startPerSecond = isAwake
+      ? checkStartPerSecond(options.startPerSecond ?? DEFAULT_START_PER_SECOND)
+      : Number.POSITIVE_INFINITY;
     const initialLimit = options.initialLimit ?? (isAwake ? DEFAULT_START_CONCURRENCY : maxLimit);
     const hard = (unit: string) =>
       (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;

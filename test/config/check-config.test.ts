@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ADAPTIVE } from '../../src/config/adaptive-table.ts';
+import { ADAPTIVE, STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { checkLimiterConfig } from '../../src/config/check-config.ts';
 import { KEYS } from '../../src/config/rows.ts';
 import { TABLE } from '../../src/config/table.ts';
@@ -49,8 +49,10 @@ function isWord(type: string): boolean {
 describe('a configuration', () => {
   it('may have any of the options', () => {
     check({});
-    fc.assert(fc.property(configs('cooling'), (config) => check(config)));
-    fc.assert(fc.property(configs('gradient'), (config) => check(config)));
+    for (const strategy of STRATEGIES) {
+      fc.assert(fc.property(configs(strategy), (config) => check(config)));
+    }
+    for (const adaptive of [true, false, ...STRATEGIES]) check({ adaptive });
     check({ circuitBreaker: true, adaptive: 'cooling', limits: { a: { limit: 1, windowMs: 1 } } });
     check({ circuitBreaker: {}, backoff: {}, pace: {} });
     check({ concurrency: undefined, backoff: undefined, limits: undefined, adaptive: undefined });
@@ -74,11 +76,27 @@ describe('a configuration', () => {
     ],
     [
       { adaptive: 'coolng' },
-      'TypeError: `adaptive` must be one of "cooling", "gradient", or an object of options, got "coolng"',
+      'TypeError: `adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object of options, got "coolng"',
+    ],
+    [
+      { adaptive: null },
+      'TypeError: `adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object of options, got null',
+    ],
+    [
+      { adaptive: 'true' },
+      'TypeError: `adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object of options, got "true"',
     ],
     [
       { adaptive: {} },
-      'TypeError: `adaptive.strategy` must be one of "cooling", "gradient", got undefined',
+      'TypeError: `adaptive.strategy` must be one of "auto", "rate", "cooling", "gradient", got undefined',
+    ],
+    [
+      { adaptive: { strategy: true } },
+      'TypeError: `adaptive.strategy` must be one of "auto", "rate", "cooling", "gradient", got true',
+    ],
+    [
+      { adaptive: { strategy: 'rate', startPerSecond: 0 } },
+      'RangeError: `adaptive.startPerSecond` must be a finite number >= 0.001, got 0',
     ],
     [{ backoff: 5 }, 'TypeError: the options of backoff must be an object, got 5'],
     [{ pace: null }, 'TypeError: the options of pace must be an object, got null'],

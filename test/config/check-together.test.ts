@@ -34,6 +34,14 @@ describe('options that contradict each other', () => {
       'TypeError: `adaptive.failureThreshold` belongs to the strategy "cooling", not "gradient"; got 2',
     ],
     [
+      { adaptive: { strategy: 'auto', startPerSecond: 2 } },
+      'TypeError: `adaptive.startPerSecond` belongs to the strategy "rate", not "auto"; got 2',
+    ],
+    [
+      { adaptive: { strategy: 'rate', coolingMs: 2 } },
+      'TypeError: `adaptive.coolingMs` belongs to the strategy "cooling", not "rate"; got 2',
+    ],
+    [
       { concurrency: 8, adaptive: { strategy: 'cooling', initialLimit: 9 } },
       'RangeError: `adaptive.initialLimit` must be a number from 1 to 8, got 9',
     ],
@@ -67,7 +75,7 @@ describe('options that contradict what holds without others', () => {
     ],
     [
       { adaptive: { coolingMs: 5 } },
-      'TypeError: `adaptive.strategy` must be one of "cooling", "gradient", got undefined',
+      'TypeError: `adaptive.strategy` must be one of "auto", "rate", "cooling", "gradient", got undefined',
     ],
     [
       { limits: { rpm: { limit: 5 } } },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { strategyOf } from '../../src/config/adaptive-table.ts';
-import type { LimiterConfig, LimiterLayer } from '../../src/config/limiter-config.ts';
+import type { LimiterConfig, LimiterLayer, Strategy } from '../../src/config/limiter-config.ts';
 import type { Kind } from '../../src/config/option.ts';
 import { NAME, ROWS, type Row } from '../../src/config/rows.ts';
 
@@ -113,7 +113,7 @@ export function wrongTextsOf(kind: Kind): readonly string[] {
 }
 
 /** Configurations with any of the options, none of which excludes another. */
-export function configs(strategy: 'cooling' | 'gradient'): fc.Arbitrary<LimiterConfig> {
+export function configs(strategy: Strategy): fc.Arbitrary<LimiterConfig> {
   const names = ['requests', 'input_tokens', 'a1_b'];
   const isAlone = (path: string) => path === 'circuitBreaker' || path === 'adaptive';
   const rows = ROWS.filter(({ path }) => {
@@ -134,7 +134,7 @@ export function configs(strategy: 'cooling' | 'gradient'): fc.Arbitrary<LimiterC
 }
 
 /** Whatever these options need is added; they are left as they are where they can be. */
-function repair(given: Readonly<Record<string, unknown>>, strategy: string): LimiterConfig {
+function repair(given: Readonly<Record<string, unknown>>, strategy: Strategy): LimiterConfig {
   const leaves = new Map(Object.entries(given));
   for (const path of Object.keys(given)) {
     const [group, name] = path.split('.');

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { limiterOptionsFromEnv } from '../../src/config/env.ts';
 import { VARIABLES, variableOf } from '../../src/config/names.ts';
 import { boundOf } from '../../src/config/option.ts';
@@ -80,7 +81,7 @@ describe('variables', () => {
   });
 
   it('say any configuration', () => {
-    for (const strategy of ['cooling', 'gradient'] as const) {
+    for (const strategy of STRATEGIES) {
       fc.assert(
         fc.property(configs(strategy), (config) => {
           const env = [...leavesOf(config)].map(([path, value]) => [
@@ -103,10 +104,32 @@ describe('variables', () => {
     expect(read({ ...cooling, HEADGATE_ADAPTIVE_STRATEGY: 'cooling' })).toEqual(read(cooling));
   });
 
+  it('turn the rate on from the start, with options or without, or off', () => {
+    expect(read({ HEADGATE_ADAPTIVE: 'true' })).toEqual({ adaptive: true });
+    expect(read({ HEADGATE_ADAPTIVE: 'false' })).toEqual({ adaptive: false });
+    expect(read({ HEADGATE_ADAPTIVE: 'auto' })).toEqual({ adaptive: 'auto' });
+    const start = { HEADGATE_ADAPTIVE_START_PER_SECOND: '5' };
+    const rate = { adaptive: { strategy: 'rate', startPerSecond: 5 } };
+    expect(read({ ...start, HEADGATE_ADAPTIVE: 'true' })).toEqual(rate);
+    expect(read({ ...start, HEADGATE_ADAPTIVE: 'rate' })).toEqual(rate);
+    // Off outweighs what it would be if it were on.
+    expect(read({ ...start, HEADGATE_ADAPTIVE: 'false' })).toEqual({ adaptive: false });
+    const wrong = { HEADGATE_ADAPTIVE_START_PER_SECOND: '0', HEADGATE_ADAPTIVE: 'false' };
+    expect(() => read(wrong)).toThrow('`HEADGATE_ADAPTIVE_START_PER_SECOND` must be');
+  });
+
   it.each<[Readonly<Record<string, string>>, string]>([
     [
       { ADAPTIVE: 'cooling', ADAPTIVE_STRATEGY: 'gradient' },
       '`HEADGATE_ADAPTIVE` and `HEADGATE_ADAPTIVE_STRATEGY` must be the same, got "cooling" and "gradient"',
+    ],
+    [
+      { ADAPTIVE: 'true', ADAPTIVE_STRATEGY: 'auto' },
+      '`HEADGATE_ADAPTIVE` and `HEADGATE_ADAPTIVE_STRATEGY` must be the same, got true and "auto"',
+    ],
+    [
+      { ADAPTIVE: 'auto', ADAPTIVE_START_PER_SECOND: '2' },
+      '`HEADGATE_ADAPTIVE_START_PER_SECOND` belongs to the strategy "rate", not "auto"; got 2',
     ],
     [
       { ADAPTIVE: 'cooling', ADAPTIVE_TOLERANCE: '2' },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { limiterOptionsFromJSON } from '../../src/config/json.ts';
 import { configs, errorOf, NAMED_ROWS, treeOf, valuesOf, wrongValuesOf } from './configs.ts';
 
@@ -28,7 +29,7 @@ describe.each(NAMED_ROWS)('$path in JSON', ({ path, option: { kind } }) => {
 
 describe('options in JSON', () => {
   it('come out as they went in', () => {
-    for (const strategy of ['cooling', 'gradient'] as const) {
+    for (const strategy of STRATEGIES) {
       fc.assert(
         fc.property(configs(strategy), (config) => {
           expect(limiterOptionsFromJSON(JSON.stringify(config))).toEqual(config);
@@ -55,7 +56,15 @@ describe('options in JSON', () => {
     ['{"concurrency": null}', '`concurrency` must be an integer >= 1, got null'],
     ['{"backoff": null}', 'the options of backoff must be an object, got null'],
     ['{"limits": {"rpm": null}}', 'the options of limits.rpm must be an object, got null'],
-    ['{"adaptive": null}', '`adaptive` must be one of "cooling", "gradient", or an object'],
+    [
+      '{"adaptive": null}',
+      '`adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object',
+    ],
+    [
+      '{"adaptive": "true"}',
+      '`adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object',
+    ],
+    ['{"adaptive": {"startPerSecond": 0}}', '`adaptive.startPerSecond` must be a finite number >='],
     [
       '{"concurency": 5}',
       '`concurency` is no option of limiterOptionsFromJSON; did you mean `conc',

@@ -86,6 +86,49 @@ describe('a group', () => {
       { adaptive: { tolerance: 2, strategy: 'gradient' } },
     ],
     [
+      'that is off, over its options',
+      [{ adaptive: false }, { adaptive: { strategy: 'rate', startPerSecond: 5 } }],
+      { adaptive: false },
+    ],
+    ['that is off, over on', [{ adaptive: false }, { adaptive: true }], { adaptive: false }],
+    ['that is on, over off', [{ adaptive: true }, { adaptive: false }], { adaptive: true }],
+    [
+      'with options, over off',
+      [{ adaptive: { strategy: 'rate', startPerSecond: 5 } }, { adaptive: false }],
+      { adaptive: { strategy: 'rate', startPerSecond: 5 } },
+    ],
+    [
+      'that is off between two others',
+      [{ maxQueue: 1 }, { adaptive: false }, { adaptive: 'cooling' }],
+      { adaptive: false, maxQueue: 1 },
+    ],
+    [
+      'with options of the rate, over on',
+      [{ adaptive: { startPerSecond: 5 } }, { adaptive: true }],
+      { adaptive: { strategy: 'rate', startPerSecond: 5 } },
+    ],
+    [
+      'that is on, over options of the rate',
+      [{ adaptive: true }, { adaptive: { startPerSecond: 5 } }],
+      { adaptive: { strategy: 'rate', startPerSecond: 5 } },
+    ],
+    [
+      'that is on, over another strategy',
+      [{ adaptive: true }, { adaptive: { strategy: 'cooling', coolingMs: 5, initialLimit: 3 } }],
+      { adaptive: { strategy: 'rate', initialLimit: 3 } },
+    ],
+    ['that is on, over auto', [{ adaptive: true }, { adaptive: 'auto' }], { adaptive: true }],
+    [
+      'that is auto, over the rate from the start',
+      [{ adaptive: 'auto' }, { adaptive: { strategy: 'rate', startPerSecond: 5 } }],
+      { adaptive: 'auto' },
+    ],
+    [
+      'that is auto, over on with a limit',
+      [{ adaptive: 'auto' }, { adaptive: { initialLimit: 5 } }, { adaptive: true }],
+      { adaptive: { strategy: 'auto', initialLimit: 5 } },
+    ],
+    [
       'of a limit, field by field',
       [
         { limits: { a: { limit: 5 } } },

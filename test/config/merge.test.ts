@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { checkLimiterConfig } from '../../src/config/check-config.ts';
 import { limiterOptionsFromEnv } from '../../src/config/env.ts';
 import { limiterOptionsFromJSON } from '../../src/config/json.ts';
@@ -35,21 +36,18 @@ describe.each(NAMED_ROWS)('$path', ({ path, option: { kind } }) => {
 });
 
 describe('merged sources', () => {
-  it.each(['cooling', 'gradient'] as const)(
-    'have each option of the first that says it (%s)',
-    (strategy) => {
-      const layer = configs(strategy).map((config) => frozen(withoutBursts(config)));
-      fc.assert(
-        fc.property(layer, layer, layer, (a, b, c) => {
-          const leaves = [...leavesOf(c), ...leavesOf(b), ...leavesOf(a)];
-          const expected = unflatten(new Map(leaves));
-          expect(merge(a, b, c)).toEqual(expected);
-          expect(merge(merge(a, b), c)).toEqual(expected);
-          expect(merge(a, merge(b, c))).toEqual(expected);
-        }),
-      );
-    },
-  );
+  it.each(STRATEGIES)('have each option of the first that says it (%s)', (strategy) => {
+    const layer = configs(strategy).map((config) => frozen(withoutBursts(config)));
+    fc.assert(
+      fc.property(layer, layer, layer, (a, b, c) => {
+        const leaves = [...leavesOf(c), ...leavesOf(b), ...leavesOf(a)];
+        const expected = unflatten(new Map(leaves));
+        expect(merge(a, b, c)).toEqual(expected);
+        expect(merge(merge(a, b), c)).toEqual(expected);
+        expect(merge(a, merge(b, c))).toEqual(expected);
+      }),
+    );
+  });
 
   it('are the source if there is but one', () => {
     fc.assert(

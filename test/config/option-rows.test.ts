@@ -30,7 +30,10 @@ describe('the rows of the documentation', () => {
     expect(rowOf('onLimit')).toMatchObject({ default: '`"wait"`', unit: '`"wait"`, `"fail"`' });
     expect(rowOf('refundRejected')).toMatchObject({ default: '`false`', unit: '`true`, `false`' });
     expect(rowOf('circuitBreaker')).toMatchObject({ default: 'off', unit: '`true`' });
-    expect(rowOf('adaptive')).toMatchObject({ default: 'off', unit: '`"cooling"`, `"gradient"`' });
+    expect(rowOf('adaptive')).toMatchObject({
+      default: '`"auto"`',
+      unit: '`true`, `false`, `"auto"`, `"rate"`, `"cooling"`, `"gradient"`',
+    });
     expect(rowOf('adaptive.strategy')?.default).toBe('required');
   });
 

@@ -39,34 +39,45 @@ describe('5,000 requests', () => {
     expect(clock.pendingTimers).toBe(0);
   }, 30_000);
 
-  it('all end through two outages and on a flaky network, in order', async () => {
-    const clock = new ManualClock();
-    const provider = createProvider({
-      clock,
-      latency: { meanMs: 200, sigma: 0.5 },
-      storms: [
-        { fromMs: 500, toMs: 4000, status: 429 },
-        { fromMs: 9000, toMs: 15_000, status: 503 },
-      ],
-      failures: [{ fault: 'reset', probability: 0.01 }],
-    });
-    const send = async (index: number) => {
-      await provider.submitOrThrow(REQUEST);
-      return index;
-    };
-    const random = seededRandom(3);
-    const options = { clock, random, concurrency: 100, ordered: true, outcomes: true } as const;
-    const seen = watch(range(0, 5000).pipe(throttle(send, options)));
-    await clock.runAllAsync();
-    expect(seen.values.map(({ request }) => request)).toEqual([...Array(5000).keys()]);
-    const failed = seen.values.filter(({ status }) => status === 'failed');
-    for (const outcome of failed) {
-      expect(outcome).toMatchObject({ error: { code: 'ECONNRESET' } });
-      expect(outcome.stats.attempts).toBeGreaterThanOrEqual(3);
-    }
-    expect(failed.length).toBeLessThan(20);
-    expect(provider.stats().completed).toBe(5000 - failed.length);
-    expect(provider.stats().rejectedBy.storm).toBeGreaterThan(100);
-    expect(clock.pendingTimers).toBe(0);
-  }, 30_000);
+  it.each([
+    ['by the fixed rules', false, 100, 1000],
+    ['at a rate that adapts', 'auto', 2, 30],
+  ] as const)(
+    'all end through two outages and on a flaky network, in order, %s',
+    async (_, adaptive, least, most) => {
+      const clock = new ManualClock();
+      const provider = createProvider({
+        clock,
+        latency: { meanMs: 200, sigma: 0.5 },
+        storms: [
+          { fromMs: 500, toMs: 4000, status: 429 },
+          { fromMs: 9000, toMs: 15_000, status: 503 },
+        ],
+        failures: [{ fault: 'reset', probability: 0.01 }],
+      });
+      const send = async (index: number) => {
+        await provider.submitOrThrow(REQUEST);
+        return index;
+      };
+      const random = seededRandom(3);
+      const options = { clock, random, adaptive, concurrency: 100 } as const;
+      const seen = watch(
+        range(0, 5000).pipe(throttle(send, { ...options, ordered: true, outcomes: true })),
+      );
+      await clock.runAllAsync();
+      expect(seen.values.map(({ request }) => request)).toEqual([...Array(5000).keys()]);
+      const failed = seen.values.filter(({ status }) => status === 'failed');
+      for (const outcome of failed) {
+        expect(outcome).toMatchObject({ error: { code: 'ECONNRESET' } });
+        expect(outcome.stats.attempts).toBeGreaterThanOrEqual(3);
+      }
+      expect(failed.length).toBeLessThan(20);
+      expect(provider.stats().completed).toBe(5000 - failed.length);
+      const { storm = 0 } = provider.stats().rejectedBy;
+      expect(storm).toBeGreaterThan(least);
+      expect(storm).toBeLessThan(most);
+      expect(clock.pendingTimers).toBe(0);
+    },
+    30_000,
+  );
 });

@@ -1,3 +1,4 @@
+import { checkNumber } from '../../model/check.ts';
 import type { Random } from '../../model/clock.ts';
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 import type { SentAttempt } from './attempt.ts';
@@ -9,6 +10,8 @@ import { TokenRatio } from './token-ratio.ts';
 
 /** Requests a second at first, where nothing is known of a provider. */
 export const DEFAULT_START_PER_SECOND = 5;
+/** The least of it that makes sense: a request in a quarter of an hour. */
+export const LEAST_START_PER_SECOND = 0.001;
 /** After a rejection, as long as nothing was accepted. */
 const FALLBACK_PER_MS = 2 / 1_000;
 /** The least that can be learned: a request in half a minute. */
@@ -41,6 +44,11 @@ export interface RateRules {
   /** Longest wait that a provider may ask for. */
   readonly maxRetryAfterMs: number;
   readonly random: Random;
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function checkStartPerSecond(startPerSecond: number): number {
+  return checkNumber('startPerSecond', startPerSecond, LEAST_START_PER_SECOND);
 }
 
 /**
