@@ -7,6 +7,7 @@ export type {
   LimiterConfig,
 } from './config/limiter-config.ts';
 export { mergeLimiterOptions } from './config/merge.ts';
+export type { AdaptiveRateSnapshot } from './core/adaptive-rate-core.ts';
 export type { BackoffSnapshot, Reopen } from './core/backoff.ts';
 export type { ByteBudgetSnapshot } from './core/byte-budget.ts';
 export type { CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';

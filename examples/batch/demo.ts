@@ -6,28 +6,30 @@ import type { Target } from './target.ts';
 const MAX_BYTES = 64 * 1024;
 
 /** How long a minute of the provider lasts. */
-const MINUTE_MS = 1_000;
+const MINUTE_MS = 3_000;
+
+/** Requests that it takes in one. */
+const LIMIT = 36;
 
 /**
- * Serves a provider on this machine whose minute lasts a second. The burst of a
- * client that sends all at once is rejected with a retry-after; ten requests at a time (headgate's
- * throttled mode) are a little more than it takes; in the middle it says 429 to everyone, and not
- * for how long; a few requests meet a server error.
+ * Serves a provider on this machine whose minute lasts three seconds. Its headers tell what is left
+ * of its limit; the burst of a client that sends all at once is rejected with a retry-after; in the
+ * middle it says 429 to everyone, and to come back in 2 s; a few requests meet a server error.
  */
 export async function startDemo(seed: number): Promise<Target> {
   const provider = createProvider({
     seed,
-    limits: [{ unit: 'requests', algorithm: 'token-bucket', limit: 24, windowMs: MINUTE_MS }],
+    limits: [{ unit: 'requests', algorithm: 'token-bucket', limit: LIMIT, windowMs: MINUTE_MS }],
     latency: { meanMs: 250, sigma: 0.5, perOutputTokenMs: 1 },
     rejectLatencyMs: { meanMs: 20 },
-    storms: [{ fromMs: 6_000, toMs: 7_500, status: 429 }],
+    storms: [{ fromMs: 6_000, toMs: 7_500, status: 429, retryAfterMs: 2_000 }],
     failures: [{ fault: 'error', probability: 0.02, status: 502 }],
   });
   const server = await serve(provider);
   return {
     baseUrl: `${server.url}/v1`,
     apiKey: undefined,
-    about: 'a simulated provider: 24 requests/s, 2 % 502, and 429 to everyone from 6.0 s to 7.5 s',
+    about: 'a simulated provider: 12 requests/s, 2 % 502, and 429 to everyone from 6.0 s to 7.5 s',
     limitsOf: inItsTime,
     capacity: () => provider.stats().capacity.requests,
     close: () => server.close(),

@@ -35,7 +35,7 @@ const OPTIONS = {
   concurrency: { type: 'string', value: 'N', help: 'requests in flight at the most (64)' },
   rpm: { type: 'string', value: 'N', help: 'requests a minute at the most (no limit)' },
   tpm: { type: 'string', value: 'N', help: 'tokens a minute at the most (no limit)' },
-  adaptive: { type: 'boolean', value: '', help: 'fewer in flight after failures, then more again' },
+  adaptive: { type: 'string', value: 'WHAT', help: 'rate, cooling, gradient, or off (rate)' },
   config: { type: 'string', value: 'FILE', help: "JSON: the options of headgate's limiter" },
   seed: { type: 'string', value: 'N', help: 'of everything that happens by chance (1)' },
   out: { type: 'string', value: 'FILE', help: 'write results as JSONL; replaces the file' },
@@ -43,6 +43,14 @@ const OPTIONS = {
   hold: { type: 'boolean', value: '', help: 'keep the page of metrics open until Ctrl-C' },
   help: { type: 'boolean', short: 'h', value: '', help: 'print this' },
 } as const;
+
+type Strategy = 'rate' | 'cooling' | 'gradient';
+const ADAPTIVE: Readonly<Record<string, Strategy | false>> = {
+  rate: 'rate',
+  cooling: 'cooling',
+  gradient: 'gradient',
+  off: false,
+};
 
 export const HELP = `Sends a file of prompts to a rate-limited model API, paced by headgate, and reports where the
 requests waited. Without --base-url it starts a simulated provider on this machine.
@@ -55,9 +63,12 @@ ${Object.entries(OPTIONS)
 
 A limit that no flag sets is taken from --config; one that is not there, from the environment:
 HEADGATE_CONCURRENCY, HEADGATE_REQUESTS_PER_MINUTE, HEADGATE_TOKENS_PER_MINUTE,
-HEADGATE_ADAPTIVE=cooling, HEADGATE_CIRCUIT_BREAKER=true, HEADGATE_PACE_INTERVAL_MS, and so on: the
-path of the option in upper case. A minute of the simulated provider lasts a second, for --rpm,
---tpm and --adaptive too; it takes 24 requests in it.
+HEADGATE_ADAPTIVE=false, HEADGATE_CIRCUIT_BREAKER=true, HEADGATE_PACE_INTERVAL_MS, and so on: the
+path of the option in upper case. A minute of the simulated provider lasts 3 seconds, for --rpm,
+--tpm and --adaptive cooling too; it takes 36 requests in it.
+
+What adapts: the rate, to what the provider's headers and 429s tell (rate), or the requests in
+flight, to failures (cooling) or latency (gradient). With --adaptive off a 429 holds all back.
 
 The key of the server is read from OPENAI_API_KEY. The report goes to standard output, all else
 to standard error; \`npm start --silent\` keeps npm from writing there too.
@@ -103,7 +114,7 @@ export function readOptions(args: readonly string[], defaultPrompts: string): Op
       concurrency: readInteger('concurrency', values.concurrency, 1),
       requestsPerMinute: readInteger('rpm', values.rpm, 1),
       tokensPerMinute: readInteger('tpm', values.tpm, 1),
-      adaptive: values.adaptive ? 'cooling' : undefined,
+      adaptive: readAdaptive(values.adaptive),
     },
     help: values.help ?? false,
   };
@@ -140,6 +151,14 @@ function readInteger(name: string, text: string | undefined, least: number): num
     );
   }
   return value;
+}
+
+function readAdaptive(text: string | undefined): Strategy | false | undefined {
+  if (text === undefined) return undefined;
+  const chosen = Object.hasOwn(ADAPTIVE, text) ? ADAPTIVE[text] : undefined;
+  if (chosen !== undefined) return chosen;
+  const choices = Object.keys(ADAPTIVE).join(', ');
+  throw new UsageError(`\`--adaptive\` must be one of ${choices}, got ${text || '""'}`);
 }
 
 function readBaseUrl(text: string): string {

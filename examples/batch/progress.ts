@@ -1,4 +1,5 @@
 import type { GateKind, LimiterProgress, LimiterSnapshot } from 'headgate';
+import { rateOf } from './report-limits.ts';
 
 /** A terminal is rewritten so often, other outputs get a line so often. */
 const LIVE_MS = 100;
@@ -55,11 +56,23 @@ export function progressLine(state: ProgressState, columns: number): string {
     `in flight ${pad(active, 2)}`,
     `waiting ${pad(gates.waiting, 3)} for ${cause.padEnd(LONGEST_WORD)}`,
     ...(columns < WIDE ? [] : [queues.join(', ')]),
-    gates.mode.padEnd('throttled'.length),
+    paceOf(gates, columns >= WIDE),
     `429s ${pad(rejected, 2)}`,
     `ETA ${eta(state)}`,
   ].join('  ');
   return line.slice(0, Math.max(0, columns - 1));
+}
+
+/** What 429s have made of the run: the rate that adapts and where that is from, or else the mode. */
+function paceOf({ adaptive, mode }: LimiterSnapshot, isWide: boolean): string {
+  const rate = rateOf(adaptive);
+  const width = 'throttled'.length;
+  if (!rate || rate.perSecond === null) return mode.padEnd(width);
+  const source = rate.isOut ? 'outage' : rate.source;
+  const perSecond = `${rate.perSecond.toFixed(1)}/s`;
+  if (!isWide) return (rate.isOut ? source : perSecond).padStart(width);
+  const ceiling = `ceiling ${rate.ceilingPerSecond?.toFixed(1) ?? '-'}`;
+  return `${perSecond.padStart(width)} ${source.padEnd(7)}  ${ceiling.padEnd(13)}`;
 }
 
 function pad(count: number, width: number): string {

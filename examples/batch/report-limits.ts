@@ -10,6 +10,18 @@ export interface RateReport {
   readonly used: number;
 }
 
+/** What a rate that adapts came to. Requests a second, at the end. */
+export interface AdaptiveRateReport {
+  /** Null: nothing bounded it. */
+  readonly perSecond: number | null;
+  /** Where it came from; `start`: nothing was known yet. */
+  readonly source: 'start' | 'limit' | 'headers' | 'learned';
+  /** What the provider had accepted at the last congestion; null: there was none. */
+  readonly ceilingPerSecond: number | null;
+  /** Whether the provider let nothing in. */
+  readonly isOut: boolean;
+}
+
 /** The limits that were in force, and what a run made of them. */
 export interface LimitsReport {
   /** Requests in flight at the most. */
@@ -17,6 +29,8 @@ export interface LimitsReport {
   /** The same at the end, where failures or latency have changed it. */
   readonly concurrencyAtEnd: number;
   readonly maxBytes: number;
+  /** Null: it does not adapt. */
+  readonly rate: AdaptiveRateReport | null;
   /** By name. */
   readonly rateLimit: Readonly<Record<string, RateReport>>;
   /** Least time between two attempts, at the end; 0: none. */
@@ -42,8 +56,25 @@ export function limitsOf(
     concurrency: maxConcurrency,
     concurrencyAtEnd: concurrency.limit,
     maxBytes: byteBudget.maxBytes,
+    rate: rateOf(others.adaptive),
     rateLimit: Object.fromEntries(rates),
     intervalMs: others.intervalMs,
     circuitBreaker: others.circuitBreaker?.state ?? null,
   };
+}
+
+/** @param adaptive of a snapshot of the limiter */
+export function rateOf(adaptive: LimiterSnapshot['adaptive']): AdaptiveRateReport | null {
+  if (adaptive === undefined || !('origin' in adaptive)) return null;
+  const { perSecond, origin, ceilingPerSecond, isOut } = adaptive;
+  return {
+    perSecond: Number.isFinite(perSecond) ? hundredths(perSecond) : null,
+    source: origin,
+    ceilingPerSecond: ceilingPerSecond === undefined ? null : hundredths(ceilingPerSecond),
+    isOut,
+  };
+}
+
+function hundredths(value: number): number {
+  return Number(value.toFixed(2));
 }

@@ -1,6 +1,6 @@
 import type { GateKind } from 'headgate';
 import type { Percentiles, Report } from './report.ts';
-import type { LimitsReport } from './report-limits.ts';
+import type { AdaptiveRateReport, LimitsReport } from './report-limits.ts';
 
 /** How a report is emphasised: on a terminal, not in a file. */
 export interface Style {
@@ -22,11 +22,11 @@ interface WaitRow {
 }
 
 const WAIT_ROWS: readonly WaitRow[] = [
-  always('concurrency', 'concurrency', 'waited for a slot: fewer while throttled'),
+  always('concurrency', 'concurrency', 'waited for a slot'),
   always('byteBudget', 'byte budget', 'waited for bytes in flight to come back'),
   always('backoff', 'backoff', "waited after a 429, its own or another's"),
   ifAny('rateLimit', 'rate limit', 'waited for requests or tokens a minute'),
-  ifAny('pace', 'pace', 'waited for the least time between two attempts'),
+  ifAny('pace', 'pace', 'waited for the turn that the rate or the pace gave it'),
   ifAny('circuitBreaker', 'circuit breaker', 'waited for a provider that failed to be well again'),
   always('retry', 'retry', 'waited to be sent again after a server error'),
 ];
@@ -82,7 +82,8 @@ export function formatReport(report: Report, style: Style): string {
 }
 
 function limitLines(limits: LimitsReport, style: Style): string[] {
-  const { concurrency, concurrencyAtEnd, maxBytes, rateLimit, intervalMs, circuitBreaker } = limits;
+  const { concurrency, concurrencyAtEnd, maxBytes, rate, rateLimit } = limits;
+  const { intervalMs, circuitBreaker } = limits;
   const adapted = concurrencyAtEnd === concurrency ? '' : `; ${concurrencyAtEnd} at the end`;
   const line = (label: string, figures: readonly string[], note: string) =>
     row(label, figures, note, style);
@@ -90,6 +91,7 @@ function limitLines(limits: LimitsReport, style: Style): string[] {
     style.strong(row('limits in force', ['limit', 'used'], '', PLAIN)),
     line('concurrency', [String(concurrency)], `requests in flight${adapted}`),
     line('byte budget', [formatBytes(maxBytes)], 'in flight'),
+    ...(rate === null ? [] : [line('rate', [perSecond(rate.perSecond)], rateNote(rate))]),
     ...Object.entries(rateLimit).map(([name, { limit, windowMs, used }]) =>
       line(
         name,
@@ -100,6 +102,23 @@ function limitLines(limits: LimitsReport, style: Style): string[] {
     ...(intervalMs > 0 ? [line('pace', [formatMs(intervalMs)], 'between two attempts')] : []),
     ...(circuitBreaker === null ? [] : [line('circuit breaker', [circuitBreaker], 'at the end')]),
   ];
+}
+
+const SOURCES: Readonly<Record<AdaptiveRateReport['source'], string>> = {
+  start: 'nothing was known yet',
+  limit: 'as your limits allow',
+  headers: "by the provider's headers",
+  learned: 'learned from 429s',
+};
+
+function rateNote({ source, ceilingPerSecond }: AdaptiveRateReport): string {
+  const ceiling =
+    ceilingPerSecond === null ? '' : `; at the last of them it took ${perSecond(ceilingPerSecond)}`;
+  return `requests a second at the end, ${SOURCES[source]}${ceiling}`;
+}
+
+function perSecond(rate: number | null): string {
+  return rate === null ? 'any' : rate.toFixed(1);
 }
 
 /** `512 B`, `64 KiB`, `5 MiB`. */

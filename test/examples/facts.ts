@@ -6,6 +6,7 @@ export const LIMITS: LimitsReport = {
   concurrency: 64,
   concurrencyAtEnd: 64,
   maxBytes: 65_536,
+  rate: null,
   rateLimit: {},
   intervalMs: 0,
   circuitBreaker: null,

@@ -14,6 +14,7 @@ describe.concurrent('a run with limits', { timeout: 20_000 }, () => {
     await writeFile(config, JSON.stringify({ limits, concurrency: 40 }));
     const args = ['--limit', '60', '--base-url', server.url, '--config', config];
     const { code, stdout } = await runProgram(test, ['--json', ...args], {
+      HEADGATE_ADAPTIVE: 'false',
       HEADGATE_CONCURRENCY: '50',
       HEADGATE_TOKENS_PER_MINUTE: '1000000',
     });
@@ -22,6 +23,7 @@ describe.concurrent('a run with limits', { timeout: 20_000 }, () => {
     expect(report.elapsedMs).toBeGreaterThanOrEqual(2_000);
     expect(report.limits).toMatchObject({
       concurrency: 40,
+      rate: null,
       rateLimit: {
         requests: { limit: 20, windowMs: 1_000 },
         // As the answers say, not as was estimated.
@@ -33,11 +35,11 @@ describe.concurrent('a run with limits', { timeout: 20_000 }, () => {
     expect(code).toBe(0);
   });
 
-  it('has the demo keep to its requests a minute, which lasts a second', async (test) => {
-    const { code, stdout, stderr } = await runProgram(test, ['--limit', '40', '--rpm', '24']);
-    expect(stdout).toMatch(/^ {2}rate limit .*waited for requests or tokens/m);
-    expect(stdout).toMatch(/^ {2}requests +24 +\d+ {2}in 1\.00 s/m);
-    expect(stderr).toMatch(/waiting +\d+ for rate/);
+  it('has the demo keep to its requests a minute, which lasts three seconds', async (test) => {
+    const { code, stdout, stderr } = await runProgram(test, ['--limit', '40', '--rpm', '36']);
+    expect(stdout).toMatch(/^ {2}rate +\d+\.\d+ .*, as your limits allow/m);
+    expect(stdout).toMatch(/^ {2}requests +36 +\d+ {2}in 3\.00 s/m);
+    expect(stderr).toMatch(/waiting +\d+ for pace .* 12\.0\/s limit/);
     expect(code).toBe(0);
   });
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLimiter } from 'headgate';
+import { createLimiter, type LimiterOptions } from 'headgate';
 import { afterAll, describe, expect, it } from 'vitest';
 import { inItsTime } from '../../examples/batch/demo.ts';
 import { readLimits } from '../../examples/batch/limits.ts';
@@ -21,7 +21,7 @@ describe('readLimits', () => {
   const read = (limits = {}, config?: string, env = {}) => readLimits({ limits, config }, env);
 
   it('has a default for what nobody says', () => {
-    expect(read()).toEqual({ concurrency: 64 });
+    expect(read()).toEqual({ concurrency: 64, adaptive: 'rate' });
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe('readLimits', () => {
     ['none', {}, '{}', '', 64],
   ])('of %s it takes the first', (_, flags, json, text, concurrency) => {
     const env = { HEADGATE_CONCURRENCY: text };
-    expect(read(flags, fileOf(json), env)).toEqual({ concurrency });
+    expect(read(flags, fileOf(json), env)).toEqual({ concurrency, adaptive: 'rate' });
   });
 
   it('takes each option from where it is said', () => {
@@ -44,6 +44,15 @@ describe('readLimits', () => {
       tokensPerMinute: 9000,
       pace: { intervalMs: 5, jitter: 0 },
     });
+  });
+
+  it('adapts nothing that nobody asked for where it is said what follows a 429', () => {
+    expect(read({}, fileOf('{"backoff":{"backoffMs":100}}')).adaptive).toBeUndefined();
+    expect(read({}, fileOf('{"throttledConcurrency":5}')).adaptive).toBeUndefined();
+    const env = { HEADGATE_THROTTLED_BYTE_FACTOR: '2' };
+    expect(read({ adaptive: 'rate' }, undefined, env).adaptive).toBe('rate');
+    expect(read({}, undefined, { HEADGATE_ADAPTIVE: 'false' }).adaptive).toBe(false);
+    expect(read({ adaptive: false }, fileOf('{"adaptive":"cooling"}')).adaptive).toBe(false);
   });
 
   it('lets a flag replace the limit that it is short for', () => {
@@ -84,15 +93,15 @@ describe('readLimits', () => {
 });
 
 describe('inItsTime', () => {
-  it('has a minute last a second', () => {
+  it('has a minute last three seconds', () => {
     const chosen = { requestsPerMinute: 24, tokensPerMinute: 9000, adaptive: 'cooling' } as const;
     expect(inItsTime(chosen)).toEqual({
       maxBytes: 65_536,
       limits: {
-        requests: { limit: 24, windowMs: 1_000 },
-        tokens: { limit: 9000, windowMs: 1_000, charge: 'settle' },
+        requests: { limit: 24, windowMs: 3_000 },
+        tokens: { limit: 9000, windowMs: 3_000, charge: 'settle' },
       },
-      adaptive: { strategy: 'cooling', failureWindowMs: 1_000, coolingMs: 1_000 },
+      adaptive: { strategy: 'cooling', failureWindowMs: 3_000, coolingMs: 3_000 },
     });
   });
 
@@ -104,7 +113,7 @@ describe('inItsTime', () => {
     } as const;
     expect(inItsTime(chosen)).toEqual({
       ...chosen,
-      adaptive: { strategy: 'cooling', failureWindowMs: 1_000, coolingMs: 5_000 },
+      adaptive: { strategy: 'cooling', failureWindowMs: 3_000, coolingMs: 5_000 },
     });
     expect(inItsTime({ adaptive: 'gradient' })).toEqual({ maxBytes: 65_536, adaptive: 'gradient' });
   });
@@ -126,6 +135,7 @@ describe('limitsOf', () => {
       concurrency: 8,
       concurrencyAtEnd: 4,
       maxBytes: 5 * 1024 ** 2,
+      rate: null,
       rateLimit: {
         requests: { limit: 60, windowMs: 60_000, used: 0 },
         tokens: { limit: 100, windowMs: 5_000, used: 30 },
@@ -133,5 +143,14 @@ describe('limitsOf', () => {
       intervalMs: 50,
       circuitBreaker: 'closed',
     });
+  });
+
+  it('tells the rate that adapts, and where it is from', () => {
+    const rateOf = (options: LimiterOptions) =>
+      limitsOf(options, createLimiter(options).snapshot()).rate;
+    const start = { source: 'start', ceilingPerSecond: null, isOut: false };
+    expect(rateOf({ adaptive: 'rate' })).toEqual({ ...start, perSecond: 2 });
+    expect(rateOf({})).toEqual({ ...start, perSecond: null });
+    expect(rateOf({ adaptive: 'gradient' })).toBeNull();
   });
 });

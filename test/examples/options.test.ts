@@ -22,7 +22,7 @@ describe('readOptions', () => {
 
   it('reads what is given', () => {
     const numbers = ['--limit', '7', '--seed', '0'];
-    const limits = ['--concurrency', '3', '--rpm', '60', '--tpm', '9000', '--adaptive'];
+    const limits = ['--concurrency', '3', '--rpm', '60', '--tpm', '9000', '--adaptive', 'cooling'];
     const files = ['--prompts', 'a.jsonl', '--out', 'b.jsonl', '--config', 'c.json'];
     expect(
       read(...numbers, ...limits, ...files, '--model=m', '--json', '--hold', '--help'),
@@ -43,6 +43,14 @@ describe('readOptions', () => {
       hold: true,
       help: true,
     });
+  });
+
+  it.each([
+    ['rate', 'rate'],
+    ['gradient', 'gradient'],
+    ['off', false],
+  ])('takes %s for what adapts', (word, adaptive) => {
+    expect(read('--adaptive', word).limits.adaptive).toBe(adaptive);
   });
 
   it.each([
@@ -70,7 +78,12 @@ describe('readOptions', () => {
     [['--rpm', '-1'], '`--rpm` must be digits, a number from 1 to 2^53 - 1, got -1'],
     [['--tpm', '1e6'], '`--tpm` must be digits, a number from 1 to 2^53 - 1, got 1e6'],
     [['--config', ''], '`--config` must be a file name, got ""'],
-    [['--adaptive=gradient'], /^Option '--adaptive' does not take an argument$/],
+    [['--adaptive'], /^Option '--adaptive <value>' argument missing$/],
+    [
+      ['--adaptive', 'pace'],
+      /^`--adaptive` must be one of rate, cooling, gradient, off, got pace$/,
+    ],
+    [['--adaptive', 'toString'], /^`--adaptive` must be one of .*, got toString$/],
     [['--model', ''], '`--model` must be a name, got ""'],
     [['--out', ''], '`--out` must be a file name, got ""'],
     [['--out', './prompts.jsonl'], '`--out` must differ from the prompts, got ./prompts.jsonl'],

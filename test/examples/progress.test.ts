@@ -34,6 +34,33 @@ describe('progressLine', () => {
     );
   });
 
+  describe('with a rate that adapts', () => {
+    const known = createLimiter({ adaptive: 'rate' }).snapshot().adaptive;
+    if (known === undefined || !('origin' in known)) throw new Error('no rate');
+    const lineOf = (changes: Partial<typeof known>, columns: number) => {
+      const adaptive = { ...known, perSecond: 11.88, origin: 'learned', ...changes } as const;
+      return progressLine({ ...STATE, gates: { ...STATE.gates, adaptive } }, columns);
+    };
+
+    it('shows it in place of the mode', () => {
+      const start = '128/320  in flight 10  waiting 181 for backoff';
+      expect(lineOf({}, 80)).toBe(`${start}     11.9/s  429s 37  ETA 14s`);
+      expect(lineOf({ ceilingPerSecond: 12 }, 200)).toBe(
+        `${start}  slot 171, bytes  8, backoff  2     11.9/s learned  ceiling 12.0   429s 37  ETA 14s`,
+      );
+      expect(lineOf({ origin: 'headers' }, 200)).toContain(' 11.9/s headers  ceiling -     ');
+    });
+
+    it('says where nothing is let in', () => {
+      expect(lineOf({ isOut: true }, 80)).toContain('backoff     outage  429s');
+      expect(lineOf({ isOut: true }, 200)).toContain(' 11.9/s outage ');
+    });
+
+    it('shows the mode as long as nothing bounds it', () => {
+      expect(lineOf({ perSecond: Number.POSITIVE_INFINITY }, 200)).toContain('  throttled  429s');
+    });
+  });
+
   it.each([
     ['rateLimit', 'rate'],
     ['pace', 'pace'],

@@ -20,7 +20,7 @@ describe('formatReport', () => {
         429s                      2           33 % of the attempts
 
         time of a request       p50      p99
-        concurrency               0   300 ms  waited for a slot: fewer while throttled
+        concurrency               0   300 ms  waited for a slot
         byte budget               0        0  waited for bytes in flight to come back
         backoff                   0   100 ms  waited after a 429, its own or another's
         retry                     0        0  waited to be sent again after a server error
@@ -61,6 +61,7 @@ describe('formatReport', () => {
       concurrency: 64,
       concurrencyAtEnd: 7,
       maxBytes: 5 * 1024 ** 2,
+      rate: { perSecond: 23.76, source: 'learned', ceilingPerSecond: 24, isOut: false },
       rateLimit: {
         requests: { limit: 24, windowMs: 1_000, used: 9 },
         input_tokens: { limit: 90_000, windowMs: 60_000, used: 1_234 },
@@ -78,6 +79,7 @@ describe('formatReport', () => {
         limits in force       limit     used
         concurrency              64           requests in flight; 7 at the end
         byte budget           5 MiB           in flight
+        rate                   23.8           requests a second at the end, learned from 429s; at the last of them it took 24.0
         requests                 24        9  in 1.00 s; used: in the last of them
         input_tokens          90000     1234  in 60.0 s; used: in the last of them
         pace                 400 ms           between two attempts
@@ -85,6 +87,16 @@ describe('formatReport', () => {
 
       "
     `);
+  });
+
+  it.each([
+    ['start', null, 'any +requests a second at the end, nothing was known yet$'],
+    ['limit', 12, '12.0 +requests a second at the end, as your limits allow$'],
+    ['headers', 12, "12.0 +requests a second at the end, by the provider's headers$"],
+  ] as const)('says that a rate is from %s', (source, perSecond, text) => {
+    const rate = { perSecond, source, ceilingPerSecond: null, isOut: false };
+    const report = buildReport(tallyOf(ok(0)), { ...FACTS, limits: { ...FACTS.limits, rate } });
+    expect(formatReport(report, PLAIN)).toMatch(new RegExp(`^ {2}rate +${text}`, 'm'));
   });
 
   it.each([
