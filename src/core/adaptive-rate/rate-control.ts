@@ -9,7 +9,7 @@ import { TokenRatio } from './token-ratio.ts';
 
 /** Requests a second at first, where nothing is known of a provider. */
 export const DEFAULT_START_PER_SECOND = 2;
-/** After a rejection, as long as nothing was accepted: the rate at first, were nothing known. */
+/** The rate to start from after a rejection before which nothing was accepted. */
 const FALLBACK_PER_MS = DEFAULT_START_PER_SECOND / 1_000;
 /** The least that can be learned: a request in half a minute. */
 const FLOOR_PER_MS = 1 / 30_000;
