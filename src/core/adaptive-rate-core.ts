@@ -36,7 +36,7 @@ export interface RateSurroundings {
 /** How often the concurrency limit is looked at. */
 const LOOK_MS = 250;
 
-/** For so long a rate that was learned is worth keeping where nobody sends. */
+/** For so long after a rejection what was learned is worth keeping where nobody sends. */
 const LEARNED_FOR_MS = 60_000;
 
 /**
@@ -54,6 +54,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   #limit: number;
   #lookedAt: number;
   #wasOut = false;
+  #rejectedAt = Number.NEGATIVE_INFINITY;
 
   /** @param isAwake whether it holds attempts back from the start */
   constructor(around: RateSurroundings, isAwake: boolean, now: number) {
@@ -77,8 +78,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
 
   /** Whether nothing is out, and nothing was learned that is worth keeping. */
   isAtRest(now: number): boolean {
-    const sinceCutMs = this.#control?.snapshot(now).sinceCutMs ?? Number.POSITIVE_INFINITY;
-    return this.#inFlight === 0 && sinceCutMs >= LEARNED_FOR_MS;
+    return this.#inFlight === 0 && now - this.#rejectedAt >= LEARNED_FOR_MS;
   }
 
   setMaxLimit(maxLimit: number, now: number): void {
@@ -138,6 +138,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   }
 
   #rejected(control: RateControl, { sending, inFlight }: Out, verdict: Verdict, now: number): void {
+    this.#rejectedAt = now;
     const from = control.perSecond;
     if (control.rejected(sending, verdict, now)) {
       const to = control.snapshot(now).ceilingPerSecond ?? from;

@@ -32,8 +32,8 @@ export class Dimension {
 
   /**
    * @param startPerMs the rate at first; Infinity: none until something is known
-   * @param fallbackPerMs the most after a rejection, as long as nothing was accepted
-   * @param floorPerMs the least that can be learned
+   * @param fallbackPerMs the most to start from again after a rejection before which nothing was accepted
+   * @param floorPerMs the least that can be learned, in attempts of mean cost
    * @param burstMs how much of what was not sent in time may be sent later, at once
    * @param past attempts that were sent before anything was counted, and since when
    * @param hardPerMs the rate of a limit that was configured, asked each time; Infinity: none was
@@ -138,6 +138,7 @@ export class Dimension {
 
   /** Nobody goes before two intervals are over. */
   pause(mostMs: number, now: number): void {
+    this.#pacer.setRate(this.#rateAt(now), now);
     this.#pacer.delayUntil(now + Math.min(mostMs, 2 / this.#pacer.ratePerMs));
   }
 
@@ -149,7 +150,8 @@ export class Dimension {
     const learned = this.#learned.rateAt(now, this.#isBound);
     const headers = Math.min(told ?? Number.POSITIVE_INFINITY, this.#exactly(now));
     const rate = Math.min(learned, headers, hard);
-    if (rate === hard) this.#origin = 'limit';
+    if (rate === Number.POSITIVE_INFINITY) this.#origin = 'start';
+    else if (rate === hard) this.#origin = 'limit';
     else if (rate === headers) this.#origin = 'headers';
     else this.#origin = this.ceilingPerMs === undefined ? 'start' : 'learned';
     return rate;

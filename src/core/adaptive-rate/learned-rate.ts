@@ -40,8 +40,10 @@ const FIRST_PART = 0.9;
 const LONG_CLOSURE_MS = 2_000;
 /** A longer time without anything accepted tells nothing of a rate that is known. */
 const CLOSED_MS = 10_000;
-/** One new rejection moves the mean delay of rejections by this part. */
+/** One new rejection moves the mean delay of rejections by this part... */
 const DELAY_WEIGHT = 1 / 8;
+/** ... and counts for no longer than this: a machine may have slept while it was on its way. */
+const MOST_DELAY_MS = 30_000;
 
 /**
  * The rate that a provider accepts, found from its rejections alone.
@@ -71,8 +73,8 @@ export class LearnedRate {
 
   /**
    * @param startPerMs the rate at first
-   * @param fallbackPerMs the most after a rejection, as long as nothing was accepted
-   * @param floorPerMs the least that can be learned
+   * @param fallbackPerMs the most to start from again after a rejection before which nothing was accepted
+   * @param floorPerMs the least that can be learned, in attempts of mean cost
    */
   constructor(startPerMs: number, fallbackPerMs: number, floorPerMs: number, now: number) {
     this.#startRate = startPerMs;
@@ -91,7 +93,7 @@ export class LearnedRate {
     return this.#lastCutAt;
   }
 
-  /** Until the first rejection: the rate is known otherwise. */
+  /** The rate is known otherwise: it is this that it grows from until something is measured. */
   follow(ratePerMs: number, now: number): void {
     this.#startRate = ratePerMs;
     this.#grownAt = now;
@@ -135,7 +137,8 @@ export class LearnedRate {
    * @returns whether the rate was measured anew
    */
   rejected(attempt: RejectedAttempt, sent: number, now: number, retryAfterMs: number): boolean {
-    this.#delayMs += (now - attempt.at - this.#delayMs) * DELAY_WEIGHT;
+    const delayMs = Math.min(now - attempt.at, MOST_DELAY_MS);
+    this.#delayMs += (delayMs - this.#delayMs) * DELAY_WEIGHT;
     if (attempt.order < this.#cutOrder) return false;
     const at = attempt.at + retryAfterMs;
     const { last } = this.#marks;
@@ -159,30 +162,33 @@ export class LearnedRate {
     this.#lastCutAt = now;
     const { order, accepted, total } = attempt;
     this.#marks.add({ at, order, accepted, total }, attempt.at);
-    this.#measure(attempt, now, retryAfterMs);
-    return true;
+    return this.#measure(attempt, now, retryAfterMs);
   }
 
-  #measure(attempt: RejectedAttempt, now: number, retryAfterMs: number): void {
+  /** @returns whether there was anything to measure */
+  #measure(attempt: RejectedAttempt, now: number, retryAfterMs: number): boolean {
     const hadTrial = this.#trials.isRunning;
     const before = this.#trials.from ?? this.#ceiling;
     const measured = this.#estimate(attempt, retryAfterMs);
     if (measured === 0) {
-      this.#ceiling ??= Math.min(this.#startRate, this.#fallbackPerMs);
-      return;
+      // Nothing was accepted: it is still the start.
+      this.follow(Math.min(this.#startRate, this.#fallbackPerMs), now);
+      return false;
     }
     const fell = before === undefined ? 0 : (before - measured) / before;
     // What falls goes on falling, for a while.
     const trend = fell > SAME ? TREND * Math.min(MOST_TREND, fell) : 0;
-    const ceiling = Math.max(this.#floorPerMs, measured * (1 - trend));
+    const meanCost = meanCostOf(attempt);
+    const ceiling = Math.max(this.#floorPerMs * meanCost, measured * (1 - trend));
     this.#ceiling = ceiling;
     const isSame = before !== undefined && Math.abs(fell) < SAME;
     const isSettled = isSame || (this.#trials.isRunning && !hadTrial);
-    const requestsPerMs = ceiling / meanCostOf(attempt);
+    const requestsPerMs = ceiling / meanCost;
     if (isSame) this.#highest = Math.max(this.#highest * HIGHEST_FADES, ceiling);
     const longMs = ceiling < LOW * this.#highest ? LOW_HOLD_MS : HOLD_MS;
     const holdMs = isSettled ? Math.max(longMs, HOLD_REQUESTS / requestsPerMs) : SHORT_HOLD_MS;
     this.#holdUntil = now + retryAfterMs + holdMs;
+    return true;
   }
 
   #estimate(attempt: RejectedAttempt, retryAfterMs: number): number {

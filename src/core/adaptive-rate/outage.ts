@@ -11,6 +11,8 @@ const JITTER = 0.5;
 const LEAST_SILENCE_MS = 250;
 /** ... and within so many times what rejections take. */
 const SILENCE_FACTOR = 4;
+/** ... and this at the most: a machine may have slept while one was on its way. */
+const MOST_SILENCE_MS = 30_000;
 const DELAY_WEIGHT = 1 / 8;
 
 /**
@@ -45,8 +47,7 @@ export class Outage {
   wait(now: number): number {
     if (!this.#isOn) return 0;
     if (this.#probe === undefined) return Math.max(0, this.#nextProbeAt - now);
-    const silenceMs = Math.max(LEAST_SILENCE_MS, SILENCE_FACTOR * this.#delayMs);
-    const leftMs = this.#probe.at + silenceMs - now;
+    const leftMs = this.#probe.at + this.#silenceMs - now;
     if (leftMs > 0) return leftMs;
     this.#end(now);
     return 0;
@@ -94,6 +95,11 @@ export class Outage {
     }
     this.#probe = undefined;
     this.#nextProbeAt = now + this.#probeMs * (LEAST_JITTER + JITTER * this.#random());
+  }
+
+  get #silenceMs(): number {
+    const usualMs = Math.max(LEAST_SILENCE_MS, SILENCE_FACTOR * this.#delayMs);
+    return Math.min(MOST_SILENCE_MS, usualMs);
   }
 
   #end(now: number): void {

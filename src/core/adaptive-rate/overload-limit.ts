@@ -43,11 +43,6 @@ export class OverloadLimit {
     this.#max = max;
   }
 
-  /** Whether time lets it grow. */
-  get canGrow(): boolean {
-    return this.#ceiling === undefined ? this.#open < this.#max : this.#ceiling < this.#max;
-  }
-
   /** @param isBound whether as many are in flight as may be */
   limitAt(now: number, isBound: boolean): number {
     if (this.#ceiling === undefined) {

@@ -22,7 +22,9 @@ export class Pacer {
   setRate(ratePerMs: number, now: number): void {
     if (ratePerMs === this.#ratePerMs) return;
     const debtMs = this.#freeAt - now;
-    if (debtMs > 0) this.#freeAt = now + (debtMs * this.#ratePerMs) / ratePerMs;
+    // Without a rate nothing is owed, whatever a reading of the clock from this very turn says.
+    const owed = this.#ratePerMs === Number.POSITIVE_INFINITY ? 0 : debtMs * this.#ratePerMs;
+    if (debtMs > 0) this.#freeAt = now + owed / ratePerMs;
     this.#ratePerMs = ratePerMs;
   }
 

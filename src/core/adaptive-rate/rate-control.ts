@@ -12,7 +12,7 @@ import { TokenRatio } from './token-ratio.ts';
 export const DEFAULT_START_PER_SECOND = 5;
 /** The least of it that makes sense: a request in a quarter of an hour. */
 export const LEAST_START_PER_SECOND = 0.001;
-/** After a rejection, as long as nothing was accepted. */
+/** The rate to start from after a rejection before which nothing was accepted. */
 const FALLBACK_PER_MS = 2 / 1_000;
 /** The least that can be learned: a request in half a minute. */
 const FLOOR_PER_MS = 1 / 30_000;

@@ -139,8 +139,8 @@ export class ReportedRate {
     if (this.#base !== undefined) this.#base *= factor;
   }
 
-  #leftOf({ limit, remaining, total: then, at }: Report, total: number, now: number): number {
-    return Math.min(limit, remaining - (total - then) + this.#ratePerMs * (now - at));
+  #leftOf({ remaining, total: then, at }: Report, total: number, now: number): number {
+    return remaining - (total - then) + this.#ratePerMs * (now - at);
   }
 
   #nominalPerMs(windowMs: number | undefined, limit: number): number | undefined {

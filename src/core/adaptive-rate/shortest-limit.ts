@@ -26,7 +26,7 @@ function windowOf({ windowMs = 0 }: ReportedLimit): number {
 
 /** A classifier of the user may say anything. */
 function isSound({ limit, remaining, resetMs, windowMs }: ReportedLimit): boolean {
-  if (limit === undefined || limit < 1 || windowMs === 0) return false;
+  if (limit === undefined || limit < 1 || (windowMs ?? 1) < 1) return false;
   return [limit, remaining, resetMs, windowMs].every(isAmount);
 }
 

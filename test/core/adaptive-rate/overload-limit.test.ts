@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { OverloadLimit } from '../../../src/core/adaptive-rate/overload-limit.ts';
+
+describe('a limit of what is in flight', () => {
+  it('begins where it is told, and doubles in a second while it binds', () => {
+    const limit = new OverloadLimit(16, 100, 0);
+    expect(limit.limitAt(0, true)).toBe(16);
+    expect(limit.limitAt(500, true)).toBe(22);
+    expect(limit.limitAt(1_000, true)).toBe(32);
+    expect(limit.limitAt(2_000, true)).toBe(64);
+    expect(limit.limitAt(3_000, true)).toBe(100);
+  });
+
+  it('does not grow while fewer are in flight, nor for that time later', () => {
+    const limit = new OverloadLimit(16, 100, 0);
+    expect(limit.limitAt(60_000, false)).toBe(16);
+    expect(limit.limitAt(60_500, true)).toBe(22);
+    // However long nobody looked, it doubles at most.
+    expect(limit.limitAt(600_000, true)).toBe(45);
+  });
+
+  it('stays a little below what was too much, and tries more after 20 s', () => {
+    const limit = new OverloadLimit(64, 100, 0);
+    limit.overloaded(0, 41, 100);
+    expect(limit.limitAt(100, true)).toBe(38);
+    expect(limit.limitAt(20_099, true)).toBe(38);
+    expect(limit.limitAt(20_100, true)).toBe(40);
+    expect(limit.limitAt(24_100, true)).toBe(43);
+    expect(limit.limitAt(28_100, true)).toBe(52);
+    expect(limit.limitAt(1e9, true)).toBe(100);
+  });
+
+  it('tries no more than ten times as much', () => {
+    const limit = new OverloadLimit(64, 10_000, 0);
+    limit.overloaded(0, 11, 100);
+    expect(limit.limitAt(1e12, true)).toBe(112);
+  });
+
+  it('cuts once for all that was sent before', () => {
+    const limit = new OverloadLimit(64, 64, 0);
+    limit.overloaded(0, 41, 100);
+    limit.overloaded(50, 21, 110);
+    limit.overloaded(100, 11, 120);
+    expect(limit.limitAt(120, true)).toBe(38);
+    limit.overloaded(101, 31, 130);
+    expect(limit.limitAt(130, true)).toBe(28);
+  });
+
+  it('never falls below one', () => {
+    const limit = new OverloadLimit(64, 64, 0);
+    limit.overloaded(0, 1, 100);
+    expect(limit.limitAt(100, true)).toBe(1);
+    limit.overloaded(150, 0, 200);
+    expect(limit.limitAt(200, true)).toBe(1);
+  });
+
+  it('waits twice as long where the same is too much again, and not where it has changed', () => {
+    const limit = new OverloadLimit(64, 200, 0);
+    limit.overloaded(0, 41, 0);
+    limit.overloaded(30_000, 42, 30_000);
+    expect(limit.limitAt(69_999, true)).toBe(38);
+    expect(limit.limitAt(70_000, true)).toBe(41);
+    limit.overloaded(80_000, 101, 80_000);
+    expect(limit.limitAt(99_999, true)).toBe(95);
+    expect(limit.limitAt(100_000, true)).toBe(102);
+  });
+
+  it('waits no longer than 320 s', () => {
+    const limit = new OverloadLimit(64, 200, 0);
+    for (let at = 0; at < 1e7; at += 1e6) limit.overloaded(at, 41, at);
+    expect(limit.limitAt(9e6 + 319_999, true)).toBe(38);
+    expect(limit.limitAt(9e6 + 320_000, true)).toBe(40);
+  });
+
+  it('forgets overloads that were the beginning of an outage', () => {
+    const limit = new OverloadLimit(64, 64, 0);
+    limit.overloaded(0, 30, 10);
+    limit.overloaded(20, 20, 30);
+    limit.forgive();
+    expect(limit.limitAt(40, false)).toBe(64);
+  });
+
+  it('keeps what was known before the outage', () => {
+    const limit = new OverloadLimit(64, 64, 0);
+    limit.overloaded(0, 41, 10);
+    limit.overloaded(6_000, 11, 6_000);
+    limit.overloaded(7_000, 6, 7_000);
+    expect(limit.limitAt(7_000, true)).toBe(4);
+    limit.forgive();
+    // What was too much then is tried again.
+    expect(limit.limitAt(8_000, true)).toBe(64);
+    limit.overloaded(8_001, 41, 8_001);
+    expect(limit.limitAt(8_001, true)).toBe(38);
+  });
+
+  it('follows another maximum, down at once, and up where it stood at the old one', () => {
+    const limit = new OverloadLimit(64, 64, 0);
+    limit.setMax(10);
+    expect(limit.limitAt(0, false)).toBe(10);
+    limit.setMax(80);
+    expect(limit.limitAt(0, false)).toBe(80);
+    const low = new OverloadLimit(8, 64, 0);
+    low.setMax(80);
+    expect(low.limitAt(0, false)).toBe(8);
+    low.overloaded(0, 41, 10);
+    low.setMax(5);
+    expect(low.limitAt(20, true)).toBe(5);
+  });
+});
