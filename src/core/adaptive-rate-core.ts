@@ -92,8 +92,10 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     // Those who wait here hold slots already: a lower limit must stop them too.
     if (this.#inFlight >= this.#limit) return Number.POSITIVE_INFINITY;
     const waitMs = control.wait(now);
-    if (this.#wasOut !== control.isOut) this.#outChanged(control.isOut, now);
-    return waitMs;
+    if (this.#wasOut === control.isOut) return waitMs;
+    this.#outChanged(control.isOut, now);
+    // Who was told may have sent something.
+    return this.#inFlight < this.#limit ? control.wait(now) : Number.POSITIVE_INFINITY;
   }
 
   take(demand: Demand, now: number): RateCharge {
@@ -105,7 +107,6 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       return this.#sent;
     }
     const sending = control.take(control.countsTokens ? demand.tokens : 0, now);
-    if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
     return { sending, inFlight: this.#inFlight };
   }
 
@@ -113,8 +114,12 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     const inFlight = this.#inFlight;
     this.#inFlight -= 1;
     const { verdict } = ended;
-    if (typeof charge !== 'number') this.#ended(charge, ended, time.now());
-    else if (this.#control !== undefined || tellsSomething(verdict)) {
+    if (typeof charge !== 'number') {
+      const now = time.now();
+      this.#ended(charge, ended, now);
+      // Not when one is sent: who is told, or let in, would pass before that is charged elsewhere.
+      if (now - this.#lookedAt >= LOOK_MS) this.#look(now, inFlight >= this.#limit);
+    } else if (this.#control !== undefined || tellsSomething(verdict)) {
       const now = time.now();
       this.#control ??= this.#around.control({ sent: this.#sent, since: this.#since });
       const sending = this.#control.early(charge - 1, now);
@@ -149,10 +154,11 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     this.#look(now);
   }
 
-  #look(now: number): void {
+  /** @param isBound whether as many were in flight as may be */
+  #look(now: number, isBound = false): void {
     this.#lookedAt = now;
     const from = this.#limit;
-    const to = this.#around.concurrency.limitAt(now, this.#inFlight >= from);
+    const to = this.#around.concurrency.limitAt(now, isBound);
     if (to === from) return;
     this.#limit = to;
     this.#around.apply(to);

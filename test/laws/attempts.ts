@@ -38,12 +38,15 @@ export class Attempts {
     this.intervalMs = setup.pace?.intervalMs ?? 0;
   }
 
-  /** What the library has been told of the provider, by attempts and from outside. */
-  heard({ kind, retryAfterMs, epoch = this.backoff.epoch }: Feedback): void {
+  /**
+   * What the library has been told of the provider, by attempts and from outside.
+   * @param leastMs the least wait that closes the gate: a rate that adapts minds shorter ones
+   */
+  heard({ kind, retryAfterMs, epoch = this.backoff.epoch }: Feedback, leastMs: number): void {
     const now = this.#clock.now();
     if (kind === 'ok') this.backoff.accept(epoch, now);
     const closes = kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
-    if (closes) this.backoff.reject(retryAfterMs, epoch, now);
+    if (closes && (retryAfterMs ?? 0) >= leastMs) this.backoff.reject(retryAfterMs, epoch, now);
   }
 
   /** @returns in what ways it was sent too early */

@@ -1,5 +1,6 @@
 import type { LimiterSnapshot } from '../../src/limiter/snapshot.ts';
 import { LimiterClosedError } from '../../src/model/errors.ts';
+import { isPaced } from './options.ts';
 import type { Req } from './requests.ts';
 import type { World } from './world.ts';
 
@@ -141,7 +142,10 @@ export class Rest {
     if (backoff.waiting === 0 || backoff.nextInMs !== undefined || !setup.isHeard) return;
     const isTesting = attempts.backoff.isTesting(attempts.out.values(), clock.now());
     const isProbing = (attempts.circuit?.probes ?? 0) > 0;
-    if (!isTesting && !isProbing) this.#fault('an attempt waits, for no time and for no probe');
+    // A limit that adapts holds back those, too, who have a slot and wait to be sent again.
+    const isHeldBack = isPaced(setup) && attempts.out.size >= concurrency.limit;
+    if (!isTesting && !isProbing && !isHeldBack)
+      this.#fault('an attempt waits, for no time and for no probe');
   }
 }
 

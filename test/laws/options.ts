@@ -17,6 +17,12 @@ interface Callbacks {
   isQuiet(): boolean;
 }
 
+/** Whether the rate adapts: with a backoff of its own it does not, unless that is said. */
+export function isPaced({ adaptive }: Setup): boolean {
+  if (typeof adaptive !== 'object') return adaptive !== undefined && adaptive !== false;
+  return adaptive.strategy === 'rate';
+}
+
 /** The options of a limiter, or of `throttle`, without what is undefined. */
 export function optionsOf(setup: Setup, { spring, isQuiet }: Callbacks) {
   const { reopen, throttledForMs, onLimit, refundRejected, maxBytes } = setup;
@@ -47,7 +53,7 @@ export function optionsOf(setup: Setup, { spring, isQuiet }: Callbacks) {
     ...(setup.limits.length > 0 && { limits, onLimit, refundRejected }),
     ...(pace && { pace }),
     ...(circuitBreaker && { circuitBreaker }),
-    ...(adaptive && { adaptive }),
+    ...(adaptive !== undefined && { adaptive }),
     ...(maxQueue !== undefined && { maxQueue }),
     ...(waitTimeoutMs !== undefined && { waitTimeoutMs }),
     ...(maxAttempts !== undefined && { maxAttempts }),

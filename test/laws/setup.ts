@@ -29,6 +29,13 @@ const circuitBreaker: fc.Arbitrary<Required<CircuitOptions>> = fc.record({
 });
 
 const adaptive = fc.oneof(
+  oneOf(false),
+  oneOf<'auto' | boolean>('auto', 'auto', true),
+  fc.record({
+    strategy: oneOf('rate'),
+    startPerSecond: oneOf(0.5, 20),
+    initialLimit: oneOf(1),
+  }),
   fc.record({
     strategy: oneOf('cooling'),
     failureThreshold: fc.integer({ min: 1, max: 3 }),

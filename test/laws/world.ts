@@ -9,11 +9,14 @@ import {
 import type { Ticket } from '../../src/model/ticket.ts';
 import type { AttemptContext } from '../../src/operators/attempt-context.ts';
 import { LawClock } from './law-clock.ts';
-import { optionsOf } from './options.ts';
+import { isPaced, optionsOf } from './options.ts';
 import { ApiCall, errorOf, Req } from './requests.ts';
 import type { Action, Setup } from './setup.ts';
 import { type Open, Stream } from './stream.ts';
 import { Warden } from './warden.ts';
+
+/** A rate that adapts minds shorter waits itself. */
+const PACED_CLOSURE_MS = 2_000;
 
 /** A lease that somebody holds. */
 export interface Held {
@@ -44,6 +47,8 @@ export class World {
   readonly #tasks = new WeakMap<object, Req>();
   readonly #entering: Req[] = [];
   #calls = 0;
+  /** The least wait that closes the gate, of the answer that is being told. */
+  #leastMs = 0;
 
   constructor(setup: Setup) {
     this.setup = setup;
@@ -57,6 +62,7 @@ export class World {
     if (setup.api === 'limiter') {
       this.limiter = createLimiter({ ...options, clock, backoff, concurrency: setup.concurrency });
       this.feedback = this.limiter.feedback;
+      if (isPaced(setup)) this.#markAnswers();
       if (setup.hasListener) {
         this.listening = this.limiter.events$.subscribe(() => this.spring('event'));
       }
@@ -156,10 +162,22 @@ export class World {
     return call.result(() => this.spring('teardown'));
   };
 
+  /** Of what its own attempts are told, a limiter whose rate adapts closes its gate for long waits alone. */
+  #markAnswers(): void {
+    const { feedback } = this;
+    const answered = feedback.answered.bind(feedback);
+    feedback.answered = (answer) => {
+      this.#leastMs = PACED_CLOSURE_MS;
+      answered(answer);
+    };
+  }
+
   #listen(): void {
     if (!this.setup.isHeard) return;
     this.feedback.subscribe((feedback) => {
-      this.warden.attempts.heard(feedback);
+      const leastMs = this.#leastMs;
+      this.#leastMs = 0;
+      this.warden.attempts.heard(feedback, leastMs);
       this.spring('feedback');
     });
   }
