@@ -8,8 +8,8 @@ export class Pacer {
   readonly #burstMs: number;
   #freeAt = Number.NEGATIVE_INFINITY;
 
-  /** @param burstMs how much of what was not sent in time may be sent later, at once */
-  constructor(ratePerMs: number, burstMs: number) {
+  /** @param burstMs how much of what was not sent in time may be sent later, at once. Default 0 */
+  constructor(ratePerMs: number, burstMs = 0) {
     this.#ratePerMs = ratePerMs;
     this.#burstMs = burstMs;
   }
