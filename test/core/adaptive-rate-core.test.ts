@@ -87,7 +87,7 @@ describe('the core of an adaptive rate, asleep', () => {
       isOut: false,
       sinceCutMs: undefined,
     });
-    expect(core.reading(20)).toEqual({ rates: {}, rateCeiling: undefined, isOut: false });
+    expect(core.reading(20)).toEqual({ rates: undefined, rateCeiling: undefined, isOut: false });
   });
 
   it.each([
@@ -145,7 +145,7 @@ describe('the core of an adaptive rate', () => {
     expect(core.wait(demand(), 0)).toBe(0);
     take(0);
     expect(core.wait(demand(), 0)).toBe(100);
-    expect(core.reading(0)).toEqual({ rates: {}, rateCeiling: undefined, isOut: false });
+    expect(core.reading(0)).toEqual({ rates: undefined, rateCeiling: undefined, isOut: false });
   });
 
   it('lets nobody go beyond its limit, whatever the rate', () => {
@@ -157,10 +157,10 @@ describe('the core of an adaptive rate', () => {
   });
 
   it('lets its limit grow while it binds, and tells', () => {
-    const { core, take, limits, facts } = rig(true, {}, 4);
+    const { core, take, end, limits, facts } = rig(true, {}, 4);
     for (let n = 0; n < 4; n += 1) take(1_000);
     expect(limits).toEqual([]);
-    take(2_000);
+    end(take(2_000), 2_000, OK);
     expect(limits).toEqual([8]);
     expect(core.limit).toBe(8);
     expect(facts).toEqual([{ kind: 'limitAdapted', at: 2_000, from: 4, to: 8 }]);
@@ -220,6 +220,8 @@ describe('the core of an adaptive rate', () => {
     const hard = (unit: string) => (unit === 'tokens' ? 1 : NO_LIMIT);
     const { core, take, end } = rig(true, { hard });
     core.wait(demand(), 0);
+    // What may be sent at once.
+    take(0, 3_000 * 0.998);
     const charge = take(0, 500);
     expect(core.wait(demand(), 0)).toBeCloseTo(500 / 0.998, 6);
     end(charge, 10, OK, true, 100);

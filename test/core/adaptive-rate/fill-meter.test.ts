@@ -53,7 +53,7 @@ describe('a fill meter', () => {
     expect(meter.highest).toBe(100);
   });
 
-  it('measures over the last five seconds', () => {
+  it('measures over the last ten seconds', () => {
     const meter = new FillMeter();
     let order = 0;
     let left = 500;
@@ -68,7 +68,7 @@ describe('a fill meter', () => {
     run.at = 0;
     run(20_000, 0);
     expect(meter.perMs).toBeCloseTo(0, 12);
-    run(25_200, 0.5);
+    run(30_200, 0.5);
     expect(meter.perMs).toBeCloseTo(0.5 / 100, 6);
   });
 

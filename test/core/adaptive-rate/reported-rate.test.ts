@@ -59,7 +59,7 @@ describe('a rate that is told', () => {
     expect(rate.rateAt(5_002 - 25, 0)).toBeCloseTo(0.5, 12);
   });
 
-  it('moves around what the window tells, a tenth a second, so that workers find their parts', () => {
+  it('moves around what the window tells, seven in a hundred a second, so that workers find their parts', () => {
     const rate = new ReportedRate();
     report(rate, 0, 0, HUNDRED);
     // Others take all: nothing is ever left.
@@ -67,7 +67,7 @@ describe('a rate that is told', () => {
       report(rate, now, now, { ...HUNDRED, remaining: 0 }, { isAccepted: false });
       rate.rateAt(now, now);
     }
-    expect(rate.rateAt(10_000, 10_000)).toBeCloseTo((0.2 * 0.9 ** 10) / 100, 6);
+    expect(rate.rateAt(10_000, 10_000)).toBeCloseTo((0.2 * 0.93 ** 10) / 100, 6);
     // As soon as something is left, there is more.
     for (let now = 11_000; now <= 60_000; now += 1_000) {
       report(rate, now, now, { ...HUNDRED, remaining: 50 });
