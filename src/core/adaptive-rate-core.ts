@@ -73,10 +73,11 @@ export class AdaptiveRateCore implements Core<Out | number> {
     return this.#limit;
   }
 
-  /** The rate by where it comes from, none while nothing is known. */
+  /** The rate by where it comes from, none while nothing is known or nothing bounds it. */
   reading(now: number): Pick<Reading, 'rates' | 'rateCeiling' | 'isOut'> {
     const { origin, perSecond, ceilingPerSecond, isOut } = this.snapshot(now);
-    const rates = origin === 'start' ? {} : { [origin]: perSecond };
+    const isKnown = origin !== 'start' && Number.isFinite(perSecond);
+    const rates = isKnown ? { [origin]: perSecond } : undefined;
     return { rates, rateCeiling: ceilingPerSecond, isOut };
   }
 

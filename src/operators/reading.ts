@@ -11,6 +11,8 @@ export function readingOf({ concurrency, byteBudget, attempt, feedback }: Gates)
   const { limit, throttledLimit } = concurrency.core;
   const { mode, state } = feedback.gate.core.snapshot(now);
   const requestsPerSecond = rateLimit?.limits.perSecond('requests');
+  const configured = requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond };
+  const adapted = adaptive instanceof AdaptiveRateCore ? adaptive.reading(now) : undefined;
   return {
     waiting: [concurrency, byteBudget, attempt.gate].map(waitingAt),
     mode,
@@ -20,8 +22,8 @@ export function readingOf({ concurrency, byteBudget, attempt, feedback }: Gates)
     limits: rateLimit?.snapshot(now),
     circuit: circuitBreaker?.snapshot(now).state,
     intervalMs: pace?.interval.ms,
-    rates: requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond },
-    ...(adaptive instanceof AdaptiveRateCore && adaptive.reading(now)),
+    ...adapted,
+    rates: adapted?.rates ?? configured,
   };
 }
 
