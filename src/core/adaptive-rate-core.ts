@@ -73,11 +73,10 @@ export class AdaptiveRateCore implements Core<Out | number> {
     return this.#limit;
   }
 
-  /** The rate by where it comes from, none while nothing is known or nothing bounds it. */
+  /** The rate by where it comes from, none while nothing is known. */
   reading(now: number): Pick<Reading, 'rates' | 'rateCeiling' | 'isOut'> {
     const { origin, perSecond, ceilingPerSecond, isOut } = this.snapshot(now);
-    const isKnown = origin !== 'start' && Number.isFinite(perSecond);
-    const rates = isKnown ? { [origin]: perSecond } : undefined;
+    const rates = origin === 'start' ? undefined : { [origin]: perSecond };
     return { rates, rateCeiling: ceilingPerSecond, isOut };
   }
 

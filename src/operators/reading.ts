@@ -11,7 +11,7 @@ export function readingOf({ concurrency, byteBudget, attempt, feedback }: Gates)
   const { limit, throttledLimit } = concurrency.core;
   const { mode, state } = feedback.gate.core.snapshot(now);
   const requestsPerSecond = rateLimit?.limits.perSecond('requests');
-  const configured = requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond };
+  const limited = requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond };
   const adapted = adaptive instanceof AdaptiveRateCore ? adaptive.reading(now) : undefined;
   return {
     waiting: [concurrency, byteBudget, attempt.gate].map(waitingAt),
@@ -23,7 +23,7 @@ export function readingOf({ concurrency, byteBudget, attempt, feedback }: Gates)
     circuit: circuitBreaker?.snapshot(now).state,
     intervalMs: pace?.interval.ms,
     ...adapted,
-    rates: adapted?.rates ?? configured,
+    rates: adapted?.rates ?? limited,
   };
 }
 
