@@ -36,9 +36,10 @@ const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as c
 /**
  * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
  * `byteBudget`, `backoffGate` and `dispatch`, one after the other. With a concurrency alone it
- * behaves as `mergeMap(project, concurrency)` until the API says 429 or tells its limits: from then on it sends as
- * fast as the API accepts (`adaptive`, by default `'auto'`), or backs off where `backoff`, `feedback`,
- * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`.
+ * behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
+ * on it sends as fast as the API accepts (`adaptive`, by default `'auto'`); where `backoff`, `feedback`,
+ * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
+ * goes on slowly instead.
  *
  * The gates belong to the subscription; `createLimiter` shares them between streams.
  *
