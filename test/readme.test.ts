@@ -21,6 +21,8 @@ const PRINTS = [
   ['ant+bee', 'cat+dog', 'eel'],
   ['2', '4', '6'],
   ['job 1 0', 'job 3 1', 'job 5 2'],
+  ['true true'],
+  ['It says: '],
   ['hello 2'],
   ['normal', 'throttled', 'throttled'],
   ["[ { unit: 'requests', remaining: 7 } ]", 'failed 1'],

@@ -13,7 +13,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { STATE } from './colours.ts';
 import { jaegerSearches } from './jaeger.ts';
-import { breakerState, throttledMode } from './mappings.ts';
+import { breakerState, outage, throttledMode } from './mappings.ts';
 import { LABELS, seriesName } from './metrics.ts';
 import { PROMETHEUS, query } from './parts.ts';
 import { nameIs, series } from './promql.ts';
@@ -43,7 +43,7 @@ export function frame({ uid, title, description, other, isForMany }: Frame): Das
     .timezone('browser')
     .tooltip(DashboardCursorSync.Crosshair)
     .variables([dataSource(), job(), limiter(isForMany), service(), jaeger()])
-    .annotations([throttled(), breakerOpen()])
+    .annotations([throttled(), outages(), breakerOpen()])
     .links([
       new DashboardLinkBuilder(other.title)
         .type(DashboardLinkType.Link)
@@ -113,6 +113,10 @@ function queried(name: string, qryType: number, text: string): QueryVariableBuil
 
 function throttled(): AnnotationQueryBuilder {
   return annotation('Throttled mode', STATE.fair, `${throttledMode()} == 1`);
+}
+
+function outages(): AnnotationQueryBuilder {
+  return annotation('Outage', STATE.bad, `${outage()} == 1`);
 }
 
 function breakerOpen(): AnnotationQueryBuilder {

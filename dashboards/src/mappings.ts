@@ -26,12 +26,26 @@ export function bindingGate(): string {
 
 export const BINDING_WORDS = words(['nothing waits', STATE.good], ...GATES);
 
-/** 0 in normal mode, 1 in throttled mode, for each limiter. */
+/** 1 in throttled mode, else 0, for each limiter. */
 export function throttledMode(): string {
   return max([LABELS.name], series('mode', { [LABELS.mode]: '="throttled"' }));
 }
 
-export const MODE_WORDS = words(['normal', STATE.good], ['throttled', STATE.bad]);
+/** 1 while the API lets nothing in, else 0, for each limiter with a rate that adapts. */
+export function outage(): string {
+  return max([LABELS.name], series('outage'));
+}
+
+/** 0 in normal mode, 1 in throttled mode, 2 during an outage, for each limiter. */
+export function modeInForce(): string {
+  return `2 * (${outage()} == 1) or ${throttledMode()}`;
+}
+
+export const MODE_WORDS = words(
+  ['normal', STATE.good],
+  ['throttled', STATE.fair],
+  ['outage', STATE.bad],
+);
 
 /** 0 while the circuit breaker is closed, 1 while it is half-open, 2 while it is open. */
 export function breakerState(): string {

@@ -68,7 +68,7 @@ export interface LimiterConfig {
   readonly maxBytes?: number;
   /** How many times its size a request is charged in throttled mode, >= 1. Default 20 (seed: 000). */
   readonly throttledByteFactor?: number;
-  /** How long to back off after a 429. */
+  /** How long to back off after a 429; the rate does not adapt then, unless `adaptive` says so. */
   readonly backoff?: BackoffConfig;
   /** Short for `limits.requests` with a window of a minute, a number >= 1. Default: no limit. */
   readonly requestsPerMinute?: number;

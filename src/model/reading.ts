@@ -24,7 +24,7 @@ export interface Reading {
   readonly intervalMs?: number | undefined;
   /** Requests a second that may be sent. */
   readonly rates?: Readonly<Partial<Record<RateSource, number>>> | undefined;
-  /** Of a rate that adapts: what the provider accepted at the last congestion, requests a second. */
+  /** Of a rate that adapts: what the provider accepted at the last congestion, requests a second; missing before the first. */
   readonly rateCeiling?: number | undefined;
   /** Of a rate that adapts: whether the provider lets nothing in, and single probes go. */
   readonly isOut?: boolean | undefined;

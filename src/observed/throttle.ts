@@ -19,12 +19,16 @@ export interface ThrottleOptions<T = unknown> extends PlainOptions<T>, Watched {
 /**
  * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
  * `byteBudget`, `backoffGate` and `dispatch`, one after the other. With a concurrency alone it
- * behaves as `mergeMap(project, concurrency)`, and goes on where the API says 429.
+ * behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
+ * on it sends as fast as the API accepts (`adaptive`, by default `'auto'`); where `backoff`, `feedback`,
+ * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
+ * goes on slowly instead.
  *
  * The gates belong to the subscription; `createLimiter` shares them between streams. So do its
  * metrics and spans: they go to the SDK that is registered when it is subscribed to.
  *
- * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`
+ * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`, and `observe`
+ *   reads what an answer says that the project does not return
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * prompts$.pipe(throttle((prompt) => client.complete(prompt), { concurrency: 50 })).subscribe(save);

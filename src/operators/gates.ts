@@ -45,7 +45,10 @@ export interface GateOptions
     AttemptOptions,
     QueueOptions,
     CommonOptions {
-  /** How long to back off after a 429. A `feedback` that is given has its own. */
+  /**
+   * How long to back off after a 429; the rate does not adapt then, unless `adaptive` says so. A
+   * `feedback` that is given has its own.
+   */
   readonly backoff?: Omit<BackoffOptions, 'clock' | 'probe'>;
 }
 

@@ -36,11 +36,15 @@ const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as c
 /**
  * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
  * `byteBudget`, `backoffGate` and `dispatch`, one after the other. With a concurrency alone it
- * behaves as `mergeMap(project, concurrency)`, and goes on where the API says 429.
+ * behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
+ * on it sends as fast as the API accepts (`adaptive`, by default `'auto'`); where `backoff`, `feedback`,
+ * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
+ * goes on slowly instead.
  *
  * The gates belong to the subscription; `createLimiter` shares them between streams.
  *
- * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`
+ * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`, and `observe`
+ *   reads what an answer says that the project does not return
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * prompts$.pipe(throttle((prompt) => client.complete(prompt), { concurrency: 50 })).subscribe(save);

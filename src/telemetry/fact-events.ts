@@ -20,7 +20,7 @@ export function circuitOf(fact: CoreFact): Said | undefined {
   }
 }
 
-/** The same for a move of the adaptive limit. */
+/** The same for a move of the adaptive limit or rate. */
 export function adaptationOf(fact: CoreFact): Said | undefined {
   switch (fact.kind) {
     case 'decelerated':
@@ -31,6 +31,18 @@ export function adaptationOf(fact: CoreFact): Said | undefined {
       const { kind, from, to } = fact;
       return { [ATTRIBUTES.state]: kind, [ATTRIBUTES.from]: from, [ATTRIBUTES.to]: to };
     }
+    default:
+      return undefined;
+  }
+}
+
+/** The same for an outage of the provider. */
+export function outageOf(fact: CoreFact): Said | undefined {
+  switch (fact.kind) {
+    case 'outageStarted':
+      return { [ATTRIBUTES.state]: 'started' };
+    case 'outageEnded':
+      return { [ATTRIBUTES.state]: 'ended' };
     default:
       return undefined;
   }

@@ -78,6 +78,14 @@ export class Gauges {
     if (this.#sees('interval', readings, ({ intervalMs }) => intervalMs)) {
       tell('interval', Math.max(0, ...readings.map(({ intervalMs = 0 }) => intervalMs)) / 1000);
     }
+    if (this.#sees('outage', readings, ({ isOut }) => isOut)) {
+      tell('outage', readings.some(({ isOut }) => isOut) ? 1 : 0);
+      // 0 as long as no congestion was met.
+      tell(
+        'rateCeiling',
+        sum(readings, ({ rateCeiling }) => rateCeiling),
+      );
+    }
     if (this.#sees('progressCompleted', readings, ({ progress }) => progress)) {
       tell(
         'progressCompleted',

@@ -115,6 +115,24 @@ export const METRICS = {
     [source],
     'how many requests may be sent a second, and who says so',
   ),
+  rateCeiling: gauge(
+    'headgate.rate.ceiling',
+    '{request}/s',
+    [],
+    'what the API accepted when it last had nothing left; 0: it never had, or no rate adapts',
+  ),
+  rateCuts: counter(
+    'headgate.rate.cuts',
+    '{cut}',
+    [],
+    'how often a 429 had the adaptive rate measured anew',
+  ),
+  outage: gauge(
+    'headgate.outage.active',
+    '1',
+    [],
+    '1: the API lets nothing in, and single probes go',
+  ),
   chunkSize: histogram('headgate.chunk.size', '{item}', [], 'items in a chunk', ITEMS),
   chunkFlushes: counter(
     'headgate.chunk.flushes',
@@ -168,7 +186,12 @@ export const EVENTS = {
   adaptation: trace(
     'headgate.adaptation',
     [A.state, A.from, A.to],
-    'its end moved the adaptive limit',
+    'its end moved the adaptive limit, or rate',
+  ),
+  outage: trace(
+    'headgate.outage',
+    [A.state],
+    'its end showed that the API lets nothing in (`started`), or something again (`ended`)',
   ),
 } as const satisfies Record<string, Trace>;
 

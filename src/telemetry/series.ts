@@ -43,6 +43,7 @@ export class Series implements Probe {
   /** What requests failed with that have not ended yet. */
   readonly #failures = new Map<Ticket, string>();
   #bytes = 0;
+  #rateCuts = 0;
 
   constructor(name: string, instruments: Instruments) {
     const { outcome, errorType, limit, reason } = ATTRIBUTES;
@@ -99,6 +100,7 @@ export class Series implements Probe {
 
   changed(fact: CoreFact): void {
     if (fact.kind === 'limitDenied') this.#denied.add(fact.limit);
+    if (fact.kind === 'rateAdapted') this.#rateCuts += 1;
   }
 
   chunkClosed(items: number, _bytes: number, reason: ChunkReason): void {
@@ -129,6 +131,7 @@ export class Series implements Probe {
     this.#flushes.each((count, attributes) => observe('chunkFlushes', count, attributes));
     observe('active', this.#running.size, this.#name);
     observe('requestSize', this.#bytes, this.#name);
+    observe('rateCuts', this.#rateCuts, this.#name);
     const readings = this.#instances.read();
     for (const { limits = {} } of readings) {
       for (const name of Object.keys(limits)) this.#denied.add(name, 0);

@@ -16,7 +16,7 @@ import type { BackoffChange, ClosedChunk, Probe } from '../model/probe.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Carrier } from './carrier.ts';
 import { runIn } from './contexts.ts';
-import { adaptationOf, circuitOf } from './fact-events.ts';
+import { adaptationOf, circuitOf, outageOf } from './fact-events.ts';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
 import { RequestSpan } from './request-span.ts';
 
@@ -82,6 +82,8 @@ export class Tracing implements Probe {
     if (circuit !== undefined) this.#cause.event(EVENTS.circuit.name, circuit);
     const adaptation = adaptationOf(fact);
     if (adaptation !== undefined) this.#cause.event(EVENTS.adaptation.name, adaptation);
+    const outage = outageOf(fact);
+    if (outage !== undefined) this.#cause.event(EVENTS.outage.name, outage);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {

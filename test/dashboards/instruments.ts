@@ -35,6 +35,7 @@ const COUNTERS: readonly (readonly [metric: keyof typeof METRICS, points: Point[
     each('headgate.outcome', { ok: 20, failed: 2, rejected: 1, cancelled: 1, reclaimed: 0 }),
   ],
   ['requestSize', alone(50_000)],
+  ['rateCuts', alone(0.1)],
   ['rateDenied', each('headgate.limit', { rpm: 2, tpm: 0 })],
   [
     'attempts',
@@ -58,6 +59,8 @@ const GAUGES: readonly (readonly [metric: keyof typeof METRICS, points: Point[]]
   ['circuit', each('headgate.state', { closed: 0, open: 1, 'half-open': 0 })],
   ['interval', alone(0.2)],
   ['rateTarget', each('headgate.source', { limit: 30, headers: 25, learned: 20 })],
+  ['rateCeiling', alone(21)],
+  ['outage', alone(1)],
   ['progressCompleted', alone(300)],
   ['progressExpected', alone(1000)],
 ];

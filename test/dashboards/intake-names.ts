@@ -13,8 +13,10 @@ export const INTAKE_NAMES: Readonly<Record<string, string>> = {
   headgate_rate_limit_limit: 'headgate_rate_limit_limit_ratio',
   headgate_dispatch_interval: 'headgate_dispatch_interval_seconds',
   headgate_rate_target: 'headgate_rate_target_per_second',
+  headgate_rate_ceiling: 'headgate_rate_ceiling_per_second',
   // Without a unit they keep their names; with the unit 1 they would be these.
   headgate_backoff_active: 'headgate_backoff_active_ratio',
+  headgate_outage_active: 'headgate_outage_active_ratio',
   headgate_mode: 'headgate_mode_ratio',
   headgate_circuit_state: 'headgate_circuit_state_ratio',
 };

@@ -90,7 +90,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
     '%s: every annotation finds its state',
     async (_title, { annotations }) => {
       const own = (annotations.list ?? []).filter(({ builtIn }) => builtIn !== 1);
-      expect(own).toHaveLength(2);
+      expect(own).toHaveLength(3);
       for (const job of JOBS) {
         for (const { target } of own) {
           const asked = filled((target as unknown as { expr: string }).expr, job);

@@ -90,7 +90,7 @@ describe.each(ALL)('%s', (file, dashboard) => {
     const names = dashboard.templating.list?.map(({ name }) => name);
     expect(names?.slice(0, 5)).toEqual(['datasource', 'job', 'limiter', 'service', 'jaeger']);
     const annotations = dashboard.annotations.list?.map(({ name }) => name);
-    expect(annotations).toEqual(['Throttled mode', 'Circuit breaker open']);
+    expect(annotations).toEqual(['Throttled mode', 'Outage', 'Circuit breaker open']);
     const searches = dashboard.links?.filter(({ url }) =>
       url?.startsWith('$' + '{jaeger}/search?'),
     );

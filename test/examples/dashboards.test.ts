@@ -25,8 +25,12 @@ const CONFIG = {
   requestsPerMinute: 10_000,
 };
 
-/** What the run has nothing of: it sends no chunks, and nobody tells how large answers were. */
+/**
+ * What the run has nothing of: it sends no chunks, and nobody tells how large answers were. Its rate
+ * adapts, so that it may have to back off once; the first of anything has no rate.
+ */
 const FOREIGN = [
+  'Length of backoffs',
   'Estimated / actual size',
   'Estimated / actual size, over time',
   'Items in a chunk',

@@ -4,7 +4,7 @@ import {
   bindingGate,
   concurrencyLimit,
   MODE_WORDS,
-  throttledMode,
+  modeInForce,
 } from '../mappings.ts';
 import { LABELS } from '../metrics.ts';
 import {
@@ -51,12 +51,13 @@ export function throttledRate(): PanelMaker {
 export function modeTimeline(): PanelMaker {
   return timeline({
     title: 'Mode over time',
-    description: 'Since when, and how often, each limiter is in throttled mode.',
+    description:
+      'Since when, and how often, each limiter is in throttled mode, or the API lets nothing in.',
     unit: 'none',
   })
     .mappings(MODE_WORDS)
     .colorScheme(byLevel())
-    .withTarget(query(throttledMode(), `{{${LABELS.name}}}`));
+    .withTarget(query(modeInForce(), `{{${LABELS.name}}}`));
 }
 
 export function bindingTimeline(): PanelMaker {

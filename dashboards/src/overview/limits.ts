@@ -51,20 +51,24 @@ export function adaptivePace(): PanelMaker {
   return timeSeries({
     title: 'Adaptive rate and interval',
     description:
-      'The rate that each limiter aims at and where it has that from (your limit, the API’s headers, or learned from its answers), beside the rate at which it sends. On the right: the time between two dispatches.',
+      'The rate that each limiter aims at and where it has that from (your limit, the API’s headers, or learned from its 429s), what the API accepted when it last had nothing left (ceiling), and the rate at which it sends. On the right: the time between two dispatches, if there is a pace.',
     unit: 'reqps',
   })
     .noValue('no rate is set or learned')
     .withTarget(
       query(
-        sum([LABELS.name, LABELS.source], series('rateTarget')),
+        `${sum([LABELS.name, LABELS.source], series('rateTarget'))} > 0`,
         `{{${LABELS.name}}} target, {{${LABELS.source}}}`,
       ),
+    )
+    .withTarget(
+      query(`${sum([LABELS.name], series('rateCeiling'))} > 0`, `{{${LABELS.name}}} ceiling`),
     )
     .withTarget(query(sumRate([LABELS.name], 'attempts'), `{{${LABELS.name}}} sent`))
     .withTarget(
       query(`max by (${LABELS.name}) (${series('interval')})`, `{{${LABELS.name}}} interval`),
     )
+    .overrideByRegexp('/ ceiling$/', dashed(LIMIT_COLOUR))
     .overrideByRegexp('/ interval$/', rightAxis('s'));
 }
 

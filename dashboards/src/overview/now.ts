@@ -7,7 +7,7 @@ import {
   breakerState,
   concurrencyLimit,
   MODE_WORDS,
-  throttledMode,
+  modeInForce,
 } from '../mappings.ts';
 import { LABELS } from '../metrics.ts';
 import { byLevel, figure, levels, type PanelMaker, present } from '../parts.ts';
@@ -31,12 +31,12 @@ export function modeNow(): PanelMaker {
   return figure({
     title: 'Mode',
     description:
-      'Throttled: the API has said 429 a moment ago, and the limiter sends fewer and smaller loads until that is over.',
+      'Throttled: the API has said 429 a moment ago, and the limiter sends fewer and smaller loads until that is over. Outage: the API lets nothing in, and single probes find out when it does.',
     unit: 'none',
   })
     .mappings(MODE_WORDS)
     .noValue('no limiter')
-    .withTarget(present(throttledMode(), LEGEND));
+    .withTarget(present(modeInForce(), LEGEND));
 }
 
 export function breakerNow(): PanelMaker {

@@ -1,15 +1,17 @@
-import { OUTCOME_COLOURS, STATE } from '../colours.ts';
+import { LIMIT_COLOUR, OUTCOME_COLOURS, STATE } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
 import {
   coloured,
+  dashed,
   levelLines,
   levels,
   type PanelMaker,
   query,
+  rightAxis,
   stacked,
   timeSeries,
 } from '../parts.ts';
-import { labelMissing, quantile, series, sumRate } from '../promql.ts';
+import { labelMissing, quantile, series, sum, sumRate } from '../promql.ts';
 import { retryRatio } from './summary.ts';
 
 export function attemptsByError(): PanelMaker {
@@ -51,6 +53,21 @@ export function backoffLengths(): PanelMaker {
     panel.withTarget(query(length, `{{${LABELS.source}}} ${name}`));
   }
   return panel;
+}
+
+export function adaptiveRate(): PanelMaker {
+  return timeSeries({
+    title: 'Adaptive rate',
+    description:
+      'The rate that may be sent, by who says so: your limits, the API’s headers, or what was learned from its 429s; beside it what the API accepted when it last had nothing left. On the right: how often a 429 had the rate measured anew. Often, with targets that differ: the API’s limit changes, or others use it too.',
+    unit: 'reqps',
+  })
+    .noValue('no rate is set or learned')
+    .withTarget(query(`${sum([LABELS.source], series('rateTarget'))} > 0`, `{{${LABELS.source}}}`))
+    .withTarget(query(`${sum([], series('rateCeiling'))} > 0`, 'ceiling'))
+    .withTarget(query(sumRate([], 'rateCuts'), 'measured anew'))
+    .overrideByName('ceiling', dashed(LIMIT_COLOUR))
+    .overrideByName('measured anew', rightAxis('cps'));
 }
 
 export function deniedByLimit(): PanelMaker {

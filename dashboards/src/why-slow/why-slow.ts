@@ -4,6 +4,7 @@ import { layOut } from '../layout.ts';
 import { latency, queues } from '../shared-panels.ts';
 import { OVERVIEW, WHY_SLOW } from '../uids.ts';
 import {
+  adaptiveRate,
   attemptsByError,
   backoffLengths,
   deniedByLimit,
@@ -63,9 +64,10 @@ export function whySlow(): Dashboard {
       heading: 'What held them back',
       height: 8,
       panels: [
-        [8, backoffLengths()],
-        [8, deniedByLimit()],
-        [8, limitUse()],
+        [6, adaptiveRate()],
+        [6, backoffLengths()],
+        [6, deniedByLimit()],
+        [6, limitUse()],
       ],
     },
     {
