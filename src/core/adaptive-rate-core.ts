@@ -53,6 +53,8 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   #inFlight = 0;
   #limit: number;
   #lookedAt: number;
+  /** Whether as many were in flight as may be, since the last look. */
+  #wasBound = false;
   #wasOut = false;
   #rejectedAt = Number.NEGATIVE_INFINITY;
 
@@ -106,6 +108,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       this.#sent += 1;
       return this.#sent;
     }
+    if (this.#inFlight >= this.#limit) this.#wasBound = true;
     const sending = control.take(control.countsTokens ? demand.tokens : 0, now);
     return { sending, inFlight: this.#inFlight };
   }
@@ -118,7 +121,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       const now = time.now();
       this.#ended(charge, ended, now);
       // Not when one is sent: who is told, or let in, would pass before that is charged elsewhere.
-      if (now - this.#lookedAt >= LOOK_MS) this.#look(now, inFlight >= this.#limit);
+      if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
     } else if (this.#control !== undefined || tellsSomething(verdict)) {
       const now = time.now();
       this.#control ??= this.#around.control({ sent: this.#sent, since: this.#since });
@@ -150,15 +153,15 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       this.#around.tell({ kind: 'rateAdapted', at: now, from, to });
     }
     if (verdict.kind !== 'overloaded' || control.isOut) return;
-    this.#around.concurrency.overloaded(sending.at, inFlight, now);
+    this.#around.concurrency.overloaded(sending.at, inFlight, now, this.#inFlight);
     this.#look(now);
   }
 
-  /** @param isBound whether as many were in flight as may be */
-  #look(now: number, isBound = false): void {
+  #look(now: number): void {
     this.#lookedAt = now;
     const from = this.#limit;
-    const to = this.#around.concurrency.limitAt(now, isBound);
+    const to = this.#around.concurrency.limitAt(now, this.#wasBound);
+    this.#wasBound = false;
     if (to === from) return;
     this.#limit = to;
     this.#around.apply(to);

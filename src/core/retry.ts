@@ -42,7 +42,7 @@ export class RetryPolicy {
   /**
    * @param maxAttempts attempts a request, whatever it fails with
    * @param deadlineMs no retry starts later than this after the request's arrival
-   * @param isPaced whether what all attempts pass waits out overloads too
+   * @param isPaced whether what all attempts pass waits out overloads: then delays need not double
    */
   constructor(maxAttempts: number, deadlineMs: number, isPaced = false) {
     this.#isPaced = isPaced;
@@ -82,7 +82,9 @@ export class RetryPolicy {
     if (!again) return undefined;
     // The backoff gate has been closed for everyone: it does the waiting.
     if (verdict.kind === 'throttled') return 0;
-    if (verdict.kind === 'overloaded' && this.#isPaced) return 0;
+    if (verdict.kind === 'overloaded' && this.#isPaced) {
+      return Math.max(RETRY_MIN_MS, random() * RETRY_BASE_MS);
+    }
     if (isCharged(verdict)) {
       if (failures >= FAILED_ATTEMPTS || this.#budget < TOKENS_PER_RETRY) return undefined;
     }

@@ -33,6 +33,15 @@ describe('the delay before a retry', () => {
     expect(policy.delay({ kind: 'overloaded' }, past(3, 0), () => 0.25)).toBe(500);
   });
 
+  it('of an overload does not double where all wait it out, and is never none', () => {
+    const policy = new RetryPolicy(NEVER, NEVER, true);
+    for (const attempts of [1, 5, 100]) {
+      expect(policy.delay({ kind: 'overloaded' }, past(attempts, 0), half)).toBe(250);
+      expect(policy.delay({ kind: 'overloaded' }, past(attempts, 0), () => 0)).toBe(1);
+    }
+    expect(policy.delay({ kind: 'throttled' }, past(1, 0), half)).toBe(0);
+  });
+
   it('is never outside its bounds', () => {
     fc.assert(
       fc.property(

@@ -31,7 +31,9 @@ describe('a Response that says no', () => {
     const rejected = response(429, { 'retry-after': '2' });
     const failed = response(500);
     const { calls, project } = answering([rejected, failed], clock);
-    const seen = watch(of('a').pipe(throttle(project, { clock, random: () => 0.5 })));
+    const seen = watch(
+      of('a').pipe(throttle(project, { clock, adaptive: false, random: () => 0.5 })),
+    );
     await clock.runAllAsync();
     expect(calls).toEqual([0, 2000, 2250]);
     expect([rejected.cancelled(), failed.cancelled()]).toEqual([true, true]);

@@ -22,10 +22,8 @@ it('keeps a token bucket full', async () => {
   );
   await clock.runAllAsync();
   const outcomes = await done;
-  console.log(
-    clock.now(),
-    (({ series: _, ...rest }) => rest)(provider.stats()),
-    new Set(outcomes.map((o) => o.status)),
-  );
-  expect(outcomes).toHaveLength(3000);
+  expect(outcomes.filter(({ status }) => status === 'ok')).toHaveLength(3000);
+  // 100 at once, then ten a second; the last takes its latency.
+  expect(clock.now()).toBeLessThan((2900 / 10) * 1000 * 1.05);
+  expect(provider.stats().rejected).toBeLessThan(30);
 });

@@ -18,6 +18,8 @@ const HIGHEST_FADES = 0.98;
 const SHORT_HOLD_MS = 10_000;
 /** At least so much lies between two tries, so that they cost as much at any rate. */
 const HOLD_REQUESTS = 100;
+/** ... but no longer, so that what was measured wrong does not last. */
+const LONGEST_HOLD_MS = 300_000;
 /** A rate that fell is taken to fall by this part of it again, which is lost only where nothing saves it. */
 const TREND = 0.5;
 const MOST_TREND = 0.3;
@@ -186,7 +188,8 @@ export class LearnedRate {
     const requestsPerMs = ceiling / meanCost;
     if (isSame) this.#highest = Math.max(this.#highest * HIGHEST_FADES, ceiling);
     const longMs = ceiling < LOW * this.#highest ? LOW_HOLD_MS : HOLD_MS;
-    const holdMs = isSettled ? Math.max(longMs, HOLD_REQUESTS / requestsPerMs) : SHORT_HOLD_MS;
+    const triesMs = Math.min(LONGEST_HOLD_MS, HOLD_REQUESTS / requestsPerMs);
+    const holdMs = isSettled ? Math.max(longMs, triesMs) : SHORT_HOLD_MS;
     this.#holdUntil = now + retryAfterMs + holdMs;
     return true;
   }

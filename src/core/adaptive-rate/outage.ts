@@ -31,6 +31,8 @@ export class Outage {
   /** The first attempt that was sent after it was noticed. */
   #fromOrder = 0;
   #inRow = 0;
+  /** Attempts sent when the last rejection was counted. */
+  #countedTo = 0;
   #delayMs = 0;
 
   /** @param onEnd told how long it lasted */
@@ -72,6 +74,8 @@ export class Outage {
    * @param isInRow whether nothing was accepted since the last rejection
    * @param sent attempts that were sent by now
    * @param tells whether it says when to come back, so that nothing need be found out
+   * @param isOverload whether what was sent before the last was noticed is the same news: too many
+   *   at once are rejected in a row without an outage
    */
   rejected(
     { order, at }: { readonly order: number; readonly at: number },
@@ -79,9 +83,14 @@ export class Outage {
     sent: number,
     now: number,
     tells: boolean,
+    isOverload = false,
   ): void {
     this.#delayMs += (now - at - this.#delayMs) * DELAY_WEIGHT;
-    this.#inRow = isInRow ? this.#inRow + 1 : 1;
+    const isNews = !isOverload || !isInRow || order >= this.#countedTo;
+    if (isNews) {
+      this.#inRow = isInRow ? this.#inRow + 1 : 1;
+      this.#countedTo = sent;
+    }
     if (tells) return;
     if (this.#isOn) {
       if (order !== this.#probe?.order) return;

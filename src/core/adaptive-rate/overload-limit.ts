@@ -65,10 +65,17 @@ export class OverloadLimit {
     this.#holdUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** An attempt that was sent at `sentAt`, with so many in flight, met an overload. */
-  overloaded(sentAt: number, inFlight: number, now: number): void {
-    // What was sent before the last cut is late news.
-    if (sentAt <= this.#cutAt) return;
+  /**
+   * An attempt that was sent at `sentAt` met an overload.
+   * @param inFlight attempts when it was sent, itself included
+   * @param left attempts that are in flight still; Infinity: that is not known
+   */
+  overloaded(sentAt: number, inFlight: number, now: number, left = Number.POSITIVE_INFINITY): void {
+    // What was sent before the last cut tells no more than how many of those were too many.
+    if (sentAt <= this.#cutAt) {
+      if (this.#ceiling !== undefined) this.#ceiling = Math.max(1, Math.min(this.#ceiling, left));
+      return;
+    }
     const before = this.#ceiling;
     if (now - this.#cutAt > ONE_OUTAGE_MS) this.#before = before;
     this.#ceiling = Math.max(1, inFlight - 1);

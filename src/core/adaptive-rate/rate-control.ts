@@ -138,7 +138,8 @@ export class RateControl {
     const waitMs = Math.min(retryAfterMs ?? 0, this.#maxRetryAfterMs);
     if (tells) this.#closedUntil = Math.max(this.#closedUntil, now + waitMs);
     const isNew = kind === 'throttled' && this.#congested(sending, limit, waitMs, now);
-    this.#outage.rejected(sending, isInRow, this.#requests.sentAttempts, now, tells);
+    const sent = this.#requests.sentAttempts;
+    this.#outage.rejected(sending, isInRow, sent, now, tells, kind === 'overloaded');
     this.#lost(sending, false);
     if (!tells) this.#requests.pause(MOST_PAUSE_MS, now);
     return isNew;

@@ -105,6 +105,17 @@ describe('a rate that was learned', () => {
     expect(slept.rateAt(3_610_000 + 7_500, true)).toBeCloseTo((1.04 * 40) / 2_000, 12);
   });
 
+  it('is held for five minutes at the most, however low', () => {
+    const learned = learning();
+    // One in 25 s, twice: a hundred of these would be more than forty minutes.
+    reject(learned, 100_000, 4);
+    reject(learned, 200_000, 8, { order: 9 });
+    const { ceilingPerMs = 0 } = learned;
+    expect(ceilingPerMs).toBeCloseTo(1 / 25_000, 9);
+    expect(learned.rateAt(499_999, true)).toBeLessThan(ceilingPerMs);
+    expect(learned.rateAt(500_000, true)).toBeGreaterThan(ceilingPerMs);
+  });
+
   it('is held for 26 s where it was as it had been', () => {
     const learned = learning();
     reject(learned, 2_000, 40);

@@ -15,8 +15,8 @@ function rig(jitter = 0.5) {
     order += 1;
     return order - 1;
   };
-  const reject = (attempt: number, at: number, tells = false) => {
-    outage.rejected({ order: attempt, at }, inRow, order, at + 50, tells);
+  const reject = (attempt: number, at: number, tells = false, isOverload = false) => {
+    outage.rejected({ order: attempt, at }, inRow, order, at + 50, tells, isOverload);
     inRow = true;
   };
   return {
@@ -62,6 +62,18 @@ describe('an outage', () => {
     expect(outage.isOn).toBe(false);
     // One that tells nothing is not the first in a row.
     reject(sent(1_000), 1_000);
+    expect(outage.isOn).toBe(true);
+  });
+
+  it('does not begin with overloads of attempts that were sent together', () => {
+    const { outage, sent, reject } = rig();
+    for (const round of [0, 100]) {
+      for (const attempt of Array.from({ length: 40 }, () => sent(round))) {
+        reject(attempt, round, false, true);
+      }
+      expect(outage.isOn).toBe(false);
+    }
+    reject(sent(200), 200, false, true);
     expect(outage.isOn).toBe(true);
   });
 

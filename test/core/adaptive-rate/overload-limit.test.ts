@@ -46,6 +46,14 @@ describe('a limit of what is in flight', () => {
     expect(limit.limitAt(130, true)).toBe(28);
   });
 
+  it('falls as far as those who were sent before the cut are turned away', () => {
+    const limit = new OverloadLimit(64, 400, 0);
+    for (let left = 399; left >= 64; left -= 1) limit.overloaded(0, 400, 100, left);
+    expect(limit.limitAt(100, true)).toBe(60);
+    limit.overloaded(0, 400, 110, 80);
+    expect(limit.limitAt(110, true)).toBe(60);
+  });
+
   it('never falls below one', () => {
     const limit = new OverloadLimit(64, 64, 0);
     limit.overloaded(0, 1, 100);
