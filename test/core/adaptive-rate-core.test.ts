@@ -6,11 +6,8 @@ import type { Ended } from '../../src/core/core.ts';
 import type { CoreFact } from '../../src/model/facts.ts';
 import type { Verdict } from '../../src/model/feedback.ts';
 import { demand } from '../support/waiter.ts';
-import { controlOf, NO_LIMIT } from './adaptive-rate/control-rig.ts';
+import { controlOf, NO_LIMIT, OK, OVERLOADED, THROTTLED } from './adaptive-rate/control-rig.ts';
 
-const OK: Verdict = { kind: 'ok' };
-const THROTTLED: Verdict = { kind: 'throttled' };
-const OVERLOADED: Verdict = { kind: 'overloaded' };
 const TOLD: Verdict = {
   kind: 'ok',
   limits: [{ unit: 'requests', limit: 60, remaining: 50, windowMs: 60_000 }],

@@ -22,6 +22,7 @@ const SHORTEST_RESET_MS = 2_000;
 const APART_MS = 500;
 /** ... and at most. */
 const FAR_APART_MS = 5_000;
+
 /** Finds out what kind of window a limit has from how its reports change. */
 export class WindowWatch {
   #kind: WindowKind | undefined = undefined;

@@ -71,6 +71,10 @@ describe('a rate, until the first rejection', () => {
     for (let at = 1_910; at <= 2_000; at += 10) grown.sent(at);
     reject(grown, 2_000, 30);
     expect(grown.ceilingPerMs).toBeCloseTo(0.9 / 10, 12);
+    const costly = learning();
+    for (let at = 1_910; at <= 2_000; at += 10) costly.sent(at);
+    reject(costly, 2_000, 30, { cost: 100 });
+    expect(costly.ceilingPerMs).toBeCloseTo(100 * (0.9 / 10), 12);
   });
 
   it('goes by the window alone where that stays closed for long', () => {
@@ -204,6 +208,32 @@ describe('a rate that was learned', () => {
     expect(learned.rateAt(122_500, true)).toBeGreaterThan(1 / 50);
     reject(learned, 112_600, 252);
     expect(learned.ceilingPerMs).toBeCloseTo(212 / 10_600, 12);
+  });
+
+  it('is held for as much longer as time told nothing', () => {
+    const learned = learning();
+    reject(learned, 2_000, 40);
+    learned.skip(5_000, 2_500);
+    expect(learned.rateAt(16_999, true)).toBeCloseTo(0.99 / 50, 12);
+    expect(learned.rateAt(17_000, true)).toBeCloseTo(1.02 / 50, 12);
+  });
+
+  it('is tried higher at once now and then; where that holds, later congestions lower it no more', () => {
+    const learned = learning();
+    reject(learned, 2_000, 40);
+    for (let at = 13_910; at <= 14_000; at += 10) learned.sent(at);
+    // While more was sent: what was measured is tried to be exceeded, and held to see.
+    reject(learned, 14_000, 40 + 240);
+    const tried = 0.02 * 1.12;
+    expect(learned.ceilingPerMs).toBeCloseTo(tried, 12);
+    expect(learned.rateAt(39_999, true)).toBeCloseTo(0.99 * tried, 12);
+    // That much was accepted.
+    reject(learned, 20_000, 280 + 134);
+    const found = 134 / 6_000;
+    expect(learned.ceilingPerMs).toBeCloseTo(found, 12);
+    // What was not used since is lost: the mean says nothing against it.
+    reject(learned, 31_000, 414 + 209);
+    expect(learned.ceilingPerMs).toBeCloseTo(found, 12);
   });
 
   it('counts in what attempts have really cost', () => {

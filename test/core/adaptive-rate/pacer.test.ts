@@ -36,6 +36,8 @@ describe('a pacer', () => {
     pacer.setRate(1 / 200, 100);
     expect(pacer.wait(100)).toBe(400);
     expect(pacer.ratePerMs).toBe(1 / 200);
+    pacer.setRate(1 / 50, 490);
+    expect(pacer.wait(490)).toBe(2.5);
   });
 
   it('owes nothing more after a time without a rate', () => {

@@ -64,6 +64,30 @@ describe('the kind of a window', () => {
     expect(found.kind).toBe('sliding');
   });
 
+  it('is compared anew after it looked like a bucket', () => {
+    const found = new WindowWatch();
+    const report = (at: number, used: number, resetMs: number) =>
+      found.report({ limit: 600, used, resetMs, windowMs: WINDOW_MS, at });
+    report(0, 10, 50_000);
+    report(600, 1, 100);
+    expect(found.kind).toBe('bucket');
+    report(1_200, 10, 48_800);
+    expect(found.kind).toBeUndefined();
+    report(1_800, 10, 48_200);
+    expect(found.kind).toBe('fixed');
+  });
+
+  it('is as long, where it slides, as the longer of two resets', () => {
+    const found = new WindowWatch();
+    const report = (at: number, resetMs: number) =>
+      found.report({ limit: 600, used: 10, resetMs, windowMs: WINDOW_MS, at });
+    report(0, 50_000);
+    report(1_000, 49_900);
+    expect([found.kind, found.slideMs]).toEqual(['sliding', 50_000]);
+    report(2_000, 50_100);
+    expect(found.slideMs).toBe(50_100);
+  });
+
   it('takes short resets for those of a bucket', () => {
     const found = new WindowWatch();
     found.report({ limit: 600, used: 0, resetMs: 1_999, windowMs: WINDOW_MS, at: 0 });
