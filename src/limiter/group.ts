@@ -70,7 +70,7 @@ export interface GroupSnapshot {
  * Makes a limiter for each key that turns up (a model, a tenant), with limits of its own beside
  * those that all share. A key that has to wait for its own limits keeps no other waiting. Where the
  * shared limits bind, keys take turns by cost (deficit round robin): none starves, however many
- * requests another has.
+ * requests another has. The rate of each key adapts, as that of a limiter does.
  *
  * @param keyOf the key of a request in a stream; what it throws errors the stream
  * @throws RangeError or TypeError that names a wrong option
