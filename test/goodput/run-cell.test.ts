@@ -88,8 +88,8 @@ describe('time', () => {
     const client = clients['headgate-known'];
     const byClock = await runCell(short(tb), client, 101);
     const byGlobals = await runCell(short(tb), { ...client, usesGlobals: true }, 101);
-    expect(byGlobals.successes).toBe(byClock.successes);
-    // Whole milliseconds against fractions of them.
+    // Whole milliseconds against fractions of them: one may just miss the end.
+    expect(Math.abs(byGlobals.successes - byClock.successes)).toBeLessThanOrEqual(1);
     expect(Math.abs(byClock.waitP50Ms - byGlobals.waitP50Ms)).toBeLessThan(2);
     expect(Math.abs(byClock.waitP99Ms - byGlobals.waitP99Ms)).toBeLessThan(2);
   });

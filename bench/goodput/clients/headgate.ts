@@ -14,6 +14,7 @@ export type Mode = 'plain' | 'unknown' | 'headers' | 'known';
 
 /** What a user who knows so much would say. */
 export function headgateOptions(scenario: Scenario, mode: Mode): ThrottleOptions<Prompt> {
+  if (mode === 'plain') return {};
   return { adaptive: true, ...(mode === 'known' && knownLimits(scenario)) };
 }
 
