@@ -40,11 +40,8 @@ describe('createClient', () => {
       const answer = { choices: [{ message: { content: 'yes' } }], usage };
       request.on('end', () => response.end(JSON.stringify(answer)));
     }, 'key');
-    expect(await complete()).toMatchObject({
-      text: 'yes',
-      tokens: 4,
-      headers: expect.any(Headers),
-    });
+    const headers = expect.any(Headers);
+    expect(await complete()).toEqual({ text: 'yes', tokens: 4, headers });
     expect(key).toBe('Bearer key');
     expect(JSON.parse(body)).toEqual({ model: 'm', messages: PROMPT.messages, max_tokens: 7 });
   });
@@ -72,6 +69,15 @@ describe('createClient', () => {
     const body = `{"choices":[{"message":{"content":null}}]${usage}}`;
     const complete = await clientOf((_, response) => response.end(body));
     expect(await complete()).toMatchObject({ text: '', tokens: undefined });
+  });
+
+  it('hands on the headers of an answer', async () => {
+    const complete = await clientOf((_, response) => {
+      const told = { 'x-ratelimit-limit-requests': '60', 'x-ratelimit-remaining-requests': '59' };
+      response.writeHead(200, told).end('{"choices":[{"message":{"content":"yes"}}]}');
+    });
+    const { headers } = await complete();
+    expect(reportedLimits(headers)).toMatchObject([{ unit: 'requests', limit: 60, remaining: 59 }]);
   });
 
   it('lets headgate read how long to wait', async () => {

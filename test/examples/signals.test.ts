@@ -49,7 +49,7 @@ describe.concurrent('a signal', { timeout: 20_000 }, () => {
   it('waits for no rate limit', async (test) => {
     const server = await startServer(test, {});
     const args = ['--json', '--rpm', '3', '--base-url', server.url];
-    const program = startProgram(test, args);
+    const program = startProgram(test, args, { HEADGATE_ADAPTIVE: 'false' });
     await sent(server, 3);
     await vi.waitFor(() => expect(program.stderr()).toMatch(/ 3\/320 .* for rate/), 5_000);
     const from = performance.now();
