@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { classify, RetryAfterTooLongError } from 'headgate';
+import { classify, RetryAfterTooLongError, reportedLimits } from 'headgate';
 import { afterEach, describe, expect, it } from 'vitest';
 import { concernsAll } from '../../examples/batch/batch.ts';
 import { ApiError, ConnectionError, createClient } from '../../examples/batch/client.ts';
