@@ -2,6 +2,7 @@ import type { Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Reading } from '../model/reading.ts';
 import type { Past } from './adaptive-rate/dimension.ts';
+import { CapGuess } from './adaptive-rate/cap-guess.ts';
 import type { OverloadLimit } from './adaptive-rate/overload-limit.ts';
 import type { RateControl, Sending } from './adaptive-rate/rate-control.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
@@ -16,8 +17,10 @@ export interface AdaptiveRateSnapshot extends RateSnapshot {
 /** An attempt that is out. */
 interface Out {
   readonly sending: Sending;
-  /** Attempts in flight, itself included. */
+  /** Attempts in flight when it was sent, itself included. */
   readonly inFlight: number;
+  /** When it was sent, at the latest. */
+  readonly sentAt: number;
 }
 
 /** What an attempt was charged: while it sleeps, the number of the attempt. */
@@ -57,6 +60,9 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   #wasBound = false;
   #wasOut = false;
   #rejectedAt = Number.NEGATIVE_INFINITY;
+  /** Of one that slept. */
+  #guess: CapGuess | undefined = undefined;
+  #wokeAt = Number.NEGATIVE_INFINITY;
 
   /** @param isAwake whether it holds attempts back from the start */
   constructor(around: RateSurroundings, isAwake: boolean, now: number) {
@@ -110,7 +116,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     }
     if (this.#inFlight >= this.#limit) this.#wasBound = true;
     const sending = control.take(control.countsTokens ? demand.tokens : 0, now);
-    return { sending, inFlight: this.#inFlight };
+    return { sending, inFlight: this.#inFlight, sentAt: now };
   }
 
   giveBack(charge: RateCharge, ended: Ended, time: Time): void {
@@ -124,9 +130,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
     } else if (this.#control !== undefined || tellsSomething(verdict)) {
       const now = time.now();
-      this.#control ??= this.#around.control({ sent: this.#sent, since: this.#since });
-      const sending = this.#control.early(charge - 1, now);
-      this.#ended({ sending, inFlight }, ended, now);
+      this.#ended(this.#early(charge, inFlight, now), ended, now);
     }
   }
 
@@ -134,26 +138,43 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     return { limit: this.#limit, ...(this.#control?.snapshot(now) ?? NOTHING_KNOWN) };
   }
 
-  #ended({ sending, inFlight }: Out, { isSent, verdict, usage }: Ended, now: number): void {
+  /** An attempt that was sent while it slept. @param inFlight those that are so now */
+  #early(charge: number, inFlight: number, now: number): Out {
+    const { control, concurrency } = this.#around;
+    if (this.#control === undefined) {
+      this.#control = control({ sent: this.#sent, since: this.#since });
+      this.#guess = new CapGuess(concurrency);
+      this.#wokeAt = now;
+    }
+    const sending = this.#control.early(charge - 1, now);
+    const over = this.#sent - inFlight;
+    return { sending, inFlight: Math.max(1, charge - over), sentAt: this.#wokeAt };
+  }
+
+  #ended(out: Out, { isSent, verdict, usage }: Ended, now: number): void {
+    const { sending } = out;
     const control = this.#control;
     if (control === undefined) return;
     if (!isSent || verdict === undefined || verdict.kind === 'failed') {
       control.ended(sending, isSent, now);
     } else if (verdict.kind === 'throttled' || verdict.kind === 'overloaded') {
-      this.#rejected(control, { sending, inFlight }, verdict, now);
+      this.#rejected(control, out, verdict, now);
     } else control.accepted(sending, verdict, usage?.tokens, now);
     if (this.#wasOut !== control.isOut) this.#outChanged(control.isOut, now);
   }
 
-  #rejected(control: RateControl, { sending, inFlight }: Out, verdict: Verdict, now: number): void {
+  #rejected(control: RateControl, out: Out, verdict: Verdict, now: number): void {
+    const { sending, inFlight, sentAt } = out;
+    const isThrottled = verdict.kind === 'throttled';
+    const isCap = isThrottled && this.#guess?.isMeant(verdict, sentAt, inFlight - 1) === true;
     this.#rejectedAt = now;
     const from = control.perSecond;
-    if (control.rejected(sending, verdict, now)) {
+    if (control.rejected(sending, verdict, now, isCap)) {
       const to = control.snapshot(now).ceilingPerSecond ?? from;
       this.#around.tell({ kind: 'rateAdapted', at: now, from, to });
     }
-    if (verdict.kind !== 'overloaded' || control.isOut) return;
-    this.#around.concurrency.overloaded(sending.at, inFlight, now, this.#inFlight);
+    if (control.isOut || (isThrottled && !isCap)) return;
+    this.#around.concurrency.overloaded(sentAt, inFlight, now, this.#inFlight);
     this.#look(now);
   }
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { overview } from '../../dashboards/src/overview/overview.ts';
 import { whySlow } from '../../dashboards/src/why-slow/why-slow.ts';
 import type { Report } from '../../examples/batch/report.ts';
-import { canRun } from '../dashboards/programs.ts';
 import { type FoundSpan, startJaeger } from './jaeger.ts';
 import { runProgram } from './program.ts';
 
@@ -39,7 +38,7 @@ function isLong({ durationMs }: FoundSpan): boolean {
   return durationMs >= 1_000;
 }
 
-describe.skipIf(!canRun('jaeger'))('a real Jaeger', { timeout: 90_000 }, () => {
+describe('a real Jaeger', { timeout: 90_000 }, () => {
   it('has the traces of a real run, and finds what the dashboards link to', async (test) => {
     const jaeger = await startJaeger(test);
     const args = ['--json', '--limit', String(PROMPTS)];

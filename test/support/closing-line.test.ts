@@ -29,14 +29,14 @@ it('the last line of a run says what became of its tests', () => {
     it.skip('is left out', () => {});
     it.todo('is to come');
   `;
-  expect(lastLineOf(tests)).toBe('tests: 2 passed, 1 failed, 2 skipped');
+  expect(lastLineOf(tests)).toBe('Tests: 2 passed, 1 failed, 2 skipped, 5 total');
 });
 
 it('and counts what failed before, or beside, any test', () => {
   const hook =
     "describe('s', () => { beforeAll(() => { throw 1; }); it('never runs', () => {}); });";
-  expect(lastLineOf(hook)).toBe('tests: 0 passed, 1 failed, 1 skipped');
-  expect(lastLineOf("throw new Error('no file');")).toBe('tests: 0 passed, 1 failed, 0 skipped');
+  expect(lastLineOf(hook)).toBe('Tests: 0 passed, 1 failed, 1 skipped, 2 total');
+  expect(lastLineOf("throw new Error('no file');")).toBe('Tests: 0 passed, 1 failed, 1 total');
   const stray = "it('passes', () => { void Promise.reject(new Error('stray')); });";
-  expect(lastLineOf(stray)).toBe('tests: 1 passed, 1 failed, 0 skipped');
+  expect(lastLineOf(stray)).toBe('Tests: 1 passed, 1 failed, 2 total');
 });

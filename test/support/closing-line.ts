@@ -18,8 +18,12 @@ export default class ClosingLine implements Reporter {
   }
 }
 
-export function closingLine({ passed, failed, skipped }: Tally): string {
-  return `tests: ${passed} passed, ${failed} failed, ${skipped} skipped`;
+export function closingLine(tally: Tally): string {
+  const counts = [`${tally.passed} passed`];
+  if (tally.failed > 0) counts.push(`${tally.failed} failed`);
+  if (tally.skipped > 0) counts.push(`${tally.skipped} skipped`);
+  const total = tally.passed + tally.failed + tally.skipped;
+  return `Tests: ${counts.join(', ')}, ${total} total`;
 }
 
 /** What fails outside of tests (a file that cannot be loaded, a hook, a stray rejection) has failed too. */

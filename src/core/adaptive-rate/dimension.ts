@@ -1,5 +1,5 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
-import type { SentAttempt } from './attempt.ts';
+import type { RejectedAttempt, SentAttempt } from './attempt.ts';
 import { LearnedRate } from './learned-rate.ts';
 import { Pacer } from './pacer.ts';
 import { EXACT_PART, ReportedRate } from './reported-rate.ts';
@@ -123,11 +123,14 @@ export class Dimension {
     return order - this.#attemptsLost;
   }
 
+  /** Rejected, for want of this or not: which will show. To be told before it is {@link lost}. */
+  full(attempt: SentAttempt): void {
+    this.#learned.full(this.#rejectedAttempt(attempt), this.#attempts);
+  }
+
   /** Rejected for want of this. To be told before it is {@link lost}. @returns whether the rate is new */
   rejected(attempt: SentAttempt, now: number, retryAfterMs: number): boolean {
-    const { at, order, total } = attempt;
-    const accepted = this.acceptedBefore(attempt);
-    const rejected = { at, order, accepted, total: total - this.#lost };
+    const rejected = this.#rejectedAttempt(attempt);
     return this.#learned.rejected(rejected, this.#attempts, now, retryAfterMs);
   }
 
@@ -140,6 +143,11 @@ export class Dimension {
   pause(mostMs: number, now: number): void {
     this.#pacer.setRate(this.#rateAt(now), now);
     this.#pacer.delayUntil(now + Math.min(mostMs, 2 / this.#pacer.ratePerMs));
+  }
+
+  #rejectedAttempt(attempt: SentAttempt): RejectedAttempt {
+    const { at, order, total } = attempt;
+    return { at, order, accepted: this.acceptedBefore(attempt), total: total - this.#lost };
   }
 
   #rateAt(now: number): number {

@@ -132,6 +132,13 @@ export class LearnedRate {
     this.#brake.sent();
   }
 
+  /** An attempt was rejected, perhaps for want of this limit: if so, it is from here that is measured. */
+  full(attempt: RejectedAttempt, sent: number): void {
+    if (attempt.order < this.#cutOrder) return;
+    this.#cutOrder = sent;
+    this.#marks.add({ ...attempt }, attempt.at);
+  }
+
   /**
    * An attempt was rejected for want of this limit.
    * @param sent attempts that were sent by now
@@ -162,8 +169,7 @@ export class LearnedRate {
     }
     this.#cutOrder = sent;
     this.#lastCutAt = now;
-    const { order, accepted, total } = attempt;
-    this.#marks.add({ at, order, accepted, total }, attempt.at);
+    this.#marks.add({ ...attempt, at }, attempt.at);
     return this.#measure(attempt, now, retryAfterMs);
   }
 
@@ -198,7 +204,8 @@ export class LearnedRate {
     const measured = this.#marks.ratePerMs;
     const recent = this.#marks.recentBefore(attempt.at) * meanCostOf(attempt);
     if (this.#ceiling === undefined) {
-      return retryAfterMs < LONG_CLOSURE_MS ? Math.max(measured, FIRST_PART * recent) : measured;
+      const isRising = this.#marks.isFirst && retryAfterMs < LONG_CLOSURE_MS;
+      return isRising ? Math.max(measured, FIRST_PART * recent) : measured;
     }
     if (this.#trials.isRunning) {
       this.#trials.end(measured);

@@ -38,6 +38,21 @@ export class OverloadLimit {
     this.#grownAt = now;
   }
 
+  /** What was too much; undefined: nothing was, so far. */
+  get ceiling(): number | undefined {
+    return this.#ceiling;
+  }
+
+  /** What may be in flight while no more is tried. */
+  get held(): number {
+    return Math.max(1, Math.ceil((this.#ceiling ?? this.#max) * MARGIN));
+  }
+
+  /** Whether what was sent then could not know of the last overload. */
+  isLate(sentAt: number): boolean {
+    return sentAt <= this.#cutAt;
+  }
+
   setMax(max: number): void {
     if (this.#open >= this.#max) this.#open = max;
     this.#max = max;
@@ -52,11 +67,9 @@ export class OverloadLimit {
       return Math.min(this.#max, Math.floor(this.#open));
     }
     const triedMs = now - this.#holdUntil;
-    const excess =
-      triedMs < 0
-        ? MARGIN - 1
-        : PROBE_STEP * 2 ** Math.min(triedMs / PROBE_DOUBLING_MS, MOST_DOUBLINGS);
-    return Math.max(1, Math.min(this.#max, Math.floor(this.#ceiling * (1 + excess))));
+    if (triedMs < 0) return Math.min(this.#max, this.held);
+    const excess = PROBE_STEP * 2 ** Math.min(triedMs / PROBE_DOUBLING_MS, MOST_DOUBLINGS);
+    return Math.min(this.#max, Math.ceil(this.#ceiling * (1 + excess)));
   }
 
   /** What was taken for an overload was an outage: the limit is what it was. */
@@ -72,7 +85,7 @@ export class OverloadLimit {
    */
   overloaded(sentAt: number, inFlight: number, now: number, left = Number.POSITIVE_INFINITY): void {
     // What was sent before the last cut tells no more than how many of those were too many.
-    if (sentAt <= this.#cutAt) {
+    if (this.isLate(sentAt)) {
       if (this.#ceiling !== undefined) this.#ceiling = Math.max(1, Math.min(this.#ceiling, left));
       return;
     }

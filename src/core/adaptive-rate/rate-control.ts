@@ -125,11 +125,15 @@ export class RateControl {
     this.#read(verdict.limits, sending, true, now);
   }
 
-  /** It was turned away: as too much (`throttled`), or for want of power (`overloaded`). */
-  rejected(sending: Sending, verdict: Verdict, now: number): boolean {
+  /**
+   * It was turned away: as too much (`throttled`), or for want of power (`overloaded`).
+   * @param isCap whether it was too many at once, which is no matter of rate
+   * @returns whether the rate is new
+   */
+  rejected(sending: Sending, verdict: Verdict, now: number, isCap = false): boolean {
     const { kind, limits, limit } = verdict;
     this.#read(limits, sending, false, now);
-    this.#isOverloaded = kind === 'overloaded';
+    this.#isOverloaded = kind === 'overloaded' || isCap;
     const accepted = this.#requests.acceptedBefore(sending);
     const isInRow = accepted - this.#acceptedAtRejection < 1;
     this.#acceptedAtRejection = accepted;
@@ -137,9 +141,10 @@ export class RateControl {
     const tells = retryAfterMs !== undefined;
     const waitMs = Math.min(retryAfterMs ?? 0, this.#maxRetryAfterMs);
     if (tells) this.#closedUntil = Math.max(this.#closedUntil, now + waitMs);
-    const isNew = kind === 'throttled' && this.#congested(sending, limit, waitMs, now);
+    if (isCap) this.#requests.full(sending);
+    const isNew = !this.#isOverloaded && this.#congested(sending, limit, waitMs, now);
     const sent = this.#requests.sentAttempts;
-    this.#outage.rejected(sending, isInRow, sent, now, tells, kind === 'overloaded');
+    this.#outage.rejected(sending, isInRow, sent, now, tells, this.#isOverloaded);
     this.#lost(sending, false);
     if (!tells) this.#requests.pause(MOST_PAUSE_MS, now);
     return isNew;

@@ -1,0 +1,43 @@
+import type { Verdict } from '../../model/feedback.ts';
+import type { OverloadLimit } from './overload-limit.ts';
+
+/** What was confirmed is given up after so many rejections in a row that speak against it. */
+const DOUBTS = 3;
+/** A smaller difference is none. */
+const SAME = 0.1;
+
+/**
+ * Tells what a bare 429 means, one that names neither a wait nor a limit: too many at once, or too
+ * many in a time. The first is taken for a cap of what is in flight, which is soon put to the test: a
+ * cap turns away what exceeds it, as often as it is exceeded, and nothing else.
+ */
+export class CapGuess {
+  readonly #concurrency: OverloadLimit;
+  #isGivenUp = false;
+  #doubts = DOUBTS - 1;
+
+  constructor(concurrency: OverloadLimit) {
+    this.#concurrency = concurrency;
+  }
+
+  /**
+   * Whether an attempt was turned away because too many were in flight.
+   * @param others attempts that were in flight when it was sent
+   */
+  isMeant(verdict: Verdict, sentAt: number, others: number): boolean {
+    const { retryAfterMs, limits, limit } = verdict;
+    const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
+    if (this.#isGivenUp || !isBare) return false;
+    const { ceiling, held } = this.#concurrency;
+    if (ceiling === undefined) return others > 0;
+    if (this.#concurrency.isLate(sentAt)) return true;
+    if (others >= held && others <= ceiling * (1 + SAME) + 1) {
+      this.#doubts = 0;
+      return true;
+    }
+    this.#doubts += 1;
+    this.#isGivenUp = this.#doubts >= DOUBTS;
+    if (this.#isGivenUp) this.#concurrency.forgive();
+    return !this.#isGivenUp;
+  }
+}
