@@ -57,7 +57,8 @@ export function adaptiveOf(
     const initialLimit = options.initialLimit ?? (isAwake ? DEFAULT_START_CONCURRENCY : maxLimit);
     const hard = (unit: string) =>
       (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
-    const rules = { startPerSecond, hard, maxRetryAfterMs, random };
+    const saves = (unit: string) => rateLimit?.limits.savesMs(unit) ?? 0;
+    const rules = { startPerSecond, hard, saves, maxRetryAfterMs, random };
     const control = (past: Past) => new RateControl(rules, past);
     const concurrency = new OverloadLimit(initialLimit, maxLimit, now);
     return new AdaptiveRateCore({ control, concurrency, apply, tell }, isAwake, now);

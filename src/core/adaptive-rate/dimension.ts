@@ -16,6 +16,12 @@ export type RateOrigin = 'start' | 'limit' | 'headers' | 'learned';
 /** A rate that was learned, and is as near as this to the one that is told, is that one. */
 const NEAR = 0.05;
 
+/**
+ * What may be sent in so long at first goes at once, as TCP's initial window does (RFC 6928): next
+ * to no provider turns that away, and it comes back as fast as the first answers.
+ */
+const AT_ONCE_MS = 1_000;
+
 /** One thing that a provider counts, requests or tokens: the rates that are known of it, and its pace. */
 export class Dimension {
   readonly #learned: LearnedRate;
@@ -49,7 +55,8 @@ export class Dimension {
     this.#learned = new LearnedRate(startPerMs, fallbackPerMs, floorPerMs, past.since);
     this.#attempts = past.sent;
     this.#sent = past.sent;
-    this.#pacer = new Pacer(startPerMs, burstMs);
+    const startMs = startPerMs === Number.POSITIVE_INFINITY ? burstMs : AT_ONCE_MS;
+    this.#pacer = new Pacer(startPerMs, burstMs, startMs);
     this.#hardPerMs = hardPerMs;
   }
 

@@ -6,12 +6,17 @@
 export class Pacer {
   #ratePerMs: number;
   readonly #burstMs: number;
+  #savedMs: number;
   #freeAt = Number.NEGATIVE_INFINITY;
 
-  /** @param burstMs how much of what was not sent in time may be sent later, at once. Default 0 */
-  constructor(ratePerMs: number, burstMs = 0) {
+  /**
+   * @param burstMs how much of what was not sent in time may be sent later, at once. Default 0
+   * @param startMs the same until somebody has to wait. Default `burstMs`
+   */
+  constructor(ratePerMs: number, burstMs = 0, startMs = burstMs) {
     this.#ratePerMs = ratePerMs;
     this.#burstMs = burstMs;
+    this.#savedMs = startMs;
   }
 
   get ratePerMs(): number {
@@ -34,8 +39,9 @@ export class Pacer {
   }
 
   take(amount: number, now: number): void {
-    const free = Math.max(this.#freeAt, now - this.#burstMs);
+    const free = Math.max(this.#freeAt, now - this.#savedMs);
     this.#freeAt = free + amount / this.#ratePerMs;
+    if (this.#freeAt > now) this.#savedMs = this.#burstMs;
   }
 
   /** What was taken was not used. A negative amount: more was. */

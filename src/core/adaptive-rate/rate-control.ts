@@ -9,7 +9,7 @@ import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
 
 /** Requests a second at first, where nothing is known of a provider. */
-export const DEFAULT_START_PER_SECOND = 5;
+export const DEFAULT_START_PER_SECOND = 10;
 /** The least of it that makes sense: a request in a quarter of an hour. */
 export const LEAST_START_PER_SECOND = 0.001;
 /** The rate to start from after a rejection before which nothing was accepted. */
@@ -22,6 +22,9 @@ const NONE = Number.POSITIVE_INFINITY;
 const REASK_MS = 1_000;
 /** After a rejection that names no wait, the longest that the next waits. */
 const MOST_PAUSE_MS = 1_000;
+/** Of a bucket that was configured, what may be sent at once is this part, and no more than in so long. */
+const SAVED_PART = 0.5;
+const MOST_SAVED_MS = 1_000;
 /** Requests differ in tokens: what a large one has held up may follow it at once. */
 const TOKEN_BURST_MS = 3_000;
 
@@ -36,11 +39,15 @@ export interface Sending extends SentAttempt {
 /** The rates of limits that were configured, per ms; Infinity: there is none. */
 export type HardRates = (unit: 'requests' | 'tokens') => number;
 
+/** How long a bucket that was configured saves what is not used, in ms; 0: there is none. */
+export type HardSavings = (unit: 'requests' | 'tokens') => number;
+
 /** What a rate starts from. */
 export interface RateRules {
   /** Requests a second at first; Infinity: no bound until something is known. */
   readonly startPerSecond: number;
   readonly hard: HardRates;
+  readonly saves: HardSavings;
   /** Longest wait that a provider may ask for. */
   readonly maxRetryAfterMs: number;
   readonly random: Random;
@@ -66,14 +73,17 @@ export class RateControl {
   #closedUntil = Number.NEGATIVE_INFINITY;
   #isOverloaded = false;
 
-  constructor({ startPerSecond, hard, maxRetryAfterMs, random }: RateRules, past: Past) {
+  constructor(rules: RateRules, past: Past) {
+    const { startPerSecond, hard, saves, maxRetryAfterMs, random } = rules;
     this.#hard = hard;
     this.#maxRetryAfterMs = maxRetryAfterMs;
     const countsTokens = hard('tokens') !== NONE;
     // Who says what the limits are need not feel for them.
     const startPerMs = countsTokens ? NONE : startPerSecond / 1_000;
     const hardRequests = () => hard('requests');
-    this.#requests = new Dimension(startPerMs, FALLBACK_PER_MS, FLOOR_PER_MS, past, hardRequests);
+    const burstMs = Math.min(MOST_SAVED_MS, SAVED_PART * saves('requests'));
+    const rates = [startPerMs, FALLBACK_PER_MS, FLOOR_PER_MS] as const;
+    this.#requests = new Dimension(...rates, past, hardRequests, burstMs);
     this.#outage = new Outage(random, (ms, at) => this.#outEnded(ms, at));
     if (countsTokens) this.#countTokens(past.since);
   }

@@ -104,7 +104,10 @@ export class ReportedRate {
     }
     const left = this.#leftOf(report, total, now);
     const isSaving = kind === 'bucket';
-    if (isSaving && left >= PLENTY * this.#fill.highest) return undefined;
+    if (isSaving && left >= PLENTY * this.#fill.highest) {
+      this.#base = Math.max(this.#base, this.#ratePerMs);
+      return undefined;
+    }
     const spare = Math.max(LEAST_SPARE, (isSaving ? BUCKET_SPARE_PART : SPARE_PART) * report.limit);
     const excess = (left - spare) / spare;
     const base = this.#drift(this.#base, excess, now);

@@ -3,7 +3,7 @@ const LONGEST_GAP = 32;
 /** A trial that finds more than this above what was known was worth it. */
 const WORTHWHILE = 1.015;
 /** The part of the way from what was measured to what was sent last that is tried. */
-const STEP = 0.4;
+const STEP = 0.45;
 /** A trial goes no higher than this above what was measured. */
 const MOST = 1.3;
 /** Below this there is nothing to try. */
@@ -18,6 +18,7 @@ const LEAST = 1.02;
 export class Trials {
   #in = 1;
   #gap = 1;
+  #found = 0;
   /** What was known before the trial that runs. */
   #from: number | undefined = undefined;
   /** Whether what was not used has turned out to be lost. */
@@ -39,7 +40,8 @@ export class Trials {
 
   /** @returns what to try; undefined: nothing now. @param recent the rate of the last moment */
   next(measured: number, recent: number): number | undefined {
-    this.#in -= 1;
+    const isSinking = measured < this.#found * 0.99 && measured > this.#found * 0.94;
+    this.#in = isSinking ? 0 : this.#in - 1;
     if (this.#in > 0 || recent <= measured * LEAST) return undefined;
     this.#from = measured;
     return measured + STEP * (Math.min(recent, MOST * measured) - measured);
@@ -58,5 +60,6 @@ export class Trials {
       if (gain < 1) this.#isForgetful = false;
     }
     this.#in = this.#gap;
+    this.#found = measured;
   }
 }

@@ -65,6 +65,13 @@ export class RateLimits {
     return rule === undefined ? undefined : (rule.limit * 1000) / rule.windowMs;
   }
 
+  /** For how long a limit of that name saves what is not used, in ms: a bucket does, a window does not. */
+  savesMs(name: string): number {
+    const rule = this.#limits.find((limit) => limit.rule.name === name)?.rule;
+    if (rule === undefined || rule.algorithm !== 'token-bucket') return 0;
+    return (rule.maxCost * rule.windowMs) / rule.limit;
+  }
+
   /**
    * Named costs in the form that the other methods take. What is not named costs nothing;
    * fractions are rounded up.

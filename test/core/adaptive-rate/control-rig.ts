@@ -9,6 +9,7 @@ export function controlOf(rules: Partial<RateRules> = {}, past = { sent: 0, sinc
     {
       startPerSecond: 10,
       hard: () => NO_LIMIT,
+      saves: () => 0,
       maxRetryAfterMs: 60_000,
       random: () => 0.5,
       ...rules,
