@@ -26,7 +26,7 @@ const MOST_TREND = 0.3;
 /** A smaller difference is none. */
 const SAME = 0.08;
 /** Rejections of attempts that were sent closer together than this are one congestion... */
-const CLUSTER_MS = 5_000;
+const CLUSTER_MS = 4_000;
 /** ... and tell another rate only if as many attempts were accepted between. */
 const CLUSTER_SENT = 5;
 /** The excess that is tried first; it doubles every {@link PROBE_DOUBLING_MS}. */

@@ -40,7 +40,7 @@ export class Trials {
 
   /** @returns what to try; undefined: nothing now. @param recent the rate of the last moment */
   next(measured: number, recent: number): number | undefined {
-    const isSinking = measured < this.#found * 0.99 && measured > this.#found * 0.94;
+    const isSinking = measured < this.#found * 0.99 && measured > this.#found * 0.97;
     this.#in = isSinking ? 0 : this.#in - 1;
     if (this.#in > 0 || recent <= measured * LEAST) return undefined;
     this.#from = measured;
