@@ -1,8 +1,8 @@
 import type { Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Reading } from '../model/reading.ts';
+import { CAP_TEST_MS, CapGuess } from './adaptive-rate/cap-guess.ts';
 import type { Past } from './adaptive-rate/dimension.ts';
-import { CapGuess } from './adaptive-rate/cap-guess.ts';
 import type { OverloadLimit } from './adaptive-rate/overload-limit.ts';
 import type { RateControl, Sending } from './adaptive-rate/rate-control.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
@@ -122,16 +122,12 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   giveBack(charge: RateCharge, ended: Ended, time: Time): void {
     const inFlight = this.#inFlight;
     this.#inFlight -= 1;
-    const { verdict } = ended;
-    if (typeof charge !== 'number') {
-      const now = time.now();
-      this.#ended(charge, ended, now);
-      // Not when one is sent: who is told, or let in, would pass before that is charged elsewhere.
-      if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
-    } else if (this.#control !== undefined || tellsSomething(verdict)) {
-      const now = time.now();
-      this.#ended(this.#early(charge, inFlight, now), ended, now);
-    }
+    if (this.#control === undefined && !tellsSomething(ended.verdict)) return;
+    const now = time.now();
+    const out = typeof charge === 'number' ? this.#early(charge, inFlight, now) : charge;
+    this.#ended(out, ended, now);
+    // Not when one is sent: who is told, or let in, would pass before that is charged elsewhere.
+    if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
   }
 
   snapshot(now: number): AdaptiveRateSnapshot {
@@ -165,16 +161,22 @@ export class AdaptiveRateCore implements Core<RateCharge> {
 
   #rejected(control: RateControl, out: Out, verdict: Verdict, now: number): void {
     const { sending, inFlight, sentAt } = out;
-    const isThrottled = verdict.kind === 'throttled';
-    const isCap = isThrottled && this.#guess?.isMeant(verdict, sentAt, inFlight - 1) === true;
+    const { concurrency, tell } = this.#around;
+    const isOverload = verdict.kind === 'overloaded';
+    const isCap = !isOverload && this.#guess?.isMeant(verdict, sentAt, inFlight - 1) === true;
     this.#rejectedAt = now;
     const from = control.perSecond;
     if (control.rejected(sending, verdict, now, isCap)) {
       const to = control.snapshot(now).ceilingPerSecond ?? from;
-      this.#around.tell({ kind: 'rateAdapted', at: now, from, to });
+      tell({ kind: 'rateAdapted', at: now, from, to });
     }
-    if (control.isOut || (isThrottled && !isCap)) return;
-    this.#around.concurrency.overloaded(sentAt, inFlight, now, this.#inFlight);
+    if (isCap && this.#guess?.isGivenUp) {
+      concurrency.forgive();
+      control.restart(now);
+    } else if (!control.isOut && (isOverload || isCap)) {
+      const holdMs = isCap ? CAP_TEST_MS : undefined;
+      concurrency.overloaded(sentAt, inFlight, now, this.#inFlight, holdMs);
+    } else return;
     this.#look(now);
   }
 

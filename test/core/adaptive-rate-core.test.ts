@@ -31,7 +31,7 @@ function rig(isAwake: boolean, rules: Partial<RateRules> = {}, start = 64, max =
     {
       control: (past) => {
         made += 1;
-        return controlOf({ startPerSecond: isAwake ? 10 : NO_LIMIT, ...rules }, past);
+        return controlOf({ startPerSecond: isAwake ? 1 : NO_LIMIT, ...rules }, past);
       },
       concurrency: new OverloadLimit(start, max, 0),
       apply: (limit) => limits.push(limit),
@@ -125,6 +125,43 @@ describe('the core of an adaptive rate, asleep', () => {
     expect(core.isAtRest(66_100)).toBe(true);
   });
 
+  describe('and a bare 429 comes after a burst', () => {
+    /** So many are sent at once, of which those are turned away that exceed a cap. */
+    function burst(count: number, cap: number) {
+      const it = rig(false, {}, 400, 400);
+      const charges = Array.from({ length: count }, () => it.take(0));
+      for (const charge of charges.slice(cap)) it.end(charge, 10, THROTTLED);
+      return { ...it, inFlight: charges.slice(0, cap) };
+    }
+
+    it('sends as many at once as were let in, at no rate', () => {
+      const { core, take, end, inFlight, limits, facts } = burst(400, 64);
+      expect(core.snapshot(10)).toMatchObject({ limit: 61, ceilingPerSecond: undefined });
+      expect(limits).toEqual([61]);
+      for (const charge of inFlight.slice(0, 4)) end(charge, 1_000, OK);
+      expect(core.wait(demand(), 1_000)).toBe(0);
+      const more = [take(1_000)];
+      expect(core.wait(demand(), 1_000)).toBe(Number.POSITIVE_INFINITY);
+      for (const charge of more) end(charge, 1_100, OK);
+      expect(core.wait(demand(), 1_100)).toBe(0);
+      expect(facts.some(({ kind }) => kind === 'rateAdapted')).toBe(false);
+    });
+
+    it('begins to pace where fewer in flight are turned away too', () => {
+      const { core, take, end, inFlight } = burst(100, 64);
+      for (const charge of inFlight) end(charge, 1_000, OK);
+      const fewer = Array.from({ length: 30 }, () => take(1_500));
+      for (const charge of fewer.slice(20)) end(charge, 1_510, THROTTLED);
+      for (const charge of fewer.slice(0, 20)) end(charge, 1_520, OK);
+      expect(core.snapshot(1_520)).toMatchObject({ ceilingPerSecond: undefined });
+      expect(core.limit).toBe(400);
+      // As at the start, from two a second, after two of its intervals.
+      expect(core.wait(demand(), 1_520)).toBeCloseTo(1_000, -2);
+      take(2_520);
+      expect(core.wait(demand(), 2_520)).toBeGreaterThan(200);
+    });
+  });
+
   it('gives its own slots back in any case', () => {
     const { core, take, end } = rig(false, {}, 3, 3);
     const charges = [take(0), take(0), take(0)];
@@ -141,7 +178,7 @@ describe('the core of an adaptive rate', () => {
     expect(made()).toBe(1);
     expect(core.wait(demand(), 0)).toBe(0);
     take(0);
-    expect(core.wait(demand(), 0)).toBe(100);
+    expect(core.wait(demand(), 0)).toBe(1_000);
     expect(core.reading(0)).toEqual({ rates: undefined, rateCeiling: undefined, isOut: false });
   });
 
@@ -208,7 +245,7 @@ describe('the core of an adaptive rate', () => {
     const { core, take, end, facts } = rig(true);
     const charge = take(0);
     end(charge, 10, verdict, isSent);
-    expect(core.wait(demand(), 10)).toBeCloseTo(isSent ? 90 : 0, 9);
+    expect(core.wait(demand(), 10)).toBeCloseTo(isSent ? 990 : 0, 9);
     expect(facts).toEqual([]);
     expect(core.isAtRest(10)).toBe(true);
   });

@@ -108,7 +108,7 @@ describe('a limiter whose rate adapts', () => {
     const events = listen(limiter);
     expect(limiter.snapshot().adaptive).toEqual({
       limit: 64,
-      perSecond: 5,
+      perSecond: 10,
       origin: 'start',
       ceilingPerSecond: undefined,
       tokens: undefined,

@@ -1,7 +1,7 @@
 /** What one rejection after another leaves of the rate. */
-const LEFT = 0.3;
+const LEFT = 0.5;
 /** What each attempt that is sent lets it grow by again. */
-const RELEASE = 1.15;
+const RELEASE = 1.1;
 
 /**
  * Slows down while rejections follow each other closely, before they tell another rate: a window

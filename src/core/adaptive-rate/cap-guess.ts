@@ -3,6 +3,8 @@ import type { OverloadLimit } from './overload-limit.ts';
 
 /** What was confirmed is given up after so many rejections in a row that speak against it. */
 const DOUBTS = 3;
+/** How soon a guess is put to the test. */
+export const CAP_TEST_MS = 2_000;
 /** A smaller difference is none. */
 const SAME = 0.1;
 
@@ -13,31 +15,32 @@ const SAME = 0.1;
  */
 export class CapGuess {
   readonly #concurrency: OverloadLimit;
-  #isGivenUp = false;
+  /** In a row, since it was last confirmed: a mere guess is given up at the first. */
   #doubts = DOUBTS - 1;
 
   constructor(concurrency: OverloadLimit) {
     this.#concurrency = concurrency;
   }
 
+  /** Whether it has turned out to be a matter of rate. */
+  get isGivenUp(): boolean {
+    return this.#doubts >= DOUBTS;
+  }
+
   /**
-   * Whether an attempt was turned away because too many were in flight.
+   * Whether an attempt was turned away because too many were in flight, so far as is known: the one
+   * after which it is given up is the last.
    * @param others attempts that were in flight when it was sent
    */
   isMeant(verdict: Verdict, sentAt: number, others: number): boolean {
     const { retryAfterMs, limits, limit } = verdict;
     const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
-    if (this.#isGivenUp || !isBare) return false;
+    if (this.isGivenUp || !isBare) return false;
     const { ceiling, held } = this.#concurrency;
     if (ceiling === undefined) return others > 0;
     if (this.#concurrency.isLate(sentAt)) return true;
-    if (others >= held && others <= ceiling * (1 + SAME) + 1) {
-      this.#doubts = 0;
-      return true;
-    }
-    this.#doubts += 1;
-    this.#isGivenUp = this.#doubts >= DOUBTS;
-    if (this.#isGivenUp) this.#concurrency.forgive();
-    return !this.#isGivenUp;
+    const isSame = others >= held && others <= ceiling * (1 + SAME) + 1;
+    this.#doubts = isSame ? 0 : this.#doubts + 1;
+    return true;
   }
 }

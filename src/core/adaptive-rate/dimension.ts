@@ -55,7 +55,8 @@ export class Dimension {
     this.#learned = new LearnedRate(startPerMs, fallbackPerMs, floorPerMs, past.since);
     this.#attempts = past.sent;
     this.#sent = past.sent;
-    const startMs = startPerMs === Number.POSITIVE_INFINITY ? burstMs : AT_ONCE_MS;
+    const isPaced = startPerMs !== Number.POSITIVE_INFINITY;
+    const startMs = isPaced ? Math.max(burstMs, AT_ONCE_MS - 1 / startPerMs) : burstMs;
     this.#pacer = new Pacer(startPerMs, burstMs, startMs);
     this.#hardPerMs = hardPerMs;
   }
@@ -131,8 +132,13 @@ export class Dimension {
   }
 
   /** Rejected, for want of this or not: which will show. To be told before it is {@link lost}. */
-  full(attempt: SentAttempt): void {
-    this.#learned.full(this.#rejectedAttempt(attempt), this.#attempts);
+  full(attempt: SentAttempt, now: number): void {
+    this.#learned.full(this.#rejectedAttempt(attempt), this.#attempts, now);
+  }
+
+  /** A pace begins, where there was none. */
+  restart(now: number): void {
+    this.#learned.restart(now);
   }
 
   /** Rejected for want of this. To be told before it is {@link lost}. @returns whether the rate is new */

@@ -40,6 +40,8 @@ const MOST_DOUBLINGS = 16;
 const FIRST_PART = 0.9;
 /** Longer closures are those of a window: they say all about its rate, and the last moment nothing. */
 const LONG_CLOSURE_MS = 2_000;
+/** What is rejected so soon after another, with nothing accepted between, is the same news. */
+const ONE_MOMENT_MS = 250;
 /** A longer time without anything accepted tells nothing of a rate that is known. */
 const CLOSED_MS = 10_000;
 /** One new rejection moves the mean delay of rejections by this part... */
@@ -67,6 +69,7 @@ export class LearnedRate {
   #isConfirmed = false;
   /** Attempts that were sent before the last congestion was noticed are late news. */
   #cutOrder = -1;
+  #fullAt = Number.NEGATIVE_INFINITY;
   #holdUntil = Number.NEGATIVE_INFINITY;
   #delayMs = 0;
   /** Of the ceilings that were confirmed. */
@@ -133,10 +136,16 @@ export class LearnedRate {
   }
 
   /** An attempt was rejected, perhaps for want of this limit: if so, it is from here that is measured. */
-  full(attempt: RejectedAttempt, sent: number): void {
-    if (attempt.order < this.#cutOrder) return;
+  full(attempt: RejectedAttempt, sent: number, now: number): void {
+    if (this.#isLate(attempt)) return;
     this.#cutOrder = sent;
+    this.#fullAt = now;
     this.#marks.add({ ...attempt }, attempt.at);
+  }
+
+  /** What was sent as answers came, without a pace, is to be paced from now on: as at the start. */
+  restart(now: number): void {
+    this.follow(this.#fallbackPerMs, now);
   }
 
   /**
@@ -148,13 +157,14 @@ export class LearnedRate {
   rejected(attempt: RejectedAttempt, sent: number, now: number, retryAfterMs: number): boolean {
     const delayMs = Math.min(now - attempt.at, MOST_DELAY_MS);
     this.#delayMs += (delayMs - this.#delayMs) * DELAY_WEIGHT;
-    if (attempt.order < this.#cutOrder) return false;
+    if (this.#isLate(attempt)) return false;
     const at = attempt.at + retryAfterMs;
     const { last } = this.#marks;
     if (last !== undefined && this.#ceiling !== undefined) {
       const between = attempt.accepted - last.accepted;
       if (between < 1) {
         this.#cutOrder = sent;
+        if (attempt.at - last.at < ONE_MOMENT_MS) return false;
         // Nothing was accepted since: it was still closed.
         if (this.#isConfirmed && at - last.at >= CLOSED_MS) return false;
         this.#marks.prolong(at);
@@ -171,6 +181,10 @@ export class LearnedRate {
     this.#lastCutAt = now;
     this.#marks.add({ ...attempt, at }, attempt.at);
     return this.#measure(attempt, now, retryAfterMs);
+  }
+
+  #isLate({ order, at }: RejectedAttempt): boolean {
+    return order < this.#cutOrder || at <= this.#fullAt;
   }
 
   /** @returns whether there was anything to measure */
@@ -204,7 +218,7 @@ export class LearnedRate {
     const measured = this.#marks.ratePerMs;
     const recent = this.#marks.recentBefore(attempt.at) * meanCostOf(attempt);
     if (this.#ceiling === undefined) {
-      const isRising = this.#marks.isFirst && retryAfterMs < LONG_CLOSURE_MS;
+      const isRising = retryAfterMs < LONG_CLOSURE_MS;
       return isRising ? Math.max(measured, FIRST_PART * recent) : measured;
     }
     if (this.#trials.isRunning) {

@@ -31,8 +31,9 @@ export class Outage {
   /** The first attempt that was sent after it was noticed. */
   #fromOrder = 0;
   #inRow = 0;
-  /** Attempts sent when the last rejection was counted. */
+  /** Attempts sent when the last rejection was counted, and when that was. */
   #countedTo = 0;
+  #countedAt = Number.NEGATIVE_INFINITY;
   #delayMs = 0;
 
   /** @param onEnd told how long it lasted */
@@ -74,8 +75,6 @@ export class Outage {
    * @param isInRow whether nothing was accepted since the last rejection
    * @param sent attempts that were sent by now
    * @param tells whether it says when to come back, so that nothing need be found out
-   * @param isOverload whether what was sent before the last was noticed is the same news: too many
-   *   at once are rejected in a row without an outage
    */
   rejected(
     { order, at }: { readonly order: number; readonly at: number },
@@ -83,13 +82,14 @@ export class Outage {
     sent: number,
     now: number,
     tells: boolean,
-    isOverload = false,
   ): void {
     this.#delayMs += (now - at - this.#delayMs) * DELAY_WEIGHT;
-    const isNews = !isOverload || !isInRow || order >= this.#countedTo;
-    if (isNews) {
+    // What was sent before the last was noticed is the same news: too many were sent at once.
+    const isLater = order >= this.#countedTo && at > this.#countedAt;
+    if (!isInRow || isLater) {
       this.#inRow = isInRow ? this.#inRow + 1 : 1;
       this.#countedTo = sent;
+      this.#countedAt = now;
     }
     if (tells) return;
     if (this.#isOn) {

@@ -13,7 +13,11 @@ const ONE_OUTAGE_MS = 5_000;
 const SAME = 0.1;
 /** The excess that is tried first; it doubles every {@link PROBE_DOUBLING_MS}. */
 const PROBE_STEP = 0.02;
+/** However long nobody asked: what nobody has used tells nothing. */
+const LONGEST_STEP_MS = 1_000;
 const PROBE_DOUBLING_MS = 2_000;
+/** ... and faster after a shorter time than this many of it: what is not sure is found out soon. */
+const HELD_DOUBLINGS = 4;
 const MOST_DOUBLINGS = 9;
 
 /**
@@ -29,13 +33,15 @@ export class OverloadLimit {
   #before: number | undefined = undefined;
   #holdMs = HOLD_MS;
   #holdUntil = Number.NEGATIVE_INFINITY;
-  #grownAt: number;
+  #askedAt: number;
+  /** For how long more was tried since the last overload. */
+  #triedMs = 0;
   #cutAt = Number.NEGATIVE_INFINITY;
 
   constructor(start: number, max: number, now: number) {
     this.#max = max;
     this.#open = Math.min(start, max);
-    this.#grownAt = now;
+    this.#askedAt = now;
   }
 
   /** What was too much; undefined: nothing was, so far. */
@@ -58,17 +64,20 @@ export class OverloadLimit {
     this.#max = max;
   }
 
-  /** @param isBound whether as many are in flight as may be */
+  /** @param isBound whether as many were in flight as may be, since it was last asked */
   limitAt(now: number, isBound: boolean): number {
+    const grownMs = Math.min(now - this.#askedAt, LONGEST_STEP_MS);
+    this.#askedAt = now;
     if (this.#ceiling === undefined) {
-      const grownMs = Math.min(now - this.#grownAt, 1_000);
       if (isBound) this.#open = Math.min(this.#max, this.#open * START_GROWTH ** (grownMs / 1_000));
-      this.#grownAt = now;
       return Math.min(this.#max, Math.floor(this.#open));
     }
-    const triedMs = now - this.#holdUntil;
-    if (triedMs < 0) return Math.min(this.#max, this.held);
-    const excess = PROBE_STEP * 2 ** Math.min(triedMs / PROBE_DOUBLING_MS, MOST_DOUBLINGS);
+    if (isBound && now > this.#holdUntil) {
+      this.#triedMs += Math.min(grownMs, now - this.#holdUntil);
+    }
+    if (this.#triedMs === 0) return Math.min(this.#max, this.held);
+    const doublingMs = Math.min(PROBE_DOUBLING_MS, this.#holdMs / HELD_DOUBLINGS);
+    const excess = PROBE_STEP * 2 ** Math.min(this.#triedMs / doublingMs, MOST_DOUBLINGS);
     return Math.min(this.#max, Math.ceil(this.#ceiling * (1 + excess)));
   }
 
@@ -82,8 +91,15 @@ export class OverloadLimit {
    * An attempt that was sent at `sentAt` met an overload.
    * @param inFlight attempts when it was sent, itself included
    * @param left attempts that are in flight still; Infinity: that is not known
+   * @param holdMs until more is tried, where it was not the same before
    */
-  overloaded(sentAt: number, inFlight: number, now: number, left = Number.POSITIVE_INFINITY): void {
+  overloaded(
+    sentAt: number,
+    inFlight: number,
+    now: number,
+    left = Number.POSITIVE_INFINITY,
+    holdMs = HOLD_MS,
+  ): void {
     // What was sent before the last cut tells no more than how many of those were too many.
     if (this.isLate(sentAt)) {
       if (this.#ceiling !== undefined) this.#ceiling = Math.max(1, Math.min(this.#ceiling, left));
@@ -93,8 +109,9 @@ export class OverloadLimit {
     if (now - this.#cutAt > ONE_OUTAGE_MS) this.#before = before;
     this.#ceiling = Math.max(1, inFlight - 1);
     const isSame = before !== undefined && Math.abs(this.#ceiling - before) <= SAME * before + 1;
-    this.#holdMs = isSame ? Math.min(LONGEST_HOLD_MS, this.#holdMs * 2) : HOLD_MS;
+    this.#holdMs = isSame ? Math.min(LONGEST_HOLD_MS, this.#holdMs * 2) : holdMs;
     this.#holdUntil = now + this.#holdMs;
+    this.#triedMs = 0;
     this.#cutAt = now;
   }
 }

@@ -151,13 +151,18 @@ export class RateControl {
     const tells = retryAfterMs !== undefined;
     const waitMs = Math.min(retryAfterMs ?? 0, this.#maxRetryAfterMs);
     if (tells) this.#closedUntil = Math.max(this.#closedUntil, now + waitMs);
-    if (isCap) this.#requests.full(sending);
+    if (isCap) this.#requests.full(sending, now);
     const isNew = !this.#isOverloaded && this.#congested(sending, limit, waitMs, now);
     const sent = this.#requests.sentAttempts;
-    this.#outage.rejected(sending, isInRow, sent, now, tells, this.#isOverloaded);
+    this.#outage.rejected(sending, isInRow, sent, now, tells);
     this.#lost(sending, false);
     if (!tells) this.#requests.pause(MOST_PAUSE_MS, now);
     return isNew;
+  }
+
+  /** Rejections have turned out to be a matter of rate. */
+  restart(now: number): void {
+    this.#requests.restart(now);
   }
 
   /** It has ended without an answer that says anything. @param isSent whether it was sent at all */

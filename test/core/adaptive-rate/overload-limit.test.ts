@@ -19,39 +19,74 @@ describe('a limit of what is in flight', () => {
     expect(limit.limitAt(600_000, true)).toBe(45);
   });
 
+  /** Asked as often as it is while requests end, until a time. @returns the limit then */
+  const askUntil = (limit: OverloadLimit, from: number, to: number, isBound = true) => {
+    let last = limit.limitAt(from, isBound);
+    for (let now = from; now <= to; now += 250) last = limit.limitAt(now, isBound);
+    return last;
+  };
+
   it('stays a little below what was too much, and tries more after 20 s', () => {
     const limit = new OverloadLimit(64, 100, 0);
     limit.overloaded(0, 41, 100);
-    expect(limit.limitAt(100, true)).toBe(38);
-    expect(limit.limitAt(20_099, true)).toBe(38);
-    expect(limit.limitAt(20_100, true)).toBe(40);
-    expect(limit.limitAt(24_100, true)).toBe(43);
-    expect(limit.limitAt(28_100, true)).toBe(52);
-    expect(limit.limitAt(1e9, true)).toBe(100);
+    expect(askUntil(limit, 100, 20_099)).toBe(38);
+    expect(askUntil(limit, 20_100, 20_350)).toBe(41);
+    expect(askUntil(limit, 20_350, 24_100)).toBe(44);
+    expect(askUntil(limit, 24_100, 28_100)).toBe(53);
+    expect(askUntil(limit, 28_100, 60_000)).toBe(100);
+  });
+
+  it('tries more only while as many are in flight as may be, and a second at a time', () => {
+    const limit = new OverloadLimit(64, 10_000, 0);
+    limit.overloaded(0, 41, 0);
+    expect(askUntil(limit, 0, 600_000, false)).toBe(38);
+    expect(limit.limitAt(900_000, true)).toBe(42);
   });
 
   it('tries no more than ten times as much', () => {
     const limit = new OverloadLimit(64, 10_000, 0);
     limit.overloaded(0, 11, 100);
-    expect(limit.limitAt(1e12, true)).toBe(112);
+    expect(askUntil(limit, 100, 1e6)).toBe(113);
+  });
+
+  it('stays at what few could be in flight, and tries one more', () => {
+    const limit = new OverloadLimit(64, 64, 0);
+    limit.overloaded(0, 5, 0);
+    expect(limit.held).toBe(4);
+    expect(askUntil(limit, 0, 19_999)).toBe(4);
+    expect(askUntil(limit, 20_000, 20_500)).toBe(5);
+  });
+
+  it('tries sooner and faster where it is told to, until the same is too much again', () => {
+    const limit = new OverloadLimit(64, 400, 0);
+    limit.overloaded(0, 65, 0, 64, 2_000);
+    expect(askUntil(limit, 0, 2_000)).toBe(61);
+    expect(askUntil(limit, 2_000, 4_000)).toBe(85);
+    limit.overloaded(4_001, 65, 4_001, 64, 2_000);
+    expect(askUntil(limit, 4_001, 8_001)).toBe(61);
+    // Half as fast.
+    expect(askUntil(limit, 8_001, 10_001)).toBe(70);
   });
 
   it('cuts once for all that was sent before', () => {
     const limit = new OverloadLimit(64, 64, 0);
+    expect(limit.isLate(0)).toBe(false);
     limit.overloaded(0, 41, 100);
     limit.overloaded(50, 21, 110);
     limit.overloaded(100, 11, 120);
+    expect([limit.isLate(100), limit.isLate(101)]).toEqual([true, false]);
     expect(limit.limitAt(120, true)).toBe(38);
+    expect(limit.ceiling).toBe(40);
     limit.overloaded(101, 31, 130);
-    expect(limit.limitAt(130, true)).toBe(28);
+    expect(limit.limitAt(130, true)).toBe(29);
   });
 
   it('falls as far as those who were sent before the cut are turned away', () => {
     const limit = new OverloadLimit(64, 400, 0);
     for (let left = 399; left >= 64; left -= 1) limit.overloaded(0, 400, 100, left);
-    expect(limit.limitAt(100, true)).toBe(60);
+    expect(limit.limitAt(100, true)).toBe(61);
     limit.overloaded(0, 400, 110, 80);
-    expect(limit.limitAt(110, true)).toBe(60);
+    expect(limit.limitAt(110, true)).toBe(61);
   });
 
   it('never falls below one', () => {
@@ -66,18 +101,18 @@ describe('a limit of what is in flight', () => {
     const limit = new OverloadLimit(64, 200, 0);
     limit.overloaded(0, 41, 0);
     limit.overloaded(30_000, 42, 30_000);
-    expect(limit.limitAt(69_999, true)).toBe(38);
-    expect(limit.limitAt(70_000, true)).toBe(41);
+    expect(askUntil(limit, 30_000, 69_999)).toBe(39);
+    expect(askUntil(limit, 70_000, 70_250)).toBe(42);
     limit.overloaded(80_000, 101, 80_000);
-    expect(limit.limitAt(99_999, true)).toBe(95);
-    expect(limit.limitAt(100_000, true)).toBe(102);
+    expect(askUntil(limit, 80_000, 99_999)).toBe(95);
+    expect(askUntil(limit, 100_000, 100_250)).toBe(103);
   });
 
   it('waits no longer than 320 s', () => {
     const limit = new OverloadLimit(64, 200, 0);
     for (let at = 0; at < 1e7; at += 1e6) limit.overloaded(at, 41, at);
-    expect(limit.limitAt(9e6 + 319_999, true)).toBe(38);
-    expect(limit.limitAt(9e6 + 320_000, true)).toBe(40);
+    expect(askUntil(limit, 9e6, 9e6 + 319_999)).toBe(38);
+    expect(askUntil(limit, 9e6 + 320_000, 9e6 + 320_250)).toBe(41);
   });
 
   it('forgets overloads that were the beginning of an outage', () => {
@@ -93,10 +128,10 @@ describe('a limit of what is in flight', () => {
     limit.overloaded(0, 41, 10);
     limit.overloaded(6_000, 11, 6_000);
     limit.overloaded(7_000, 6, 7_000);
-    expect(limit.limitAt(7_000, true)).toBe(4);
+    expect(limit.limitAt(7_000, true)).toBe(5);
     limit.forgive();
-    // What was too much then is tried again.
-    expect(limit.limitAt(8_000, true)).toBe(64);
+    // More than what was too much then is tried at once.
+    expect(askUntil(limit, 7_250, 7_500)).toBe(41);
     limit.overloaded(8_001, 41, 8_001);
     expect(limit.limitAt(8_001, true)).toBe(38);
   });

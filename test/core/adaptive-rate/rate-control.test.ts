@@ -39,17 +39,29 @@ describe('the control of a rate', () => {
   });
 
   it('grows while somebody waits for the rate, and not while nobody does', () => {
-    const control = controlOf();
+    const control = controlOf({ startPerSecond: 1 });
     control.take(0, 0);
     control.wait(0);
     control.wait(50);
-    expect(control.perSecond).toBeGreaterThan(10);
+    expect(control.perSecond).toBeGreaterThan(1);
     const idle = controlOf();
     for (let now = 0; now < 60_000; now += 1_000) {
       expect(idle.wait(now)).toBe(0);
       idle.take(0, now);
     }
     expect(idle.perSecond).toBe(10);
+  });
+
+  it("lets a second's worth go at once at first, once", () => {
+    const control = controlOf({ startPerSecond: 5 });
+    for (let n = 0; n < 5; n += 1) {
+      expect(control.wait(0)).toBe(0);
+      control.take(0, 0);
+    }
+    expect(control.wait(0)).toBe(200);
+    control.wait(10_000);
+    control.take(0, 10_000);
+    expect(control.wait(10_000)).toBeGreaterThan(0);
   });
 
   it('bounds nothing until something is known, where it starts without a rate', () => {

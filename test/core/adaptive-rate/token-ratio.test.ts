@@ -23,4 +23,15 @@ describe('the ratio of real tokens to estimated ones', () => {
     ratio.measured(900, 900);
     expect(ratio.expected(1)).toBeCloseTo((0.98 * 200 + 900) / (0.98 * 100 + 900), 12);
   });
+
+  it('expects what is usual where nobody estimates, and keeps the two apart', () => {
+    const ratio = new TokenRatio();
+    expect(ratio.expected(0)).toBe(0);
+    ratio.measured(0, 400);
+    ratio.measured(100, 50);
+    expect(ratio.expected(0)).toBe(400);
+    ratio.measured(0, 800);
+    expect(ratio.expected(0)).toBeCloseTo((0.98 * 400 + 800) / 1.98, 12);
+    expect(ratio.expected(100)).toBe(50);
+  });
 });

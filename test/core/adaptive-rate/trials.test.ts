@@ -3,8 +3,8 @@ import { Trials } from '../../../src/core/adaptive-rate/trials.ts';
 
 describe('trials of a higher rate', () => {
   it('go part of the way to what was sent last, and not far above what was measured', () => {
-    expect(new Trials().next(10, 12)).toBeCloseTo(10.8, 12);
-    expect(new Trials().next(10, 1_000)).toBeCloseTo(11.2, 12);
+    expect(new Trials().next(10, 12)).toBeCloseTo(10.9, 12);
+    expect(new Trials().next(10, 1_000)).toBeCloseTo(11.35, 12);
   });
 
   it('do not begin where nothing higher was sent', () => {
