@@ -38,6 +38,8 @@ export interface RateSurroundings {
 
 /** How often the concurrency limit is looked at. */
 const LOOK_MS = 250;
+/** The same where nothing has ended since. */
+const RELOOK_MS = 1_000;
 
 /** For so long after a rejection what was learned is worth keeping where nobody sends. */
 const LEARNED_FOR_MS = 60_000;
@@ -98,12 +100,24 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     const control = this.#control;
     if (control === undefined) return 0;
     // Those who wait here hold slots already: a lower limit must stop them too.
-    if (this.#inFlight >= this.#limit) return Number.POSITIVE_INFINITY;
+    const fullMs = this.#fullMs(now);
+    if (fullMs > 0) return fullMs;
     const waitMs = control.wait(now);
     if (this.#wasOut === control.isOut) return waitMs;
     this.#outChanged(control.isOut, now);
     // Who was told may have sent something.
     return this.#inFlight < this.#limit ? control.wait(now) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Milliseconds until it is asked again whether more may be in flight; 0: more may. */
+  #fullMs(now: number): number {
+    if (this.#inFlight < this.#limit) return 0;
+    const sinceMs = now - this.#lookedAt;
+    if (sinceMs < RELOOK_MS) return Math.max(1, RELOOK_MS - sinceMs);
+    // None of those in flight has ended: they may hang, all of them.
+    this.#wasBound = true;
+    this.#look(now);
+    return this.#inFlight < this.#limit ? 0 : RELOOK_MS;
   }
 
   take(demand: Demand, now: number): RateCharge {

@@ -141,7 +141,7 @@ describe('the core of an adaptive rate, asleep', () => {
       for (const charge of inFlight.slice(0, 4)) end(charge, 1_000, OK);
       expect(core.wait(demand(), 1_000)).toBe(0);
       const more = [take(1_000)];
-      expect(core.wait(demand(), 1_000)).toBe(Number.POSITIVE_INFINITY);
+      expect(core.wait(demand(), 1_000)).toBe(1_000);
       for (const charge of more) end(charge, 1_100, OK);
       expect(core.wait(demand(), 1_100)).toBe(0);
       expect(facts.some(({ kind }) => kind === 'rateAdapted')).toBe(false);
@@ -166,9 +166,9 @@ describe('the core of an adaptive rate, asleep', () => {
     const { core, take, end } = rig(false, {}, 3, 3);
     const charges = [take(0), take(0), take(0)];
     end(take(0), 10, OVERLOADED);
-    expect(core.wait(demand(), 10_000)).toBe(Number.POSITIVE_INFINITY);
+    expect(core.wait(demand(), 20)).toBe(990);
     for (const charge of charges) end(charge, 20, OK);
-    expect(core.wait(demand(), 10_000)).toBe(0);
+    expect(core.wait(demand(), 20)).toBe(0);
   });
 });
 
@@ -183,11 +183,25 @@ describe('the core of an adaptive rate', () => {
   });
 
   it('lets nobody go beyond its limit, whatever the rate', () => {
-    const { core, take, end } = rig(true, {}, 2);
+    const { core, take, end } = rig(true, {}, 2, 2);
     const charges = [take(0), take(0)];
-    expect(core.wait(demand(), 10_000)).toBe(Number.POSITIVE_INFINITY);
+    expect(core.wait(demand(), 10_000)).toBe(1_000);
     for (const charge of charges) end(charge, 10_000, undefined);
     expect(core.wait(demand(), 10_000)).toBe(0);
+  });
+
+  it('tries one more in time, though all that are in flight hang', () => {
+    const { core, take, end } = rig(true);
+    end(take(0), 10, OVERLOADED);
+    expect(core.limit).toBe(1);
+    take(1_000);
+    const freeAt = (from: number) => {
+      let now = from;
+      for (let waitMs = 1; waitMs > 0; now += waitMs) waitMs = core.wait(demand(), now);
+      return now;
+    };
+    expect(freeAt(1_000)).toBeGreaterThan(20_000);
+    expect(freeAt(1_000)).toBeLessThan(30_000);
   });
 
   it('lets its limit grow while it binds, and tells', () => {
