@@ -45,7 +45,7 @@ const RATE = {
     LEAST_START_PER_SECOND,
     DEFAULT_START_PER_SECOND,
     'requests/s',
-    'rate: what is sent at first; it doubles each second until something is known',
+    'rate: what is sent at once at first, and then a second; it doubles each second until something is known',
   ),
 };
 

@@ -40,7 +40,7 @@ export interface AutoStrategyConfig {
 
 /** The same, but slowly from the start, for providers that count what they reject. */
 export interface RateStrategyConfig {
-  /** Requests a second at first, a number > 0; the rate doubles each second until something is known. Default 5. */
+  /** Requests a second at first, a number > 0: a second's worth at once, then as many a second, twice as many each second until something is known. Default 10. */
   readonly startPerSecond?: number;
   /** Requests in flight at first, an integer from 1 to `concurrency`. Default 64. */
   readonly initialLimit?: number;
