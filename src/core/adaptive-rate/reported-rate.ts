@@ -1,7 +1,8 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
 import type { SentAttempt } from './attempt.ts';
 import { FillMeter } from './fill-meter.ts';
-import { WindowWatch } from './window-kind.ts';
+import { ShownWindow } from './shown-window.ts';
+import { type WindowKind, WindowWatch } from './window-kind.ts';
 
 /** A report of an attempt that was sent longer ago says nothing of the present. */
 const FRESH_MS = 15_000;
@@ -48,6 +49,7 @@ interface Report {
  */
 export class ReportedRate {
   readonly #window = new WindowWatch();
+  readonly #shown = new ShownWindow();
   readonly #fill = new FillMeter();
   #report: Report | undefined = undefined;
   /** What one window allows, by its length. */
@@ -73,7 +75,9 @@ export class ReportedRate {
     const resetAt = resetMs === undefined ? undefined : at + resetMs;
     this.#report = { limit, remaining, windowMs, at, order, total, resetAt };
     if (resetMs !== undefined) {
-      this.#window.report({ limit, used: limit - remaining, resetMs, windowMs, at });
+      const seen = { limit, used: limit - remaining, resetMs, windowMs, at };
+      this.#window.report(seen);
+      this.#shown.report(seen);
     }
     const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
     if (ratePerMs === undefined) return;
@@ -98,8 +102,9 @@ export class ReportedRate {
   rateAt(total: number, now: number): number | undefined {
     const report = this.#fresh(now);
     if (report === undefined || this.#base === undefined) return undefined;
-    const { kind } = this.#window;
-    if (kind === 'fixed' && report.resetAt !== undefined && now < report.resetAt) {
+    const kind = this.#kind;
+    if (kind === 'fixed' && report.resetAt !== undefined) {
+      if (now >= report.resetAt) return EXACT_PART * this.#ratePerMs;
       return this.#evenly(report, report.resetAt - now, total);
     }
     const left = this.#leftOf(report, total, now);
@@ -116,12 +121,15 @@ export class ReportedRate {
     return Math.max(LEAST_FACTOR * base, Math.min(most, base * factor));
   }
 
+  get #kind(): WindowKind | undefined {
+    return this.#shown.kind ?? this.#window.kind;
+  }
+
   /** What is left of a fixed window, over what is left of its time. */
   #evenly(report: Report, leftMs: number, total: number): number {
     const left = report.remaining - (total - report.total);
     const ratePerMs = left / Math.max(leftMs, LEAST_LEFT_MS);
-    const { limit, windowMs } = report;
-    const usual = limit / windowMs;
+    const usual = this.#ratePerMs;
     return Math.max(usual * LEAST_OF_FIXED, Math.min(usual * MOST_OF_FIXED, ratePerMs));
   }
 
@@ -147,13 +155,14 @@ export class ReportedRate {
   }
 
   #nominalPerMs(windowMs: number | undefined, limit: number): number | undefined {
-    const { kind, slideMs } = this.#window;
-    if (kind === 'sliding') return limit / slideMs;
+    const kind = this.#kind;
+    if (this.#shown.kind !== undefined && kind !== 'bucket') return limit / this.#shown.lengthMs;
+    if (kind === 'sliding') return limit / this.#window.slideMs;
     const usual = limit / (windowMs ?? USUAL_WINDOW_MS);
     const { perMs } = this.#fill;
+    if (kind === 'fixed') return usual;
     if (kind === 'bucket')
       return perMs === undefined ? undefined : Math.max(perMs, LEAST_BASE * usual);
-    if (kind === 'fixed') return usual;
     // Times of reset tell more than a name does: they will show what kind it is.
     const isShowing = this.#report?.resetAt !== undefined;
     return windowMs === undefined || isShowing ? undefined : limit / windowMs;

@@ -1,0 +1,95 @@
+import type { Replenishment, WindowKind } from './window-kind.ts';
+
+/** Times of reset that differ by less are the same: they are rounded, and what is sent takes a way. */
+const SAME_MS = 5;
+const SAME_PART = 0.02;
+/** The same where all of them were whole seconds. */
+const SECOND_MS = 1_000;
+/** Reports that are compared lie so many apart, and twice as long as what is the same... */
+const APART = 4;
+/** ... but no longer than this. */
+const FAR_APART_MS = 5_000;
+/** What a kind is known by: so many more comparisons that only it explains. */
+const CLEAR = 3;
+/** No more are remembered, so that another kind is found as soon. */
+const MOST = 8;
+
+const KINDS = ['bucket', 'fixed', 'sliding'] as const;
+
+/**
+ * Finds out what kind of window a limit really has, and how long it is, from how one report differs
+ * from another soon after it: many servers have other windows than their headers are documented with.
+ */
+export class ShownWindow {
+  readonly #score = { bucket: 0, fixed: 0, sliding: 0 };
+  #kind: WindowKind | undefined = undefined;
+  readonly #recent: Replenishment[] = [];
+  #longestMs = 0;
+  #roundedMs = SECOND_MS;
+
+  /** undefined while that is not clear. */
+  get kind(): WindowKind | undefined {
+    return this.#kind;
+  }
+
+  /** Length of the window, where it is not a bucket: the longest time of reset since that is clear. */
+  get lengthMs(): number {
+    return this.#longestMs;
+  }
+
+  /** To be told in the order in which they were sent. */
+  report(report: Replenishment): void {
+    if (report.resetMs % SECOND_MS !== 0) this.#roundedMs = SAME_MS;
+    this.#longestMs = Math.max(this.#longestMs, report.resetMs);
+    const earlier = this.#earlier(report);
+    if (earlier === undefined) return;
+    const same = Math.max(this.#roundedMs, SAME_PART * Math.max(report.resetMs, earlier.resetMs));
+    const fits = {
+      bucket: isBucket(earlier, report, same),
+      fixed: isFixed(earlier, report, same),
+      sliding: Math.abs(report.resetMs - earlier.resetMs) <= same,
+    };
+    const explained = KINDS.filter((kind) => fits[kind]).length;
+    // What all of them explain, or none, tells nothing.
+    if (explained === 0 || explained === KINDS.length) return;
+    for (const kind of KINDS) {
+      const score = this.#score[kind] + (fits[kind] ? 1 : -1);
+      this.#score[kind] = Math.max(-MOST, Math.min(MOST, score));
+    }
+    this.#decide(report);
+  }
+
+  /** The report to compare one with, if there is any. */
+  #earlier(report: Replenishment): Replenishment | undefined {
+    const recent = this.#recent;
+    recent.push(report);
+    const isFarEnough = ({ at }: Replenishment) => report.at - at >= 2 * this.#roundedMs;
+    while (recent[1] !== undefined && recent.length > APART + 1 && isFarEnough(recent[1])) {
+      recent.shift();
+    }
+    const [first] = recent;
+    if (first === undefined || recent.length <= APART || !isFarEnough(first)) return undefined;
+    return report.at - first.at <= FAR_APART_MS ? first : undefined;
+  }
+
+  #decide({ resetMs }: Replenishment): void {
+    const [first, second] = [...KINDS].sort((a, b) => this.#score[b] - this.#score[a]);
+    if (first === undefined || second === undefined || first === this.#kind) return;
+    if (this.#score[first] - this.#score[second] < CLEAR) return;
+    this.#kind = first;
+    this.#longestMs = resetMs;
+  }
+}
+
+/** A bucket fills in proportion to what is used of it, of which parts are not told. */
+function isBucket(last: Replenishment, next: Replenishment, same: number): boolean {
+  const eachMs = last.resetMs / Math.max(1, last.used);
+  return Math.abs(next.resetMs - eachMs * next.used) <= same + eachMs;
+}
+
+/** The end of a fixed window stays where it is, until it is another's, of which less is used. */
+function isFixed(last: Replenishment, next: Replenishment, same: number): boolean {
+  const leftMs = last.resetMs - (next.at - last.at);
+  if (Math.abs(next.resetMs - leftMs) <= same) return next.used >= last.used;
+  return leftMs <= same && next.resetMs > leftMs && next.used <= last.used;
+}

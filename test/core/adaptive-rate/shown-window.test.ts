@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { ShownWindow } from '../../../src/core/adaptive-rate/shown-window.ts';
+import { bucket, fixed, sliding, type Window } from './windows.ts';
+
+interface Watching {
+  readonly seconds: number;
+  readonly stepMs: number;
+  /** To what times of reset are rounded up. Default 1 ms. */
+  readonly roundMs?: number;
+}
+
+/** Sends to a limit, and reports each answer. */
+function watch(limit: Window, size: number, { seconds, stepMs, roundMs = 1 }: Watching) {
+  const found = new ShownWindow();
+  for (let now = 130; now < seconds * 1_000; now += stepMs) {
+    limit.take(now);
+    found.report({
+      used: size - Math.floor(limit.left(now)),
+      resetMs: Math.ceil(limit.resetMs(now) / roundMs) * roundMs,
+      limit: size,
+      windowMs: 60_000,
+      at: now,
+    });
+  }
+  return found;
+}
+
+const WINDOWS_MS = [1_000, 5_000, 10_000, 60_000];
+
+describe('a window, as its reports show it', () => {
+  it.each(WINDOWS_MS)('is fixed, and as long as that: %i ms', (windowMs) => {
+    const size = windowMs / 100;
+    const found = watch(fixed(size, windowMs), size, { seconds: 130, stepMs: 119 });
+    expect(found.kind).toBe('fixed');
+    expect(found.lengthMs).toBeGreaterThan(0.95 * windowMs);
+    expect(found.lengthMs).toBeLessThanOrEqual(windowMs);
+  });
+
+  it.each(WINDOWS_MS)('is sliding, and as long as that: %i ms', (windowMs) => {
+    const size = windowMs / 100;
+    const found = watch(sliding(size, windowMs), size, { seconds: 130, stepMs: 119 });
+    expect(found.kind).toBe('sliding');
+    expect(found.lengthMs).toBeCloseTo(windowMs, -1);
+  });
+
+  it.each([10, 100, 600])('is a bucket, of %i', (size) => {
+    const found = watch(bucket(10, size), size, { seconds: 60, stepMs: 83 });
+    expect(found.kind).toBe('bucket');
+  });
+
+  it.each<[string, Window]>([
+    ['fixed', fixed(600, 60_000)],
+    ['sliding', sliding(600, 60_000)],
+  ])('is %s, by times that are rounded to seconds', (kind, limit) => {
+    const found = watch(limit, 600, { seconds: 130, stepMs: 119, roundMs: 1_000 });
+    expect([found.kind, found.lengthMs]).toEqual([kind, 60_000]);
+  });
+
+  it('is not taken for another than a bucket, by times that are rounded to seconds', () => {
+    const found = watch(bucket(10, 600), 600, { seconds: 130, stepMs: 83, roundMs: 1_000 });
+    expect(['bucket', undefined]).toContain(found.kind);
+  });
+
+  it('is not judged by four reports, nor by such as lie far apart', () => {
+    const found = new ShownWindow();
+    const report = (at: number, used: number, resetMs: number) =>
+      found.report({ limit: 10, used, resetMs, windowMs: 60_000, at });
+    report(100, 1, 901);
+    report(300, 3, 701);
+    report(400, 4, 601);
+    report(500, 5, 501);
+    expect(found.kind).toBeUndefined();
+    for (let at = 10_100; at < 100_000; at += 6_000) report(at, 1, 901);
+    expect(found.kind).toBeUndefined();
+  });
+
+  it('is found anew where it has changed', () => {
+    const found = new ShownWindow();
+    const changing = fixed(10, 1_000);
+    const later = sliding(10, 1_000);
+    const kinds: unknown[] = [];
+    for (let now = 130; now < 20_000; now += 119) {
+      const limit = now < 10_000 ? changing : later;
+      limit.take(now);
+      const used = 10 - limit.left(now);
+      found.report({ limit: 10, used, resetMs: limit.resetMs(now), windowMs: 60_000, at: now });
+      if (found.kind !== kinds.at(-1)) kinds.push(found.kind);
+    }
+    expect(kinds).toEqual(['fixed', 'sliding']);
+  });
+});
