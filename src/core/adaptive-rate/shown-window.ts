@@ -82,14 +82,16 @@ export class ShownWindow {
 }
 
 /** A bucket fills in proportion to what is used of it, of which parts are not told. */
-function isBucket(last: Replenishment, next: Replenishment, same: number): boolean {
-  const eachMs = last.resetMs / Math.max(1, last.used);
-  return Math.abs(next.resetMs - eachMs * next.used) <= same + eachMs;
+function isBucket(earlier: Replenishment, { resetMs, used }: Replenishment, same: number): boolean {
+  const grown = used / Math.max(1, earlier.used);
+  const eachMs = earlier.resetMs / Math.max(1, earlier.used);
+  const leastMs = (earlier.resetMs - same) * grown - same - eachMs;
+  return resetMs >= leastMs && resetMs <= earlier.resetMs * grown + same + eachMs;
 }
 
 /** The end of a fixed window stays where it is, until it is another's, of which less is used. */
-function isFixed(last: Replenishment, next: Replenishment, same: number): boolean {
-  const leftMs = last.resetMs - (next.at - last.at);
-  if (Math.abs(next.resetMs - leftMs) <= same) return next.used >= last.used;
-  return leftMs <= same && next.resetMs > leftMs && next.used <= last.used;
+function isFixed(earlier: Replenishment, next: Replenishment, same: number): boolean {
+  const leftMs = earlier.resetMs - (next.at - earlier.at);
+  if (Math.abs(next.resetMs - leftMs) <= same) return next.used >= earlier.used;
+  return leftMs <= same && next.resetMs > leftMs && next.used <= earlier.used;
 }
