@@ -167,7 +167,7 @@ export class Dimension {
     const told = this.#reported.rateAt(this.#sent - this.#lost, now);
     if (told !== undefined) this.#learned.follow(told, now);
     const hard = this.#hardPerMs() * EXACT_PART;
-    if (hard !== Number.POSITIVE_INFINITY) this.#learned.follow(hard, now);
+    if (hard !== Number.POSITIVE_INFINITY) this.#learned.limitedTo(hard, now);
     const learned = this.#learned.rateAt(now, this.#isBound);
     const headers = Math.min(told ?? Number.POSITIVE_INFINITY, this.#exactly(now));
     const rate = Math.min(learned, headers, hard);

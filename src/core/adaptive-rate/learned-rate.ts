@@ -16,6 +16,8 @@ const LOW = 0.6;
 const HIGHEST_FADES = 0.98;
 /** The same where it has changed: what is not known for sure is tried sooner. */
 const SHORT_HOLD_MS = 10_000;
+/** As many times longer, where the limit itself was configured. */
+const CONFIGURED_PATIENCE = 1.4;
 /** At least so much lies between two tries, so that they cost as much at any rate. */
 const HOLD_REQUESTS = 100;
 /** ... but no longer, so that what was measured wrong does not last. */
@@ -72,6 +74,7 @@ export class LearnedRate {
   #fullAt = Number.NEGATIVE_INFINITY;
   #holdUntil = Number.NEGATIVE_INFINITY;
   #delayMs = 0;
+  #patience = 1;
   /** Of the ceilings that were confirmed. */
   #highest = 0;
   #lastCutAt: number | undefined = undefined;
@@ -102,6 +105,12 @@ export class LearnedRate {
   follow(ratePerMs: number, now: number): void {
     this.#startRate = ratePerMs;
     this.#grownAt = now;
+  }
+
+  /** The limit was configured. What is less than that is others' doing, and tried less often. */
+  limitedTo(ratePerMs: number, now: number): void {
+    this.#patience = CONFIGURED_PATIENCE;
+    this.follow(ratePerMs, now);
   }
 
   /** An attempt has turned out to have cost more than was thought. */
@@ -210,7 +219,7 @@ export class LearnedRate {
     const longMs = ceiling < LOW * this.#highest ? LOW_HOLD_MS : HOLD_MS;
     const triesMs = Math.min(LONGEST_HOLD_MS, HOLD_REQUESTS / requestsPerMs);
     const holdMs = isSettled ? Math.max(longMs, triesMs) : SHORT_HOLD_MS;
-    this.#holdUntil = now + retryAfterMs + holdMs;
+    this.#holdUntil = now + retryAfterMs + holdMs * this.#patience;
     return true;
   }
 

@@ -129,6 +129,16 @@ describe('a rate that was learned', () => {
     expect(learned.rateAt(38_000, true)).toBeCloseTo(1.02 / 50, 12);
   });
 
+  it('is held for 1.4 times as long where a limit was configured', () => {
+    const learned = learning();
+    learned.limitedTo(1, 0);
+    expect(learned.rateAt(0, false)).toBe(1);
+    reject(learned, 2_000, 40);
+    reject(learned, 12_000, 240);
+    expect(learned.rateAt(12_000 + 1.4 * 26_000 - 1, true)).toBeCloseTo(0.99 / 50, 12);
+    expect(learned.rateAt(12_000 + 1.4 * 26_000, true)).toBeCloseTo(1.02 / 50, 12);
+  });
+
   it('is held for at least a hundred requests', () => {
     const learned = learning();
     reject(learned, 10_000, 10);
