@@ -6,7 +6,9 @@ import { type Lender, type Receiver, Ticket } from '../model/ticket.ts';
 import { Fifo } from './fifo.ts';
 import { handOver, reportLater } from './handover.ts';
 import type { Queue } from './queue/queue.ts';
-import type { GateRules, WaitListener } from './rules.ts';
+import type { Room } from './room.ts';
+import type { Door, GateRules, WaitListener } from './rules.ts';
+import type { Timeouts } from './timeouts.ts';
 import { Waker } from './waker.ts';
 
 /** What every gate tells of its queue, beside what its core tells. */
@@ -34,7 +36,11 @@ export class Gate<C extends Core = Core> implements Lender {
   listener: WaitListener | undefined = undefined;
   readonly #clock: Clock;
   readonly #probe: Probe | undefined;
-  readonly #rules: GateRules;
+  readonly #room: Room | undefined;
+  readonly #timeouts: Timeouts | undefined;
+  readonly #door: Door | undefined;
+  /** Whether a newcomer may be the next. */
+  readonly #hasOrder: boolean;
   readonly #queue: Queue<unknown, Receiver>;
   /** Whether the core wants to know that nobody waits: few do. */
   readonly #mindsIdle: boolean;
@@ -51,11 +57,15 @@ export class Gate<C extends Core = Core> implements Lender {
     this.core = core;
     this.#clock = clock;
     this.#probe = probe;
-    this.#rules = rules;
+    const { newQueue, room, timeouts, door } = rules;
+    this.#room = room;
+    this.#timeouts = timeouts;
+    this.#door = door;
+    this.#hasOrder = newQueue !== undefined;
     this.#mindsIdle = core.idle !== undefined;
-    this.#queue = rules.newQueue?.(isDead) ?? new Fifo(isDead);
+    this.#queue = newQueue?.(isDead) ?? new Fifo(isDead);
     this.#waker = new Waker(clock, () => this.drain());
-    rules.room?.count(this.#queue);
+    room?.count(this.#queue);
   }
 
   snapshot(): GateSnapshot & ReturnType<C['snapshot']> {
@@ -79,8 +89,9 @@ export class Gate<C extends Core = Core> implements Lender {
 
   /** Whether each request needs its ticket at once, since somebody minds who waits here. */
   get needsTickets(): boolean {
-    const { room, timeouts } = this.#rules;
-    return this.#probe !== undefined || timeouts?.isOn === true || room?.isBounded === true;
+    return (
+      this.#probe !== undefined || this.#timeouts?.isOn === true || this.#room?.isBounded === true
+    );
   }
 
   /**
@@ -91,13 +102,13 @@ export class Gate<C extends Core = Core> implements Lender {
     if (this.#isTurnedAway(ticket)) return true;
     // Clocks are slow: whoever let the ticket pass in this turn has just read it.
     const now = Number.isNaN(ticket.readAt) ? this.#clock.now() : ticket.readAt;
-    if (this.#isFree && this.#try(ticket, now)) return true;
+    if (this.#isFree() && this.#try(ticket, now)) return true;
     return this.#wait(ticket, receiver, now) !== undefined;
   }
 
   /** The same for one that will not wait. @returns whether it has passed; if not, nothing is done */
   tryEnter(ticket: Ticket): boolean {
-    if (this.#isTurnedAway(ticket) || !this.#isFree) return false;
+    if (this.#isTurnedAway(ticket) || !this.#isFree()) return false;
     const now = this.#clock.now();
     const wait = this.#ask(ticket, now);
     if (wait === 0) this.#admit(ticket, now);
@@ -113,13 +124,13 @@ export class Gate<C extends Core = Core> implements Lender {
    */
   enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
     const now = this.#clock.now();
-    const error = this.#rules.door?.turnsAway();
-    if (error === undefined && !this.#isFree) return this.#wait(item, receiver, now);
+    const error = this.#door?.turnsAway();
+    if (error === undefined && !this.#isFree()) return this.#wait(item, receiver, now);
     const ticket = receiver.ticketOf?.(item, now);
     if (error !== undefined) ticket?.refuse(error);
     if (ticket === undefined || ticket.refusal !== undefined) return ticket;
     // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
-    if (this.#isFree && this.#try(ticket, now)) return ticket;
+    if (this.#isFree() && this.#try(ticket, now)) return ticket;
     return this.#wait(ticket, receiver, now);
   }
 
@@ -228,15 +239,15 @@ export class Gate<C extends Core = Core> implements Lender {
     handOver(owner, ticket);
   }
 
-  /** Whether nobody is before a newcomer. */
-  get #isFree(): boolean {
+  /** Whether nobody is before a newcomer. No getter: V8 goes through its runtime for a private one. */
+  #isFree(): boolean {
     return !this.#draining && !this.#asking && !this.#queue.seek();
   }
 
   /** A refused request passes for nothing; a newcomer may be refused before it waits. */
   #isTurnedAway(ticket: Ticket): boolean {
-    if (this.#rules.door !== undefined && ticket.attempts === 0) {
-      const error = this.#rules.door.turnsAway();
+    if (this.#door !== undefined && ticket.attempts === 0) {
+      const error = this.#door.turnsAway();
       if (error !== undefined) ticket.refuse(error);
     }
     return ticket.refusal !== undefined;
@@ -282,7 +293,7 @@ export class Gate<C extends Core = Core> implements Lender {
 
   /** @returns its ticket, if it was refused after all, or is so urgent that it has passed */
   #wait(item: unknown, receiver: Receiver, now: number): Ticket | undefined {
-    const { room, timeouts, newQueue } = this.#rules;
+    const room = this.#room;
     const ticket = item instanceof Ticket ? item : undefined;
     if (ticket !== undefined && room !== undefined) {
       const { dropped } = room;
@@ -293,13 +304,13 @@ export class Gate<C extends Core = Core> implements Lender {
       if (room.dropped !== dropped) {
         // The head has gone: the next may need less than that, and the newcomer too.
         this.drain();
-        if (this.#isFree && this.#try(ticket, now)) return ticket;
+        if (this.#isFree() && this.#try(ticket, now)) return ticket;
       }
     }
     this.#queue.push(item, receiver, now);
-    const urgent = newQueue === undefined ? undefined : this.#tryUrgent(item, now);
+    const urgent = this.#hasOrder ? this.#tryUrgent(item, now) : undefined;
     if (urgent !== undefined || ticket === undefined) return urgent;
-    timeouts?.wait(ticket, this, receiver);
+    this.#timeouts?.wait(ticket, this, receiver);
     if (this.#probe !== undefined) this.#tellQueued(ticket, this.#probe, now);
     // Gone while the probe was told: it has not counted this request among those that left.
     if (receiver.gone) this.left(1);

@@ -171,7 +171,7 @@ export class Engine implements Counted, Door, WaitListener {
   }
 
   waited(gate: GateKind, waitMs: number, rounds: number): void {
-    if (this.#isHeard) this.tell({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds });
+    if (this.#isHeard()) this.tell({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds });
   }
 
   snapshot(): LimiterSnapshot {
@@ -223,13 +223,13 @@ export class Engine implements Counted, Door, WaitListener {
 
   /** Nothing is made of an event to which nobody listens. */
   tell(fact: LimiterFact): void {
-    if (!this.#isHeard) return;
+    if (!this.#isHeard()) return;
     const event = leveled(fact);
     this.#events.next(event);
     this.#group?.tell(event);
   }
 
-  get #isHeard(): boolean {
+  #isHeard(): boolean {
     return this.#events.observed || this.#group?.isHeard() === true;
   }
 }

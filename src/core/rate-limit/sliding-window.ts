@@ -1,4 +1,4 @@
-import { ChargeRing } from './charge-ring.ts';
+import { ChargeLog } from './charge-log.ts';
 import type { LimitSize, LimitState } from './limit-state.ts';
 import { endOf } from './time.ts';
 
@@ -7,7 +7,7 @@ import { endOf } from './time.ts';
  * limit. A charge counts for `windowMs` and not an instant longer (seed: 003).
  */
 export class SlidingWindow implements LimitState {
-  readonly #log = new ChargeRing();
+  readonly #log = new ChargeLog();
   #limit: number;
   #windowMs: number;
   /** When the oldest charge leaves the window. */
@@ -42,7 +42,7 @@ export class SlidingWindow implements LimitState {
   charge(amount: number, now: number): number {
     this.#leave(now);
     const entry = this.#log.add(amount, now);
-    if (this.#log.length === 1) this.#leavesAt = endOf(now, this.#windowMs);
+    this.#leavesAt = Math.min(this.#leavesAt, endOf(now, this.#windowMs));
     return entry;
   }
 

@@ -1,0 +1,150 @@
+/** Room of a new log. It doubles up to that of a block. */
+const LEAST = 16;
+/** Entries are summed in blocks of 1024, so that a search in millions steps over most of them. */
+const BLOCK_BITS = 10;
+const BLOCK = 1 << BLOCK_BITS;
+
+/** Entries side by side. */
+class Block {
+  readonly times: Float64Array;
+  readonly amounts: Float64Array;
+  /** The sum of the amounts. */
+  sum = 0;
+
+  constructor(room: number) {
+    this.times = new Float64Array(room);
+    this.amounts = new Float64Array(room);
+  }
+}
+
+/**
+ * Amounts in the order of their times: 16 bytes for each time, however many amounts it has, in a
+ * chain of blocks, so that a long log grows and shrinks without being copied.
+ * Adding and leaving are O(1), amortised.
+ */
+export class ChargeLog {
+  /** The sum of the amounts. */
+  total = 0;
+  /** At least one. Where there are more, all have full size and none is empty. */
+  readonly #blocks = [new Block(LEAST)];
+  /** The place of the oldest entry: places are counted through all blocks. */
+  #head = 0;
+  #count = 0;
+  /** How many entries have left: the number of the one at the head. */
+  #left = 0;
+
+  /** How many times have amounts. */
+  get length(): number {
+    return this.#count;
+  }
+
+  /** How many times there is room for. */
+  get room(): number {
+    const { length } = this.#blocks;
+    return length > 1 ? length * BLOCK : this.#blockOf(0).times.length;
+  }
+
+  /** The time of the first entry of a log that is not empty. */
+  get oldest(): number {
+    return this.#blockOf(0).times[this.#head] as number;
+  }
+
+  /** The time of the last entry of a log that is not empty. */
+  get newest(): number {
+    const place = this.#head + this.#count - 1;
+    return this.#blockOf(place).times[place % BLOCK] as number;
+  }
+
+  /** Adds an amount > 0 at a time not before the newest. @returns the number of its entry */
+  add(amount: number, time: number): number {
+    if (this.#count > 0 && this.newest === time) {
+      this.#change(this.#head + this.#count - 1, amount);
+    } else {
+      if (this.#head + this.#count === this.room) this.#extend();
+      const place = this.#head + this.#count;
+      const block = this.#blockOf(place);
+      block.times[place % BLOCK] = time;
+      block.amounts[place % BLOCK] = amount;
+      block.sum += amount;
+      this.total += amount;
+      this.#count += 1;
+    }
+    return this.#left + this.#count - 1;
+  }
+
+  /** Takes back a part of what was added to an entry; nothing if the entry has left. */
+  remove(amount: number, entry: number): void {
+    if (entry < this.#left) return;
+    this.#change(this.#head + entry - this.#left, -amount);
+    // An empty entry has no owner left, so its number may be used again.
+    while (this.#count > 0 && this.#amountAt(this.#head + this.#count - 1) === 0) this.#count -= 1;
+    const used = 1 + Math.max(0, (this.#head + this.#count - 1) >> BLOCK_BITS);
+    if (used < this.#blocks.length) this.#blocks.length = used;
+  }
+
+  /** Lets the oldest entry go. */
+  shift(): void {
+    this.#change(this.#head, -this.#amountAt(this.#head));
+    this.#head += 1;
+    this.#count -= 1;
+    this.#left += 1;
+    if (this.#head < BLOCK || this.#blocks.length === 1) return;
+    this.#blocks.shift();
+    this.#head = 0;
+  }
+
+  /** Gives back room that is not needed any more. */
+  fit(): void {
+    if (this.#blocks.length > 1 || this.room === LEAST || this.#count * 4 > this.room) return;
+    let room = LEAST;
+    while (room < this.#count * 2) room *= 2;
+    this.#pack(room);
+  }
+
+  /** The time of the entry that, with all before it, makes up `amount`: > 0, <= total. */
+  timeOf(amount: number): number {
+    let rest = amount;
+    let start = 0;
+    for (; this.#blockOf(start).sum < rest; start += BLOCK) rest -= this.#blockOf(start).sum;
+    for (let place = Math.max(start, this.#head); ; place += 1) {
+      rest -= this.#amountAt(place);
+      if (rest <= 0) return this.#blockOf(place).times[place % BLOCK] as number;
+    }
+  }
+
+  #blockOf(place: number): Block {
+    return this.#blocks[place >> BLOCK_BITS] as Block;
+  }
+
+  #amountAt(place: number): number {
+    return this.#blockOf(place).amounts[place % BLOCK] as number;
+  }
+
+  #change(place: number, amount: number): void {
+    const block = this.#blockOf(place);
+    block.amounts[place % BLOCK] = (block.amounts[place % BLOCK] as number) + amount;
+    block.sum += amount;
+    this.total += amount;
+  }
+
+  /** Makes room for one more. */
+  #extend(): void {
+    const { room } = this;
+    if (room > BLOCK) this.#blocks.push(new Block(BLOCK));
+    else if (this.#count * 2 <= room) this.#pack(room);
+    else if (room < BLOCK) this.#pack(room * 2);
+    else this.#blocks.push(new Block(BLOCK));
+  }
+
+  /** Moves what is in the only block to the front of one that has this room. */
+  #pack(room: number): void {
+    const old = this.#blockOf(0);
+    const block = old.times.length === room ? old : new Block(room);
+    const end = this.#head + this.#count;
+    block.times.set(old.times.subarray(this.#head, end));
+    block.amounts.set(old.amounts.subarray(this.#head, end));
+    block.sum = old.sum;
+    this.#blocks[0] = block;
+    this.#head = 0;
+  }
+}
