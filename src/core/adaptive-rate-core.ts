@@ -184,6 +184,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       const to = control.snapshot(now).ceilingPerSecond ?? from;
       tell({ kind: 'rateAdapted', at: now, from, to });
     }
+    if (isCap && this.#inFlight === 0) control.rest(now);
     if (isCap && this.#guess?.isGivenUp) {
       concurrency.forgive();
       control.restart(now);

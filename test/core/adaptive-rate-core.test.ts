@@ -147,6 +147,27 @@ describe('the core of an adaptive rate, asleep', () => {
       expect(facts.some(({ kind }) => kind === 'rateAdapted')).toBe(false);
     });
 
+    it('sends nothing in the same turn, where all were turned away', () => {
+      const { core, take, end } = rig(false);
+      const charges = [take(0), take(0)];
+      for (const charge of charges.reverse()) end(charge, 10, THROTTLED);
+      expect(core.wait(demand(), 10)).toBe(1);
+      expect(core.wait(demand(), 11)).toBe(0);
+    });
+
+    it('takes no outage for it that the same are in for long, and no more are let in', () => {
+      const { core, take, end, kinds } = burst(400, 1);
+      let now = 10;
+      for (let tries = 0; tries < 6; now += 250) {
+        if (core.wait(demand(), now) > 0) continue;
+        end(take(now), now + 50, THROTTLED);
+        tries += 1;
+      }
+      expect(kinds()).not.toContain('outageStarted');
+      expect(now).toBeGreaterThan(60_000);
+      expect(core.limit).toBe(1);
+    });
+
     it('begins to pace where fewer in flight are turned away too', () => {
       const { core, take, end, inFlight } = burst(100, 64);
       for (const charge of inFlight) end(charge, 1_000, OK);

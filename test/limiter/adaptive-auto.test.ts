@@ -1,7 +1,12 @@
 import { range } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, createLimiterGroup, throttle } from '../../src/index.ts';
-import { createProvider, ManualClock, seededRandom } from '../../src/simulator/index.ts';
+import {
+  createProvider,
+  type Latency,
+  ManualClock,
+  seededRandom,
+} from '../../src/simulator/index.ts';
 import { ApiError, failingWith, tooMany, watch } from '../dispatch/harness.ts';
 import { expectIdle, fate } from './harness.ts';
 
@@ -44,6 +49,63 @@ describe('without options, a server that can do little at once', () => {
     // 32 at once, a second each.
     expect(clock.now()).toBeLessThan((2000 / 32) * 1000 * 1.2);
     expectIdle(limiter);
+  });
+});
+
+describe('without options, a server that lets few in at once, and says so with bare 429s', () => {
+  const capped = (units: number, latency: Latency, rejectLatencyMs: Latency) => {
+    const clock = new ManualClock();
+    const concurrency = { units, queue: 0, status: 429 } as const;
+    const provider = createProvider({
+      clock,
+      concurrency,
+      latency,
+      rejectLatencyMs,
+      headers: 'none',
+    });
+    const limiter = createLimiter({ clock, random: seededRandom(5) });
+    const send = () => provider.submitOrThrow({ inputTokens: 10, maxTokens: 10 });
+    const subscription = range(0, 100_000).pipe(limiter.throttle(send)).subscribe();
+    const after = async (ms: number) => {
+      await clock.advanceAsync(ms);
+      subscription.unsubscribe();
+      return provider.stats();
+    };
+    return { after };
+  };
+
+  it('is not asked for a burst again after each of them, one at a time and a minute each', async () => {
+    const { completed, rejected } = await capped(1, 60_000, 50).after(900_000);
+    expect(completed).toBeGreaterThanOrEqual(14);
+    expect(rejected).toBeLessThan(450);
+  });
+
+  it('is used, though rejections come later than answers', async () => {
+    const late = (random: () => number) => 50 + 2_950 * random();
+    const { completed, rejected } = await capped(64, { meanMs: 1_000, sigma: 0.3 }, late).after(
+      120_000,
+    );
+    expect(completed).toBeGreaterThan(0.4 * 64 * 120);
+    expect(rejected).toBeLessThan(700);
+  });
+});
+
+describe('without options, requests of which each is turned away in the turn in which it is sent', () => {
+  it('do not spin while the clock stands still', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, random: () => 0.5 });
+    const rejections: (() => void)[] = [];
+    let calls = 0;
+    const send = () => {
+      calls += 1;
+      if (calls > 1_000) return 'spins';
+      if (calls > 3) return Promise.reject(tooMany());
+      return new Promise((_, reject) => rejections.push(() => reject(tooMany())));
+    };
+    for (let n = 0; n < 3; n += 1) fate(limiter.run(send));
+    for (const reject of rejections.reverse()) reject();
+    await clock.advanceAsync(20_000);
+    expect(calls).toBeLessThan(15);
   });
 });
 

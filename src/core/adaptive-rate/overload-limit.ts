@@ -18,7 +18,8 @@ const LONGEST_STEP_MS = 1_000;
 const PROBE_DOUBLING_MS = 2_000;
 /** ... and faster after a shorter time than this many of it: what is not sure is found out soon. */
 const HELD_DOUBLINGS = 4;
-const MOST_DOUBLINGS = 9;
+/** ... up to whatever is allowed: a lone request that was turned away says little. */
+const MOST_DOUBLINGS = 30;
 
 /**
  * How many attempts may be in flight: grows until the provider says that it is overloaded (503, 529),
@@ -102,7 +103,9 @@ export class OverloadLimit {
   ): void {
     // What was sent before the last cut tells no more than how many of those were too many.
     if (this.isLate(sentAt)) {
-      if (this.#ceiling !== undefined) this.#ceiling = Math.max(1, Math.min(this.#ceiling, left));
+      // Those that have ended meanwhile were not: no fewer fit than were there before this one.
+      const fitted = Math.max(1, inFlight - 1, left);
+      if (this.#ceiling !== undefined) this.#ceiling = Math.min(this.#ceiling, fitted);
       return;
     }
     const before = this.#ceiling;

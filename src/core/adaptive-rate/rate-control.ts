@@ -22,6 +22,8 @@ const NONE = Number.POSITIVE_INFINITY;
 const REASK_MS = 1_000;
 /** After a rejection that names no wait, the longest that the next waits. */
 const MOST_PAUSE_MS = 1_000;
+/** The shortest time that lets a turn end. */
+const TURN_MS = 1;
 /** Of a bucket that was configured, what may be sent at once is this part, and no more than in so long. */
 const SAVED_PART = 0.5;
 const MOST_SAVED_MS = 1_000;
@@ -154,10 +156,16 @@ export class RateControl {
     if (isCap) this.#requests.full(sending, now);
     const isNew = !this.#isOverloaded && this.#congested(sending, limit, waitMs, now);
     const sent = this.#requests.sentAttempts;
-    this.#outage.rejected(sending, isInRow, sent, now, tells);
+    // Where too many are in at once, nobody else is let in for as long as these take.
+    if (!isCap || this.isOut) this.#outage.rejected(sending, isInRow, sent, now, tells);
     this.#lost(sending, false);
     if (!tells) this.#requests.pause(MOST_PAUSE_MS, now);
     return isNew;
+  }
+
+  /** Nobody goes in this very turn: who was turned away in it might be so again, and again. */
+  rest(now: number): void {
+    this.#closedUntil = Math.max(this.#closedUntil, now + TURN_MS);
   }
 
   /** Rejections have turned out to be a matter of rate. */

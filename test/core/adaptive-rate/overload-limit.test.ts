@@ -43,10 +43,12 @@ describe('a limit of what is in flight', () => {
     expect(limit.limitAt(900_000, true)).toBe(42);
   });
 
-  it('tries no more than ten times as much', () => {
+  it('is tried up to what is allowed, however little was too much', () => {
     const limit = new OverloadLimit(64, 10_000, 0);
-    limit.overloaded(0, 11, 100);
-    expect(askUntil(limit, 100, 1e6)).toBe(113);
+    limit.overloaded(0, 1, 100);
+    expect(askUntil(limit, 100, 20_000)).toBe(1);
+    expect(askUntil(limit, 20_000, 40_000)).toBeLessThan(50);
+    expect(askUntil(limit, 40_000, 60_000)).toBe(10_000);
   });
 
   it('stays at what few could be in flight, and tries one more', () => {
@@ -83,10 +85,16 @@ describe('a limit of what is in flight', () => {
 
   it('falls as far as those who were sent before the cut are turned away', () => {
     const limit = new OverloadLimit(64, 400, 0);
-    for (let left = 399; left >= 64; left -= 1) limit.overloaded(0, 400, 100, left);
+    for (let left = 399; left >= 64; left -= 1) limit.overloaded(0, left + 1, 100, left);
     expect(limit.limitAt(100, true)).toBe(61);
-    limit.overloaded(0, 400, 110, 80);
+    limit.overloaded(0, 81, 110, 80);
     expect(limit.limitAt(110, true)).toBe(61);
+  });
+
+  it('does not fall where those who were let in have ended before others are turned away', () => {
+    const limit = new OverloadLimit(400, 400, 0);
+    for (let left = 35; left >= 0; left -= 1) limit.overloaded(0, 100 - left, 3_000, left);
+    expect(limit.ceiling).toBe(64);
   });
 
   it('never falls below one', () => {
