@@ -1,5 +1,6 @@
 import type { RejectedAttempt } from './attempt.ts';
 import { Brake } from './brake.ts';
+import { Hold } from './hold.ts';
 import { Marks } from './marks.ts';
 import { Trials } from './trials.ts';
 
@@ -8,20 +9,8 @@ export const START_GROWTH = 2;
 
 /** The part of what was measured that is used: little is lost, and what varies finds room. */
 const MARGIN = 0.99;
-/** From a congestion to the next try of more, where the rate was as it had been. */
-const HOLD_MS = 26_000;
-/** The same where it is below this part of the highest lately, which fades with each measurement. */
-const LOW_HOLD_MS = 12_000;
-const LOW = 0.6;
-const HIGHEST_FADES = 0.98;
-/** The same where it has changed: what is not known for sure is tried sooner. */
-const SHORT_HOLD_MS = 10_000;
-/** As many times longer, where the limit itself was configured. */
-const CONFIGURED_PATIENCE = 1.4;
-/** At least so much lies between two tries, so that they cost as much at any rate. */
-const HOLD_REQUESTS = 100;
-/** ... but no longer, so that what was measured wrong does not last. */
-const LONGEST_HOLD_MS = 300_000;
+/** After time that told nothing, the shortest until more is tried. */
+const AFTER_SKIP_MS = 10_000;
 /** A rate that fell is taken to fall by this part of it again, which is lost only where nothing saves it. */
 const TREND = 0.5;
 const MOST_TREND = 0.3;
@@ -62,6 +51,7 @@ export class LearnedRate {
   readonly #marks: Marks;
   readonly #brake = new Brake();
   readonly #trials = new Trials();
+  readonly #hold = new Hold();
   readonly #fallbackPerMs: number;
   readonly #floorPerMs: number;
   #startRate: number;
@@ -74,9 +64,6 @@ export class LearnedRate {
   #fullAt = Number.NEGATIVE_INFINITY;
   #holdUntil = Number.NEGATIVE_INFINITY;
   #delayMs = 0;
-  #patience = 1;
-  /** Of the ceilings that were confirmed. */
-  #highest = 0;
   #lastCutAt: number | undefined = undefined;
 
   /**
@@ -109,7 +96,7 @@ export class LearnedRate {
 
   /** The limit was configured. What is less than that is others' doing, and tried less often. */
   limitedTo(ratePerMs: number, now: number): void {
-    this.#patience = CONFIGURED_PATIENCE;
+    this.#hold.isConfigured();
     this.follow(ratePerMs, now);
   }
 
@@ -121,7 +108,7 @@ export class LearnedRate {
   /** The provider let nobody in for so long, for other reasons than this limit. */
   skip(ms: number, now: number): void {
     this.#marks.skip(ms);
-    this.#holdUntil = Math.max(this.#holdUntil + ms, now + SHORT_HOLD_MS);
+    this.#holdUntil = Math.max(this.#holdUntil + ms, now + AFTER_SKIP_MS);
   }
 
   /** Per ms. @param isBound whether somebody waits for it: else nothing is learned by growing */
@@ -215,11 +202,8 @@ export class LearnedRate {
     const isSame = before !== undefined && Math.abs(fell) < SAME;
     const isSettled = isSame || (this.#trials.isRunning && !hadTrial);
     const requestsPerMs = ceiling / meanCost;
-    if (isSame) this.#highest = Math.max(this.#highest * HIGHEST_FADES, ceiling);
-    const longMs = ceiling < LOW * this.#highest ? LOW_HOLD_MS : HOLD_MS;
-    const triesMs = Math.min(LONGEST_HOLD_MS, HOLD_REQUESTS / requestsPerMs);
-    const holdMs = isSettled ? Math.max(longMs, triesMs) : SHORT_HOLD_MS;
-    this.#holdUntil = now + retryAfterMs + holdMs * this.#patience;
+    const holdMs = this.#hold.after({ ratePerMs: ceiling, requestsPerMs, isSame, isSettled });
+    this.#holdUntil = now + retryAfterMs + holdMs;
     return true;
   }
 
