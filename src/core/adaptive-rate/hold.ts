@@ -31,7 +31,7 @@ export class Hold {
   #patience = 1;
 
   /** The limit was configured: what is less than that is others' doing, and is tried less often. */
-  isConfigured(): void {
+  setConfigured(): void {
     this.#patience = CONFIGURED_PATIENCE;
   }
 

@@ -96,7 +96,7 @@ export class LearnedRate {
 
   /** The limit was configured. What is less than that is others' doing, and tried less often. */
   limitedTo(ratePerMs: number, now: number): void {
-    this.#hold.isConfigured();
+    this.#hold.setConfigured();
     this.follow(ratePerMs, now);
   }
 

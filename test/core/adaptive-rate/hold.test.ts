@@ -30,7 +30,7 @@ describe('a rate that was measured', () => {
 
   it('is held for 1.4 times as long where the limit was configured', () => {
     const hold = new Hold();
-    hold.isConfigured();
+    hold.setConfigured();
     expect(hold.after(SAME)).toBeCloseTo(36_400, 9);
     expect(hold.after(OTHER)).toBeCloseTo(14_000, 9);
   });
