@@ -36,8 +36,6 @@ export interface AcquireOptions {
 
 const ACQUIRE_KEYS = ['bytes', 'tokens', 'costs', 'priority', 'signal'] as const;
 
-const KNOWN_KEYS: ReadonlySet<string> = new Set(ACQUIRE_KEYS);
-
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkAcquireOptions(options: AcquireOptions): void {
   if (!isPlain(options)) checkKeys('AcquireOptions', options, ACQUIRE_KEYS);
@@ -54,8 +52,15 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 /** Whether there is nothing to object to the keys: this is asked for each request. */
 function isPlain(options: unknown): boolean {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
-  for (const key in options) if (!KNOWN_KEYS.has(key)) return false;
+  for (const key in options) if (!isKnown(key)) return false;
   return true;
+}
+
+/** Whether it is one of `ACQUIRE_KEYS`, without a look into a table. */
+function isKnown(key: string): boolean {
+  return (
+    key === 'tokens' || key === 'priority' || key === 'signal' || key === 'bytes' || key === 'costs'
+  );
 }
 
 /** What a stream says of its requests and results; all limits are the limiter's. */

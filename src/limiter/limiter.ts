@@ -9,6 +9,7 @@ import { CoolingCore } from '../core/cooling-core.ts';
 import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../model/check.ts';
+import { deferred } from '../model/deferred.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -170,9 +171,9 @@ export class Limiter {
 
   #call<R, T>(task: T, route: CallRoute<R, T>, options: AcquireOptions | undefined): Promise<R> {
     const ticket = this.#ticketOf(task, options);
-    return new Promise((resolve) => {
-      new Call(ticket, route, resolve, options).start(task, options?.signal);
-    });
+    const { promise, resolve } = deferred<R>();
+    new Call(ticket, route, resolve, options).start(task, options?.signal);
+    return promise;
   }
 
   /**

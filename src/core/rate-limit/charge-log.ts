@@ -57,15 +57,18 @@ export class ChargeLog {
 
   /** Adds an amount > 0 at a time not before the newest. @returns the number of its entry */
   add(amount: number, time: number): number {
-    if (this.#count === 0 || this.newest !== time) {
+    if (this.#count > 0 && this.newest === time) {
+      this.#change(this.#head + this.#count - 1, amount);
+    } else {
       if (this.#head + this.#count === this.room) this.#extend();
       const place = this.#head + this.#count;
       const block = this.#blockOf(place);
       block.times[place % BLOCK] = time;
-      block.amounts[place % BLOCK] = 0;
+      block.amounts[place % BLOCK] = amount;
+      block.sum += amount;
+      this.total += amount;
       this.#count += 1;
     }
-    this.#change(this.#head + this.#count - 1, amount);
     return this.#left + this.#count - 1;
   }
 
