@@ -6,7 +6,7 @@ export interface Deferred<Value> {
 
 type Resolve = (value: never) => void;
 
-let caught: Resolve;
+let caught: Resolve | undefined;
 
 function catchIt(resolve: Resolve): void {
   caught = resolve;
@@ -18,5 +18,8 @@ function catchIt(resolve: Resolve): void {
  */
 export function deferred<Value>(): Deferred<Value> {
   const promise = new Promise<Value>(catchIt);
-  return { promise, resolve: caught as Deferred<Value>['resolve'] };
+  const resolve = caught as Deferred<Value>['resolve'];
+  // Or it would keep the last promise, and its value.
+  caught = undefined;
+  return { promise, resolve };
 }
