@@ -42,7 +42,7 @@ export class SlidingWindow implements LimitState {
   charge(amount: number, now: number): number {
     this.#leave(now);
     const entry = this.#log.add(amount, now);
-    if (this.#log.length === 1) this.#leavesAt = endOf(now, this.#windowMs);
+    this.#leavesAt = Math.min(this.#leavesAt, endOf(now, this.#windowMs));
     return entry;
   }
 
