@@ -7,6 +7,7 @@ import type { OverloadLimit } from './adaptive-rate/overload-limit.ts';
 import type { RateControl, Sending } from './adaptive-rate/rate-control.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import type { Core, Demand, Ended, Time } from './core.ts';
+import type { Growth } from './slots.ts';
 
 /** What is in force of the rate and of the concurrency. */
 export interface AdaptiveRateSnapshot extends RateSnapshot {
@@ -49,7 +50,7 @@ const LEARNED_FOR_MS = 60_000;
  * sleep until the first rejection, or the first limit that an answer tells of: until then it costs
  * next to nothing, and a charge is the number of its attempt.
  */
-export class AdaptiveRateCore implements Core<RateCharge> {
+export class AdaptiveRateCore implements Core<RateCharge>, Growth {
   readonly #around: RateSurroundings;
   #control: RateControl | undefined;
   /** While it sleeps: attempts sent, and since when. */
@@ -100,8 +101,10 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     const control = this.#control;
     if (control === undefined) return 0;
     // Those who wait here hold slots already: a lower limit must stop them too.
-    const fullMs = this.#fullMs(now);
-    if (fullMs > 0) return fullMs;
+    if (this.#inFlight >= this.#limit) {
+      const growMs = this.growMs(now);
+      if (this.#inFlight >= this.#limit) return growMs;
+    }
     const waitMs = control.wait(now);
     if (this.#wasOut === control.isOut) return waitMs;
     this.#outChanged(control.isOut, now);
@@ -109,15 +112,19 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     return this.#inFlight < this.#limit ? control.wait(now) : Number.POSITIVE_INFINITY;
   }
 
-  /** Milliseconds until it is asked again whether more may be in flight; 0: more may. */
-  #fullMs(now: number): number {
-    if (this.#inFlight < this.#limit) return 0;
+  /** Whether more may be in flight some time. */
+  get mayGrow(): boolean {
+    return this.#limit < this.#around.concurrency.max;
+  }
+
+  /** Milliseconds until it is to be asked again whether more may be in flight. */
+  growMs(now: number): number {
     const sinceMs = now - this.#lookedAt;
     if (sinceMs < RELOOK_MS) return Math.max(1, RELOOK_MS - sinceMs);
     // None of those in flight has ended: they may hang, all of them.
-    this.#wasBound = true;
+    if (this.#inFlight >= this.#limit) this.#wasBound = true;
     this.#look(now);
-    return this.#inFlight < this.#limit ? 0 : RELOOK_MS;
+    return RELOOK_MS;
   }
 
   take(demand: Demand, now: number): RateCharge {

@@ -73,6 +73,7 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
   });
   const { adaptive, rateLimit } = cores;
   const isPaced = adaptive instanceof AdaptiveRateCore;
+  if (isPaced) slots.growth = adaptive;
   const readsAnswers = isPaced || rateLimit?.limits.isSettled('tokens') === true;
   if (adaptive !== undefined) slots.limit = adaptive.limit;
   const parts = partsOf(cores);

@@ -91,6 +91,30 @@ describe('by default', () => {
   });
 });
 
+describe('a limit of what is in flight that was lowered', () => {
+  it.each(['auto', true] as const)(
+    'is tried though all that are in flight hang: %s',
+    async (how) => {
+      const { clock, limiter } = rig({ adaptive: how, concurrency: 100 });
+      let attempts = 0;
+      const send = () => {
+        attempts += 1;
+        if (attempts === 1) throw Object.assign(new Error('busy'), { status: 503 });
+        return attempts === 2 ? new Promise<number>(() => {}) : 1;
+      };
+      fate(limiter.run(send));
+      await clock.advanceAsync(10_000);
+      expect(attempts).toBe(2);
+      expect(clock.pendingTimers).toBe(0);
+      const others = Array.from({ length: 50 }, () => fate(limiter.run(send)));
+      expect(limiter.snapshot().concurrency).toMatchObject({ limit: 1, waiting: 50 });
+      await clock.advanceAsync(60_000);
+      expect(others.map(({ value }) => value)).toEqual(others.map(() => 1));
+      expect(clock.pendingTimers).toBe(0);
+    },
+  );
+});
+
 describe('a limiter whose rate adapts', () => {
   /** Of each second, the first so many are let in. */
   const providerOf = (perSecond: number, clock: ManualClock) => {

@@ -120,10 +120,13 @@ export class LearnedRate {
       return this.#startRate;
     }
     const triedMs = now - this.#holdUntil;
-    if (triedMs < 0) return this.#ceiling * MARGIN * this.#brake.factor;
+    const least = Math.min(1, this.#floorPerMs / this.#ceiling);
+    // Only what is sent releases the brake: something must be.
+    const braked = this.#ceiling * Math.max(least, this.#brake.factor);
+    if (triedMs < 0) return braked * MARGIN;
     const doublingMs = Math.max(PROBE_DOUBLING_MS, PROBE_DOUBLING_PER_DELAY * this.#delayMs);
     const excess = PROBE_STEP * 2 ** Math.min(triedMs / doublingMs, MOST_DOUBLINGS);
-    return this.#ceiling * (1 + excess) * this.#brake.factor;
+    return braked * (1 + excess);
   }
 
   sent(now: number): void {

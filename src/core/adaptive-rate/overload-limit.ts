@@ -45,6 +45,10 @@ export class OverloadLimit {
     this.#askedAt = now;
   }
 
+  get max(): number {
+    return this.#max;
+  }
+
   /** What was too much; undefined: nothing was, so far. */
   get ceiling(): number | undefined {
     return this.#ceiling;

@@ -186,6 +186,15 @@ describe('a rate that was learned', () => {
     expect(learned.ceilingPerMs).toBeCloseTo((5 / 2_000) * 0.85, 12);
   });
 
+  it('is braked to no less than the least that can be learned', () => {
+    const learned = learning();
+    reject(learned, 2_000, 40);
+    for (let n = 1; n <= 40; n += 1) reject(learned, 2_000 + n, 41, { order: 41 + n });
+    expect(learned.rateAt(3_000, true)).toBeCloseTo(0.99 * FLOOR_PER_MS, 12);
+    for (let n = 0; n < 500; n += 1) learned.sent(3_000);
+    expect(learned.rateAt(3_000, true)).toBeCloseTo(0.99 / 50, 12);
+  });
+
   it('learns how long a window is while nothing is accepted', () => {
     const learned = learning();
     reject(learned, 2_000, 40);
