@@ -193,6 +193,9 @@ export class Gate<C extends Core = Core> implements Lender {
           }
           ticket.rounds += 1;
           this.#waker.set(wait, now);
+          this.#busy = false;
+          // Somebody more urgent may have come while the core was asked.
+          if (this.#hasOrder && this.#queue.seek() && this.#queue.item !== ticket) continue;
           return;
         }
         this.#pass(ticket, now, wait === REFUSED ? this.#refusalOf(ticket, now) : undefined);

@@ -3,6 +3,8 @@ import type { OverloadLimit } from './overload-limit.ts';
 
 /** What was confirmed is given up after so many rejections in a row that speak against it. */
 const DOUBTS = 3;
+/** ... that lie so far apart: a cap that falls turns away whoever comes until enough have left. */
+const DOUBT_MS = 5_000;
 /** How soon a guess is put to the test. */
 export const CAP_TEST_MS = 2_000;
 /** A smaller difference is none. */
@@ -17,6 +19,7 @@ export class CapGuess {
   readonly #concurrency: OverloadLimit;
   /** In a row, since it was last confirmed: a mere guess is given up at the first. */
   #doubts = DOUBTS - 1;
+  #doubtedAt = Number.NEGATIVE_INFINITY;
 
   constructor(concurrency: OverloadLimit) {
     this.#concurrency = concurrency;
@@ -40,7 +43,11 @@ export class CapGuess {
     if (ceiling === undefined) return others > 0;
     if (this.#concurrency.isLate(sentAt)) return true;
     const isSame = others >= held && others <= ceiling * (1 + SAME) + 1;
-    this.#doubts = isSame ? 0 : this.#doubts + 1;
+    if (isSame) this.#doubts = 0;
+    else if (sentAt - this.#doubtedAt >= DOUBT_MS) {
+      this.#doubts += 1;
+      this.#doubtedAt = sentAt;
+    }
     return true;
   }
 }

@@ -31,11 +31,6 @@ export class Marks {
     return this.#marks.at(-1);
   }
 
-  /** Whether there was no congestion before the last. */
-  get isFirst(): boolean {
-    return this.#marks.at(-2) === this.#start;
-  }
-
   /** The longest time for which nothing was let in. */
   get windowMs(): number {
     return this.#windowMs;

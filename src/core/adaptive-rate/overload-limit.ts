@@ -116,7 +116,9 @@ export class OverloadLimit {
     if (now - this.#cutAt > ONE_OUTAGE_MS) this.#before = before;
     this.#ceiling = Math.max(1, inFlight - 1);
     const isSame = before !== undefined && Math.abs(this.#ceiling - before) <= SAME * before + 1;
-    this.#holdMs = isSame ? Math.min(LONGEST_HOLD_MS, this.#holdMs * 2) : holdMs;
+    // Only what was tried has confirmed it: what comes sooner says that it falls.
+    const isConfirmed = isSame && now >= this.#holdUntil;
+    this.#holdMs = isConfirmed ? Math.min(LONGEST_HOLD_MS, this.#holdMs * 2) : holdMs;
     this.#holdUntil = now + this.#holdMs;
     this.#triedMs = 0;
     this.#cutAt = now;

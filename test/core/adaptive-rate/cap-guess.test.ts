@@ -69,4 +69,16 @@ describe('what a bare 429 means', () => {
     });
     expect(given).toEqual([false, false, false, false, false, false, false, true]);
   });
+
+  it('is not given up where a cap falls: what comes within five seconds is one doubt', () => {
+    const { guess, reject } = rig();
+    reject(0, 64);
+    reject(5_000, 64);
+    for (let n = 1; n < 49; n += 1) reject(10_000 + n * 100, 64 - n);
+    expect(guess.isGivenUp).toBe(false);
+    reject(15_100, 2);
+    expect(guess.isGivenUp).toBe(false);
+    reject(20_100, 0);
+    expect(guess.isGivenUp).toBe(true);
+  });
 });

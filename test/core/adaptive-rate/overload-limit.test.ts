@@ -116,6 +116,13 @@ describe('a limit of what is in flight', () => {
     expect(askUntil(limit, 100_000, 100_250)).toBe(103);
   });
 
+  it('waits no longer where the same comes before more was tried: it falls', () => {
+    const limit = new OverloadLimit(64, 200, 0);
+    for (let n = 0; n < 20; n += 1) limit.overloaded(n * 100, 41 - n, n * 100);
+    expect(askUntil(limit, 1_900, 21_899)).toBe(20);
+    expect(askUntil(limit, 21_900, 22_150)).toBe(22);
+  });
+
   it('waits no longer than 320 s', () => {
     const limit = new OverloadLimit(64, 200, 0);
     for (let at = 0; at < 1e7; at += 1e6) limit.overloaded(at, 41, at);
