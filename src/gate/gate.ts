@@ -312,10 +312,12 @@ export class Gate<C extends Core = Core> implements Lender {
     }
     this.#queue.push(item, receiver, now);
     const urgent = this.#hasOrder ? this.#tryUrgent(item, now) : undefined;
-    if (urgent !== undefined || ticket === undefined) return urgent;
-    this.#timeouts?.wait(ticket, this, receiver);
-    if (this.#probe !== undefined) this.#tellQueued(ticket, this.#probe, now);
-    // Gone while the probe was told: it has not counted this request among those that left.
+    if (urgent !== undefined) return urgent;
+    if (ticket !== undefined) {
+      this.#timeouts?.wait(ticket, this, receiver);
+      if (this.#probe !== undefined) this.#tellQueued(ticket, this.#probe, now);
+    }
+    // Gone while others were asked or told: it has not counted this request among those that left.
     if (receiver.gone) this.left(1);
     return undefined;
   }
@@ -354,8 +356,8 @@ export class Gate<C extends Core = Core> implements Lender {
       }
       const others = this.#queue.length - 1;
       const wait = this.#ask(ticket, now);
-      if (wait > 0) {
-        this.#waker.set(this.#queue.length - 1 === others ? wait : 0, now);
+      if (wait > 0 || isDead(ticket, this.#queue.owner)) {
+        this.#waker.set(this.#queue.length - 1 === others && wait > 0 ? wait : 0, now);
         return undefined;
       }
       // Its receiver does not count it among those that wait yet.
