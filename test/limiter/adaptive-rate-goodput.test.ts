@@ -70,7 +70,7 @@ describe.each(HOWS)(
       ['a fixed window', { limits: [fixed], ...waits }, 9.8, 4],
       ['a fixed window that says nothing', { limits: [fixed], ...silent }, 9.8, 20],
       ['windows of a second', { limits: [second], ...waits }, 9.6, 8],
-      ['windows of a second that say nothing', { limits: [second], ...silent }, 9.4, 8],
+      ['windows of a second that say nothing', { limits: [second], ...silent }, 9.2, 8],
       ['a sliding window that tells of itself', { limits: [sliding], ...told }, 9.8, 3],
       ['a sliding window', { limits: [sliding], ...waits }, 9.8, 10],
       // What was sent at once at the start comes back at once, each minute.
