@@ -9,6 +9,8 @@ const SECOND_MS = 1_000;
 const APART = 4;
 /** ... but no longer than this. */
 const FAR_APART_MS = 5_000;
+/** No more are kept to compare with, however many come, or though the clock stands still. */
+const MOST_KEPT = 1_000;
 /** What a kind is known by: so many more comparisons that only it explains. */
 const CLEAR = 3;
 /** No more are remembered, so that another kind is found as soon. */
@@ -32,9 +34,9 @@ export class ShownWindow {
     return this.#kind;
   }
 
-  /** Length of the window, where it is not a bucket: the longest time of reset since that is clear. */
+  /** Length of the window, where it is not a bucket, >= 1: the longest time of reset since that is clear. */
   get lengthMs(): number {
-    return this.#longestMs;
+    return Math.max(1, this.#longestMs);
   }
 
   /** To be told in the order in which they were sent. */
@@ -63,6 +65,7 @@ export class ShownWindow {
   #earlier(report: Replenishment): Replenishment | undefined {
     const recent = this.#recent;
     recent.push(report);
+    if (recent.length > MOST_KEPT) recent.shift();
     const isFarEnough = ({ at }: Replenishment) => report.at - at >= 2 * this.#roundedMs;
     while (recent[1] !== undefined && recent.length > APART + 1 && isFarEnough(recent[1])) {
       recent.shift();

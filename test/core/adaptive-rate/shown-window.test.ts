@@ -88,4 +88,12 @@ describe('a window, as its reports show it', () => {
     }
     expect(kinds).toEqual(['fixed', 'sliding']);
   });
+
+  it('is never without length, so that there is a rate', () => {
+    const found = new ShownWindow();
+    for (let at = 0; at < 20_000; at += 500) {
+      found.report({ limit: 10, used: 5, resetMs: 0, windowMs: 60_000, at });
+    }
+    expect(found.lengthMs).toBe(1);
+  });
 });
