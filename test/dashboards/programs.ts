@@ -27,9 +27,17 @@ export function canRun(program: keyof typeof PROGRAMS): boolean {
     return true;
   } catch {
     if (isInCi && process.env.CI === 'true') return true;
-    console.warn(`skipped: tests that need ${program}, which is not on the PATH`);
+    tellOnce(`${program} is not on the PATH: what needs it is left out`);
     return false;
   }
+}
+
+/** The configuration of tests, which asks too, is read once for each project. */
+function tellOnce(line: string): void {
+  const { HEADGATE_TOLD: told = '' } = process.env;
+  if (told.includes(line)) return;
+  process.env.HEADGATE_TOLD = `${told}${line}\n`;
+  console.warn(line);
 }
 
 /** Runs promtool. @returns what it printed; rejects with that if it found something wrong */

@@ -18,12 +18,9 @@ export default class ClosingLine implements Reporter {
   }
 }
 
-export function closingLine(tally: Tally): string {
-  const counts = [`${tally.passed} passed`];
-  if (tally.failed > 0) counts.push(`${tally.failed} failed`);
-  if (tally.skipped > 0) counts.push(`${tally.skipped} skipped`);
-  const total = tally.passed + tally.failed + tally.skipped;
-  return `Tests: ${counts.join(', ')}, ${total} total`;
+export function closingLine({ passed, failed, skipped }: Tally): string {
+  const line = `${passed} passed, ${failed} failed`;
+  return skipped === 0 ? line : `${line}, ${skipped} skipped`;
 }
 
 /** What fails outside of tests (a file that cannot be loaded, a hook, a stray rejection) has failed too. */
