@@ -107,7 +107,7 @@ export class AdaptiveRateCore implements Core<RateCharge>, Growth {
     }
     const waitMs = control.wait(now);
     if (this.#wasOut === control.isOut) return waitMs;
-    this.#outChanged(control.isOut, now);
+    this.outChanged(control.isOut, now);
     // Who was told may have sent something.
     return this.#inFlight < this.#limit ? control.wait(now) : Number.POSITIVE_INFINITY;
   }
@@ -123,7 +123,7 @@ export class AdaptiveRateCore implements Core<RateCharge>, Growth {
     if (sinceMs < RELOOK_MS) return Math.max(1, RELOOK_MS - sinceMs);
     // None of those in flight has ended: they may hang, all of them.
     if (this.#inFlight >= this.#limit) this.#wasBound = true;
-    this.#look(now);
+    this.look(now);
     return RELOOK_MS;
   }
 
@@ -145,10 +145,10 @@ export class AdaptiveRateCore implements Core<RateCharge>, Growth {
     this.#inFlight -= 1;
     if (this.#control === undefined && !tellsSomething(ended.verdict)) return;
     const now = time.now();
-    const out = typeof charge === 'number' ? this.#early(charge, inFlight, now) : charge;
-    this.#ended(out, ended, now);
+    const out = typeof charge === 'number' ? this.early(charge, inFlight, now) : charge;
+    this.ended(out, ended, now);
     // Not when one is sent: who is told, or let in, would pass before that is charged elsewhere.
-    if (now - this.#lookedAt >= LOOK_MS) this.#look(now);
+    if (now - this.#lookedAt >= LOOK_MS) this.look(now);
   }
 
   snapshot(now: number): AdaptiveRateSnapshot {
@@ -156,7 +156,7 @@ export class AdaptiveRateCore implements Core<RateCharge>, Growth {
   }
 
   /** An attempt that was sent while it slept. @param inFlight those that are so now */
-  #early(charge: number, inFlight: number, now: number): Out {
+  private early(charge: number, inFlight: number, now: number): Out {
     const { control, concurrency } = this.#around;
     if (this.#control === undefined) {
       this.#control = control({ sent: this.#sent, since: this.#since });
@@ -168,19 +168,19 @@ export class AdaptiveRateCore implements Core<RateCharge>, Growth {
     return { sending, inFlight: Math.max(1, charge - over), sentAt: this.#wokeAt };
   }
 
-  #ended(out: Out, { isSent, verdict, usage }: Ended, now: number): void {
+  private ended(out: Out, { isSent, verdict, usage }: Ended, now: number): void {
     const { sending } = out;
     const control = this.#control;
     if (control === undefined) return;
     if (!isSent || verdict === undefined || verdict.kind === 'failed') {
       control.ended(sending, isSent, now);
     } else if (verdict.kind === 'throttled' || verdict.kind === 'overloaded') {
-      this.#rejected(control, out, verdict, now);
+      this.rejected(control, out, verdict, now);
     } else control.accepted(sending, verdict, usage?.tokens, now);
-    if (this.#wasOut !== control.isOut) this.#outChanged(control.isOut, now);
+    if (this.#wasOut !== control.isOut) this.outChanged(control.isOut, now);
   }
 
-  #rejected(control: RateControl, out: Out, verdict: Verdict, now: number): void {
+  private rejected(control: RateControl, out: Out, verdict: Verdict, now: number): void {
     const { sending, inFlight, sentAt } = out;
     const { concurrency, tell } = this.#around;
     const isOverload = verdict.kind === 'overloaded';
@@ -199,10 +199,10 @@ export class AdaptiveRateCore implements Core<RateCharge>, Growth {
       const holdMs = isCap ? CAP_TEST_MS : undefined;
       concurrency.overloaded(sentAt, inFlight, now, this.#inFlight, holdMs);
     } else return;
-    this.#look(now);
+    this.look(now);
   }
 
-  #look(now: number): void {
+  private look(now: number): void {
     this.#lookedAt = now;
     const from = this.#limit;
     const to = this.#around.concurrency.limitAt(now, this.#wasBound);
@@ -213,11 +213,11 @@ export class AdaptiveRateCore implements Core<RateCharge>, Growth {
     this.#around.tell({ kind: 'limitAdapted', at: now, from, to });
   }
 
-  #outChanged(isOut: boolean, now: number): void {
+  private outChanged(isOut: boolean, now: number): void {
     this.#wasOut = isOut;
     if (isOut) {
       this.#around.concurrency.forgive();
-      this.#look(now);
+      this.look(now);
     }
     this.#around.tell({ kind: isOut ? 'outageStarted' : 'outageEnded', at: now });
   }

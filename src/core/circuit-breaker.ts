@@ -75,11 +75,11 @@ export class CircuitBreaker {
    * configured `openMs`.
    */
   check(now: number): CircuitOpenError | undefined {
-    this.#wake(now);
+    this.wake(now);
     if (this.#state === 'closed') return undefined;
-    if (this.#state === 'open') return this.#refusal(this.#halfOpenAt - now);
+    if (this.#state === 'open') return this.refusal(this.#halfOpenAt - now);
     const places = this.#halfOpenProbes - this.#probesOk - this.#probesOut;
-    return places > 0 ? undefined : this.#refusal(this.#baseOpenMs);
+    return places > 0 ? undefined : this.refusal(this.#baseOpenMs);
   }
 
   /**
@@ -96,12 +96,12 @@ export class CircuitBreaker {
 
   /** An attempt of `generation` has ended. Returns the transitions that nobody was told of yet. */
   record(generation: number, result: CircuitResult, now: number): readonly CircuitFact[] {
-    this.#wake(now);
+    this.wake(now);
     if (generation === this.#generation) {
-      if (this.#state === 'closed') this.#count(result, now);
-      else if (this.#probesOut > 0) this.#judge(result, now);
+      if (this.#state === 'closed') this.count(result, now);
+      else if (this.#probesOut > 0) this.judge(result, now);
     }
-    return this.#tell();
+    return this.tell();
   }
 
   /** Whether an attempt that went well changes nothing: no failure counts, and no time will. */
@@ -111,19 +111,19 @@ export class CircuitBreaker {
 
   /** The same for an attempt that was never entered. It counts while the circuit is closed. */
   recordUnasked(result: CircuitResult, now: number): readonly CircuitFact[] {
-    this.#wake(now);
-    if (this.#state === 'closed') this.#count(result, now);
-    return this.#tell();
+    this.wake(now);
+    if (this.#state === 'closed') this.count(result, now);
+    return this.tell();
   }
 
   /** Does what is due by now. Returns the transitions that nobody was told of yet. */
   advance(now: number): readonly CircuitFact[] {
-    this.#wake(now);
-    return this.#tell();
+    this.wake(now);
+    return this.tell();
   }
 
   snapshot(now: number): CircuitSnapshot {
-    this.#wake(now);
+    this.wake(now);
     return {
       state: this.#state,
       failures: this.#failures,
@@ -133,30 +133,30 @@ export class CircuitBreaker {
     };
   }
 
-  #count(result: CircuitResult, now: number): void {
+  private count(result: CircuitResult, now: number): void {
     if (result === 'ok') this.#failures = 0;
     else if (result !== 'ignored') {
       this.#failures += 1;
       const enough = this.#failures >= this.#consecutiveFailures;
-      if (enough || typeof result === 'object') this.#open(result, this.#baseOpenMs, now);
+      if (enough || typeof result === 'object') this.open(result, this.#baseOpenMs, now);
     }
   }
 
-  #judge(result: CircuitResult, now: number): void {
+  private judge(result: CircuitResult, now: number): void {
     this.#probesOut -= 1;
     if (result === 'ok') {
       this.#failures = 0;
       this.#probesOk += 1;
-      if (this.#probesOk >= this.#halfOpenProbes) this.#close(now);
+      if (this.#probesOk >= this.#halfOpenProbes) this.close(now);
     } else if (result !== 'ignored') {
       this.#failures += 1;
       const longestMs = this.#baseOpenMs * MAX_OPEN_FACTOR;
-      this.#open(result, Math.min(longestMs, this.#openMs * 2), now);
+      this.open(result, Math.min(longestMs, this.#openMs * 2), now);
     }
   }
 
-  #open(result: CircuitResult, openMs: number, at: number): void {
-    this.#enterState('open');
+  private open(result: CircuitResult, openMs: number, at: number): void {
+    this.enterState('open');
     this.#openMs = openMs;
     this.#halfOpenAt = at + openMs;
     const reason = typeof result === 'object' ? result.fatal : undefined;
@@ -164,20 +164,20 @@ export class CircuitBreaker {
     this.#untold.push({ kind: 'circuitOpened', at, openMs, failures: this.#failures, reason });
   }
 
-  #wake(now: number): void {
+  private wake(now: number): void {
     if (now < this.#halfOpenAt) return;
     const at = this.#halfOpenAt;
-    this.#enterState('half-open');
+    this.enterState('half-open');
     this.#untold.push({ kind: 'circuitHalfOpen', at });
   }
 
-  #close(at: number): void {
-    this.#enterState('closed');
+  private close(at: number): void {
+    this.enterState('closed');
     this.#reason = undefined;
     this.#untold.push({ kind: 'circuitClosed', at });
   }
 
-  #enterState(state: CircuitState): void {
+  private enterState(state: CircuitState): void {
     this.#state = state;
     this.#generation += 1;
     this.#halfOpenAt = Number.POSITIVE_INFINITY;
@@ -185,11 +185,11 @@ export class CircuitBreaker {
     this.#probesOk = 0;
   }
 
-  #refusal(retryAfterMs: number): CircuitOpenError {
+  private refusal(retryAfterMs: number): CircuitOpenError {
     return new CircuitOpenError(Math.ceil(retryAfterMs), this.#reason);
   }
 
-  #tell(): readonly CircuitFact[] {
+  private tell(): readonly CircuitFact[] {
     if (this.#untold.length === 0) return NO_FACTS;
     const facts = this.#untold;
     this.#untold = [];

@@ -29,7 +29,7 @@ export class CircuitCore implements Core<number> {
   }
 
   advance(now: number): void {
-    this.#tellAll(this.breaker.advance(now));
+    this.tellAll(this.breaker.advance(now));
   }
 
   wait(_demand: Demand, now: number): number {
@@ -51,10 +51,10 @@ export class CircuitCore implements Core<number> {
   }
 
   giveBack(charge: number, ended: Ended, time: Time): void {
-    const result = this.#resultOf(ended);
+    const result = this.resultOf(ended);
     // Most go well while it is closed, and need no time.
     if (result === 'ok' && this.breaker.isClosedStill(charge - 1)) return;
-    this.#tellAll(this.breaker.record(charge - 1, result, time.now()));
+    this.tellAll(this.breaker.record(charge - 1, result, time.now()));
   }
 
   /** Why a newcomer need not even wait for its turn; undefined: it may. Most come while it is closed. */
@@ -65,7 +65,7 @@ export class CircuitCore implements Core<number> {
 
   /** The answer to an attempt that nobody has asked leave for. */
   recordVerdict(verdict: Verdict, now: number): void {
-    this.#tellAll(this.breaker.recordUnasked(this.#resultOf({ isSent: true, verdict }), now));
+    this.tellAll(this.breaker.recordUnasked(this.resultOf({ isSent: true, verdict }), now));
   }
 
   snapshot(now: number): CircuitSnapshot {
@@ -73,14 +73,14 @@ export class CircuitCore implements Core<number> {
   }
 
   /** A request that was cancelled, rejected for its rate or for what is in it says nothing. */
-  #resultOf({ isSent, verdict }: Pick<Ended, 'isSent' | 'verdict'>): CircuitResult {
+  private resultOf({ isSent, verdict }: Pick<Ended, 'isSent' | 'verdict'>): CircuitResult {
     if (!isSent || verdict === undefined) return 'ignored';
     if (verdict.kind === 'ok') return 'ok';
     if (verdict.outage !== undefined) return { fatal: verdict.outage };
     return this.#isFailure(verdict) ? 'failed' : 'ignored';
   }
 
-  #tellAll(facts: readonly CircuitFact[]): void {
+  private tellAll(facts: readonly CircuitFact[]): void {
     for (const fact of facts) this.#tell(fact);
   }
 }

@@ -87,17 +87,24 @@ export class Composite implements Core<Charges> {
 
   /** The longest wait that any part needs. Nobody is asked after one that has refused. */
   wait(demand: Demand, now: number): number {
-    let waitMs = this.#longer(this.#first, this.#first.core.wait(demand, now), 0);
+    let waitMs = 0;
+    const first = this.#first.core.wait(demand, now);
+    if (first !== 0) waitMs = this.longer(this.#first, first, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    waitMs = this.#longer(this.#second, this.#second.core.wait(demand, now), waitMs);
+    const second = this.#second.core.wait(demand, now);
+    if (second !== 0) waitMs = this.longer(this.#second, second, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    waitMs = this.#longer(this.#third, this.#third.core.wait(demand, now), waitMs);
+    const third = this.#third.core.wait(demand, now);
+    if (third !== 0) waitMs = this.longer(this.#third, third, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    waitMs = this.#longer(this.#fourth, this.#fourth.core.wait(demand, now), waitMs);
+    const fourth = this.#fourth.core.wait(demand, now);
+    if (fourth !== 0) waitMs = this.longer(this.#fourth, fourth, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    waitMs = this.#longer(this.#fifth, this.#fifth.core.wait(demand, now), waitMs);
+    const fifth = this.#fifth.core.wait(demand, now);
+    if (fifth !== 0) waitMs = this.longer(this.#fifth, fifth, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    return this.#longer(this.#sixth, this.#sixth.core.wait(demand, now), waitMs);
+    const sixth = this.#sixth.core.wait(demand, now);
+    return sixth === 0 ? waitMs : this.longer(this.#sixth, sixth, waitMs);
   }
 
   refusal(demand: Demand, now: number): Error {
@@ -132,7 +139,7 @@ export class Composite implements Core<Charges> {
   }
 
   /** The longer of a wait and what a part has answered, and who has bound. */
-  #longer({ core, kind }: Part, answer: number, waitMs: number): number {
+  private longer({ core, kind }: Part, answer: number, waitMs: number): number {
     if (answer === REFUSED) this.#refuser = core;
     else if (answer <= waitMs) return waitMs;
     this.binding = kind;

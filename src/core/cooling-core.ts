@@ -33,7 +33,7 @@ export class CoolingCore implements Core<number> {
   }
 
   advance(now: number): void {
-    this.#changed(this.cooling.advance(now));
+    this.changed(this.cooling.advance(now));
   }
 
   wait(): number {
@@ -48,19 +48,19 @@ export class CoolingCore implements Core<number> {
   /** Only a failure counts, and needs the time. */
   giveBack(charge: number, { isSent, verdict }: Ended, time: Time): void {
     if (!isSent || verdict === undefined || !this.#isFailure(verdict)) return;
-    this.#changed(this.cooling.failed(time.now(), charge - 1));
+    this.changed(this.cooling.failed(time.now(), charge - 1));
   }
 
   /** @param epoch the one in which the attempt was sent. Default: the present one */
   recordVerdict(verdict: Verdict, now: number, epoch?: number): void {
-    if (this.#isFailure(verdict)) this.#changed(this.cooling.failed(now, epoch));
+    if (this.#isFailure(verdict)) this.changed(this.cooling.failed(now, epoch));
   }
 
   snapshot(now: number): CoolingSnapshot {
     return this.cooling.snapshot(now);
   }
 
-  #changed(facts: readonly CoolingFact[]): void {
+  private changed(facts: readonly CoolingFact[]): void {
     if (facts.length === 0) return;
     this.#apply(this.cooling.limit);
     for (const fact of facts) this.#tell(fact);

@@ -76,7 +76,7 @@ export class Cooling {
       this.#coolingMs * checkNumber('ceilingResetFactor', ceilingResetFactor, 0);
     this.#ceiling = maxLimit;
     this.interval = interval;
-    this.#planStep(now);
+    this.planStep(now);
   }
 
   /** When `advance` will change something; Infinity: only a failure will. */
@@ -92,18 +92,18 @@ export class Cooling {
   failed(now: number, epoch = this.epoch): readonly CoolingFact[] {
     const facts = this.advance(now);
     if (epoch < this.epoch) return facts;
-    this.#failures = this.#failuresAt(now);
+    this.#failures = this.failuresAt(now);
     this.#failures.push(now);
     if (this.#ceiling < this.#maxLimit) this.#ceilingResetAt = now + this.#ceilingResetMs;
     if (this.#failures.length < this.#failureThreshold) return facts;
-    return [...facts, ...this.#decelerate(now)];
+    return [...facts, ...this.decelerate(now)];
   }
 
   /** Does what is due by now, each at its own time. */
   advance(now: number): readonly CoolingFact[] {
     const facts: CoolingFact[] = [];
     while (this.nextChangeAt <= now) {
-      facts.push(this.#stepAt <= this.#ceilingResetAt ? this.#step() : this.#liftCeiling());
+      facts.push(this.#stepAt <= this.#ceilingResetAt ? this.step() : this.liftCeiling());
     }
     return facts;
   }
@@ -116,7 +116,7 @@ export class Cooling {
       maxLimit: this.#maxLimit,
       ceiling: this.#ceiling,
       intervalMs: this.interval.ms,
-      failures: this.#failuresAt(now).length,
+      failures: this.failuresAt(now).length,
       nextChangeInMs: Math.max(0, this.nextChangeAt - now),
     };
   }
@@ -130,10 +130,10 @@ export class Cooling {
     this.#ceiling = moved(this.#ceiling);
     this.#maxLimit = maxLimit;
     if (this.#ceiling === maxLimit) this.#ceilingResetAt = Number.POSITIVE_INFINITY;
-    this.#planStep(now);
+    this.planStep(now);
   }
 
-  #decelerate(at: number): CoolingFact[] {
+  private decelerate(at: number): CoolingFact[] {
     const from = this.limit;
     this.limit = Math.max(1, Math.floor(from / 2));
     const intervalMs = this.interval.slower();
@@ -150,27 +150,27 @@ export class Cooling {
     ];
   }
 
-  #step(): CoolingFact {
+  private step(): CoolingFact {
     const at = this.#stepAt;
     const from = this.limit;
     this.limit = Math.min(this.#ceiling, from + 1);
     const intervalMs = this.interval.faster();
     this.#stepAt = Number.POSITIVE_INFINITY;
-    this.#planStep(at);
+    this.planStep(at);
     return { kind: 'reaccelerated', at, from, to: this.limit, intervalMs };
   }
 
-  #liftCeiling(): CoolingFact {
+  private liftCeiling(): CoolingFact {
     const at = this.#ceilingResetAt;
     const from = this.#ceiling;
     this.#ceiling = this.#maxLimit;
     this.#ceilingResetAt = Number.POSITIVE_INFINITY;
-    this.#planStep(at);
+    this.planStep(at);
     return { kind: 'ceilingReset', at, from, to: this.#ceiling };
   }
 
   /** Steps go on until there is none to make: a step already planned stays where it is. */
-  #planStep(from: number): void {
+  private planStep(from: number): void {
     if (this.limit >= this.#ceiling && !this.interval.isSlowed) {
       this.#stepAt = Number.POSITIVE_INFINITY;
       this.#state = 'running';
@@ -179,7 +179,7 @@ export class Cooling {
     }
   }
 
-  #failuresAt(now: number): number[] {
+  private failuresAt(now: number): number[] {
     return this.#failures.filter((at) => now - at < this.#failureWindowMs);
   }
 }

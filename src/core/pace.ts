@@ -50,7 +50,7 @@ export class Pace implements Core<number> {
   }
 
   wait(_demand: Demand, now: number): number {
-    return Math.max(0, this.#nextAt() - now);
+    return Math.max(0, this.nextAt() - now);
   }
 
   take(_demand: Demand, now: number): number {
@@ -67,7 +67,7 @@ export class Pace implements Core<number> {
       intervalMs: this.interval.ms,
       configuredIntervalMs: this.interval.minMs,
       maxIntervalMs: this.interval.maxMs,
-      nextInMs: Math.max(0, this.#nextAt() - now),
+      nextInMs: Math.max(0, this.nextAt() - now),
     };
   }
 
@@ -98,7 +98,7 @@ export class Pace implements Core<number> {
   }
 
   /** No getter: V8 goes through its runtime for a private one. */
-  #nextAt(): number {
+  private nextAt(): number {
     return this.#grantedAt + this.interval.ms * (1 + this.#jitter * this.#draw);
   }
 }

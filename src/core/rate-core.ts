@@ -8,25 +8,19 @@ import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
 /** What becomes of a request that does not fit a rate limit. */
 export type OnLimit = 'wait' | 'fail';
 
-const USUAL: readonly string[] = ['requests', 'tokens', 'bytes'];
+/** Limits whose costs are known of each request. */
+const USUAL = ['requests', 'tokens', 'bytes'] as const;
 
 /** Whether a request may have a cost of this name, be there such a limit or not. */
 export function isUsual(name: string): boolean {
-  return USUAL.includes(name);
+  return USUAL.some((usual) => usual === name);
 }
 
-/** What a request costs of a limit of this name, where nobody says otherwise. */
-function expectedOf(name: string, demand: Demand): number {
-  switch (name) {
-    case 'requests':
-      return 1;
-    case 'tokens':
-      return demand.tokens;
-    case 'bytes':
-      return demand.bytes;
-    default:
-      return 0;
-  }
+/** What a request costs of a limit, where nobody says otherwise: by its place in `USUAL`, as names are slow. */
+function expectedOf(usual: number, demand: Demand): number {
+  if (usual === 0) return 1;
+  if (usual === 1) return demand.tokens;
+  return usual === 2 ? demand.bytes : 0;
 }
 
 export interface RateCoreOptions {
@@ -45,6 +39,8 @@ export class RateCore implements Core<Reservation> {
   readonly limits: RateLimits;
   options: RateCoreOptions;
   readonly #tell: Tell;
+  /** The place of each limit in `USUAL`, or -1. */
+  readonly #usual: readonly number[];
   /** What the last that named no costs was expected to cost. */
   #expected: number[];
   /** The last that was asked for, and what it costs, or why it never passes. */
@@ -58,38 +54,39 @@ export class RateCore implements Core<Reservation> {
     this.limits = limits;
     this.options = options;
     this.#tell = tell;
+    this.#usual = limits.names.map((name) => USUAL.findIndex((usual) => usual === name));
     this.#expected = limits.names.map(() => 0);
   }
 
   wait(demand: Demand, now: number): number {
-    if (demand !== this.#demand) this.#appraise(demand);
+    if (demand !== this.#demand) this.appraise(demand);
     if (this.#error !== undefined) return REFUSED;
     const waitMs = this.limits.wait(this.#costs, now);
     if (waitMs === 0) return 0;
     const waits = this.options.onLimit === 'wait' && waitMs < Number.POSITIVE_INFINITY;
-    if (!this.#denied.has(demand)) this.#deny(demand, waits, now);
+    if (!this.#denied.has(demand)) this.deny(demand, waits, now);
     return waits ? waitMs : REFUSED;
   }
 
   /** Why no wait would be enough for a request; undefined: it would. */
   impossible(demand: Demand): Error | undefined {
-    if (demand.costs === undefined && this.#fits(demand)) return undefined;
-    this.#appraise(demand);
+    if (demand.costs === undefined && this.fits(demand)) return undefined;
+    this.appraise(demand);
     return this.#error;
   }
 
   refusal(demand: Demand, now: number): Error {
     // Whoever was told that it does not fit may have sent others here.
-    if (demand !== this.#demand) this.#appraise(demand);
+    if (demand !== this.#demand) this.appraise(demand);
     const error = this.#error ?? this.limits.refusal(this.#costs, now);
-    this.#forget(demand);
+    this.forget(demand);
     return error ?? new TypeError('no rate limit has refused this request');
   }
 
   take(demand: Demand, now: number): Reservation {
-    if (demand !== this.#demand) this.#appraise(demand);
+    if (demand !== this.#demand) this.appraise(demand);
     const reservation = this.limits.take(this.#costs, now);
-    this.#forget(demand);
+    this.forget(demand);
     return reservation;
   }
 
@@ -98,7 +95,7 @@ export class RateCore implements Core<Reservation> {
     const isFree = verdict?.kind === 'throttled' && this.options.refundRejected;
     if (!isSent || isFree) this.limits.refund(reservation, time.now());
     else if (usage !== undefined || !this.limits.conclude(reservation)) {
-      this.limits.settle(reservation, this.#known(usage), time.now());
+      this.limits.settle(reservation, this.known(usage), time.now());
     }
   }
 
@@ -107,22 +104,21 @@ export class RateCore implements Core<Reservation> {
   }
 
   /** Whether limits are large enough for what is expected: most requests cost no more than that. */
-  #fits(demand: Demand): boolean {
-    const { names } = this.limits;
-    for (let index = 0; index < names.length; index += 1) {
-      const amount = expectedOf(names[index] as string, demand);
-      if (!this.limits.holds(index, amount)) return false;
+  private fits(demand: Demand): boolean {
+    const usual = this.#usual;
+    for (let index = 0; index < usual.length; index += 1) {
+      if (!this.limits.holds(index, expectedOf(usual[index] as number, demand))) return false;
     }
     return true;
   }
 
-  #appraise(demand: Demand): void {
+  private appraise(demand: Demand): void {
     this.#demand = demand;
     this.#error = undefined;
     try {
       const { costs } = demand;
-      const expected = this.#expectedOf(demand);
-      const named = costs === undefined ? undefined : this.#named(costs);
+      const expected = this.expectedOf(demand);
+      const named = costs === undefined ? undefined : this.named(costs);
       this.#costs = this.limits.costsFrom(expected, named);
     } catch (error) {
       this.#error = error instanceof Error ? error : new TypeError(String(error));
@@ -130,12 +126,12 @@ export class RateCore implements Core<Reservation> {
   }
 
   /** The same array for requests that cost the same, one after the other. */
-  #expectedOf(demand: Demand): Costs {
-    const { names } = this.limits;
+  private expectedOf(demand: Demand): Costs {
+    const usual = this.#usual;
     const last = this.#expected;
     let expected = last;
-    for (let index = 0; index < names.length; index += 1) {
-      const amount = expectedOf(names[index] as string, demand);
+    for (let index = 0; index < usual.length; index += 1) {
+      const amount = expectedOf(usual[index] as number, demand);
       if (amount === expected[index]) continue;
       if (expected === last) expected = last.slice();
       expected[index] = amount;
@@ -144,7 +140,7 @@ export class RateCore implements Core<Reservation> {
     return expected;
   }
 
-  #deny(demand: Demand, waits: boolean, at: number): void {
+  private deny(demand: Demand, waits: boolean, at: number): void {
     this.#denied.add(demand);
     const why = this.limits.shortage(this.#costs, at);
     if (why === undefined || why.retryAfterMs === Number.POSITIVE_INFINITY) return;
@@ -153,13 +149,13 @@ export class RateCore implements Core<Reservation> {
   }
 
   /** Keeps nothing of a request that has passed: its next attempt is another matter. */
-  #forget(demand: Demand): void {
+  private forget(demand: Demand): void {
     if (this.#demand === demand) this.#demand = undefined;
     this.#denied.delete(demand);
   }
 
   /** Costs of limits of the usual names count for nothing where there is no such limit. */
-  #named(costs: Amounts): Amounts {
+  private named(costs: Amounts): Amounts {
     const { names } = this.limits;
     const isMeant = (name: string) =>
       names.includes(name) || !(this.options.ignoreUnknown || isUsual(name));
@@ -167,7 +163,7 @@ export class RateCore implements Core<Reservation> {
   }
 
   /** What was recorded for limits that are not there says nothing here. */
-  #known(usage: Amounts | undefined): Amounts | undefined {
+  private known(usage: Amounts | undefined): Amounts | undefined {
     if (usage === undefined) return undefined;
     const { names } = this.limits;
     return Object.fromEntries(Object.entries(usage).filter(([name]) => names.includes(name)));

@@ -49,7 +49,7 @@ export class Fifo<Item, Owner> {
 
   push(item: Item, owner: Owner, since: number): void {
     let last = this.#last;
-    if (last.tail === last.items.length) last = this.#extend();
+    if (last.tail === last.items.length) last = this.extend();
     last.items[last.tail] = item;
     last.owners[last.tail] = owner;
     last.since[last.tail] = since;
@@ -106,10 +106,10 @@ export class Fifo<Item, Owner> {
   /** So many of those that wait have died since the last call. More than wait cannot have. */
   bury(count: number): void {
     this.#dead = Math.min(this.#dead + count, this.#count);
-    if (this.#dead > LEAST && this.#dead > this.length) this.#sweep();
+    if (this.#dead > LEAST && this.#dead > this.length) this.sweepDead();
   }
 
-  #extend(): Segment<Item, Owner> {
+  private extend(): Segment<Item, Owner> {
     const room = Math.min(MOST, this.#last.items.length * 2);
     const next = this.#spare?.items.length === room ? this.#spare : new Segment<Item, Owner>(room);
     this.#spare = undefined;
@@ -119,7 +119,7 @@ export class Fifo<Item, Owner> {
   }
 
   /** Keeps the living alone. */
-  #sweep(): void {
+  private sweepDead(): void {
     let old: Segment<Item, Owner> | undefined = this.#first;
     this.#first = new Segment(FIRST);
     this.#last = this.#first;

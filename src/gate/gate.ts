@@ -99,21 +99,21 @@ export class Gate<C extends Core = Core> implements Lender {
    * @returns true: it has passed, or was refused. False: it waits, and `receiver` will be told.
    */
   enter(ticket: Ticket, receiver: Receiver): boolean {
-    if (this.#isTurnedAway(ticket)) return true;
+    if (this.isTurnedAway(ticket)) return true;
     // Clocks are slow: whoever let the ticket pass in this turn has just read it.
     const now = Number.isNaN(ticket.readAt) ? this.#clock.now() : ticket.readAt;
-    if (this.#isFree() && this.#try(ticket, now)) return true;
-    return this.#wait(ticket, receiver, now) !== undefined;
+    if (this.isFree() && this.try(ticket, now)) return true;
+    return this.wait(ticket, receiver, now) !== undefined;
   }
 
   /** The same for one that will not wait. @returns whether it has passed; if not, nothing is done */
   tryEnter(ticket: Ticket): boolean {
-    if (this.#isTurnedAway(ticket) || !this.#isFree()) return false;
+    if (this.isTurnedAway(ticket) || !this.isFree()) return false;
     const now = this.#clock.now();
-    const wait = this.#ask(ticket, now);
-    if (wait === 0) this.#admit(ticket, now);
-    else if (wait === REFUSED) this.#refuse(ticket, now);
-    this.#leaveTo(now);
+    const wait = this.ask(ticket, now);
+    if (wait === 0) this.admit(ticket, now);
+    else if (wait === REFUSED) this.refuse(ticket, now);
+    this.leaveTo(now);
     return wait === 0;
   }
 
@@ -125,13 +125,13 @@ export class Gate<C extends Core = Core> implements Lender {
   enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
     const now = this.#clock.now();
     const error = this.#door?.turnsAway();
-    if (error === undefined && !this.#isFree()) return this.#wait(item, receiver, now);
+    if (error === undefined && !this.isFree()) return this.wait(item, receiver, now);
     const ticket = receiver.ticketOf?.(item, now);
     if (error !== undefined) ticket?.refuse(error);
     if (ticket === undefined || ticket.refusal !== undefined) return ticket;
     // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
-    if (this.#isFree() && this.#try(ticket, now)) return ticket;
-    return this.#wait(ticket, receiver, now);
+    if (this.isFree() && this.try(ticket, now)) return ticket;
+    return this.wait(ticket, receiver, now);
   }
 
   giveBack(charge: unknown, ticket: Ticket): void {
@@ -166,9 +166,9 @@ export class Gate<C extends Core = Core> implements Lender {
     }
     this.#draining = true;
     try {
-      while (this.#queue.seek() || this.#noneWaits()) {
+      while (this.#queue.seek() || this.noneWaits()) {
         this.#busy = true;
-        const ticket = this.#head();
+        const ticket = this.head();
         if (ticket === undefined) continue;
         if (
           this.core.isFull &&
@@ -181,10 +181,10 @@ export class Gate<C extends Core = Core> implements Lender {
         }
         const now = this.#clock.now();
         if (ticket.refusal !== undefined) {
-          this.#pass(ticket, now, ticket.refusal);
+          this.pass(ticket, now, ticket.refusal);
           continue;
         }
-        const wait = ticket.outcome === undefined ? this.#ask(ticket, now) : 0;
+        const wait = ticket.outcome === undefined ? this.ask(ticket, now) : 0;
         if (wait > 0) {
           // Gone while the core was asked: it is no longer the head.
           if (isDead(ticket, this.#queue.owner)) {
@@ -198,7 +198,7 @@ export class Gate<C extends Core = Core> implements Lender {
           if (this.#hasOrder && this.#queue.seek() && this.#queue.item !== ticket) continue;
           return;
         }
-        this.#pass(ticket, now, wait === REFUSED ? this.#refusalOf(ticket, now) : undefined);
+        this.pass(ticket, now, wait === REFUSED ? this.refusalOf(ticket, now) : undefined);
       }
     } finally {
       this.#busy = false;
@@ -207,7 +207,7 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   /** The ticket of the head, made now if it has none. Undefined: the head could not be had. */
-  #head(): Ticket | undefined {
+  private head(): Ticket | undefined {
     const { item, owner, since } = this.#queue;
     if (item instanceof Ticket) return item;
     try {
@@ -221,14 +221,14 @@ export class Gate<C extends Core = Core> implements Lender {
     }
   }
 
-  #pass(ticket: Ticket, now: number, refusal: Error | undefined): void {
+  private pass(ticket: Ticket, now: number, refusal: Error | undefined): void {
     const { owner, since } = this.#queue;
     const rounds = 1 + ticket.rounds;
     ticket.rounds = 0;
     if (ticket.outcome === undefined) {
       const { waitKind } = this;
       const waitMs = Math.max(0, now - since);
-      if (refusal === undefined) this.#admit(ticket, now);
+      if (refusal === undefined) this.admit(ticket, now);
       ticket.waited(waitKind, waitMs, rounds);
       this.#probe?.admitted?.(ticket, waitKind, waitMs, rounds);
       this.listener?.waited(waitKind, waitMs, rounds);
@@ -243,12 +243,12 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   /** Whether nobody is before a newcomer. No getter: V8 goes through its runtime for a private one. */
-  #isFree(): boolean {
+  private isFree(): boolean {
     return !this.#draining && !this.#asking && !this.#queue.seek();
   }
 
   /** A refused request passes for nothing; a newcomer may be refused before it waits. */
-  #isTurnedAway(ticket: Ticket): boolean {
+  private isTurnedAway(ticket: Ticket): boolean {
     if (this.#door !== undefined && ticket.attempts === 0) {
       const error = this.#door.turnsAway();
       if (error !== undefined) ticket.refuse(error);
@@ -257,7 +257,7 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   /** Asks again where something was given back meanwhile. */
-  #ask(ticket: Ticket, now: number): number {
+  private ask(ticket: Ticket, now: number): number {
     this.#asking = true;
     let again = false;
     try {
@@ -276,46 +276,46 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   /** Lets a newcomer pass, if it may. */
-  #try(ticket: Ticket, now: number): boolean {
-    const wait = this.#ask(ticket, now);
+  private try(ticket: Ticket, now: number): boolean {
+    const wait = this.ask(ticket, now);
     if (wait > 0) {
       // Others may have come while the core was asked: they are before this one, and not asked yet.
       this.#waker.set(this.#queue.length === 0 ? wait : 0, now);
       return false;
     }
-    this.#admitOrRefuse(ticket, now, wait);
-    this.#leaveTo(now);
+    this.admitOrRefuse(ticket, now, wait);
+    this.leaveTo(now);
     return true;
   }
 
   /** A newcomer is done with: others may have come while the core was asked, and not been asked yet. */
-  #leaveTo(now: number): void {
+  private leaveTo(now: number): void {
     if (this.#queue.length > 0) this.#waker.set(0, now);
     else if (this.#mindsIdle) this.core.idle?.();
   }
 
   /** @returns its ticket, if it was refused after all, or is so urgent that it has passed */
-  #wait(item: unknown, receiver: Receiver, now: number): Ticket | undefined {
+  private wait(item: unknown, receiver: Receiver, now: number): Ticket | undefined {
     const room = this.#room;
     const ticket = item instanceof Ticket ? item : undefined;
     if (ticket !== undefined && room !== undefined) {
       const { dropped } = room;
       if (!room.admits(ticket, receiver, this.#queue, this.#busy)) {
-        if (this.#queue.length === 0) this.#noneWaits();
+        if (this.#queue.length === 0) this.noneWaits();
         return ticket;
       }
       if (room.dropped !== dropped) {
         // The head has gone: the next may need less than that, and the newcomer too.
         this.drain();
-        if (this.#isFree() && this.#try(ticket, now)) return ticket;
+        if (this.isFree() && this.try(ticket, now)) return ticket;
       }
     }
     this.#queue.push(item, receiver, now);
-    const urgent = this.#hasOrder ? this.#tryUrgent(item, now) : undefined;
+    const urgent = this.#hasOrder ? this.tryUrgent(item, now) : undefined;
     if (urgent !== undefined) return urgent;
     if (ticket !== undefined) {
       this.#timeouts?.wait(ticket, this, receiver);
-      if (this.#probe !== undefined) this.#tellQueued(ticket, this.#probe, now);
+      if (this.#probe !== undefined) this.tellQueued(ticket, this.#probe, now);
     }
     // Gone while others were asked or told: it has not counted this request among those that left.
     if (receiver.gone) this.left(1);
@@ -323,7 +323,7 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   /** Meanwhile it neither passes nor is given up: its receiver does not know yet that it waits. */
-  #tellQueued(ticket: Ticket, probe: Probe, now: number): void {
+  private tellQueued(ticket: Ticket, probe: Probe, now: number): void {
     const { length } = this.#queue;
     const wasDraining = this.#draining;
     const wasBusy = this.#busy;
@@ -341,21 +341,21 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   /** A newcomer that has become the head of those that wait need not wait for them. */
-  #tryUrgent(item: unknown, now: number): Ticket | undefined {
+  private tryUrgent(item: unknown, now: number): Ticket | undefined {
     if (this.#draining || this.#asking || !this.#queue.seek() || this.#queue.item !== item) {
       return undefined;
     }
     this.#draining = true;
     this.#busy = true;
     try {
-      const ticket = this.#head();
+      const ticket = this.head();
       if (ticket === undefined) return undefined;
       if (ticket.refusal !== undefined) {
         this.#queue.shift();
         return ticket;
       }
       const others = this.#queue.length - 1;
-      const wait = this.#ask(ticket, now);
+      const wait = this.ask(ticket, now);
       if (wait > 0 || isDead(ticket, this.#queue.owner)) {
         this.#waker.set(this.#queue.length - 1 === others && wait > 0 ? wait : 0, now);
         return undefined;
@@ -363,8 +363,8 @@ export class Gate<C extends Core = Core> implements Lender {
       // Its receiver does not count it among those that wait yet.
       this.#queue.shift();
       this.#busy = false;
-      this.#admitOrRefuse(ticket, now, wait);
-      if (this.#queue.length === 0) this.#noneWaits();
+      this.admitOrRefuse(ticket, now, wait);
+      if (this.#queue.length === 0) this.noneWaits();
       else this.core.overtaken?.();
       // Whoever came or was let go meanwhile was left to us.
       if (this.#missed || this.#queue.length !== others) this.#waker.set(0, now);
@@ -376,30 +376,30 @@ export class Gate<C extends Core = Core> implements Lender {
   }
 
   /** Lets a newcomer pass that need not wait, or never may. */
-  #admitOrRefuse(ticket: Ticket, now: number, wait: number): void {
-    if (wait === REFUSED) this.#refuse(ticket, now);
-    else this.#admit(ticket, now);
+  private admitOrRefuse(ticket: Ticket, now: number, wait: number): void {
+    if (wait === REFUSED) this.refuse(ticket, now);
+    else this.admit(ticket, now);
     this.#probe?.admitted?.(ticket, this.kind, 0, 0);
   }
 
   /** @returns whether somebody has come meanwhile: sent by one whom the core has let pass elsewhere */
-  #noneWaits(): boolean {
+  private noneWaits(): boolean {
     this.#waker.cancel();
     if (!this.#mindsIdle) return false;
     this.core.idle?.();
     return this.#queue.seek();
   }
 
-  #refuse(ticket: Ticket, now: number): void {
-    const error = this.#refusalOf(ticket, now);
+  private refuse(ticket: Ticket, now: number): void {
+    const error = this.refusalOf(ticket, now);
     if (error !== undefined) ticket.refuse(error);
   }
 
-  #refusalOf(ticket: Ticket, now: number): Error | undefined {
+  private refusalOf(ticket: Ticket, now: number): Error | undefined {
     return this.core.refusal?.(ticket, now);
   }
 
-  #admit(ticket: Ticket, now: number): void {
+  private admit(ticket: Ticket, now: number): void {
     ticket.readAt = now;
     const charge = this.core.take(ticket, now);
     if (charge !== 0) ticket.lend(this, charge);

@@ -3,6 +3,16 @@ import type { Clock, Timer } from '../model/clock.ts';
 /** The longest delay that Node's timers take; a longer one would fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
+const real = { performance, setTimeout };
+
+/**
+ * Node makes it slow to look `performance` up. So that is done only where fake timers stand in for
+ * the real ones: they replace `setTimeout` too, or waiting would never end.
+ */
+function nowMs(): number {
+  return (setTimeout === real.setTimeout ? real.performance : performance).now();
+}
+
 class SystemTimer implements Timer {
   readonly #callback: () => void;
   readonly #at: number;
@@ -21,20 +31,20 @@ class SystemTimer implements Timer {
   }
 
   #arm(): void {
-    const leftMs = Math.max(0, Math.ceil(this.#at - performance.now()));
+    const leftMs = Math.max(0, Math.ceil(this.#at - nowMs()));
     this.#timeout = setTimeout(() => this.#fire(), Math.min(leftMs, LONGEST_DELAY_MS));
     if (!this.#keepAlive) this.#timeout.unref();
   }
 
   #fire(): void {
-    if (performance.now() < this.#at) this.#arm();
+    if (nowMs() < this.#at) this.#arm();
     else this.#callback();
   }
 }
 
 /** Real time: `performance.now()` and Node's timers, of any length. */
 export const systemClock: Clock = {
-  now: () => performance.now(),
+  now: nowMs,
   setTimer: (callback, delayMs, keepAlive = true) =>
-    new SystemTimer(callback, performance.now() + delayMs, keepAlive),
+    new SystemTimer(callback, nowMs() + delayMs, keepAlive),
 };

@@ -3,7 +3,8 @@ import type { AttemptContext } from '../operators/attempt-context.ts';
 import { endOf } from '../operators/departure.ts';
 import type { Deck, Dispatcher } from '../operators/dispatcher.ts';
 import { Flight } from '../operators/flight.ts';
-import { type Route, type Said, Walk } from './walk.ts';
+import type { Said } from './said.ts';
+import { type Route, type SignalTrail, Walk } from './walk.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
@@ -20,19 +21,10 @@ export interface CallRoute<R, T = Task<R>> extends Route {
 export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements Deck<T, R> {
   /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
   #resolve: (value: R | Promise<never>) => void;
-  /**
-   * Where it can be aborted, and until it has landed: a call that has waited long is in the old
-   * generation of the garbage collector, which minds each young thing that is known there.
-   */
-  #flight: Flight<T, R> | undefined = undefined;
+  protected trail: SignalTrail<T> | undefined = undefined;
 
-  constructor(
-    ticket: Ticket<T> | undefined,
-    route: CallRoute<R, T>,
-    resolve: (value: R | Promise<never>) => void,
-    said?: Said,
-  ) {
-    super(ticket, route, said);
+  constructor(route: CallRoute<R, T>, resolve: (value: R | Promise<never>) => void, said: Said) {
+    super(route, said);
     this.#resolve = resolve;
   }
 
@@ -44,27 +36,31 @@ export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements De
   }
 
   landed(flight: Flight<T, R>): void {
-    this.#flight = undefined;
-    this.end();
+    this.land();
     flight.ticket.settle('ok');
   }
 
   crashed(flight: Flight<T, R>, error: unknown): void {
-    this.#flight = undefined;
-    this.end();
+    this.land();
     this.#resolve(rejected(error));
     flight.ticket.settle(endOf(flight.ticket, 'failed'));
   }
 
   protected arrived(ticket: Ticket<T>): void {
     const flight = new Flight(ticket, this.route.dispatcher, this);
-    if (this.isAbortable) this.#flight = flight;
+    if (this.trail !== undefined) this.trail.flight = flight;
     flight.send();
+  }
+
+  private land(): void {
+    if (this.trail === undefined) return;
+    this.trail.flight = undefined;
+    this.end();
   }
 
   protected failed(reason: unknown): void {
     this.#resolve(rejected(reason));
-    this.#flight?.cancel(reason);
+    this.trail?.flight?.cancel(reason);
   }
 }
 

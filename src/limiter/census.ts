@@ -86,7 +86,7 @@ export class Census implements Attendance {
 
   /** Emits as requests end: at each milestone, at the end, and else once a second at the most. */
   get reports(): Subject<LimiterProgress> {
-    this.#measure();
+    this.measure();
     return this.#reports;
   }
 
@@ -101,8 +101,8 @@ export class Census implements Attendance {
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.#present -= 1;
     this.#counts[outcome] += 1;
-    if (this.#progress !== undefined) this.#record(this.#progress, ticket, outcome);
-    if (this.#onEmpty.length > 0 && this.#present === 0) this.#lookIfEmpty();
+    if (this.#progress !== undefined) this.record(this.#progress, ticket, outcome);
+    if (this.#onEmpty.length > 0 && this.#present === 0) this.lookIfEmpty();
   }
 
   abandoned(count: number): void {
@@ -114,36 +114,36 @@ export class Census implements Attendance {
     this.#counts[outcome] += 1;
     const now = this.#clock.now();
     if (this.#progress !== undefined) {
-      this.#reached(this.#progress.record(outcome, durationMs, now), now);
+      this.reached(this.#progress.record(outcome, durationMs, now), now);
     }
   }
 
   /** Nobody will come any more: reports what was not reported yet. */
   end(): void {
-    if (this.#isReportDue && this.#reports.observed) this.#report(this.#clock.now());
+    if (this.#isReportDue && this.#reports.observed) this.report(this.#clock.now());
   }
 
   /** Calls back when nobody is there any more; at once if nobody is. */
   whenEmpty(callback: () => void): void {
     this.#onEmpty.push(callback);
-    if (this.#present === 0) this.#lookIfEmpty();
+    if (this.#present === 0) this.lookIfEmpty();
   }
 
   setTotal(total: number | undefined): void {
-    const progress = this.#measure();
+    const progress = this.measure();
     this.#total = total;
-    this.#reached(progress.setTotal(total), this.#clock.now());
+    this.reached(progress.setTotal(total), this.#clock.now());
   }
 
   /** @param least how many requests are worked on at once, at least */
   progress(milestone?: number, least = 0): LimiterProgress {
     const { inFlight, binding } = this.#limiter;
     const parallelism = Math.max(least, inFlight);
-    const snapshot = this.#measure().snapshot(this.#clock.now(), parallelism);
+    const snapshot = this.measure().snapshot(this.#clock.now(), parallelism);
     return { ...snapshot, binding, milestone };
   }
 
-  #measure(): Progress {
+  private measure(): Progress {
     if (this.#progress === undefined) {
       const { ok, failed, rejected } = this.#counts;
       const ended = { completed: ok, failed: failed + rejected };
@@ -153,26 +153,26 @@ export class Census implements Attendance {
   }
 
   /** Only what was sent tells how long requests take: from the slot to the end. */
-  #record(progress: Progress, ticket: Ticket, outcome: SettleOutcome): void {
+  private record(progress: Progress, ticket: Ticket, outcome: SettleOutcome): void {
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
     const now = this.#clock.now();
     const inSlotMs = now - ticket.arrivedAt - ticket.waitedFor('concurrency');
     const durationMs = ticket.attempts > 0 ? Math.max(0, inSlotMs) : undefined;
-    this.#reached(progress.record(outcome === 'ok' ? 'ok' : 'failed', durationMs, now), now);
+    this.reached(progress.record(outcome === 'ok' ? 'ok' : 'failed', durationMs, now), now);
   }
 
-  #reached(milestones: readonly number[], now: number): void {
+  private reached(milestones: readonly number[], now: number): void {
     for (const percent of milestones) {
       this.#onMilestone(percent);
-      if (this.#reports.observed) this.#report(now, percent);
+      if (this.#reports.observed) this.report(now, percent);
     }
     if (!this.#reports.observed) return;
-    if (now - this.#reportedAt >= REPORT_MS) this.#report(now);
+    if (now - this.#reportedAt >= REPORT_MS) this.report(now);
     else this.#isReportDue = milestones.length === 0;
   }
 
   /** Of those in flight one has just ended; whoever sends one after the other has none left. */
-  #report(now: number, milestone?: number): void {
+  private report(now: number, milestone?: number): void {
     this.#reportedAt = now;
     this.#isReportDue = false;
     this.#reports.next(this.progress(milestone, 1));
@@ -182,16 +182,16 @@ export class Census implements Attendance {
    * A request may end in the turn in which it began, while those behind it wait without a ticket. At
    * the end of that turn they have tickets, or have gone.
    */
-  #lookIfEmpty(): void {
-    if (this.isEmpty) this.#tellEmpty();
+  private lookIfEmpty(): void {
+    if (this.isEmpty) this.tellEmpty();
     else {
       queueMicrotask(() => {
-        if (this.isEmpty) this.#tellEmpty();
+        if (this.isEmpty) this.tellEmpty();
       });
     }
   }
 
-  #tellEmpty(): void {
+  private tellEmpty(): void {
     const callbacks = this.#onEmpty;
     this.#onEmpty = [];
     for (const callback of callbacks) callback();

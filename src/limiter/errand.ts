@@ -6,13 +6,15 @@ import type { Ticket } from '../model/ticket.ts';
 import type { Departure } from '../operators/departure.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import type { Slot } from '../operators/in-order.ts';
-import { Walk } from './walk.ts';
+import { type Trail, Walk } from './walk.ts';
 import type { Way } from './way.ts';
 
 /** A request of a stream on its way through the gates of its key. */
-class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>> {
+class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>, Trail<T> {
   before: Errand<T, R> | undefined = undefined;
   after: Errand<T, R> | undefined = undefined;
+  isGone = false;
+  ticket: Trail<T>['ticket'] = undefined;
   /** Its place in the order of results, if they are ordered. */
   readonly slot: Slot<R | Outcome<T, R>> | undefined;
   readonly #index: number;
@@ -24,18 +26,23 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>> 
     slot: Slot<R | Outcome<T, R>> | undefined,
     fork: Fork<T, R>,
   ) {
-    super(undefined, way);
+    super(way);
     this.#index = index;
     this.slot = slot;
     this.#fork = fork;
+  }
+
+  /** The end of its stream aborts it. */
+  protected get trail(): Trail<T> {
+    return this;
   }
 
   /** Makes the ticket at once where somebody minds who waits. */
   begin(arrival: T): void {
     const { intake, first } = this.route;
     const needsTicket = intake.needsTickets || first.needsTickets;
-    if (needsTicket && this.ticketOf(arrival, intake.clock.now()) === undefined) return;
-    this.start(arrival);
+    const ticket = needsTicket ? this.ticketOf(arrival, intake.clock.now()) : undefined;
+    if (ticket !== undefined || !needsTicket) this.start(arrival, ticket);
   }
 
   /** An estimator that fails errors the stream, and so aborts this one too. */

@@ -5,7 +5,8 @@ import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import { verdictOn } from '../operators/verdict.ts';
-import { type Route, type Said, Walk } from './walk.ts';
+import type { Said } from './said.ts';
+import { type Route, type SignalTrail, Walk } from './walk.ts';
 
 /** What a lease needs to tell how its request ended. */
 export type LeaseTerms = Pick<Dispatcher<never, unknown>, 'feedback' | 'classify' | 'probe'>;
@@ -122,14 +123,15 @@ export class Acquisition extends Walk<undefined, LeaseRoute> {
   readonly #resolve: (lease: Lease) => void;
   readonly #reject: (reason: unknown) => void;
 
+  protected trail: SignalTrail<undefined> | undefined = undefined;
+
   constructor(
-    ticket: Ticket<undefined> | undefined,
     route: LeaseRoute,
     resolve: (lease: Lease) => void,
     reject: (reason: unknown) => void,
-    said?: Said,
+    said: Said,
   ) {
-    super(ticket, route, said);
+    super(route, said);
     this.#resolve = resolve;
     this.#reject = reject;
   }

@@ -38,6 +38,7 @@ import {
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
+import { NOTHING_SAID, type Said, saidIn } from './said.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 import { Way } from './way.ts';
 
@@ -74,6 +75,9 @@ export class Limiter {
   readonly #engine: Engine;
   /** The way of a promise user. */
   readonly #way: Way<Task<unknown>, unknown, unknown>;
+  #lastSaid = NOTHING_SAID;
+  /** What was found to be possible; its gate asks again. */
+  #possible = NOTHING_SAID;
 
   /**
    * @internal
@@ -170,9 +174,12 @@ export class Limiter {
   }
 
   #call<R, T>(task: T, route: CallRoute<R, T>, options: AcquireOptions | undefined): Promise<R> {
-    const ticket = this.#ticketOf(task, options);
+    const said = this.#saidIn(task, options);
+    const ticket = this.#ticketOf(task, said);
     const { promise, resolve } = deferred<R>();
-    new Call(ticket, route, resolve, options).start(task, options?.signal);
+    const call = new Call(route, resolve, said);
+    ticket?.take(call);
+    call.start(task, ticket, options?.signal);
     return promise;
   }
 
@@ -206,10 +213,12 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
-    const ticket = this.#ticketOf(undefined, options);
+    const said = this.#saidIn(undefined, options);
+    const ticket = this.#ticketOf(undefined, said);
     return new Promise((resolve, reject) => {
-      const { signal } = options ?? {};
-      new Acquisition(ticket, this.#way, resolve, reject, options).start(undefined, signal);
+      const acquisition = new Acquisition(this.#way, resolve, reject, said);
+      ticket?.take(acquisition);
+      acquisition.start(undefined, ticket, options?.signal);
     });
   }
 
@@ -219,10 +228,10 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   tryAcquire(options: Omit<AcquireOptions, 'signal'> = {}): Lease | undefined {
-    const ticket = this.#ticketOf(undefined, options, true);
+    const ticket = this.#ticketNow(undefined, this.#saidIn(undefined, options));
     ticket.take(this);
-    const { first, rest, dispatcher } = this.#way;
-    const passed = first.tryEnter(ticket) && rest.every((gate) => gate.tryEnter(ticket));
+    const { gates, dispatcher } = this.#way;
+    const passed = gates.every((gate) => gate.tryEnter(ticket));
     if (passed) return leaseOf(ticket, dispatcher);
     const { refusal } = ticket;
     const isPassing =
@@ -282,6 +291,7 @@ export class Limiter {
    */
   configure(changes: Changes): void {
     configure(changes, this.#engine);
+    this.#possible = NOTHING_SAID;
   }
 
   /**
@@ -321,23 +331,28 @@ export class Limiter {
     return new Way(new Intake(around, options), gates, this.#engine.dispatcherOf(project));
   }
 
+  /** @throws RangeError or TypeError that names a wrong option */
+  #saidIn(value: unknown, options: AcquireOptions | undefined): Said {
+    if (options === undefined) return NOTHING_SAID;
+    checkAcquireOptions(options);
+    const { intake } = this.#way;
+    this.#lastSaid = saidIn(options, (bytes) => intake.tokensOf(value, bytes), this.#lastSaid);
+    return this.#lastSaid;
+  }
+
   /** Undefined: it can be sent, and nobody minds who waits; its ticket can wait. */
-  #ticketOf<T>(value: T, options: AcquireOptions | undefined): Ticket<T> | undefined;
-  #ticketOf<T>(value: T, options: AcquireOptions | undefined, isNeeded: true): Ticket<T>;
-  #ticketOf<T>(
-    value: T,
-    options: AcquireOptions | undefined,
-    isNeeded = false,
-  ): Ticket<T> | undefined {
-    const { intake, first } = this.#way;
-    const said = options ?? {};
-    if (options !== undefined) checkAcquireOptions(options);
-    const isLate = !isNeeded && !first.needsTickets;
-    if (isLate && options === undefined) return undefined;
-    const { bytes = 0, tokens = intake.tokensOf(value, bytes), costs } = said;
-    if (isLate && this.#engine.refusal({ bytes, tokens, costs }) === undefined) return undefined;
-    const now = intake.clock.now();
-    return intake.ticket(value, Math.ceil(bytes), Math.ceil(tokens), now, said);
+  #ticketOf<T>(value: T, said: Said): Ticket<T> | undefined {
+    if (this.#way.first.needsTickets) return this.#ticketNow(value, said);
+    if (said !== this.#possible && said !== NOTHING_SAID) {
+      if (this.#engine.refusal(said) !== undefined) return this.#ticketNow(value, said);
+      this.#possible = said;
+    }
+    return undefined;
+  }
+
+  #ticketNow<T>(value: T, said: Said): Ticket<T> {
+    const { intake } = this.#way;
+    return intake.ticket(value, said.bytes, said.tokens, intake.clock.now(), said);
   }
 }
 

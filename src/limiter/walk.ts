@@ -1,52 +1,72 @@
 import type { Gate } from '../gate/gate.ts';
-import { type Receiver, Ticket } from '../model/ticket.ts';
+import type { Receiver, Ticket } from '../model/ticket.ts';
 import type { Intake } from '../operators/intake.ts';
-import type { AcquireOptions } from './limiter-options.ts';
 import { type Abortable, Listening } from './listening.ts';
+import { NOTHING_SAID, type Said } from './said.ts';
 
 /** Where the requests of one limiter get their tickets, and the gates that they pass. */
 export interface Route<T = unknown> {
   readonly intake: Pick<Intake<T>, 'ticket' | 'abandoned'>;
-  readonly first: Gate;
-  readonly rest: readonly Gate[];
+  /** At least one. */
+  readonly gates: readonly Gate[];
 }
-
-/** What a promise user has said of a request. */
-export type Said = Pick<AcquireOptions, 'bytes' | 'tokens' | 'priority' | 'costs'>;
-
-/** A request of which nothing is said has no size. */
-const NOTHING: Said = { bytes: 0, tokens: 0 };
 
 /** To make its ticket may abort the request, which is counted by then. */
 const IN_THE_MAKING = 'in the making';
 
+/** What an abort has to know of a request. */
+export interface Trail<T> {
+  isGone: boolean;
+  ticket: Ticket<T> | typeof IN_THE_MAKING | undefined;
+  /** To the signal that may abort it, until it has ended. */
+  listening?: Listening | undefined;
+}
+
+/** Of a request that a signal may abort. */
+export class SignalTrail<T> implements Trail<T> {
+  isGone = false;
+  ticket: Trail<T>['ticket'];
+  listening: Listening | undefined = undefined;
+  /** What sends the request, once it is sent. */
+  flight: { cancel(reason: unknown): void } | undefined = undefined;
+
+  constructor(ticket: Ticket<T> | undefined) {
+    this.ticket = ticket;
+  }
+}
+
+/** The request does not wait. */
+const NOWHERE = -1;
+
 /**
  * A request of a promise user on its way through the gates, one after the other. An abort takes it
  * out of the queue where it waits.
+ *
+ * Whoever waits long is in the old generation of the garbage collector, which minds each young thing
+ * that is known there: only one that can be aborted knows its ticket.
  */
 export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver, Abortable {
-  gone = false;
   protected readonly route: R;
   readonly #said: Said;
-  #ticket: Ticket<T> | typeof IN_THE_MAKING | undefined;
-  /** The gate where the request waits; undefined while it does not. */
-  #waitsAt: Gate | undefined = undefined;
-  #listening: Listening | undefined = undefined;
+  /** The place of the gate where the request waits. */
+  #waitsAt = NOWHERE;
 
-  /**
-   * @param ticket undefined: one is made when the request's turn comes
-   * @param said what is known of the request then; checked
-   */
-  constructor(ticket: Ticket<T> | undefined, route: R, said: Said = NOTHING) {
-    this.#ticket = ticket;
-    this.#said = said;
+  /** @param said of a request whose ticket is made when its turn comes: it can be sent, by that */
+  constructor(route: R, said: Said = NOTHING_SAID) {
     this.route = route;
-    ticket?.take(this);
+    this.#said = said;
+  }
+
+  /** Undefined: nobody can abort it. */
+  protected abstract trail: Trail<T> | undefined;
+
+  get gone(): boolean {
+    return this.trail?.isGone === true;
   }
 
   /** For queues where it waits without a ticket. */
   get priority(): number {
-    return this.#said.priority ?? 0;
+    return this.#said.priority;
   }
 
   /** All gates are behind the request. */
@@ -55,30 +75,41 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   /** The user has aborted, while the request waited or later, or a limit has refused the request. */
   protected abstract failed(reason: unknown): void;
 
-  /** @param value the request itself, where it has no ticket yet */
-  start(value: T, signal?: AbortSignal): void {
-    const ticket = this.#ticket;
-    if (signal?.aborted) {
-      if (ticket === undefined) this.route.intake.abandoned(1);
-      this.abort(signal.reason);
-      return;
-    }
-    if (signal !== undefined) this.#listening = new Listening(signal, this);
-    const { first } = this.route;
-    if (ticket instanceof Ticket) {
+  /**
+   * @param value the request itself, where it has no ticket yet
+   * @param ticket taken over; undefined: one is made when the request's turn comes
+   */
+  start(value: T, ticket: Ticket<T> | undefined, signal?: AbortSignal): void {
+    if (signal !== undefined && !this.heed(signal, ticket)) return;
+    const first = this.route.gates[0] as Gate;
+    if (ticket !== undefined) {
       if (first.enter(ticket, this)) this.admitted(ticket);
-      else this.#waitsAt = first;
+      else this.#waitsAt = 0;
     } else {
       const passed = first.enterLater(value, this);
-      if (passed === undefined) this.#waitsAt = this.gone ? undefined : first;
-      else this.admitted(passed as Ticket<T>);
+      if (passed !== undefined) this.admitted(passed as Ticket<T>);
+      else if (!this.gone) this.#waitsAt = 0;
     }
   }
 
+  /** @returns whether the request may go */
+  private heed(signal: AbortSignal, ticket: Ticket<T> | undefined): boolean {
+    const trail = new SignalTrail(ticket);
+    this.trail = trail;
+    if (signal.aborted) {
+      if (ticket === undefined) this.route.intake.abandoned(1);
+      this.abort(signal.reason);
+      return false;
+    }
+    trail.listening = new Listening(signal, this);
+    return true;
+  }
+
   ticketOf(value: T, arrivedAt: number): Ticket<T> | undefined {
-    this.#ticket = IN_THE_MAKING;
+    const { trail } = this;
+    if (trail !== undefined) trail.ticket = IN_THE_MAKING;
     const ticket = this.ticketFor(value, arrivedAt);
-    this.#ticket = ticket;
+    if (trail !== undefined) trail.ticket = ticket;
     ticket?.take(this);
     return ticket;
   }
@@ -86,20 +117,18 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   /** Makes the ticket when the request's turn comes. Undefined: that failed, and the request is gone. */
   protected ticketFor(value: T, arrivedAt: number): Ticket<T> | undefined {
     const said = this.#said;
-    // Fractions are rounded up, so that sums of sizes stay exact.
-    const tokens = said.tokens === undefined ? undefined : Math.ceil(said.tokens);
-    return this.route.intake.ticket(value, Math.ceil(said.bytes ?? 0), tokens, arrivedAt, said);
+    const { bytes, tokens } = said;
+    return this.route.intake.ticket(value, bytes, tokens, arrivedAt, said, undefined, true);
   }
 
   /** One gate is passed: to the next. */
   admitted(ticket: Ticket<T>): void {
-    const { first, rest } = this.route;
-    const waitedAt = this.#waitsAt ?? first;
-    this.#waitsAt = undefined;
-    for (let next = rest.indexOf(waitedAt) + 1; !this.gone && next < rest.length; next += 1) {
-      const gate = rest[next];
-      if (!gate?.enter(ticket, this)) {
-        this.#waitsAt = gate;
+    const { gates } = this.route;
+    const passed = this.#waitsAt === NOWHERE ? 0 : this.#waitsAt;
+    this.#waitsAt = NOWHERE;
+    for (let next = passed + 1; next < gates.length && !this.gone; next += 1) {
+      if (!(gates[next] as Gate).enter(ticket, this)) {
+        this.#waitsAt = next;
         return;
       }
     }
@@ -109,25 +138,26 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   }
 
   abort(reason: unknown): void {
-    const ticket = this.#ticket;
+    const { trail } = this;
+    if (trail === undefined) return;
+    const { ticket } = trail;
+    const waitsAt = this.#waitsAt;
     this.end();
-    this.gone = true;
-    this.#waitsAt?.left(1);
+    trail.isGone = true;
+    if (waitsAt !== NOWHERE) this.route.gates[waitsAt]?.left(1);
     this.failed(reason);
-    if (ticket instanceof Ticket) ticket.settle('cancelled');
-    else if (ticket === undefined && this.#waitsAt !== undefined) this.route.intake.abandoned(1);
-  }
-
-  /** Whether its user may still abort it. */
-  protected get isAbortable(): boolean {
-    return this.#listening !== undefined;
+    if (typeof ticket === 'object') ticket.settle('cancelled');
+    else if (ticket === undefined && waitsAt !== NOWHERE) this.route.intake.abandoned(1);
   }
 
   /** The request has ended: there is nothing to abort any more. */
   protected end(): void {
-    this.#ticket = undefined;
-    this.#listening?.stop();
-    this.#listening = undefined;
+    const { trail } = this;
+    if (trail === undefined) return;
+    trail.ticket = undefined;
+    if (trail.listening === undefined) return;
+    trail.listening.stop();
+    trail.listening = undefined;
   }
 
   /** A limit has refused the request. */

@@ -10,7 +10,8 @@ import type { Intake } from '../operators/intake.ts';
 export class Way<T, R, V = T> {
   readonly intake: Intake<V>;
   readonly first: Gate;
-  readonly rest: readonly Gate[];
+  /** All that it passes, the first first. */
+  readonly gates: readonly Gate[];
   readonly dispatcher: Dispatcher<T, R>;
 
   constructor(
@@ -20,7 +21,7 @@ export class Way<T, R, V = T> {
   ) {
     this.intake = intake;
     this.first = concurrency;
-    this.rest = [byteBudget, attempt.gate];
+    this.gates = [concurrency, byteBudget, attempt.gate];
     this.dispatcher = dispatcher;
   }
 }

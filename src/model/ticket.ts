@@ -156,8 +156,8 @@ export class Ticket<out T = unknown> {
         this.verdict = { kind: outcome };
       }
     }
-    this.#cancelTransit();
-    this.#endPatience();
+    this.cancelTransit();
+    this.endPatience();
     let lease = this.#top;
     this.#top = undefined;
     for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge, this);
@@ -185,7 +185,7 @@ export class Ticket<out T = unknown> {
     if (this.outcome !== undefined) throw new TicketExpiredError(this.outcome);
     if (this.#holder !== undefined) throw new TicketInUseError();
     this.#holder = holder;
-    this.#cancelTransit();
+    this.cancelTransit();
   }
 
   /** @internal the holder lets go: from now on somebody must take the ticket over */
@@ -239,7 +239,7 @@ export class Ticket<out T = unknown> {
   /** @internal it will never be sent; what it holds is given back when it is settled */
   refuse(error: Error): void {
     this.refusal ??= error;
-    this.#endPatience();
+    this.endPatience();
   }
 
   /** @internal an attempt is sent */
@@ -250,7 +250,7 @@ export class Ticket<out T = unknown> {
     this.isSent = true;
     this.verdict = undefined;
     this.usage = undefined;
-    this.#endPatience();
+    this.endPatience();
   }
 
   /** @internal there will be another attempt, which was not sent yet */
@@ -276,14 +276,14 @@ export class Ticket<out T = unknown> {
     this.#waits = new Wait(gate, waitMs, rounds, this.#waits);
   }
 
-  #endPatience(): void {
+  private endPatience(): void {
     if (this.patience === undefined) return;
     const { patience } = this;
     this.patience = undefined;
     patience.end();
   }
 
-  #cancelTransit(): void {
+  private cancelTransit(): void {
     this.transit?.cancel();
     this.transit = undefined;
   }

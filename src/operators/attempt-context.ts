@@ -42,7 +42,7 @@ export class AttemptContext {
    */
   record(limit: string, amount: number): void {
     const used = checkAmount(limit, amount);
-    if (this.#isRunning) this.#ticket.record(limit, used);
+    if (this.isRunning) this.#ticket.record(limit, used);
   }
 
   /**
@@ -60,7 +60,7 @@ export class AttemptContext {
    * return context.observe(answer).data;
    */
   observe<A>(answer: A): A {
-    if (this.#isRunning) {
+    if (this.isRunning) {
       this.limits = limitsTold(answer) ?? this.limits;
       readUsage(answer, this.#ticket);
     }
@@ -81,7 +81,7 @@ export class AttemptContext {
     this.#controller?.abort(reason);
   }
 
-  get #isRunning(): boolean {
+  private get isRunning(): boolean {
     return this.#ticket.attempts === this.attempt && this.#ticket.outcome === undefined;
   }
 }

@@ -78,13 +78,13 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     do {
       this.#resend = false;
       if (this.#deck.gone) break;
-      if (this.ticket.refusal === undefined) this.#attempt();
-      else this.#crash(this.ticket.refusal);
+      if (this.ticket.refusal === undefined) this.attempt();
+      else this.crash(this.ticket.refusal);
     } while (this.#resend && !this.#over);
     this.#sending = false;
   }
 
-  #attempt(): void {
+  private attempt(): void {
     const { ticket } = this;
     const { feedback, probe } = this.#dispatcher;
     ticket.sent(feedback.epoch);
@@ -95,20 +95,20 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     // Whoever was told may have unsubscribed.
     if (this.#over) return;
     try {
-      if (probe?.sending === undefined) this.#call(this.#context);
+      if (probe?.sending === undefined) this.call(this.#context);
       else {
         const context = this.#context;
-        probe.sending(ticket, () => this.#call(context));
+        probe.sending(ticket, () => this.call(context));
       }
     } catch (error) {
       this.error(error);
     }
   }
 
-  #call(context: AttemptContext): void {
+  private call(context: AttemptContext): void {
     const result = this.#dispatcher.project(this.ticket.value, context);
-    if (result instanceof Promise) this.#await(result);
-    else if (!this.#over) this.#subscribe(from(result));
+    if (result instanceof Promise) this.await(result);
+    else if (!this.#over) this.subscribe(from(result));
   }
 
   /** Runs what hands results on, where something is to be around that. */
@@ -121,10 +121,10 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   /** @returns false when the attempt is over with this value */
   next(value: R): boolean {
     if (this.#over) return false;
-    if (this.#reading !== undefined) return this.#later(() => this.next(value));
+    if (this.#reading !== undefined) return this.later(() => this.next(value));
     if (!this.#reported) {
-      if (!isFailedResponse(value)) this.#accepted(value);
-      else return this.#read(value);
+      if (!isFailedResponse(value)) this.accepted(value);
+      else return this.read(value);
       if (this.#over) return false;
     }
     if (this.#dispatcher.readsAnswers) readUsage(value, this.ticket);
@@ -135,38 +135,38 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
 
   complete(): void {
     if (this.#reading !== undefined) {
-      this.#later(() => this.complete());
+      this.later(() => this.complete());
       return;
     }
-    if (!this.#over && !this.#reported) this.#accepted();
+    if (!this.#over && !this.#reported) this.accepted();
     if (this.#over) return;
     this.#over = true;
-    this.#endAttempt('ok');
+    this.endAttempt('ok');
     this.#deck.landed(this);
   }
 
   error(error: unknown): void {
-    if (this.#reading !== undefined) this.#later(() => this.error(error));
-    else if (!this.#over && !this.#failed(error) && !this.#over) this.#crash(error);
+    if (this.#reading !== undefined) this.later(() => this.error(error));
+    else if (!this.#over && !this.failed(error) && !this.#over) this.crash(error);
   }
 
   /** A response that says no: its body may say more than its status, where it can be read. */
-  #read(response: R & { readonly status: number }): boolean {
+  private read(response: R & { readonly status: number }): boolean {
     const reading: Reading = { stop: () => {}, later: [] };
     const stop = readBody(response, this.#dispatcher.clock, (body) => {
       this.#reading = undefined;
-      if (!this.#refused(response, body)) return;
+      if (!this.refused(response, body)) return;
       for (const tell of reading.later) tell();
     });
-    if (stop === undefined) return this.#refused(response);
+    if (stop === undefined) return this.refused(response);
     reading.stop = stop;
     this.#reading = reading;
     return true;
   }
 
   /** @returns whether the request ends with this response, and the attempt goes on */
-  #refused(response: R & { readonly status: number }, body?: string): boolean {
-    if (this.#failed(response, body)) {
+  private refused(response: R & { readonly status: number }, body?: string): boolean {
+    if (this.failed(response, body)) {
       discard(response);
       return false;
     }
@@ -177,7 +177,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     return !this.#over;
   }
 
-  #later(tell: () => void): true {
+  private later(tell: () => void): true {
     this.#reading?.later.push(tell);
     return true;
   }
@@ -205,7 +205,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   }
 
   /** One `then` instead of a subscriber: most projects are async functions. */
-  #await(result: Promise<R>): void {
+  private await(result: Promise<R>): void {
     result.then(
       (value) => {
         if (this.next(value)) this.complete();
@@ -214,7 +214,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     );
   }
 
-  #subscribe(result: Observable<R>): void {
+  private subscribe(result: Observable<R>): void {
     // Turning the result into an Observable may have called what unsubscribed.
     if (this.#over) return;
     this.#inner = new Inner(this);
@@ -223,13 +223,13 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   }
 
   /** What every attempt of this request passes. */
-  get #gates(): readonly Gate[] {
+  private get gates(): readonly Gate[] {
     const { gates } = this.#dispatcher;
     const more = attemptGatesOf(this.ticket);
     return more === undefined ? gates : [...gates, ...more];
   }
 
-  #accepted(value?: R): void {
+  private accepted(value?: R): void {
     const { feedback, retry, readsAnswers } = this.#dispatcher;
     this.#reported = true;
     const verdict = withLimits(readsAnswers ? readAnswer(value) : OK, this.#context?.limits);
@@ -238,14 +238,14 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }
 
-  #endAttempt(kind: FeedbackKind, error?: unknown): void {
+  private endAttempt(kind: FeedbackKind, error?: unknown): void {
     if (!this.#running) return;
     this.#running = false;
     this.#dispatcher.probe?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
 
   /** Tells the provider's answer to everyone. @returns whether there will be another attempt */
-  #failed(error: unknown, body?: string): boolean {
+  private failed(error: unknown, body?: string): boolean {
     const { ticket } = this;
     const { feedback } = this.#dispatcher;
     let verdict: Verdict;
@@ -253,24 +253,24 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       const told = verdictOn(error, this.#dispatcher.classify, body);
       verdict = withLimits(told, this.#context?.limits);
     } catch (thrown) {
-      this.#crash(thrown);
+      this.crash(thrown);
       return false;
     }
     this.#reported = true;
     ticket.verdict = verdict;
-    this.#endAttempt(verdict.kind, error);
+    this.endAttempt(verdict.kind, error);
     feedback.answered({ ...verdict, bytes: ticket.bytes, epoch: ticket.epoch });
-    for (const gate of this.#gates) ticket.returnTo(gate);
+    for (const gate of this.gates) ticket.returnTo(gate);
     if (this.#over || this.#emitted || this.#context?.isLast) return false;
-    return this.#retry(verdict, error);
+    return this.retry(verdict, error);
   }
 
-  #retry(verdict: Verdict, error: unknown): boolean {
+  private retry(verdict: Verdict, error: unknown): boolean {
     const { feedback, retry, clock, random, probe } = this.#dispatcher;
     const { retryAfterMs = 0 } = verdict;
     if (verdict.retry !== false && retryAfterMs > feedback.maxRetryAfterMs) {
       discard(error);
-      this.#crash(new RetryAfterTooLongError(retryAfterMs, feedback.maxRetryAfterMs, error));
+      this.crash(new RetryAfterTooLongError(retryAfterMs, feedback.maxRetryAfterMs, error));
       return false;
     }
     if (verdict.kind === 'overloaded') this.#overloads += 1;
@@ -286,7 +286,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     try {
       delayMs = retry.delay(verdict, past, random);
     } catch (thrown) {
-      this.#crash(thrown);
+      this.crash(thrown);
       return false;
     }
     if (delayMs === undefined) return false;
@@ -295,11 +295,11 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       ready: () => this.send(),
       // A response that was let go is no error that a user could read.
       expired: () =>
-        this.#crash(
+        this.crash(
           isFailedResponse(error) ? new DeadlineExceededError(retry.deadlineMs, error) : error,
         ),
     };
-    const wait = new RetryWait(this.ticket, this.#gates, waiting, probe);
+    const wait = new RetryWait(this.ticket, this.gates, waiting, probe);
     this.#wait = wait;
     // The attempt is torn down before the next one, which may follow in this very turn.
     try {
@@ -310,10 +310,10 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     return true;
   }
 
-  #crash(error: unknown): void {
+  private crash(error: unknown): void {
     this.#over = true;
     this.#wait?.cancel();
-    this.#endAttempt('failed', error);
+    this.endAttempt('failed', error);
     this.#deck.crashed(this, error);
   }
 }

@@ -91,6 +91,7 @@ export class Intake<T> implements Origin {
   /**
    * A ticket for a value whose size is known; `tokens` undefined: to be estimated if asked for.
    * @param index its position in its stream, where several intakes make tickets for it
+   * @param isPossible whether it is known that it can be sent
    */
   ticket<V extends T>(
     value: V,
@@ -99,6 +100,7 @@ export class Intake<T> implements Origin {
     arrivedAt: number,
     { priority, costs }: { readonly priority?: number; readonly costs?: Amounts } = NOTHING,
     index = this.#next,
+    isPossible = false,
   ): Ticket<V> {
     const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt);
     this.#next = index + 1;
@@ -106,7 +108,7 @@ export class Intake<T> implements Origin {
     if (costs !== undefined) ticket.costs = costs;
     if (this.#attendance !== undefined) {
       this.#attendance.arrived(ticket);
-      const refusal = this.#attendance.refusal(ticket);
+      const refusal = isPossible ? undefined : this.#attendance.refusal(ticket);
       if (refusal !== undefined) ticket.refuse(refusal);
     }
     this.probe?.arrived?.(ticket, this.#feedback);

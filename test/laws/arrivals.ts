@@ -1,5 +1,5 @@
 import type { AttemptContext } from '../../src/operators/attempt-context.ts';
-import { Req, type Said } from './requests.ts';
+import { OWNER, Req, type Said } from './requests.ts';
 import { type Action, pick } from './setup.ts';
 import type { World } from './world.ts';
 
@@ -24,8 +24,8 @@ export function arrivalsOf(world: World) {
   const saidOf = (req: Req, c: number) => {
     const { bytes, tokens, priority } = req;
     const credits = setup.limits.some(([name]) => name === 'credits');
-    const costs: Record<string, number> = credits ? { credits: c % 4 } : {};
-    world.belongs(costs, req);
+    // Costs are copied, and their symbols with them.
+    const costs = { ...(credits && { credits: c % 4 }), [OWNER]: req };
     const controller = new AbortController();
     world.aborts.push({ req, controller });
     return { bytes, tokens, priority, costs, signal: controller.signal };

@@ -54,6 +54,9 @@ export interface Said {
   readonly priority: number;
 }
 
+/** By which the costs of a request tell whose they are. */
+export const OWNER = Symbol('owner');
+
 /** One request, as its user sees it. */
 export class Req implements Said {
   readonly id: number;

@@ -10,7 +10,7 @@ import type { Ticket } from '../../src/model/ticket.ts';
 import type { AttemptContext } from '../../src/operators/attempt-context.ts';
 import { LawClock } from './law-clock.ts';
 import { isPaced, optionsOf } from './options.ts';
-import { ApiCall, errorOf, Req } from './requests.ts';
+import { ApiCall, errorOf, OWNER, Req } from './requests.ts';
 import type { Action, Setup } from './setup.ts';
 import { type Open, Stream } from './stream.ts';
 import { Warden } from './warden.ts';
@@ -187,7 +187,7 @@ export class World {
     let req = value instanceof Req ? value : undefined;
     req ??=
       (typeof value === 'function' ? this.#tasks.get(value) : undefined) ??
-      (costs && this.#tasks.get(costs));
+      (costs && OWNER in costs ? (costs[OWNER] as Req) : undefined);
     req ??= this.warden.requests.find((other) => other.ticket === ticket);
     // Who says nothing of a request is known by being new, or else has it served in turn.
     const isNameless = (other: Req) =>

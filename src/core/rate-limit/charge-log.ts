@@ -32,6 +32,8 @@ export class ChargeLog {
   #count = 0;
   /** How many entries have left: the number of the one at the head. */
   #left = 0;
+  #newest = Number.NaN;
+  #room = LEAST;
 
   /** How many times have amounts. */
   get length(): number {
@@ -40,57 +42,62 @@ export class ChargeLog {
 
   /** How many times there is room for. */
   get room(): number {
-    const { length } = this.#blocks;
-    return length > 1 ? length * BLOCK : this.#blockOf(0).times.length;
+    return this.#room;
   }
 
   /** The time of the first entry of a log that is not empty. */
   get oldest(): number {
-    return this.#blockOf(0).times[this.#head] as number;
+    return this.blockOf(0).times[this.#head] as number;
   }
 
   /** The time of the last entry of a log that is not empty. */
   get newest(): number {
-    const place = this.#head + this.#count - 1;
-    return this.#blockOf(place).times[place % BLOCK] as number;
+    return this.#newest;
   }
 
   /** Adds an amount > 0 at a time not before the newest. @returns the number of its entry */
   add(amount: number, time: number): number {
-    if (this.#count > 0 && this.newest === time) {
-      this.#change(this.#head + this.#count - 1, amount);
-    } else {
-      if (this.#head + this.#count === this.room) this.#extend();
-      const place = this.#head + this.#count;
-      const block = this.#blockOf(place);
-      block.times[place % BLOCK] = time;
-      block.amounts[place % BLOCK] = amount;
-      block.sum += amount;
-      this.total += amount;
-      this.#count += 1;
-    }
+    const place = this.#head + this.#count;
+    if (this.#newest === time && this.#count > 0) this.change(place - 1, amount);
+    else this.append(amount, time);
     return this.#left + this.#count - 1;
+  }
+
+  private append(amount: number, time: number): void {
+    if (this.#head + this.#count === this.#room) this.extend();
+    const place = this.#head + this.#count;
+    const block = this.blockOf(place);
+    block.times[place % BLOCK] = time;
+    block.amounts[place % BLOCK] = amount;
+    block.sum += amount;
+    this.total += amount;
+    this.#newest = time;
+    this.#count += 1;
   }
 
   /** Takes back a part of what was added to an entry; nothing if the entry has left. */
   remove(amount: number, entry: number): void {
     if (entry < this.#left) return;
-    this.#change(this.#head + entry - this.#left, -amount);
+    this.change(this.#head + entry - this.#left, -amount);
     // An empty entry has no owner left, so its number may be used again.
-    while (this.#count > 0 && this.#amountAt(this.#head + this.#count - 1) === 0) this.#count -= 1;
-    const used = 1 + Math.max(0, (this.#head + this.#count - 1) >> BLOCK_BITS);
+    while (this.#count > 0 && this.amountAt(this.#head + this.#count - 1) === 0) this.#count -= 1;
+    const last = Math.max(0, this.#head + this.#count - 1);
+    const used = 1 + (last >> BLOCK_BITS);
     if (used < this.#blocks.length) this.#blocks.length = used;
+    this.#newest = this.blockOf(last).times[last % BLOCK] as number;
+    this.measure();
   }
 
   /** Lets the oldest entry go. */
   shift(): void {
-    this.#change(this.#head, -this.#amountAt(this.#head));
+    this.change(this.#head, -this.amountAt(this.#head));
     this.#head += 1;
     this.#count -= 1;
     this.#left += 1;
     if (this.#head < BLOCK || this.#blocks.length === 1) return;
     this.#blocks.shift();
     this.#head = 0;
+    this.measure();
   }
 
   /** Gives back room that is not needed any more. */
@@ -98,47 +105,48 @@ export class ChargeLog {
     if (this.#blocks.length > 1 || this.room === LEAST || this.#count * 4 > this.room) return;
     let room = LEAST;
     while (room < this.#count * 2) room *= 2;
-    this.#pack(room);
+    this.pack(room);
   }
 
   /** The time of the entry that, with all before it, makes up `amount`: > 0, <= total. */
   timeOf(amount: number): number {
     let rest = amount;
     let start = 0;
-    for (; this.#blockOf(start).sum < rest; start += BLOCK) rest -= this.#blockOf(start).sum;
+    for (; this.blockOf(start).sum < rest; start += BLOCK) rest -= this.blockOf(start).sum;
     for (let place = Math.max(start, this.#head); ; place += 1) {
-      rest -= this.#amountAt(place);
-      if (rest <= 0) return this.#blockOf(place).times[place % BLOCK] as number;
+      rest -= this.amountAt(place);
+      if (rest <= 0) return this.blockOf(place).times[place % BLOCK] as number;
     }
   }
 
-  #blockOf(place: number): Block {
+  private blockOf(place: number): Block {
     return this.#blocks[place >> BLOCK_BITS] as Block;
   }
 
-  #amountAt(place: number): number {
-    return this.#blockOf(place).amounts[place % BLOCK] as number;
+  private amountAt(place: number): number {
+    return this.blockOf(place).amounts[place % BLOCK] as number;
   }
 
-  #change(place: number, amount: number): void {
-    const block = this.#blockOf(place);
+  private change(place: number, amount: number): void {
+    const block = this.blockOf(place);
     block.amounts[place % BLOCK] = (block.amounts[place % BLOCK] as number) + amount;
     block.sum += amount;
     this.total += amount;
   }
 
   /** Makes room for one more. */
-  #extend(): void {
+  private extend(): void {
     const { room } = this;
     if (room > BLOCK) this.#blocks.push(new Block(BLOCK));
-    else if (this.#count * 2 <= room) this.#pack(room);
-    else if (room < BLOCK) this.#pack(room * 2);
+    else if (this.#count * 2 <= room) this.pack(room);
+    else if (room < BLOCK) this.pack(room * 2);
     else this.#blocks.push(new Block(BLOCK));
+    this.measure();
   }
 
   /** Moves what is in the only block to the front of one that has this room. */
-  #pack(room: number): void {
-    const old = this.#blockOf(0);
+  private pack(room: number): void {
+    const old = this.blockOf(0);
     const block = old.times.length === room ? old : new Block(room);
     const end = this.#head + this.#count;
     block.times.set(old.times.subarray(this.#head, end));
@@ -146,5 +154,11 @@ export class ChargeLog {
     block.sum = old.sum;
     this.#blocks[0] = block;
     this.#head = 0;
+    this.measure();
+  }
+
+  private measure(): void {
+    const { length } = this.#blocks;
+    this.#room = length > 1 ? length * BLOCK : this.blockOf(0).times.length;
   }
 }

@@ -21,7 +21,7 @@ export class FixedWindow implements LimitState {
   }
 
   used(now: number): number {
-    if (this.#used > 0 && now >= this.#endsAt()) this.#used = 0;
+    if (this.#used > 0 && now >= this.endsAt()) this.#used = 0;
     return this.#used;
   }
 
@@ -31,11 +31,11 @@ export class FixedWindow implements LimitState {
 
   readyAt(cost: number, now: number): number {
     if (this.used(now) + cost <= this.#limit) return now;
-    return cost > this.#limit ? Number.POSITIVE_INFINITY : this.#endsAt();
+    return cost > this.#limit ? Number.POSITIVE_INFINITY : this.endsAt();
   }
 
   emptyAt(now: number): number {
-    return this.used(now) === 0 ? now : this.#endsAt();
+    return this.used(now) === 0 ? now : this.endsAt();
   }
 
   charge(amount: number, now: number): number {
@@ -58,7 +58,7 @@ export class FixedWindow implements LimitState {
     this.#windowMs = size.windowMs;
   }
 
-  #endsAt(): number {
+  private endsAt(): number {
     return endOf(this.#startedAt, this.#windowMs);
   }
 }

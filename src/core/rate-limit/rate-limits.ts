@@ -41,6 +41,8 @@ export class RateLimits {
   readonly #free: Costs;
   /** Whether a limit is charged only when the actual is known. */
   #hasActual: boolean;
+  /** The most that a request may be expected to cost of each limit. */
+  #most: Costs;
   #now = Number.NEGATIVE_INFINITY;
 
   /** @throws RangeError or TypeError that names the option, its bound and the value */
@@ -50,7 +52,8 @@ export class RateLimits {
     this.names = rules.map(({ name }) => name);
     this.#table = new CostTable(this.names);
     this.#free = rules.map(() => 0);
-    this.#hasActual = rules.some(({ charge }) => charge === 'actual');
+    this.#hasActual = rules.some(isActual);
+    this.#most = rules.map(mostOf);
   }
 
   /** Whether a limit of that name is charged what was really used. */
@@ -98,23 +101,23 @@ export class RateLimits {
    * Infinity: a cost is above a limit that was lowered since, see `aboveLimit`.
    */
   wait(costs: Costs, now: number): number {
-    const at = this.#advance(now);
-    const index = this.#bindingIndex(costs, at);
-    return index < 0 ? 0 : waitUntil(this.#readyAt(index, costs, at), now);
+    const at = this.advance(now);
+    const index = this.bindingIndex(costs, at);
+    return index < 0 ? 0 : waitUntil(this.readyAt(index, costs, at), now);
   }
 
   /** The limit that needs the longest wait, or undefined if none needs any. */
   binding(costs: Costs, now: number): string | undefined {
-    return this.#limits[this.#bindingIndex(costs, this.#advance(now))]?.rule.name;
+    return this.#limits[this.bindingIndex(costs, this.advance(now))]?.rule.name;
   }
 
   /** What keeps a request from passing now; undefined: nothing. `retryAfterMs` Infinity: for ever. */
   shortage(costs: Costs, now: number): Shortage | undefined {
-    const at = this.#advance(now);
-    const index = this.#bindingIndex(costs, at);
+    const at = this.advance(now);
+    const index = this.bindingIndex(costs, at);
     const limit = this.#limits[index];
     if (limit === undefined) return undefined;
-    const retryAfterMs = waitUntil(this.#readyAt(index, costs, at), now);
+    const retryAfterMs = waitUntil(this.readyAt(index, costs, at), now);
     const available = limit.state.available(at);
     return { limit: limit.rule.name, cost: costs[index] as number, available, retryAfterMs };
   }
@@ -130,23 +133,23 @@ export class RateLimits {
 
   /** Whether a cost can ever pass one of the limits. */
   holds(index: number, cost: number): boolean {
-    return cost <= (this.#limits[index] as NamedLimit).rule.maxCost;
+    return cost <= (this.#most[index] as number);
   }
 
   /** The error of costs that no wait is enough for; undefined if there are none. */
   aboveLimit(costs: Costs): CostAboveLimitError | undefined {
-    for (let index = 0; index < this.#limits.length; index += 1) {
-      const { name, maxCost, charge } = (this.#limits[index] as NamedLimit).rule;
+    for (let index = 0; index < costs.length; index += 1) {
       const cost = costs[index] as number;
-      if (cost > maxCost && charge !== 'actual')
-        return new CostAboveLimitError(name, cost, maxCost);
+      if (this.holds(index, cost)) continue;
+      const { name, maxCost } = (this.#limits[index] as NamedLimit).rule;
+      return new CostAboveLimitError(name, cost, maxCost);
     }
     return undefined;
   }
 
   /** Charges a request to every limit. Ask `wait` first: what does not fit makes a debt. */
   take(costs: Costs, now: number): Reservation {
-    const at = this.#advance(now);
+    const at = this.advance(now);
     const marks = costs.slice();
     for (let index = 0; index < this.#limits.length; index += 1) {
       const { rule, state } = this.#limits[index] as NamedLimit;
@@ -160,7 +163,7 @@ export class RateLimits {
   /** Charges what was used beside all requests, whether it fits or not. @throws as `settle` does */
   charge(used: Readonly<Record<string, number>>, now: number): void {
     const amounts = this.#table.replaced(this.#free, used, 'used');
-    const at = this.#advance(now);
+    const at = this.advance(now);
     for (let index = 0; index < amounts.length; index += 1) {
       const amount = amounts[index] as number;
       if (amount > 0) (this.#limits[index] as NamedLimit).state.charge(amount, at);
@@ -192,7 +195,7 @@ export class RateLimits {
     const { costs, marks } = reservation;
     const amounts = actual === undefined ? costs : this.#table.replaced(costs, actual, 'actual');
     reservation.owner = undefined;
-    const at = this.#advance(now);
+    const at = this.advance(now);
     for (let index = 0; index < marks.length; index += 1) {
       const { rule, state } = this.#limits[index] as NamedLimit;
       if (rule.charge === 'upfront') continue;
@@ -213,7 +216,7 @@ export class RateLimits {
   refund(reservation: Reservation, now: number): boolean {
     if (reservation.owner !== this) return false;
     reservation.owner = undefined;
-    const at = this.#advance(now);
+    const at = this.advance(now);
     for (let index = 0; index < reservation.marks.length; index += 1) {
       const mark = reservation.marks[index] as number;
       if (mark === NOTHING) continue;
@@ -225,7 +228,7 @@ export class RateLimits {
 
   /** Every limit by its name. */
   usage(now: number): Readonly<Record<string, RateLimitUsage>> {
-    const at = this.#advance(now);
+    const at = this.advance(now);
     return Object.fromEntries(
       this.#limits.map(({ rule, state }) => {
         const used = state.used(at);
@@ -251,24 +254,25 @@ export class RateLimits {
       }
       return { limit, rule };
     });
-    const at = this.#advance(now);
+    const at = this.advance(now);
     for (const { limit, rule } of changes) {
       limit.state.resize(rule, at);
       limit.rule = rule;
     }
-    this.#hasActual = this.#limits.some(({ rule }) => rule.charge === 'actual');
+    this.#hasActual = this.#limits.some(({ rule }) => isActual(rule));
+    this.#most = this.#limits.map(({ rule }) => mostOf(rule));
   }
 
-  #advance(now: number): number {
+  private advance(now: number): number {
     if (now > this.#now) this.#now = now;
     return this.#now;
   }
 
-  #bindingIndex(costs: Costs, at: number): number {
+  private bindingIndex(costs: Costs, at: number): number {
     let binding = -1;
     let latest = at;
     for (let index = 0; index < this.#limits.length; index += 1) {
-      const readyAt = this.#readyAt(index, costs, at);
+      const readyAt = this.readyAt(index, costs, at);
       if (readyAt > latest) {
         latest = readyAt;
         binding = index;
@@ -277,8 +281,17 @@ export class RateLimits {
     return binding;
   }
 
-  #readyAt(index: number, costs: Costs, at: number): number {
+  private readyAt(index: number, costs: Costs, at: number): number {
     const { rule, state } = this.#limits[index] as NamedLimit;
     return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), at);
   }
+}
+
+function isActual({ charge }: LimitRule): boolean {
+  return charge === 'actual';
+}
+
+/** What is charged when it is known may be anything. */
+function mostOf(rule: LimitRule): number {
+  return isActual(rule) ? Number.POSITIVE_INFINITY : rule.maxCost;
 }

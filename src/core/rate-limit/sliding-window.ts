@@ -19,7 +19,7 @@ export class SlidingWindow implements LimitState {
   }
 
   used(now: number): number {
-    this.#leave(now);
+    this.leave(now);
     return this.#log.total;
   }
 
@@ -40,36 +40,37 @@ export class SlidingWindow implements LimitState {
   }
 
   charge(amount: number, now: number): number {
-    this.#leave(now);
+    this.leave(now);
     const entry = this.#log.add(amount, now);
-    this.#leavesAt = Math.min(this.#leavesAt, endOf(now, this.#windowMs));
+    // Those before leave before.
+    if (this.#leavesAt === Number.POSITIVE_INFINITY) this.#leavesAt = endOf(now, this.#windowMs);
     return entry;
   }
 
   /** Corrects the charge where it stands, not where we are: it leaves when it would have left. */
   giveBack(amount: number, mark: number): void {
     this.#log.remove(amount, mark);
-    this.#leavesAt = this.#oldestLeavesAt();
+    this.#leavesAt = this.oldestLeavesAt();
   }
 
   /** What has left a shorter window does not come back into a longer one. */
   resize(size: LimitSize, now: number): void {
-    this.#leave(now);
+    this.leave(now);
     this.#limit = size.limit;
     this.#windowMs = size.windowMs;
-    this.#leavesAt = this.#oldestLeavesAt();
+    this.#leavesAt = this.oldestLeavesAt();
   }
 
-  #leave(now: number): void {
+  private leave(now: number): void {
     if (now < this.#leavesAt) return;
     do {
       this.#log.shift();
-      this.#leavesAt = this.#oldestLeavesAt();
+      this.#leavesAt = this.oldestLeavesAt();
     } while (now >= this.#leavesAt);
     this.#log.fit();
   }
 
-  #oldestLeavesAt(): number {
+  private oldestLeavesAt(): number {
     return this.#log.length === 0
       ? Number.POSITIVE_INFINITY
       : endOf(this.#log.oldest, this.#windowMs);

@@ -24,7 +24,7 @@ export class TokenBucket implements LimitState {
   }
 
   used(now: number): number {
-    this.#refill(now);
+    this.refill(now);
     return Math.max(0, this.#drawn - ((now - this.#fullAt) * this.#limit) / this.#windowMs);
   }
 
@@ -33,19 +33,19 @@ export class TokenBucket implements LimitState {
   }
 
   readyAt(cost: number, now: number): number {
-    this.#refill(now);
+    this.refill(now);
     const excess = this.#drawn + cost - this.#burst;
     if (excess <= 0) return now;
-    return cost > this.#burst ? Number.POSITIVE_INFINITY : this.#refilledAt(excess);
+    return cost > this.#burst ? Number.POSITIVE_INFINITY : this.refilledAt(excess);
   }
 
   emptyAt(now: number): number {
-    this.#refill(now);
-    return this.#refilledAt(this.#drawn);
+    this.refill(now);
+    return this.refilledAt(this.#drawn);
   }
 
   charge(amount: number, now: number): number {
-    this.#refill(now);
+    this.refill(now);
     this.#drawn += amount;
     return MARK;
   }
@@ -63,14 +63,14 @@ export class TokenBucket implements LimitState {
     this.#burst = size.maxCost;
   }
 
-  #refill(now: number): void {
-    if (now < this.#refilledAt(this.#drawn)) return;
+  private refill(now: number): void {
+    if (now < this.refilledAt(this.#drawn)) return;
     this.#drawn = 0;
     this.#fullAt = now;
   }
 
   /** When so much of what was drawn has come back. */
-  #refilledAt(amount: number): number {
+  private refilledAt(amount: number): number {
     return endOf(this.#fullAt, (amount * this.#windowMs) / this.#limit);
   }
 }

@@ -22,45 +22,45 @@ export class Heap<Member extends Placed> {
 
   add(member: Member): void {
     this.#members.push(member);
-    this.#rise(member, this.#members.length - 1);
+    this.rise(member, this.#members.length - 1);
   }
 
   /** Moves a member whose rank has changed. */
   move(member: Member): void {
-    if (this.#members.length > 1) this.#sink(member, this.#rise(member, this.#placeOf(member)));
+    if (this.#members.length > 1) this.sink(member, this.rise(member, this.placeOf(member)));
   }
 
   delete(member: Member): void {
     const last = this.#members.pop();
     if (last === undefined || last === member) return;
-    this.#put(last, this.#placeOf(member));
+    this.put(last, this.placeOf(member));
     this.move(last);
   }
 
-  #placeOf(member: Member): number {
+  private placeOf(member: Member): number {
     return member.places[this.#which] as number;
   }
 
-  #put(member: Member, at: number): void {
+  private put(member: Member, at: number): void {
     this.#members[at] = member;
     member.places[this.#which] = at;
   }
 
   /** @returns where the member has come to */
-  #rise(member: Member, from: number): number {
+  private rise(member: Member, from: number): number {
     let at = from;
     while (at > 0) {
       const above = (at - 1) >> 1;
       const parent = this.#members[above] as Member;
       if (!this.#precedes(member, parent)) break;
-      this.#put(parent, at);
+      this.put(parent, at);
       at = above;
     }
-    this.#put(member, at);
+    this.put(member, at);
     return at;
   }
 
-  #sink(member: Member, from: number): void {
+  private sink(member: Member, from: number): void {
     const { length } = this.#members;
     let at = from;
     for (let below = 2 * at + 1; below < length; below = 2 * at + 1) {
@@ -71,9 +71,9 @@ export class Heap<Member extends Placed> {
         child = sibling;
       }
       if (!this.#precedes(child, member)) break;
-      this.#put(child, at);
+      this.put(child, at);
       at = below;
     }
-    this.#put(member, at);
+    this.put(member, at);
   }
 }

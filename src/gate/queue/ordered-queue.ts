@@ -32,14 +32,14 @@ export class OrderedQueue<Item, Owner> implements Queue<Item, Owner> {
   seek(): boolean {
     if (this.#dead > FEW && this.#dead > this.length) this.#dead -= this.#order.sweep(this.#isDead);
     while (this.#order.first()) {
-      if (this.#headLives()) return true;
+      if (this.headLives()) return true;
     }
     return false;
   }
 
   seekOldest(newcomer: Item, owner: Owner): boolean {
     while (this.#order.oldest()) {
-      if (this.#headLives()) return !this.#order.outranks(newcomer, owner);
+      if (this.headLives()) return !this.#order.outranks(newcomer, owner);
     }
     return false;
   }
@@ -61,7 +61,7 @@ export class OrderedQueue<Item, Owner> implements Queue<Item, Owner> {
   }
 
   shift(): void {
-    if (this.#isHeadDead()) this.#dead -= 1;
+    if (this.isHeadDead()) this.#dead -= 1;
     this.#order.shift();
   }
 
@@ -70,14 +70,14 @@ export class OrderedQueue<Item, Owner> implements Queue<Item, Owner> {
   }
 
   /** A dead head is taken out. */
-  #headLives(): boolean {
-    if (!this.#isHeadDead()) return true;
+  private headLives(): boolean {
+    if (!this.isHeadDead()) return true;
     this.#dead -= 1;
     this.#order.drop();
     return false;
   }
 
-  #isHeadDead(): boolean {
+  private isHeadDead(): boolean {
     return this.#isDead(this.#order.item, this.#order.owner);
   }
 }

@@ -61,19 +61,19 @@ export class PriorityOrder<Item, Owner> implements Order<Item, Owner> {
 
   push(item: Item, owner: Owner, since: number): void {
     const priority = this.#priorityOf(item, owner);
-    const lane = this.#lanes.get(priority) ?? this.#open(priority);
+    const lane = this.#lanes.get(priority) ?? this.open(priority);
     lane.push(item, owner, since);
     this.#length += 1;
-    if (lane.length === 1) this.#headChanged(lane);
+    if (lane.length === 1) this.headChanged(lane);
   }
 
   first(): boolean {
-    return this.#turnTo(this.#byUrgency.top);
+    return this.turnTo(this.#byUrgency.top);
   }
 
   /** Of the lowest priority that is present, the one that waits longest. */
   oldest(): boolean {
-    return this.#turnTo(this.#byPriority.top);
+    return this.turnTo(this.#byPriority.top);
   }
 
   outranks(newcomer: Item, owner: Owner): boolean {
@@ -99,7 +99,7 @@ export class PriorityOrder<Item, Owner> implements Order<Item, Owner> {
   shift(): void {
     this.#head.shift();
     this.#length -= 1;
-    this.#headChanged(this.#head);
+    this.headChanged(this.#head);
   }
 
   drop(): void {
@@ -110,21 +110,21 @@ export class PriorityOrder<Item, Owner> implements Order<Item, Owner> {
     const before = this.#length;
     for (const lane of this.#lanes.values()) {
       this.#length -= lane.sweep(isDead);
-      this.#headChanged(lane);
+      this.headChanged(lane);
     }
     return before - this.#length;
   }
 
-  #turnTo(lane: Lane<Item, Owner> | undefined): boolean {
+  private turnTo(lane: Lane<Item, Owner> | undefined): boolean {
     if (lane === undefined || this.#length === 0) return false;
     this.#head = lane;
     return true;
   }
 
-  #open(priority: number): Lane<Item, Owner> {
+  private open(priority: number): Lane<Item, Owner> {
     checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
     const idle = this.#length === 0 ? this.#byUrgency.top : undefined;
-    if (idle !== undefined) this.#close(idle);
+    if (idle !== undefined) this.close(idle);
     const lane = this.#spare ?? new Lane<Item, Owner>();
     this.#spare = undefined;
     lane.priority = priority;
@@ -135,16 +135,16 @@ export class PriorityOrder<Item, Owner> implements Order<Item, Owner> {
     return lane;
   }
 
-  #headChanged(lane: Lane<Item, Owner>): void {
+  private headChanged(lane: Lane<Item, Owner>): void {
     if (lane.length > 0) {
       lane.key = lane.since - lane.priority * this.#agingMs;
       this.#byUrgency.move(lane);
     } else if (this.#length > 0) {
-      this.#close(lane);
+      this.close(lane);
     }
   }
 
-  #close(lane: Lane<Item, Owner>): void {
+  private close(lane: Lane<Item, Owner>): void {
     this.#lanes.delete(lane.priority);
     this.#byUrgency.delete(lane);
     this.#byPriority.delete(lane);
