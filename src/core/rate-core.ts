@@ -47,8 +47,8 @@ export class RateCore implements Core<Reservation> {
   #demand: Demand | undefined = undefined;
   #costs: Costs = [];
   #error: Error | undefined = undefined;
-  /** Those that did not fit and wait, which everyone has been told of. */
-  readonly #denied = new WeakSet<Demand>();
+  /** Those that did not fit and wait, which everyone has been told of, since the first. */
+  #denied: WeakSet<Demand> | undefined = undefined;
 
   constructor(limits: RateLimits, options: RateCoreOptions, tell: Tell) {
     this.limits = limits;
@@ -64,7 +64,7 @@ export class RateCore implements Core<Reservation> {
     const waitMs = this.limits.wait(this.#costs, now);
     if (waitMs === 0) return 0;
     const waits = this.options.onLimit === 'wait' && waitMs < Number.POSITIVE_INFINITY;
-    if (!this.#denied.has(demand)) this.deny(demand, waits, now);
+    if (!this.#denied?.has(demand)) this.deny(demand, waits, now);
     return waits ? waitMs : REFUSED;
   }
 
@@ -141,6 +141,7 @@ export class RateCore implements Core<Reservation> {
   }
 
   private deny(demand: Demand, waits: boolean, at: number): void {
+    this.#denied ??= new WeakSet();
     this.#denied.add(demand);
     const why = this.limits.shortage(this.#costs, at);
     if (why === undefined || why.retryAfterMs === Number.POSITIVE_INFINITY) return;
@@ -151,7 +152,7 @@ export class RateCore implements Core<Reservation> {
   /** Keeps nothing of a request that has passed: its next attempt is another matter. */
   private forget(demand: Demand): void {
     if (this.#demand === demand) this.#demand = undefined;
-    this.#denied.delete(demand);
+    this.#denied?.delete(demand);
   }
 
   /** Costs of limits of the usual names count for nothing where there is no such limit. */

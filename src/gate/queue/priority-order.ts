@@ -39,6 +39,8 @@ export class PriorityOrder<Item, Owner> implements Order<Item, Owner> {
     1,
     (one, other) => one.priority < other.priority,
   );
+  /** The open lane where the last has come: most are followed by one of the same priority. */
+  #latest: Lane<Item, Owner> | undefined = undefined;
   /** The last lane that was closed, for reuse. */
   #spare: Lane<Item, Owner> | undefined = undefined;
   /** Whose head is the head of all. */
@@ -61,7 +63,7 @@ export class PriorityOrder<Item, Owner> implements Order<Item, Owner> {
 
   push(item: Item, owner: Owner, since: number): void {
     const priority = this.#priorityOf(item, owner);
-    const lane = this.#lanes.get(priority) ?? this.open(priority);
+    const lane = this.#latest?.priority === priority ? this.#latest : this.laneOf(priority);
     lane.push(item, owner, since);
     this.#length += 1;
     if (lane.length === 1) this.headChanged(lane);
@@ -121,6 +123,11 @@ export class PriorityOrder<Item, Owner> implements Order<Item, Owner> {
     return true;
   }
 
+  private laneOf(priority: number): Lane<Item, Owner> {
+    this.#latest = this.#lanes.get(priority) ?? this.open(priority);
+    return this.#latest;
+  }
+
   private open(priority: number): Lane<Item, Owner> {
     checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
     const idle = this.#length === 0 ? this.#byUrgency.top : undefined;
@@ -145,6 +152,7 @@ export class PriorityOrder<Item, Owner> implements Order<Item, Owner> {
   }
 
   private close(lane: Lane<Item, Owner>): void {
+    if (lane === this.#latest) this.#latest = undefined;
     this.#lanes.delete(lane.priority);
     this.#byUrgency.delete(lane);
     this.#byPriority.delete(lane);
