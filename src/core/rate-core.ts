@@ -9,11 +9,11 @@ import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
 export type OnLimit = 'wait' | 'fail';
 
 /** Limits whose costs are known of each request. */
-const USUAL = ['requests', 'tokens', 'bytes'] as const;
+const USUAL: readonly string[] = ['requests', 'tokens', 'bytes'];
 
 /** Whether a request may have a cost of this name, be there such a limit or not. */
 export function isUsual(name: string): boolean {
-  return USUAL.some((usual) => usual === name);
+  return USUAL.includes(name);
 }
 
 /** What a request costs of a limit, where nobody says otherwise: by its place in `USUAL`, as names are slow. */
@@ -54,7 +54,7 @@ export class RateCore implements Core<Reservation> {
     this.limits = limits;
     this.options = options;
     this.#tell = tell;
-    this.#usual = limits.names.map((name) => USUAL.findIndex((usual) => usual === name));
+    this.#usual = limits.names.map((name) => USUAL.indexOf(name));
     this.#expected = limits.names.map(() => 0);
   }
 

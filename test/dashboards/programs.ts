@@ -34,9 +34,9 @@ export function canRun(program: keyof typeof PROGRAMS): boolean {
 
 /** The configuration of tests, which asks too, is read once for each project. */
 function tellOnce(line: string): void {
-  const { HEADGATE_TOLD: told = '' } = process.env;
+  const { TOLD_MISSING: told = '' } = process.env;
   if (told.includes(line)) return;
-  process.env.HEADGATE_TOLD = `${told}${line}\n`;
+  process.env.TOLD_MISSING = `${told}${line}\n`;
   console.warn(line);
 }
 

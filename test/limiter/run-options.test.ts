@@ -173,3 +173,25 @@ describe('run', () => {
     expectIdle(limiter);
   });
 });
+
+describe('what was said of a request stays as it was then', () => {
+  it('though the same options are changed, and used again', async () => {
+    const limits = { credits: { limit: 100, windowMs: 60_000 } };
+    const { clock, limiter } = rig({ concurrency: 1, tokensPerMinute: 1_000, limits });
+    const options = { tokens: 0, priority: 0, costs: { credits: 0 } };
+    const order: number[] = [];
+    const done = [1, 2, 3].map((n) => {
+      options.tokens = n;
+      options.priority = n;
+      options.costs.credits = 10 * n;
+      return limiter.run(async () => void order.push(n), options);
+    });
+    options.tokens = Number.NaN;
+    options.costs.credits = Number.NaN;
+    await clock.advanceAsync(0);
+    await Promise.all(done);
+    const { tokens, credits } = limiter.snapshot().rateLimit ?? {};
+    expect([tokens?.used, credits?.used]).toEqual([6, 60]);
+    expect(order).toEqual([1, 3, 2]);
+  });
+});
