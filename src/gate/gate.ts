@@ -2,14 +2,11 @@ import { type Core, REFUSED } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
-import { type Lender, type Receiver, Ticket } from '../model/ticket.ts';
-import { Fifo } from './fifo.ts';
-import { handOver, reportLater } from './handover.ts';
-import type { Queue } from './queue/queue.ts';
+import { type Receiver, Ticket } from '../model/ticket.ts';
 import type { Room } from './room.ts';
-import type { Door, GateRules, WaitListener } from './rules.ts';
+import type { Door, GateRules } from './rules.ts';
 import type { Timeouts } from './timeouts.ts';
-import { Waker } from './waker.ts';
+import { isDead, WaitingLine } from './waiting-line.ts';
 
 /** What every gate tells of its queue, beside what its core tells. */
 export interface GateSnapshot {
@@ -25,72 +22,36 @@ const NO_RULES: GateRules = {};
 
 /**
  * A place where requests wait until the core lets them pass, first come first served unless its
- * queue has another order: a newcomer never overtakes a waiter of its own priority. What a request
- * takes is reserved before anyone is told.
- *
- * One timer at the most, armed only while somebody waits and time alone can help.
+ * queue has another order: a newcomer never overtakes a waiter of its own priority.
  */
-export class Gate<C extends Core = Core> implements Lender {
-  readonly kind: GateKind;
-  readonly core: C;
-  listener: WaitListener | undefined = undefined;
-  readonly #clock: Clock;
-  readonly #probe: Probe | undefined;
+export class Gate<C extends Core = Core> extends WaitingLine<C> {
   readonly #room: Room | undefined;
   readonly #timeouts: Timeouts | undefined;
   readonly #door: Door | undefined;
-  /** Whether a newcomer may be the next. */
-  readonly #hasOrder: boolean;
-  readonly #queue: Queue<unknown, Receiver>;
-  /** Whether the core wants to know that nobody waits: few do. */
-  readonly #mindsIdle: boolean;
-  #draining = false;
-  /** The core is being asked, which may wake other gates; what they do here meanwhile is missed. */
-  #asking = false;
-  #missed = false;
-  /** Somebody works on the head, and may call what comes back here: it must stay the head. */
-  #busy = false;
-  readonly #waker: Waker;
 
   constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe, rules: GateRules = NO_RULES) {
-    this.kind = kind;
-    this.core = core;
-    this.#clock = clock;
-    this.#probe = probe;
-    const { newQueue, room, timeouts, door } = rules;
+    super(kind, core, clock, probe, rules);
+    const { room, timeouts, door } = rules;
     this.#room = room;
     this.#timeouts = timeouts;
     this.#door = door;
-    this.#hasOrder = newQueue !== undefined;
-    this.#mindsIdle = core.idle !== undefined;
-    this.#queue = newQueue?.(isDead) ?? new Fifo(isDead);
-    this.#waker = new Waker(clock, () => this.drain());
-    room?.count(this.#queue);
+    room?.count(this.queue);
   }
 
   snapshot(): GateSnapshot & ReturnType<C['snapshot']> {
-    const now = this.#clock.now();
-    const waits = this.#busy ? this.#queue.length > 0 : this.#queue.seek();
-    const longestWaitMs = waits ? Math.max(0, now - this.#queue.since) : 0;
-    const leftMs = this.#waker.at - now;
+    const now = this.clock.now();
+    const waits = this.busy ? this.queue.length > 0 : this.queue.seek();
+    const longestWaitMs = waits ? Math.max(0, now - this.queue.since) : 0;
+    const leftMs = this.waker.at - now;
     const nextInMs = waits && leftMs < Number.POSITIVE_INFINITY ? Math.max(0, leftMs) : undefined;
     const core = this.core.snapshot(now) as ReturnType<C['snapshot']>;
-    return { waiting: this.#queue.length, longestWaitMs, nextInMs, ...core };
-  }
-
-  get waiting(): number {
-    return this.#queue.length;
-  }
-
-  /** What the requests in the queue wait for. */
-  get waitKind(): GateKind {
-    return this.core.binding ?? this.kind;
+    return { waiting: this.queue.length, longestWaitMs, nextInMs, ...core };
   }
 
   /** Whether each request needs its ticket at once, since somebody minds who waits here. */
   get needsTickets(): boolean {
     return (
-      this.#probe !== undefined || this.#timeouts?.isOn === true || this.#room?.isBounded === true
+      this.probe !== undefined || this.#timeouts?.isOn === true || this.#room?.isBounded === true
     );
   }
 
@@ -101,7 +62,7 @@ export class Gate<C extends Core = Core> implements Lender {
   enter(ticket: Ticket, receiver: Receiver): boolean {
     if (this.isTurnedAway(ticket)) return true;
     // Clocks are slow: whoever let the ticket pass in this turn has just read it.
-    const now = Number.isNaN(ticket.readAt) ? this.#clock.now() : ticket.readAt;
+    const now = Number.isNaN(ticket.readAt) ? this.clock.now() : ticket.readAt;
     if (this.isFree() && this.try(ticket, now)) return true;
     return this.wait(ticket, receiver, now) !== undefined;
   }
@@ -109,7 +70,7 @@ export class Gate<C extends Core = Core> implements Lender {
   /** The same for one that will not wait. @returns whether it has passed; if not, nothing is done */
   tryEnter(ticket: Ticket): boolean {
     if (this.isTurnedAway(ticket) || !this.isFree()) return false;
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const wait = this.ask(ticket, now);
     if (wait === 0) this.admit(ticket, now);
     else if (wait === REFUSED) this.refuse(ticket, now);
@@ -123,7 +84,7 @@ export class Gate<C extends Core = Core> implements Lender {
    * @returns the ticket, if the request has passed. Undefined: it waits, and `receiver` will be told.
    */
   enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const error = this.#door?.turnsAway();
     if (error === undefined && !this.isFree()) return this.wait(item, receiver, now);
     const ticket = receiver.ticketOf?.(item, now);
@@ -132,119 +93,6 @@ export class Gate<C extends Core = Core> implements Lender {
     // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
     if (this.isFree() && this.try(ticket, now)) return ticket;
     return this.wait(ticket, receiver, now);
-  }
-
-  giveBack(charge: unknown, ticket: Ticket): void {
-    this.core.giveBack(charge, ticket, this.#clock);
-    this.drain();
-  }
-
-  /** So many of those that wait have just gone, with their receiver. */
-  left(count: number): void {
-    if (count === 0) return;
-    this.#queue.bury(count);
-    this.drain();
-  }
-
-  /** Ends the wait of one request, for nothing. */
-  expel(ticket: Ticket, receiver: Receiver, error: Error): void {
-    ticket.refuse(error);
-    this.#queue.bury(1);
-    // Before others pass, who may make it leave: it has left already.
-    handOver(receiver, ticket);
-    this.drain();
-  }
-
-  /**
-   * Lets pass whoever may. Called when something was given back, a limit was changed, time has
-   * passed, or somebody left. Called from within itself, it leaves the work to the loop.
-   */
-  drain(): void {
-    if (this.#draining || this.#asking) {
-      this.#missed = true;
-      return;
-    }
-    this.#draining = true;
-    try {
-      while (this.#queue.seek() || this.noneWaits()) {
-        this.#busy = true;
-        const ticket = this.head();
-        if (ticket === undefined) continue;
-        if (
-          this.core.isFull &&
-          ticket.outcome === undefined &&
-          !isDead(ticket, this.#queue.owner)
-        ) {
-          ticket.rounds += 1;
-          this.#waker.cancel();
-          return;
-        }
-        const now = this.#clock.now();
-        if (ticket.refusal !== undefined) {
-          this.pass(ticket, now, ticket.refusal);
-          continue;
-        }
-        const wait = ticket.outcome === undefined ? this.ask(ticket, now) : 0;
-        if (wait > 0) {
-          // Gone while the core was asked: it is no longer the head.
-          if (isDead(ticket, this.#queue.owner)) {
-            this.#busy = false;
-            continue;
-          }
-          ticket.rounds += 1;
-          this.#waker.set(wait, now);
-          this.#busy = false;
-          // Somebody more urgent may have come while the core was asked.
-          if (this.#hasOrder && this.#queue.seek() && this.#queue.item !== ticket) continue;
-          return;
-        }
-        this.pass(ticket, now, wait === REFUSED ? this.refusalOf(ticket, now) : undefined);
-      }
-    } finally {
-      this.#busy = false;
-      this.#draining = false;
-    }
-  }
-
-  /** The ticket of the head, made now if it has none. Undefined: the head could not be had. */
-  private head(): Ticket | undefined {
-    const { item, owner, since } = this.#queue;
-    if (item instanceof Ticket) return item;
-    try {
-      const ticket = owner.ticketOf?.(item, since);
-      // Refused from its making: in the queue it would be dead, and not be told.
-      if (ticket !== undefined && ticket.refusal === undefined) this.#queue.replace(ticket);
-      return ticket;
-    } catch (error) {
-      reportLater(error);
-      return undefined;
-    }
-  }
-
-  private pass(ticket: Ticket, now: number, refusal: Error | undefined): void {
-    const { owner, since } = this.#queue;
-    const rounds = 1 + ticket.rounds;
-    ticket.rounds = 0;
-    if (ticket.outcome === undefined) {
-      const { waitKind } = this;
-      const waitMs = Math.max(0, now - since);
-      if (refusal === undefined) this.admit(ticket, now);
-      ticket.waited(waitKind, waitMs, rounds);
-      this.#probe?.admitted?.(ticket, waitKind, waitMs, rounds);
-      this.listener?.waited(waitKind, waitMs, rounds);
-    }
-    // Gone while others were told: it has counted this request among those that left.
-    if (owner.gone) return;
-    this.#queue.shift();
-    this.#busy = false;
-    // Not before: what was refused in the queue is dead there, and somebody else has buried it.
-    if (refusal !== undefined) ticket.refuse(refusal);
-    handOver(owner, ticket);
-  }
-
-  /** Whether nobody is before a newcomer. No getter: V8 goes through its runtime for a private one. */
-  private isFree(): boolean {
-    return !this.#draining && !this.#asking && !this.#queue.seek();
   }
 
   /** A refused request passes for nothing; a newcomer may be refused before it waits. */
@@ -256,31 +104,12 @@ export class Gate<C extends Core = Core> implements Lender {
     return ticket.refusal !== undefined;
   }
 
-  /** Asks again where something was given back meanwhile. */
-  private ask(ticket: Ticket, now: number): number {
-    this.#asking = true;
-    let again = false;
-    try {
-      let wait: number;
-      do {
-        this.#missed = false;
-        wait = this.core.wait(ticket, now);
-        again ||= this.#missed;
-      } while (wait > 0 && this.#missed);
-      // What was meant for those behind this one, too.
-      this.#missed = again;
-      return wait;
-    } finally {
-      this.#asking = false;
-    }
-  }
-
   /** Lets a newcomer pass, if it may. */
   private try(ticket: Ticket, now: number): boolean {
     const wait = this.ask(ticket, now);
     if (wait > 0) {
       // Others may have come while the core was asked: they are before this one, and not asked yet.
-      this.#waker.set(this.#queue.length === 0 ? wait : 0, now);
+      this.waker.set(this.queue.length === 0 ? wait : 0, now);
       return false;
     }
     this.admitOrRefuse(ticket, now, wait);
@@ -290,8 +119,8 @@ export class Gate<C extends Core = Core> implements Lender {
 
   /** A newcomer is done with: others may have come while the core was asked, and not been asked yet. */
   private leaveTo(now: number): void {
-    if (this.#queue.length > 0) this.#waker.set(0, now);
-    else if (this.#mindsIdle) this.core.idle?.();
+    if (this.queue.length > 0) this.waker.set(0, now);
+    else if (this.mindsIdle) this.core.idle?.();
   }
 
   /** @returns its ticket, if it was refused after all, or is so urgent that it has passed */
@@ -300,8 +129,8 @@ export class Gate<C extends Core = Core> implements Lender {
     const ticket = item instanceof Ticket ? item : undefined;
     if (ticket !== undefined && room !== undefined) {
       const { dropped } = room;
-      if (!room.admits(ticket, receiver, this.#queue, this.#busy)) {
-        if (this.#queue.length === 0) this.noneWaits();
+      if (!room.admits(ticket, receiver, this.queue, this.busy)) {
+        if (this.queue.length === 0) this.noneWaits();
         return ticket;
       }
       if (room.dropped !== dropped) {
@@ -310,12 +139,12 @@ export class Gate<C extends Core = Core> implements Lender {
         if (this.isFree() && this.try(ticket, now)) return ticket;
       }
     }
-    this.#queue.push(item, receiver, now);
-    const urgent = this.#hasOrder ? this.tryUrgent(item, now) : undefined;
+    this.queue.push(item, receiver, now);
+    const urgent = this.hasOrder ? this.tryUrgent(item, now) : undefined;
     if (urgent !== undefined) return urgent;
     if (ticket !== undefined) {
       this.#timeouts?.wait(ticket, this, receiver);
-      if (this.#probe !== undefined) this.tellQueued(ticket, this.#probe, now);
+      if (this.probe !== undefined) this.tellQueued(ticket, this.probe, now);
     }
     // Gone while others were asked or told: it has not counted this request among those that left.
     if (receiver.gone) this.left(1);
@@ -324,54 +153,54 @@ export class Gate<C extends Core = Core> implements Lender {
 
   /** Meanwhile it neither passes nor is given up: its receiver does not know yet that it waits. */
   private tellQueued(ticket: Ticket, probe: Probe, now: number): void {
-    const { length } = this.#queue;
-    const wasDraining = this.#draining;
-    const wasBusy = this.#busy;
-    const hadMissed = this.#missed;
-    if (!wasBusy) this.#queue.seek();
-    this.#draining = true;
-    this.#busy = true;
-    this.#missed = false;
+    const { length } = this.queue;
+    const wasDraining = this.draining;
+    const wasBusy = this.busy;
+    const hadMissed = this.missed;
+    if (!wasBusy) this.queue.seek();
+    this.draining = true;
+    this.busy = true;
+    this.missed = false;
     probe.queued?.(ticket, this.waitKind);
-    this.#busy = wasBusy;
-    this.#draining = wasDraining;
-    if (this.#missed || this.#queue.length !== length) this.#waker.set(0, now);
+    this.busy = wasBusy;
+    this.draining = wasDraining;
+    if (this.missed || this.queue.length !== length) this.waker.set(0, now);
     // The core may be asked for another, who came before: that one is asked again.
-    this.#missed ||= hadMissed;
+    this.missed ||= hadMissed;
   }
 
   /** A newcomer that has become the head of those that wait need not wait for them. */
   private tryUrgent(item: unknown, now: number): Ticket | undefined {
-    if (this.#draining || this.#asking || !this.#queue.seek() || this.#queue.item !== item) {
+    if (this.draining || this.asking || !this.queue.seek() || this.queue.item !== item) {
       return undefined;
     }
-    this.#draining = true;
-    this.#busy = true;
+    this.draining = true;
+    this.busy = true;
     try {
       const ticket = this.head();
       if (ticket === undefined) return undefined;
       if (ticket.refusal !== undefined) {
-        this.#queue.shift();
+        this.queue.shift();
         return ticket;
       }
-      const others = this.#queue.length - 1;
+      const others = this.queue.length - 1;
       const wait = this.ask(ticket, now);
-      if (wait > 0 || isDead(ticket, this.#queue.owner)) {
-        this.#waker.set(this.#queue.length - 1 === others && wait > 0 ? wait : 0, now);
+      if (wait > 0 || isDead(ticket, this.queue.owner)) {
+        this.waker.set(this.queue.length - 1 === others && wait > 0 ? wait : 0, now);
         return undefined;
       }
       // Its receiver does not count it among those that wait yet.
-      this.#queue.shift();
-      this.#busy = false;
+      this.queue.shift();
+      this.busy = false;
       this.admitOrRefuse(ticket, now, wait);
-      if (this.#queue.length === 0) this.noneWaits();
+      if (this.queue.length === 0) this.noneWaits();
       else this.core.overtaken?.();
       // Whoever came or was let go meanwhile was left to us.
-      if (this.#missed || this.#queue.length !== others) this.#waker.set(0, now);
+      if (this.missed || this.queue.length !== others) this.waker.set(0, now);
       return ticket;
     } finally {
-      this.#busy = false;
-      this.#draining = false;
+      this.busy = false;
+      this.draining = false;
     }
   }
 
@@ -379,37 +208,6 @@ export class Gate<C extends Core = Core> implements Lender {
   private admitOrRefuse(ticket: Ticket, now: number, wait: number): void {
     if (wait === REFUSED) this.refuse(ticket, now);
     else this.admit(ticket, now);
-    this.#probe?.admitted?.(ticket, this.kind, 0, 0);
+    this.probe?.admitted?.(ticket, this.kind, 0, 0);
   }
-
-  /** @returns whether somebody has come meanwhile: sent by one whom the core has let pass elsewhere */
-  private noneWaits(): boolean {
-    this.#waker.cancel();
-    if (!this.#mindsIdle) return false;
-    this.core.idle?.();
-    return this.#queue.seek();
-  }
-
-  private refuse(ticket: Ticket, now: number): void {
-    const error = this.refusalOf(ticket, now);
-    if (error !== undefined) ticket.refuse(error);
-  }
-
-  private refusalOf(ticket: Ticket, now: number): Error | undefined {
-    return this.core.refusal?.(ticket, now);
-  }
-
-  private admit(ticket: Ticket, now: number): void {
-    ticket.readAt = now;
-    const charge = this.core.take(ticket, now);
-    if (charge !== 0) ticket.lend(this, charge);
-  }
-}
-
-/**
- * A ticket that was settled while it waits is not dead: its receiver, which counts it, must be told.
- * One that was refused while it waits is: its receiver has been told.
- */
-function isDead(item: unknown, receiver: Receiver): boolean {
-  return receiver.gone || (item instanceof Ticket && item.refusal !== undefined);
 }
