@@ -1,8 +1,7 @@
 import { from, type Observable } from 'rxjs';
-import { readBody } from '../feedback/read-body.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
 import type { Gate } from '../gate/gate.ts';
-import { DeadlineExceededError, RetryAfterTooLongError } from '../model/errors.ts';
+import { DeadlineExceededError } from '../model/errors.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Enlisted } from '../model/roster.ts';
@@ -12,15 +11,10 @@ import { attemptGatesOf } from './attempt-gates.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
 import type { Slot } from './in-order.ts';
 import { Inner } from './inner.ts';
+import { PendingBody } from './pending-body.ts';
 import { OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
-import { RetryWait } from './retry-wait.ts';
+import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
-
-/** What waits until the body of a response has been read. */
-interface Reading {
-  stop: () => void;
-  readonly later: (() => void)[];
-}
 
 /**
  * A request that is being sent: its attempts, one after the other, until one goes well or the
@@ -41,16 +35,13 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   readonly #deck: Deck<T, R>;
   #context: AttemptContext | undefined = undefined;
   #inner: Inner<R> | undefined = undefined;
-  /** Between two attempts. */
-  #wait: RetryWait | undefined = undefined;
+  /** Since the first attempt that failed. */
+  #retries: Retries | undefined = undefined;
   /** The body of a response that says no is being read, and what came after it waits. */
-  #reading: Reading | undefined = undefined;
+  #reading: PendingBody | undefined = undefined;
   /** An attempt is being started; another is to follow. */
   #sending = false;
   #resend = false;
-  /** Attempts that failed otherwise than by a rejection or an overload. */
-  #failures = 0;
-  #overloads = 0;
   /** The attempt runs, and its end has not been told yet. */
   #running = false;
   /** Whether the provider's answer to the present attempt has been told: its first value tells. */
@@ -121,7 +112,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   /** @returns false when the attempt is over with this value */
   next(value: R): boolean {
     if (this.#over) return false;
-    if (this.#reading !== undefined) return this.later(() => this.next(value));
+    if (this.#reading !== undefined) return this.#reading.later(() => this.next(value));
     if (!this.#reported) {
       if (!isFailedResponse(value)) this.accepted(value);
       else return this.read(value);
@@ -135,7 +126,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
 
   complete(): void {
     if (this.#reading !== undefined) {
-      this.later(() => this.complete());
+      this.#reading.later(() => this.complete());
       return;
     }
     if (!this.#over && !this.#reported) this.accepted();
@@ -146,21 +137,19 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
   }
 
   error(error: unknown): void {
-    if (this.#reading !== undefined) this.later(() => this.error(error));
+    if (this.#reading !== undefined) this.#reading.later(() => this.error(error));
     else if (!this.#over && !this.failed(error) && !this.#over) this.crash(error);
   }
 
   /** A response that says no: its body may say more than its status, where it can be read. */
   private read(response: R & { readonly status: number }): boolean {
-    const reading: Reading = { stop: () => {}, later: [] };
-    const stop = readBody(response, this.#dispatcher.clock, (body) => {
+    const body = new PendingBody();
+    const isRead = body.read(response, this.#dispatcher.clock, (text) => {
       this.#reading = undefined;
-      if (!this.refused(response, body)) return;
-      for (const tell of reading.later) tell();
+      return this.refused(response, text);
     });
-    if (stop === undefined) return this.refused(response);
-    reading.stop = stop;
-    this.#reading = reading;
+    if (!isRead) return this.refused(response);
+    this.#reading = body;
     return true;
   }
 
@@ -177,11 +166,6 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     return !this.#over;
   }
 
-  private later(tell: () => void): true {
-    this.#reading?.later.push(tell);
-    return true;
-  }
-
   /** Lets go of the attempt's Observable. */
   release(): void {
     this.#inner?.unsubscribe();
@@ -194,7 +178,7 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
       return;
     }
     this.#over = true;
-    this.#wait?.cancel();
+    this.#retries?.cancel();
     this.#reading?.stop();
     try {
       this.#inner?.unsubscribe();
@@ -265,32 +249,20 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
     return this.retry(verdict, error);
   }
 
+  /** @returns whether there will be another attempt */
   private retry(verdict: Verdict, error: unknown): boolean {
-    const { feedback, retry, clock, random, probe } = this.#dispatcher;
-    const { retryAfterMs = 0 } = verdict;
-    if (verdict.retry !== false && retryAfterMs > feedback.maxRetryAfterMs) {
-      discard(error);
-      this.crash(new RetryAfterTooLongError(retryAfterMs, feedback.maxRetryAfterMs, error));
-      return false;
-    }
-    if (verdict.kind === 'overloaded') this.#overloads += 1;
-    else if (verdict.kind !== 'throttled') this.#failures += 1;
-    const elapsedMs = clock.now() - this.ticket.arrivedAt;
-    const past = {
-      attempts: this.ticket.attempts,
-      failures: this.#failures,
-      overloads: this.#overloads,
-      elapsedMs,
-    };
-    let delayMs: number | undefined;
+    const { ticket } = this;
+    const { retry, clock, probe } = this.#dispatcher;
+    this.#retries ??= new Retries();
+    let plan: RetryPlan | undefined;
     try {
-      delayMs = retry.delay(verdict, past, random);
+      plan = this.#retries.plan(verdict, error, ticket, this.#dispatcher);
     } catch (thrown) {
       this.crash(thrown);
       return false;
     }
-    if (delayMs === undefined) return false;
-    this.ticket.unsent();
+    if (plan === undefined) return false;
+    ticket.unsent();
     const waiting = {
       ready: () => this.send(),
       // A response that was let go is no error that a user could read.
@@ -299,20 +271,19 @@ export class Flight<T, R> implements Enlisted<Flight<T, R>> {
           isFailedResponse(error) ? new DeadlineExceededError(retry.deadlineMs, error) : error,
         ),
     };
-    const wait = new RetryWait(this.ticket, this.gates, waiting, probe);
-    this.#wait = wait;
+    const wait = this.#retries.wait(ticket, this.gates, waiting, probe);
     // The attempt is torn down before the next one, which may follow in this very turn.
     try {
       this.#inner?.unsubscribe();
     } finally {
-      if (!wait.gone) wait.start(clock, delayMs, retry.deadlineMs - elapsedMs);
+      if (!wait.gone) wait.start(clock, plan.delayMs, plan.leftMs);
     }
     return true;
   }
 
   private crash(error: unknown): void {
     this.#over = true;
-    this.#wait?.cancel();
+    this.#retries?.cancel();
     this.endAttempt('failed', error);
     this.#deck.crashed(this, error);
   }
