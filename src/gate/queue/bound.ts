@@ -9,7 +9,7 @@ const OVERFLOWS = ['error', 'drop-oldest', 'drop-newest'] as const;
  * - `drop-newest`: the newcomer, whatever its priority. What was let in stays in.
  * - `drop-oldest`: a waiter, so that the newcomer gets in. First in, first out: the head. By
  *   priority: the oldest of the lowest priority, but the newcomer itself if its own is lower
- *   still. Fair: the oldest of the key that has the most waiters.
+ *   still.
  */
 export type Overflow = (typeof OVERFLOWS)[number];
 

@@ -1,6 +1,22 @@
-import { OrderedQueue } from './ordered-queue.ts';
-import { type PriorityOptions, PriorityOrder } from './priority-order.ts';
-import type { IsDead } from './queue.ts';
+import { checkInteger, checkNumber } from '../../model/check.ts';
+import { Heap } from './heap.ts';
+import { Lane } from './lane.ts';
+import type { IsDead, Queue } from './queue.ts';
+
+export interface PriorityOptions<Item, Owner> {
+  /** An integer; more is more urgent. Asked when the waiter comes. */
+  priorityOf(item: Item, owner: Owner): number;
+  /** The waiting time that makes up for one step of priority, in ms; at least 1. */
+  readonly agingMs: number;
+}
+
+/** So many dead are never worth a sweep. */
+const FEW = 16;
+
+/** On equal keys, whoever waits longer. */
+function isMoreUrgent<Item, Owner>(one: Lane<Item, Owner>, other: Lane<Item, Owner>): boolean {
+  return one.key < other.key || (one.key === other.key && one.since < other.since);
+}
 
 /**
  * Higher priorities first; first in, first out within one. Those that wait grow more urgent, one
@@ -10,20 +26,153 @@ import type { IsDead } from './queue.ts';
  *
  * Overflow gives up the oldest of the lowest priority, and the newcomer if its own is lower still.
  * The head may change from one `seek` to the next, when someone more urgent has come.
- * Memory is that of a `Fifo` for each priority that is present.
+ *
+ * A lane for each priority that is present, and the lanes in a heap by the key of their heads: a
+ * push or shift costs O(log lanes) at most, with one lane O(1). A lane is closed when it is empty,
+ * but for the last: a queue that is often empty, with a single priority in use, costs little more
+ * than a `Fifo`.
+ *
+ * It counts the dead, which nobody says the place of: each is skipped when its turn comes, and when
+ * they outnumber the living all are swept out. A sweep costs what the pushes of the dead have paid
+ * for, so the dead cost O(1) each, amortised.
  */
-export class PriorityQueue<Item, Owner> extends OrderedQueue<Item, Owner> {
-  readonly #order: PriorityOrder<Item, Owner>;
+export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
+  readonly #isDead: IsDead<Item, Owner>;
+  readonly #priorityOf: (item: Item, owner: Owner) => number;
+  readonly #agingMs: number;
+  readonly #lanes = new Map<number, Lane<Item, Owner>>();
+  readonly #byUrgency = new Heap<Lane<Item, Owner>>(0, isMoreUrgent);
+  readonly #byPriority = new Heap<Lane<Item, Owner>>(
+    1,
+    (one, other) => one.priority < other.priority,
+  );
+  /** The open lane where the last has come: most are followed by one of the same priority. */
+  #latest: Lane<Item, Owner> | undefined = undefined;
+  /** The last lane that was closed, for reuse. */
+  #spare: Lane<Item, Owner> | undefined = undefined;
+  /** Whose head is the head of all. */
+  #head = new Lane<Item, Owner>();
+  /** All that are in it, the dead too. */
+  #count = 0;
+  /** The buried that are still in it; below 0: so many were taken out that are not buried yet. */
+  #dead = 0;
 
   /** @throws RangeError when `agingMs` is no number >= 1; `push`, when a priority is no integer */
-  constructor(isDead: IsDead<Item, Owner>, options: PriorityOptions<Item, Owner>) {
-    const order = new PriorityOrder(options);
-    super(isDead, order);
-    this.#order = order;
+  constructor(isDead: IsDead<Item, Owner>, { priorityOf, agingMs }: PriorityOptions<Item, Owner>) {
+    this.#isDead = isDead;
+    this.#priorityOf = priorityOf;
+    this.#agingMs = checkNumber('agingMs', agingMs, 1);
+  }
+
+  get length(): number {
+    return this.#count - this.#dead;
   }
 
   /** How many priorities have waiters, those whose waiters are dead and not swept out yet too. */
   get priorities(): number {
-    return this.#order.lanes;
+    return this.#count === 0 ? 0 : this.#lanes.size;
+  }
+
+  push(item: Item, owner: Owner, since: number): void {
+    const priority = this.#priorityOf(item, owner);
+    const lane = this.#latest?.priority === priority ? this.#latest : this.laneOf(priority);
+    lane.push(item, owner, since);
+    this.#count += 1;
+    if (lane.length === 1) this.headChanged(lane);
+  }
+
+  /** Sweeps here and not in `bury`: whoever works on the head must not lose it meanwhile. */
+  seek(): boolean {
+    if (this.#dead > FEW && this.#dead > this.length) this.sweep();
+    return this.turnTo(this.#byUrgency);
+  }
+
+  seekOldest(newcomer: Item, owner: Owner): boolean {
+    const isFound = this.turnTo(this.#byPriority);
+    return isFound && this.#head.priority <= this.#priorityOf(newcomer, owner);
+  }
+
+  get item(): Item {
+    return this.#head.item;
+  }
+
+  get owner(): Owner {
+    return this.#head.owner;
+  }
+
+  get since(): number {
+    return this.#head.since;
+  }
+
+  replace(item: Item): void {
+    this.#head.replace(item);
+  }
+
+  shift(): void {
+    const head = this.#head;
+    if (this.#isDead(head.item, head.owner)) this.#dead -= 1;
+    head.shift();
+    this.#count -= 1;
+    this.headChanged(head);
+  }
+
+  bury(count: number): void {
+    this.#dead += count;
+  }
+
+  /** Makes the first living one of a heap's lanes the head; the dead before it are taken out. */
+  private turnTo(lanes: Heap<Lane<Item, Owner>>): boolean {
+    while (this.#count > 0) {
+      const head = lanes.top as Lane<Item, Owner>;
+      this.#head = head;
+      if (!this.#isDead(head.item, head.owner)) return true;
+      this.shift();
+    }
+    return false;
+  }
+
+  private sweep(): void {
+    for (const lane of this.#lanes.values()) {
+      const dead = lane.sweep(this.#isDead);
+      this.#count -= dead;
+      this.#dead -= dead;
+      this.headChanged(lane);
+    }
+  }
+
+  private laneOf(priority: number): Lane<Item, Owner> {
+    this.#latest = this.#lanes.get(priority) ?? this.open(priority);
+    return this.#latest;
+  }
+
+  private open(priority: number): Lane<Item, Owner> {
+    checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
+    const idle = this.#count === 0 ? this.#byUrgency.top : undefined;
+    if (idle !== undefined) this.close(idle);
+    const lane = this.#spare ?? new Lane<Item, Owner>();
+    this.#spare = undefined;
+    lane.priority = priority;
+    lane.key = Number.POSITIVE_INFINITY;
+    this.#lanes.set(priority, lane);
+    this.#byUrgency.add(lane);
+    this.#byPriority.add(lane);
+    return lane;
+  }
+
+  private headChanged(lane: Lane<Item, Owner>): void {
+    if (lane.length > 0) {
+      lane.key = lane.since - lane.priority * this.#agingMs;
+      this.#byUrgency.move(lane);
+    } else if (this.#count > 0) {
+      this.close(lane);
+    }
+  }
+
+  private close(lane: Lane<Item, Owner>): void {
+    if (lane === this.#latest) this.#latest = undefined;
+    this.#lanes.delete(lane.priority);
+    this.#byUrgency.delete(lane);
+    this.#byPriority.delete(lane);
+    this.#spare = lane;
   }
 }
