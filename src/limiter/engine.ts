@@ -62,6 +62,8 @@ export class Engine implements Counted, Door, WaitListener {
   readonly #events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   readonly #ended = new ReplaySubject<void>(1);
+  /** Emits when nobody will use it any more. */
+  readonly #abandoned = new ReplaySubject<void>(1);
   readonly #unwatch: () => void;
   readonly #configured = new Subject<void>();
   #closed: LimiterClosedError | undefined = undefined;
@@ -95,14 +97,18 @@ export class Engine implements Counted, Door, WaitListener {
     }));
   }
 
-  /** Changes of the mode are told by a timer of their own, as long as somebody listens. */
   get events$(): Observable<LimiterEvent> {
+    return merge(this.#events, this.modes$);
+  }
+
+  /** Changes of the mode are told by a timer of their own, as long as somebody listens. */
+  get modes$(): Observable<LimiterEvent> {
     const { clock, gates } = this;
-    const modes = gates.feedback.mode$.pipe(
+    return gates.feedback.mode$.pipe(
       skip(1),
       map((mode) => leveled({ kind: 'modeChanged', at: clock.now(), mode })),
+      takeUntil(this.#abandoned),
     );
-    return merge(this.#events, modes.pipe(takeUntil(this.#ended)));
   }
 
   get state$(): Observable<LimiterState> {
@@ -206,6 +212,7 @@ export class Engine implements Counted, Door, WaitListener {
   abandon(): void {
     this.gates.attempt.close();
     this.#unwatch();
+    this.#abandoned.next();
   }
 
   dispatcherOf<T, O extends ObservableInput<unknown>>(

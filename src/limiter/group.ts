@@ -1,4 +1,5 @@
 import {
+  merge,
   Observable,
   type ObservableInput,
   type ObservedValueOf,
@@ -113,6 +114,8 @@ export class LimiterGroup<T> {
   readonly #idleMs: number;
   readonly #entries = new Map<string, Entry>();
   readonly #events = new Subject<GroupEvent>();
+  /** Keys that turn up. */
+  readonly #opened = new Subject<readonly [key: string, limiter: Limiter]>();
   readonly #sweeper: Waker;
   readonly #unwatch: (() => void) | undefined;
   #isClosed = false;
@@ -133,7 +136,7 @@ export class LimiterGroup<T> {
     this.#shared = shared === undefined ? undefined : new SharedLimits(shared, random, tell);
     this.#unwatch = probe?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
     this.#sweeper = new Waker(clock, () => this.#dropIdle(), false);
-    this.events$ = this.#events.asObservable();
+    this.events$ = merge(this.#events, this.#modes());
     // What is wrong with the limits of each key is found by making them; by key, when it comes.
     if (typeof options.each !== 'function') this.#open('').abandon();
   }
@@ -238,7 +241,18 @@ export class LimiterGroup<T> {
     if (this.#isClosed) limiter.close();
     else if (this.#entries.size === 0) this.#sweepLater();
     this.#entries.set(key, { limiter, isUsed: true });
+    this.#opened.next([key, limiter]);
     return limiter;
+  }
+
+  /** Changes of the mode of each key, as long as somebody listens. */
+  #modes(): Observable<GroupEvent> {
+    return new Observable((out) => {
+      const watch = (key: string, { modes$ }: Limiter) =>
+        out.add(modes$.subscribe((event) => out.next({ ...event, key })));
+      for (const [key, { limiter }] of this.#entries) watch(key, limiter);
+      out.add(this.#opened.subscribe(([key, limiter]) => watch(key, limiter)));
+    });
   }
 
   #open(key: string): Limiter {

@@ -307,6 +307,11 @@ export class Limiter {
     return new Promise((resolve) => this.#engine.census.whenEmpty(resolve));
   }
 
+  /** @internal changes of the mode, which nobody is told of that does not listen */
+  get modes$(): Observable<LimiterEvent> {
+    return this.#engine.modes$;
+  }
+
   /** @internal whether no request waits or runs */
   get isIdle(): boolean {
     return this.#engine.census.isEmpty;

@@ -1,7 +1,7 @@
 import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createLimiterGroup } from '../../src/index.ts';
-import { ApiError, watch } from '../dispatch/harness.ts';
+import { createLimiterGroup, type GroupEvent } from '../../src/index.ts';
+import { ApiError, tooMany, watch } from '../dispatch/harness.ts';
 import { expectAllIdle, groupRig, listenTo } from './group-rig.ts';
 import { fate } from './harness.ts';
 
@@ -69,6 +69,36 @@ describe('what a group tells', () => {
       '1000 b drained',
     ]);
     expect(events.every(({ level }) => level === 'debug' || level === 'info')).toBe(true);
+  });
+
+  it('says how the mode of each key changes, as long as somebody listens', async () => {
+    const { clock, group, run, fail } = groupRig({
+      each: { backoff: { throttledForMs: 200 }, maxAttempts: 1 },
+      idleMs: 5_000,
+    });
+    run('a');
+    const events: GroupEvent[] = [];
+    const subscription = group.events$.subscribe((event) => events.push(event));
+    run('b');
+    fail('a', tooMany(100));
+    await clock.advanceAsync(50);
+    fail('b', tooMany(100));
+    await clock.advanceAsync(1_000);
+    expect(events.map(({ at, key, ...event }) => [at, key, event])).toEqual([
+      [0, 'a', { kind: 'modeChanged', level: 'info', mode: 'throttled' }],
+      [50, 'b', { kind: 'modeChanged', level: 'info', mode: 'throttled' }],
+      [300, 'a', { kind: 'modeChanged', level: 'info', mode: 'normal' }],
+      [350, 'b', { kind: 'modeChanged', level: 'info', mode: 'normal' }],
+    ]);
+    const timers = clock.pendingTimers;
+    run('c');
+    fail('c', tooMany(100));
+    await clock.advanceAsync(0);
+    expect(clock.pendingTimers).toBe(timers + 1);
+    subscription.unsubscribe();
+    expect(clock.pendingTimers).toBe(timers);
+    await clock.advanceAsync(20_000);
+    expect(group.keys).toEqual([]);
   });
 
   it('is not disturbed by a listener that throws or unsubscribes', async () => {
