@@ -36,6 +36,8 @@ export interface Counted {
 
 /** Counts the requests of a limiter: who is there, how they ended, how far all have got. */
 export class Census implements Attendance {
+  /** Until limits are changed. */
+  limitsStand = true;
   /** Requests that have come and not ended, but for those that wait without a ticket. */
   #present = 0;
   readonly #counts = { ok: 0, failed: 0, rejected: 0, cancelled: 0, reclaimed: 0 };

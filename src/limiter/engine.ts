@@ -187,6 +187,7 @@ export class Engine implements Counted, Door, WaitListener {
 
   /** Limits were changed from outside. */
   configured(): void {
+    this.census.limitsStand = false;
     const { attempt, byteBudget, concurrency } = this.gates;
     attempt.changed();
     byteBudget.drain();

@@ -37,6 +37,8 @@ export function checkRequestOptions<T>({ estimate, costs, priority }: RequestOpt
 
 /** What somebody minds of requests that come and go. None of it may throw. */
 export interface Attendance {
+  /** Whether what could be sent as it came still can be. */
+  readonly limitsStand: boolean;
   /** Why a request can never be sent; undefined: it can. */
   refusal(ticket: Ticket): Error | undefined;
   arrived(ticket: Ticket): void;
@@ -91,7 +93,7 @@ export class Intake<T> implements Origin {
   /**
    * A ticket for a value whose size is known; `tokens` undefined: to be estimated if asked for.
    * @param index its position in its stream, where several intakes make tickets for it
-   * @param isPossible whether it is known that it can be sent
+   * @param isPossible whether it could be sent as it came
    */
   ticket<V extends T>(
     value: V,
@@ -108,7 +110,8 @@ export class Intake<T> implements Origin {
     if (costs !== undefined) ticket.costs = costs;
     if (this.#attendance !== undefined) {
       this.#attendance.arrived(ticket);
-      const refusal = isPossible ? undefined : this.#attendance.refusal(ticket);
+      const isKnown = isPossible && this.#attendance.limitsStand;
+      const refusal = isKnown ? undefined : this.#attendance.refusal(ticket);
       if (refusal !== undefined) ticket.refuse(refusal);
     }
     this.probe?.arrived?.(ticket, this.#feedback);
