@@ -173,7 +173,7 @@ export abstract class WaitingLine<C extends Core = Core> implements Lender {
         this.missed = false;
         wait = this.core.wait(ticket, now);
         again ||= this.missed;
-      } while (wait > 0 && this.missed);
+      } while (wait !== 0 && this.missed);
       // What was meant for those behind this one, too.
       this.missed = again;
       return wait;
