@@ -7,7 +7,7 @@ const real = { performance, setTimeout };
 
 /**
  * Node makes it slow to look `performance` up. So that is done only where fake timers stand in for
- * the real ones: they replace `setTimeout` too, or waiting would never end.
+ * the real ones, which they do for `setTimeout` too: or nobody who waits would ever be sent.
  */
 function nowMs(): number {
   return (setTimeout === real.setTimeout ? real.performance : performance).now();
