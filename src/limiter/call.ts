@@ -4,7 +4,7 @@ import { endOf } from '../operators/departure.ts';
 import type { Deck, Dispatcher } from '../operators/dispatcher.ts';
 import { Flight } from '../operators/flight.ts';
 import type { Said } from './said.ts';
-import { type Route, type SignalTrail, Walk } from './walk.ts';
+import { type Route, SignalTrail, Walk } from './walk.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
@@ -21,10 +21,9 @@ export interface CallRoute<R, T = Task<R>> extends Route {
 export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements Deck<T, R> {
   /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
   #resolve: (value: R | Promise<never>) => void;
-  protected trail: SignalTrail<T> | undefined = undefined;
 
-  constructor(route: CallRoute<R, T>, resolve: (value: R | Promise<never>) => void, said: Said) {
-    super(route, said);
+  constructor(said: Said<CallRoute<R, T>>, resolve: (value: R | Promise<never>) => void) {
+    super(said);
     this.#resolve = resolve;
   }
 
@@ -36,31 +35,66 @@ export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements De
   }
 
   landed(flight: Flight<T, R>): void {
-    this.land();
+    this.end();
     flight.ticket.settle('ok');
   }
 
   crashed(flight: Flight<T, R>, error: unknown): void {
-    this.land();
+    this.end();
     this.#resolve(rejected(error));
     flight.ticket.settle(endOf(flight.ticket, 'failed'));
   }
 
   protected arrived(ticket: Ticket<T>): void {
-    const flight = new Flight(ticket, this.route.dispatcher, this);
-    if (this.trail !== undefined) this.trail.flight = flight;
-    flight.send();
-  }
-
-  private land(): void {
-    if (this.trail === undefined) return;
-    this.trail.flight = undefined;
-    this.end();
+    new Flight(ticket, this.said.route.dispatcher, this).send();
   }
 
   protected failed(reason: unknown): void {
     this.#resolve(rejected(reason));
-    this.trail?.flight?.cancel(reason);
+  }
+}
+
+/** One that a signal may abort. */
+export class AbortableCall<R, T = Task<R>> extends Call<R, T> {
+  readonly #signal: AbortSignal;
+  readonly #trail = new SignalTrail<T>();
+
+  constructor(
+    said: Said<CallRoute<R, T>>,
+    resolve: (value: R | Promise<never>) => void,
+    signal: AbortSignal,
+  ) {
+    super(said, resolve);
+    this.#signal = signal;
+  }
+
+  protected override get trail(): SignalTrail<T> {
+    return this.#trail;
+  }
+
+  override start(task: T, ticket: Ticket<T> | undefined): void {
+    if (this.heed(this.#signal, this.#trail, ticket)) super.start(task, ticket);
+  }
+
+  override landed(flight: Flight<T, R>): void {
+    this.#trail.flight = undefined;
+    super.landed(flight);
+  }
+
+  override crashed(flight: Flight<T, R>, error: unknown): void {
+    this.#trail.flight = undefined;
+    super.crashed(flight, error);
+  }
+
+  protected override arrived(ticket: Ticket<T>): void {
+    const flight = new Flight(ticket, this.said.route.dispatcher, this);
+    this.#trail.flight = flight;
+    flight.send();
+  }
+
+  protected override failed(reason: unknown): void {
+    super.failed(reason);
+    this.#trail.flight?.cancel(reason);
   }
 }
 

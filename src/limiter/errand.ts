@@ -6,6 +6,7 @@ import type { Ticket } from '../model/ticket.ts';
 import type { Departure } from '../operators/departure.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import type { Slot } from '../operators/in-order.ts';
+import type { Said } from './said.ts';
 import { type Trail, Walk } from './walk.ts';
 import type { Way } from './way.ts';
 
@@ -15,31 +16,32 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>,
   after: Errand<T, R> | undefined = undefined;
   isGone = false;
   ticket: Trail<T>['ticket'] = undefined;
+  waitsAt: Trail<T>['waitsAt'] = -1;
   /** Its place in the order of results, if they are ordered. */
   readonly slot: Slot<R | Outcome<T, R>> | undefined;
   readonly #index: number;
   readonly #fork: Fork<T, R>;
 
   constructor(
-    way: Way<T, R>,
+    said: Said<Way<T, R>>,
     index: number,
     slot: Slot<R | Outcome<T, R>> | undefined,
     fork: Fork<T, R>,
   ) {
-    super(way);
+    super(said);
     this.#index = index;
     this.slot = slot;
     this.#fork = fork;
   }
 
   /** The end of its stream aborts it. */
-  protected get trail(): Trail<T> {
+  protected override get trail(): Trail<T> {
     return this;
   }
 
   /** Makes the ticket at once where somebody minds who waits. */
   begin(arrival: T): void {
-    const { intake, first } = this.route;
+    const { intake, first } = this.said.route;
     const needsTicket = intake.needsTickets || first.needsTickets;
     const ticket = needsTicket ? this.ticketOf(arrival, intake.clock.now()) : undefined;
     if (ticket !== undefined || !needsTicket) this.start(arrival, ticket);
@@ -48,7 +50,7 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>,
   /** An estimator that fails errors the stream, and so aborts this one too. */
   protected override ticketFor(arrival: T, arrivedAt: number): Ticket<T> | undefined {
     try {
-      const ticket = this.route.intake.ticketOf(arrival, arrivedAt, this.#index);
+      const ticket = this.said.route.intake.ticketOf(arrival, arrivedAt, this.#index);
       if (!this.gone) return ticket;
       // The estimator has unsubscribed; whoever counts requests has counted this one.
       ticket.settle('cancelled');
@@ -60,7 +62,7 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>,
 
   protected arrived(ticket: Ticket<T>): void {
     this.end();
-    this.#fork.arrived(this, ticket, this.route.dispatcher);
+    this.#fork.arrived(this, ticket, this.said.route.dispatcher);
   }
 
   protected override refused(ticket: Ticket<T>): void {
@@ -102,7 +104,7 @@ export class Fork<T, R> extends Subscriber<T | Sized<T>> {
     }
     // A Sized is opened by the intake, when its turn comes.
     const slot = this.#departure.reserve();
-    const errand = new Errand(way, this.#arrivals, slot, this);
+    const errand = new Errand(way.said, this.#arrivals, slot, this);
     this.#arrivals += 1;
     this.#errands.add(errand);
     errand.begin(arrival as T);

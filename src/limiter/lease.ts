@@ -6,7 +6,7 @@ import type { Ticket } from '../model/ticket.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import { verdictOn } from '../operators/verdict.ts';
 import type { Said } from './said.ts';
-import { type Route, type SignalTrail, Walk } from './walk.ts';
+import { type Route, SignalTrail, Walk } from './walk.ts';
 
 /** What a lease needs to tell how its request ended. */
 export type LeaseTerms = Pick<Dispatcher<never, unknown>, 'feedback' | 'classify' | 'probe'>;
@@ -123,22 +123,36 @@ export class Acquisition extends Walk<undefined, LeaseRoute> {
   readonly #resolve: (lease: Lease) => void;
   readonly #reject: (reason: unknown) => void;
 
-  protected trail: SignalTrail<undefined> | undefined = undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #trail: SignalTrail<undefined> | undefined;
 
   constructor(
-    route: LeaseRoute,
+    said: Said<LeaseRoute>,
     resolve: (lease: Lease) => void,
     reject: (reason: unknown) => void,
-    said: Said,
+    signal: AbortSignal | undefined,
   ) {
-    super(route, said);
+    super(said);
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#signal = signal;
+    this.#trail = signal && new SignalTrail();
+  }
+
+  protected override get trail(): SignalTrail<undefined> | undefined {
+    return this.#trail;
+  }
+
+  override start(value: undefined, ticket: Ticket<undefined> | undefined): void {
+    const signal = this.#signal;
+    const trail = this.#trail;
+    const mayStart = !signal || !trail || this.heed(signal, trail, ticket);
+    if (mayStart) super.start(value, ticket);
   }
 
   protected arrived(ticket: Ticket<undefined>): void {
     this.end();
-    this.#resolve(leaseOf(ticket, this.route.dispatcher));
+    this.#resolve(leaseOf(ticket, this.said.route.dispatcher));
   }
 
   protected failed(reason: unknown): void {

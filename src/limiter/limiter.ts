@@ -24,7 +24,7 @@ import {
 import { checkResultOptions, type Project, RESULT_KEYS } from '../operators/send-options.ts';
 import { verdictOn } from '../operators/verdict.ts';
 import { isAtRest } from './at-rest.ts';
-import { Call, type CallRoute, type Task } from './call.ts';
+import { AbortableCall, Call, type Task } from './call.ts';
 import type { LimiterProgress } from './census.ts';
 import { type Changes, configure } from './configure.ts';
 import { Engine, type GroupSide } from './engine.ts';
@@ -38,7 +38,7 @@ import {
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
-import { NOTHING_SAID, type Said, saidIn } from './said.ts';
+import type { Said } from './said.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 import { Way } from './way.ts';
 
@@ -75,9 +75,8 @@ export class Limiter {
   readonly #engine: Engine;
   /** The way of a promise user. */
   readonly #way: Way<Task<unknown>, unknown, unknown>;
-  #lastSaid = NOTHING_SAID;
   /** What was found to be possible; its gate asks again. */
-  #possible = NOTHING_SAID;
+  #possible: Said<unknown> | undefined = undefined;
 
   /**
    * @internal
@@ -170,16 +169,20 @@ export class Limiter {
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
     checkFunction('task', task);
     // One route serves tasks of every type: what a task returns is handed on untouched.
-    return this.#call(task, this.#way as unknown as CallRoute<R>, options);
+    return this.#call(task, this.#way as unknown as Way<Task<R>, R>, options);
   }
 
-  #call<R, T>(task: T, route: CallRoute<R, T>, options: AcquireOptions | undefined): Promise<R> {
-    const said = this.#saidIn(task, options);
+  #call<R, T>(task: T, way: Way<T, R>, options: AcquireOptions | undefined): Promise<R> {
+    const said = saidIn(options, task, way);
     const ticket = this.#ticketOf(task, said);
     const { promise, resolve } = deferred<R>();
-    const call = new Call(route, resolve, said);
+    const signal = options?.signal;
+    const call =
+      signal === undefined
+        ? new Call<R, T>(said, resolve)
+        : new AbortableCall<R, T>(said, resolve, signal);
     ticket?.take(call);
-    call.start(task, ticket, options?.signal);
+    call.start(task, ticket);
     return promise;
   }
 
@@ -213,12 +216,12 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
-    const said = this.#saidIn(undefined, options);
+    const said = saidIn(options, undefined, this.#way);
     const ticket = this.#ticketOf(undefined, said);
     return new Promise((resolve, reject) => {
-      const acquisition = new Acquisition(this.#way, resolve, reject, said);
+      const acquisition = new Acquisition(said, resolve, reject, options?.signal);
       ticket?.take(acquisition);
-      acquisition.start(undefined, ticket, options?.signal);
+      acquisition.start(undefined, ticket);
     });
   }
 
@@ -228,7 +231,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   tryAcquire(options: Omit<AcquireOptions, 'signal'> = {}): Lease | undefined {
-    const ticket = this.#ticketNow(undefined, this.#saidIn(undefined, options));
+    const ticket = ticketNow(undefined, saidIn(options, undefined, this.#way));
     ticket.take(this);
     const { gates, dispatcher } = this.#way;
     const passed = gates.every((gate) => gate.tryEnter(ticket));
@@ -291,7 +294,7 @@ export class Limiter {
    */
   configure(changes: Changes): void {
     configure(changes, this.#engine);
-    this.#possible = NOTHING_SAID;
+    this.#possible = undefined;
   }
 
   /**
@@ -336,29 +339,33 @@ export class Limiter {
     return new Way(new Intake(around, options), gates, this.#engine.dispatcherOf(project));
   }
 
-  /** @throws RangeError or TypeError that names a wrong option */
-  #saidIn(value: unknown, options: AcquireOptions | undefined): Said {
-    if (options === undefined) return NOTHING_SAID;
-    checkAcquireOptions(options);
-    const { intake } = this.#way;
-    this.#lastSaid = saidIn(options, (bytes) => intake.tokensOf(value, bytes), this.#lastSaid);
-    return this.#lastSaid;
-  }
-
   /** Undefined: it can be sent, and nobody minds who waits; its ticket can wait. */
-  #ticketOf<T>(value: T, said: Said): Ticket<T> | undefined {
-    if (this.#way.first.needsTickets) return this.#ticketNow(value, said);
-    if (said !== this.#possible && said !== NOTHING_SAID) {
-      if (this.#engine.refusal(said) !== undefined) return this.#ticketNow(value, said);
+  #ticketOf<T, R, V, W extends V>(value: W, said: Said<Way<T, R, V>>): Ticket<W> | undefined {
+    const { first, said: nothing } = said.route;
+    if (first.needsTickets) return ticketNow(value, said);
+    if (said !== this.#possible && said !== nothing) {
+      if (this.#engine.refusal(said) !== undefined) return ticketNow(value, said);
       this.#possible = said;
     }
     return undefined;
   }
+}
 
-  #ticketNow<T>(value: T, said: Said): Ticket<T> {
-    const { intake } = this.#way;
-    return intake.ticket(value, said.bytes, said.tokens, intake.clock.now(), said);
-  }
+/** @throws RangeError or TypeError that names a wrong option */
+function saidIn<T, R, V>(
+  options: AcquireOptions | undefined,
+  value: unknown,
+  way: Way<T, R, V>,
+): Said<Way<T, R, V>> {
+  if (options === undefined) return way.said;
+  checkAcquireOptions(options);
+  way.latest = way.latest.with(options, (bytes) => way.intake.tokensOf(value, bytes));
+  return way.latest;
+}
+
+function ticketNow<T, R, V, W extends V>(value: W, said: Said<Way<T, R, V>>): Ticket<W> {
+  const { intake } = said.route;
+  return intake.ticket(value, said.bytes, said.tokens, intake.clock.now(), said);
 }
 
 const OK = { kind: 'ok' } as const;

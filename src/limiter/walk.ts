@@ -2,7 +2,7 @@ import type { Gate } from '../gate/gate.ts';
 import type { Receiver, Ticket } from '../model/ticket.ts';
 import type { Intake } from '../operators/intake.ts';
 import { type Abortable, Listening } from './listening.ts';
-import { NOTHING_SAID, type Said } from './said.ts';
+import type { Said } from './said.ts';
 
 /** Where the requests of one limiter get their tickets, and the gates that they pass. */
 export interface Route<T = unknown> {
@@ -14,10 +14,15 @@ export interface Route<T = unknown> {
 /** To make its ticket may abort the request, which is counted by then. */
 const IN_THE_MAKING = 'in the making';
 
+/** The request does not wait. */
+const NOWHERE = -1;
+
 /** What an abort has to know of a request. */
 export interface Trail<T> {
   isGone: boolean;
   ticket: Ticket<T> | typeof IN_THE_MAKING | undefined;
+  /** The place of the gate where the request waits; below 0: nowhere. */
+  waitsAt: number;
   /** To the signal that may abort it, until it has ended. */
   listening?: Listening | undefined;
 }
@@ -25,40 +30,32 @@ export interface Trail<T> {
 /** Of a request that a signal may abort. */
 export class SignalTrail<T> implements Trail<T> {
   isGone = false;
-  ticket: Trail<T>['ticket'];
+  ticket: Trail<T>['ticket'] = undefined;
+  waitsAt = NOWHERE;
   listening: Listening | undefined = undefined;
   /** What sends the request, once it is sent. */
   flight: { cancel(reason: unknown): void } | undefined = undefined;
-
-  constructor(ticket: Ticket<T> | undefined) {
-    this.ticket = ticket;
-  }
 }
-
-/** The request does not wait. */
-const NOWHERE = -1;
 
 /**
  * A request of a promise user on its way through the gates, one after the other. An abort takes it
  * out of the queue where it waits.
  *
- * Whoever waits long is in the old generation of the garbage collector, which minds each young thing
- * that is known there: only one that can be aborted knows its ticket.
+ * Many of them wait, and for long: so they know little, and nothing young, which the garbage
+ * collector would mind. What is needed to abort one is kept for those alone that can be aborted.
  */
 export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver, Abortable {
-  protected readonly route: R;
-  readonly #said: Said;
-  /** The place of the gate where the request waits. */
-  #waitsAt = NOWHERE;
+  protected readonly said: Said<R>;
 
-  /** @param said of a request whose ticket is made when its turn comes: it can be sent, by that */
-  constructor(route: R, said: Said = NOTHING_SAID) {
-    this.route = route;
-    this.#said = said;
+  /** @param said if its ticket is made when its turn comes: it can be sent, by that */
+  constructor(said: Said<R>) {
+    this.said = said;
   }
 
   /** Undefined: nobody can abort it. */
-  protected abstract trail: Trail<T> | undefined;
+  protected get trail(): Trail<T> | undefined {
+    return undefined;
+  }
 
   get gone(): boolean {
     return this.trail?.isGone === true;
@@ -66,7 +63,7 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
 
   /** For queues where it waits without a ticket. */
   get priority(): number {
-    return this.#said.priority;
+    return this.said.priority;
   }
 
   /** All gates are behind the request. */
@@ -79,25 +76,27 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
    * @param value the request itself, where it has no ticket yet
    * @param ticket taken over; undefined: one is made when the request's turn comes
    */
-  start(value: T, ticket: Ticket<T> | undefined, signal?: AbortSignal): void {
-    if (signal !== undefined && !this.heed(signal, ticket)) return;
-    const first = this.route.gates[0] as Gate;
+  start(value: T, ticket: Ticket<T> | undefined): void {
+    const first = this.said.route.gates[0] as Gate;
     if (ticket !== undefined) {
       if (first.enter(ticket, this)) this.admitted(ticket);
-      else this.#waitsAt = 0;
+      else this.waitAt(0);
     } else {
       const passed = first.enterLater(value, this);
       if (passed !== undefined) this.admitted(passed as Ticket<T>);
-      else if (!this.gone) this.#waitsAt = 0;
+      else if (!this.gone) this.waitAt(0);
     }
   }
 
-  /** @returns whether the request may go */
-  private heed(signal: AbortSignal, ticket: Ticket<T> | undefined): boolean {
-    const trail = new SignalTrail(ticket);
-    this.trail = trail;
+  /** For one that a signal may abort. @returns whether it may start: the signal has not aborted yet */
+  protected heed(
+    signal: AbortSignal,
+    trail: SignalTrail<T>,
+    ticket: Ticket<T> | undefined,
+  ): boolean {
+    trail.ticket = ticket;
     if (signal.aborted) {
-      if (ticket === undefined) this.route.intake.abandoned(1);
+      if (ticket === undefined) this.said.route.intake.abandoned(1);
       this.abort(signal.reason);
       return false;
     }
@@ -116,19 +115,19 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
 
   /** Makes the ticket when the request's turn comes. Undefined: that failed, and the request is gone. */
   protected ticketFor(value: T, arrivedAt: number): Ticket<T> | undefined {
-    const said = this.#said;
-    const { bytes, tokens } = said;
-    return this.route.intake.ticket(value, bytes, tokens, arrivedAt, said, undefined, true);
+    const { said } = this;
+    const { bytes, tokens, route } = said;
+    return route.intake.ticket(value, bytes, tokens, arrivedAt, said, undefined, true);
   }
 
   /** One gate is passed: to the next. */
   admitted(ticket: Ticket<T>): void {
-    const { gates } = this.route;
-    const passed = this.#waitsAt === NOWHERE ? 0 : this.#waitsAt;
-    this.#waitsAt = NOWHERE;
-    for (let next = passed + 1; next < gates.length && !this.gone; next += 1) {
+    const { gates } = this.said.route;
+    this.waitAt(NOWHERE);
+    for (let next = ticket.place + 1; next < gates.length && !this.gone; next += 1) {
+      ticket.place = next;
       if (!(gates[next] as Gate).enter(ticket, this)) {
-        this.#waitsAt = next;
+        this.waitAt(next);
         return;
       }
     }
@@ -140,14 +139,19 @@ export abstract class Walk<T, R extends Route<T> = Route<T>> implements Receiver
   abort(reason: unknown): void {
     const { trail } = this;
     if (trail === undefined) return;
-    const { ticket } = trail;
-    const waitsAt = this.#waitsAt;
+    const { ticket, waitsAt } = trail;
+    const { gates, intake } = this.said.route;
     this.end();
     trail.isGone = true;
-    if (waitsAt !== NOWHERE) this.route.gates[waitsAt]?.left(1);
+    if (waitsAt !== NOWHERE) gates[waitsAt]?.left(1);
     this.failed(reason);
     if (typeof ticket === 'object') ticket.settle('cancelled');
-    else if (ticket === undefined && waitsAt !== NOWHERE) this.route.intake.abandoned(1);
+    else if (ticket === undefined && waitsAt !== NOWHERE) intake.abandoned(1);
+  }
+
+  private waitAt(place: number): void {
+    const { trail } = this;
+    if (trail !== undefined) trail.waitsAt = place;
   }
 
   /** The request has ended: there is nothing to abort any more. */

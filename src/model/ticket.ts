@@ -101,6 +101,8 @@ export class Ticket<out T = unknown> {
   refusal: Error | undefined = undefined;
   /** @internal the time of the clock, if it was read in this very turn; else NaN */
   readAt = Number.NaN;
+  /** @internal of the gates on its way: where it is, or has passed last */
+  place = 0;
   /** @internal how often its gate has told it to wait on */
   rounds = 0;
   /** @internal minds its wait, while it waits for its first attempt */
