@@ -4,16 +4,32 @@ const LEAST = 16;
 const BLOCK_BITS = 10;
 const BLOCK = 1 << BLOCK_BITS;
 
-/** Entries side by side. */
+/** Entries side by side: the time of each, then its amount. */
 class Block {
-  readonly times: Float64Array;
-  readonly amounts: Float64Array;
+  readonly entries: Float64Array;
   /** The sum of the amounts. */
   sum = 0;
 
   constructor(room: number) {
-    this.times = new Float64Array(room);
-    this.amounts = new Float64Array(room);
+    this.entries = new Float64Array(2 * room);
+  }
+
+  get room(): number {
+    return this.entries.length / 2;
+  }
+
+  timeAt(place: number): number {
+    return this.entries[2 * (place % BLOCK)] as number;
+  }
+
+  amountAt(place: number): number {
+    return this.entries[2 * (place % BLOCK) + 1] as number;
+  }
+
+  put(place: number, time: number, amount: number): void {
+    const at = 2 * (place % BLOCK);
+    this.entries[at] = time;
+    this.entries[at + 1] = amount;
   }
 }
 
@@ -47,7 +63,7 @@ export class ChargeLog {
 
   /** The time of the first entry of a log that is not empty. */
   get oldest(): number {
-    return this.blockOf(0).times[this.#head] as number;
+    return this.blockOf(0).timeAt(this.#head);
   }
 
   /** The time of the last entry of a log that is not empty. */
@@ -67,8 +83,7 @@ export class ChargeLog {
     if (this.#head + this.#count === this.#room) this.extend();
     const place = this.#head + this.#count;
     const block = this.blockOf(place);
-    block.times[place % BLOCK] = time;
-    block.amounts[place % BLOCK] = amount;
+    block.put(place, time, amount);
     block.sum += amount;
     this.total += amount;
     this.#newest = time;
@@ -84,7 +99,7 @@ export class ChargeLog {
     const last = Math.max(0, this.#head + this.#count - 1);
     const used = 1 + (last >> BLOCK_BITS);
     if (used < this.#blocks.length) this.#blocks.length = used;
-    this.#newest = this.blockOf(last).times[last % BLOCK] as number;
+    this.#newest = this.blockOf(last).timeAt(last);
     this.measure();
   }
 
@@ -115,7 +130,7 @@ export class ChargeLog {
     for (; this.blockOf(start).sum < rest; start += BLOCK) rest -= this.blockOf(start).sum;
     for (let place = Math.max(start, this.#head); ; place += 1) {
       rest -= this.amountAt(place);
-      if (rest <= 0) return this.blockOf(place).times[place % BLOCK] as number;
+      if (rest <= 0) return this.blockOf(place).timeAt(place);
     }
   }
 
@@ -124,12 +139,12 @@ export class ChargeLog {
   }
 
   private amountAt(place: number): number {
-    return this.blockOf(place).amounts[place % BLOCK] as number;
+    return this.blockOf(place).amountAt(place);
   }
 
   private change(place: number, amount: number): void {
     const block = this.blockOf(place);
-    block.amounts[place % BLOCK] = (block.amounts[place % BLOCK] as number) + amount;
+    block.put(place, block.timeAt(place), block.amountAt(place) + amount);
     block.sum += amount;
     this.total += amount;
   }
@@ -147,10 +162,9 @@ export class ChargeLog {
   /** Moves what is in the only block to the front of one that has this room. */
   private pack(room: number): void {
     const old = this.blockOf(0);
-    const block = old.times.length === room ? old : new Block(room);
+    const block = old.room === room ? old : new Block(room);
     const end = this.#head + this.#count;
-    block.times.set(old.times.subarray(this.#head, end));
-    block.amounts.set(old.amounts.subarray(this.#head, end));
+    block.entries.set(old.entries.subarray(2 * this.#head, 2 * end));
     block.sum = old.sum;
     this.#blocks[0] = block;
     this.#head = 0;
@@ -159,6 +173,6 @@ export class ChargeLog {
 
   private measure(): void {
     const { length } = this.#blocks;
-    this.#room = length > 1 ? length * BLOCK : this.blockOf(0).times.length;
+    this.#room = length > 1 ? length * BLOCK : this.blockOf(0).room;
   }
 }
