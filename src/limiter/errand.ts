@@ -7,7 +7,7 @@ import type { Departure } from '../operators/departure.ts';
 import type { Dispatcher } from '../operators/dispatcher.ts';
 import type { Slot } from '../operators/in-order.ts';
 import type { Said } from './said.ts';
-import { type Trail, Walk } from './walk.ts';
+import { NOWHERE, type Trail, Walk } from './walk.ts';
 import type { Way } from './way.ts';
 
 /** A request of a stream on its way through the gates of its key. */
@@ -16,7 +16,7 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>,
   after: Errand<T, R> | undefined = undefined;
   isGone = false;
   ticket: Trail<T>['ticket'] = undefined;
-  waitsAt: Trail<T>['waitsAt'] = -1;
+  waitsAt = NOWHERE;
   /** Its place in the order of results, if they are ordered. */
   readonly slot: Slot<R | Outcome<T, R>> | undefined;
   readonly #index: number;

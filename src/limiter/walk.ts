@@ -15,13 +15,13 @@ export interface Route<T = unknown> {
 const IN_THE_MAKING = 'in the making';
 
 /** The request does not wait. */
-const NOWHERE = -1;
+export const NOWHERE = -1;
 
 /** What an abort has to know of a request. */
 export interface Trail<T> {
   isGone: boolean;
   ticket: Ticket<T> | typeof IN_THE_MAKING | undefined;
-  /** The place of the gate where the request waits; below 0: nowhere. */
+  /** The place of the gate where the request waits, or `NOWHERE`. */
   waitsAt: number;
   /** To the signal that may abort it, until it has ended. */
   listening?: Listening | undefined;

@@ -1,6 +1,7 @@
 import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createLimiterGroup, type GroupEvent } from '../../src/index.ts';
+import { createLimiterGroup, FeedbackSubject, type GroupEvent } from '../../src/index.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError, tooMany, watch } from '../dispatch/harness.ts';
 import { expectAllIdle, groupRig, listenTo } from './group-rig.ts';
 import { fate } from './harness.ts';
@@ -99,6 +100,21 @@ describe('what a group tells', () => {
     expect(clock.pendingTimers).toBe(timers);
     await clock.advanceAsync(20_000);
     expect(group.keys).toEqual([]);
+  });
+
+  it('forgets the mode of a key that was dropped', async () => {
+    const clock = new ManualClock();
+    const feedback = new FeedbackSubject({ clock });
+    const each = { feedback };
+    const group = createLimiterGroup((key: string) => key, { clock, each, idleMs: 1_000 });
+    const events = listenTo(group);
+    await group.run('a', () => 'done');
+    await clock.advanceAsync(5_000);
+    expect(group.keys).toEqual([]);
+    feedback.next({ kind: 'throttled', retryAfterMs: 100 });
+    await clock.advanceAsync(60_000);
+    expect(events).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('is not disturbed by a listener that throws or unsubscribes', async () => {
