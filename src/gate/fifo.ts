@@ -5,11 +5,13 @@ const LEAST = 16;
 /** Room of the largest: beyond it the length of a queue costs no more a waiter. */
 const MOST = 1024;
 
-/** A part of the queue: what waits, for whom, and since when, side by side. */
+/** A part of the queue: what waits, for whom, since when, and how to reply, side by side. */
 class Segment<Item, Owner> {
   readonly items: (Item | undefined)[];
   readonly owners: (Owner | undefined)[];
   readonly since: Float64Array;
+  /** Since somebody had one. */
+  replies: unknown[] | undefined = undefined;
   /** Those between head and tail wait. */
   head = 0;
   tail = 0;
@@ -23,8 +25,8 @@ class Segment<Item, Owner> {
 }
 
 /**
- * First in, first out, in a chain of segments: a waiter costs 24 bytes and no object of its own,
- * nothing is ever copied to make room, and what has passed is given back.
+ * First in, first out, in a chain of segments: a waiter costs 24 bytes (32 with a reply) and no
+ * object of its own, nothing is ever copied to make room, and what has passed is given back.
  *
  * Waiters may die in the queue. They are counted with `bury` and skipped when their turn comes;
  * when the dead outnumber the living they are swept out. Everything is O(1), amortised.
@@ -47,12 +49,16 @@ export class Fifo<Item, Owner> {
     return this.#count - this.#dead;
   }
 
-  push(item: Item, owner: Owner, since: number): void {
+  push(item: Item, owner: Owner, since: number, reply?: unknown): void {
     let last = this.#last;
     if (last.tail === last.items.length) last = this.extend();
     last.items[last.tail] = item;
     last.owners[last.tail] = owner;
     last.since[last.tail] = since;
+    if (reply !== undefined) {
+      last.replies ??= new Array(last.items.length).fill(undefined);
+      last.replies[last.tail] = reply;
+    }
     last.tail += 1;
     this.#count += 1;
   }
@@ -82,6 +88,11 @@ export class Fifo<Item, Owner> {
     return this.#first.since[this.#first.head] as number;
   }
 
+  /** What the owner of the head needs beside the item, if it does. */
+  get reply(): unknown {
+    return this.#first.replies?.[this.#first.head];
+  }
+
   /** Puts something else in the place of the head. */
   replace(item: Item): void {
     this.#first.items[this.#first.head] = item;
@@ -92,6 +103,7 @@ export class Fifo<Item, Owner> {
     const first = this.#first;
     first.items[first.head] = undefined;
     first.owners[first.head] = undefined;
+    if (first.replies !== undefined) first.replies[first.head] = undefined;
     first.head += 1;
     this.#count -= 1;
     if (first.head < first.tail) return;
@@ -130,7 +142,8 @@ export class Fifo<Item, Owner> {
       for (let at = old.head; at < old.tail; at += 1) {
         const item = old.items[at] as Item;
         const owner = old.owners[at] as Owner;
-        if (!this.#isDead(item, owner)) this.push(item, owner, old.since[at] as number);
+        if (this.#isDead(item, owner)) continue;
+        this.push(item, owner, old.since[at] as number, old.replies?.[at]);
       }
     }
   }

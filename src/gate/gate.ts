@@ -81,13 +81,14 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
   /**
    * A request that gets its ticket when its turn comes: until then it costs no more than its place
    * in the queue.
+   * @param reply what the receiver needs beside the item to make the ticket, if it does
    * @returns the ticket, if the request has passed. Undefined: it waits, and `receiver` will be told.
    */
-  enterLater(item: unknown, receiver: Receiver): Ticket | undefined {
+  enterLater(item: unknown, receiver: Receiver, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
     const error = this.#door?.turnsAway();
-    if (error === undefined && !this.isFree()) return this.wait(item, receiver, now);
-    const ticket = receiver.ticketOf?.(item, now);
+    if (error === undefined && !this.isFree()) return this.wait(item, receiver, now, reply);
+    const ticket = receiver.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
     if (ticket === undefined || ticket.refusal !== undefined) return ticket;
     // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
@@ -124,7 +125,12 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
   }
 
   /** @returns its ticket, if it was refused after all, or is so urgent that it has passed */
-  private wait(item: unknown, receiver: Receiver, now: number): Ticket | undefined {
+  private wait(
+    item: unknown,
+    receiver: Receiver,
+    now: number,
+    reply?: unknown,
+  ): Ticket | undefined {
     const room = this.#room;
     const ticket = item instanceof Ticket ? item : undefined;
     if (ticket !== undefined && room !== undefined) {
@@ -139,7 +145,7 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
         if (this.isFree() && this.try(ticket, now)) return ticket;
       }
     }
-    this.queue.push(item, receiver, now);
+    this.queue.push(item, receiver, now, reply);
     const urgent = this.hasOrder ? this.tryUrgent(item, now) : undefined;
     if (urgent !== undefined) return urgent;
     if (ticket !== undefined) {

@@ -124,10 +124,10 @@ export abstract class WaitingLine<C extends Core = Core> implements Lender {
 
   /** The ticket of the head, made now if it has none. Undefined: the head could not be had. */
   protected head(): Ticket | undefined {
-    const { item, owner, since } = this.queue;
+    const { item, owner } = this.queue;
     if (item instanceof Ticket) return item;
     try {
-      const ticket = owner.ticketOf?.(item, since);
+      const ticket = owner.ticketOf?.(item, this.queue.since, this.queue.reply);
       // Refused from its making: in the queue it would be dead, and not be told.
       if (ticket !== undefined && ticket.refusal === undefined) this.queue.replace(ticket);
       return ticket;

@@ -76,7 +76,7 @@ export class Limiter {
   /** The way of a promise user. */
   readonly #way: Way<Task<unknown>, unknown, unknown>;
   /** What was found to be possible; its gate asks again. */
-  #possible: Said<unknown> | undefined = undefined;
+  #possible: Said | undefined = undefined;
 
   /**
    * @internal
@@ -177,6 +177,10 @@ export class Limiter {
     const ticket = this.#ticketOf(task, said);
     const { promise, resolve } = deferred<R>();
     const signal = options?.signal;
+    if (ticket === undefined && signal === undefined) {
+      said.enter(task, resolve);
+      return promise;
+    }
     const call =
       signal === undefined
         ? new Call<R, T>(said, resolve)

@@ -1,11 +1,17 @@
-import type { Amounts } from '../model/ticket.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { Amounts, Receiver, Ticket } from '../model/ticket.ts';
+import { Call, type CallRoute } from './call.ts';
 import type { AcquireOptions } from './limiter-options.ts';
+import type { Route } from './walk.ts';
 
 /**
  * What a promise user has said of a request, as it was then (options may be changed and used again),
  * and the way that it goes.
+ *
+ * For tasks that nobody can abort it stands in the queue itself: those that wait have nothing of
+ * their own but a task and a promise, and become calls when their turn comes.
  */
-export class Said<R> {
+export class Said<R extends Route = Route> implements Receiver {
   readonly route: R;
   readonly bytes: number;
   readonly tokens: number;
@@ -18,6 +24,25 @@ export class Said<R> {
     this.tokens = tokens;
     this.priority = priority;
     this.costs = costs;
+  }
+
+  get gone(): boolean {
+    return false;
+  }
+
+  /** @param resolve of the promise of the task */
+  enter(task: unknown, resolve: unknown): void {
+    const passed = (this.route.gates[0] as Gate).enterLater(task, this, resolve);
+    if (passed !== undefined) this.admitted(passed);
+  }
+
+  ticketOf(task: unknown, arrivedAt: number, resolve: unknown): Ticket | undefined {
+    const said = this as Said<Route> as Said<CallRoute<unknown, unknown>>;
+    return new Call(said, resolve as (value: unknown) => void).ticketOf(task, arrivedAt);
+  }
+
+  admitted(ticket: Ticket): void {
+    (ticket.holder as Call<unknown, unknown>).admitted(ticket);
   }
 
   /**

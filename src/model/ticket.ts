@@ -24,9 +24,10 @@ export interface Receiver {
   readonly gone: boolean;
   /**
    * Makes the ticket of something that has waited without one.
+   * @param reply what came with the item, if anything did
    * @returns undefined if that cannot be done; then the receiver has gone
    */
-  ticketOf?(item: unknown, arrivedAt: number): Ticket | undefined;
+  ticketOf?(item: unknown, arrivedAt: number, reply?: unknown): Ticket | undefined;
   admitted(ticket: Ticket): void;
   /** Of what waits without a ticket: a higher one goes first. Default 0. */
   readonly priority?: number;
@@ -188,6 +189,11 @@ export class Ticket<out T = unknown> {
     if (this.#holder !== undefined) throw new TicketInUseError();
     this.#holder = holder;
     this.cancelTransit();
+  }
+
+  /** @internal whoever has it */
+  get holder(): object | undefined {
+    return this.#holder;
   }
 
   /** @internal the holder lets go: from now on somebody must take the ticket over */

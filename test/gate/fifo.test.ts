@@ -13,6 +13,7 @@ interface Entry {
   item: number;
   owner: Owner;
   since: number;
+  reply: string | undefined;
 }
 
 interface Pair {
@@ -27,16 +28,19 @@ function check({ real, model }: Pair): void {
   expect(real.seek()).toBe(model.length > 0);
   const head = model[0];
   if (head === undefined) return;
-  expect({ item: real.item, owner: real.owner, since: real.since }).toEqual(head);
+  const { item, owner, since, reply } = real;
+  expect({ item, owner, since, reply }).toEqual(head);
   expect(real.owner).toBe(head.owner);
 }
 
 const operations: Record<string, (pair: Pair, number: number) => void> = {
   push(pair, number) {
     for (let n = 0; n < number; n += 1) {
-      const entry = { item: pair.next, owner: { dead: false }, since: pair.next / 3 };
+      // A third has no reply, and takes the places of those that had one.
+      const reply = pair.next % 3 === 0 ? undefined : `to ${pair.next}`;
+      const entry = { item: pair.next, owner: { dead: false }, since: pair.next / 3, reply };
       pair.next += 1;
-      pair.real.push(entry.item, entry.owner, entry.since);
+      pair.real.push(entry.item, entry.owner, entry.since, reply);
       pair.model.push(entry);
     }
   },

@@ -17,9 +17,9 @@ export class Lane<Item, Owner> extends Fifo<Item, Owner> {
   sweep(isDead: IsDead<Item, Owner>): number {
     const before = this.length;
     for (let left = before; left > 0; left -= 1) {
-      const { item, owner, since } = this;
+      const { item, owner, since, reply } = this;
       this.shift();
-      if (!isDead(item, owner)) this.push(item, owner, since);
+      if (!isDead(item, owner)) this.push(item, owner, since, reply);
     }
     return before - this.length;
   }

@@ -73,10 +73,10 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     return this.#count === 0 ? 0 : this.#lanes.size;
   }
 
-  push(item: Item, owner: Owner, since: number): void {
+  push(item: Item, owner: Owner, since: number, reply?: unknown): void {
     const priority = this.#priorityOf(item, owner);
     const lane = this.#latest?.priority === priority ? this.#latest : this.laneOf(priority);
-    lane.push(item, owner, since);
+    lane.push(item, owner, since, reply);
     this.#count += 1;
     if (lane.length === 1) this.headChanged(lane);
   }
@@ -102,6 +102,10 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
 
   get since(): number {
     return this.#head.since;
+  }
+
+  get reply(): unknown {
+    return this.#head.reply;
   }
 
   replace(item: Item): void {

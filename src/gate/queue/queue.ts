@@ -9,7 +9,8 @@
 export interface Queue<Item, Owner> {
   /** How many wait, those that are buried not counted. */
   readonly length: number;
-  push(item: Item, owner: Owner, since: number): void;
+  /** @param reply what the owner needs beside the item when its turn comes, if it does */
+  push(item: Item, owner: Owner, since: number, reply?: unknown): void;
   /** Brings the living one whose turn it is to the head. @returns false if there is none */
   seek(): boolean;
   /**
@@ -24,6 +25,8 @@ export interface Queue<Item, Owner> {
   readonly owner: Owner;
   /** Since when the head waits. */
   readonly since: number;
+  /** What came with the head. */
+  readonly reply: unknown;
   /** Puts something else in the place of the head. */
   replace(item: Item): void;
   /** Takes the head out. */

@@ -21,7 +21,7 @@ export function play(queue: Waiters, model: Model, steps: readonly Step[]): void
     if (step.do === 'push') {
       now += step.afterMs;
       const item = waiter(step.sort, now);
-      queue.push(item, item, now);
+      queue.push(item, item, now, replyTo(item));
       model.push(item);
     } else if (step.do === 'kill') {
       const living = model.living();
@@ -47,12 +47,18 @@ export function play(queue: Waiters, model: Model, steps: readonly Step[]): void
   expect(queue.seek()).toBe(false);
 }
 
+/** Some have none. */
+function replyTo({ id }: Waiter): string | undefined {
+  return id % 3 === 0 ? undefined : `to ${id}`;
+}
+
 function compareHeads(queue: Waiters, model: Model): void {
   const next = model.next();
   expect(queue.seek()).toBe(next !== undefined);
   if (next === undefined) return;
   expect(queue.item).toBe(next);
   expect(queue.since).toBe(next.since);
+  expect(queue.reply).toBe(replyTo(queue.owner));
   expect(isDead(queue.owner)).toBe(false);
 }
 
