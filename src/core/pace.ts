@@ -6,6 +6,8 @@ import { Interval, type IntervalOptions } from './interval.ts';
 /** Part of the interval that chance may add (seed: 004). */
 export const DEFAULT_JITTER = 0.5;
 
+const NOT_DRAWN = -1;
+
 /** @see Pace */
 export interface PaceOptions extends IntervalOptions {
   /**
@@ -29,7 +31,7 @@ export interface PaceSnapshot {
  * At least an interval between two dispatches, and some jitter.
  *
  * A grant reserves the pause that follows it, so that those who wait leave one by one. Its jitter
- * is drawn with the grant: asking again gives the same answer. A change of the interval counts for
+ * is drawn once: asking again gives the same answer. A change of the interval counts for
  * the pause that is running, too.
  */
 export class Pace implements Core<number> {
@@ -37,6 +39,7 @@ export class Pace implements Core<number> {
   readonly #random: Random;
   #jitter: number;
   #grantedAt = Number.NEGATIVE_INFINITY;
+  /** The chance of the present pause, once somebody asks how long that is. */
   #draw = 0;
 
   /**
@@ -55,7 +58,7 @@ export class Pace implements Core<number> {
 
   take(_demand: Demand, now: number): number {
     this.#grantedAt = now;
-    this.#draw = this.#random();
+    this.#draw = NOT_DRAWN;
     return 0;
   }
 
@@ -99,6 +102,8 @@ export class Pace implements Core<number> {
 
   /** No getter: V8 goes through its runtime for a private one. */
   private nextAt(): number {
+    if (this.interval.ms === 0) return this.#grantedAt;
+    if (this.#draw === NOT_DRAWN) this.#draw = this.#random();
     return this.#grantedAt + this.interval.ms * (1 + this.#jitter * this.#draw);
   }
 }

@@ -49,7 +49,8 @@ export class Fifo<Item, Owner> {
     return this.#count - this.#dead;
   }
 
-  push(item: Item, owner: Owner, since: number, reply?: unknown): void {
+  /** @returns false: those before it are served before it */
+  push(item: Item, owner: Owner, since: number, reply?: unknown): boolean {
     let last = this.#last;
     if (last.tail === last.items.length) last = this.extend();
     last.items[last.tail] = item;
@@ -61,6 +62,7 @@ export class Fifo<Item, Owner> {
     }
     last.tail += 1;
     this.#count += 1;
+    return false;
   }
 
   /** Brings the living one that waits longest to the head. @returns false if there is none */

@@ -2,7 +2,7 @@ import { type Core, REFUSED } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
-import { type Receiver, Ticket } from '../model/ticket.ts';
+import { isTicket, type Receiver, type Ticket } from '../model/ticket.ts';
 import type { Room } from './room.ts';
 import type { Door, GateRules } from './rules.ts';
 import type { Timeouts } from './timeouts.ts';
@@ -132,7 +132,7 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
     reply?: unknown,
   ): Ticket | undefined {
     const room = this.#room;
-    const ticket = item instanceof Ticket ? item : undefined;
+    const ticket = isTicket(item) ? item : undefined;
     if (ticket !== undefined && room !== undefined) {
       const { dropped } = room;
       if (!room.admits(ticket, receiver, this.queue, this.busy)) {
@@ -145,8 +145,8 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
         if (this.isFree() && this.try(ticket, now)) return ticket;
       }
     }
-    this.queue.push(item, receiver, now, reply);
-    const urgent = this.hasOrder ? this.tryUrgent(item, now) : undefined;
+    const mayBeNext = this.queue.push(item, receiver, now, reply);
+    const urgent = mayBeNext ? this.tryUrgent(item, now) : undefined;
     if (urgent !== undefined) return urgent;
     if (ticket !== undefined) {
       this.#timeouts?.wait(ticket, this, receiver);

@@ -2,7 +2,7 @@ import { type Core, REFUSED } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
-import { type Lender, type Receiver, Ticket } from '../model/ticket.ts';
+import { isTicket, type Lender, type Receiver, type Ticket } from '../model/ticket.ts';
 import { Fifo } from './fifo.ts';
 import { handOver, reportLater } from './handover.ts';
 import type { Queue } from './queue/queue.ts';
@@ -125,7 +125,7 @@ export abstract class WaitingLine<C extends Core = Core> implements Lender {
   /** The ticket of the head, made now if it has none. Undefined: the head could not be had. */
   protected head(): Ticket | undefined {
     const { item, owner } = this.queue;
-    if (item instanceof Ticket) return item;
+    if (isTicket(item)) return item;
     try {
       const ticket = owner.ticketOf?.(item, this.queue.since, this.queue.reply);
       // Refused from its making: in the queue it would be dead, and not be told.
@@ -166,20 +166,24 @@ export abstract class WaitingLine<C extends Core = Core> implements Lender {
   /** Asks again where something was given back meanwhile. */
   protected ask(ticket: Ticket, now: number): number {
     this.asking = true;
-    let again = false;
+    this.missed = false;
     try {
-      let wait: number;
-      do {
-        this.missed = false;
-        wait = this.core.wait(ticket, now);
-        again ||= this.missed;
-      } while (wait !== 0 && this.missed);
-      // What was meant for those behind this one, too.
-      this.missed = again;
-      return wait;
+      const wait = this.core.wait(ticket, now);
+      return wait === 0 || !this.missed ? wait : this.askOn(ticket, now);
     } finally {
       this.asking = false;
     }
+  }
+
+  private askOn(ticket: Ticket, now: number): number {
+    let wait: number;
+    do {
+      this.missed = false;
+      wait = this.core.wait(ticket, now);
+    } while (wait !== 0 && this.missed);
+    // What was missed was meant for those behind this one, too.
+    this.missed = true;
+    return wait;
   }
 
   /** @returns whether somebody has come meanwhile: sent by one whom the core has let pass elsewhere */
@@ -211,5 +215,5 @@ export abstract class WaitingLine<C extends Core = Core> implements Lender {
  * One that was refused while it waits is: its receiver has been told.
  */
 export function isDead(item: unknown, receiver: Receiver): boolean {
-  return receiver.gone || (item instanceof Ticket && item.refusal !== undefined);
+  return receiver.gone || (isTicket(item) && item.refusal !== undefined);
 }

@@ -49,18 +49,21 @@ export function checkAcquireOptions(options: AcquireOptions): void {
   if (tokens !== undefined) checkAmount('tokens', tokens);
 }
 
-/** Whether there is nothing to object to the keys: this is asked for each request. */
-function isPlain(options: unknown): boolean {
+/**
+ * Whether it has as many keys as it has options that we know: then there are no others. This is
+ * asked for each request, and to compare names takes longer.
+ */
+function isPlain(options: AcquireOptions): boolean {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
-  for (const key in options) if (!isKnown(key)) return false;
-  return true;
-}
-
-/** Whether it is one of `ACQUIRE_KEYS`, without a look into a table. */
-function isKnown(key: string): boolean {
-  return (
-    key === 'tokens' || key === 'priority' || key === 'signal' || key === 'bytes' || key === 'costs'
-  );
+  const { signal, costs, priority, bytes, tokens } = options;
+  let unknown = 0;
+  for (const _key in options) unknown += 1;
+  if (signal !== undefined) unknown -= 1;
+  if (costs !== undefined) unknown -= 1;
+  if (priority !== undefined) unknown -= 1;
+  if (bytes !== undefined) unknown -= 1;
+  if (tokens !== undefined) unknown -= 1;
+  return unknown === 0;
 }
 
 /** What a stream says of its requests and results; all limits are the limiter's. */

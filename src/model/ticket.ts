@@ -41,6 +41,11 @@ export interface Origin {
   settled(ticket: Ticket, outcome: SettleOutcome): void;
 }
 
+/** Of anything that users send: the look along the prototypes is for objects alone, as it is slow. */
+export function isTicket(item: unknown): item is Ticket {
+  return typeof item === 'object' && item instanceof Ticket;
+}
+
 /** A thing lent, on top of what was lent before. */
 class Lease {
   readonly lender: Lender;
@@ -119,6 +124,11 @@ export class Ticket<out T = unknown> {
   readonly #origin: Origin;
   #tokens: number;
   #holder: object | undefined = undefined;
+  /** The first two things lent: few tickets have more, and a lease is larger than what it holds. */
+  #first: Lender | undefined = undefined;
+  #firstCharge: unknown = 0;
+  #second: Lender | undefined = undefined;
+  #secondCharge: unknown = 0;
   #top: Lease | undefined = undefined;
   #waits: Wait | undefined = undefined;
 
@@ -161,9 +171,7 @@ export class Ticket<out T = unknown> {
     }
     this.cancelTransit();
     this.endPatience();
-    let lease = this.#top;
-    this.#top = undefined;
-    for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge, this);
+    this.giveAllBack();
     this.#origin.settled(this, outcome);
     return true;
   }
@@ -226,8 +234,16 @@ export class Ticket<out T = unknown> {
 
   /** @internal one that was settled while the lender charged it keeps nothing */
   lend(lender: Lender, charge: unknown): void {
-    if (this.outcome === undefined) this.#top = new Lease(lender, charge, this.#top);
-    else lender.giveBack(charge, this);
+    if (this.outcome !== undefined) lender.giveBack(charge, this);
+    else if (this.#second !== undefined || this.#top !== undefined) {
+      this.#top = new Lease(lender, charge, this.#top);
+    } else if (this.#first !== undefined) {
+      this.#second = lender;
+      this.#secondCharge = charge;
+    } else {
+      this.#first = lender;
+      this.#firstCharge = charge;
+    }
   }
 
   /** @internal gives back what one lender lent, where it lies in the stack */
@@ -242,6 +258,8 @@ export class Ticket<out T = unknown> {
       }
       above = lease;
     }
+    if (this.#second === lender) this.giveSecondBack();
+    else if (this.#first === lender) this.giveFirstBack();
   }
 
   /** @internal it will never be sent; what it holds is given back when it is settled */
@@ -282,6 +300,27 @@ export class Ticket<out T = unknown> {
       return;
     }
     this.#waits = new Wait(gate, waitMs, rounds, this.#waits);
+  }
+
+  /** The last lent first. */
+  private giveAllBack(): void {
+    let lease = this.#top;
+    this.#top = undefined;
+    for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge, this);
+    this.giveSecondBack();
+    this.giveFirstBack();
+  }
+
+  private giveSecondBack(): void {
+    const lender = this.#second;
+    this.#second = undefined;
+    lender?.giveBack(this.#secondCharge, this);
+  }
+
+  private giveFirstBack(): void {
+    const lender = this.#first;
+    this.#first = undefined;
+    lender?.giveBack(this.#firstCharge, this);
   }
 
   private endPatience(): void {

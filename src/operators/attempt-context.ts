@@ -15,8 +15,8 @@ export class AttemptContext {
   limits: readonly ReportedLimit[] | undefined = undefined;
   readonly #ticket: Ticket;
   #controller: AbortController | undefined = undefined;
-  #abandoned = false;
-  #reason: unknown = undefined;
+  /** Why nobody wants the result, once that is so. */
+  #abandoned: { readonly reason: unknown } | undefined = undefined;
 
   /** @internal */
   constructor(ticket: Ticket) {
@@ -70,14 +70,13 @@ export class AttemptContext {
   /** Aborts when the result is no longer wanted. Made when first read: most never ask for it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#abandoned) this.#controller.abort(this.#reason);
+    if (this.#abandoned !== undefined) this.#controller.abort(this.#abandoned.reason);
     return this.#controller.signal;
   }
 
   /** @internal */
   abandon(reason?: unknown): void {
-    this.#abandoned = true;
-    this.#reason = reason;
+    this.#abandoned = { reason };
     this.#controller?.abort(reason);
   }
 

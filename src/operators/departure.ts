@@ -1,7 +1,7 @@
 import { Subscriber, UnsubscriptionError } from 'rxjs';
 import { ResponseError } from '../model/errors.ts';
 import type { Outcome, SettleOutcome } from '../model/outcome.ts';
-import { Roster } from '../model/roster.ts';
+import { type Enlisted, Roster } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
 import { Flight } from './flight.ts';
@@ -9,12 +9,23 @@ import { InOrder, type Slot } from './in-order.ts';
 import { type Arrival, type Intake, isTicket } from './intake.ts';
 import type { ResultOptions } from './send-options.ts';
 
+/** One of a stream's requests that is being sent. */
+class StreamFlight<T, R> extends Flight<T, R> implements Enlisted<StreamFlight<T, R>> {
+  /** Its neighbours among the flights of one subscription. */
+  before: StreamFlight<T, R> | undefined = undefined;
+  after: StreamFlight<T, R> | undefined = undefined;
+  /** Its place in the order of results, if they are ordered. */
+  slot: Slot<R | Outcome<T, R>> | undefined = undefined;
+  /** What it has emitted last, if that is kept. */
+  last: R | undefined = undefined;
+}
+
 /** Sends requests, and hands their results downstream. */
 export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R> {
   readonly #out: Subscriber<R | Outcome<T, R>>;
   readonly #outcomes: boolean;
   readonly #order: InOrder<R | Outcome<T, R>> | undefined;
-  readonly #flights = new Roster<Flight<T, R>>();
+  readonly #flights = new Roster<StreamFlight<T, R>>();
   #sourceDone: boolean;
 
   constructor(
@@ -42,7 +53,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
       ticket.settle('cancelled');
       return;
     }
-    const flight = new Flight(ticket, dispatcher, this);
+    const flight = new StreamFlight(ticket, dispatcher, this);
     this.#flights.add(flight);
     flight.slot = slot;
     if (slot !== undefined) slot.carry = flight.carry;
@@ -68,17 +79,17 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
   }
 
   /** They are torn down in this order; `project` may have sent others meanwhile. */
-  subscribing(flight: Flight<T, R>): void {
+  subscribing(flight: StreamFlight<T, R>): void {
     this.#flights.remove(flight);
     this.#flights.add(flight);
   }
 
-  value(flight: Flight<T, R>, value: R): void {
+  value(flight: StreamFlight<T, R>, value: R): void {
     if (this.#outcomes) flight.last = value;
     else this.#emit(flight, value);
   }
 
-  landed(flight: Flight<T, R>): void {
+  landed(flight: StreamFlight<T, R>): void {
     if (this.#outcomes && flight.refusal !== undefined) {
       this.crashed(flight, new ResponseError(flight.refusal));
       return;
@@ -98,7 +109,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     this.#finish(flight, 'ok');
   }
 
-  crashed(flight: Flight<T, R>, error: unknown): void {
+  crashed(flight: StreamFlight<T, R>, error: unknown): void {
     try {
       // Downstream closes, and what is in flight is torn down in the order in which it was sent.
       if (this.#outcomes) flight.release();
@@ -123,7 +134,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     }
   }
 
-  #emit({ slot, carry }: Flight<T, R>, result: R | Outcome<T, R>): void {
+  #emit({ slot, carry }: StreamFlight<T, R>, result: R | Outcome<T, R>): void {
     if (slot === undefined) {
       if (carry === undefined) this.#out.next(result);
       else carry(() => this.#out.next(result));
@@ -134,7 +145,7 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
     }
   }
 
-  #finish(flight: Flight<T, R>, outcome: 'ok' | 'failed'): void {
+  #finish(flight: StreamFlight<T, R>, outcome: 'ok' | 'failed'): void {
     if (flight.slot !== undefined) this.#order?.close(flight.slot);
     flight.ticket.settle(endOf(flight.ticket, outcome));
     this.#completeIfDone();

@@ -3,13 +3,10 @@ import { discard, isFailedResponse } from '../feedback/shape.ts';
 import type { Gate } from '../gate/gate.ts';
 import { DeadlineExceededError } from '../model/errors.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
-import type { Outcome } from '../model/outcome.ts';
-import type { Enlisted } from '../model/roster.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { AttemptContext } from './attempt-context.ts';
 import { attemptGatesOf } from './attempt-gates.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
-import type { Slot } from './in-order.ts';
 import { Inner } from './inner.ts';
 import { PendingBody } from './pending-body.ts';
 import { OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
@@ -20,15 +17,8 @@ import { verdictOn } from './verdict.ts';
  * A request that is being sent: its attempts, one after the other, until one goes well or the
  * request may not be sent again. It holds its ticket's leases all the while.
  */
-export class Flight<T, R> implements Enlisted<Flight<T, R>> {
+export class Flight<T, R> {
   readonly ticket: Ticket<T>;
-  /** Its neighbours among the flights of one subscription. */
-  before: Flight<T, R> | undefined = undefined;
-  after: Flight<T, R> | undefined = undefined;
-  /** Its place in the order of results, if they are ordered. */
-  slot: Slot<R | Outcome<T, R>> | undefined = undefined;
-  /** What it has emitted last, if that is kept. */
-  last: R | undefined = undefined;
   /** The response that says no it ended with, which is a value all the same. */
   refusal: (R & { readonly status: number }) | undefined = undefined;
   readonly #dispatcher: Dispatcher<T, R>;

@@ -150,14 +150,14 @@ export class RateLimits {
   /** Charges a request to every limit. Ask `wait` first: what does not fit makes a debt. */
   take(costs: Costs, now: number): Reservation {
     const at = this.advance(now);
-    const marks = costs.slice();
+    const reservation = new Reservation(this, costs);
     for (let index = 0; index < this.#limits.length; index += 1) {
       const { rule, state } = this.#limits[index] as NamedLimit;
       const cost = costs[index] as number;
       const isCharged = cost > 0 && rule.charge !== 'actual';
-      marks[index] = isCharged ? state.charge(cost, at) : NOTHING;
+      if (isCharged) reservation.setMark(index, state.charge(cost, at));
     }
-    return new Reservation(this, costs, marks);
+    return reservation;
   }
 
   /** Charges what was used beside all requests, whether it fits or not. @throws as `settle` does */
@@ -192,14 +192,14 @@ export class RateLimits {
     now: number,
   ): boolean {
     if (reservation.owner !== this) return false;
-    const { costs, marks } = reservation;
+    const { costs } = reservation;
     const amounts = actual === undefined ? costs : this.#table.replaced(costs, actual, 'actual');
     reservation.owner = undefined;
     const at = this.advance(now);
-    for (let index = 0; index < marks.length; index += 1) {
+    for (let index = 0; index < costs.length; index += 1) {
       const { rule, state } = this.#limits[index] as NamedLimit;
       if (rule.charge === 'upfront') continue;
-      const mark = marks[index] as number;
+      const mark = reservation.markAt(index);
       const charged = mark === NOTHING ? 0 : (costs[index] as number);
       const more = (amounts[index] as number) - charged;
       if (more > 0) state.charge(more, at);
@@ -217,8 +217,8 @@ export class RateLimits {
     if (reservation.owner !== this) return false;
     reservation.owner = undefined;
     const at = this.advance(now);
-    for (let index = 0; index < reservation.marks.length; index += 1) {
-      const mark = reservation.marks[index] as number;
+    for (let index = 0; index < reservation.costs.length; index += 1) {
+      const mark = reservation.markAt(index);
       if (mark === NOTHING) continue;
       const cost = reservation.costs[index] as number;
       (this.#limits[index] as NamedLimit).state.giveBack(cost, mark, at);

@@ -9,14 +9,32 @@ export class Reservation {
   owner: object | undefined;
   /** @internal What the request was expected to cost. */
   readonly costs: Costs;
-  /** @internal By which each limit knows its charge. */
-  readonly marks: readonly number[];
+  /** Marks of the first two limits: most have no more, and an array is larger than what it holds. */
+  first = NOTHING;
+  second = NOTHING;
+  others: number[] | undefined = undefined;
 
   /** @internal */
-  constructor(owner: object, costs: Costs, marks: readonly number[]) {
+  constructor(owner: object, costs: Costs) {
     this.owner = owner;
     this.costs = costs;
-    this.marks = marks;
+  }
+
+  /** @internal by which the limit at this place knows its charge, or `NOTHING` */
+  markAt(index: number): number {
+    if (index === 0) return this.first;
+    if (index === 1) return this.second;
+    return this.others?.[index - 2] ?? NOTHING;
+  }
+
+  /** @internal */
+  setMark(index: number, mark: number): void {
+    if (index === 0) this.first = mark;
+    else if (index === 1) this.second = mark;
+    else {
+      this.others ??= [];
+      this.others[index - 2] = mark;
+    }
   }
 }
 

@@ -73,12 +73,14 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     return this.#count === 0 ? 0 : this.#lanes.size;
   }
 
-  push(item: Item, owner: Owner, since: number, reply?: unknown): void {
+  push(item: Item, owner: Owner, since: number, reply?: unknown): boolean {
     const priority = this.#priorityOf(item, owner);
     const lane = this.#latest?.priority === priority ? this.#latest : this.laneOf(priority);
     lane.push(item, owner, since, reply);
     this.#count += 1;
     if (lane.length === 1) this.headChanged(lane);
+    // The dead may be all that is before it.
+    return lane.length === 1 || this.#dead !== 0;
   }
 
   /** Sweeps here and not in `bury`: whoever works on the head must not lose it meanwhile. */

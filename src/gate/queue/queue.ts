@@ -9,8 +9,11 @@
 export interface Queue<Item, Owner> {
   /** How many wait, those that are buried not counted. */
   readonly length: number;
-  /** @param reply what the owner needs beside the item when its turn comes, if it does */
-  push(item: Item, owner: Owner, since: number, reply?: unknown): void;
+  /**
+   * @param reply what the owner needs beside the item when its turn comes, if it does
+   * @returns false: its turn comes after that of another who lives. True: `seek` knows
+   */
+  push(item: Item, owner: Owner, since: number, reply?: unknown): boolean;
   /** Brings the living one whose turn it is to the head. @returns false if there is none */
   seek(): boolean;
   /**
