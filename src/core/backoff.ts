@@ -36,48 +36,48 @@ export class Backoff implements Core<number>, ModeState {
   throttledUntil = Number.NEGATIVE_INFINITY;
   epoch = 0;
   /** Set from a 429 until a request of the present epoch has gone well. */
-  #untested = false;
+  private untested = false;
   /** The number of the probe that is out; 0: none is. */
-  #probeOut = 0;
-  #probes = 0;
+  private probeOut = 0;
+  private probes = 0;
   /** Told that the place of the probe is free. */
   onProbeBack: (() => void) | undefined = undefined;
-  readonly #reopen: Reopen;
-  readonly #throttledForMs: number;
+  private readonly reopen: Reopen;
+  private readonly throttledForMs: number;
 
   constructor(reopen: Reopen, throttledForMs: number) {
-    this.#reopen = reopen;
-    this.#throttledForMs = throttledForMs;
+    this.reopen = reopen;
+    this.throttledForMs = throttledForMs;
   }
 
   /** Whether the last rejection has not been followed by a success yet. */
   get isUntested(): boolean {
-    return this.#untested;
+    return this.untested;
   }
 
   wait(_demand: Demand, now: number): number {
     if (now < this.until) return this.until - now;
-    return this.#untested && this.#probeOut > 0 ? Number.POSITIVE_INFINITY : 0;
+    return this.untested && this.probeOut > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
   take(): number {
-    if (!this.#untested) return 0;
-    this.#probes += 1;
-    this.#probeOut = this.#probes;
-    return this.#probes;
+    if (!this.untested) return 0;
+    this.probes += 1;
+    this.probeOut = this.probes;
+    return this.probes;
   }
 
   /** A probe has ended, well or not: unless it opened the gate, the next one tests. */
   giveBack(probe: number): void {
-    if (probe !== this.#probeOut) return;
-    this.#probeOut = 0;
+    if (probe !== this.probeOut) return;
+    this.probeOut = 0;
     this.onProbeBack?.();
   }
 
   snapshot(now: number): BackoffSnapshot {
     const closedForMs = Math.max(0, this.until - now);
     return {
-      state: closedForMs > 0 ? 'closed' : this.#untested ? 'probing' : 'open',
+      state: closedForMs > 0 ? 'closed' : this.untested ? 'probing' : 'open',
       closedForMs,
       mode: now < this.throttledUntil ? 'throttled' : 'normal',
       epoch: this.epoch,
@@ -90,12 +90,12 @@ export class Backoff implements Core<number>, ModeState {
    */
   reject(waitMs: number, epoch: number, now: number): boolean {
     this.until = Math.max(this.until, now + waitMs);
-    this.throttledUntil = this.until + this.#throttledForMs;
-    this.#untested = this.#reopen === 'probe';
+    this.throttledUntil = this.until + this.throttledForMs;
+    this.untested = this.reopen === 'probe';
     if (epoch < this.epoch) return false;
     this.epoch += 1;
     // What the probe of an earlier epoch will say proves nothing any more.
-    this.#probeOut = 0;
+    this.probeOut = 0;
     return true;
   }
 
@@ -104,10 +104,10 @@ export class Backoff implements Core<number>, ModeState {
    * nor while the gate is closed: the attempt was sent before. @returns whether it opens the gate
    */
   accept(epoch: number, now: number): boolean {
-    if (!this.#untested || epoch < this.epoch || now < this.until) return false;
-    this.#untested = false;
+    if (!this.untested || epoch < this.epoch || now < this.until) return false;
+    this.untested = false;
     // It may take long to end, as a stream does: the next backoff must not wait for it.
-    this.#probeOut = 0;
+    this.probeOut = 0;
     return true;
   }
 }

@@ -22,13 +22,13 @@ export class ByteBudget implements Core<number> {
   maxBytes: number;
   /** Bytes charged and not given back yet. */
   used = 0;
-  readonly #factor: number;
-  readonly #mode: ModeState;
+  private readonly factor: number;
+  private readonly mode: ModeState;
 
   constructor(maxBytes: number, throttledByteFactor: number, mode: ModeState = ALWAYS_NORMAL) {
     this.maxBytes = maxBytes;
-    this.#factor = throttledByteFactor;
-    this.#mode = mode;
+    this.factor = throttledByteFactor;
+    this.mode = mode;
   }
 
   get isFull(): boolean {
@@ -41,7 +41,7 @@ export class ByteBudget implements Core<number> {
 
   /** Charges whole bytes, and no more than can be counted: so what was given back leaves no rest. */
   take(demand: Demand, now: number): number {
-    const factor = now < this.#mode.throttledUntil ? this.#factor : 1;
+    const factor = now < this.mode.throttledUntil ? this.factor : 1;
     const charge = Math.min(Math.ceil(demand.bytes * factor), Number.MAX_SAFE_INTEGER - this.used);
     this.used += charge;
     return charge;

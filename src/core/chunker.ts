@@ -8,45 +8,45 @@ export const DEFAULT_MAX_CHUNK_BYTES = 5_000_000;
 
 /** Fills one chunk after the other. */
 export class Chunker<T> {
-  readonly #maxItems: number;
-  readonly #maxBytes: number;
-  #items: T[] = [];
-  #bytes = 0;
-  #tokens = 0;
+  private readonly maxItems: number;
+  private readonly maxBytes: number;
+  private items: T[] = [];
+  private bytes = 0;
+  private tokens = 0;
 
   constructor(maxItems: number, maxBytes: number) {
-    this.#maxItems = maxItems;
-    this.#maxBytes = maxBytes;
+    this.maxItems = maxItems;
+    this.maxBytes = maxBytes;
   }
 
   /** Whether nothing waits in an open chunk. */
   get empty(): boolean {
-    return this.#items.length === 0;
+    return this.items.length === 0;
   }
 
   /** Puts an item into the open chunk. @returns the chunk that had to be closed for it, if one had */
   add(item: Sized<T>): Chunk<T> | undefined {
-    const overflows = this.#bytes + item.bytes > this.#maxBytes;
+    const overflows = this.bytes + item.bytes > this.maxBytes;
     const closed = overflows ? this.close('bytes') : undefined;
-    this.#items.push(item.value);
-    this.#bytes += item.bytes;
-    this.#tokens += item.tokens;
+    this.items.push(item.value);
+    this.bytes += item.bytes;
+    this.tokens += item.tokens;
     return closed;
   }
 
   /** The open chunk, if nothing more can come in, not even an item of no size. */
   full(): Chunk<T> | undefined {
-    if (this.#items.length >= this.#maxItems) return this.close('items');
-    return this.#bytes > this.#maxBytes ? this.close('bytes') : undefined;
+    if (this.items.length >= this.maxItems) return this.close('items');
+    return this.bytes > this.maxBytes ? this.close('bytes') : undefined;
   }
 
   /** The open chunk, unless it is empty. */
   close(reason: ChunkReason): Chunk<T> | undefined {
     if (this.empty) return undefined;
-    const chunk = new Chunk(this.#items, this.#bytes, this.#tokens, reason);
-    this.#items = [];
-    this.#bytes = 0;
-    this.#tokens = 0;
+    const chunk = new Chunk(this.items, this.bytes, this.tokens, reason);
+    this.items = [];
+    this.bytes = 0;
+    this.tokens = 0;
     return chunk;
   }
 }

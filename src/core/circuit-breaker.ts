@@ -35,37 +35,37 @@ const NO_FACTS: readonly CircuitFact[] = [];
  * that time makes is told by the next `advance` or `record`, whichever method met it.
  */
 export class CircuitBreaker {
-  readonly #consecutiveFailures: number;
-  readonly #baseOpenMs: number;
-  readonly #halfOpenProbes: number;
-  #state: CircuitState = 'closed';
-  #generation = 0;
-  #failures = 0;
-  #openMs: number;
-  #halfOpenAt = Number.POSITIVE_INFINITY;
-  #reason: string | undefined;
-  #probesOut = 0;
-  #probesOk = 0;
-  #untold: CircuitFact[] = [];
+  private readonly consecutiveFailures: number;
+  private readonly baseOpenMs: number;
+  private readonly halfOpenProbes: number;
+  private state: CircuitState = 'closed';
+  private generation = 0;
+  private failures = 0;
+  private openMs: number;
+  private halfOpenAt = Number.POSITIVE_INFINITY;
+  private reason: string | undefined;
+  private probesOut = 0;
+  private probesOk = 0;
+  private untold: CircuitFact[] = [];
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CircuitBreakerOptions = {}) {
     const { consecutiveFailures = DEFAULT_CONSECUTIVE_FAILURES } = options;
     const { openMs = DEFAULT_OPEN_MS, halfOpenProbes = DEFAULT_HALF_OPEN_PROBES } = options;
-    this.#consecutiveFailures = checkInteger('consecutiveFailures', consecutiveFailures, 1);
-    this.#baseOpenMs = checkNumber('openMs', openMs, 0);
-    this.#halfOpenProbes = checkInteger('halfOpenProbes', halfOpenProbes, 1);
-    this.#openMs = this.#baseOpenMs;
+    this.consecutiveFailures = checkInteger('consecutiveFailures', consecutiveFailures, 1);
+    this.baseOpenMs = checkNumber('openMs', openMs, 0);
+    this.halfOpenProbes = checkInteger('halfOpenProbes', halfOpenProbes, 1);
+    this.openMs = this.baseOpenMs;
   }
 
   /** When time alone changes the state; Infinity: it does not. */
   get nextChangeAt(): number {
-    return this.#halfOpenAt;
+    return this.halfOpenAt;
   }
 
   /** Whether every attempt may be sent, whatever the time. */
   get isClosed(): boolean {
-    return this.#state === 'closed';
+    return this.state === 'closed';
   }
 
   /**
@@ -76,10 +76,10 @@ export class CircuitBreaker {
    */
   check(now: number): CircuitOpenError | undefined {
     this.wake(now);
-    if (this.#state === 'closed') return undefined;
-    if (this.#state === 'open') return this.refusal(this.#halfOpenAt - now);
-    const places = this.#halfOpenProbes - this.#probesOk - this.#probesOut;
-    return places > 0 ? undefined : this.refusal(this.#baseOpenMs);
+    if (this.state === 'closed') return undefined;
+    if (this.state === 'open') return this.refusal(this.halfOpenAt - now);
+    const places = this.halfOpenProbes - this.probesOk - this.probesOut;
+    return places > 0 ? undefined : this.refusal(this.baseOpenMs);
   }
 
   /**
@@ -90,29 +90,29 @@ export class CircuitBreaker {
   enter(now: number): number {
     const refusal = this.check(now);
     if (refusal !== undefined) throw refusal;
-    if (this.#state === 'half-open') this.#probesOut += 1;
-    return this.#generation;
+    if (this.state === 'half-open') this.probesOut += 1;
+    return this.generation;
   }
 
   /** An attempt of `generation` has ended. Returns the transitions that nobody was told of yet. */
   record(generation: number, result: CircuitResult, now: number): readonly CircuitFact[] {
     this.wake(now);
-    if (generation === this.#generation) {
-      if (this.#state === 'closed') this.count(result, now);
-      else if (this.#probesOut > 0) this.judge(result, now);
+    if (generation === this.generation) {
+      if (this.state === 'closed') this.count(result, now);
+      else if (this.probesOut > 0) this.judge(result, now);
     }
     return this.tell();
   }
 
   /** Whether an attempt that went well changes nothing: no failure counts, and no time will. */
   isClosedStill(generation: number): boolean {
-    return this.#state === 'closed' && this.#failures === 0 && generation === this.#generation;
+    return this.state === 'closed' && this.failures === 0 && generation === this.generation;
   }
 
   /** The same for an attempt that was never entered. It counts while the circuit is closed. */
   recordUnasked(result: CircuitResult, now: number): readonly CircuitFact[] {
     this.wake(now);
-    if (this.#state === 'closed') this.count(result, now);
+    if (this.state === 'closed') this.count(result, now);
     return this.tell();
   }
 
@@ -125,74 +125,74 @@ export class CircuitBreaker {
   snapshot(now: number): CircuitSnapshot {
     this.wake(now);
     return {
-      state: this.#state,
-      failures: this.#failures,
-      retryAfterMs: this.#state === 'open' ? Math.ceil(this.#halfOpenAt - now) : 0,
-      probes: this.#probesOut,
-      reason: this.#reason,
+      state: this.state,
+      failures: this.failures,
+      retryAfterMs: this.state === 'open' ? Math.ceil(this.halfOpenAt - now) : 0,
+      probes: this.probesOut,
+      reason: this.reason,
     };
   }
 
   private count(result: CircuitResult, now: number): void {
-    if (result === 'ok') this.#failures = 0;
+    if (result === 'ok') this.failures = 0;
     else if (result !== 'ignored') {
-      this.#failures += 1;
-      const enough = this.#failures >= this.#consecutiveFailures;
-      if (enough || typeof result === 'object') this.open(result, this.#baseOpenMs, now);
+      this.failures += 1;
+      const enough = this.failures >= this.consecutiveFailures;
+      if (enough || typeof result === 'object') this.open(result, this.baseOpenMs, now);
     }
   }
 
   private judge(result: CircuitResult, now: number): void {
-    this.#probesOut -= 1;
+    this.probesOut -= 1;
     if (result === 'ok') {
-      this.#failures = 0;
-      this.#probesOk += 1;
-      if (this.#probesOk >= this.#halfOpenProbes) this.close(now);
+      this.failures = 0;
+      this.probesOk += 1;
+      if (this.probesOk >= this.halfOpenProbes) this.close(now);
     } else if (result !== 'ignored') {
-      this.#failures += 1;
-      const longestMs = this.#baseOpenMs * MAX_OPEN_FACTOR;
-      this.open(result, Math.min(longestMs, this.#openMs * 2), now);
+      this.failures += 1;
+      const longestMs = this.baseOpenMs * MAX_OPEN_FACTOR;
+      this.open(result, Math.min(longestMs, this.openMs * 2), now);
     }
   }
 
   private open(result: CircuitResult, openMs: number, at: number): void {
     this.enterState('open');
-    this.#openMs = openMs;
-    this.#halfOpenAt = at + openMs;
+    this.openMs = openMs;
+    this.halfOpenAt = at + openMs;
     const reason = typeof result === 'object' ? result.fatal : undefined;
-    this.#reason = reason;
-    this.#untold.push({ kind: 'circuitOpened', at, openMs, failures: this.#failures, reason });
+    this.reason = reason;
+    this.untold.push({ kind: 'circuitOpened', at, openMs, failures: this.failures, reason });
   }
 
   private wake(now: number): void {
-    if (now < this.#halfOpenAt) return;
-    const at = this.#halfOpenAt;
+    if (now < this.halfOpenAt) return;
+    const at = this.halfOpenAt;
     this.enterState('half-open');
-    this.#untold.push({ kind: 'circuitHalfOpen', at });
+    this.untold.push({ kind: 'circuitHalfOpen', at });
   }
 
   private close(at: number): void {
     this.enterState('closed');
-    this.#reason = undefined;
-    this.#untold.push({ kind: 'circuitClosed', at });
+    this.reason = undefined;
+    this.untold.push({ kind: 'circuitClosed', at });
   }
 
   private enterState(state: CircuitState): void {
-    this.#state = state;
-    this.#generation += 1;
-    this.#halfOpenAt = Number.POSITIVE_INFINITY;
-    this.#probesOut = 0;
-    this.#probesOk = 0;
+    this.state = state;
+    this.generation += 1;
+    this.halfOpenAt = Number.POSITIVE_INFINITY;
+    this.probesOut = 0;
+    this.probesOk = 0;
   }
 
   private refusal(retryAfterMs: number): CircuitOpenError {
-    return new CircuitOpenError(Math.ceil(retryAfterMs), this.#reason);
+    return new CircuitOpenError(Math.ceil(retryAfterMs), this.reason);
   }
 
   private tell(): readonly CircuitFact[] {
-    if (this.#untold.length === 0) return NO_FACTS;
-    const facts = this.#untold;
-    this.#untold = [];
+    if (this.untold.length === 0) return NO_FACTS;
+    const facts = this.untold;
+    this.untold = [];
     return facts;
   }
 }

@@ -13,15 +13,15 @@ export type IsFailure = (verdict: Verdict) => boolean;
 /** A circuit breaker at a gate: attempts that it keeps back are refused, or wait for a probe. */
 export class CircuitCore implements Core<number> {
   readonly breaker: CircuitBreaker;
-  readonly #onOpen: OnOpen;
-  readonly #isFailure: IsFailure;
-  readonly #tell: Tell;
+  private readonly onOpen: OnOpen;
+  private readonly isFailure: IsFailure;
+  private readonly tell: Tell;
 
   constructor(breaker: CircuitBreaker, onOpen: OnOpen, isFailure: IsFailure, tell: Tell) {
     this.breaker = breaker;
-    this.#onOpen = onOpen;
-    this.#isFailure = isFailure;
-    this.#tell = tell;
+    this.onOpen = onOpen;
+    this.isFailure = isFailure;
+    this.tell = tell;
   }
 
   get nextChangeAt(): number {
@@ -35,7 +35,7 @@ export class CircuitCore implements Core<number> {
   wait(_demand: Demand, now: number): number {
     const error = this.breaker.check(now);
     if (error === undefined) return 0;
-    if (this.#onOpen === 'fail') return REFUSED;
+    if (this.onOpen === 'fail') return REFUSED;
     const leftMs = this.breaker.nextChangeAt - now;
     // Infinity: all probes are out, and the first that ends says more.
     return Math.max(0, leftMs);
@@ -59,7 +59,7 @@ export class CircuitCore implements Core<number> {
 
   /** Why a newcomer need not even wait for its turn; undefined: it may. Most come while it is closed. */
   refusalAtTheDoor(time: Time): Error | undefined {
-    if (this.#onOpen !== 'fail' || this.breaker.isClosed) return undefined;
+    if (this.onOpen !== 'fail' || this.breaker.isClosed) return undefined;
     return this.breaker.check(time.now());
   }
 
@@ -77,10 +77,10 @@ export class CircuitCore implements Core<number> {
     if (!isSent || verdict === undefined) return 'ignored';
     if (verdict.kind === 'ok') return 'ok';
     if (verdict.outage !== undefined) return { fatal: verdict.outage };
-    return this.#isFailure(verdict) ? 'failed' : 'ignored';
+    return this.isFailure(verdict) ? 'failed' : 'ignored';
   }
 
   private tellAll(facts: readonly CircuitFact[]): void {
-    for (const fact of facts) this.#tell(fact);
+    for (const fact of facts) this.tell(fact);
   }
 }

@@ -9,19 +9,19 @@ export interface Part {
 
 /** One moment for all parts, and read when the first of them asks: clocks are slow. */
 class Moment implements Time {
-  #time: Time | undefined = undefined;
-  #at = 0;
+  private time: Time | undefined = undefined;
+  private at = 0;
 
   of(time: Time): this {
-    this.#time = time;
+    this.time = time;
     return this;
   }
 
   now(): number {
-    if (this.#time === undefined) return this.#at;
-    this.#at = this.#time.now();
-    this.#time = undefined;
-    return this.#at;
+    if (this.time === undefined) return this.at;
+    this.at = this.time.now();
+    this.time = undefined;
+    return this.at;
   }
 }
 
@@ -50,88 +50,88 @@ interface Charges {
  */
 export class Composite implements Core<Charges> {
   binding: GateKind = 'backoff';
-  readonly #parts: readonly Part[];
-  readonly #first: Part;
-  readonly #second: Part;
-  readonly #third: Part;
-  readonly #fourth: Part;
-  readonly #fifth: Part;
-  readonly #sixth: Part;
-  readonly #moment = new Moment();
-  #refuser: Core | undefined = undefined;
+  private readonly parts: readonly Part[];
+  private readonly first: Part;
+  private readonly second: Part;
+  private readonly third: Part;
+  private readonly fourth: Part;
+  private readonly fifth: Part;
+  private readonly sixth: Part;
+  private readonly moment = new Moment();
+  private refuser: Core | undefined = undefined;
 
   /** @throws RangeError for more than six parts */
   constructor(parts: readonly Part[]) {
     const [first, second, third, fourth, fifth, sixth, ...more] = parts;
     if (more.length > 0) throw new RangeError(`\`parts\` must be at most 6, got ${parts.length}`);
-    this.#parts = parts;
-    this.#first = first ?? NO_PART;
-    this.#second = second ?? NO_PART;
-    this.#third = third ?? NO_PART;
-    this.#fourth = fourth ?? NO_PART;
-    this.#fifth = fifth ?? NO_PART;
-    this.#sixth = sixth ?? NO_PART;
+    this.parts = parts;
+    this.first = first ?? NO_PART;
+    this.second = second ?? NO_PART;
+    this.third = third ?? NO_PART;
+    this.fourth = fourth ?? NO_PART;
+    this.fifth = fifth ?? NO_PART;
+    this.sixth = sixth ?? NO_PART;
   }
 
   /** When time alone changes a part, if nobody asks. */
   get nextChangeAt(): number {
     let at = Number.POSITIVE_INFINITY;
-    for (const { core } of this.#parts) at = Math.min(at, core.nextChangeAt ?? at);
+    for (const { core } of this.parts) at = Math.min(at, core.nextChangeAt ?? at);
     return at;
   }
 
   /** Does what is due by now. */
   advance(now: number): void {
-    for (const { core } of this.#parts) core.advance?.(now);
+    for (const { core } of this.parts) core.advance?.(now);
   }
 
   /** The longest wait that any part needs. Nobody is asked after one that has refused. */
   wait(demand: Demand, now: number): number {
     let waitMs = 0;
-    const first = this.#first.core.wait(demand, now);
-    if (first !== 0) waitMs = this.longer(this.#first, first, waitMs);
+    const first = this.first.core.wait(demand, now);
+    if (first !== 0) waitMs = this.longer(this.first, first, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const second = this.#second.core.wait(demand, now);
-    if (second !== 0) waitMs = this.longer(this.#second, second, waitMs);
+    const second = this.second.core.wait(demand, now);
+    if (second !== 0) waitMs = this.longer(this.second, second, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const third = this.#third.core.wait(demand, now);
-    if (third !== 0) waitMs = this.longer(this.#third, third, waitMs);
+    const third = this.third.core.wait(demand, now);
+    if (third !== 0) waitMs = this.longer(this.third, third, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const fourth = this.#fourth.core.wait(demand, now);
-    if (fourth !== 0) waitMs = this.longer(this.#fourth, fourth, waitMs);
+    const fourth = this.fourth.core.wait(demand, now);
+    if (fourth !== 0) waitMs = this.longer(this.fourth, fourth, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const fifth = this.#fifth.core.wait(demand, now);
-    if (fifth !== 0) waitMs = this.longer(this.#fifth, fifth, waitMs);
+    const fifth = this.fifth.core.wait(demand, now);
+    if (fifth !== 0) waitMs = this.longer(this.fifth, fifth, waitMs);
     if (waitMs === REFUSED) return REFUSED;
-    const sixth = this.#sixth.core.wait(demand, now);
-    return sixth === 0 ? waitMs : this.longer(this.#sixth, sixth, waitMs);
+    const sixth = this.sixth.core.wait(demand, now);
+    return sixth === 0 ? waitMs : this.longer(this.sixth, sixth, waitMs);
   }
 
   refusal(demand: Demand, now: number): Error {
-    const error = this.#refuser?.refusal?.(demand, now);
+    const error = this.refuser?.refusal?.(demand, now);
     return error ?? new TypeError('nothing has refused this request');
   }
 
   take(demand: Demand, now: number): Charges {
     return {
-      first: this.#first.core.take(demand, now),
-      second: this.#second.core.take(demand, now),
-      third: this.#third.core.take(demand, now),
-      fourth: this.#fourth.core.take(demand, now),
-      fifth: this.#fifth.core.take(demand, now),
-      sixth: this.#sixth.core.take(demand, now),
+      first: this.first.core.take(demand, now),
+      second: this.second.core.take(demand, now),
+      third: this.third.core.take(demand, now),
+      fourth: this.fourth.core.take(demand, now),
+      fifth: this.fifth.core.take(demand, now),
+      sixth: this.sixth.core.take(demand, now),
     };
   }
 
   /** Last charged, first given back. */
   giveBack({ first, second, third, fourth, fifth, sixth }: Charges, ended: Ended, at: Time): void {
-    const time = this.#moment.of(at);
-    if (sixth !== 0) this.#sixth.core.giveBack(sixth, ended, time);
-    if (fifth !== 0) this.#fifth.core.giveBack(fifth, ended, time);
-    if (fourth !== 0) this.#fourth.core.giveBack(fourth, ended, time);
-    if (third !== 0) this.#third.core.giveBack(third, ended, time);
-    if (second !== 0) this.#second.core.giveBack(second, ended, time);
-    if (first !== 0) this.#first.core.giveBack(first, ended, time);
+    const time = this.moment.of(at);
+    if (sixth !== 0) this.sixth.core.giveBack(sixth, ended, time);
+    if (fifth !== 0) this.fifth.core.giveBack(fifth, ended, time);
+    if (fourth !== 0) this.fourth.core.giveBack(fourth, ended, time);
+    if (third !== 0) this.third.core.giveBack(third, ended, time);
+    if (second !== 0) this.second.core.giveBack(second, ended, time);
+    if (first !== 0) this.first.core.giveBack(first, ended, time);
   }
 
   snapshot(): object {
@@ -140,7 +140,7 @@ export class Composite implements Core<Charges> {
 
   /** The longer of a wait and what a part has answered, and who has bound. */
   private longer({ core, kind }: Part, answer: number, waitMs: number): number {
-    if (answer === REFUSED) this.#refuser = core;
+    if (answer === REFUSED) this.refuser = core;
     else if (answer <= waitMs) return waitMs;
     this.binding = kind;
     return answer;

@@ -8,16 +8,16 @@ import type { Core, Demand, Ended, Time } from './core.ts';
 /** Watches attempts, and moves the concurrency limit and the interval. It holds nobody back. */
 export class CoolingCore implements Core<number> {
   readonly cooling: Cooling;
-  readonly #isFailure: IsFailure;
-  readonly #apply: (limit: number) => void;
-  readonly #tell: Tell;
+  private readonly isFailure: IsFailure;
+  private readonly apply: (limit: number) => void;
+  private readonly tell: Tell;
 
   /** @param apply sets the concurrency limit */
   constructor(cooling: Cooling, isFailure: IsFailure, apply: (limit: number) => void, tell: Tell) {
     this.cooling = cooling;
-    this.#isFailure = isFailure;
-    this.#apply = apply;
-    this.#tell = tell;
+    this.isFailure = isFailure;
+    this.apply = apply;
+    this.tell = tell;
   }
 
   get limit(): number {
@@ -47,13 +47,13 @@ export class CoolingCore implements Core<number> {
 
   /** Only a failure counts, and needs the time. */
   giveBack(charge: number, { isSent, verdict }: Ended, time: Time): void {
-    if (!isSent || verdict === undefined || !this.#isFailure(verdict)) return;
+    if (!isSent || verdict === undefined || !this.isFailure(verdict)) return;
     this.changed(this.cooling.failed(time.now(), charge - 1));
   }
 
   /** @param epoch the one in which the attempt was sent. Default: the present one */
   recordVerdict(verdict: Verdict, now: number, epoch?: number): void {
-    if (this.#isFailure(verdict)) this.changed(this.cooling.failed(now, epoch));
+    if (this.isFailure(verdict)) this.changed(this.cooling.failed(now, epoch));
   }
 
   snapshot(now: number): CoolingSnapshot {
@@ -62,7 +62,7 @@ export class CoolingCore implements Core<number> {
 
   private changed(facts: readonly CoolingFact[]): void {
     if (facts.length === 0) return;
-    this.#apply(this.cooling.limit);
-    for (const fact of facts) this.#tell(fact);
+    this.apply(this.cooling.limit);
+    for (const fact of facts) this.tell(fact);
   }
 }

@@ -45,17 +45,17 @@ export class Cooling {
   /** Decelerations so far. */
   epoch = 0;
   readonly interval: Interval;
-  readonly #failureThreshold: number;
-  readonly #failureWindowMs: number;
-  readonly #coolingMs: number;
-  readonly #ceilingResetMs: number;
-  #maxLimit: number;
-  #ceiling: number;
-  #state: CoolingState = 'running';
+  private readonly failureThreshold: number;
+  private readonly failureWindowMs: number;
+  private readonly coolingMs: number;
+  private readonly ceilingResetMs: number;
+  private maxLimit: number;
+  private ceiling: number;
+  private state: CoolingState = 'running';
   /** When they happened, fewer than the threshold. */
-  #failures: number[] = [];
-  #stepAt = Number.POSITIVE_INFINITY;
-  #ceilingResetAt = Number.POSITIVE_INFINITY;
+  private failures: number[] = [];
+  private stepAt = Number.POSITIVE_INFINITY;
+  private ceilingResetAt = Number.POSITIVE_INFINITY;
 
   /**
    * @param interval what is doubled and halved: the pace's own
@@ -66,22 +66,21 @@ export class Cooling {
       options;
     const { failureWindowMs = DEFAULT_FAILURE_WINDOW_MS, maxLimit } = options;
     const { ceilingResetFactor = DEFAULT_CEILING_RESET_FACTOR, initialLimit = maxLimit } = options;
-    this.#maxLimit = checkInteger('maxLimit', maxLimit, 1);
+    this.maxLimit = checkInteger('maxLimit', maxLimit, 1);
     this.limit = checkInteger('initialLimit', initialLimit, 1);
     checkBetween('initialLimit', initialLimit, 1, maxLimit);
-    this.#failureThreshold = checkInteger('failureThreshold', failureThreshold, 1);
-    this.#failureWindowMs = checkNumber('failureWindowMs', failureWindowMs, 1);
-    this.#coolingMs = checkNumber('coolingMs', coolingMs, 1);
-    this.#ceilingResetMs =
-      this.#coolingMs * checkNumber('ceilingResetFactor', ceilingResetFactor, 0);
-    this.#ceiling = maxLimit;
+    this.failureThreshold = checkInteger('failureThreshold', failureThreshold, 1);
+    this.failureWindowMs = checkNumber('failureWindowMs', failureWindowMs, 1);
+    this.coolingMs = checkNumber('coolingMs', coolingMs, 1);
+    this.ceilingResetMs = this.coolingMs * checkNumber('ceilingResetFactor', ceilingResetFactor, 0);
+    this.ceiling = maxLimit;
     this.interval = interval;
     this.planStep(now);
   }
 
   /** When `advance` will change something; Infinity: only a failure will. */
   get nextChangeAt(): number {
-    return Math.min(this.#stepAt, this.#ceilingResetAt);
+    return Math.min(this.stepAt, this.ceilingResetAt);
   }
 
   /**
@@ -92,10 +91,10 @@ export class Cooling {
   failed(now: number, epoch = this.epoch): readonly CoolingFact[] {
     const facts = this.advance(now);
     if (epoch < this.epoch) return facts;
-    this.#failures = this.failuresAt(now);
-    this.#failures.push(now);
-    if (this.#ceiling < this.#maxLimit) this.#ceilingResetAt = now + this.#ceilingResetMs;
-    if (this.#failures.length < this.#failureThreshold) return facts;
+    this.failures = this.failuresAt(now);
+    this.failures.push(now);
+    if (this.ceiling < this.maxLimit) this.ceilingResetAt = now + this.ceilingResetMs;
+    if (this.failures.length < this.failureThreshold) return facts;
     return [...facts, ...this.decelerate(now)];
   }
 
@@ -103,7 +102,7 @@ export class Cooling {
   advance(now: number): readonly CoolingFact[] {
     const facts: CoolingFact[] = [];
     while (this.nextChangeAt <= now) {
-      facts.push(this.#stepAt <= this.#ceilingResetAt ? this.step() : this.liftCeiling());
+      facts.push(this.stepAt <= this.ceilingResetAt ? this.step() : this.liftCeiling());
     }
     return facts;
   }
@@ -111,10 +110,10 @@ export class Cooling {
   /** The state after the last `advance` or `failed`. */
   snapshot(now: number): CoolingSnapshot {
     return {
-      state: this.#state,
+      state: this.state,
       limit: this.limit,
-      maxLimit: this.#maxLimit,
-      ceiling: this.#ceiling,
+      maxLimit: this.maxLimit,
+      ceiling: this.ceiling,
       intervalMs: this.interval.ms,
       failures: this.failuresAt(now).length,
       nextChangeInMs: Math.max(0, this.nextChangeAt - now),
@@ -125,11 +124,11 @@ export class Cooling {
   setMaxLimit(maxLimit: number, now: number): void {
     checkInteger('maxLimit', maxLimit, 1);
     const moved = (value: number) =>
-      value === this.#maxLimit ? maxLimit : Math.min(value, maxLimit);
+      value === this.maxLimit ? maxLimit : Math.min(value, maxLimit);
     this.limit = moved(this.limit);
-    this.#ceiling = moved(this.#ceiling);
-    this.#maxLimit = maxLimit;
-    if (this.#ceiling === maxLimit) this.#ceilingResetAt = Number.POSITIVE_INFINITY;
+    this.ceiling = moved(this.ceiling);
+    this.maxLimit = maxLimit;
+    if (this.ceiling === maxLimit) this.ceilingResetAt = Number.POSITIVE_INFINITY;
     this.planStep(now);
   }
 
@@ -138,48 +137,48 @@ export class Cooling {
     this.limit = Math.max(1, Math.floor(from / 2));
     const intervalMs = this.interval.slower();
     this.epoch += 1;
-    this.#state = 'cooling';
-    this.#failures = [];
-    this.#ceiling = from;
-    this.#ceilingResetAt =
-      from < this.#maxLimit ? at + this.#ceilingResetMs : Number.POSITIVE_INFINITY;
-    this.#stepAt = at + this.#coolingMs;
+    this.state = 'cooling';
+    this.failures = [];
+    this.ceiling = from;
+    this.ceilingResetAt =
+      from < this.maxLimit ? at + this.ceilingResetMs : Number.POSITIVE_INFINITY;
+    this.stepAt = at + this.coolingMs;
     return [
       { kind: 'decelerated', at, from, to: this.limit, intervalMs },
-      { kind: 'coolingStarted', at, untilAt: at + this.#coolingMs },
+      { kind: 'coolingStarted', at, untilAt: at + this.coolingMs },
     ];
   }
 
   private step(): CoolingFact {
-    const at = this.#stepAt;
+    const at = this.stepAt;
     const from = this.limit;
-    this.limit = Math.min(this.#ceiling, from + 1);
+    this.limit = Math.min(this.ceiling, from + 1);
     const intervalMs = this.interval.faster();
-    this.#stepAt = Number.POSITIVE_INFINITY;
+    this.stepAt = Number.POSITIVE_INFINITY;
     this.planStep(at);
     return { kind: 'reaccelerated', at, from, to: this.limit, intervalMs };
   }
 
   private liftCeiling(): CoolingFact {
-    const at = this.#ceilingResetAt;
-    const from = this.#ceiling;
-    this.#ceiling = this.#maxLimit;
-    this.#ceilingResetAt = Number.POSITIVE_INFINITY;
+    const at = this.ceilingResetAt;
+    const from = this.ceiling;
+    this.ceiling = this.maxLimit;
+    this.ceilingResetAt = Number.POSITIVE_INFINITY;
     this.planStep(at);
-    return { kind: 'ceilingReset', at, from, to: this.#ceiling };
+    return { kind: 'ceilingReset', at, from, to: this.ceiling };
   }
 
   /** Steps go on until there is none to make: a step already planned stays where it is. */
   private planStep(from: number): void {
-    if (this.limit >= this.#ceiling && !this.interval.isSlowed) {
-      this.#stepAt = Number.POSITIVE_INFINITY;
-      this.#state = 'running';
-    } else if (this.#stepAt === Number.POSITIVE_INFINITY) {
-      this.#stepAt = from + this.#coolingMs;
+    if (this.limit >= this.ceiling && !this.interval.isSlowed) {
+      this.stepAt = Number.POSITIVE_INFINITY;
+      this.state = 'running';
+    } else if (this.stepAt === Number.POSITIVE_INFINITY) {
+      this.stepAt = from + this.coolingMs;
     }
   }
 
   private failuresAt(now: number): number[] {
-    return this.#failures.filter((at) => now - at < this.#failureWindowMs);
+    return this.failures.filter((at) => now - at < this.failureWindowMs);
   }
 }

@@ -11,15 +11,15 @@ interface Sent {
 /** Watches the latency of attempts, and moves the concurrency limit. It holds nobody back. */
 export class GradientCore implements Core<Sent> {
   readonly gradient: Gradient;
-  readonly #apply: (limit: number) => void;
-  readonly #tell: Tell;
-  #inFlight = 0;
+  private readonly apply: (limit: number) => void;
+  private readonly tell: Tell;
+  private inFlight = 0;
 
   /** @param apply sets the concurrency limit */
   constructor(gradient: Gradient, apply: (limit: number) => void, tell: Tell) {
     this.gradient = gradient;
-    this.#apply = apply;
-    this.#tell = tell;
+    this.apply = apply;
+    this.tell = tell;
   }
 
   get limit(): number {
@@ -35,13 +35,13 @@ export class GradientCore implements Core<Sent> {
   }
 
   take(_demand: Demand, now: number): Sent {
-    this.#inFlight += 1;
-    return { at: now, inFlight: this.#inFlight };
+    this.inFlight += 1;
+    return { at: now, inFlight: this.inFlight };
   }
 
   /** An answer that says nothing of how busy the server is counts for nothing. */
   giveBack({ at, inFlight }: Sent, { isSent, verdict, usage }: Ended, time: Time): void {
-    this.#inFlight -= 1;
+    this.inFlight -= 1;
     if (!isSent || verdict === undefined) return;
     const dropped = verdict.kind === 'throttled' || verdict.kind === 'overloaded';
     if (!dropped && verdict.kind !== 'ok') return;
@@ -50,8 +50,8 @@ export class GradientCore implements Core<Sent> {
     const latencyMs = Math.max(0, now - at);
     const to = this.gradient.sample({ latencyMs, inFlight, dropped, tokens: usage?.tokens }, now);
     if (to === from) return;
-    this.#apply(to);
-    this.#tell({ kind: 'limitAdapted', at: now, from, to });
+    this.apply(to);
+    this.tell({ kind: 'limitAdapted', at: now, from, to });
   }
 
   snapshot(): GradientSnapshot {

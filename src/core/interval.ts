@@ -25,38 +25,38 @@ export interface IntervalOptions {
 export class Interval {
   /** The present interval, from the configured one to the longest. */
   ms: number;
-  #minMs: number;
-  #maxMs: number;
+  private _minMs: number;
+  private _maxMs: number;
 
   constructor(options: IntervalOptions = {}) {
-    [this.#minMs, this.#maxMs] = boundsOf(options);
-    this.ms = this.#minMs;
+    [this._minMs, this._maxMs] = boundsOf(options);
+    this.ms = this._minMs;
   }
 
   /** As configured: what halving ends at. */
   get minMs(): number {
-    return this.#minMs;
+    return this._minMs;
   }
 
   get maxMs(): number {
-    return this.#maxMs;
+    return this._maxMs;
   }
 
   /** Whether it is longer than configured. */
   get isSlowed(): boolean {
-    return this.ms > this.#minMs;
+    return this.ms > this._minMs;
   }
 
   /** Doubles it. Returns what it is then. */
   slower(): number {
-    this.ms = Math.min(this.#maxMs, this.ms === 0 ? this.#firstStepMs : this.ms * 2);
+    this.ms = Math.min(this._maxMs, this.ms === 0 ? this.firstStepMs : this.ms * 2);
     return this.ms;
   }
 
   /** Halves it. Returns what it is then. */
   faster(): number {
     const halfMs = this.ms / 2;
-    this.ms = halfMs < this.#firstStepMs ? this.#minMs : halfMs;
+    this.ms = halfMs < this.firstStepMs ? this._minMs : halfMs;
     return this.ms;
   }
 
@@ -64,12 +64,12 @@ export class Interval {
   configure(options: IntervalOptions): void {
     const [minMs, maxMs] = boundsOf(options);
     this.ms = this.isSlowed ? Math.min(maxMs, Math.max(minMs, this.ms)) : minMs;
-    this.#minMs = minMs;
-    this.#maxMs = maxMs;
+    this._minMs = minMs;
+    this._maxMs = maxMs;
   }
 
-  get #firstStepMs(): number {
-    return this.#minMs > 0 ? this.#minMs : DEFAULT_INTERVAL_MS;
+  private get firstStepMs(): number {
+    return this._minMs > 0 ? this._minMs : DEFAULT_INTERVAL_MS;
   }
 }
 

@@ -36,19 +36,19 @@ export interface PaceSnapshot {
  */
 export class Pace implements Core<number> {
   readonly interval: Interval;
-  readonly #random: Random;
-  #jitter: number;
-  #grantedAt = Number.NEGATIVE_INFINITY;
+  private readonly random: Random;
+  private jitter: number;
+  private grantedAt = Number.NEGATIVE_INFINITY;
   /** The chance of the present pause, once somebody asks how long that is. */
-  #draw = 0;
+  private draw = 0;
 
   /**
    * @param interval where it is kept; adaptation that shares it changes the pace
    * @throws RangeError or TypeError that names a wrong option
    */
   constructor(options: PaceOptions, random: Random, interval = new Interval(options)) {
-    this.#jitter = checkJitter(options);
-    this.#random = random;
+    this.jitter = checkJitter(options);
+    this.random = random;
     this.interval = interval;
   }
 
@@ -57,8 +57,8 @@ export class Pace implements Core<number> {
   }
 
   take(_demand: Demand, now: number): number {
-    this.#grantedAt = now;
-    this.#draw = NOT_DRAWN;
+    this.grantedAt = now;
+    this.draw = NOT_DRAWN;
     return 0;
   }
 
@@ -97,14 +97,14 @@ export class Pace implements Core<number> {
   configure(options: PaceOptions): void {
     const jitter = checkJitter(options);
     this.interval.configure(options);
-    this.#jitter = jitter;
+    this.jitter = jitter;
   }
 
   /** No getter: V8 goes through its runtime for a private one. */
   private nextAt(): number {
-    if (this.interval.ms === 0) return this.#grantedAt;
-    if (this.#draw === NOT_DRAWN) this.#draw = this.#random();
-    return this.#grantedAt + this.interval.ms * (1 + this.#jitter * this.#draw);
+    if (this.interval.ms === 0) return this.grantedAt;
+    if (this.draw === NOT_DRAWN) this.draw = this.random();
+    return this.grantedAt + this.interval.ms * (1 + this.jitter * this.draw);
   }
 }
 

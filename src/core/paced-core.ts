@@ -19,17 +19,17 @@ class Probing {
  */
 export class PacedCore implements Core<RateCharge | Probing> {
   binding: GateKind = 'backoff';
-  readonly #backoff: Core<number>;
-  readonly #rate: AdaptiveRateCore;
+  private readonly backoff: Core<number>;
+  private readonly rate: AdaptiveRateCore;
 
   constructor(backoff: Core<number>, rate: AdaptiveRateCore) {
-    this.#backoff = backoff;
-    this.#rate = rate;
+    this.backoff = backoff;
+    this.rate = rate;
   }
 
   wait(demand: Demand, now: number): number {
-    const closedMs = this.#backoff.wait(demand, now);
-    const waitMs = this.#rate.wait(demand, now);
+    const closedMs = this.backoff.wait(demand, now);
+    const waitMs = this.rate.wait(demand, now);
     if (closedMs >= waitMs) {
       this.binding = 'backoff';
       return closedMs;
@@ -39,18 +39,18 @@ export class PacedCore implements Core<RateCharge | Probing> {
   }
 
   take(demand: Demand, now: number): RateCharge | Probing {
-    const probe = this.#backoff.take(demand, now);
-    const charge = this.#rate.take(demand, now);
+    const probe = this.backoff.take(demand, now);
+    const charge = this.rate.take(demand, now);
     return probe === 0 ? charge : new Probing(probe, charge);
   }
 
   giveBack(charge: RateCharge | Probing, ended: Ended, time: Time): void {
     if (!(charge instanceof Probing)) {
-      this.#rate.giveBack(charge, ended, time);
+      this.rate.giveBack(charge, ended, time);
       return;
     }
-    this.#rate.giveBack(charge.charge, ended, time);
-    this.#backoff.giveBack(charge.probe, ended, time);
+    this.rate.giveBack(charge.charge, ended, time);
+    this.backoff.giveBack(charge.probe, ended, time);
   }
 
   snapshot(): object {

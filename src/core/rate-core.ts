@@ -38,33 +38,33 @@ export interface RateCoreOptions {
 export class RateCore implements Core<Reservation> {
   readonly limits: RateLimits;
   options: RateCoreOptions;
-  readonly #tell: Tell;
+  private readonly tell: Tell;
   /** The place of each limit in `USUAL`, or -1. */
-  readonly #usual: readonly number[];
+  private readonly usual: readonly number[];
   /** What the last that named no costs was expected to cost. */
-  #expected: number[];
+  private expected: number[];
   /** The last that was asked for, and what it costs, or why it never passes. */
-  #demand: Demand | undefined = undefined;
-  #costs: Costs = [];
-  #error: Error | undefined = undefined;
+  private demand: Demand | undefined = undefined;
+  private costs: Costs = [];
+  private error: Error | undefined = undefined;
   /** Those that did not fit and wait, which everyone has been told of, since the first. */
-  #denied: WeakSet<Demand> | undefined = undefined;
+  private denied: WeakSet<Demand> | undefined = undefined;
 
   constructor(limits: RateLimits, options: RateCoreOptions, tell: Tell) {
     this.limits = limits;
     this.options = options;
-    this.#tell = tell;
-    this.#usual = limits.names.map((name) => USUAL.indexOf(name));
-    this.#expected = limits.names.map(() => 0);
+    this.tell = tell;
+    this.usual = limits.names.map((name) => USUAL.indexOf(name));
+    this.expected = limits.names.map(() => 0);
   }
 
   wait(demand: Demand, now: number): number {
-    if (demand !== this.#demand) this.appraise(demand);
-    if (this.#error !== undefined) return REFUSED;
-    const waitMs = this.limits.wait(this.#costs, now);
+    if (demand !== this.demand) this.appraise(demand);
+    if (this.error !== undefined) return REFUSED;
+    const waitMs = this.limits.wait(this.costs, now);
     if (waitMs === 0) return 0;
     const waits = this.options.onLimit === 'wait' && waitMs < Number.POSITIVE_INFINITY;
-    if (!this.#denied?.has(demand)) this.deny(demand, waits, now);
+    if (!this.denied?.has(demand)) this.deny(demand, waits, now);
     return waits ? waitMs : REFUSED;
   }
 
@@ -72,20 +72,20 @@ export class RateCore implements Core<Reservation> {
   impossible(demand: Demand): Error | undefined {
     if (demand.costs === undefined && this.fits(demand)) return undefined;
     this.appraise(demand);
-    return this.#error;
+    return this.error;
   }
 
   refusal(demand: Demand, now: number): Error {
     // Whoever was told that it does not fit may have sent others here.
-    if (demand !== this.#demand) this.appraise(demand);
-    const error = this.#error ?? this.limits.refusal(this.#costs, now);
+    if (demand !== this.demand) this.appraise(demand);
+    const error = this.error ?? this.limits.refusal(this.costs, now);
     this.forget(demand);
     return error ?? new TypeError('no rate limit has refused this request');
   }
 
   take(demand: Demand, now: number): Reservation {
-    if (demand !== this.#demand) this.appraise(demand);
-    const reservation = this.limits.take(this.#costs, now);
+    if (demand !== this.demand) this.appraise(demand);
+    const reservation = this.limits.take(this.costs, now);
     this.forget(demand);
     return reservation;
   }
@@ -105,7 +105,7 @@ export class RateCore implements Core<Reservation> {
 
   /** Whether limits are large enough for what is expected: most requests cost no more than that. */
   private fits(demand: Demand): boolean {
-    const usual = this.#usual;
+    const usual = this.usual;
     for (let index = 0; index < usual.length; index += 1) {
       if (!this.limits.holds(index, expectedOf(usual[index] as number, demand))) return false;
     }
@@ -113,22 +113,22 @@ export class RateCore implements Core<Reservation> {
   }
 
   private appraise(demand: Demand): void {
-    this.#demand = demand;
-    this.#error = undefined;
+    this.demand = demand;
+    this.error = undefined;
     try {
       const { costs } = demand;
       const expected = this.expectedOf(demand);
       const named = costs === undefined ? undefined : this.named(costs);
-      this.#costs = this.limits.costsFrom(expected, named);
+      this.costs = this.limits.costsFrom(expected, named);
     } catch (error) {
-      this.#error = error instanceof Error ? error : new TypeError(String(error));
+      this.error = error instanceof Error ? error : new TypeError(String(error));
     }
   }
 
   /** The same array for requests that cost the same, one after the other. */
   private expectedOf(demand: Demand): Costs {
-    const usual = this.#usual;
-    const last = this.#expected;
+    const usual = this.usual;
+    const last = this.expected;
     let expected = last;
     for (let index = 0; index < usual.length; index += 1) {
       const amount = expectedOf(usual[index] as number, demand);
@@ -136,23 +136,23 @@ export class RateCore implements Core<Reservation> {
       if (expected === last) expected = last.slice();
       expected[index] = amount;
     }
-    this.#expected = expected;
+    this.expected = expected;
     return expected;
   }
 
   private deny(demand: Demand, waits: boolean, at: number): void {
-    this.#denied ??= new WeakSet();
-    this.#denied.add(demand);
-    const why = this.limits.shortage(this.#costs, at);
+    this.denied ??= new WeakSet();
+    this.denied.add(demand);
+    const why = this.limits.shortage(this.costs, at);
     if (why === undefined || why.retryAfterMs === Number.POSITIVE_INFINITY) return;
     const { limit, cost, available, retryAfterMs } = why;
-    this.#tell({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
+    this.tell({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
   }
 
   /** Keeps nothing of a request that has passed: its next attempt is another matter. */
   private forget(demand: Demand): void {
-    if (this.#demand === demand) this.#demand = undefined;
-    this.#denied?.delete(demand);
+    if (this.demand === demand) this.demand = undefined;
+    this.denied?.delete(demand);
   }
 
   /** Costs of limits of the usual names count for nothing where there is no such limit. */

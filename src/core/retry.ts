@@ -34,10 +34,10 @@ export interface Past {
  * the standard retry mode of the AWS SDKs: 500 tokens at 5 a retry, 1 a success.
  */
 export class RetryPolicy {
-  readonly #maxAttempts: number;
-  readonly #deadlineMs: number;
-  readonly #isPaced: boolean;
-  #budget = BUDGET_TOKENS;
+  private readonly maxAttempts: number;
+  private readonly _deadlineMs: number;
+  private readonly isPaced: boolean;
+  private budget = BUDGET_TOKENS;
 
   /**
    * @param maxAttempts attempts a request, whatever it fails with
@@ -45,18 +45,18 @@ export class RetryPolicy {
    * @param isPaced whether what all attempts pass waits out overloads: then delays need not double
    */
   constructor(maxAttempts: number, deadlineMs: number, isPaced = false) {
-    this.#isPaced = isPaced;
-    this.#maxAttempts = maxAttempts;
-    this.#deadlineMs = deadlineMs;
+    this.isPaced = isPaced;
+    this.maxAttempts = maxAttempts;
+    this._deadlineMs = deadlineMs;
   }
 
   get deadlineMs(): number {
-    return this.#deadlineMs;
+    return this._deadlineMs;
   }
 
   /** An attempt went well. */
   succeeded(): void {
-    if (this.#budget < BUDGET_TOKENS) this.#budget += TOKENS_PER_SUCCESS;
+    if (this.budget < BUDGET_TOKENS) this.budget += TOKENS_PER_SUCCESS;
   }
 
   /** @returns milliseconds before the request may go to the backoff gate again; undefined: never */
@@ -65,14 +65,14 @@ export class RetryPolicy {
     { attempts, failures, overloads = 0, elapsedMs }: Past,
     random: Random,
   ): number | undefined {
-    if (attempts >= this.#maxAttempts) return undefined;
-    const delayMs = this.#delayOf(verdict, failures, overloads, random);
-    if (delayMs === undefined || elapsedMs + delayMs >= this.#deadlineMs) return undefined;
-    if (isCharged(verdict)) this.#budget -= TOKENS_PER_RETRY;
+    if (attempts >= this.maxAttempts) return undefined;
+    const delayMs = this.delayOf(verdict, failures, overloads, random);
+    if (delayMs === undefined || elapsedMs + delayMs >= this._deadlineMs) return undefined;
+    if (isCharged(verdict)) this.budget -= TOKENS_PER_RETRY;
     return delayMs;
   }
 
-  #delayOf(
+  private delayOf(
     verdict: Verdict,
     failures: number,
     overloads: number,
@@ -82,11 +82,11 @@ export class RetryPolicy {
     if (!again) return undefined;
     // The backoff gate has been closed for everyone: it does the waiting.
     if (verdict.kind === 'throttled') return 0;
-    if (verdict.kind === 'overloaded' && this.#isPaced) {
+    if (verdict.kind === 'overloaded' && this.isPaced) {
       return Math.max(RETRY_MIN_MS, random() * RETRY_BASE_MS);
     }
     if (isCharged(verdict)) {
-      if (failures >= FAILED_ATTEMPTS || this.#budget < TOKENS_PER_RETRY) return undefined;
+      if (failures >= FAILED_ATTEMPTS || this.budget < TOKENS_PER_RETRY) return undefined;
     }
     if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
     const bound = Math.min(

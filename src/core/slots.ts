@@ -34,12 +34,12 @@ export class Slots implements Core<number> {
   inFlight = 0;
   throttledInFlight = 0;
   growth: Growth | undefined = undefined;
-  readonly #mode: ModeState;
+  private readonly mode: ModeState;
 
   constructor(limit: number, throttledLimit: number, mode: ModeState = ALWAYS_NORMAL) {
     this.limit = limit;
     this.throttledLimit = throttledLimit;
-    this.#mode = mode;
+    this.mode = mode;
   }
 
   /** Whether time alone does not help. */
@@ -54,12 +54,12 @@ export class Slots implements Core<number> {
       if (this.inFlight >= this.limit) return growMs;
     }
     if (this.throttledInFlight < this.throttledLimit) return 0;
-    return Math.max(0, this.#mode.throttledUntil - now);
+    return Math.max(0, this.mode.throttledUntil - now);
   }
 
   take(_demand: Demand, now: number): number {
     this.inFlight += 1;
-    if (now >= this.#mode.throttledUntil) return SLOT;
+    if (now >= this.mode.throttledUntil) return SLOT;
     this.throttledInFlight += 1;
     return SLOT_AND_THROTTLED_SLOT;
   }

@@ -3,30 +3,30 @@ import type { Core, Demand } from '../core/core.ts';
 
 /** A shared backoff as part of a gate of its own. */
 export class BackoffPart implements Core<number> {
-  readonly #backoff: Backoff;
-  readonly #onBlocked: () => void;
+  private readonly backoff: Backoff;
+  private readonly onBlocked: () => void;
 
   /** @param onBlocked a request waits for what no time tells: the gate must be woken */
   constructor(backoff: Backoff, onBlocked: () => void) {
-    this.#backoff = backoff;
-    this.#onBlocked = onBlocked;
+    this.backoff = backoff;
+    this.onBlocked = onBlocked;
   }
 
   wait(demand: Demand, now: number): number {
-    const waitMs = this.#backoff.wait(demand, now);
-    if (waitMs === Number.POSITIVE_INFINITY) this.#onBlocked();
+    const waitMs = this.backoff.wait(demand, now);
+    if (waitMs === Number.POSITIVE_INFINITY) this.onBlocked();
     return waitMs;
   }
 
   take(): number {
-    return this.#backoff.take();
+    return this.backoff.take();
   }
 
   giveBack(probe: number): void {
-    this.#backoff.giveBack(probe);
+    this.backoff.giveBack(probe);
   }
 
   snapshot(now: number): object {
-    return this.#backoff.snapshot(now);
+    return this.backoff.snapshot(now);
   }
 }

@@ -19,19 +19,19 @@ interface Charge {
  * takes no turn, and keeps nobody waiting. O(1) a request, however many gates there are.
  */
 export class Commons {
-  readonly #core: Core;
-  readonly #costOf: (demand: Demand) => number;
-  readonly #round = new DeficitRound<Member>(0, ({ cost }) => cost);
-  #draining = false;
-  #again = false;
+  private readonly core: Core;
+  private readonly costOf: (demand: Demand) => number;
+  private readonly round = new DeficitRound<Member>(0, ({ cost }) => cost);
+  private draining = false;
+  private again = false;
 
   /**
    * @param core the shared limits
    * @param costOf what a request counts in the turns: finite, >= 0
    */
   constructor(core: Core, costOf: (demand: Demand) => number) {
-    this.#core = core;
-    this.#costOf = costOf;
+    this.core = core;
+    this.costOf = costOf;
   }
 
   /**
@@ -44,42 +44,42 @@ export class Commons {
   }
 
   get binding(): GateKind | undefined {
-    return this.#core.binding;
+    return this.core.binding;
   }
 
   /** @internal asked for the head of a gate that its own limits let pass */
   wait(member: Member, demand: Demand, now: number): number {
-    const cost = this.#costOf(demand);
-    if (cost !== member.cost) this.#round.withdraw(member);
+    const cost = this.costOf(demand);
+    if (cost !== member.cost) this.round.withdraw(member);
     member.cost = cost;
-    if (member.isWaiting || this.#round.spender() !== undefined) {
-      this.#join(member);
-      if (this.#round.spender() !== member) {
+    if (member.isWaiting || this.round.spender() !== undefined) {
+      this.join(member);
+      if (this.round.spender() !== member) {
         // If its turn comes by that, its gate is woken and asks anew, of its own limits too: they may
         // have changed while others passed.
         this.drain();
         return Number.POSITIVE_INFINITY;
       }
     }
-    const waitMs = this.#core.wait(demand, now);
-    if (waitMs > 0) this.#join(member);
+    const waitMs = this.core.wait(demand, now);
+    if (waitMs > 0) this.join(member);
     return waitMs;
   }
 
   /** @internal */
   refusal(demand: Demand, now: number): Error | undefined {
-    return this.#core.refusal?.(demand, now);
+    return this.core.refusal?.(demand, now);
   }
 
   /** @internal */
   take(member: Member, demand: Demand, now: number): unknown {
-    if (member.isWaiting) this.#round.spend();
-    return this.#core.take(demand, now);
+    if (member.isWaiting) this.round.spend();
+    return this.core.take(demand, now);
   }
 
   /** @internal */
   giveBack(charge: unknown, ended: Ended, time: Time): void {
-    if (charge !== 0) this.#core.giveBack(charge, ended, time);
+    if (charge !== 0) this.core.giveBack(charge, ended, time);
     this.drain();
   }
 
@@ -87,33 +87,33 @@ export class Commons {
   leave(member: Member): void {
     if (!member.isWaiting) return;
     member.isWaiting = false;
-    this.#round.withdraw(member);
-    this.#round.leave(member);
+    this.round.withdraw(member);
+    this.round.leave(member);
     this.drain();
   }
 
   /** Wakes those whose turn it is, until one of them has to wait. */
   drain(): void {
-    this.#again = true;
-    if (this.#draining) return;
-    this.#draining = true;
+    this.again = true;
+    if (this.draining) return;
+    this.draining = true;
     try {
-      while (this.#again) {
-        this.#again = false;
-        for (let next = this.#round.spender(); next !== undefined; next = this.#round.spender()) {
+      while (this.again) {
+        this.again = false;
+        for (let next = this.round.spender(); next !== undefined; next = this.round.spender()) {
           next.wake();
-          if (this.#round.spender() === next) break;
+          if (this.round.spender() === next) break;
         }
       }
     } finally {
-      this.#draining = false;
+      this.draining = false;
     }
   }
 
-  #join(member: Member): void {
+  private join(member: Member): void {
     if (member.isWaiting) return;
     member.isWaiting = true;
-    this.#round.join(member);
+    this.round.join(member);
   }
 }
 
@@ -127,64 +127,64 @@ class Member implements Core<Charge>, Contender<Member> {
   /** Whether it takes turns: somebody waits here for the shared limits. */
   isWaiting = false;
   binding: GateKind = 'backoff';
-  readonly #commons: Commons;
-  readonly #own: Core;
-  #refuser: 'own' | 'common' = 'own';
+  private readonly commons: Commons;
+  private readonly own: Core;
+  private refuser: 'own' | 'common' = 'own';
 
   constructor(commons: Commons, own: Core, wake: () => void) {
-    this.#commons = commons;
-    this.#own = own;
+    this.commons = commons;
+    this.own = own;
     this.wake = wake;
   }
 
   get nextChangeAt(): number {
-    return this.#own.nextChangeAt ?? Number.POSITIVE_INFINITY;
+    return this.own.nextChangeAt ?? Number.POSITIVE_INFINITY;
   }
 
   advance(now: number): void {
-    this.#own.advance?.(now);
+    this.own.advance?.(now);
   }
 
   wait(demand: Demand, now: number): number {
-    const ownMs = this.#own.wait(demand, now);
+    const ownMs = this.own.wait(demand, now);
     if (ownMs !== 0) {
-      this.binding = this.#own.binding ?? this.binding;
-      this.#refuser = 'own';
-      this.#commons.leave(this);
+      this.binding = this.own.binding ?? this.binding;
+      this.refuser = 'own';
+      this.commons.leave(this);
       return ownMs;
     }
-    const commonMs = this.#commons.wait(this, demand, now);
-    if (commonMs !== 0) this.binding = this.#commons.binding ?? this.binding;
-    this.#refuser = 'common';
+    const commonMs = this.commons.wait(this, demand, now);
+    if (commonMs !== 0) this.binding = this.commons.binding ?? this.binding;
+    this.refuser = 'common';
     return commonMs;
   }
 
   refusal(demand: Demand, now: number): Error {
-    const refuser = this.#refuser === 'own' ? this.#own : this.#commons;
+    const refuser = this.refuser === 'own' ? this.own : this.commons;
     const error = refuser.refusal?.(demand, now);
     return error ?? new TypeError('no limit has refused this request');
   }
 
   take(demand: Demand, now: number): Charge {
-    const own = this.#own.take(demand, now);
-    return { own, common: this.#commons.take(this, demand, now) };
+    const own = this.own.take(demand, now);
+    return { own, common: this.commons.take(this, demand, now) };
   }
 
   giveBack({ own, common }: Charge, ended: Ended, time: Time): void {
-    if (own !== 0) this.#own.giveBack(own, ended, time);
-    this.#commons.giveBack(common, ended, time);
+    if (own !== 0) this.own.giveBack(own, ended, time);
+    this.commons.giveBack(common, ended, time);
   }
 
   idle(): void {
-    this.#commons.leave(this);
+    this.commons.leave(this);
   }
 
   /** That may have used up its turn. */
   overtaken(): void {
-    this.#commons.drain();
+    this.commons.drain();
   }
 
   snapshot(now: number): object {
-    return this.#own.snapshot(now);
+    return this.own.snapshot(now);
   }
 }

@@ -22,79 +22,79 @@ export interface Contender<Self> {
  * more than O(1); with more the requests of one contender go in longer bursts.
  */
 export class DeficitRound<Member extends Contender<Member>> {
-  readonly #minQuantum: number;
-  readonly #costOf: (member: Member) => number;
-  #quantum: number;
+  private readonly minQuantum: number;
+  private readonly costOf: (member: Member) => number;
+  private _quantum: number;
   /** Whose turn it is; the ring goes on with those whose turns come after. */
-  #turn: Link<Member> | undefined = undefined;
+  private turn: Link<Member> | undefined = undefined;
   /** Whether it has got the quantum of this turn. */
-  #begun = false;
-  #spender: Member | undefined = undefined;
-  #cost = 0;
+  private begun = false;
+  private _spender: Member | undefined = undefined;
+  private cost = 0;
 
   /** @param costOf the cost of what the member would spend on next: finite, >= 0 */
   constructor(minQuantum: number, costOf: (member: Member) => number) {
-    this.#minQuantum = checkNumber('minQuantum', minQuantum, 0);
-    this.#costOf = costOf;
-    this.#quantum = minQuantum;
+    this.minQuantum = checkNumber('minQuantum', minQuantum, 0);
+    this.costOf = costOf;
+    this._quantum = minQuantum;
   }
 
   /** What a turn is worth now. */
   get quantum(): number {
-    return this.#quantum;
+    return this._quantum;
   }
 
   join(member: Member): void {
-    if (this.#turn === undefined) this.#turn = member.turn;
-    else member.turn.join(this.#turn);
+    if (this.turn === undefined) this.turn = member.turn;
+    else member.turn.join(this.turn);
   }
 
   /** A spender has spent or withdrawn before it leaves. */
   leave(member: Member): void {
     const { turn } = member;
     member.deficit = 0;
-    if (turn === this.#turn) this.#pass(turn);
-    if (turn === this.#turn) {
-      this.#turn = undefined;
-      this.#quantum = this.#minQuantum;
+    if (turn === this.turn) this.pass(turn);
+    if (turn === this.turn) {
+      this.turn = undefined;
+      this._quantum = this.minQuantum;
     }
     turn.leave();
   }
 
   /** Who is to spend next. The answer stays until that one spends or withdraws. */
   spender(): Member | undefined {
-    while (this.#spender === undefined && this.#turn !== undefined) this.#ask(this.#turn);
-    return this.#spender;
+    while (this._spender === undefined && this.turn !== undefined) this.ask(this.turn);
+    return this._spender;
   }
 
   /** The spender has spent what it wanted to. */
   spend(): void {
-    if (this.#spender === undefined) return;
-    this.#spender.deficit -= this.#cost;
-    this.#spender = undefined;
+    if (this._spender === undefined) return;
+    this._spender.deficit -= this.cost;
+    this._spender = undefined;
   }
 
   /** What the member wanted to spend on has gone; its turn has not. */
   withdraw(member: Member): void {
-    if (this.#spender === member) this.#spender = undefined;
+    if (this._spender === member) this._spender = undefined;
   }
 
-  #ask(turn: Link<Member>): void {
+  private ask(turn: Link<Member>): void {
     const member = turn.value;
-    const cost = Math.max(LEAST_COST, checkNumber('cost', this.#costOf(member), 0));
-    this.#quantum = Math.max(this.#quantum, cost);
-    if (!this.#begun) member.deficit += this.#quantum;
-    this.#begun = true;
+    const cost = Math.max(LEAST_COST, checkNumber('cost', this.costOf(member), 0));
+    this._quantum = Math.max(this._quantum, cost);
+    if (!this.begun) member.deficit += this._quantum;
+    this.begun = true;
     if (cost > member.deficit) {
-      this.#pass(turn);
+      this.pass(turn);
       return;
     }
-    this.#spender = member;
-    this.#cost = cost;
+    this._spender = member;
+    this.cost = cost;
   }
 
-  #pass(turn: Link<Member>): void {
-    this.#turn = turn.after;
-    this.#begun = false;
+  private pass(turn: Link<Member>): void {
+    this.turn = turn.after;
+    this.begun = false;
   }
 }

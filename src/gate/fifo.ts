@@ -32,26 +32,26 @@ class Segment<Item, Owner> {
  * when the dead outnumber the living they are swept out. Everything is O(1), amortised.
  */
 export class Fifo<Item, Owner> {
-  readonly #isDead: (item: Item, owner: Owner) => boolean;
-  #first: Segment<Item, Owner> = new Segment(FIRST);
-  #last = this.#first;
+  private readonly isDead: (item: Item, owner: Owner) => boolean;
+  private first: Segment<Item, Owner> = new Segment(FIRST);
+  private last = this.first;
   /** Kept for reuse, so that a queue that is as long as it was makes no garbage. */
-  #spare: Segment<Item, Owner> | undefined = undefined;
-  #count = 0;
-  #dead = 0;
+  private spare: Segment<Item, Owner> | undefined = undefined;
+  private count = 0;
+  private dead = 0;
 
   constructor(isDead: (item: Item, owner: Owner) => boolean) {
-    this.#isDead = isDead;
+    this.isDead = isDead;
   }
 
   /** How many wait, the dead not counted. */
   get length(): number {
-    return this.#count - this.#dead;
+    return this.count - this.dead;
   }
 
   /** @returns false: those before it are served before it */
   push(item: Item, owner: Owner, since: number, reply?: unknown): boolean {
-    let last = this.#last;
+    let last = this.last;
     if (last.tail === last.items.length) last = this.extend();
     last.items[last.tail] = item;
     last.owners[last.tail] = owner;
@@ -61,90 +61,90 @@ export class Fifo<Item, Owner> {
       last.replies[last.tail] = reply;
     }
     last.tail += 1;
-    this.#count += 1;
+    this.count += 1;
     return false;
   }
 
   /** Brings the living one that waits longest to the head. @returns false if there is none */
   seek(): boolean {
-    while (this.#count > 0) {
-      if (!this.#isDead(this.item, this.owner)) return true;
+    while (this.count > 0) {
+      if (!this.isDead(this.item, this.owner)) return true;
       this.shift();
-      if (this.#dead > 0) this.#dead -= 1;
+      if (this.dead > 0) this.dead -= 1;
     }
     return false;
   }
 
   /** The head, after `seek` has found one. */
   get item(): Item {
-    return this.#first.items[this.#first.head] as Item;
+    return this.first.items[this.first.head] as Item;
   }
 
   /** Whom the head waits for. */
   get owner(): Owner {
-    return this.#first.owners[this.#first.head] as Owner;
+    return this.first.owners[this.first.head] as Owner;
   }
 
   /** Since when the head waits. */
   get since(): number {
-    return this.#first.since[this.#first.head] as number;
+    return this.first.since[this.first.head] as number;
   }
 
   /** What the owner of the head needs beside the item, if it does. */
   get reply(): unknown {
-    return this.#first.replies?.[this.#first.head];
+    return this.first.replies?.[this.first.head];
   }
 
   /** Puts something else in the place of the head. */
   replace(item: Item): void {
-    this.#first.items[this.#first.head] = item;
+    this.first.items[this.first.head] = item;
   }
 
   /** Takes the head out. */
   shift(): void {
-    const first = this.#first;
+    const first = this.first;
     first.items[first.head] = undefined;
     first.owners[first.head] = undefined;
     if (first.replies !== undefined) first.replies[first.head] = undefined;
     first.head += 1;
-    this.#count -= 1;
+    this.count -= 1;
     if (first.head < first.tail) return;
     first.head = 0;
     first.tail = 0;
     if (first.next === undefined) return;
-    this.#first = first.next;
+    this.first = first.next;
     first.next = undefined;
-    this.#spare = first;
+    this.spare = first;
   }
 
   /** So many of those that wait have died since the last call. More than wait cannot have. */
   bury(count: number): void {
-    this.#dead = Math.min(this.#dead + count, this.#count);
-    if (this.#dead > LEAST && this.#dead > this.length) this.sweepDead();
+    this.dead = Math.min(this.dead + count, this.count);
+    if (this.dead > LEAST && this.dead > this.length) this.sweepDead();
   }
 
   private extend(): Segment<Item, Owner> {
-    const room = Math.min(MOST, this.#last.items.length * 2);
-    const next = this.#spare?.items.length === room ? this.#spare : new Segment<Item, Owner>(room);
-    this.#spare = undefined;
-    this.#last.next = next;
-    this.#last = next;
+    const room = Math.min(MOST, this.last.items.length * 2);
+    const next = this.spare?.items.length === room ? this.spare : new Segment<Item, Owner>(room);
+    this.spare = undefined;
+    this.last.next = next;
+    this.last = next;
     return next;
   }
 
   /** Keeps the living alone. */
   private sweepDead(): void {
-    let old: Segment<Item, Owner> | undefined = this.#first;
-    this.#first = new Segment(FIRST);
-    this.#last = this.#first;
-    this.#spare = undefined;
-    this.#count = 0;
-    this.#dead = 0;
+    let old: Segment<Item, Owner> | undefined = this.first;
+    this.first = new Segment(FIRST);
+    this.last = this.first;
+    this.spare = undefined;
+    this.count = 0;
+    this.dead = 0;
     for (; old !== undefined; old = old.next) {
       for (let at = old.head; at < old.tail; at += 1) {
         const item = old.items[at] as Item;
         const owner = old.owners[at] as Owner;
-        if (this.#isDead(item, owner)) continue;
+        if (this.isDead(item, owner)) continue;
         this.push(item, owner, old.since[at] as number, old.replies?.[at]);
       }
     }

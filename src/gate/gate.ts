@@ -25,16 +25,16 @@ const NO_RULES: GateRules = {};
  * queue has another order: a newcomer never overtakes a waiter of its own priority.
  */
 export class Gate<C extends Core = Core> extends WaitingLine<C> {
-  readonly #room: Room | undefined;
-  readonly #timeouts: Timeouts | undefined;
-  readonly #door: Door | undefined;
+  private readonly room: Room | undefined;
+  private readonly timeouts: Timeouts | undefined;
+  private readonly door: Door | undefined;
 
   constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe, rules: GateRules = NO_RULES) {
     super(kind, core, clock, probe, rules);
     const { room, timeouts, door } = rules;
-    this.#room = room;
-    this.#timeouts = timeouts;
-    this.#door = door;
+    this.room = room;
+    this.timeouts = timeouts;
+    this.door = door;
     room?.count(this.queue);
   }
 
@@ -51,7 +51,7 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
   /** Whether each request needs its ticket at once, since somebody minds who waits here. */
   get needsTickets(): boolean {
     return (
-      this.probe !== undefined || this.#timeouts?.isOn === true || this.#room?.isBounded === true
+      this.probe !== undefined || this.timeouts?.isOn === true || this.room?.isBounded === true
     );
   }
 
@@ -86,7 +86,7 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
    */
   enterLater(item: unknown, receiver: Receiver, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
-    const error = this.#door?.turnsAway();
+    const error = this.door?.turnsAway();
     if (error === undefined && !this.isFree()) return this.wait(item, receiver, now, reply);
     const ticket = receiver.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
@@ -98,8 +98,8 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
 
   /** A refused request passes for nothing; a newcomer may be refused before it waits. */
   private isTurnedAway(ticket: Ticket): boolean {
-    if (this.#door !== undefined && ticket.attempts === 0) {
-      const error = this.#door.turnsAway();
+    if (this.door !== undefined && ticket.attempts === 0) {
+      const error = this.door.turnsAway();
       if (error !== undefined) ticket.refuse(error);
     }
     return ticket.refusal !== undefined;
@@ -131,7 +131,7 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
     now: number,
     reply?: unknown,
   ): Ticket | undefined {
-    const room = this.#room;
+    const room = this.room;
     const ticket = isTicket(item) ? item : undefined;
     if (ticket !== undefined && room !== undefined) {
       const { dropped } = room;
@@ -149,7 +149,7 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
     const urgent = mayBeNext ? this.tryUrgent(item, now) : undefined;
     if (urgent !== undefined) return urgent;
     if (ticket !== undefined) {
-      this.#timeouts?.wait(ticket, this, receiver);
+      this.timeouts?.wait(ticket, this, receiver);
       if (this.probe !== undefined) this.tellQueued(ticket, this.probe, now);
     }
     // Gone while others were asked or told: it has not counted this request among those that left.

@@ -9,7 +9,7 @@ export class Room {
   bound: QueueBound;
   /** Requests that were turned away or given up so far. */
   dropped = 0;
-  readonly #queues: { readonly length: number }[] = [];
+  private readonly queues: { readonly length: number }[] = [];
 
   constructor(bound: QueueBound) {
     this.bound = bound;
@@ -17,7 +17,7 @@ export class Room {
 
   /** Those who wait in this queue count from now on. */
   count(queue: { readonly length: number }): void {
-    this.#queues.push(queue);
+    this.queues.push(queue);
   }
 
   get isBounded(): boolean {
@@ -25,7 +25,7 @@ export class Room {
   }
 
   get waiting(): number {
-    return this.#queues.reduce((sum, { length }) => sum + length, 0);
+    return this.queues.reduce((sum, { length }) => sum + length, 0);
   }
 
   /**
@@ -48,15 +48,15 @@ export class Room {
       const { item, owner } = queue;
       if (!(item instanceof Ticket) || item.attempts > 0) break;
       queue.shift();
-      this.#drop(item);
+      this.drop(item);
       handOver(owner, item);
     }
     // One that has gone meanwhile was not turned away.
-    if (!receiver.gone) this.#drop(newcomer);
+    if (!receiver.gone) this.drop(newcomer);
     return false;
   }
 
-  #drop(ticket: Ticket): void {
+  private drop(ticket: Ticket): void {
     this.dropped += 1;
     ticket.refuse(new QueueFullError(this.bound.maxQueue));
   }

@@ -16,17 +16,17 @@ class Waiter implements Patience {
   /** Where it waits, and who is told. */
   gate: Expelling;
   receiver: Receiver;
-  readonly #timeouts: Timeouts;
+  private readonly timeouts: Timeouts;
 
   constructor(ticket: Ticket, gate: Expelling, receiver: Receiver, timeouts: Timeouts) {
     this.ticket = ticket;
     this.gate = gate;
     this.receiver = receiver;
-    this.#timeouts = timeouts;
+    this.timeouts = timeouts;
   }
 
   end(): void {
-    this.#timeouts.ended();
+    this.timeouts.ended();
   }
 }
 
@@ -35,19 +35,21 @@ class Waiter implements Patience {
  * time, so the first to come is the first to go: one timer, and O(1) a request, amortised.
  */
 export class Timeouts {
-  readonly #clock: Clock;
-  readonly #waiters = new Fifo<Waiter, undefined>(({ ticket }) => ticket.patience === undefined);
-  #waitTimeoutMs: number;
-  #timer: Timer | undefined = undefined;
+  private readonly clock: Clock;
+  private readonly waiters = new Fifo<Waiter, undefined>(
+    ({ ticket }) => ticket.patience === undefined,
+  );
+  private waitTimeoutMs: number;
+  private timer: Timer | undefined = undefined;
 
   /** @param waitTimeoutMs Infinity: nobody is timed out */
   constructor(waitTimeoutMs: number, clock: Clock) {
-    this.#waitTimeoutMs = waitTimeoutMs;
-    this.#clock = clock;
+    this.waitTimeoutMs = waitTimeoutMs;
+    this.clock = clock;
   }
 
   get isOn(): boolean {
-    return this.#waitTimeoutMs !== Number.POSITIVE_INFINITY;
+    return this.waitTimeoutMs !== Number.POSITIVE_INFINITY;
   }
 
   /** A request has come to wait at a gate. */
@@ -63,47 +65,47 @@ export class Timeouts {
     }
     const waiter = new Waiter(ticket, gate, receiver, this);
     ticket.patience = waiter;
-    this.#waiters.push(waiter, undefined, ticket.arrivedAt);
-    if (this.#timer === undefined) this.#arm();
+    this.waiters.push(waiter, undefined, ticket.arrivedAt);
+    if (this.timer === undefined) this.arm();
   }
 
   /** Another time from now on, for those too that wait; where there was none, for newcomers alone. */
   configure(waitTimeoutMs: number): void {
-    this.#waitTimeoutMs = waitTimeoutMs;
-    this.#disarm();
-    this.#arm();
+    this.waitTimeoutMs = waitTimeoutMs;
+    this.disarm();
+    this.arm();
   }
 
   /** One of those that wait does so no longer. */
   ended(): void {
-    this.#waiters.bury(1);
+    this.waiters.bury(1);
     // A dead head is dropped at once: it costs less than a sweep.
-    if (!this.#waiters.seek()) this.#disarm();
+    if (!this.waiters.seek()) this.disarm();
   }
 
-  #arm(): void {
-    if (this.#timer !== undefined || !this.isOn || !this.#waiters.seek()) return;
-    const leftMs = this.#waiters.since + this.#waitTimeoutMs - this.#clock.now();
-    this.#timer = this.#clock.setTimer(
+  private arm(): void {
+    if (this.timer !== undefined || !this.isOn || !this.waiters.seek()) return;
+    const leftMs = this.waiters.since + this.waitTimeoutMs - this.clock.now();
+    this.timer = this.clock.setTimer(
       () => {
-        this.#timer = undefined;
-        this.#expire();
+        this.timer = undefined;
+        this.expire();
       },
       Math.max(0, leftMs),
     );
   }
 
-  #expire(): void {
-    while (this.#waiters.seek()) {
-      if (this.#clock.now() < this.#waiters.since + this.#waitTimeoutMs) break;
-      const { ticket, gate, receiver } = this.#waiters.item;
-      gate.expel(ticket, receiver, new WaitTimeoutError(this.#waitTimeoutMs, gate.waitKind));
+  private expire(): void {
+    while (this.waiters.seek()) {
+      if (this.clock.now() < this.waiters.since + this.waitTimeoutMs) break;
+      const { ticket, gate, receiver } = this.waiters.item;
+      gate.expel(ticket, receiver, new WaitTimeoutError(this.waitTimeoutMs, gate.waitKind));
     }
-    this.#arm();
+    this.arm();
   }
 
-  #disarm(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+  private disarm(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
   }
 }

@@ -20,17 +20,17 @@ export interface CallRoute<R, T = Task<R>> extends Route {
  */
 export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements Deck<T, R> {
   /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
-  #resolve: (value: R | Promise<never>) => void;
+  private resolve: (value: R | Promise<never>) => void;
 
   constructor(said: Said<CallRoute<R, T>>, resolve: (value: R | Promise<never>) => void) {
     super(said);
-    this.#resolve = resolve;
+    this.resolve = resolve;
   }
 
   /** What goes on after its first value must not keep that alive, as the promise does. */
   value(_flight: Flight<T, R>, value: R): void {
-    const resolve = this.#resolve;
-    this.#resolve = ignore;
+    const resolve = this.resolve;
+    this.resolve = ignore;
     resolve(value);
   }
 
@@ -41,7 +41,7 @@ export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements De
 
   crashed(flight: Flight<T, R>, error: unknown): void {
     this.end();
-    this.#resolve(rejected(error));
+    this.resolve(rejected(error));
     flight.ticket.settle(endOf(flight.ticket, 'failed'));
   }
 
@@ -50,14 +50,14 @@ export class Call<R, T = Task<R>> extends Walk<T, CallRoute<R, T>> implements De
   }
 
   protected failed(reason: unknown): void {
-    this.#resolve(rejected(reason));
+    this.resolve(rejected(reason));
   }
 }
 
 /** One that a signal may abort. */
 export class AbortableCall<R, T = Task<R>> extends Call<R, T> {
-  readonly #signal: AbortSignal;
-  readonly #trail = new SignalTrail<T>();
+  private readonly signal: AbortSignal;
+  private readonly _trail = new SignalTrail<T>();
 
   constructor(
     said: Said<CallRoute<R, T>>,
@@ -65,36 +65,36 @@ export class AbortableCall<R, T = Task<R>> extends Call<R, T> {
     signal: AbortSignal,
   ) {
     super(said, resolve);
-    this.#signal = signal;
+    this.signal = signal;
   }
 
   protected override get trail(): SignalTrail<T> {
-    return this.#trail;
+    return this._trail;
   }
 
   override start(task: T, ticket: Ticket<T> | undefined): void {
-    if (this.heed(this.#signal, this.#trail, ticket)) super.start(task, ticket);
+    if (this.heed(this.signal, this._trail, ticket)) super.start(task, ticket);
   }
 
   override landed(flight: Flight<T, R>): void {
-    this.#trail.flight = undefined;
+    this._trail.flight = undefined;
     super.landed(flight);
   }
 
   override crashed(flight: Flight<T, R>, error: unknown): void {
-    this.#trail.flight = undefined;
+    this._trail.flight = undefined;
     super.crashed(flight, error);
   }
 
   protected override arrived(ticket: Ticket<T>): void {
     const flight = new Flight(ticket, this.said.route.dispatcher, this);
-    this.#trail.flight = flight;
+    this._trail.flight = flight;
     flight.send();
   }
 
   protected override failed(reason: unknown): void {
     super.failed(reason);
-    this.#trail.flight?.cancel(reason);
+    this._trail.flight?.cancel(reason);
   }
 }
 

@@ -53,25 +53,25 @@ export class Engine implements Counted, Door, WaitListener {
   /** What intakes need. */
   readonly around: IntakeSurroundings;
   maxConcurrency: number;
-  readonly #options: LimiterOptions;
-  readonly #group: GroupSide | undefined;
-  readonly #retry: RetryPolicy;
-  readonly #circuitBreaker: CircuitCore | undefined;
+  private readonly options: LimiterOptions;
+  private readonly group: GroupSide | undefined;
+  private readonly retry: RetryPolicy;
+  private readonly circuitBreaker: CircuitCore | undefined;
   /** Rate limits of its own, and those that it shares. */
-  readonly #limits: readonly RateCore[];
-  readonly #events = new Subject<LimiterEvent>();
+  private readonly limits: readonly RateCore[];
+  private readonly events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
-  readonly #ended = new ReplaySubject<void>(1);
+  private readonly ended = new ReplaySubject<void>(1);
   /** Emits when nobody will use it any more. */
-  readonly #abandoned = new ReplaySubject<void>(1);
-  readonly #unwatch: () => void;
-  readonly #configured = new Subject<void>();
-  #closed: LimiterClosedError | undefined = undefined;
+  private readonly abandoned = new ReplaySubject<void>(1);
+  private readonly unwatch: () => void;
+  private readonly _configured = new Subject<void>();
+  private closed: LimiterClosedError | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: LimiterOptions, group: GroupSide | undefined) {
-    this.#options = options;
-    this.#group = group;
+    this.options = options;
+    this.group = group;
     this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
     const { clock, probe } = surroundings(options);
     this.clock = clock;
@@ -82,23 +82,23 @@ export class Engine implements Counted, Door, WaitListener {
       door: this,
       listener: this,
     });
-    this.#retry = retryPolicyOf(options, this.gates.attempt.isPaced);
-    this.#circuitBreaker = this.gates.attempt.cores.circuitBreaker;
-    this.#limits = [this.gates.attempt.cores.rateLimit, group?.shared?.rateLimit].filter(
+    this.retry = retryPolicyOf(options, this.gates.attempt.isPaced);
+    this.circuitBreaker = this.gates.attempt.cores.circuitBreaker;
+    this.limits = [this.gates.attempt.cores.rateLimit, group?.shared?.rateLimit].filter(
       (core) => core !== undefined,
     );
     this.census = new Census(clock, this, options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
     this.around = { clock, probe, attendance: this.census, feedback: this.gates.feedback };
-    this.#unwatch = watchGates(probe, this.gates, () => ({
+    this.unwatch = watchGates(probe, this.gates, () => ({
       ...readingOf(this.gates),
       progress: this.census.standing,
     }));
   }
 
   get events$(): Observable<LimiterEvent> {
-    return merge(this.#events, this.modes$);
+    return merge(this.events, this.modes$);
   }
 
   /** Changes of the mode are told by a timer of their own, as long as somebody listens. */
@@ -107,7 +107,7 @@ export class Engine implements Counted, Door, WaitListener {
     return gates.feedback.mode$.pipe(
       skip(1),
       map((mode) => leveled({ kind: 'modeChanged', at: clock.now(), mode })),
-      takeUntil(this.#abandoned),
+      takeUntil(this.abandoned),
     );
   }
 
@@ -121,7 +121,7 @@ export class Engine implements Counted, Door, WaitListener {
         out.next(state);
       };
       out.add(
-        merge(this.#events, this.#configured.pipe(takeUntil(this.#ended))).subscribe({
+        merge(this.events, this._configured.pipe(takeUntil(this.ended))).subscribe({
           next: () => look(),
           complete: () => {
             look();
@@ -137,12 +137,12 @@ export class Engine implements Counted, Door, WaitListener {
     return new Observable((out) => {
       out.add(this.census.reports.subscribe({ next: (report) => out.next(report) }));
       out.next(this.census.progress());
-      out.add(this.#ended.subscribe(() => out.complete()));
+      out.add(this.ended.subscribe(() => out.complete()));
     });
   }
 
   get state(): LimiterState {
-    if (this.#closed !== undefined) return this.census.isEmpty ? 'closed' : 'draining';
+    if (this.closed !== undefined) return this.census.isEmpty ? 'closed' : 'draining';
     const { circuitBreaker, adaptive } = this.gates.attempt.cores;
     const now = this.clock.now();
     if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
@@ -168,16 +168,16 @@ export class Engine implements Counted, Door, WaitListener {
 
   /** Why a request can never be sent; undefined: it can. */
   refusal(demand: Demand): Error | undefined {
-    return impossible(demand, this.#limits);
+    return impossible(demand, this.limits);
   }
 
   /** A limiter that is closed, or whose circuit is open, lets nobody wait. */
   turnsAway(): Error | undefined {
-    return this.#closed ?? this.#circuitBreaker?.refusalAtTheDoor(this.clock);
+    return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(this.clock);
   }
 
   waited(gate: GateKind, waitMs: number, rounds: number): void {
-    if (this.#isHeard()) this.tell({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds });
+    if (this.isHeard()) this.tell({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds });
   }
 
   snapshot(): LimiterSnapshot {
@@ -192,28 +192,28 @@ export class Engine implements Counted, Door, WaitListener {
     attempt.changed();
     byteBudget.drain();
     concurrency.drain();
-    this.#configured.next();
+    this._configured.next();
   }
 
   close(): void {
-    if (this.#closed !== undefined) return;
-    this.#closed = new LimiterClosedError();
+    if (this.closed !== undefined) return;
+    this.closed = new LimiterClosedError();
     this.tell({ kind: 'closed', at: this.clock.now() });
     this.census.whenEmpty(() => {
       this.abandon();
       this.tell({ kind: 'drained', at: this.clock.now() });
       this.census.end();
-      this.#ended.next();
-      this.#ended.complete();
-      this.#events.complete();
+      this.ended.next();
+      this.ended.complete();
+      this.events.complete();
     });
   }
 
   /** Nobody will use it any more. */
   abandon(): void {
     this.gates.attempt.close();
-    this.#unwatch();
-    this.#abandoned.next();
+    this.unwatch();
+    this.abandoned.next();
   }
 
   dispatcherOf<T, O extends ObservableInput<unknown>>(
@@ -221,8 +221,8 @@ export class Engine implements Counted, Door, WaitListener {
   ): Dispatcher<T, ObservedValueOf<O>> {
     const { attempt, feedback } = this.gates;
     const { probe } = this.around;
-    const { probe: _, ...options } = this.#options;
-    return dispatcherOf(project, feedback, attempt.gate, this.#retry, {
+    const { probe: _, ...options } = this.options;
+    return dispatcherOf(project, feedback, attempt.gate, this.retry, {
       ...options,
       ...(probe && { probe }),
       readsAnswers: attempt.readsAnswers,
@@ -231,14 +231,14 @@ export class Engine implements Counted, Door, WaitListener {
 
   /** Nothing is made of an event to which nobody listens. */
   tell(fact: LimiterFact): void {
-    if (!this.#isHeard()) return;
+    if (!this.isHeard()) return;
     const event = leveled(fact);
-    this.#events.next(event);
-    this.#group?.tell(event);
+    this.events.next(event);
+    this.group?.tell(event);
   }
 
-  #isHeard(): boolean {
-    return this.#events.observed || this.#group?.isHeard() === true;
+  private isHeard(): boolean {
+    return this.events.observed || this.group?.isHeard() === true;
   }
 }
 

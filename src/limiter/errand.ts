@@ -19,8 +19,8 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>,
   waitsAt = NOWHERE;
   /** Its place in the order of results, if they are ordered. */
   readonly slot: Slot<R | Outcome<T, R>> | undefined;
-  readonly #index: number;
-  readonly #fork: Fork<T, R>;
+  private readonly index: number;
+  private readonly fork: Fork<T, R>;
 
   constructor(
     said: Said<Way<T, R>>,
@@ -29,9 +29,9 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>,
     fork: Fork<T, R>,
   ) {
     super(said);
-    this.#index = index;
+    this.index = index;
     this.slot = slot;
-    this.#fork = fork;
+    this.fork = fork;
   }
 
   /** The end of its stream aborts it. */
@@ -50,19 +50,19 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>,
   /** An estimator that fails errors the stream, and so aborts this one too. */
   protected override ticketFor(arrival: T, arrivedAt: number): Ticket<T> | undefined {
     try {
-      const ticket = this.said.route.intake.ticketOf(arrival, arrivedAt, this.#index);
+      const ticket = this.said.route.intake.ticketOf(arrival, arrivedAt, this.index);
       if (!this.gone) return ticket;
       // The estimator has unsubscribed; whoever counts requests has counted this one.
       ticket.settle('cancelled');
     } catch (error) {
-      this.#fork.fail(error);
+      this.fork.fail(error);
     }
     return undefined;
   }
 
   protected arrived(ticket: Ticket<T>): void {
     this.end();
-    this.#fork.arrived(this, ticket, this.said.route.dispatcher);
+    this.fork.arrived(this, ticket, this.said.route.dispatcher);
   }
 
   protected override refused(ticket: Ticket<T>): void {
@@ -74,12 +74,12 @@ class Errand<T, R> extends Walk<T, Way<T, R>> implements Enlisted<Errand<T, R>>,
 
 /** Takes each request of a stream to the gates of its key, and those that have passed to the API. */
 export class Fork<T, R> extends Subscriber<T | Sized<T>> {
-  readonly #out: Subscriber<unknown>;
-  readonly #departure: Departure<T, R>;
-  readonly #wayOf: (arrival: T | Sized<T>) => Way<T, R>;
-  readonly #errands = new Roster<Errand<T, R>>();
-  #arrivals = 0;
-  #sourceDone = false;
+  private readonly out: Subscriber<unknown>;
+  private readonly departure: Departure<T, R>;
+  private readonly wayOf: (arrival: T | Sized<T>) => Way<T, R>;
+  private readonly errands = new Roster<Errand<T, R>>();
+  private arrivals = 0;
+  private sourceDone = false;
 
   /** @param wayOf what it throws errors the stream */
   constructor(
@@ -88,58 +88,58 @@ export class Fork<T, R> extends Subscriber<T | Sized<T>> {
     wayOf: (arrival: T | Sized<T>) => Way<T, R>,
   ) {
     super(departure);
-    this.#out = out;
-    this.#departure = departure;
-    this.#wayOf = wayOf;
-    out.add(() => this.#close());
+    this.out = out;
+    this.departure = departure;
+    this.wayOf = wayOf;
+    out.add(() => this.close());
   }
 
   protected override _next(arrival: T | Sized<T>): void {
     let way: Way<T, R>;
     try {
-      way = this.#wayOf(arrival);
+      way = this.wayOf(arrival);
     } catch (error) {
-      this.#out.error(error);
+      this.out.error(error);
       return;
     }
     // A Sized is opened by the intake, when its turn comes.
-    const slot = this.#departure.reserve();
-    const errand = new Errand(way.said, this.#arrivals, slot, this);
-    this.#arrivals += 1;
-    this.#errands.add(errand);
+    const slot = this.departure.reserve();
+    const errand = new Errand(way.said, this.arrivals, slot, this);
+    this.arrivals += 1;
+    this.errands.add(errand);
     errand.begin(arrival as T);
   }
 
   protected override _error(error: unknown): void {
-    this.#out.error(error);
+    this.out.error(error);
   }
 
   protected override _complete(): void {
-    this.#sourceDone = true;
+    this.sourceDone = true;
     try {
-      this.#completeIfDone();
+      this.completeIfDone();
     } finally {
       this.unsubscribe();
     }
   }
 
   arrived(errand: Errand<T, R>, ticket: Ticket<T>, dispatcher: Dispatcher<T, R>): void {
-    this.#errands.remove(errand);
-    this.#departure.send(ticket, dispatcher, errand.slot);
-    this.#completeIfDone();
+    this.errands.remove(errand);
+    this.departure.send(ticket, dispatcher, errand.slot);
+    this.completeIfDone();
   }
 
   fail(error: unknown): void {
-    this.#out.error(error);
+    this.out.error(error);
   }
 
-  #completeIfDone(): void {
-    if (this.#sourceDone && this.#errands.first === undefined) this.#departure.complete();
+  private completeIfDone(): void {
+    if (this.sourceDone && this.errands.first === undefined) this.departure.complete();
   }
 
-  #close(): void {
-    for (let next = this.#errands.first; next !== undefined; next = this.#errands.first) {
-      this.#errands.remove(next);
+  private close(): void {
+    for (let next = this.errands.first; next !== undefined; next = this.errands.first) {
+      this.errands.remove(next);
       next.abort(undefined);
     }
   }

@@ -9,22 +9,22 @@ export interface Abortable {
 export class Listening implements Enlisted<Listening> {
   before: Listening | undefined = undefined;
   after: Listening | undefined = undefined;
-  readonly #listener: Listener;
-  readonly #abortable: Abortable;
+  private readonly listener: Listener;
+  private readonly abortable: Abortable;
 
   constructor(signal: AbortSignal, abortable: Abortable) {
-    this.#listener = listenerOf(signal);
-    this.#abortable = abortable;
-    this.#listener.add(this);
+    this.listener = listenerOf(signal);
+    this.abortable = abortable;
+    this.listener.add(this);
   }
 
   stop(): void {
-    this.#listener.remove(this);
+    this.listener.remove(this);
   }
 
   abort(reason: unknown): void {
     this.stop();
-    this.#abortable.abort(reason);
+    this.abortable.abort(reason);
   }
 }
 
@@ -33,27 +33,27 @@ export class Listening implements Enlisted<Listening> {
  * all that it has, so that n of them would cost n².
  */
 class Listener {
-  readonly #signal: AbortSignal;
-  readonly #roster = new Roster<Listening>();
+  private readonly signal: AbortSignal;
+  private readonly roster = new Roster<Listening>();
 
   constructor(signal: AbortSignal) {
-    this.#signal = signal;
+    this.signal = signal;
   }
 
   add(listening: Listening): void {
-    if (this.#roster.first === undefined) this.#signal.addEventListener('abort', this);
-    this.#roster.add(listening);
+    if (this.roster.first === undefined) this.signal.addEventListener('abort', this);
+    this.roster.add(listening);
   }
 
   remove(listening: Listening): void {
-    this.#roster.remove(listening);
-    if (this.#roster.first === undefined) this.#signal.removeEventListener('abort', this);
+    this.roster.remove(listening);
+    if (this.roster.first === undefined) this.signal.removeEventListener('abort', this);
   }
 
   /** Each leaves the roster as it is told. */
   handleEvent(): void {
-    const { reason } = this.#signal;
-    for (let next = this.#roster.first; next !== undefined; next = this.#roster.first) {
+    const { reason } = this.signal;
+    for (let next = this.roster.first; next !== undefined; next = this.roster.first) {
       next.abort(reason);
     }
   }

@@ -64,9 +64,9 @@ export interface SharedSnapshot {
 export class SharedLimits {
   readonly commons: Commons;
   readonly rateLimit: RateCore | undefined;
-  readonly #slots: Slots | undefined;
-  readonly #bytes: ByteBudget | undefined;
-  readonly #pace: Pace | undefined;
+  private readonly slots: Slots | undefined;
+  private readonly bytes: ByteBudget | undefined;
+  private readonly pace: Pace | undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: SharedOptions, random: Random, tell: Tell) {
@@ -76,22 +76,22 @@ export class SharedLimits {
     if (concurrency !== undefined) checkInteger('shared.concurrency', concurrency, 1);
     if (maxBytes !== undefined) checkInteger('shared.maxBytes', maxBytes, 0);
     checkLimiterConfig('shared', limits);
-    this.#slots = concurrency === undefined ? undefined : new Slots(concurrency, concurrency);
-    this.#bytes = maxBytes === undefined ? undefined : new ByteBudget(maxBytes, 1);
+    this.slots = concurrency === undefined ? undefined : new Slots(concurrency, concurrency);
+    this.bytes = maxBytes === undefined ? undefined : new ByteBudget(maxBytes, 1);
     this.rateLimit = rateCoreOf(options, tell, true);
-    this.#pace = options.pace && new Pace(options.pace, containedRandom(random));
+    this.pace = options.pace && new Pace(options.pace, containedRandom(random));
     const hasTokens = this.rateLimit?.limits.names.includes('tokens');
     const cost = said ?? (hasTokens ? 'tokens' : 'requests');
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
-    this.commons = new Commons(new Composite(this.#parts()), COSTS[cost]);
+    this.commons = new Commons(new Composite(this.parts()), COSTS[cost]);
   }
 
   snapshot(now: number): SharedSnapshot {
     return {
-      concurrency: this.#slots?.snapshot(),
-      byteBudget: this.#bytes?.snapshot(),
+      concurrency: this.slots?.snapshot(),
+      byteBudget: this.bytes?.snapshot(),
       rateLimit: this.rateLimit?.snapshot(now),
-      pace: this.#pace?.snapshot(now),
+      pace: this.pace?.snapshot(now),
     };
   }
 
@@ -104,12 +104,12 @@ export class SharedLimits {
     };
   }
 
-  #parts(): Part[] {
+  private parts(): Part[] {
     const parts: Part[] = [];
-    if (this.#slots) parts.push({ kind: 'concurrency', core: this.#slots });
-    if (this.#bytes) parts.push({ kind: 'byteBudget', core: this.#bytes });
+    if (this.slots) parts.push({ kind: 'concurrency', core: this.slots });
+    if (this.bytes) parts.push({ kind: 'byteBudget', core: this.bytes });
     if (this.rateLimit) parts.push({ kind: 'rateLimit', core: this.rateLimit });
-    if (this.#pace) parts.push({ kind: 'pace', core: this.#pace });
+    if (this.pace) parts.push({ kind: 'pace', core: this.pace });
     return parts;
   }
 }

@@ -10,27 +10,27 @@ export interface Enlisted<T> {
  * of a `Set` end up, keeps no young one alive.
  */
 export class Roster<T extends Enlisted<T>> {
-  #first: T | undefined = undefined;
-  #last: T | undefined = undefined;
+  private _first: T | undefined = undefined;
+  private last: T | undefined = undefined;
 
   get first(): T | undefined {
-    return this.#first;
+    return this._first;
   }
 
   add(member: T): void {
-    member.before = this.#last;
-    if (this.#last === undefined) this.#first = member;
-    else this.#last.after = member;
-    this.#last = member;
+    member.before = this.last;
+    if (this.last === undefined) this._first = member;
+    else this.last.after = member;
+    this.last = member;
   }
 
   /** Does nothing for one who is in no roster. */
   remove(member: T): void {
     const { before, after } = member;
-    if (before === undefined && this.#first !== member) return;
-    if (before === undefined) this.#first = after;
+    if (before === undefined && this._first !== member) return;
+    if (before === undefined) this._first = after;
     else before.after = after;
-    if (after === undefined) this.#last = before;
+    if (after === undefined) this.last = before;
     else after.before = before;
     member.before = undefined;
     member.after = undefined;

@@ -43,79 +43,77 @@ export function chunkBy<T>(options: ChunkOptions = {}): OperatorFunction<Sized<T
 }
 
 class Chunking<T> extends Subscriber<Sized<T>> {
-  readonly #out: Subscriber<Chunk<T>>;
-  readonly #chunker: Chunker<T>;
-  readonly #maxDelayMs: number | undefined;
-  readonly #clock: Clock;
-  readonly #probe: Probe | undefined;
-  #timer: Timer | undefined;
-  #openedAt = 0;
+  private readonly out: Subscriber<Chunk<T>>;
+  private readonly chunker: Chunker<T>;
+  private readonly maxDelayMs: number | undefined;
+  private readonly clock: Clock;
+  private readonly probe: Probe | undefined;
+  private timer: Timer | undefined;
+  private openedAt = 0;
   /** What was around the items of the open chunk as they came. */
-  #arounds: unknown[] = [];
+  private arounds: unknown[] = [];
 
   constructor(out: Subscriber<Chunk<T>>, chunker: Chunker<T>, options: ChunkOptions) {
     super(out);
-    this.#out = out;
-    this.#chunker = chunker;
-    this.#maxDelayMs = options.maxDelayMs;
-    this.#clock = options.clock ?? systemClock;
-    this.#probe = contain(options.probe);
-    out.add(() => this.#timer?.cancel());
+    this.out = out;
+    this.chunker = chunker;
+    this.maxDelayMs = options.maxDelayMs;
+    this.clock = options.clock ?? systemClock;
+    this.probe = contain(options.probe);
+    out.add(() => this.timer?.cancel());
   }
 
   protected override _next(item: Sized<T>): void {
     if (!(item instanceof Sized)) {
-      this.#out.error(
-        new TypeError('chunkBy takes what byteEstimate emits, before the first gate'),
-      );
+      this.out.error(new TypeError('chunkBy takes what byteEstimate emits, before the first gate'));
       return;
     }
-    const opens = this.#chunker.empty;
-    const overflowing = this.#chunker.add(item);
-    if (opens || overflowing !== undefined) this.#startTimer();
-    if (overflowing !== undefined) this.#emit(overflowing);
-    if (this.#probe !== undefined) this.#remember(this.#probe, opens || overflowing !== undefined);
-    this.#emitIfAny(this.#chunker.full());
+    const opens = this.chunker.empty;
+    const overflowing = this.chunker.add(item);
+    if (opens || overflowing !== undefined) this.startTimer();
+    if (overflowing !== undefined) this.emit(overflowing);
+    if (this.probe !== undefined) this.remember(this.probe, opens || overflowing !== undefined);
+    this.emitIfAny(this.chunker.full());
   }
 
   protected override _complete(): void {
-    this.#emitIfAny(this.#chunker.close('complete'));
-    this.#out.complete();
+    this.emitIfAny(this.chunker.close('complete'));
+    this.out.complete();
   }
 
   /** Runs from the first item of the open chunk. */
-  #startTimer(): void {
-    if (this.#maxDelayMs === undefined) return;
-    this.#timer?.cancel();
-    this.#timer = this.#clock.setTimer(() => {
-      this.#emitIfAny(this.#chunker.close('delay'));
-    }, this.#maxDelayMs);
+  private startTimer(): void {
+    if (this.maxDelayMs === undefined) return;
+    this.timer?.cancel();
+    this.timer = this.clock.setTimer(() => {
+      this.emitIfAny(this.chunker.close('delay'));
+    }, this.maxDelayMs);
   }
 
   /** The chunk that was open is closed now. */
-  #emitIfAny(chunk: Chunk<T> | undefined): void {
+  private emitIfAny(chunk: Chunk<T> | undefined): void {
     if (chunk === undefined) return;
-    this.#timer?.cancel();
-    this.#emit(chunk);
+    this.timer?.cancel();
+    this.emit(chunk);
   }
 
-  #emit(chunk: Chunk<T>): void {
-    if (this.#out.closed) return;
-    const probe = this.#probe;
+  private emit(chunk: Chunk<T>): void {
+    if (this.out.closed) return;
+    const probe = this.probe;
     if (probe !== undefined) {
-      const openMs = this.#clock.now() - this.#openedAt;
-      const closed = { chunk, openMs, arounds: this.#arounds };
-      this.#arounds = [];
+      const openMs = this.clock.now() - this.openedAt;
+      const closed = { chunk, openMs, arounds: this.arounds };
+      this.arounds = [];
       probe.chunkClosed?.(chunk.value.length, chunk.bytes, chunk.reason, closed);
     }
-    if (probe?.delivering === undefined) this.#out.next(chunk);
-    else probe.delivering(chunk, () => this.#out.next(chunk));
+    if (probe?.delivering === undefined) this.out.next(chunk);
+    else probe.delivering(chunk, () => this.out.next(chunk));
   }
 
-  #remember(probe: Probe, opens: boolean): void {
-    if (opens) this.#openedAt = this.#clock.now();
+  private remember(probe: Probe, opens: boolean): void {
+    if (opens) this.openedAt = this.clock.now();
     if (probe.around === undefined) return;
     const around = probe.around();
-    if (this.#arounds.length === 0 || this.#arounds.at(-1) !== around) this.#arounds.push(around);
+    if (this.arounds.length === 0 || this.arounds.at(-1) !== around) this.arounds.push(around);
   }
 }

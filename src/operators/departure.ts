@@ -22,52 +22,52 @@ class StreamFlight<T, R> extends Flight<T, R> implements Enlisted<StreamFlight<T
 
 /** Sends requests, and hands their results downstream. */
 export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R> {
-  readonly #out: Subscriber<R | Outcome<T, R>>;
-  readonly #outcomes: boolean;
-  readonly #order: InOrder<R | Outcome<T, R>> | undefined;
-  readonly #flights = new Roster<StreamFlight<T, R>>();
-  #sourceDone: boolean;
+  protected readonly out: Subscriber<R | Outcome<T, R>>;
+  private readonly outcomes: boolean;
+  private readonly order: InOrder<R | Outcome<T, R>> | undefined;
+  private readonly flights = new Roster<StreamFlight<T, R>>();
+  private sourceDone: boolean;
 
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
     { outcomes = false, ordered = false }: ResultOptions,
   ) {
     super(out);
-    this.#out = out;
-    this.#outcomes = outcomes;
+    this.out = out;
+    this.outcomes = outcomes;
     // Here for the reason that `Passage` tells.
-    this.#sourceDone = false;
-    this.#order = ordered ? new InOrder(out) : undefined;
-    out.add(() => this.#close());
+    this.sourceDone = false;
+    this.order = ordered ? new InOrder(out) : undefined;
+    out.add(() => this.close());
   }
 
   /** A place in the order of results for a request that is still to come. */
   reserve(): Slot<R | Outcome<T, R>> | undefined {
-    return this.#order?.open();
+    return this.order?.open();
   }
 
   /** Sends a ticket that was taken over. */
   send(ticket: Ticket<T>, dispatcher: Dispatcher<T, R>, slot = this.reserve()): void {
     // Whoever was told of its arrival may have unsubscribed.
-    if (this.#out.closed) {
+    if (this.out.closed) {
       ticket.settle('cancelled');
       return;
     }
     const flight = new StreamFlight(ticket, dispatcher, this);
-    this.#flights.add(flight);
+    this.flights.add(flight);
     flight.slot = slot;
     if (slot !== undefined) slot.carry = flight.carry;
     flight.send();
   }
 
   protected override _error(error: unknown): void {
-    this.#out.error(error);
+    this.out.error(error);
   }
 
   protected override _complete(): void {
-    this.#sourceDone = true;
+    this.sourceDone = true;
     try {
-      this.#completeIfDone();
+      this.completeIfDone();
     } finally {
       this.unsubscribe();
     }
@@ -75,92 +75,92 @@ export class Departure<T, R> extends Subscriber<Arrival<T>> implements Deck<T, R
 
   /** From the start of the teardown: one that is cancelled may let another pass that waits. */
   get gone(): boolean {
-    return this.#out.closed;
+    return this.out.closed;
   }
 
   /** They are torn down in this order; `project` may have sent others meanwhile. */
   subscribing(flight: StreamFlight<T, R>): void {
-    this.#flights.remove(flight);
-    this.#flights.add(flight);
+    this.flights.remove(flight);
+    this.flights.add(flight);
   }
 
   value(flight: StreamFlight<T, R>, value: R): void {
-    if (this.#outcomes) flight.last = value;
-    else this.#emit(flight, value);
+    if (this.outcomes) flight.last = value;
+    else this.emit(flight, value);
   }
 
   landed(flight: StreamFlight<T, R>): void {
-    if (this.#outcomes && flight.refusal !== undefined) {
+    if (this.outcomes && flight.refusal !== undefined) {
       this.crashed(flight, new ResponseError(flight.refusal));
       return;
     }
-    this.#flights.remove(flight);
-    if (this.#outcomes) {
+    this.flights.remove(flight);
+    if (this.outcomes) {
       const { ticket, last } = flight;
       // A request whose Observable was empty has no value: `undefined` stands for it.
       const value = last as R;
-      this.#emit(flight, {
+      this.emit(flight, {
         status: 'ok',
         value,
         request: ticket.value,
         stats: ticket.stats(),
       });
     }
-    this.#finish(flight, 'ok');
+    this.finish(flight, 'ok');
   }
 
   crashed(flight: StreamFlight<T, R>, error: unknown): void {
     try {
       // Downstream closes, and what is in flight is torn down in the order in which it was sent.
-      if (this.#outcomes) flight.release();
+      if (this.outcomes) flight.release();
       else {
         const { carry } = flight;
-        if (carry === undefined) this.#out.error(error);
-        else carry(() => this.#out.error(error));
+        if (carry === undefined) this.out.error(error);
+        else carry(() => this.out.error(error));
       }
     } finally {
-      if (this.#outcomes) {
+      if (this.outcomes) {
         const { ticket } = flight;
-        this.#emit(flight, {
+        this.emit(flight, {
           status: 'failed',
           error,
           request: ticket.value,
           stats: ticket.stats(),
         });
         // Not before: what its teardown ends must not be taken for the last.
-        this.#flights.remove(flight);
+        this.flights.remove(flight);
       }
-      this.#finish(flight, 'failed');
+      this.finish(flight, 'failed');
     }
   }
 
-  #emit({ slot, carry }: StreamFlight<T, R>, result: R | Outcome<T, R>): void {
+  private emit({ slot, carry }: StreamFlight<T, R>, result: R | Outcome<T, R>): void {
     if (slot === undefined) {
-      if (carry === undefined) this.#out.next(result);
-      else carry(() => this.#out.next(result));
+      if (carry === undefined) this.out.next(result);
+      else carry(() => this.out.next(result));
     } else {
-      this.#order?.push(slot, result);
+      this.order?.push(slot, result);
       // The request may have ended while its result was handed on.
-      this.#completeIfDone();
+      this.completeIfDone();
     }
   }
 
-  #finish(flight: StreamFlight<T, R>, outcome: 'ok' | 'failed'): void {
-    if (flight.slot !== undefined) this.#order?.close(flight.slot);
+  private finish(flight: StreamFlight<T, R>, outcome: 'ok' | 'failed'): void {
+    if (flight.slot !== undefined) this.order?.close(flight.slot);
     flight.ticket.settle(endOf(flight.ticket, outcome));
-    this.#completeIfDone();
+    this.completeIfDone();
   }
 
-  #completeIfDone(): void {
-    if (!this.#sourceDone || this.#flights.first !== undefined) return;
-    if (this.#order === undefined || this.#order.idle) this.#out.complete();
+  private completeIfDone(): void {
+    if (!this.sourceDone || this.flights.first !== undefined) return;
+    if (this.order === undefined || this.order.idle) this.out.complete();
   }
 
   /** Downstream has closed, whyever: what is in flight is abandoned. */
-  #close(): void {
+  private close(): void {
     const errors: unknown[] = [];
-    for (let flight = this.#flights.first; flight !== undefined; flight = this.#flights.first) {
-      this.#flights.remove(flight);
+    for (let flight = this.flights.first; flight !== undefined; flight = this.flights.first) {
+      this.flights.remove(flight);
       try {
         flight.cancel();
       } catch (error) {
@@ -178,9 +178,8 @@ export function endOf(ticket: Ticket, outcome: 'ok' | 'failed'): SettleOutcome {
 
 /** Sends all that arrives in one way: the subscriber behind `dispatch`. */
 export class DirectDeparture<T, R> extends Departure<T, R> {
-  readonly #out: Subscriber<R | Outcome<T, R>>;
-  readonly #intake: Intake<T>;
-  readonly #dispatcher: Dispatcher<T, R>;
+  private readonly intake: Intake<T>;
+  private readonly dispatcher: Dispatcher<T, R>;
 
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
@@ -189,22 +188,19 @@ export class DirectDeparture<T, R> extends Departure<T, R> {
     results: ResultOptions,
   ) {
     super(out, results);
-    this.#out = out;
-    this.#intake = intake;
-    this.#dispatcher = dispatcher;
+    this.intake = intake;
+    this.dispatcher = dispatcher;
   }
 
   protected override _next(arrival: Arrival<T>): void {
     let ticket: Ticket<T>;
     try {
-      ticket = isTicket(arrival)
-        ? arrival
-        : this.#intake.ticketOf(arrival, this.#intake.clock.now());
+      ticket = isTicket(arrival) ? arrival : this.intake.ticketOf(arrival, this.intake.clock.now());
       ticket.take(this);
     } catch (error) {
-      this.#out.error(error);
+      this.out.error(error);
       return;
     }
-    this.send(ticket, this.#dispatcher);
+    this.send(ticket, this.dispatcher);
   }
 }

@@ -21,29 +21,29 @@ export class Flight<T, R> {
   readonly ticket: Ticket<T>;
   /** The response that says no it ended with, which is a value all the same. */
   refusal: (R & { readonly status: number }) | undefined = undefined;
-  readonly #dispatcher: Dispatcher<T, R>;
-  readonly #deck: Deck<T, R>;
-  #context: AttemptContext | undefined = undefined;
-  #inner: Inner<R> | undefined = undefined;
+  private readonly dispatcher: Dispatcher<T, R>;
+  private readonly deck: Deck<T, R>;
+  private context: AttemptContext | undefined = undefined;
+  private inner: Inner<R> | undefined = undefined;
   /** Since the first attempt that failed. */
-  #retries: Retries | undefined = undefined;
+  private retries: Retries | undefined = undefined;
   /** The body of a response that says no is being read, and what came after it waits. */
-  #reading: PendingBody | undefined = undefined;
+  private reading: PendingBody | undefined = undefined;
   /** An attempt is being started; another is to follow. */
-  #sending = false;
-  #resend = false;
+  private sending = false;
+  private resend = false;
   /** The attempt runs, and its end has not been told yet. */
-  #running = false;
+  private running = false;
   /** Whether the provider's answer to the present attempt has been told: its first value tells. */
-  #reported = false;
+  private reported = false;
   /** Whether a value was passed on: then the request cannot be sent again. */
-  #emitted = false;
-  #over = false;
+  private emitted = false;
+  private over = false;
 
   constructor(ticket: Ticket<T>, dispatcher: Dispatcher<T, R>, deck: Deck<T, R>) {
     this.ticket = ticket;
-    this.#dispatcher = dispatcher;
-    this.#deck = deck;
+    this.dispatcher = dispatcher;
+    this.deck = deck;
   }
 
   /**
@@ -51,34 +51,34 @@ export class Flight<T, R> {
    * that each is torn down before, and the stack does not grow.
    */
   send(): void {
-    if (this.#sending) {
-      this.#resend = true;
+    if (this.sending) {
+      this.resend = true;
       return;
     }
-    this.#sending = true;
+    this.sending = true;
     do {
-      this.#resend = false;
-      if (this.#deck.gone) break;
+      this.resend = false;
+      if (this.deck.gone) break;
       if (this.ticket.refusal === undefined) this.attempt();
       else this.crash(this.ticket.refusal);
-    } while (this.#resend && !this.#over);
-    this.#sending = false;
+    } while (this.resend && !this.over);
+    this.sending = false;
   }
 
   private attempt(): void {
     const { ticket } = this;
-    const { feedback, probe } = this.#dispatcher;
+    const { feedback, probe } = this.dispatcher;
     ticket.sent(feedback.epoch);
-    this.#reported = false;
-    this.#running = true;
-    this.#context = new AttemptContext(ticket);
+    this.reported = false;
+    this.running = true;
+    this.context = new AttemptContext(ticket);
     probe?.attemptStarted?.(ticket, ticket.attempts);
     // Whoever was told may have unsubscribed.
-    if (this.#over) return;
+    if (this.over) return;
     try {
-      if (probe?.sending === undefined) this.call(this.#context);
+      if (probe?.sending === undefined) this.call(this.context);
       else {
-        const context = this.#context;
+        const context = this.context;
         probe.sending(ticket, () => this.call(context));
       }
     } catch (error) {
@@ -87,59 +87,59 @@ export class Flight<T, R> {
   }
 
   private call(context: AttemptContext): void {
-    const result = this.#dispatcher.project(this.ticket.value, context);
+    const result = this.dispatcher.project(this.ticket.value, context);
     if (result instanceof Promise) this.await(result);
-    else if (!this.#over) this.subscribe(from(result));
+    else if (!this.over) this.subscribe(from(result));
   }
 
   /** Runs what hands results on, where something is to be around that. */
   get carry(): ((deliver: () => void) => void) | undefined {
-    const { probe } = this.#dispatcher;
+    const { probe } = this.dispatcher;
     if (probe?.delivering === undefined) return undefined;
     return (deliver) => probe.delivering?.(this.ticket, deliver);
   }
 
   /** @returns false when the attempt is over with this value */
   next(value: R): boolean {
-    if (this.#over) return false;
-    if (this.#reading !== undefined) return this.#reading.later(() => this.next(value));
-    if (!this.#reported) {
+    if (this.over) return false;
+    if (this.reading !== undefined) return this.reading.later(() => this.next(value));
+    if (!this.reported) {
       if (!isFailedResponse(value)) this.accepted(value);
       else return this.read(value);
-      if (this.#over) return false;
+      if (this.over) return false;
     }
-    if (this.#dispatcher.readsAnswers) readUsage(value, this.ticket);
-    this.#emitted = true;
-    this.#deck.value(this, value);
-    return !this.#over;
+    if (this.dispatcher.readsAnswers) readUsage(value, this.ticket);
+    this.emitted = true;
+    this.deck.value(this, value);
+    return !this.over;
   }
 
   complete(): void {
-    if (this.#reading !== undefined) {
-      this.#reading.later(() => this.complete());
+    if (this.reading !== undefined) {
+      this.reading.later(() => this.complete());
       return;
     }
-    if (!this.#over && !this.#reported) this.accepted();
-    if (this.#over) return;
-    this.#over = true;
+    if (!this.over && !this.reported) this.accepted();
+    if (this.over) return;
+    this.over = true;
     this.endAttempt('ok');
-    this.#deck.landed(this);
+    this.deck.landed(this);
   }
 
   error(error: unknown): void {
-    if (this.#reading !== undefined) this.#reading.later(() => this.error(error));
-    else if (!this.#over && !this.failed(error) && !this.#over) this.crash(error);
+    if (this.reading !== undefined) this.reading.later(() => this.error(error));
+    else if (!this.over && !this.failed(error) && !this.over) this.crash(error);
   }
 
   /** A response that says no: its body may say more than its status, where it can be read. */
   private read(response: R & { readonly status: number }): boolean {
     const body = new PendingBody();
-    const isRead = body.read(response, this.#dispatcher.clock, (text) => {
-      this.#reading = undefined;
+    const isRead = body.read(response, this.dispatcher.clock, (text) => {
+      this.reading = undefined;
       return this.refused(response, text);
     });
     if (!isRead) return this.refused(response);
-    this.#reading = body;
+    this.reading = body;
     return true;
   }
 
@@ -149,31 +149,31 @@ export class Flight<T, R> {
       discard(response);
       return false;
     }
-    if (this.#over) return false;
+    if (this.over) return false;
     this.refusal = response;
-    this.#emitted = true;
-    this.#deck.value(this, response);
-    return !this.#over;
+    this.emitted = true;
+    this.deck.value(this, response);
+    return !this.over;
   }
 
   /** Lets go of the attempt's Observable. */
   release(): void {
-    this.#inner?.unsubscribe();
+    this.inner?.unsubscribe();
   }
 
   /** Nobody wants the result any more. */
   cancel(reason?: unknown): void {
-    if (this.#over) {
+    if (this.over) {
       this.release();
       return;
     }
-    this.#over = true;
-    this.#retries?.cancel();
-    this.#reading?.stop();
+    this.over = true;
+    this.retries?.cancel();
+    this.reading?.stop();
     try {
-      this.#inner?.unsubscribe();
+      this.inner?.unsubscribe();
     } finally {
-      this.#context?.abandon(reason);
+      this.context?.abandon(reason);
       this.ticket.settle('cancelled');
     }
   }
@@ -190,63 +190,63 @@ export class Flight<T, R> {
 
   private subscribe(result: Observable<R>): void {
     // Turning the result into an Observable may have called what unsubscribed.
-    if (this.#over) return;
-    this.#inner = new Inner(this);
-    this.#deck.subscribing?.(this);
-    result.subscribe(this.#inner);
+    if (this.over) return;
+    this.inner = new Inner(this);
+    this.deck.subscribing?.(this);
+    result.subscribe(this.inner);
   }
 
   /** What every attempt of this request passes. */
   private get gates(): readonly Gate[] {
-    const { gates } = this.#dispatcher;
+    const { gates } = this.dispatcher;
     const more = attemptGatesOf(this.ticket);
     return more === undefined ? gates : [...gates, ...more];
   }
 
   private accepted(value?: R): void {
-    const { feedback, retry, readsAnswers } = this.#dispatcher;
-    this.#reported = true;
-    const verdict = withLimits(readsAnswers ? readAnswer(value) : OK, this.#context?.limits);
+    const { feedback, retry, readsAnswers } = this.dispatcher;
+    this.reported = true;
+    const verdict = withLimits(readsAnswers ? readAnswer(value) : OK, this.context?.limits);
     this.ticket.verdict = verdict;
     retry.succeeded();
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }
 
   private endAttempt(kind: FeedbackKind, error?: unknown): void {
-    if (!this.#running) return;
-    this.#running = false;
-    this.#dispatcher.probe?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
+    if (!this.running) return;
+    this.running = false;
+    this.dispatcher.probe?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
 
   /** Tells the provider's answer to everyone. @returns whether there will be another attempt */
   private failed(error: unknown, body?: string): boolean {
     const { ticket } = this;
-    const { feedback } = this.#dispatcher;
+    const { feedback } = this.dispatcher;
     let verdict: Verdict;
     try {
-      const told = verdictOn(error, this.#dispatcher.classify, body);
-      verdict = withLimits(told, this.#context?.limits);
+      const told = verdictOn(error, this.dispatcher.classify, body);
+      verdict = withLimits(told, this.context?.limits);
     } catch (thrown) {
       this.crash(thrown);
       return false;
     }
-    this.#reported = true;
+    this.reported = true;
     ticket.verdict = verdict;
     this.endAttempt(verdict.kind, error);
     feedback.answered({ ...verdict, bytes: ticket.bytes, epoch: ticket.epoch });
     for (const gate of this.gates) ticket.returnTo(gate);
-    if (this.#over || this.#emitted || this.#context?.isLast) return false;
+    if (this.over || this.emitted || this.context?.isLast) return false;
     return this.retry(verdict, error);
   }
 
   /** @returns whether there will be another attempt */
   private retry(verdict: Verdict, error: unknown): boolean {
     const { ticket } = this;
-    const { retry, clock, probe } = this.#dispatcher;
-    this.#retries ??= new Retries();
+    const { retry, clock, probe } = this.dispatcher;
+    this.retries ??= new Retries();
     let plan: RetryPlan | undefined;
     try {
-      plan = this.#retries.plan(verdict, error, ticket, this.#dispatcher);
+      plan = this.retries.plan(verdict, error, ticket, this.dispatcher);
     } catch (thrown) {
       this.crash(thrown);
       return false;
@@ -261,10 +261,10 @@ export class Flight<T, R> {
           isFailedResponse(error) ? new DeadlineExceededError(retry.deadlineMs, error) : error,
         ),
     };
-    const wait = this.#retries.wait(ticket, this.gates, waiting, probe);
+    const wait = this.retries.wait(ticket, this.gates, waiting, probe);
     // The attempt is torn down before the next one, which may follow in this very turn.
     try {
-      this.#inner?.unsubscribe();
+      this.inner?.unsubscribe();
     } finally {
       if (!wait.gone) wait.start(clock, plan.delayMs, plan.leftMs);
     }
@@ -272,9 +272,9 @@ export class Flight<T, R> {
   }
 
   private crash(error: unknown): void {
-    this.#over = true;
-    this.#retries?.cancel();
+    this.over = true;
+    this.retries?.cancel();
     this.endAttempt('failed', error);
-    this.#deck.crashed(this, error);
+    this.deck.crashed(this, error);
   }
 }

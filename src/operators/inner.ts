@@ -9,20 +9,20 @@ export interface Attempting<R> {
 
 /** Listens to the Observable of one attempt. */
 export class Inner<R> extends Subscriber<R> {
-  readonly #attempting: Attempting<R>;
+  private readonly attempting: Attempting<R>;
 
   constructor(attempting: Attempting<R>) {
     super();
-    this.#attempting = attempting;
+    this.attempting = attempting;
   }
 
   protected override _next(value: R): void {
-    this.#attempting.next(value);
+    this.attempting.next(value);
   }
 
   protected override _error(error: unknown): void {
     try {
-      this.#attempting.error(error);
+      this.attempting.error(error);
     } finally {
       this.unsubscribe();
     }
@@ -33,7 +33,7 @@ export class Inner<R> extends Subscriber<R> {
     try {
       this.unsubscribe();
     } finally {
-      this.#attempting.complete();
+      this.attempting.complete();
     }
   }
 }

@@ -61,19 +61,19 @@ export class Intake<T> implements Origin {
   readonly probe: Probe | undefined;
   /** Whether each request needs its ticket as it arrives. */
   readonly needsTickets: boolean;
-  readonly #attendance: Attendance | undefined;
-  readonly #feedback: { readonly mode: Mode } | undefined;
-  readonly #options: RequestOptions<T>;
-  #next = 0;
+  private readonly attendance: Attendance | undefined;
+  private readonly feedback: { readonly mode: Mode } | undefined;
+  private readonly options: RequestOptions<T>;
+  private next = 0;
 
   constructor(around: IntakeSurroundings, options: RequestOptions<T> = {}) {
     const { clock, probe, attendance, feedback } = around;
     this.clock = clock;
     this.probe = probe;
     this.needsTickets = probe !== undefined || options.priority !== undefined;
-    this.#attendance = attendance;
-    this.#feedback = feedback;
-    this.#options = options;
+    this.attendance = attendance;
+    this.feedback = feedback;
+    this.options = options;
   }
 
   tokensOf(value: unknown, bytes: number): number {
@@ -82,11 +82,11 @@ export class Intake<T> implements Origin {
 
   /** So many have gone that waited without a ticket. */
   abandoned(count: number): void {
-    this.#attendance?.abandoned(count);
+    this.attendance?.abandoned(count);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
-    this.#attendance?.settled(ticket, outcome);
+    this.attendance?.settled(ticket, outcome);
     this.probe?.settled?.(ticket, outcome);
   }
 
@@ -101,26 +101,26 @@ export class Intake<T> implements Origin {
     tokens: number | undefined,
     arrivedAt: number,
     { priority, costs }: { readonly priority?: number; readonly costs?: Amounts } = NOTHING,
-    index = this.#next,
+    index = this.next,
     isPossible = false,
   ): Ticket<V> {
     const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt);
-    this.#next = index + 1;
+    this.next = index + 1;
     if (priority !== undefined) ticket.priority = priority;
     if (costs !== undefined) ticket.costs = costs;
-    if (this.#attendance !== undefined) {
-      this.#attendance.arrived(ticket);
-      const isKnown = isPossible && this.#attendance.limitsStand;
-      const refusal = isKnown ? undefined : this.#attendance.refusal(ticket);
+    if (this.attendance !== undefined) {
+      this.attendance.arrived(ticket);
+      const isKnown = isPossible && this.attendance.limitsStand;
+      const refusal = isKnown ? undefined : this.attendance.refusal(ticket);
       if (refusal !== undefined) ticket.refuse(refusal);
     }
-    this.probe?.arrived?.(ticket, this.#feedback);
+    this.probe?.arrived?.(ticket, this.feedback);
     return ticket;
   }
 
   /** @throws EstimatorError */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
-    const { estimate = estimateBytes, costs, priority } = this.#options;
+    const { estimate = estimateBytes, costs, priority } = this.options;
     const value = arrival instanceof Sized ? arrival.value : arrival;
     const said =
       costs === undefined && priority === undefined

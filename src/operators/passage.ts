@@ -35,25 +35,25 @@ export function checkPassageOptions({ reclaimAfterMs }: PassageOptions): void {
  * very turn in which downstream unsubscribes.
  */
 export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
-  readonly #out: Subscriber<Ticket<T>>;
-  readonly #gate: Gate;
-  readonly #intake: Intake<T>;
-  readonly #clock: Clock;
-  readonly #reclaimAfterMs: number;
-  readonly #isPerAttempt: boolean;
+  private readonly out: Subscriber<Ticket<T>>;
+  private readonly gate: Gate;
+  private readonly intake: Intake<T>;
+  private readonly clock: Clock;
+  private readonly reclaimAfterMs: number;
+  private readonly isPerAttempt: boolean;
   /** The tickets that wait at the gate; what waits without one is only counted. */
-  readonly #tickets = new Roster<Ticket>();
+  private readonly tickets = new Roster<Ticket>();
   /** Tickets that were handed on and that nobody has taken over yet. */
-  readonly #adrift = new Set<Ticket>();
-  #waiting = 0;
+  private readonly adrift = new Set<Ticket>();
+  private waiting = 0;
   /** Arrivals of which it is not known yet whether they wait: an estimator may complete the source. */
-  #arriving = 0;
+  private arriving = 0;
   /** What the gate is asked to let in, and may make a ticket of. */
-  #newcomer: Newcomer = undefined;
+  private newcomer: Newcomer = undefined;
   /** Of those that wait, how many get their ticket now: an estimator may unsubscribe. */
-  #turns = 0;
-  #sourceDone: boolean;
-  #completed: boolean;
+  private turns = 0;
+  private sourceDone: boolean;
+  private completed: boolean;
   /** Downstream has closed. */
   gone: boolean;
 
@@ -66,70 +66,70 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
     isPerAttempt = false,
   ) {
     super(out);
-    this.#out = out;
-    this.#gate = gate;
-    this.#intake = intake;
-    this.#clock = intake.clock;
-    this.#reclaimAfterMs = reclaimAfterMs;
-    this.#isPerAttempt = isPerAttempt;
+    this.out = out;
+    this.gate = gate;
+    this.intake = intake;
+    this.clock = intake.clock;
+    this.reclaimAfterMs = reclaimAfterMs;
+    this.isPerAttempt = isPerAttempt;
     // Not where they are declared: V8 takes a field that has never changed for a constant, and throws
     // away what it has compiled for that when the first stream ends.
-    this.#sourceDone = false;
-    this.#completed = false;
+    this.sourceDone = false;
+    this.completed = false;
     this.gone = false;
-    out.add(() => this.#close());
+    out.add(() => this.close());
   }
 
   protected override _next(arrival: Arrival<T>): void {
-    this.#arriving += 1;
+    this.arriving += 1;
     try {
-      this.#arrive(arrival);
+      this.arrive(arrival);
     } finally {
-      this.#arriving -= 1;
+      this.arriving -= 1;
     }
-    if (this.#sourceDone) this.#completeIfDone();
+    if (this.sourceDone) this.completeIfDone();
   }
 
   /** Where nobody watches, a request gets its ticket only when its turn comes. */
-  #arrive(arrival: Arrival<T>): void {
-    if (isTicket(arrival)) this.#takeOver(arrival);
-    else if (!this.#intake.needsTickets && !this.#gate.needsTickets) {
-      this.#enterLater(arrival);
+  private arrive(arrival: Arrival<T>): void {
+    if (isTicket(arrival)) this.takeOver(arrival);
+    else if (!this.intake.needsTickets && !this.gate.needsTickets) {
+      this.enterLater(arrival);
     } else {
-      const ticket = this.#ticketOf(arrival, this.#clock.now());
-      if (ticket !== undefined) this.#enter(ticket);
+      const ticket = this.make(arrival, this.clock.now());
+      if (ticket !== undefined) this.enter(ticket);
     }
   }
 
-  #enterLater(arrival: T | Sized<T>): void {
-    const outer = this.#swapNewcomer('without a ticket');
-    const passed = this.#gate.enterLater(arrival, this);
-    const newcomer = this.#swapNewcomer(outer);
+  private enterLater(arrival: T | Sized<T>): void {
+    const outer = this.swapNewcomer('without a ticket');
+    const passed = this.gate.enterLater(arrival, this);
+    const newcomer = this.swapNewcomer(outer);
     if (passed !== undefined) {
-      this.#handOn(passed as Ticket<T>);
+      this.handOn(passed as Ticket<T>);
       return;
     }
-    this.#waiting += 1;
+    this.waiting += 1;
     if (!(newcomer instanceof Ticket)) return;
     if (this.gone) newcomer.settle('cancelled');
-    else this.#tickets.add(newcomer);
+    else this.tickets.add(newcomer);
   }
 
   /** Others may arrive, or have their turn, while the gate is asked. */
-  #swapNewcomer(newcomer: Newcomer): Newcomer {
-    const last = this.#newcomer;
-    this.#newcomer = newcomer;
+  private swapNewcomer(newcomer: Newcomer): Newcomer {
+    const last = this.newcomer;
+    this.newcomer = newcomer;
     return last;
   }
 
   protected override _error(error: unknown): void {
-    this.#out.error(error);
+    this.out.error(error);
   }
 
   protected override _complete(): void {
-    this.#sourceDone = true;
+    this.sourceDone = true;
     try {
-      this.#completeIfDone();
+      this.completeIfDone();
     } finally {
       this.unsubscribe();
     }
@@ -137,127 +137,127 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
 
   /** Called when the turn of an arrival comes, which may have to wait all the same. */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
-    const isNewcomer = this.#newcomer === 'without a ticket';
-    if (isNewcomer) this.#newcomer = undefined;
-    else this.#turns += 1;
-    const ticket = this.#ticketOf(arrival, arrivedAt);
-    if (!isNewcomer) this.#turns -= 1;
+    const isNewcomer = this.newcomer === 'without a ticket';
+    if (isNewcomer) this.newcomer = undefined;
+    else this.turns += 1;
+    const ticket = this.make(arrival, arrivedAt);
+    if (!isNewcomer) this.turns -= 1;
     if (ticket === undefined) return undefined;
-    if (isNewcomer) this.#newcomer = ticket;
-    else this.#tickets.add(ticket);
+    if (isNewcomer) this.newcomer = ticket;
+    else this.tickets.add(ticket);
     return ticket;
   }
 
   /** An estimator that fails errors the stream. */
-  #ticketOf(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
+  private make(arrival: T | Sized<T>, arrivedAt: number): Ticket<T> | undefined {
     try {
-      const ticket = this.#intake.ticketOf(arrival, arrivedAt);
+      const ticket = this.intake.ticketOf(arrival, arrivedAt);
       ticket.take(this);
       if (!this.gone) return ticket;
       // The estimator has unsubscribed; whoever counts requests has counted this one.
       ticket.settle('cancelled');
       return undefined;
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
       return undefined;
     }
   }
 
   admitted(ticket: Ticket<T>): void {
-    this.#waiting -= 1;
-    this.#tickets.remove(ticket);
-    this.#handOn(ticket);
-    this.#completeIfDone();
+    this.waiting -= 1;
+    this.tickets.remove(ticket);
+    this.handOn(ticket);
+    this.completeIfDone();
   }
 
-  #takeOver(ticket: Ticket<T>): void {
+  private takeOver(ticket: Ticket<T>): void {
     try {
       ticket.take(this);
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
       return;
     }
-    this.#enter(ticket);
+    this.enter(ticket);
   }
 
-  #fail(error: unknown): void {
-    this.#out.error(error);
-    this.#close();
+  private fail(error: unknown): void {
+    this.out.error(error);
+    this.close();
   }
 
-  #enter(ticket: Ticket<T>): void {
-    if (this.#gate.enter(ticket, this)) this.#handOn(ticket);
+  private enter(ticket: Ticket<T>): void {
+    if (this.gate.enter(ticket, this)) this.handOn(ticket);
     else if (this.gone) ticket.settle('cancelled');
     else {
-      this.#waiting += 1;
-      this.#tickets.add(ticket);
+      this.waiting += 1;
+      this.tickets.add(ticket);
     }
   }
 
-  #handOn(ticket: Ticket<T>): void {
+  private handOn(ticket: Ticket<T>): void {
     // Its user may have settled it while it waited, or a probe unsubscribed as it was told.
     if (this.gone) ticket.settle('cancelled');
     if (ticket.outcome !== undefined) return;
-    if (this.#isPerAttempt) passesAgain(ticket, this.#gate);
+    if (this.isPerAttempt) passesAgain(ticket, this.gate);
     ticket.release();
-    this.#out.next(ticket);
+    this.out.next(ticket);
     // Whoever keeps it may come to the next gate at another time.
     ticket.readAt = Number.NaN;
     // A gate further down may have handed it on in the same turn: then that one watches.
-    if (ticket.isAdrift && ticket.transit === undefined) this.#watch(ticket);
+    if (ticket.isAdrift && ticket.transit === undefined) this.watch(ticket);
   }
 
   /** An operator between two gates keeps the ticket: for a while that may be meant. */
-  #watch(ticket: Ticket): void {
-    if (this.#out.closed) {
+  private watch(ticket: Ticket): void {
+    if (this.out.closed) {
       ticket.settle('cancelled');
       return;
     }
-    this.#adrift.add(ticket);
-    this.#reclaimLater(ticket, true);
+    this.adrift.add(ticket);
+    this.reclaimLater(ticket, true);
   }
 
-  #reclaimLater(ticket: Ticket, keepAlive: boolean): void {
+  private reclaimLater(ticket: Ticket, keepAlive: boolean): void {
     const reclaim = () => {
-      this.#adrift.delete(ticket);
+      this.adrift.delete(ticket);
       ticket.settle('reclaimed');
-      warnOfReclaim(this.#reclaimAfterMs);
+      warnOfReclaim(this.reclaimAfterMs);
     };
-    const timer = this.#clock.setTimer(reclaim, this.#reclaimAfterMs, keepAlive);
+    const timer = this.clock.setTimer(reclaim, this.reclaimAfterMs, keepAlive);
     ticket.transit = {
       cancel: () => {
-        this.#adrift.delete(ticket);
+        this.adrift.delete(ticket);
         timer.cancel();
       },
     };
   }
 
-  #completeIfDone(): void {
-    const isDone = this.#sourceDone && this.#waiting === 0 && this.#arriving === 0;
-    if (!isDone || this.#completed) return;
-    this.#completed = true;
-    this.#out.complete();
+  private completeIfDone(): void {
+    const isDone = this.sourceDone && this.waiting === 0 && this.arriving === 0;
+    if (!isDone || this.completed) return;
+    this.completed = true;
+    this.out.complete();
   }
 
   /** Downstream has closed, whyever: nothing may be held here any more. */
-  #close(): void {
+  private close(): void {
     if (this.gone) return;
     this.gone = true;
-    this.#gate.left(this.#waiting);
-    let withoutTicket = this.#waiting - this.#turns;
-    for (let ticket = this.#tickets.first; ticket !== undefined; ticket = this.#tickets.first) {
-      this.#tickets.remove(ticket);
+    this.gate.left(this.waiting);
+    let withoutTicket = this.waiting - this.turns;
+    for (let ticket = this.tickets.first; ticket !== undefined; ticket = this.tickets.first) {
+      this.tickets.remove(ticket);
       withoutTicket -= 1;
       ticket.settle('cancelled');
     }
-    if (withoutTicket > 0) this.#intake.abandoned(withoutTicket);
-    for (const ticket of this.#adrift) {
-      if (!this.#completed) ticket.settle('cancelled');
+    if (withoutTicket > 0) this.intake.abandoned(withoutTicket);
+    for (const ticket of this.adrift) {
+      if (!this.completed) ticket.settle('cancelled');
       else {
         // It may still be on its way to the next gate, through `delay` say. Nobody waits for it
         // here any more, unless the gate is shared, as that of a feedback is.
         ticket.transit?.cancel();
-        this.#reclaimLater(ticket, this.#gate.kind === 'backoff');
+        this.reclaimLater(ticket, this.gate.kind === 'backoff');
       }
     }
   }

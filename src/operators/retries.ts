@@ -17,9 +17,9 @@ export interface RetryPlan {
 /** What a request has been through since its first attempt failed, and its wait for the next. */
 export class Retries {
   /** Attempts that failed otherwise than by a rejection or an overload. */
-  #failures = 0;
-  #overloads = 0;
-  #wait: RetryWait | undefined = undefined;
+  private failures = 0;
+  private overloads = 0;
+  private _wait: RetryWait | undefined = undefined;
 
   /**
    * Counts an attempt that has failed.
@@ -37,21 +37,21 @@ export class Retries {
       discard(error);
       throw new RetryAfterTooLongError(retryAfterMs, feedback.maxRetryAfterMs, error);
     }
-    if (verdict.kind === 'overloaded') this.#overloads += 1;
-    else if (verdict.kind !== 'throttled') this.#failures += 1;
+    if (verdict.kind === 'overloaded') this.overloads += 1;
+    else if (verdict.kind !== 'throttled') this.failures += 1;
     const elapsedMs = clock.now() - arrivedAt;
-    const past = { attempts, failures: this.#failures, overloads: this.#overloads, elapsedMs };
+    const past = { attempts, failures: this.failures, overloads: this.overloads, elapsedMs };
     const delayMs = retry.delay(verdict, past, random);
     return delayMs === undefined ? undefined : { delayMs, leftMs: retry.deadlineMs - elapsedMs };
   }
 
   /** The wait for the next attempt, which is still to be started. */
   wait(ticket: Ticket, gates: readonly Gate[], waiting: Waiting, probe?: Probe): RetryWait {
-    this.#wait = new RetryWait(ticket, gates, waiting, probe);
-    return this.#wait;
+    this._wait = new RetryWait(ticket, gates, waiting, probe);
+    return this._wait;
   }
 
   cancel(): void {
-    this.#wait?.cancel();
+    this._wait?.cancel();
   }
 }

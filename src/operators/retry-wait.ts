@@ -14,21 +14,21 @@ export interface Waiting {
 /** A request between two attempts: first a delay of its own, then the gates that all attempts pass. */
 export class RetryWait implements Receiver {
   gone = false;
-  readonly #ticket: Ticket;
-  readonly #gates: readonly Gate[];
-  readonly #waiting: Waiting;
-  readonly #probe: Probe | undefined;
-  #delay: Timer | undefined = undefined;
-  #deadline: Timer | undefined = undefined;
-  #passed = 0;
+  private readonly ticket: Ticket;
+  private readonly gates: readonly Gate[];
+  private readonly waiting: Waiting;
+  private readonly probe: Probe | undefined;
+  private delay: Timer | undefined = undefined;
+  private deadline: Timer | undefined = undefined;
+  private passed = 0;
   /** Where the request waits. */
-  #waitsAt: Gate | undefined = undefined;
+  private waitsAt: Gate | undefined = undefined;
 
   constructor(ticket: Ticket, gates: readonly Gate[], waiting: Waiting, probe?: Probe) {
-    this.#ticket = ticket;
-    this.#gates = gates;
-    this.#waiting = waiting;
-    this.#probe = probe;
+    this.ticket = ticket;
+    this.gates = gates;
+    this.waiting = waiting;
+    this.probe = probe;
   }
 
   /**
@@ -38,51 +38,51 @@ export class RetryWait implements Receiver {
   start(clock: Clock, delayMs: number, leftMs: number): void {
     const startedAt = clock.now();
     if (leftMs !== Number.POSITIVE_INFINITY) {
-      this.#deadline = clock.setTimer(() => {
+      this.deadline = clock.setTimer(() => {
         const waitedMs = clock.now() - startedAt;
-        if (this.#waitsAt === undefined) this.#ticket.waited('retry', waitedMs, 1);
-        else this.#ticket.waited(this.#waitsAt.waitKind, waitedMs - delayMs, 1);
+        if (this.waitsAt === undefined) this.ticket.waited('retry', waitedMs, 1);
+        else this.ticket.waited(this.waitsAt.waitKind, waitedMs - delayMs, 1);
         this.cancel();
-        this.#waiting.expired();
+        this.waiting.expired();
       }, leftMs);
     }
-    if (delayMs === 0) this.#enterGates();
+    if (delayMs === 0) this.enterGates();
     else {
-      this.#probe?.queued?.(this.#ticket, 'retry');
+      this.probe?.queued?.(this.ticket, 'retry');
       // Whoever was told may have unsubscribed.
       if (this.gone) return;
-      this.#delay = clock.setTimer(() => {
-        this.#ticket.waited('retry', delayMs, 1);
-        this.#probe?.admitted?.(this.#ticket, 'retry', delayMs, 1);
-        if (!this.gone) this.#enterGates();
+      this.delay = clock.setTimer(() => {
+        this.ticket.waited('retry', delayMs, 1);
+        this.probe?.admitted?.(this.ticket, 'retry', delayMs, 1);
+        if (!this.gone) this.enterGates();
       }, delayMs);
     }
   }
 
   admitted(): void {
-    this.#waitsAt = undefined;
-    if (!this.gone) this.#enterGates();
+    this.waitsAt = undefined;
+    if (!this.gone) this.enterGates();
   }
 
   cancel(): void {
     this.gone = true;
-    this.#delay?.cancel();
-    this.#deadline?.cancel();
+    this.delay?.cancel();
+    this.deadline?.cancel();
     // Others may pass by that, and one of them may cancel this again.
-    const gate = this.#waitsAt;
-    this.#waitsAt = undefined;
+    const gate = this.waitsAt;
+    this.waitsAt = undefined;
     gate?.left(1);
   }
 
-  #enterGates(): void {
-    while (this.#passed < this.#gates.length) {
-      const gate = this.#gates[this.#passed];
-      this.#passed += 1;
-      if (gate?.enter(this.#ticket, this)) continue;
-      this.#waitsAt = this.gone ? undefined : gate;
+  private enterGates(): void {
+    while (this.passed < this.gates.length) {
+      const gate = this.gates[this.passed];
+      this.passed += 1;
+      if (gate?.enter(this.ticket, this)) continue;
+      this.waitsAt = this.gone ? undefined : gate;
       return;
     }
-    this.#deadline?.cancel();
-    if (!this.gone) this.#waiting.ready();
+    this.deadline?.cancel();
+    if (!this.gone) this.waiting.ready();
   }
 }

@@ -42,84 +42,84 @@ export class ChargeLog {
   /** The sum of the amounts. */
   total = 0;
   /** At least one. Where there are more, all have full size and none is empty. */
-  readonly #blocks = [new Block(LEAST)];
+  private readonly blocks = [new Block(LEAST)];
   /** The place of the oldest entry: places are counted through all blocks. */
-  #head = 0;
-  #count = 0;
+  private head = 0;
+  private count = 0;
   /** How many entries have left: the number of the one at the head. */
-  #left = 0;
-  #newest = Number.NaN;
-  #room = LEAST;
+  private left = 0;
+  private _newest = Number.NaN;
+  private _room = LEAST;
 
   /** How many times have amounts. */
   get length(): number {
-    return this.#count;
+    return this.count;
   }
 
   /** How many times there is room for. */
   get room(): number {
-    return this.#room;
+    return this._room;
   }
 
   /** The time of the first entry of a log that is not empty. */
   get oldest(): number {
-    return this.blockOf(0).timeAt(this.#head);
+    return this.blockOf(0).timeAt(this.head);
   }
 
   /** The time of the last entry of a log that is not empty. */
   get newest(): number {
-    return this.#newest;
+    return this._newest;
   }
 
   /** Adds an amount > 0 at a time not before the newest. @returns the number of its entry */
   add(amount: number, time: number): number {
-    const place = this.#head + this.#count;
-    if (this.#newest === time && this.#count > 0) this.change(place - 1, amount);
+    const place = this.head + this.count;
+    if (this._newest === time && this.count > 0) this.change(place - 1, amount);
     else this.append(amount, time);
-    return this.#left + this.#count - 1;
+    return this.left + this.count - 1;
   }
 
   private append(amount: number, time: number): void {
-    if (this.#head + this.#count === this.#room) this.extend();
-    const place = this.#head + this.#count;
+    if (this.head + this.count === this._room) this.extend();
+    const place = this.head + this.count;
     const block = this.blockOf(place);
     block.put(place, time, amount);
     block.sum += amount;
     this.total += amount;
-    this.#newest = time;
-    this.#count += 1;
+    this._newest = time;
+    this.count += 1;
   }
 
   /** Takes back a part of what was added to an entry; nothing if the entry has left. */
   remove(amount: number, entry: number): void {
-    if (entry < this.#left) return;
-    this.change(this.#head + entry - this.#left, -amount);
+    if (entry < this.left) return;
+    this.change(this.head + entry - this.left, -amount);
     // An empty entry has no owner left, so its number may be used again.
-    while (this.#count > 0 && this.amountAt(this.#head + this.#count - 1) === 0) this.#count -= 1;
-    const last = Math.max(0, this.#head + this.#count - 1);
+    while (this.count > 0 && this.amountAt(this.head + this.count - 1) === 0) this.count -= 1;
+    const last = Math.max(0, this.head + this.count - 1);
     const used = 1 + (last >> BLOCK_BITS);
-    if (used < this.#blocks.length) this.#blocks.length = used;
-    this.#newest = this.blockOf(last).timeAt(last);
+    if (used < this.blocks.length) this.blocks.length = used;
+    this._newest = this.blockOf(last).timeAt(last);
     this.measure();
   }
 
   /** Lets the oldest entry go. */
   shift(): void {
-    this.change(this.#head, -this.amountAt(this.#head));
-    this.#head += 1;
-    this.#count -= 1;
-    this.#left += 1;
-    if (this.#head < BLOCK || this.#blocks.length === 1) return;
-    this.#blocks.shift();
-    this.#head = 0;
+    this.change(this.head, -this.amountAt(this.head));
+    this.head += 1;
+    this.count -= 1;
+    this.left += 1;
+    if (this.head < BLOCK || this.blocks.length === 1) return;
+    this.blocks.shift();
+    this.head = 0;
     this.measure();
   }
 
   /** Gives back room that is not needed any more. */
   fit(): void {
-    if (this.#blocks.length > 1 || this.room === LEAST || this.#count * 4 > this.room) return;
+    if (this.blocks.length > 1 || this.room === LEAST || this.count * 4 > this.room) return;
     let room = LEAST;
-    while (room < this.#count * 2) room *= 2;
+    while (room < this.count * 2) room *= 2;
     this.pack(room);
   }
 
@@ -128,14 +128,14 @@ export class ChargeLog {
     let rest = amount;
     let start = 0;
     for (; this.blockOf(start).sum < rest; start += BLOCK) rest -= this.blockOf(start).sum;
-    for (let place = Math.max(start, this.#head); ; place += 1) {
+    for (let place = Math.max(start, this.head); ; place += 1) {
       rest -= this.amountAt(place);
       if (rest <= 0) return this.blockOf(place).timeAt(place);
     }
   }
 
   private blockOf(place: number): Block {
-    return this.#blocks[place >> BLOCK_BITS] as Block;
+    return this.blocks[place >> BLOCK_BITS] as Block;
   }
 
   private amountAt(place: number): number {
@@ -152,10 +152,10 @@ export class ChargeLog {
   /** Makes room for one more. */
   private extend(): void {
     const { room } = this;
-    if (room > BLOCK) this.#blocks.push(new Block(BLOCK));
-    else if (this.#count * 2 <= room) this.pack(room);
+    if (room > BLOCK) this.blocks.push(new Block(BLOCK));
+    else if (this.count * 2 <= room) this.pack(room);
     else if (room < BLOCK) this.pack(room * 2);
-    else this.#blocks.push(new Block(BLOCK));
+    else this.blocks.push(new Block(BLOCK));
     this.measure();
   }
 
@@ -163,16 +163,16 @@ export class ChargeLog {
   private pack(room: number): void {
     const old = this.blockOf(0);
     const block = old.room === room ? old : new Block(room);
-    const end = this.#head + this.#count;
-    block.entries.set(old.entries.subarray(2 * this.#head, 2 * end));
+    const end = this.head + this.count;
+    block.entries.set(old.entries.subarray(2 * this.head, 2 * end));
     block.sum = old.sum;
-    this.#blocks[0] = block;
-    this.#head = 0;
+    this.blocks[0] = block;
+    this.head = 0;
     this.measure();
   }
 
   private measure(): void {
-    const { length } = this.#blocks;
-    this.#room = length > 1 ? length * BLOCK : this.blockOf(0).room;
+    const { length } = this.blocks;
+    this._room = length > 1 ? length * BLOCK : this.blockOf(0).room;
   }
 }

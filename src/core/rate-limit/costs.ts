@@ -6,18 +6,18 @@ export type Costs = readonly number[];
 
 /** Finds the places of named costs, and checks what is given. */
 export class CostTable {
-  readonly #names: readonly string[];
-  readonly #places: ReadonlyMap<string, number>;
+  private readonly names: readonly string[];
+  private readonly places: ReadonlyMap<string, number>;
 
   constructor(names: readonly string[]) {
-    this.#names = names;
-    this.#places = new Map(names.map((name, index) => [name, index]));
+    this.names = names;
+    this.places = new Map(names.map((name, index) => [name, index]));
   }
 
   /** @throws UnknownLimitError that names the limits that there are */
   placeOf(name: string): number {
-    const place = this.#places.get(name);
-    if (place === undefined) throw new UnknownLimitError(name, this.#names);
+    const place = this.places.get(name);
+    if (place === undefined) throw new UnknownLimitError(name, this.names);
     return place;
   }
 

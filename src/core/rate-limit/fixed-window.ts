@@ -8,30 +8,30 @@ import { endOf } from './time.ts';
  * begins with its first charge is at least never cut short after an idle time.
  */
 export class FixedWindow implements LimitState {
-  #limit: number;
-  #windowMs: number;
-  #used = 0;
-  #startedAt = 0;
+  private limit: number;
+  private windowMs: number;
+  private _used = 0;
+  private startedAt = 0;
   /** How many windows have begun. A window that holds nothing has not. */
-  #windows = 0;
+  private windows = 0;
 
   constructor(size: LimitSize) {
-    this.#limit = size.limit;
-    this.#windowMs = size.windowMs;
+    this.limit = size.limit;
+    this.windowMs = size.windowMs;
   }
 
   used(now: number): number {
-    if (this.#used > 0 && now >= this.endsAt()) this.#used = 0;
-    return this.#used;
+    if (this._used > 0 && now >= this.endsAt()) this._used = 0;
+    return this._used;
   }
 
   available(now: number): number {
-    return Math.max(0, this.#limit - this.used(now));
+    return Math.max(0, this.limit - this.used(now));
   }
 
   readyAt(cost: number, now: number): number {
-    if (this.used(now) + cost <= this.#limit) return now;
-    return cost > this.#limit ? Number.POSITIVE_INFINITY : this.endsAt();
+    if (this.used(now) + cost <= this.limit) return now;
+    return cost > this.limit ? Number.POSITIVE_INFINITY : this.endsAt();
   }
 
   emptyAt(now: number): number {
@@ -40,25 +40,25 @@ export class FixedWindow implements LimitState {
 
   charge(amount: number, now: number): number {
     if (this.used(now) === 0) {
-      this.#startedAt = now;
-      this.#windows += 1;
+      this.startedAt = now;
+      this.windows += 1;
     }
-    this.#used += amount;
-    return this.#windows;
+    this._used += amount;
+    return this.windows;
   }
 
   /** What a window that is over did not use is lost. */
   giveBack(amount: number, mark: number, now: number): void {
-    if (this.used(now) > 0 && mark === this.#windows) this.#used -= amount;
+    if (this.used(now) > 0 && mark === this.windows) this._used -= amount;
   }
 
   resize(size: LimitSize, now: number): void {
     this.used(now);
-    this.#limit = size.limit;
-    this.#windowMs = size.windowMs;
+    this.limit = size.limit;
+    this.windowMs = size.windowMs;
   }
 
   private endsAt(): number {
-    return endOf(this.#startedAt, this.#windowMs);
+    return endOf(this.startedAt, this.windowMs);
   }
 }

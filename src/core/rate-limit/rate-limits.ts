@@ -36,41 +36,41 @@ interface NamedLimit {
  */
 export class RateLimits {
   readonly names: readonly string[];
-  readonly #limits: readonly NamedLimit[];
-  readonly #table: CostTable;
-  readonly #free: Costs;
+  private readonly limits: readonly NamedLimit[];
+  private readonly table: CostTable;
+  private readonly free: Costs;
   /** Whether a limit is charged only when the actual is known. */
-  #hasActual: boolean;
+  private hasActual: boolean;
   /** The most that a request may be expected to cost of each limit. */
-  #most: Costs;
-  #now = Number.NEGATIVE_INFINITY;
+  private most: Costs;
+  private now = Number.NEGATIVE_INFINITY;
 
   /** @throws RangeError or TypeError that names the option, its bound and the value */
   constructor(limits: Readonly<Record<string, RateLimit>>) {
     const rules = checkRateLimits(limits);
-    this.#limits = rules.map((rule) => ({ rule, state: new ALGORITHMS[rule.algorithm](rule) }));
+    this.limits = rules.map((rule) => ({ rule, state: new ALGORITHMS[rule.algorithm](rule) }));
     this.names = rules.map(({ name }) => name);
-    this.#table = new CostTable(this.names);
-    this.#free = rules.map(() => 0);
-    this.#hasActual = rules.some(isActual);
-    this.#most = rules.map(mostOf);
+    this.table = new CostTable(this.names);
+    this.free = rules.map(() => 0);
+    this.hasActual = rules.some(isActual);
+    this.most = rules.map(mostOf);
   }
 
   /** Whether a limit of that name is charged what was really used. */
   isSettled(name: string): boolean {
-    const limit = this.#limits.find(({ rule }) => rule.name === name);
+    const limit = this.limits.find(({ rule }) => rule.name === name);
     return limit !== undefined && limit.rule.charge !== 'upfront';
   }
 
   /** What a limit allows on average, in its unit a second; undefined: there is none of that name. */
   perSecond(name: string): number | undefined {
-    const rule = this.#limits.find((limit) => limit.rule.name === name)?.rule;
+    const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;
     return rule === undefined ? undefined : (rule.limit * 1000) / rule.windowMs;
   }
 
   /** For how long a limit of that name saves what is not used, in ms: a bucket does, a window does not. */
   savesMs(name: string): number {
-    const rule = this.#limits.find((limit) => limit.rule.name === name)?.rule;
+    const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;
     if (rule === undefined || rule.algorithm !== 'token-bucket') return 0;
     return (rule.maxCost * rule.windowMs) / rule.limit;
   }
@@ -81,7 +81,7 @@ export class RateLimits {
    * @throws UnknownLimitError, CostAboveLimitError; RangeError or TypeError for what is no amount
    */
   costsOf(named: Readonly<Record<string, number>>): Costs {
-    return this.costsFrom(this.#free, named);
+    return this.costsFrom(this.free, named);
   }
 
   /**
@@ -89,7 +89,7 @@ export class RateLimits {
    * @throws as `costsOf` does
    */
   costsFrom(expected: Costs, named: Readonly<Record<string, number>> | undefined): Costs {
-    const costs = named === undefined ? expected : this.#table.replaced(expected, named, 'costs');
+    const costs = named === undefined ? expected : this.table.replaced(expected, named, 'costs');
     const error = this.aboveLimit(costs);
     if (error !== undefined) throw error;
     return costs;
@@ -108,14 +108,14 @@ export class RateLimits {
 
   /** The limit that needs the longest wait, or undefined if none needs any. */
   binding(costs: Costs, now: number): string | undefined {
-    return this.#limits[this.bindingIndex(costs, this.advance(now))]?.rule.name;
+    return this.limits[this.bindingIndex(costs, this.advance(now))]?.rule.name;
   }
 
   /** What keeps a request from passing now; undefined: nothing. `retryAfterMs` Infinity: for ever. */
   shortage(costs: Costs, now: number): Shortage | undefined {
     const at = this.advance(now);
     const index = this.bindingIndex(costs, at);
-    const limit = this.#limits[index];
+    const limit = this.limits[index];
     if (limit === undefined) return undefined;
     const retryAfterMs = waitUntil(this.readyAt(index, costs, at), now);
     const available = limit.state.available(at);
@@ -133,7 +133,7 @@ export class RateLimits {
 
   /** Whether a cost can ever pass one of the limits. */
   holds(index: number, cost: number): boolean {
-    return cost <= (this.#most[index] as number);
+    return cost <= (this.most[index] as number);
   }
 
   /** The error of costs that no wait is enough for; undefined if there are none. */
@@ -141,7 +141,7 @@ export class RateLimits {
     for (let index = 0; index < costs.length; index += 1) {
       const cost = costs[index] as number;
       if (this.holds(index, cost)) continue;
-      const { name, maxCost } = (this.#limits[index] as NamedLimit).rule;
+      const { name, maxCost } = (this.limits[index] as NamedLimit).rule;
       return new CostAboveLimitError(name, cost, maxCost);
     }
     return undefined;
@@ -151,8 +151,8 @@ export class RateLimits {
   take(costs: Costs, now: number): Reservation {
     const at = this.advance(now);
     const reservation = new Reservation(this, costs);
-    for (let index = 0; index < this.#limits.length; index += 1) {
-      const { rule, state } = this.#limits[index] as NamedLimit;
+    for (let index = 0; index < this.limits.length; index += 1) {
+      const { rule, state } = this.limits[index] as NamedLimit;
       const cost = costs[index] as number;
       const isCharged = cost > 0 && rule.charge !== 'actual';
       if (isCharged) reservation.setMark(index, state.charge(cost, at));
@@ -162,11 +162,11 @@ export class RateLimits {
 
   /** Charges what was used beside all requests, whether it fits or not. @throws as `settle` does */
   charge(used: Readonly<Record<string, number>>, now: number): void {
-    const amounts = this.#table.replaced(this.#free, used, 'used');
+    const amounts = this.table.replaced(this.free, used, 'used');
     const at = this.advance(now);
     for (let index = 0; index < amounts.length; index += 1) {
       const amount = amounts[index] as number;
-      if (amount > 0) (this.#limits[index] as NamedLimit).state.charge(amount, at);
+      if (amount > 0) (this.limits[index] as NamedLimit).state.charge(amount, at);
     }
   }
 
@@ -175,7 +175,7 @@ export class RateLimits {
    * is charged the actual alone: then `settle` has to
    */
   conclude(reservation: Reservation): boolean {
-    if (this.#hasActual) return false;
+    if (this.hasActual) return false;
     if (reservation.owner === this) reservation.owner = undefined;
     return true;
   }
@@ -193,11 +193,11 @@ export class RateLimits {
   ): boolean {
     if (reservation.owner !== this) return false;
     const { costs } = reservation;
-    const amounts = actual === undefined ? costs : this.#table.replaced(costs, actual, 'actual');
+    const amounts = actual === undefined ? costs : this.table.replaced(costs, actual, 'actual');
     reservation.owner = undefined;
     const at = this.advance(now);
     for (let index = 0; index < costs.length; index += 1) {
-      const { rule, state } = this.#limits[index] as NamedLimit;
+      const { rule, state } = this.limits[index] as NamedLimit;
       if (rule.charge === 'upfront') continue;
       const mark = reservation.markAt(index);
       const charged = mark === NOTHING ? 0 : (costs[index] as number);
@@ -221,7 +221,7 @@ export class RateLimits {
       const mark = reservation.markAt(index);
       if (mark === NOTHING) continue;
       const cost = reservation.costs[index] as number;
-      (this.#limits[index] as NamedLimit).state.giveBack(cost, mark, at);
+      (this.limits[index] as NamedLimit).state.giveBack(cost, mark, at);
     }
     return true;
   }
@@ -230,7 +230,7 @@ export class RateLimits {
   usage(now: number): Readonly<Record<string, RateLimitUsage>> {
     const at = this.advance(now);
     return Object.fromEntries(
-      this.#limits.map(({ rule, state }) => {
+      this.limits.map(({ rule, state }) => {
         const used = state.used(at);
         const available = state.available(at);
         const resetMs = used === 0 ? 0 : waitUntil(state.emptyAt(at), now);
@@ -246,7 +246,7 @@ export class RateLimits {
    */
   configure(limits: Readonly<Record<string, RateLimit>>, now: number): void {
     const changes = checkRateLimits(limits).map((rule) => {
-      const limit = this.#limits[this.#table.placeOf(rule.name)] as NamedLimit;
+      const limit = this.limits[this.table.placeOf(rule.name)] as NamedLimit;
       if (rule.algorithm !== limit.rule.algorithm) {
         throw new TypeError(
           `\`limits.${rule.name}.algorithm\` must stay "${limit.rule.algorithm}" while running, got "${rule.algorithm}"`,
@@ -259,19 +259,19 @@ export class RateLimits {
       limit.state.resize(rule, at);
       limit.rule = rule;
     }
-    this.#hasActual = this.#limits.some(({ rule }) => isActual(rule));
-    this.#most = this.#limits.map(({ rule }) => mostOf(rule));
+    this.hasActual = this.limits.some(({ rule }) => isActual(rule));
+    this.most = this.limits.map(({ rule }) => mostOf(rule));
   }
 
   private advance(now: number): number {
-    if (now > this.#now) this.#now = now;
-    return this.#now;
+    if (now > this.now) this.now = now;
+    return this.now;
   }
 
   private bindingIndex(costs: Costs, at: number): number {
     let binding = -1;
     let latest = at;
-    for (let index = 0; index < this.#limits.length; index += 1) {
+    for (let index = 0; index < this.limits.length; index += 1) {
       const readyAt = this.readyAt(index, costs, at);
       if (readyAt > latest) {
         latest = readyAt;
@@ -282,7 +282,7 @@ export class RateLimits {
   }
 
   private readyAt(index: number, costs: Costs, at: number): number {
-    const { rule, state } = this.#limits[index] as NamedLimit;
+    const { rule, state } = this.limits[index] as NamedLimit;
     return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), at);
   }
 }

@@ -37,148 +37,148 @@ function isMoreUrgent<Item, Owner>(one: Lane<Item, Owner>, other: Lane<Item, Own
  * for, so the dead cost O(1) each, amortised.
  */
 export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
-  readonly #isDead: IsDead<Item, Owner>;
-  readonly #priorityOf: (item: Item, owner: Owner) => number;
-  readonly #agingMs: number;
-  readonly #lanes = new Map<number, Lane<Item, Owner>>();
-  readonly #byUrgency = new Heap<Lane<Item, Owner>>(0, isMoreUrgent);
-  readonly #byPriority = new Heap<Lane<Item, Owner>>(
+  private readonly isDead: IsDead<Item, Owner>;
+  private readonly priorityOf: (item: Item, owner: Owner) => number;
+  private readonly agingMs: number;
+  private readonly lanes = new Map<number, Lane<Item, Owner>>();
+  private readonly byUrgency = new Heap<Lane<Item, Owner>>(0, isMoreUrgent);
+  private readonly byPriority = new Heap<Lane<Item, Owner>>(
     1,
     (one, other) => one.priority < other.priority,
   );
   /** The open lane where the last has come: most are followed by one of the same priority. */
-  #latest: Lane<Item, Owner> | undefined = undefined;
+  private latest: Lane<Item, Owner> | undefined = undefined;
   /** The last lane that was closed, for reuse. */
-  #spare: Lane<Item, Owner> | undefined = undefined;
+  private spare: Lane<Item, Owner> | undefined = undefined;
   /** Whose head is the head of all. */
-  #head = new Lane<Item, Owner>();
+  private head = new Lane<Item, Owner>();
   /** All that are in it, the dead too. */
-  #count = 0;
+  private count = 0;
   /** The buried that are still in it; below 0: so many were taken out that are not buried yet. */
-  #dead = 0;
+  private dead = 0;
 
   /** @throws RangeError when `agingMs` is no number >= 1; `push`, when a priority is no integer */
   constructor(isDead: IsDead<Item, Owner>, { priorityOf, agingMs }: PriorityOptions<Item, Owner>) {
-    this.#isDead = isDead;
-    this.#priorityOf = priorityOf;
-    this.#agingMs = checkNumber('agingMs', agingMs, 1);
+    this.isDead = isDead;
+    this.priorityOf = priorityOf;
+    this.agingMs = checkNumber('agingMs', agingMs, 1);
   }
 
   get length(): number {
-    return this.#count - this.#dead;
+    return this.count - this.dead;
   }
 
   /** How many priorities have waiters, those whose waiters are dead and not swept out yet too. */
   get priorities(): number {
-    return this.#count === 0 ? 0 : this.#lanes.size;
+    return this.count === 0 ? 0 : this.lanes.size;
   }
 
   push(item: Item, owner: Owner, since: number, reply?: unknown): boolean {
-    const priority = this.#priorityOf(item, owner);
-    const lane = this.#latest?.priority === priority ? this.#latest : this.laneOf(priority);
+    const priority = this.priorityOf(item, owner);
+    const lane = this.latest?.priority === priority ? this.latest : this.laneOf(priority);
     lane.push(item, owner, since, reply);
-    this.#count += 1;
+    this.count += 1;
     if (lane.length === 1) this.headChanged(lane);
     // The dead may be all that is before it.
-    return lane.length === 1 || this.#dead !== 0;
+    return lane.length === 1 || this.dead !== 0;
   }
 
   /** Sweeps here and not in `bury`: whoever works on the head must not lose it meanwhile. */
   seek(): boolean {
-    if (this.#dead > FEW && this.#dead > this.length) this.sweep();
-    return this.turnTo(this.#byUrgency);
+    if (this.dead > FEW && this.dead > this.length) this.sweep();
+    return this.turnTo(this.byUrgency);
   }
 
   seekOldest(newcomer: Item, owner: Owner): boolean {
-    const isFound = this.turnTo(this.#byPriority);
-    return isFound && this.#head.priority <= this.#priorityOf(newcomer, owner);
+    const isFound = this.turnTo(this.byPriority);
+    return isFound && this.head.priority <= this.priorityOf(newcomer, owner);
   }
 
   get item(): Item {
-    return this.#head.item;
+    return this.head.item;
   }
 
   get owner(): Owner {
-    return this.#head.owner;
+    return this.head.owner;
   }
 
   get since(): number {
-    return this.#head.since;
+    return this.head.since;
   }
 
   get reply(): unknown {
-    return this.#head.reply;
+    return this.head.reply;
   }
 
   replace(item: Item): void {
-    this.#head.replace(item);
+    this.head.replace(item);
   }
 
   shift(): void {
-    const head = this.#head;
-    if (this.#isDead(head.item, head.owner)) this.#dead -= 1;
+    const head = this.head;
+    if (this.isDead(head.item, head.owner)) this.dead -= 1;
     head.shift();
-    this.#count -= 1;
+    this.count -= 1;
     this.headChanged(head);
   }
 
   bury(count: number): void {
-    this.#dead += count;
+    this.dead += count;
   }
 
   /** Makes the first living one of a heap's lanes the head; the dead before it are taken out. */
   private turnTo(lanes: Heap<Lane<Item, Owner>>): boolean {
-    while (this.#count > 0) {
+    while (this.count > 0) {
       const head = lanes.top as Lane<Item, Owner>;
-      this.#head = head;
-      if (!this.#isDead(head.item, head.owner)) return true;
+      this.head = head;
+      if (!this.isDead(head.item, head.owner)) return true;
       this.shift();
     }
     return false;
   }
 
   private sweep(): void {
-    for (const lane of this.#lanes.values()) {
-      const dead = lane.sweep(this.#isDead);
-      this.#count -= dead;
-      this.#dead -= dead;
+    for (const lane of this.lanes.values()) {
+      const dead = lane.sweep(this.isDead);
+      this.count -= dead;
+      this.dead -= dead;
       this.headChanged(lane);
     }
   }
 
   private laneOf(priority: number): Lane<Item, Owner> {
-    this.#latest = this.#lanes.get(priority) ?? this.open(priority);
-    return this.#latest;
+    this.latest = this.lanes.get(priority) ?? this.open(priority);
+    return this.latest;
   }
 
   private open(priority: number): Lane<Item, Owner> {
     checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
-    const idle = this.#count === 0 ? this.#byUrgency.top : undefined;
+    const idle = this.count === 0 ? this.byUrgency.top : undefined;
     if (idle !== undefined) this.close(idle);
-    const lane = this.#spare ?? new Lane<Item, Owner>();
-    this.#spare = undefined;
+    const lane = this.spare ?? new Lane<Item, Owner>();
+    this.spare = undefined;
     lane.priority = priority;
     lane.key = Number.POSITIVE_INFINITY;
-    this.#lanes.set(priority, lane);
-    this.#byUrgency.add(lane);
-    this.#byPriority.add(lane);
+    this.lanes.set(priority, lane);
+    this.byUrgency.add(lane);
+    this.byPriority.add(lane);
     return lane;
   }
 
   private headChanged(lane: Lane<Item, Owner>): void {
     if (lane.length > 0) {
-      lane.key = lane.since - lane.priority * this.#agingMs;
-      this.#byUrgency.move(lane);
-    } else if (this.#count > 0) {
+      lane.key = lane.since - lane.priority * this.agingMs;
+      this.byUrgency.move(lane);
+    } else if (this.count > 0) {
       this.close(lane);
     }
   }
 
   private close(lane: Lane<Item, Owner>): void {
-    if (lane === this.#latest) this.#latest = undefined;
-    this.#lanes.delete(lane.priority);
-    this.#byUrgency.delete(lane);
-    this.#byPriority.delete(lane);
-    this.#spare = lane;
+    if (lane === this.latest) this.latest = undefined;
+    this.lanes.delete(lane.priority);
+    this.byUrgency.delete(lane);
+    this.byPriority.delete(lane);
+    this.spare = lane;
   }
 }
