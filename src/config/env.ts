@@ -82,7 +82,10 @@ function parse(kind: Kind, text: string): Value {
   const { type } = kind;
   if (type === 'word' && !kind.words.includes(text === 'true')) return text;
   if (type === 'integer' || type === 'number') {
-    return PLAIN_NUMBER.test(text) ? Number(text) : text;
+    if (text === 'Infinity') return kind.orInfinity === true ? Number.POSITIVE_INFINITY : text;
+    if (!PLAIN_NUMBER.test(text)) return text;
+    // Digits without end are a number that is none.
+    return Number.isFinite(Number(text)) ? Number(text) : Number.NaN;
   }
   return text === 'true' || text === 'false' ? text === 'true' : text;
 }

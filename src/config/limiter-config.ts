@@ -96,12 +96,12 @@ export interface LimiterConfig {
   readonly adaptive?: boolean | Strategy | AdaptiveConfig;
   /**
    * Requests that may wait, at all gates together, an integer >= 0; what was sent before, and waits
-   * to be sent again, counts but is never turned away. Default: no bound.
+   * to be sent again, counts but is never turned away. Default, and Infinity: no bound.
    */
   readonly maxQueue?: number;
   /** Who goes when one more comes than may wait: the newcomer (`error`, default, and `drop-newest`), or the oldest. */
   readonly overflow?: 'error' | 'drop-oldest' | 'drop-newest';
-  /** How long a request may wait for its first attempt, in ms, >= 1. Default: no bound. */
+  /** How long a request may wait for its first attempt, in ms, >= 1. Default, and Infinity: no bound. */
   readonly waitTimeoutMs?: number;
   /**
    * Waiting that makes up for one step of priority, in ms, >= 1: at each gate one of priority p is

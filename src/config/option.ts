@@ -3,8 +3,13 @@ import { checkBoolean, checkChoice, checkInteger, checkNumber, show } from '../m
 
 /** What values an option takes. `true`: that one value. */
 export type Kind =
-  | { readonly type: 'integer'; readonly least: number; readonly most?: number }
-  | { readonly type: 'number'; readonly least: number; readonly most?: number }
+  | {
+      readonly type: 'integer' | 'number';
+      readonly least: number;
+      readonly most?: number;
+      /** Whether Infinity is a value, too: it says that there is no bound. */
+      readonly orInfinity?: true;
+    }
   | { readonly type: 'word'; readonly words: readonly (string | boolean)[] }
   | { readonly type: 'boolean' }
   | { readonly type: 'true' };
@@ -46,6 +51,12 @@ export function upTo(most: number, option: Option): Option {
   return 'least' in kind ? { ...option, kind: { ...kind, most } } : option;
 }
 
+/** The same option for a bound that `Infinity` takes away. */
+export function orInfinity(option: Option): Option {
+  const { kind } = option;
+  return 'least' in kind ? { ...option, kind: { ...kind, orInfinity: true } } : option;
+}
+
 /** One of a few words; another word as the default says what holds without one. */
 export function word(words: readonly (string | boolean)[], fallback: string, what: string): Option {
   return { kind: { type: 'word', words }, default: fallback, unit: '', what };
@@ -66,11 +77,12 @@ export function boundOf(kind: Kind): string {
   if (kind.type === 'boolean') return 'true or false';
   if (kind.type === 'true') return 'true';
   if (kind.type === 'word') return `one of ${kind.words.map(show).join(', ')}`;
-  const { type, least, most } = kind;
+  const { type, least, most, orInfinity } = kind;
   if (most !== undefined) {
     return `${type === 'integer' ? 'an integer' : 'a number'} from ${least} to ${most}`;
   }
-  return `${type === 'integer' ? 'an integer' : 'a finite number'} >= ${least}`;
+  const bound = `${type === 'integer' ? 'an integer' : 'a finite number'} >= ${least}`;
+  return orInfinity === undefined ? bound : `${bound}, or Infinity`;
 }
 
 /** @throws RangeError or TypeError that names the option, its bound and the value */
@@ -78,7 +90,7 @@ export function checkValue(name: string, { kind }: Option, value: unknown): void
   if (kind.type === 'boolean') checkBoolean(name, value);
   else if (kind.type === 'true') checkTrue(name, value);
   else if (kind.type === 'word') checkChoice(name, value, kind.words);
-  else {
+  else if (kind.orInfinity === undefined || value !== Number.POSITIVE_INFINITY) {
     if (kind.type === 'integer') checkInteger(name, value, kind.least);
     else if (kind.most === undefined) checkNumber(name, value, kind.least);
     if (kind.most !== undefined) checkBetween(name, value, kind.least, kind.most);

@@ -22,7 +22,7 @@ import {
   DEFAULT_AGING_MS,
   type LimiterConfig,
 } from './limiter-config.ts';
-import { flag, integer, number, type Option, turnOn, upTo, word } from './option.ts';
+import { flag, integer, number, type Option, orInfinity, turnOn, upTo, word } from './option.ts';
 
 /** Options that belong together, each by its key. */
 export interface Group {
@@ -136,9 +136,11 @@ export const TABLE = {
     trueIs: 'rate',
     required: ['strategy'],
   },
-  maxQueue: integer(0, 'no bound', 'requests', 'that may wait'),
+  maxQueue: orInfinity(integer(0, 'no bound', 'requests', 'that may wait')),
   overflow: word(['error', 'drop-oldest', 'drop-newest'], 'error', 'who goes when one more comes'),
-  waitTimeoutMs: number(1, 'off', 'ms', 'how long a request may wait for its first attempt'),
+  waitTimeoutMs: orInfinity(
+    number(1, 'off', 'ms', 'how long a request may wait for its first attempt'),
+  ),
   agingMs: number(1, DEFAULT_AGING_MS, 'ms', 'waiting that makes up for one step of priority'),
   maxAttempts: integer(1, 'no bound', 'attempts', 'a request at the most'),
   deadlineMs: number(0, 'off', 'ms', 'since arrival; no retry starts later'),

@@ -25,12 +25,13 @@ export interface Queues {
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function queuesOf(options: QueueOptions, clock: Clock): Queues {
-  const { maxQueue, overflow, waitTimeoutMs, agingMs = DEFAULT_AGING_MS } = options;
-  if (waitTimeoutMs !== undefined) checkNumber('waitTimeoutMs', waitTimeoutMs, 1);
+  const { maxQueue, overflow, agingMs = DEFAULT_AGING_MS } = options;
+  const { waitTimeoutMs = Number.POSITIVE_INFINITY } = options;
+  if (waitTimeoutMs !== Number.POSITIVE_INFINITY) checkNumber('waitTimeoutMs', waitTimeoutMs, 1);
   checkNumber('agingMs', agingMs, 1);
   return {
     room: new Room(queueBound(maxQueue, overflow)),
-    timeouts: new Timeouts(waitTimeoutMs ?? Number.POSITIVE_INFINITY, clock),
+    timeouts: new Timeouts(waitTimeoutMs, clock),
     agingMs,
   };
 }

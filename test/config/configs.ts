@@ -80,6 +80,12 @@ export function valuesOf(kind: Kind): fc.Arbitrary<number | boolean | string> {
     .map((thousandths) => thousandths / 1000);
 }
 
+/** The same, and what is no number that a file could hold. */
+export function allValuesOf(kind: Kind): fc.Arbitrary<number | boolean | string> {
+  const isOpen = 'orInfinity' in kind;
+  return isOpen ? fc.oneof(valuesOf(kind), fc.constant(Number.POSITIVE_INFINITY)) : valuesOf(kind);
+}
+
 /** Values that an option must not take. */
 export function wrongValuesOf(kind: Kind): readonly unknown[] {
   const nonsense = [null, [], [1], {}, { a: 1 }, () => 1, 1n, '', '1', ' ', Symbol('s')];
@@ -90,11 +96,11 @@ export function wrongValuesOf(kind: Kind): readonly unknown[] {
   }
   if (kind.type === 'true') return [...nonsense, 0, 1, false, 'true'];
   if (kind.type === 'boolean') return [...nonsense, 0, 1, 'true'];
-  const { least, most } = kind;
+  const { least, most, orInfinity = false } = kind;
   const outside = most === undefined ? [] : [most + 1, most + 1e-9];
   const fractions = kind.type === 'integer' ? [least + 0.5, 2 ** 53] : [];
   const { NaN: none, POSITIVE_INFINITY: most_, NEGATIVE_INFINITY: least_ } = Number;
-  const numbers = [least - 1, least - 1e-9, -1, none, most_, least_];
+  const numbers = [least - 1, least - 1e-9, -1, none, least_, ...(orInfinity ? [] : [most_])];
   return [...nonsense, true, false, ...numbers, ...outside, ...fractions];
 }
 
@@ -104,12 +110,13 @@ export function wrongTextsOf(kind: Kind): readonly string[] {
   if (kind.type === 'word') return [...nonsense, '1', ...kind.words.map((word) => ` ${word}`)];
   if (kind.type === 'true') return [...nonsense, '1', 'false', 'true '];
   if (kind.type === 'boolean') return [...nonsense, '1', '0', 'true '];
-  const { least, most } = kind;
+  const { least, most, orInfinity = false } = kind;
   const outside = [`${least - 1}`, most === undefined ? '-0.5' : `${most + 1}`];
   const fractions = kind.type === 'integer' ? [`${least}.5`, '9007199254740993'] : [];
   const notation = ['1e3', '1_000', '1,000', '0x10', '0b1', '1n', '+1', ' 1', '1 ', '1\n', '01'];
-  const more = ['1.', '.5', '--1', '-0', 'Infinity', '-Infinity', '9'.repeat(400), 'true', '١'];
-  return [...nonsense, ...outside, ...fractions, ...notation, ...more];
+  const more = ['1.', '.5', '--1', '-0', '-Infinity', '9'.repeat(400), 'true', '١', 'infinity'];
+  const infinite = orInfinity ? [] : ['Infinity'];
+  return [...nonsense, ...outside, ...fractions, ...notation, ...more, ...infinite];
 }
 
 /** Configurations with any of the options, none of which excludes another. */

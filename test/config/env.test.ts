@@ -5,12 +5,12 @@ import { limiterOptionsFromEnv } from '../../src/config/env.ts';
 import { VARIABLES, variableOf } from '../../src/config/names.ts';
 import { boundOf } from '../../src/config/option.ts';
 import {
+  allValuesOf,
   configs,
   errorOf,
   leavesOf,
   NAMED_ROWS,
   treeOf,
-  valuesOf,
   wrongTextsOf,
 } from './configs.ts';
 
@@ -22,7 +22,7 @@ describe.each(NAMED_ROWS)('the variable of $path', ({ path, option: { kind } }) 
 
   it('says every value that the option takes', () => {
     fc.assert(
-      fc.property(valuesOf(kind), (value) => {
+      fc.property(allValuesOf(kind), (value) => {
         expect(read({ [variable]: String(value) })).toEqual(treeOf(path, value));
       }),
     );

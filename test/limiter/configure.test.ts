@@ -151,6 +151,34 @@ describe('configure, while requests wait and run,', () => {
     expect(next.error).toMatchObject({ code: 'WAIT_TIMEOUT', gate: 'backoff' });
   });
 
+  it('takes away the bounds of the queue and of the wait, for those too that wait', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, maxQueue: 1, waitTimeoutMs: 100 });
+    const { run, end } = script(limiter);
+    run('first');
+    const second = run('second');
+    const tooMany = run('one too many');
+    await clock.advanceAsync(0);
+    expect(tooMany.error).toBeInstanceOf(QueueFullError);
+    limiter.configure({ maxQueue: Number.POSITIVE_INFINITY });
+    const third = run('third');
+    await clock.advanceAsync(99);
+    limiter.configure({ waitTimeoutMs: Number.POSITIVE_INFINITY });
+    expect(clock.pendingTimers).toBe(0);
+    const fourth = run('fourth');
+    await clock.advanceAsync(10_000);
+    expect([second, third, fourth].map(({ state }) => state)).toEqual(['open', 'open', 'open']);
+    for (const name of ['first', 'second', 'third', 'fourth']) {
+      end(name);
+      await clock.advanceAsync(0);
+    }
+    expect([second, third, fourth].map(({ value }) => value)).toEqual([
+      'second',
+      'third',
+      'fourth',
+    ]);
+    expectIdle(limiter);
+  });
+
   it('changes a bound of the queue, and leaves who goes as it was', async () => {
     const { clock, limiter } = rig({ concurrency: 1, maxQueue: 5, overflow: 'drop-oldest' });
     await limiter.acquire();
