@@ -1,8 +1,9 @@
 import { type Core, REFUSED } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
 import type { GateKind } from '../model/outcome.ts';
+import type { Receiver } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
-import { isTicket, type Receiver, type Ticket } from '../model/ticket.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { Room } from './room.ts';
 import type { Door, GateRules } from './rules.ts';
 import type { Timeouts } from './timeouts.ts';

@@ -1,4 +1,5 @@
-import type { Receiver, Ticket } from '../model/ticket.ts';
+import type { Receiver } from '../model/parties.ts';
+import type { Ticket } from '../model/ticket.ts';
 
 /** Tells a receiver. Its error must neither stop a queue nor reach whoever gave something back. */
 export function handOver(receiver: Receiver, ticket: Ticket): void {

@@ -1,5 +1,6 @@
 import { QueueFullError } from '../model/errors.ts';
-import { type Receiver, Ticket } from '../model/ticket.ts';
+import type { Receiver } from '../model/parties.ts';
+import { Ticket } from '../model/ticket.ts';
 import { handOver } from './handover.ts';
 import { admit, type QueueBound } from './queue/bound.ts';
 import type { Queue } from './queue/queue.ts';

@@ -1,5 +1,5 @@
 import type { GateKind } from '../model/outcome.ts';
-import type { Receiver } from '../model/ticket.ts';
+import type { Receiver } from '../model/parties.ts';
 import type { Queue } from './queue/queue.ts';
 import type { Room } from './room.ts';
 import type { Timeouts } from './timeouts.ts';

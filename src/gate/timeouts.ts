@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '../model/clock.ts';
 import { WaitTimeoutError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { Patience, Receiver, Ticket } from '../model/ticket.ts';
+import type { Patience, Receiver } from '../model/parties.ts';
+import type { Ticket } from '../model/ticket.ts';
 import { Fifo } from './fifo.ts';
 
 /** A gate that can let go of one of those that wait. */

@@ -1,8 +1,9 @@
 import { type Core, REFUSED } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
 import type { GateKind } from '../model/outcome.ts';
+import type { Lender, Receiver } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
-import { isTicket, type Lender, type Receiver, type Ticket } from '../model/ticket.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
 import { Fifo } from './fifo.ts';
 import { handOver, reportLater } from './handover.ts';
 import type { Queue } from './queue/queue.ts';

@@ -1,5 +1,6 @@
 import type { Gate } from '../gate/gate.ts';
-import type { Amounts, Receiver, Ticket } from '../model/ticket.ts';
+import type { Receiver } from '../model/parties.ts';
+import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Call, type CallRoute } from './call.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 import type { Route } from './walk.ts';

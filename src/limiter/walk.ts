@@ -1,5 +1,6 @@
 import type { Gate } from '../gate/gate.ts';
-import type { Receiver, Ticket } from '../model/ticket.ts';
+import type { Receiver } from '../model/parties.ts';
+import type { Ticket } from '../model/ticket.ts';
 import type { Intake } from '../operators/intake.ts';
 import { type Abortable, Listening } from './listening.ts';
 import type { Said } from './said.ts';

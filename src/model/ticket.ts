@@ -1,45 +1,12 @@
-import type { Clock, Timer } from './clock.ts';
+import type { Timer } from './clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
 import type { Verdict } from './feedback.ts';
-import type { GateKind, GateWait, RequestStats, SettleOutcome } from './outcome.ts';
+import type { GateKind, RequestStats, SettleOutcome } from './outcome.ts';
+import type { Lender, Origin, Patience } from './parties.ts';
+import { longer, type Wait, waitAt, waitsOf } from './wait.ts';
 
 /** Amounts by the names of rate limits. */
 export type Amounts = Readonly<Record<string, number>>;
-
-/** Whoever lends something to tickets (a slot, bytes) and wants it back. */
-export interface Lender {
-  /** Takes back exactly what was charged to the ticket. Must not throw. */
-  giveBack(charge: unknown, ticket: Ticket): void;
-}
-
-/** Whoever minds how long a request waits for its first attempt. */
-export interface Patience {
-  /** The request waits no longer: it is sent, or has ended. */
-  end(): void;
-}
-
-/** Whoever waits for requests to be admitted. */
-export interface Receiver {
-  /** Whether it has gone, with all that it had in queues. */
-  readonly gone: boolean;
-  /**
-   * Makes the ticket of something that has waited without one.
-   * @param reply what came with the item, if anything did
-   * @returns undefined if that cannot be done; then the receiver has gone
-   */
-  ticketOf?(item: unknown, arrivedAt: number, reply?: unknown): Ticket | undefined;
-  admitted(ticket: Ticket): void;
-  /** Of what waits without a ticket: a higher one goes first. Default 0. */
-  readonly priority?: number;
-}
-
-/** What the tickets of one subscription or limiter share. */
-export interface Origin {
-  readonly clock: Clock;
-  tokensOf(value: unknown, bytes: number): number;
-  /** A ticket has ended, and all that it held was given back. Must not throw. */
-  settled(ticket: Ticket, outcome: SettleOutcome): void;
-}
 
 /** Of anything that users send: the look along the prototypes is for objects alone, as it is slow. */
 export function isTicket(item: unknown): item is Ticket {
@@ -55,20 +22,6 @@ class Lease {
     this.lender = lender;
     this.charge = charge;
     this.below = below;
-  }
-}
-
-/** What waiting at one gate has cost so far. */
-class Wait {
-  readonly gate: GateKind;
-  waitMs: number;
-  rounds: number;
-  readonly before: Wait | undefined;
-  constructor(gate: GateKind, waitMs: number, rounds: number, before: Wait | undefined) {
-    this.gate = gate;
-    this.waitMs = waitMs;
-    this.rounds = rounds;
-    this.before = before;
   }
 }
 
@@ -178,12 +131,8 @@ export class Ticket<out T = unknown> {
 
   /** What has happened to the request so far. */
   stats(): RequestStats {
-    const waits: Partial<Record<GateKind, GateWait>> = {};
-    for (let wait = this.waits; wait !== undefined; wait = wait.before) {
-      waits[wait.gate] = { waitMs: wait.waitMs, rounds: wait.rounds };
-    }
     return {
-      waits,
+      waits: waitsOf(this.waits),
       attempts: this.attempts,
       bytes: this.bytes,
       tokens: this.tokens,
@@ -221,10 +170,7 @@ export class Ticket<out T = unknown> {
 
   /** @internal how long it has waited for something, in ms */
   waitedFor(gate: GateKind): number {
-    for (let wait = this.waits; wait !== undefined; wait = wait.before) {
-      if (wait.gate === gate) return wait.waitMs;
-    }
-    return 0;
+    return waitAt(this.waits, gate)?.waitMs ?? 0;
   }
 
   /** @internal whether the ticket lives and nobody holds it */
@@ -293,13 +239,7 @@ export class Ticket<out T = unknown> {
 
   /** @internal */
   waited(gate: GateKind, waitMs: number, rounds: number): void {
-    for (let wait = this.waits; wait !== undefined; wait = wait.before) {
-      if (wait.gate !== gate) continue;
-      wait.waitMs += waitMs;
-      wait.rounds += rounds;
-      return;
-    }
-    this.waits = new Wait(gate, waitMs, rounds, this.waits);
+    this.waits = longer(this.waits, gate, waitMs, rounds);
   }
 
   /** The last lent first. */

@@ -4,9 +4,10 @@ import type { Clock } from '../model/clock.ts';
 import { EstimatorError } from '../model/errors.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
+import type { Origin } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
 import { Sized } from '../model/sized.ts';
-import { type Amounts, type Origin, Ticket } from '../model/ticket.ts';
+import { type Amounts, Ticket } from '../model/ticket.ts';
 import { checkEstimator, type Estimator, sizeOf } from './size.ts';
 
 /** What a gate takes: a ticket, or what is to become one. */

@@ -2,9 +2,10 @@ import { Subscriber } from 'rxjs';
 import type { Gate } from '../gate/gate.ts';
 import { checkNumber } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
+import type { Receiver } from '../model/parties.ts';
 import { Roster } from '../model/roster.ts';
 import type { Sized } from '../model/sized.ts';
-import { type Receiver, Ticket } from '../model/ticket.ts';
+import { Ticket } from '../model/ticket.ts';
 import { passesAgain } from './attempt-gates.ts';
 import { type Arrival, type Intake, isTicket } from './intake.ts';
 

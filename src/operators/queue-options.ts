@@ -6,7 +6,8 @@ import type { GateRules } from '../gate/rules.ts';
 import { Timeouts } from '../gate/timeouts.ts';
 import { checkNumber } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
-import { type Receiver, Ticket } from '../model/ticket.ts';
+import type { Receiver } from '../model/parties.ts';
+import { Ticket } from '../model/ticket.ts';
 
 /** How requests wait. */
 export type QueueOptions = Pick<

@@ -1,7 +1,8 @@
 import type { Gate } from '../gate/gate.ts';
 import type { Clock, Timer } from '../model/clock.ts';
+import type { Receiver } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
-import type { Receiver, Ticket } from '../model/ticket.ts';
+import type { Ticket } from '../model/ticket.ts';
 
 /** Who is told how a wait ended: exactly one of the two, unless it is cancelled. */
 export interface Waiting {

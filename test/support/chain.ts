@@ -3,7 +3,8 @@ import { Backoff, type Reopen } from '../../src/core/backoff.ts';
 import { ByteBudget } from '../../src/core/byte-budget.ts';
 import { Slots } from '../../src/core/slots.ts';
 import { Gate } from '../../src/gate/gate.ts';
-import type { Receiver, Ticket } from '../../src/model/ticket.ts';
+import type { Receiver } from '../../src/model/parties.ts';
+import type { Ticket } from '../../src/model/ticket.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ticketMaker } from './waiter.ts';
 

@@ -1,6 +1,7 @@
 import type { Demand } from '../../src/core/core.ts';
+import type { Origin, Receiver } from '../../src/model/parties.ts';
 import type { Probe } from '../../src/model/probe.ts';
-import { type Origin, type Receiver, Ticket } from '../../src/model/ticket.ts';
+import { Ticket } from '../../src/model/ticket.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 /** What tickets need around them: a clock that stands still, and four bytes a token. */
