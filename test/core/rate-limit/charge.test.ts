@@ -39,6 +39,35 @@ describe.each(algorithms)('a %s', (algorithm) => {
     expect(limits.wait(free, 100 + waitMs)).toBe(0);
   });
 
+  it('gives back to each of many limits what it was charged, and nothing that others were', () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const rule: RateLimit = { limit: 100, windowMs: 1000, algorithm, charge: 'settle' };
+    const [limits, twin] = [1, 2].map(() => {
+      const made = new RateLimits(Object.fromEntries(names.map((name) => [name, rule])));
+      // Each has been charged once more often than the one before.
+      names.forEach((_, index) => {
+        const cost = Object.fromEntries(names.slice(index).map((name) => [name, 1]));
+        made.take(made.costsOf(cost), index);
+      });
+      return made;
+    }) as [RateLimits, RateLimits];
+    const all = Object.fromEntries(names.map((name, index) => [name, 10 + index]));
+    const refunded = limits.take(limits.costsOf(all), 10);
+    const settled = limits.take(limits.costsOf(all), 11);
+    const between = limits.usage(12);
+    expect(limits.refund(refunded, 12)).toBe(true);
+    names.forEach((name, index) => {
+      const given = (between[name]?.used ?? 0) - (limits.usage(12)[name]?.used ?? 0);
+      expect([name, given]).toEqual([name, 10 + index]);
+    });
+    expect(limits.settle(settled, Object.fromEntries(names.map((name) => [name, 0])), 12)).toBe(
+      true,
+    );
+    for (const name of names) {
+      expect(limits.usage(12)[name]?.used).toBeCloseTo(twin.usage(12)[name]?.used ?? Number.NaN);
+    }
+  });
+
   it('lets a request of any estimate pass when it charges the actual, unless in debt', () => {
     const limits = only({ algorithm, charge: 'actual' });
     const huge = limits.costsOf({ only: 1e6 });

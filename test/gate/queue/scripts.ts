@@ -21,8 +21,9 @@ export function play(queue: Waiters, model: Model, steps: readonly Step[]): void
     if (step.do === 'push') {
       now += step.afterMs;
       const item = waiter(step.sort, now);
-      queue.push(item, item, now, replyTo(item));
+      const mayBeNext = queue.push(item, item, now, replyTo(item));
       model.push(item);
+      if (!mayBeNext) expect(model.next()).not.toBe(item);
     } else if (step.do === 'kill') {
       const living = model.living();
       const from = step.which % (living.length + 1);
