@@ -6,8 +6,6 @@ import { Interval, type IntervalOptions } from './interval.ts';
 /** Part of the interval that chance may add (seed: 004). */
 export const DEFAULT_JITTER = 0.5;
 
-const NOT_DRAWN = -1;
-
 /** @see Pace */
 export interface PaceOptions extends IntervalOptions {
   /**
@@ -31,15 +29,14 @@ export interface PaceSnapshot {
  * At least an interval between two dispatches, and some jitter.
  *
  * A grant reserves the pause that follows it, so that those who wait leave one by one. Its jitter
- * is drawn once: asking again gives the same answer. A change of the interval counts for
- * the pause that is running, too.
+ * is drawn with the grant, if there is an interval then: asking again gives the same answer. A
+ * change of the interval counts for the pause that is running, too.
  */
 export class Pace implements Core<number> {
   readonly interval: Interval;
   private readonly random: Random;
   private jitter: number;
   private grantedAt = Number.NEGATIVE_INFINITY;
-  /** The chance of the present pause, once somebody asks how long that is. */
   private draw = 0;
 
   /**
@@ -58,7 +55,8 @@ export class Pace implements Core<number> {
 
   take(_demand: Demand, now: number): number {
     this.grantedAt = now;
-    this.draw = NOT_DRAWN;
+    // Chance adds a part of the interval.
+    this.draw = this.interval.ms === 0 ? 0 : this.random();
     return 0;
   }
 
@@ -102,8 +100,6 @@ export class Pace implements Core<number> {
 
   /** No getter: V8 goes through its runtime for a private one. */
   private nextAt(): number {
-    if (this.interval.ms === 0) return this.grantedAt;
-    if (this.draw === NOT_DRAWN) this.draw = this.random();
     return this.grantedAt + this.interval.ms * (1 + this.jitter * this.draw);
   }
 }

@@ -92,18 +92,17 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly maxRetryAfterMs: number;
   /** The mode now, then each change. Its timer runs only while somebody listens. */
   readonly mode$: Observable<Mode>;
-  /** @internal where requests wait for the backoff to end: one queue for all who share it */
-  readonly gate: Gate<Backoff>;
-  private readonly backoffMs: number;
-  private readonly largeBackoffMs: number;
+  readonly #gate: Gate<Backoff>;
+  readonly #backoffMs: number;
+  readonly #largeBackoffMs: number;
   /** Who is told of backoffs, and for how many. */
-  private readonly probes = new Map<Probe, number>();
-  private readonly rejections = new Subject<void>();
+  readonly #probes = new Map<Probe, number>();
+  readonly #rejections = new Subject<void>();
   /** Wake those who wait elsewhere until something has changed here. */
-  private waiting: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
 
   /** Of attempts that were sent here, shorter waits do not close it. */
-  private readonly leastMs: number;
+  readonly #leastMs: number;
 
   /**
    * @param leastMs internal: the least wait that closes the gate, where shorter ones, and rejections
@@ -114,16 +113,24 @@ export class FeedbackSubject extends Subject<Feedback> {
     super();
     checkBackoffOptions(options);
     const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
-    this.leastMs = leastMs;
+    this.#leastMs = leastMs;
     this.clock = options.clock ?? systemClock;
     this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
-    this.backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
-    this.largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
+    this.#backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
+    this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
     const probe = contain(options.probe);
     this.watch(probe);
-    this.gate = new Gate('backoff', new Backoff(reopen, throttledForMs), this.clock, probe);
-    this.gate.core.onProbeBack = () => this.drain();
-    this.mode$ = this.watchMode();
+    this.#gate = new Gate('backoff', new Backoff(reopen, throttledForMs), this.clock, probe);
+    this.gate.core.onProbeBack = () => this.#drain();
+    this.mode$ = this.#watchMode();
+  }
+
+  /**
+   * @internal where requests wait for the backoff to end: one queue for all who share it. A getter,
+   * so that whoever prints this object does not print those who wait.
+   */
+  get gate(): Gate<Backoff> {
+    return this.#gate;
   }
 
   /** `throttled` until `backoffUntil` + `throttledForMs`. */
@@ -146,12 +153,12 @@ export class FeedbackSubject extends Subject<Feedback> {
   watch(probe: Probe | undefined): () => void {
     if (probe === undefined) return () => {};
     const parts = partsOf(probe);
-    for (const part of parts) this.probes.set(part, (this.probes.get(part) ?? 0) + 1);
+    for (const part of parts) this.#probes.set(part, (this.#probes.get(part) ?? 0) + 1);
     return () => {
       for (const part of parts) {
-        const left = (this.probes.get(part) ?? 0) - 1;
-        if (left > 0) this.probes.set(part, left);
-        else this.probes.delete(part);
+        const left = (this.#probes.get(part) ?? 0) - 1;
+        if (left > 0) this.#probes.set(part, left);
+        else this.#probes.delete(part);
       }
     };
   }
@@ -162,7 +169,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    */
   partOf(wake: () => void): Core<number> {
     return new BackoffPart(this.gate.core, () => {
-      if (!this.waiting.includes(wake)) this.waiting.push(wake);
+      if (!this.#waiting.includes(wake)) this.#waiting.push(wake);
     });
   }
 
@@ -187,47 +194,47 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @throws TypeError for a kind that there is none; a wait that makes no sense is ignored
    */
   override next(feedback: Feedback): void {
-    this.take(feedback, 0);
+    this.#take(feedback, 0);
   }
 
   /** @internal the same of an attempt that was sent here: whoever sends minds shorter waits */
   answered(feedback: Feedback): void {
-    this.take(feedback, this.leastMs);
+    this.#take(feedback, this.#leastMs);
   }
 
-  private take(feedback: Feedback, leastMs: number): void {
+  #take(feedback: Feedback, leastMs: number): void {
     checkFeedback(feedback);
     const { core } = this.gate;
     const epoch = feedback.epoch ?? core.epoch;
     const retryAfterMs = positive(feedback.retryAfterMs);
     if (feedback.kind === 'ok') core.accept(epoch, this.clock.now());
     else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
-      this.close(feedback, retryAfterMs, epoch);
+      this.#close(feedback, retryAfterMs, epoch);
     }
     if (!this.closed) super.next(feedback);
-    this.drain();
+    this.#drain();
   }
 
   /** @internal the same as `next({kind: 'ok', …})`, for the many times when nobody listens */
   accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
     if (this.observed) this.next({ kind: 'ok', epoch, bytes, ...(limits && { limits }) });
     else if (this.gate.core.isUntested && this.gate.core.accept(epoch, this.clock.now())) {
-      this.drain();
+      this.#drain();
     }
   }
 
   /** Lets pass whoever may, here and elsewhere. */
-  private drain(): void {
+  #drain(): void {
     this.gate.drain();
-    if (this.waiting.length === 0) return;
-    const waiting = this.waiting;
-    this.waiting = [];
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
     for (const wake of waiting) wake();
   }
 
-  private close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {
+  #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {
     const computedMs =
-      (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.backoffMs : this.largeBackoffMs;
+      (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
     const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
     const waitMs = Math.min(askedMs, this.maxRetryAfterMs);
     const { core } = this.gate;
@@ -237,11 +244,11 @@ export class FeedbackSubject extends Subject<Feedback> {
     core.reject(waitMs, epoch, now);
     const change = { addedMs: core.until - openAt, isNewMode };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
-    for (const probe of this.probes.keys()) probe.backoff?.(waitMs, source, change);
-    this.rejections.next();
+    for (const probe of this.#probes.keys()) probe.backoff?.(waitMs, source, change);
+    this.#rejections.next();
   }
 
-  private watchMode(): Observable<Mode> {
+  #watchMode(): Observable<Mode> {
     return new Observable((subscriber) => {
       let last: Mode | undefined;
       let timer: Timer | undefined;
@@ -256,7 +263,7 @@ export class FeedbackSubject extends Subject<Feedback> {
         last = mode;
         subscriber.next(mode);
       };
-      subscriber.add(this.rejections.subscribe(look));
+      subscriber.add(this.#rejections.subscribe(look));
       subscriber.add(() => timer?.cancel());
       look();
     });

@@ -147,7 +147,7 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
       }
     }
     const mayBeNext = this.queue.push(item, receiver, now, reply);
-    const urgent = mayBeNext ? this.tryUrgent(item, now) : undefined;
+    const urgent = mayBeNext ? this.tryUrgent(item, receiver, now) : undefined;
     if (urgent !== undefined) return urgent;
     if (ticket !== undefined) {
       this.timeouts?.wait(ticket, this, receiver);
@@ -177,10 +177,10 @@ export class Gate<C extends Core = Core> extends WaitingLine<C> {
   }
 
   /** A newcomer that has become the head of those that wait need not wait for them. */
-  private tryUrgent(item: unknown, now: number): Ticket | undefined {
-    if (this.draining || this.asking || !this.queue.seek() || this.queue.item !== item) {
-      return undefined;
-    }
+  private tryUrgent(item: unknown, receiver: Receiver, now: number): Ticket | undefined {
+    if (this.draining || this.asking || !this.queue.seek()) return undefined;
+    // Others may wait with the same item: those of the same receiver are all the same to it.
+    if (this.queue.item !== item || this.queue.owner !== receiver) return undefined;
     this.draining = true;
     this.busy = true;
     try {

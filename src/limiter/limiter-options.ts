@@ -50,11 +50,12 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 }
 
 /**
- * Whether it has as many keys as it has options that we know: then there are no others. This is
- * asked for each request, and to compare names takes longer.
+ * Whether it is a plain object with as many keys as it has options that we know: then there are no
+ * others. This is asked for each request, and to compare names takes longer.
  */
 function isPlain(options: AcquireOptions): boolean {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
+  if (typeof options !== 'object' || options === null) return false;
+  if (Object.getPrototypeOf(options) !== Object.prototype) return false;
   const { signal, costs, priority, bytes, tokens } = options;
   let unknown = 0;
   for (const _key in options) unknown += 1;

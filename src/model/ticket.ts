@@ -74,16 +74,16 @@ export class Ticket<out T = unknown> {
   after: Ticket | undefined = undefined;
   /** @internal runs while nobody holds the ticket */
   transit: Timer | undefined = undefined;
-  private readonly origin: Origin;
-  private _tokens: number;
-  private _holder: object | undefined = undefined;
+  readonly #origin: Origin;
+  #tokens: number;
+  #holder: object | undefined = undefined;
   /** The first two things lent: few tickets have more, and a lease is larger than what it holds. */
-  private first: Lender | undefined = undefined;
-  private firstCharge: unknown = 0;
-  private second: Lender | undefined = undefined;
-  private secondCharge: unknown = 0;
-  private top: Lease | undefined = undefined;
-  private waits: Wait | undefined = undefined;
+  #first: Lender | undefined = undefined;
+  #firstCharge: unknown = 0;
+  #second: Lender | undefined = undefined;
+  #secondCharge: unknown = 0;
+  #top: Lease | undefined = undefined;
+  #waits: Wait | undefined = undefined;
 
   /** @internal */
   constructor(
@@ -94,18 +94,18 @@ export class Ticket<out T = unknown> {
     index: number,
     arrivedAt: number,
   ) {
-    this.origin = origin;
+    this.#origin = origin;
     this.value = value;
     this.bytes = bytes;
-    this._tokens = tokens ?? -1;
+    this.#tokens = tokens ?? -1;
     this.index = index;
     this.arrivedAt = arrivedAt;
   }
 
   /** Tokens of the request, estimated when first asked for. */
   get tokens(): number {
-    if (this._tokens < 0) this._tokens = this.origin.tokensOf(this.value, this.bytes);
-    return this._tokens;
+    if (this.#tokens < 0) this.#tokens = this.#origin.tokensOf(this.value, this.bytes);
+    return this.#tokens;
   }
 
   /**
@@ -125,14 +125,14 @@ export class Ticket<out T = unknown> {
     this.cancelTransit();
     this.endPatience();
     this.giveAllBack();
-    this.origin.settled(this, outcome);
+    this.#origin.settled(this, outcome);
     return true;
   }
 
   /** What has happened to the request so far. */
   stats(): RequestStats {
     return {
-      waits: waitsOf(this.waits),
+      waits: waitsOf(this.#waits),
       attempts: this.attempts,
       bytes: this.bytes,
       tokens: this.tokens,
@@ -143,69 +143,69 @@ export class Ticket<out T = unknown> {
   /** @internal a gate or dispatch takes the ticket over. Throws when it may not. */
   take(holder: object): void {
     if (this.outcome !== undefined) throw new TicketExpiredError(this.outcome);
-    if (this._holder !== undefined) throw new TicketInUseError();
-    this._holder = holder;
+    if (this.#holder !== undefined) throw new TicketInUseError();
+    this.#holder = holder;
     this.cancelTransit();
   }
 
   /** @internal whoever has it */
   get holder(): object | undefined {
-    return this._holder;
+    return this.#holder;
   }
 
   /** @internal the holder lets go: from now on somebody must take the ticket over */
   release(): void {
-    this._holder = undefined;
+    this.#holder = undefined;
   }
 
   /** @internal ms since it came, by the clock of its gates */
   get ageMs(): number {
-    return this.origin.clock.now() - this.arrivedAt;
+    return this.#origin.clock.now() - this.arrivedAt;
   }
 
   /** @internal whether it has waited anywhere */
   get hasWaited(): boolean {
-    return this.waits !== undefined;
+    return this.#waits !== undefined;
   }
 
   /** @internal how long it has waited for something, in ms */
   waitedFor(gate: GateKind): number {
-    return waitAt(this.waits, gate)?.waitMs ?? 0;
+    return waitAt(this.#waits, gate)?.waitMs ?? 0;
   }
 
   /** @internal whether the ticket lives and nobody holds it */
   get isAdrift(): boolean {
-    return this._holder === undefined && this.outcome === undefined;
+    return this.#holder === undefined && this.outcome === undefined;
   }
 
   /** @internal one that was settled while the lender charged it keeps nothing */
   lend(lender: Lender, charge: unknown): void {
     if (this.outcome !== undefined) lender.giveBack(charge, this);
-    else if (this.second !== undefined || this.top !== undefined) {
-      this.top = new Lease(lender, charge, this.top);
-    } else if (this.first !== undefined) {
-      this.second = lender;
-      this.secondCharge = charge;
+    else if (this.#second !== undefined || this.#top !== undefined) {
+      this.#top = new Lease(lender, charge, this.#top);
+    } else if (this.#first !== undefined) {
+      this.#second = lender;
+      this.#secondCharge = charge;
     } else {
-      this.first = lender;
-      this.firstCharge = charge;
+      this.#first = lender;
+      this.#firstCharge = charge;
     }
   }
 
   /** @internal gives back what one lender lent, where it lies in the stack */
   returnTo(lender: Lender): void {
     let above: Lease | undefined;
-    for (let lease = this.top; lease !== undefined; lease = lease.below) {
+    for (let lease = this.#top; lease !== undefined; lease = lease.below) {
       if (lease.lender === lender) {
-        if (above === undefined) this.top = lease.below;
+        if (above === undefined) this.#top = lease.below;
         else above.below = lease.below;
         lender.giveBack(lease.charge, this);
         return;
       }
       above = lease;
     }
-    if (this.second === lender) this.giveSecondBack();
-    else if (this.first === lender) this.giveFirstBack();
+    if (this.#second === lender) this.giveSecondBack();
+    else if (this.#first === lender) this.giveFirstBack();
   }
 
   /** @internal it will never be sent; what it holds is given back when it is settled */
@@ -239,28 +239,28 @@ export class Ticket<out T = unknown> {
 
   /** @internal */
   waited(gate: GateKind, waitMs: number, rounds: number): void {
-    this.waits = longer(this.waits, gate, waitMs, rounds);
+    this.#waits = longer(this.#waits, gate, waitMs, rounds);
   }
 
   /** The last lent first. */
   private giveAllBack(): void {
-    let lease = this.top;
-    this.top = undefined;
+    let lease = this.#top;
+    this.#top = undefined;
     for (; lease !== undefined; lease = lease.below) lease.lender.giveBack(lease.charge, this);
     this.giveSecondBack();
     this.giveFirstBack();
   }
 
   private giveSecondBack(): void {
-    const lender = this.second;
-    this.second = undefined;
-    lender?.giveBack(this.secondCharge, this);
+    const lender = this.#second;
+    this.#second = undefined;
+    lender?.giveBack(this.#secondCharge, this);
   }
 
   private giveFirstBack(): void {
-    const lender = this.first;
-    this.first = undefined;
-    lender?.giveBack(this.firstCharge, this);
+    const lender = this.#first;
+    this.#first = undefined;
+    lender?.giveBack(this.#firstCharge, this);
   }
 
   private endPatience(): void {

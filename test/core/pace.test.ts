@@ -58,6 +58,16 @@ describe('pace', () => {
     expect(draws).toBe(1);
   });
 
+  it('draws none for a pause of nothing, though it may become one while it runs', () => {
+    const interval = new Interval({ intervalMs: 0 });
+    const never = () => expect.unreachable('no chance is needed');
+    const pace = new Pace({}, never, interval);
+    pace.take(DEMAND, 0);
+    expect(pace.wait(DEMAND, 0)).toBe(0);
+    expect(interval.slower()).toBe(200);
+    expect([pace.wait(DEMAND, 50), pace.snapshot(60).nextInMs]).toEqual([150, 140]);
+  });
+
   it('counts from the dispatch that was, not from the one that was due', () => {
     const pace = new Pace({ intervalMs: 100, jitter: 0 }, middle);
     pace.take(DEMAND, 0);

@@ -1,6 +1,11 @@
 import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createLimiter, FeedbackSubject, type LimiterOptions } from '../../src/index.ts';
+import {
+  type AcquireOptions,
+  createLimiter,
+  FeedbackSubject,
+  type LimiterOptions,
+} from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { expectIdle } from './harness.ts';
 
@@ -69,6 +74,17 @@ describe('createLimiter', () => {
   });
 });
 
+const UNSAID = { signal: undefined, costs: undefined } as unknown as AcquireOptions;
+
+/** What it says is not enumerable, but for a mistake. */
+class Said {
+  readonly prioritty = 2;
+
+  get priority(): number {
+    return 1;
+  }
+}
+
 describe('a request', () => {
   const wrong: [unknown, string][] = [
     [{ bytes: -1 }, '`bytes` must be a finite number >= 0, got -1'],
@@ -79,6 +95,10 @@ describe('a request', () => {
     [{ signal: null }, '`signal` must be an AbortSignal, got null'],
     [{ signal: new AbortController() }, '`signal` must be an AbortSignal, got an object'],
     [{ byte: 1 }, '`byte` is no option of AcquireOptions'],
+    [{ bytes: 1, byte: 1 }, '`byte` is no option of AcquireOptions'],
+    [{ bytes: undefined, byte: 1 }, '`byte` is no option of AcquireOptions'],
+    [new Said(), '`prioritty` is no option of AcquireOptions; did you mean `priority`?'],
+    [[], 'must be an object, got an array of 0'],
     [7, 'must be an object, got 7'],
   ];
   it.each(wrong)('with %j is refused, and nothing is held', async (options, message) => {
@@ -87,6 +107,19 @@ describe('a request', () => {
     await expect((async () => limiter.acquire(given))()).rejects.toThrow(message);
     await expect((async () => limiter.run(() => 1, given))()).rejects.toThrow(message);
     expectIdle(limiter);
+  });
+
+  it('may be said of by an object of any class, and by one that leaves things out', async () => {
+    const limiter = createLimiter({ clock });
+    class Tokens {
+      get tokens(): number {
+        return 7;
+      }
+    }
+    expect((await limiter.acquire(new Tokens())).tokens).toBe(7);
+    const left: AcquireOptions = JSON.parse('{"bytes": 8}');
+    expect((await limiter.acquire({ ...left, ...UNSAID })).tokens).toBe(2);
+    expect((await limiter.acquire(Object.assign(Object.create(null), left))).bytes).toBe(8);
   });
 
   it('without a task is refused', async () => {

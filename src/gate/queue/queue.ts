@@ -11,7 +11,8 @@ export interface Queue<Item, Owner> {
   readonly length: number;
   /**
    * @param reply what the owner needs beside the item when its turn comes, if it does
-   * @returns false: its turn comes after that of another who lives. True: `seek` knows
+   * @returns false: its turn comes after that of another, who lives or was not buried yet. True:
+   * `seek` knows
    */
   push(item: Item, owner: Owner, since: number, reply?: unknown): boolean;
   /** Brings the living one whose turn it is to the head. @returns false if there is none */

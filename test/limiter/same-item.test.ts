@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { AcquireOptions, Limiter } from '../../src/index.ts';
+import { expectIdle, fate } from './harness.ts';
+import { rig } from './rig.ts';
+
+/** Waiters that differ in nothing but who waits: leases have no task, and tasks may be shared. */
+const ways: readonly [string, (limiter: Limiter, options: AcquireOptions) => Promise<unknown>][] = [
+  ['leases', async (limiter, options) => (await limiter.acquire(options)).release()],
+  [
+    'calls of one task, each with a signal',
+    (limiter, options) => limiter.run(shared, { ...options, signal: new AbortController().signal }),
+  ],
+  ['calls of one task', (limiter, options) => limiter.run(shared, options)],
+];
+
+const shared = () => 'done';
+
+describe('two that wait with the same item', () => {
+  it.each(ways)('are both sent, once: %s', async (_, ask) => {
+    const { clock, limiter } = rig({
+      concurrency: 64,
+      adaptive: { strategy: 'rate', initialLimit: 8, startPerSecond: 1000 },
+    });
+    const told: { value?: ReturnType<typeof fate> } = {};
+    // It comes while another is asked for, so that it is the head when the next one comes.
+    limiter.events$.subscribe(({ kind }) => {
+      if (kind === 'limitAdapted') told.value ??= fate(ask(limiter, { priority: 1 }));
+    });
+    const ends: (() => void)[] = [];
+    const running = Array.from({ length: 8 }, () =>
+      fate(limiter.run(() => new Promise<void>((resolve) => ends.push(resolve)))),
+    );
+    clock.advance(5_000);
+    const asked = fate(limiter.run(() => undefined));
+    const second = fate(ask(limiter, { priority: 0 }));
+    await clock.advanceAsync(60_000);
+    expect(ends.length).toBe(8);
+    for (const end of ends) end();
+    await clock.advanceAsync(60_000);
+    const states = [...running, asked, told.value, second].map((one) => one?.state);
+    expect(states).toEqual(states.map(() => 'ok'));
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 11 });
+    expectIdle(limiter);
+  });
+});
