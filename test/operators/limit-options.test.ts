@@ -52,7 +52,7 @@ describe('wrong limits of throttle', () => {
     [{ maxQueue: -1 }, /`maxQueue`.*-1/],
     [{ maxQueue: 4, overflow: 'drop' }, /`overflow`.*"drop"/],
     [{ waitTimeoutMs: 0 }, /`waitTimeoutMs`.*got 0/],
-    [{ waitTimeoutMs: Number.POSITIVE_INFINITY }, /`waitTimeoutMs`.*Infinity/],
+    [{ waitTimeoutMs: Number.NEGATIVE_INFINITY }, /`waitTimeoutMs`.*Infinity/],
     [{ agingMs: 0 }, /`agingMs`.*got 0/],
     [{ requestPerMinute: 5 }, /did you mean `requestsPerMinute`/],
   ])('are refused by name: %j', (options, message) => {
