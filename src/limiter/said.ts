@@ -27,11 +27,15 @@ export class Said<R extends Route = Route> implements Receiver {
     this.costs = costs;
   }
 
+  /** Nobody can take its tasks out of a queue. */
   get gone(): boolean {
     return false;
   }
 
-  /** @param resolve of the promise of the task */
+  /**
+   * To the first gate with a task that nobody can abort and that needs no ticket yet.
+   * @param resolve of the promise of the task
+   */
   enter(task: unknown, resolve: unknown): void {
     const passed = (this.route.gates[0] as Gate).enterLater(task, this, resolve);
     if (passed !== undefined) this.admitted(passed);
