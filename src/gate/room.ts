@@ -1,6 +1,6 @@
 import { QueueFullError } from '../model/errors.ts';
 import type { Receiver } from '../model/parties.ts';
-import { Ticket } from '../model/ticket.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
 import { handOver } from './handover.ts';
 import { admit, type QueueBound } from './queue/bound.ts';
 import type { Queue } from './queue/queue.ts';
@@ -47,7 +47,7 @@ export class Room {
       if (isHeadBusy || admit(queue, this.bound, newcomer, receiver, waiting) !== 'head-goes')
         break;
       const { item, owner } = queue;
-      if (!(item instanceof Ticket) || item.attempts > 0) break;
+      if (!isTicket(item) || item.attempts > 0) break;
       queue.shift();
       this.drop(item);
       handOver(owner, item);

@@ -2,11 +2,11 @@ import { Subscriber, UnsubscriptionError } from 'rxjs';
 import { ResponseError } from '../model/errors.ts';
 import type { Outcome, SettleOutcome } from '../model/outcome.ts';
 import { type Enlisted, Roster } from '../model/roster.ts';
-import type { Ticket } from '../model/ticket.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { Deck, Dispatcher } from './dispatcher.ts';
 import { Flight } from './flight.ts';
 import { InOrder, type Slot } from './in-order.ts';
-import { type Arrival, type Intake, isTicket } from './intake.ts';
+import type { Arrival, Intake } from './intake.ts';
 import type { ResultOptions } from './send-options.ts';
 
 /** One of a stream's requests that is being sent. */

@@ -13,10 +13,6 @@ import { checkEstimator, type Estimator, sizeOf } from './size.ts';
 /** What a gate takes: a ticket, or what is to become one. */
 export type Arrival<T> = T | Sized<T> | Ticket<T>;
 
-export function isTicket<T>(arrival: Arrival<T>): arrival is Ticket<T> {
-  return arrival instanceof Ticket;
-}
-
 /** What a stream says of its requests. */
 export interface RequestOptions<T> {
   /** How large a request is. Default: as `byteEstimate` does it. A `Sized` keeps the size it has. */

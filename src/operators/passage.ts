@@ -5,9 +5,9 @@ import type { Clock } from '../model/clock.ts';
 import type { Receiver } from '../model/parties.ts';
 import { Roster } from '../model/roster.ts';
 import type { Sized } from '../model/sized.ts';
-import { Ticket } from '../model/ticket.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
 import { passesAgain } from './attempt-gates.ts';
-import { type Arrival, type Intake, isTicket } from './intake.ts';
+import type { Arrival, Intake } from './intake.ts';
 
 /** How long a ticket may be between two gates before it is reclaimed. */
 const DEFAULT_RECLAIM_AFTER_MS = 30_000;
@@ -111,7 +111,7 @@ export class Passage<T> extends Subscriber<Arrival<T>> implements Receiver {
       return;
     }
     this.waiting += 1;
-    if (!(newcomer instanceof Ticket)) return;
+    if (!isTicket(newcomer)) return;
     if (this.gone) newcomer.settle('cancelled');
     else this.tickets.add(newcomer);
   }

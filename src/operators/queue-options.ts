@@ -7,7 +7,7 @@ import { Timeouts } from '../gate/timeouts.ts';
 import { checkNumber } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Receiver } from '../model/parties.ts';
-import { Ticket } from '../model/ticket.ts';
+import { isTicket } from '../model/ticket.ts';
 
 /** How requests wait. */
 export type QueueOptions = Pick<
@@ -50,5 +50,5 @@ export function rulesOf(
 }
 
 function priorityOf(item: unknown, receiver: Receiver): number {
-  return item instanceof Ticket ? item.priority : (receiver.priority ?? 0);
+  return isTicket(item) ? item.priority : (receiver.priority ?? 0);
 }

@@ -10,9 +10,9 @@ export class Reservation {
   /** @internal What the request was expected to cost. */
   readonly costs: Costs;
   /** Marks of the first two limits: most have no more, and an array is larger than what it holds. */
-  first = NOTHING;
-  second = NOTHING;
-  others: number[] | undefined = undefined;
+  private first = NOTHING;
+  private second = NOTHING;
+  private others: number[] | undefined = undefined;
 
   /** @internal */
   constructor(owner: object, costs: Costs) {
