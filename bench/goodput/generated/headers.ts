@@ -1,0 +1,85 @@
+/** What the answers of a generated provider tell, in the words of its family. */
+import type { Unit } from './limit-set.ts';
+import type { Told } from './limits.ts';
+import type { HeaderStyle } from './space.ts';
+
+/** When runs begin, by the calendar. */
+const START_WALL_MS = Date.UTC(2025, 0, 1);
+const SECOND_MS = 1_000;
+
+export interface Telling {
+  readonly status: 200 | 429 | 503;
+  /** Until a request like this one would be let in; Infinity: that is not known. */
+  readonly waitMs: number;
+  readonly told: readonly (Told & { readonly unit: Unit; readonly windowMs: number })[];
+  readonly now: number;
+}
+
+export function headersOf(
+  style: HeaderStyle,
+  { status, waitMs, told, now }: Telling,
+): Record<string, string> {
+  const isRejected = status !== 200 && Number.isFinite(waitMs);
+  const retry = (ms: number) => (isRejected ? { 'retry-after': `${ms / SECOND_MS}` } : {});
+  // Nobody tells of windows for what is in flight.
+  const rates = told.filter(({ unit }) => unit !== 'concurrency');
+  switch (style) {
+    case 'nothing':
+      return {};
+    case 'retry-exact':
+      return retry(waitMs);
+    case 'retry-seconds':
+      return retry(Math.ceil(waitMs / SECOND_MS) * SECOND_MS);
+    case 'retry-short':
+      return retry(0.3 * waitMs);
+    case 'retry-long':
+      return retry(10 * waitMs);
+    case 'openai':
+      return Object.assign(
+        {},
+        ...rates.map(({ unit, limit, remaining, resetMs }) => ({
+          [`x-ratelimit-limit-${unit}`]: `${Math.floor(limit)}`,
+          [`x-ratelimit-remaining-${unit}`]: `${remaining}`,
+          [`x-ratelimit-reset-${unit}`]: durationOf(resetMs),
+        })),
+      );
+    case 'anthropic':
+      return Object.assign(
+        { date: new Date(START_WALL_MS + now).toUTCString() },
+        retry(Math.ceil(waitMs / SECOND_MS) * SECOND_MS),
+        ...rates.map(({ unit, limit, remaining, resetMs }) => ({
+          [`anthropic-ratelimit-${unit}-limit`]: `${Math.floor(limit)}`,
+          [`anthropic-ratelimit-${unit}-remaining`]: `${remaining}`,
+          [`anthropic-ratelimit-${unit}-reset`]: new Date(
+            START_WALL_MS + now + resetMs,
+          ).toISOString(),
+        })),
+      );
+    case 'ietf': {
+      const named = rates.map((limit, index) => ({ ...limit, name: `"${limit.unit}${index}"` }));
+      if (named.length === 0) return {};
+      return {
+        'ratelimit-policy': named
+          .map(({ name, unit, limit, windowMs }) => {
+            const quota = unit === 'tokens' ? ';qu="tokens"' : '';
+            return `${name};q=${Math.floor(limit)};w=${Math.ceil(windowMs / SECOND_MS)}${quota}`;
+          })
+          .join(', '),
+        ratelimit: named
+          .map(({ name, remaining, resetMs }) => {
+            return `${name};r=${remaining};t=${Math.ceil(resetMs / SECOND_MS)}`;
+          })
+          .join(', '),
+      };
+    }
+  }
+}
+
+/** As OpenAI writes it: to the millisecond below a second. */
+function durationOf(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.ceil(ms)}ms`;
+  const seconds = ms / SECOND_MS;
+  const minutes = Math.floor(seconds / 60);
+  const rest = `${Number((seconds % 60).toFixed(3))}s`;
+  return minutes > 0 ? `${minutes}m${rest}` : rest;
+}

@@ -1,0 +1,88 @@
+/** The best that any client could do: it knows the server's state, and no network lies between. */
+import { seededRandom } from 'headgate/simulator';
+import { LimitSet, tokenSource } from './limit-set.ts';
+import { grainMs } from './limits.ts';
+import type { Scenario } from './space.ts';
+
+/** When each request is let in, in ms, in the order of arrival; those let in after the end are missing. */
+export function omniscientTimes(
+  scenario: Scenario,
+  arrivals: readonly number[],
+  endMs = scenario.horizonMs,
+): number[] {
+  const limits = new LimitSet(scenario);
+  const tokens = tokenSource(scenario.seed);
+  const service = new Service(scenario, limits);
+  const times: number[] = [];
+  let now = 0;
+  for (const arrival of arrivals) {
+    const cost = { tokens: tokens() };
+    now = Math.max(now, arrival);
+    for (;;) {
+      now = afterOutage(scenario, now);
+      service.advance(now);
+      const waitMs = limits.waitMs(now, cost);
+      if (waitMs === 0) break;
+      const answerMs = service.nextMs - now;
+      // A limit that changes may let it in sooner than it thinks now.
+      now += Math.max(1e-6, Math.min(waitMs, answerMs, grainOf(scenario, waitMs)));
+      if (now >= endMs) return times;
+    }
+    if (now >= endMs) return times;
+    limits.admit(now, cost);
+    service.begin(now);
+    times.push(now);
+  }
+  return times;
+}
+
+function grainOf({ change, windowMs, latencyMs, kind }: Scenario, waitMs: number): number {
+  if (!Number.isFinite(waitMs)) return kind === 'cap' ? latencyMs : windowMs;
+  return change === 'none' ? waitMs : Math.max(grainMs(windowMs), 0.05);
+}
+
+function afterOutage({ outageFromMs, outageMs }: Scenario, now: number): number {
+  const isOut = now >= outageFromMs && now < outageFromMs + outageMs;
+  return isOut ? outageFromMs + outageMs : now;
+}
+
+/** Requests that are being answered, which only a cap looks at. */
+class Service {
+  private readonly ends: number[] = [];
+  private readonly scenario: Scenario;
+  private readonly limits: LimitSet;
+  private readonly random: () => number;
+
+  constructor(scenario: Scenario, limits: LimitSet) {
+    this.scenario = scenario;
+    this.limits = limits;
+    this.random = seededRandom(scenario.seed * 17 + 11);
+  }
+
+  get nextMs(): number {
+    return this.ends[0] ?? Number.POSITIVE_INFINITY;
+  }
+
+  begin(now: number): void {
+    if (this.scenario.kind !== 'cap') return;
+    const { latencyMs, latencySigma } = this.scenario;
+    const normal =
+      Math.sqrt(-2 * Math.log(1 - this.random())) * Math.cos(2 * Math.PI * this.random());
+    const end = now + latencyMs * Math.exp(latencySigma * normal - latencySigma ** 2 / 2);
+    let low = 0;
+    let high = this.ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.ends[middle] ?? 0) < end) low = middle + 1;
+      else high = middle;
+    }
+    this.ends.splice(low, 0, end);
+  }
+
+  advance(now: number): void {
+    while (this.nextMs <= now) {
+      this.ends.shift();
+      this.limits.release();
+    }
+  }
+}
