@@ -28,7 +28,7 @@ const limits: Gating = {
 };
 const pace: Gating = { pace: { intervalMs: 0 } };
 const circuit: Gating = { circuitBreaker: true };
-const cooling: Gating = { adaptive: 'cooling' };
+const failures: Gating = { adaptive: 'failures' };
 const queue: Gating = { maxQueue: 10_000_000, waitTimeoutMs: 3_600_000 };
 const priority: Gating = { priority: () => 0 };
 
@@ -38,19 +38,19 @@ const gates = {
   'gate-limits': () => limits,
   'gate-pace': () => pace,
   'gate-circuit': () => circuit,
-  'gate-adaptive-cooling': () => cooling,
+  'gate-adaptive-failures': () => failures,
   // It samples all the same; without a lowest limit it would soon be another concurrency.
-  'gate-adaptive-gradient': (concurrency: number) => ({
-    adaptive: { strategy: 'gradient', minLimit: concurrency, initialLimit: concurrency } as const,
+  'gate-adaptive-latency': (concurrency: number) => ({
+    adaptive: { strategy: 'latency', minLimit: concurrency, initialLimit: concurrency } as const,
   }),
   'gate-queue': () => queue,
   'gate-priority': () => priority,
-  'gate-all': () => ({ ...limits, ...pace, ...circuit, ...cooling }),
+  'gate-all': () => ({ ...limits, ...pace, ...circuit, ...failures }),
   'gate-all-queued': () => ({
     ...limits,
     ...pace,
     ...circuit,
-    ...cooling,
+    ...failures,
     ...queue,
     ...priority,
   }),

@@ -63,7 +63,7 @@ const proofs: Readonly<Record<keyof Gating, Proof | undefined>> = {
   },
   adaptive: async (send, gating) => {
     const { adaptive } = gating;
-    const options = typeof adaptive === 'object' ? adaptive : ({ strategy: 'cooling' } as const);
+    const options = typeof adaptive === 'object' ? adaptive : ({ strategy: 'failures' } as const);
     const lowered = { ...options, initialLimit: FEW };
     const tight = 'minLimit' in lowered ? { ...lowered, minLimit: FEW } : lowered;
     const { peak } = await observe(send, { ...gating, adaptive: tight }, 10 * FEW);

@@ -46,7 +46,7 @@ function finishOf(runs: readonly FinishRun[]): Finish {
 /** Peers are those that are not headgate and know no more than the limits. */
 export function ratiosOf(finishes: Finishes): FinishRatio[] {
   return Object.entries(finishes).flatMap(([family, row]) => {
-    const own = row['headgate-plain']?.finishedMs;
+    const own = row['headgate-headers']?.finishedMs;
     const peers = Object.keys(row)
       .filter(isClientName)
       .filter((name) => !name.startsWith('headgate') && clients[name].knows !== 'everything')

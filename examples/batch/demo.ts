@@ -51,8 +51,8 @@ export function inItsTime(chosen: LimiterOptions): LimiterOptions {
     { ...others, ...(Object.keys(limits).length > 0 && { limits }) },
     {
       maxBytes: MAX_BYTES,
-      ...(strategyOf(chosen) === 'cooling' && {
-        adaptive: { strategy: 'cooling', failureWindowMs: MINUTE_MS, coolingMs: MINUTE_MS },
+      ...(strategyOf(chosen) === 'failures' && {
+        adaptive: { strategy: 'failures', failureWindowMs: MINUTE_MS, coolingMs: MINUTE_MS },
       }),
     },
   );

@@ -14,7 +14,7 @@ const CONCURRENCY = 64;
 /**
  * The limits of the run: what flags say outweighs the file of `--config`, and that the environment.
  * Behind an open circuit requests wait, unless somebody says that they fail: a file of prompts is in
- * no hurry. The rate adapts from the start, unless they say otherwise, or how 429s are answered.
+ * no hurry.
  *
  * @throws UsageError that names the variable, or the file, and the option
  */
@@ -28,18 +28,12 @@ export function readLimits(
     const given = mergeLimiterOptions(limits, fromFile, fromEnv);
     const merged = mergeLimiterOptions(given, {
       concurrency: CONCURRENCY,
-      ...(!hasRules(given) && { adaptive: 'rate' }),
       ...(given.circuitBreaker !== undefined && { circuitBreaker: { onOpen: 'wait' } }),
     });
     // What the sources say together is checked here: before anything is started.
     createLimiter(merged);
     return merged;
   });
-}
-
-/** Whether it is said what follows a 429: then nothing adapts that was not asked for. */
-function hasRules({ backoff, throttledConcurrency, throttledByteFactor }: LimiterOptions): boolean {
-  return [backoff, throttledConcurrency, throttledByteFactor].some((rule) => rule !== undefined);
 }
 
 function readConfig(file: string): LimiterOptions {

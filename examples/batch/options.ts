@@ -35,7 +35,7 @@ const OPTIONS = {
   concurrency: { type: 'string', value: 'N', help: 'requests in flight at the most (64)' },
   rpm: { type: 'string', value: 'N', help: 'requests a minute at the most (no limit)' },
   tpm: { type: 'string', value: 'N', help: 'tokens a minute at the most (no limit)' },
-  adaptive: { type: 'string', value: 'WHAT', help: 'rate, cooling, gradient, or off (rate)' },
+  adaptive: { type: 'string', value: 'WHAT', help: 'rate, latency, failures, or off (rate)' },
   config: { type: 'string', value: 'FILE', help: "JSON: the options of headgate's limiter" },
   seed: { type: 'string', value: 'N', help: 'of everything that happens by chance (1)' },
   out: { type: 'string', value: 'FILE', help: 'write results as JSONL; replaces the file' },
@@ -44,11 +44,11 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', value: '', help: 'print this' },
 } as const;
 
-type Strategy = 'rate' | 'cooling' | 'gradient';
+type Strategy = 'rate' | 'latency' | 'failures';
 const ADAPTIVE: Readonly<Record<string, Strategy | false>> = {
   rate: 'rate',
-  cooling: 'cooling',
-  gradient: 'gradient',
+  latency: 'latency',
+  failures: 'failures',
   off: false,
 };
 
@@ -65,10 +65,11 @@ A limit that no flag sets is taken from --config; one that is not there, from th
 HEADGATE_CONCURRENCY, HEADGATE_REQUESTS_PER_MINUTE, HEADGATE_TOKENS_PER_MINUTE,
 HEADGATE_ADAPTIVE=false, HEADGATE_CIRCUIT_BREAKER=true, HEADGATE_PACE_INTERVAL_MS, and so on: the
 path of the option in upper case. A minute of the simulated provider lasts 3 seconds, for --rpm,
---tpm and --adaptive cooling too; it takes 36 requests in it.
+--tpm and --adaptive failures too; it takes 36 requests in it.
 
 What adapts: the rate, to what the provider's headers and 429s tell (rate), or the requests in
-flight, to failures (cooling) or latency (gradient). With --adaptive off a 429 holds all back.
+flight, to slower answers (latency) or to failures (failures). With --adaptive off a 429 holds all
+back.
 
 The key of the server is read from OPENAI_API_KEY. The report goes to standard output, all else
 to standard error; \`npm start --silent\` keeps npm from writing there too.

@@ -1,8 +1,3 @@
-import { DEFAULT_START_CONCURRENCY } from '../core/adaptive-rate/overload-limit.ts';
-import {
-  DEFAULT_START_PER_SECOND,
-  LEAST_START_PER_SECOND,
-} from '../core/adaptive-rate/rate-control.ts';
 import {
   DEFAULT_CEILING_RESET_FACTOR,
   DEFAULT_COOLING_MS,
@@ -19,83 +14,73 @@ import {
 import type { AdaptiveLayer, Strategy } from './limiter-config.ts';
 import { integer, number, type Option, upTo, word } from './option.ts';
 
-export const STRATEGIES = [
-  'auto',
-  'rate',
-  'cooling',
-  'gradient',
-] as const satisfies readonly Strategy[];
+export const STRATEGIES = ['rate', 'latency', 'failures'] as const satisfies readonly Strategy[];
 
 const COMMON = {
   strategy: word(
     STRATEGIES,
     'required',
-    'what adapts: the rate, or the concurrency to failures or to latency',
+    'what adapts: the rate, or the concurrency to latency or to failures',
   ),
   initialLimit: integer(
     1,
-    `\`concurrency\` (auto, cooling), ${DEFAULT_START_CONCURRENCY} (rate), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (gradient)`,
+    `\`concurrency\` (rate, failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
     'requests',
     'the limit at first, up to `concurrency`',
   ),
 };
 
-const RATE = {
-  startPerSecond: number(
-    LEAST_START_PER_SECOND,
-    DEFAULT_START_PER_SECOND,
-    'requests/s',
-    'rate: what is sent at once at first, and then a second; it doubles each second until something is known',
-  ),
-};
-
-const COOLING = {
-  failureThreshold: integer(
-    1,
-    DEFAULT_FAILURE_THRESHOLD,
-    'requests',
-    'cooling: failures within the window that halve the limit',
-  ),
-  failureWindowMs: number(1, DEFAULT_FAILURE_WINDOW_MS, 'ms', 'cooling: how long a failure counts'),
-  coolingMs: number(1, DEFAULT_COOLING_MS, 'ms', 'cooling: between two steps back up'),
-  ceilingResetFactor: number(
-    0,
-    DEFAULT_CEILING_RESET_FACTOR,
-    '× `coolingMs`',
-    'cooling: time without failure that lifts the ceiling',
-  ),
-};
-
-const GRADIENT = {
-  minLimit: integer(1, 1, 'requests', 'gradient: the lowest limit'),
+const LATENCY = {
+  minLimit: integer(1, 1, 'requests', 'latency: the lowest limit'),
   tolerance: number(
     1,
     DEFAULT_LATENCY_TOLERANCE,
     '× latency',
-    'gradient: growth that is no sign of queueing',
+    'latency: growth that is no sign of queueing',
   ),
   smoothing: upTo(
     1,
-    number(0, DEFAULT_SMOOTHING, 'part', 'gradient: of the way to a new limit gone at once'),
+    number(0, DEFAULT_SMOOTHING, 'part', 'latency: of the way to a new limit gone at once'),
   ),
   backoffRatio: upTo(
     1,
-    number(0, DEFAULT_BACKOFF_RATIO, 'part', 'gradient: of the limit left after a drop'),
+    number(0, DEFAULT_BACKOFF_RATIO, 'part', 'latency: of the limit left after a drop'),
   ),
-  queueSize: number(0, 'root of the limit', 'requests', 'gradient: that may queue in the server'),
-  windowMs: number(0, DEFAULT_SAMPLE_WINDOW_MS, 'ms', 'gradient: samples for one adjustment'),
-  per: word(['request', 'token'], 'request', 'gradient: what latency is divided by'),
+  queueSize: number(0, 'root of the limit', 'requests', 'latency: that may queue in the server'),
+  windowMs: number(0, DEFAULT_SAMPLE_WINDOW_MS, 'ms', 'latency: samples for one adjustment'),
+  per: word(['request', 'token'], 'request', 'latency: what latency is divided by'),
+};
+
+const FAILURES = {
+  failureThreshold: integer(
+    1,
+    DEFAULT_FAILURE_THRESHOLD,
+    'requests',
+    'failures: failures within the window that halve the limit',
+  ),
+  failureWindowMs: number(
+    1,
+    DEFAULT_FAILURE_WINDOW_MS,
+    'ms',
+    'failures: how long a failure counts',
+  ),
+  coolingMs: number(1, DEFAULT_COOLING_MS, 'ms', 'failures: between two steps back up'),
+  ceilingResetFactor: number(
+    0,
+    DEFAULT_CEILING_RESET_FACTOR,
+    '× `coolingMs`',
+    'failures: time without failure that lifts the ceiling',
+  ),
 };
 
 /** The options of all strategies. */
-export const ADAPTIVE = { ...COMMON, ...RATE, ...COOLING, ...GRADIENT } satisfies Record<
+export const ADAPTIVE = { ...COMMON, ...LATENCY, ...FAILURES } satisfies Record<
   keyof AdaptiveLayer,
   Option
 >;
 
 /** The strategy that an option is for; undefined: for several. */
 export function strategyOf(key: string): Strategy | undefined {
-  if (Object.hasOwn(RATE, key)) return 'rate';
-  if (Object.hasOwn(COOLING, key)) return 'cooling';
-  return Object.hasOwn(GRADIENT, key) ? 'gradient' : undefined;
+  if (Object.hasOwn(LATENCY, key)) return 'latency';
+  return Object.hasOwn(FAILURES, key) ? 'failures' : undefined;
 }

@@ -21,7 +21,7 @@ interface Tree {
  * option in upper snake case: `concurrency` is `HEADGATE_CONCURRENCY`, `backoff.backoffMs` is
  * `HEADGATE_BACKOFF_BACKOFF_MS`, `limits.input_tokens.windowMs` is
  * `HEADGATE_LIMITS_INPUT_TOKENS_WINDOW_MS` (names of limits become lower case), and
- * `HEADGATE_CIRCUIT_BREAKER=true` and `HEADGATE_ADAPTIVE=cooling` turn these on with defaults;
+ * `HEADGATE_CIRCUIT_BREAKER=true` and `HEADGATE_ADAPTIVE=failures` turn these on with defaults;
  * `HEADGATE_ADAPTIVE=false` turns it off, whatever its other variables say.
  *
  * Numbers are plain decimals: `1000` or `0.5`, but not `1e3`, `1_000`, `0x10`, `+1` or ` 1`. A
@@ -80,7 +80,7 @@ function readValue(variable: string, option: Option, text: string): Value {
 /** The text itself if it is none of what the option takes. */
 function parse(kind: Kind, text: string): Value {
   const { type } = kind;
-  if (type === 'word' && !kind.words.includes(text === 'true')) return text;
+  if (type === 'word') return text === 'false' && kind.words.includes(false) ? false : text;
   if (type === 'integer' || type === 'number') {
     if (text === 'Infinity') return kind.orInfinity === true ? Number.POSITIVE_INFINITY : text;
     if (!PLAIN_NUMBER.test(text)) return text;
@@ -95,7 +95,6 @@ function expandAlone(values: Map<string, Value>, nameOf: (path: string) => strin
   for (const [key, entry] of ENTRIES) {
     const alone = values.get(key);
     if (!isGroup(entry) || alone === undefined) continue;
-    const value = alone === true ? (entry.trueIs ?? alone) : alone;
     const options = [...values.keys()].filter((path) => path.startsWith(`${key}.`));
     if (options.length === 0) continue;
     if (alone === false) {
@@ -105,13 +104,13 @@ function expandAlone(values: Map<string, Value>, nameOf: (path: string) => strin
     values.delete(key);
     if (entry.aloneIs === undefined) continue;
     const path = `${key}.${entry.aloneIs}`;
-    const other = values.get(path) ?? value;
-    if (other !== value) {
+    const other = values.get(path) ?? alone;
+    if (other !== alone) {
       throw new TypeError(
         `\`${nameOf(key)}\` and \`${nameOf(path)}\` must be the same, got ${show(alone)} and ${show(other)}`,
       );
     }
-    values.set(path, value);
+    values.set(path, alone);
   }
 }
 

@@ -32,29 +32,20 @@ export interface CircuitBreakerConfig extends CircuitBreakerOptions {
 type CoolingConfig = Omit<CoolingOptions, 'maxLimit'>;
 type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
 
-/** Keeps the provider full without 429s, whatever its limits are, once it has said one. */
-export interface AutoStrategyConfig {
+/** Options of the rate that adapts. */
+export interface RateStrategyConfig {
   /** Requests in flight at first, an integer from 1 to `concurrency`. Default `concurrency`. */
   readonly initialLimit?: number;
 }
 
-/** The same, but slowly from the start, for providers that count what they reject. */
-export interface RateStrategyConfig {
-  /** Requests a second at first, a number > 0: a second's worth at once, then as many a second, twice as many each second until something is known. Default 10. */
-  readonly startPerSecond?: number;
-  /** Requests in flight at first, an integer from 1 to `concurrency`. Default 64. */
-  readonly initialLimit?: number;
-}
-
 /**
- * What adapts: the rate, to what the provider accepts and says (`auto`, `rate`), or the concurrency limit, to
- * failures (`cooling`, seed: 004) or to latency (`gradient`).
+ * What adapts: the rate, to what the provider accepts and says (`rate`), or the concurrency limit, to
+ * latency (`latency`) or to failures (`failures`).
  */
 export type AdaptiveConfig =
-  | ({ readonly strategy: 'auto' } & AutoStrategyConfig)
   | ({ readonly strategy: 'rate' } & RateStrategyConfig)
-  | ({ readonly strategy: 'cooling' } & CoolingConfig)
-  | ({ readonly strategy: 'gradient' } & GradientConfig);
+  | ({ readonly strategy: 'latency' } & GradientConfig)
+  | ({ readonly strategy: 'failures' } & CoolingConfig);
 
 export type Strategy = AdaptiveConfig['strategy'];
 
@@ -89,11 +80,12 @@ export interface LimiterConfig {
   /** Stops sending after many failures in a row (seed: 004); `true`: with its defaults. Default: never. */
   readonly circuitBreaker?: true | CircuitBreakerConfig;
   /**
-   * Adapts the rate from the first 429 or told limit on (`'auto'`), or from the start (`true` or
-   * `'rate'`), or the concurrency limit; a word alone: with its defaults. Default `'auto'`, unless
-   * `backoff`, `feedback`, `throttledConcurrency` or `throttledByteFactor` is given.
+   * Adapts the rate from the first 429 or told limit on (`'rate'`), or the concurrency limit to
+   * latency (`'latency'`) or to failures (`'failures'`); a word alone: with its defaults. `false`:
+   * nothing adapts, and fixed rules answer 429s. Default `'rate'`; `false` where `backoff`,
+   * `throttledConcurrency` or `throttledByteFactor` is given.
    */
-  readonly adaptive?: boolean | Strategy | AdaptiveConfig;
+  readonly adaptive?: false | Strategy | AdaptiveConfig;
   /**
    * Requests that may wait, at all gates together, an integer >= 0; what was sent before, and waits
    * to be sent again, counts but is never turned away. Default, and Infinity: no bound.
@@ -121,7 +113,7 @@ export interface LimiterConfig {
 /** What one of several sources says: what another may complete can be left out. */
 export interface LimiterLayer extends Omit<LimiterConfig, 'limits' | 'adaptive'> {
   readonly limits?: Readonly<Record<string, Partial<RateLimit>>>;
-  readonly adaptive?: boolean | Strategy | AdaptiveLayer;
+  readonly adaptive?: false | Strategy | AdaptiveLayer;
 }
 
 /** @see LimiterLayer */

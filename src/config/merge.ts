@@ -12,10 +12,10 @@ export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof 
  * that is undefined counts as not given. No source is changed.
  *
  * Groups (`backoff`, `pace`, `circuitBreaker`, `adaptive`, and each of `limits`) are merged option by
- * option. `circuitBreaker: true` and `adaptive: 'cooling'` turn a group on and leave its options to
+ * option. `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its options to
  * the weaker sources. Four things drop what weaker sources say:
  * - `adaptive: false` drops all of its options
- * - an `adaptive.strategy`, or `true`, drops the options of other strategies
+ * - an `adaptive.strategy` drops the options of other strategies
  * - an `algorithm` of a limit that is no `token-bucket` drops its `burst`
  * - `requestsPerMinute` drops `limits.requests`, and that drops it; so do `tokensPerMinute` and
  *   `limits.tokens`
@@ -104,8 +104,7 @@ function mergeAdaptive(
   return isAlone ? strong : over(first, kept);
 }
 
-function layerOf(adaptive: true | Strategy | AdaptiveLayer): AdaptiveLayer {
-  if (adaptive === true) return { strategy: 'rate' };
+function layerOf(adaptive: Strategy | AdaptiveLayer): AdaptiveLayer {
   return typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
 }
 

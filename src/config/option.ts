@@ -10,7 +10,7 @@ export type Kind =
       /** Whether Infinity is a value, too: it says that there is no bound. */
       readonly orInfinity?: true;
     }
-  | { readonly type: 'word'; readonly words: readonly (string | boolean)[] }
+  | { readonly type: 'word'; readonly words: readonly (string | false)[] }
   | { readonly type: 'boolean' }
   | { readonly type: 'true' };
 
@@ -57,8 +57,8 @@ export function orInfinity(option: Option): Option {
   return 'least' in kind ? { ...option, kind: { ...kind, orInfinity: true } } : option;
 }
 
-/** One of a few words; another word as the default says what holds without one. */
-export function word(words: readonly (string | boolean)[], fallback: string, what: string): Option {
+/** One of a few words, or `false`; another word as the default says what holds without one. */
+export function word(words: readonly (string | false)[], fallback: string, what: string): Option {
   return { kind: { type: 'word', words }, default: fallback, unit: '', what };
 }
 

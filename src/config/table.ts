@@ -31,8 +31,6 @@ export interface Group {
   readonly alone?: Option;
   /** The key that this stands for, if it does for one. */
   readonly aloneIs?: string;
-  /** What `true` stands for in place of that key. */
-  readonly trueIs?: string;
   /** Keys that cannot be left out. */
   readonly required?: readonly string[];
   /** Whether there are any number of such groups, each by a name. */
@@ -128,12 +126,11 @@ export const TABLE = {
   adaptive: {
     fields: ADAPTIVE,
     alone: word(
-      [true, false, ...STRATEGIES],
-      'auto',
-      'adapts the rate (from the first 429 on; `true`: from the start), or the concurrency',
+      [...STRATEGIES, false],
+      'rate',
+      'adapts the rate, from the first 429 or told limit on, or the concurrency',
     ),
     aloneIs: 'strategy',
-    trueIs: 'rate',
     required: ['strategy'],
   },
   maxQueue: orInfinity(integer(0, 'no bound', 'requests', 'that may wait')),

@@ -101,19 +101,11 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** Wake those who wait elsewhere until something has changed here. */
   #waiting: (() => void)[] = [];
 
-  /** Of attempts that were sent here, shorter waits do not close it. */
-  readonly #leastMs: number;
-
-  /**
-   * @param leastMs internal: the least wait that closes the gate, where shorter ones, and rejections
-   *   that name none, are minded by who sends
-   * @throws RangeError or TypeError that names a wrong option
-   */
-  constructor(options: BackoffOptions = {}, leastMs = 0) {
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: BackoffOptions = {}) {
     super();
     checkBackoffOptions(options);
     const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
-    this.#leastMs = leastMs;
     this.clock = options.clock ?? systemClock;
     this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
     this.#backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
@@ -197,9 +189,13 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.#take(feedback, 0);
   }
 
-  /** @internal the same of an attempt that was sent here: whoever sends minds shorter waits */
-  answered(feedback: Feedback): void {
-    this.#take(feedback, this.#leastMs);
+  /**
+   * @internal the same for the answer to an attempt of an operator or a limiter
+   * @param leastMs the least wait that closes the gate. Of shorter ones, and of rejections that name
+   *   none, the subscribers are told alone: the sender's adaptive rate handles them.
+   */
+  answered(feedback: Feedback, leastMs: number): void {
+    this.#take(feedback, leastMs);
   }
 
   #take(feedback: Feedback, leastMs: number): void {

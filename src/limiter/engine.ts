@@ -226,6 +226,7 @@ export class Engine implements Counted, Door, WaitListener {
       ...options,
       ...(probe && { probe }),
       readsAnswers: attempt.readsAnswers,
+      leastClosureMs: attempt.leastClosureMs,
     });
   }
 

@@ -9,7 +9,10 @@ import type { Said } from './said.ts';
 import { type Route, SignalTrail, Walk } from './walk.ts';
 
 /** What a lease needs to tell how its request ended. */
-export type LeaseTerms = Pick<Dispatcher<never, unknown>, 'feedback' | 'classify' | 'probe'>;
+export type LeaseTerms = Pick<
+  Dispatcher<never, unknown>,
+  'feedback' | 'classify' | 'leastClosureMs' | 'probe'
+>;
 
 /**
  * Leave to send one request: a slot, its bytes, its part of the rate limits. Give it back with
@@ -73,7 +76,7 @@ export class Lease {
   ): void {
     if (this.isReleased) return;
     checkChoice('outcome', outcome, OUTCOMES);
-    const { feedback, classify, probe } = this.#terms;
+    const { feedback, classify, leastClosureMs, probe } = this.#terms;
     const { epoch, bytes, attempts } = this.#ticket;
     const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
     this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
@@ -83,7 +86,7 @@ export class Lease {
     }
     try {
       if (verdict !== undefined && error !== undefined) {
-        feedback.answered({ ...verdict, bytes, epoch });
+        feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
       }
     } finally {
       this.#ticket.settle(outcome);

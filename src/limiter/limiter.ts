@@ -47,8 +47,8 @@ import { Way } from './way.ts';
  * queues, higher priorities first, and first come first served within one.
  *
  * From the first 429, or the first limit that an answer tells, it sends as fast as the API accepts
- * (`adaptive`, by default `'auto'`); where `backoff`, `feedback`, `throttledConcurrency` or
- * `throttledByteFactor` is given, or `adaptive: false`, it backs off and goes on slowly instead.
+ * (`adaptive`, by default `'rate'`); where `backoff`, `throttledConcurrency` or `throttledByteFactor`
+ * is given, or `adaptive: false`, it backs off and goes on slowly instead.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example

@@ -20,7 +20,7 @@ export interface ThrottleOptions<T = unknown> extends PlainOptions<T>, Watched {
  * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
  * `byteBudget`, `backoffGate` and `dispatch`, one after the other. With a concurrency alone it
  * behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
- * on it sends as fast as the API accepts (`adaptive`, by default `'auto'`); where `backoff`, `feedback`,
+ * on it sends as fast as the API accepts (`adaptive`, by default `'rate'`); where `backoff`,
  * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
  * goes on slowly instead.
  *

@@ -1,11 +1,7 @@
 import type { AdaptiveConfig, LimiterConfig } from '../config/limiter-config.ts';
 import type { Past } from '../core/adaptive-rate/dimension.ts';
-import { DEFAULT_START_CONCURRENCY, OverloadLimit } from '../core/adaptive-rate/overload-limit.ts';
-import {
-  checkStartPerSecond,
-  DEFAULT_START_PER_SECOND,
-  RateControl,
-} from '../core/adaptive-rate/rate-control.ts';
+import { OverloadLimit } from '../core/adaptive-rate/overload-limit.ts';
+import { RateControl } from '../core/adaptive-rate/rate-control.ts';
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { Cooling } from '../core/cooling.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
@@ -20,24 +16,23 @@ import { isTroubleOrThrottled, judgeOf } from './judge.ts';
 /** What adapts. Each has moved the concurrency limit to `limit`. */
 export type AdaptiveCore = AdaptiveRateCore | CoolingCore | GradientCore;
 
-/** What decides how 429s are answered, where nobody has chosen. */
+/** The options that choose how 429s are answered. */
 type Rules = Pick<
   LimiterConfig,
   'adaptive' | 'backoff' | 'throttledConcurrency' | 'throttledByteFactor'
-> & { readonly feedback?: object };
+>;
 
-/** What adapts, where it is not said: the rate, unless an option says what is to follow from a 429. */
+/** What adapts, where `adaptive` is not given: the rate, unless an option sets a fixed rule for 429s. */
 export function adaptiveChoice(rules: Rules): NonNullable<LimiterConfig['adaptive']> {
   if (rules.adaptive !== undefined) return rules.adaptive;
-  const { backoff, feedback, throttledConcurrency, throttledByteFactor } = rules;
-  const fixed = [backoff, feedback, throttledConcurrency, throttledByteFactor];
-  return fixed.every((rule) => rule === undefined) ? 'auto' : false;
+  const { backoff, throttledConcurrency, throttledByteFactor } = rules;
+  const fixed = [backoff, throttledConcurrency, throttledByteFactor];
+  return fixed.every((rule) => rule === undefined) ? 'rate' : false;
 }
 
 /** Whether it is the rate that adapts. */
 export function isAdaptiveRate(adaptive: LimiterConfig['adaptive']): boolean {
-  const strategy = optionsOf(adaptive)?.strategy;
-  return strategy === 'rate' || strategy === 'auto';
+  return optionsOf(adaptive)?.strategy === 'rate';
 }
 
 /** @param interval the pace, if there is one; @param rateLimit the limits that were configured */
@@ -49,21 +44,18 @@ export function adaptiveOf(
 ): AdaptiveCore | undefined {
   const options = optionsOf(adaptive);
   if (options === undefined) return undefined;
-  if (options.strategy === 'rate' || options.strategy === 'auto') {
-    const isAwake = options.strategy === 'rate';
-    const startPerSecond = isAwake
-      ? checkStartPerSecond(options.startPerSecond ?? DEFAULT_START_PER_SECOND)
-      : Number.POSITIVE_INFINITY;
-    const initialLimit = options.initialLimit ?? (isAwake ? DEFAULT_START_CONCURRENCY : maxLimit);
+  if (options.strategy === 'rate') {
+    // Holds nothing back before the first rejection or told limit.
+    const startPerSecond = Number.POSITIVE_INFINITY;
     const hard = (unit: string) =>
       (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
     const saves = (unit: string) => rateLimit?.limits.savesMs(unit) ?? 0;
     const rules = { startPerSecond, hard, saves, maxRetryAfterMs, random };
     const control = (past: Past) => new RateControl(rules, past);
-    const concurrency = new OverloadLimit(initialLimit, maxLimit, now);
-    return new AdaptiveRateCore({ control, concurrency, apply, tell }, isAwake, now);
+    const concurrency = new OverloadLimit(options.initialLimit ?? maxLimit, maxLimit, now);
+    return new AdaptiveRateCore({ control, concurrency, apply, tell }, false, now);
   }
-  if (options.strategy === 'gradient') {
+  if (options.strategy === 'latency') {
     const { strategy: _, ...gradient } = options;
     return new GradientCore(new Gradient({ ...gradient, maxLimit }), apply, tell);
   }
@@ -76,7 +68,6 @@ export function adaptiveOf(
 
 function optionsOf(adaptive: LimiterConfig['adaptive']): AdaptiveConfig | undefined {
   if (adaptive === undefined || adaptive === false) return undefined;
-  if (adaptive === true) return { strategy: 'rate' };
   return typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
 }
 

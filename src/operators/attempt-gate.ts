@@ -13,6 +13,9 @@ import type { Probe } from '../model/probe.ts';
 import { type AttemptCores, attemptCoresOf } from './attempt-cores.ts';
 import type { AttemptOptions } from './attempt-options.ts';
 
+/** The adaptive rate delays the next attempts for shorter waits itself. */
+const PACED_CLOSURE_MS = 2_000;
+
 /** What is around the gate of attempts. */
 export interface AttemptSurroundings {
   readonly clock: Clock;
@@ -35,6 +38,8 @@ export interface AttemptGate {
   readonly cores: AttemptCores;
   /** Whether its rate adapts. */
   readonly isPaced: boolean;
+  /** The least wait, named by an answer to its attempts, that closes the backoff gate, in ms. */
+  readonly leastClosureMs: number;
   /** Whether answers that went well are read for what they say of usage and limits. */
   readonly readsAnswers: boolean;
   /** The cores were changed from outside: sets the timer anew, and lets pass whoever may. */
@@ -74,6 +79,7 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
   const { adaptive, rateLimit } = cores;
   const isPaced = adaptive instanceof AdaptiveRateCore;
   if (isPaced) slots.growth = adaptive;
+  const leastClosureMs = isPaced ? PACED_CLOSURE_MS : 0;
   const readsAnswers = isPaced || rateLimit?.limits.isSettled('tokens') === true;
   if (adaptive !== undefined) slots.limit = adaptive.limit;
   const parts = partsOf(cores);
@@ -82,6 +88,7 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
       gate: feedback.gate,
       cores,
       isPaced,
+      leastClosureMs,
       readsAnswers,
       changed: () => feedback.gate.drain(),
       close: () => {},
@@ -110,7 +117,7 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
     closed = true;
     waker.cancel();
   };
-  return { gate, cores, isPaced, readsAnswers, changed: wake, close };
+  return { gate, cores, isPaced, leastClosureMs, readsAnswers, changed: wake, close };
 }
 
 /**

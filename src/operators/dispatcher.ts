@@ -13,6 +13,7 @@ export interface Manner {
   readonly retry: RetryPolicy;
   readonly classify: (error: unknown, body?: string) => Verdict;
   readonly readsAnswers: boolean;
+  readonly leastClosureMs: number;
   readonly random: Random;
   readonly probe: Probe | undefined;
 }
@@ -27,6 +28,8 @@ export class Dispatcher<T, R> implements Manner {
   readonly classify: (error: unknown, body?: string) => Verdict;
   /** Whether what went well is read for usage and limits. */
   readonly readsAnswers: boolean;
+  /** The least wait, named by an answer, that closes the backoff gate, in ms. */
+  readonly leastClosureMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
@@ -35,7 +38,7 @@ export class Dispatcher<T, R> implements Manner {
     project: (value: T, context: AttemptContext) => ObservableInput<R>,
     feedback: FeedbackSubject,
     gate: Gate,
-    { retry, classify, readsAnswers, random, probe }: Manner,
+    { retry, classify, readsAnswers, leastClosureMs, random, probe }: Manner,
   ) {
     this.project = project;
     this.feedback = feedback;
@@ -43,6 +46,7 @@ export class Dispatcher<T, R> implements Manner {
     this.retry = retry;
     this.classify = classify;
     this.readsAnswers = readsAnswers;
+    this.leastClosureMs = leastClosureMs;
     this.clock = feedback.clock;
     this.random = random;
     this.probe = probe;

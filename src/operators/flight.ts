@@ -221,7 +221,7 @@ export class Flight<T, R> {
   /** Tells the provider's answer to everyone. @returns whether there will be another attempt */
   private failed(error: unknown, body?: string): boolean {
     const { ticket } = this;
-    const { feedback } = this.dispatcher;
+    const { feedback, leastClosureMs } = this.dispatcher;
     let verdict: Verdict;
     try {
       const told = verdictOn(error, this.dispatcher.classify, body);
@@ -233,7 +233,8 @@ export class Flight<T, R> {
     this.reported = true;
     ticket.verdict = verdict;
     this.endAttempt(verdict.kind, error);
-    feedback.answered({ ...verdict, bytes: ticket.bytes, epoch: ticket.epoch });
+    const { bytes, epoch } = ticket;
+    feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.over || this.emitted || this.context?.isLast) return false;
     return this.retry(verdict, error);

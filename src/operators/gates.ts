@@ -46,8 +46,8 @@ export interface GateOptions
     QueueOptions,
     CommonOptions {
   /**
-   * How long to back off after a 429; the rate does not adapt then, unless `adaptive` says so. A
-   * `feedback` that is given has its own.
+   * How long to back off after a 429; the rate does not adapt then, unless `adaptive` says so.
+   * Excludes `feedback`, which has a backoff of its own.
    */
   readonly backoff?: Omit<BackoffOptions, 'clock' | 'probe'>;
 }
@@ -72,9 +72,6 @@ export interface Gates {
 
 /** What waits at a rate that adapts needs no other limits after a 429, and no probe. */
 const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
-
-/** A rate that adapts minds shorter waits itself. */
-const PACED_CLOSURE_MS = 2_000;
 
 /** What only some who open gates have to say. */
 export interface GateExtras {
@@ -110,7 +107,7 @@ export function gatesOf(
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
   return (extras = {}) => {
-    const feedback = shared ?? new FeedbackSubject(backoff, isPaced ? PACED_CLOSURE_MS : 0);
+    const feedback = shared ?? new FeedbackSubject(backoff);
     const around = { clock, probe, feedback };
     const { tell, door, isPrioritized = false, listener, commons } = extras;
     const queues = queuesOf(options, clock);

@@ -83,6 +83,8 @@ export interface DispatcherOptions {
   readonly probe?: Probe;
   /** Default false. */
   readonly readsAnswers?: boolean;
+  /** Default 0: every wait closes the backoff gate. */
+  readonly leastClosureMs?: number;
 }
 
 /**
@@ -94,8 +96,10 @@ export function dispatcherOf<T, O extends ObservableInput<unknown>>(
   feedback: FeedbackSubject,
   gate: Gate,
   retry: RetryPolicy,
-  { classify: custom, random = Math.random, probe, readsAnswers = false }: DispatcherOptions,
+  options: DispatcherOptions,
 ): Dispatcher<T, ObservedValueOf<O>> {
+  const { classify: custom, random = Math.random, probe } = options;
+  const { readsAnswers = false, leastClosureMs = 0 } = options;
   const manner: Manner = {
     retry,
     classify:
@@ -103,6 +107,7 @@ export function dispatcherOf<T, O extends ObservableInput<unknown>>(
         ? classify
         : (error, body) => custom(error, body) ?? classify(error, body),
     readsAnswers,
+    leastClosureMs,
     random,
     probe,
   };

@@ -37,7 +37,7 @@ const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as c
  * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
  * `byteBudget`, `backoffGate` and `dispatch`, one after the other. With a concurrency alone it
  * behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
- * on it sends as fast as the API accepts (`adaptive`, by default `'auto'`); where `backoff`, `feedback`,
+ * on it sends as fast as the API accepts (`adaptive`, by default `'rate'`); where `backoff`,
  * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
  * goes on slowly instead.
  *
@@ -96,6 +96,7 @@ export function throttle<T, O extends ObservableInput<unknown>>(
           ...options,
           probe: around.probe,
           readsAnswers: gates.attempt.readsAnswers,
+          leastClosureMs: gates.attempt.leastClosureMs,
         },
       );
       const intake = new Intake({ ...around, feedback: gates.feedback }, options);

@@ -2,10 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { isAccepted, type Kind } from '../../src/config/option.ts';
 import { ROWS } from '../../src/config/rows.ts';
-import {
-  checkStartPerSecond,
-  DEFAULT_START_PER_SECOND,
-} from '../../src/core/adaptive-rate/rate-control.ts';
 import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../src/core/backoff.ts';
 import { CircuitBreaker } from '../../src/core/circuit-breaker.ts';
 import { Cooling } from '../../src/core/cooling.ts';
@@ -87,12 +83,10 @@ const LIMIT = { limit: 1, windowMs: 1 };
 
 const send = async () => 1;
 
-function useAdaptive(key: string, options: object): unknown {
-  if (key === 'startPerSecond') return checkStartPerSecond(Object.values(options)[0]);
+function useAdaptive(key: string, options: object): void {
   const isCooling = /^(initialLimit|failure.*|coolingMs|ceilingResetFactor)$/.test(key);
   if (isCooling) new Cooling({ maxLimit: MANY, ...options }, 0);
   if (!isCooling || key === 'initialLimit') gradientSettings({ maxLimit: MANY, ...options });
-  return undefined;
 }
 
 describe('the defaults', () => {
@@ -112,9 +106,8 @@ describe('the defaults', () => {
       per: defaultOf('adaptive.per'),
       minLimit: defaultOf('adaptive.minLimit'),
     });
-    expect(STRATEGIES).toEqual(['auto', 'rate', 'cooling', 'gradient']);
+    expect(STRATEGIES).toEqual(['rate', 'latency', 'failures']);
     expect(defaultOf('adaptive')).toBe(adaptiveChoice({}));
-    expect(defaultOf('adaptive.startPerSecond')).toBe(DEFAULT_START_PER_SECOND);
   });
 
   it('are values that their options take', () => {

@@ -52,8 +52,8 @@ describe('a configuration', () => {
     for (const strategy of STRATEGIES) {
       fc.assert(fc.property(configs(strategy), (config) => check(config)));
     }
-    for (const adaptive of [true, false, ...STRATEGIES]) check({ adaptive });
-    check({ circuitBreaker: true, adaptive: 'cooling', limits: { a: { limit: 1, windowMs: 1 } } });
+    for (const adaptive of [false, ...STRATEGIES]) check({ adaptive });
+    check({ circuitBreaker: true, adaptive: 'failures', limits: { a: { limit: 1, windowMs: 1 } } });
     check({ circuitBreaker: {}, backoff: {}, pace: {} });
     check({ concurrency: undefined, backoff: undefined, limits: undefined, adaptive: undefined });
   });
@@ -75,28 +75,28 @@ describe('a configuration', () => {
       'TypeError: `circuitBreaker` must be true, or an object of options, got false',
     ],
     [
-      { adaptive: 'coolng' },
-      'TypeError: `adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object of options, got "coolng"',
+      { adaptive: 'cooling' },
+      'TypeError: `adaptive` must be one of "rate", "latency", "failures", false, or an object of options, got "cooling"',
     ],
     [
       { adaptive: null },
-      'TypeError: `adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object of options, got null',
+      'TypeError: `adaptive` must be one of "rate", "latency", "failures", false, or an object of options, got null',
     ],
     [
-      { adaptive: 'true' },
-      'TypeError: `adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object of options, got "true"',
+      { adaptive: true },
+      'TypeError: `adaptive` must be one of "rate", "latency", "failures", false, or an object of options, got true',
     ],
     [
       { adaptive: {} },
-      'TypeError: `adaptive.strategy` must be one of "auto", "rate", "cooling", "gradient", got undefined',
+      'TypeError: `adaptive.strategy` must be one of "rate", "latency", "failures", got undefined',
     ],
     [
-      { adaptive: { strategy: true } },
-      'TypeError: `adaptive.strategy` must be one of "auto", "rate", "cooling", "gradient", got true',
+      { adaptive: { strategy: 'gradient' } },
+      'TypeError: `adaptive.strategy` must be one of "rate", "latency", "failures", got "gradient"',
     ],
     [
-      { adaptive: { strategy: 'rate', startPerSecond: 0 } },
-      'RangeError: `adaptive.startPerSecond` must be a finite number >= 0.001, got 0',
+      { adaptive: { strategy: 'rate', initialLimit: 0 } },
+      'RangeError: `adaptive.initialLimit` must be an integer >= 1, got 0',
     ],
     [{ backoff: 5 }, 'TypeError: the options of backoff must be an object, got 5'],
     [{ pace: null }, 'TypeError: the options of pace must be an object, got null'],
@@ -139,7 +139,11 @@ describe('a key that is no option', () => {
         (key) => treeOf(`${group}.${key}`, 1),
       ],
     ),
-    ['adaptive', Object.keys(ADAPTIVE), (key) => ({ adaptive: { strategy: 'cooling', [key]: 1 } })],
+    [
+      'adaptive',
+      Object.keys(ADAPTIVE),
+      (key) => ({ adaptive: { strategy: 'failures', [key]: 1 } }),
+    ],
     [
       'limits.rpm',
       Object.keys(TABLE.limits.fields),

@@ -26,31 +26,31 @@ describe('options that contradict each other', () => {
       'RangeError: `pace.maxIntervalMs` must be a finite number >= 500, which is `pace.intervalMs`, got 499.5',
     ],
     [
-      { adaptive: { strategy: 'cooling', tolerance: 2 } },
-      'TypeError: `adaptive.tolerance` belongs to the strategy "gradient", not "cooling"; got 2',
+      { adaptive: { strategy: 'failures', tolerance: 2 } },
+      'TypeError: `adaptive.tolerance` belongs to the strategy "latency", not "failures"; got 2',
     ],
     [
-      { adaptive: { strategy: 'gradient', failureThreshold: 2 } },
-      'TypeError: `adaptive.failureThreshold` belongs to the strategy "cooling", not "gradient"; got 2',
+      { adaptive: { strategy: 'latency', failureThreshold: 2 } },
+      'TypeError: `adaptive.failureThreshold` belongs to the strategy "failures", not "latency"; got 2',
     ],
     [
-      { adaptive: { strategy: 'auto', startPerSecond: 2 } },
-      'TypeError: `adaptive.startPerSecond` belongs to the strategy "rate", not "auto"; got 2',
+      { adaptive: { strategy: 'rate', minLimit: 2 } },
+      'TypeError: `adaptive.minLimit` belongs to the strategy "latency", not "rate"; got 2',
     ],
     [
       { adaptive: { strategy: 'rate', coolingMs: 2 } },
-      'TypeError: `adaptive.coolingMs` belongs to the strategy "cooling", not "rate"; got 2',
+      'TypeError: `adaptive.coolingMs` belongs to the strategy "failures", not "rate"; got 2',
     ],
     [
-      { concurrency: 8, adaptive: { strategy: 'cooling', initialLimit: 9 } },
+      { concurrency: 8, adaptive: { strategy: 'failures', initialLimit: 9 } },
       'RangeError: `adaptive.initialLimit` must be a number from 1 to 8, got 9',
     ],
     [
-      { concurrency: 8, adaptive: { strategy: 'gradient', minLimit: 4, initialLimit: 3 } },
+      { concurrency: 8, adaptive: { strategy: 'latency', minLimit: 4, initialLimit: 3 } },
       'RangeError: `adaptive.initialLimit` must be a number from 4 to 8, got 3',
     ],
     [
-      { concurrency: 8, adaptive: { strategy: 'gradient', minLimit: 9 } },
+      { concurrency: 8, adaptive: { strategy: 'latency', minLimit: 9 } },
       'RangeError: `adaptive.minLimit` must be a number from 1 to 8, got 9',
     ],
   ])('%j: %s', (config, message) => {
@@ -70,12 +70,12 @@ describe('options that contradict what holds without others', () => {
       'RangeError: `pace.maxIntervalMs` must be a finite number >= 200, which is `pace.intervalMs`, got 199',
     ],
     [
-      { adaptive: { strategy: 'cooling', initialLimit: 401 } },
+      { adaptive: { strategy: 'failures', initialLimit: 401 } },
       'RangeError: `adaptive.initialLimit` must be a number from 1 to 400, got 401',
     ],
     [
       { adaptive: { coolingMs: 5 } },
-      'TypeError: `adaptive.strategy` must be one of "auto", "rate", "cooling", "gradient", got undefined',
+      'TypeError: `adaptive.strategy` must be one of "rate", "latency", "failures", got undefined',
     ],
     [
       { limits: { rpm: { limit: 5 } } },
@@ -97,11 +97,11 @@ describe('options that agree', () => {
     [{ pace: { intervalMs: 500, maxIntervalMs: 500 } }],
     [{ pace: { intervalMs: 60_000 } }],
     [{ pace: { maxIntervalMs: 200 } }],
-    [{ adaptive: { strategy: 'cooling', tolerance: undefined } }],
-    [{ adaptive: { strategy: 'cooling', initialLimit: 400 } }],
-    [{ adaptive: { strategy: 'gradient', minLimit: 400, initialLimit: 400 } }],
-    [{ concurrency: 1, adaptive: 'gradient' }],
-    [{ concurrency: 1000, adaptive: { strategy: 'gradient', initialLimit: 1000 } }],
+    [{ adaptive: { strategy: 'failures', tolerance: undefined } }],
+    [{ adaptive: { strategy: 'failures', initialLimit: 400 } }],
+    [{ adaptive: { strategy: 'latency', minLimit: 400, initialLimit: 400 } }],
+    [{ concurrency: 1, adaptive: 'latency' }],
+    [{ concurrency: 1000, adaptive: { strategy: 'latency', initialLimit: 1000 } }],
   ])('%j', (config) => {
     whole(config);
     part(config);

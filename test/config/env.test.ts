@@ -96,44 +96,40 @@ describe('variables', () => {
 
   it('turn on what they give options of, alone or not', () => {
     expect(read({ HEADGATE_CIRCUIT_BREAKER: 'true' })).toEqual({ circuitBreaker: true });
-    expect(read({ HEADGATE_ADAPTIVE: 'cooling' })).toEqual({ adaptive: 'cooling' });
+    expect(read({ HEADGATE_ADAPTIVE: 'failures' })).toEqual({ adaptive: 'failures' });
     const breaker = { HEADGATE_CIRCUIT_BREAKER_OPEN_MS: '5', HEADGATE_CIRCUIT_BREAKER: 'true' };
     expect(read(breaker)).toEqual({ circuitBreaker: { openMs: 5 } });
-    const cooling = { HEADGATE_ADAPTIVE: 'cooling', HEADGATE_ADAPTIVE_COOLING_MS: '5' };
-    expect(read(cooling)).toEqual({ adaptive: { strategy: 'cooling', coolingMs: 5 } });
-    expect(read({ ...cooling, HEADGATE_ADAPTIVE_STRATEGY: 'cooling' })).toEqual(read(cooling));
+    const failures = { HEADGATE_ADAPTIVE: 'failures', HEADGATE_ADAPTIVE_COOLING_MS: '5' };
+    expect(read(failures)).toEqual({ adaptive: { strategy: 'failures', coolingMs: 5 } });
+    expect(read({ ...failures, HEADGATE_ADAPTIVE_STRATEGY: 'failures' })).toEqual(read(failures));
   });
 
-  it('turn the rate on from the start, with options or without, or off', () => {
-    expect(read({ HEADGATE_ADAPTIVE: 'true' })).toEqual({ adaptive: true });
+  it('turn the rate on, with options or without, or off', () => {
     expect(read({ HEADGATE_ADAPTIVE: 'false' })).toEqual({ adaptive: false });
-    expect(read({ HEADGATE_ADAPTIVE: 'auto' })).toEqual({ adaptive: 'auto' });
-    const start = { HEADGATE_ADAPTIVE_START_PER_SECOND: '5' };
-    const rate = { adaptive: { strategy: 'rate', startPerSecond: 5 } };
-    expect(read({ ...start, HEADGATE_ADAPTIVE: 'true' })).toEqual(rate);
+    expect(read({ HEADGATE_ADAPTIVE: 'rate' })).toEqual({ adaptive: 'rate' });
+    const start = { HEADGATE_ADAPTIVE_INITIAL_LIMIT: '5' };
+    const rate = { adaptive: { strategy: 'rate', initialLimit: 5 } };
     expect(read({ ...start, HEADGATE_ADAPTIVE: 'rate' })).toEqual(rate);
     // Off outweighs what it would be if it were on.
     expect(read({ ...start, HEADGATE_ADAPTIVE: 'false' })).toEqual({ adaptive: false });
-    const wrong = { HEADGATE_ADAPTIVE_START_PER_SECOND: '0', HEADGATE_ADAPTIVE: 'false' };
-    expect(() => read(wrong)).toThrow('`HEADGATE_ADAPTIVE_START_PER_SECOND` must be');
+    const wrong = { HEADGATE_ADAPTIVE_INITIAL_LIMIT: '0', HEADGATE_ADAPTIVE: 'false' };
+    expect(() => read(wrong)).toThrow('`HEADGATE_ADAPTIVE_INITIAL_LIMIT` must be');
+  });
+
+  it.each(['true', 'auto', 'cooling', 'gradient'])('refuse %s for what adapts', (text) => {
+    expect(() => read({ HEADGATE_ADAPTIVE: text })).toThrow(
+      `\`HEADGATE_ADAPTIVE\` must be one of "rate", "latency", "failures", false, got "${text}"`,
+    );
   });
 
   it.each<[Readonly<Record<string, string>>, string]>([
     [
-      { ADAPTIVE: 'cooling', ADAPTIVE_STRATEGY: 'gradient' },
-      '`HEADGATE_ADAPTIVE` and `HEADGATE_ADAPTIVE_STRATEGY` must be the same, got "cooling" and "gradient"',
+      { ADAPTIVE: 'failures', ADAPTIVE_STRATEGY: 'latency' },
+      '`HEADGATE_ADAPTIVE` and `HEADGATE_ADAPTIVE_STRATEGY` must be the same, got "failures" and "latency"',
     ],
     [
-      { ADAPTIVE: 'true', ADAPTIVE_STRATEGY: 'auto' },
-      '`HEADGATE_ADAPTIVE` and `HEADGATE_ADAPTIVE_STRATEGY` must be the same, got true and "auto"',
-    ],
-    [
-      { ADAPTIVE: 'auto', ADAPTIVE_START_PER_SECOND: '2' },
-      '`HEADGATE_ADAPTIVE_START_PER_SECOND` belongs to the strategy "rate", not "auto"; got 2',
-    ],
-    [
-      { ADAPTIVE: 'cooling', ADAPTIVE_TOLERANCE: '2' },
-      '`HEADGATE_ADAPTIVE_TOLERANCE` belongs to the strategy "gradient", not "cooling"; got 2',
+      { ADAPTIVE: 'failures', ADAPTIVE_TOLERANCE: '2' },
+      '`HEADGATE_ADAPTIVE_TOLERANCE` belongs to the strategy "latency", not "failures"; got 2',
     ],
     [
       { REQUESTS_PER_MINUTE: '5', LIMITS_REQUESTS_LIMIT: '5' },
@@ -148,7 +144,7 @@ describe('variables', () => {
       '`HEADGATE_LIMITS_A_B_BURST` belongs to a token-bucket, not a fixed-window; got 4',
     ],
     [
-      { CONCURRENCY: '4', ADAPTIVE: 'cooling', ADAPTIVE_INITIAL_LIMIT: '5' },
+      { CONCURRENCY: '4', ADAPTIVE: 'failures', ADAPTIVE_INITIAL_LIMIT: '5' },
       '`HEADGATE_ADAPTIVE_INITIAL_LIMIT` must be a number from 1 to 4, got 5',
     ],
   ])('that contradict each other are refused: %j', (values, message) => {

@@ -58,13 +58,13 @@ describe('options in JSON', () => {
     ['{"limits": {"rpm": null}}', 'the options of limits.rpm must be an object, got null'],
     [
       '{"adaptive": null}',
-      '`adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object',
+      '`adaptive` must be one of "rate", "latency", "failures", false, or an object',
     ],
     [
-      '{"adaptive": "true"}',
-      '`adaptive` must be one of true, false, "auto", "rate", "cooling", "gradient", or an object',
+      '{"adaptive": true}',
+      '`adaptive` must be one of "rate", "latency", "failures", false, or an object of options, got true',
     ],
-    ['{"adaptive": {"startPerSecond": 0}}', '`adaptive.startPerSecond` must be a finite number >='],
+    ['{"adaptive": {"initialLimit": 0}}', '`adaptive.initialLimit` must be an integer >= 1, got 0'],
     [
       '{"concurency": 5}',
       '`concurency` is no option of limiterOptionsFromJSON; did you mean `conc',

@@ -51,7 +51,7 @@ describe('merged sources', () => {
 
   it('are the source if there is but one', () => {
     fc.assert(
-      fc.property(configs('cooling'), (config) => {
+      fc.property(configs('failures'), (config) => {
         expect(merge(config)).toEqual(config);
         expect(merge(config, config)).toEqual(config);
         expect(merge(config, {})).toEqual(config);

@@ -31,8 +31,8 @@ describe('the rows of the documentation', () => {
     expect(rowOf('refundRejected')).toMatchObject({ default: '`false`', unit: '`true`, `false`' });
     expect(rowOf('circuitBreaker')).toMatchObject({ default: 'off', unit: '`true`' });
     expect(rowOf('adaptive')).toMatchObject({
-      default: '`"auto"`',
-      unit: '`true`, `false`, `"auto"`, `"rate"`, `"cooling"`, `"gradient"`',
+      default: '`"rate"`',
+      unit: '`"rate"`, `"latency"`, `"failures"`, `false`',
     });
     expect(rowOf('adaptive.strategy')?.default).toBe('required');
   });

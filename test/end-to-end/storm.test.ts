@@ -41,7 +41,7 @@ describe('5,000 requests', () => {
 
   it.each([
     ['by the fixed rules', false, 100, 1000],
-    ['at a rate that adapts', 'auto', 2, 30],
+    ['at a rate that adapts', 'rate', 2, 30],
   ] as const)(
     'all end through two outages and on a flaky network, in order, %s',
     async (_, adaptive, least, most) => {

@@ -21,7 +21,7 @@ describe('readLimits', () => {
   const read = (limits = {}, config?: string, env = {}) => readLimits({ limits, config }, env);
 
   it('has a default for what nobody says', () => {
-    expect(read()).toEqual({ concurrency: 64, adaptive: 'rate' });
+    expect(read()).toEqual({ concurrency: 64 });
   });
 
   it.each([
@@ -31,28 +31,25 @@ describe('readLimits', () => {
     ['none', {}, '{}', '', 64],
   ])('of %s it takes the first', (_, flags, json, text, concurrency) => {
     const env = { HEADGATE_CONCURRENCY: text };
-    expect(read(flags, fileOf(json), env)).toEqual({ concurrency, adaptive: 'rate' });
+    expect(read(flags, fileOf(json), env)).toEqual({ concurrency });
   });
 
   it('takes each option from where it is said', () => {
     const file = fileOf('{"tokensPerMinute":9000,"pace":{"intervalMs":5}}');
     const env = { HEADGATE_REQUESTS_PER_MINUTE: '60', HEADGATE_PACE_JITTER: '0', HOME: '/' };
-    expect(read({ adaptive: 'cooling', concurrency: undefined }, file, env)).toEqual({
+    expect(read({ adaptive: 'failures', concurrency: undefined }, file, env)).toEqual({
       concurrency: 64,
-      adaptive: 'cooling',
+      adaptive: 'failures',
       requestsPerMinute: 60,
       tokensPerMinute: 9000,
       pace: { intervalMs: 5, jitter: 0 },
     });
   });
 
-  it('adapts nothing that nobody asked for where it is said what follows a 429', () => {
-    expect(read({}, fileOf('{"backoff":{"backoffMs":100}}')).adaptive).toBeUndefined();
-    expect(read({}, fileOf('{"throttledConcurrency":5}')).adaptive).toBeUndefined();
-    const env = { HEADGATE_THROTTLED_BYTE_FACTOR: '2' };
-    expect(read({ adaptive: 'rate' }, undefined, env).adaptive).toBe('rate');
+  it('adapts what a flag, the file or the environment says', () => {
+    expect(read({}, fileOf('{"adaptive":"latency"}')).adaptive).toBe('latency');
     expect(read({}, undefined, { HEADGATE_ADAPTIVE: 'false' }).adaptive).toBe(false);
-    expect(read({ adaptive: false }, fileOf('{"adaptive":"cooling"}')).adaptive).toBe(false);
+    expect(read({ adaptive: false }, fileOf('{"adaptive":"failures"}')).adaptive).toBe(false);
   });
 
   it('lets a flag replace the limit that it is short for', () => {
@@ -94,14 +91,14 @@ describe('readLimits', () => {
 
 describe('inItsTime', () => {
   it('has a minute last three seconds', () => {
-    const chosen = { requestsPerMinute: 24, tokensPerMinute: 9000, adaptive: 'cooling' } as const;
+    const chosen = { requestsPerMinute: 24, tokensPerMinute: 9000, adaptive: 'failures' } as const;
     expect(inItsTime(chosen)).toEqual({
       maxBytes: 65_536,
       limits: {
         requests: { limit: 24, windowMs: 3_000 },
         tokens: { limit: 9000, windowMs: 3_000, charge: 'settle' },
       },
-      adaptive: { strategy: 'cooling', failureWindowMs: 3_000, coolingMs: 3_000 },
+      adaptive: { strategy: 'failures', failureWindowMs: 3_000, coolingMs: 3_000 },
     });
   });
 
@@ -109,13 +106,13 @@ describe('inItsTime', () => {
     const chosen = {
       maxBytes: 9,
       limits: { requests: { limit: 1, windowMs: 60_000 } },
-      adaptive: { strategy: 'cooling', coolingMs: 5_000 },
+      adaptive: { strategy: 'failures', coolingMs: 5_000 },
     } as const;
     expect(inItsTime(chosen)).toEqual({
       ...chosen,
-      adaptive: { strategy: 'cooling', failureWindowMs: 3_000, coolingMs: 5_000 },
+      adaptive: { strategy: 'failures', failureWindowMs: 3_000, coolingMs: 5_000 },
     });
-    expect(inItsTime({ adaptive: 'gradient' })).toEqual({ maxBytes: 65_536, adaptive: 'gradient' });
+    expect(inItsTime({ adaptive: 'latency' })).toEqual({ maxBytes: 65_536, adaptive: 'latency' });
   });
 });
 
@@ -127,7 +124,7 @@ describe('limitsOf', () => {
       limits: { tokens: { limit: 100, windowMs: 5_000 } },
       pace: { intervalMs: 50 },
       circuitBreaker: true,
-      adaptive: { strategy: 'cooling', initialLimit: 4 },
+      adaptive: { strategy: 'failures', initialLimit: 4 },
     } as const;
     const limiter = createLimiter(options);
     limiter.recordTokens(30);
@@ -149,8 +146,7 @@ describe('limitsOf', () => {
     const rateOf = (options: LimiterOptions) =>
       limitsOf(options, createLimiter(options).snapshot()).rate;
     const start = { source: 'start', ceilingPerSecond: null, isOut: false };
-    expect(rateOf({ adaptive: 'rate' })).toEqual({ ...start, perSecond: expect.any(Number) });
     expect(rateOf({})).toEqual({ ...start, perSecond: null });
-    expect(rateOf({ adaptive: 'gradient' })).toBeNull();
+    expect(rateOf({ adaptive: 'latency' })).toBeNull();
   });
 });

@@ -22,7 +22,7 @@ describe('readOptions', () => {
 
   it('reads what is given', () => {
     const numbers = ['--limit', '7', '--seed', '0'];
-    const limits = ['--concurrency', '3', '--rpm', '60', '--tpm', '9000', '--adaptive', 'cooling'];
+    const limits = ['--concurrency', '3', '--rpm', '60', '--tpm', '9000', '--adaptive', 'failures'];
     const files = ['--prompts', 'a.jsonl', '--out', 'b.jsonl', '--config', 'c.json'];
     expect(
       read(...numbers, ...limits, ...files, '--model=m', '--json', '--hold', '--help'),
@@ -37,7 +37,7 @@ describe('readOptions', () => {
         concurrency: 3,
         requestsPerMinute: 60,
         tokensPerMinute: 9000,
-        adaptive: 'cooling',
+        adaptive: 'failures',
       },
       json: true,
       hold: true,
@@ -47,7 +47,7 @@ describe('readOptions', () => {
 
   it.each([
     ['rate', 'rate'],
-    ['gradient', 'gradient'],
+    ['latency', 'latency'],
     ['off', false],
   ])('takes %s for what adapts', (word, adaptive) => {
     expect(read('--adaptive', word).limits.adaptive).toBe(adaptive);
@@ -81,7 +81,7 @@ describe('readOptions', () => {
     [['--adaptive'], /^Option '--adaptive <value>' argument missing$/],
     [
       ['--adaptive', 'pace'],
-      /^`--adaptive` must be one of rate, cooling, gradient, off, got pace$/,
+      /^`--adaptive` must be one of rate, latency, failures, off, got pace$/,
     ],
     [['--adaptive', 'toString'], /^`--adaptive` must be one of .*, got toString$/],
     [['--model', ''], '`--model` must be a name, got ""'],

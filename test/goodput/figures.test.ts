@@ -92,7 +92,13 @@ describe('finishing', () => {
   });
 
   it('compares throttle() without options with the fastest peer', () => {
-    const names = ['headgate-plain', 'headgate-known', 'p-queue', 'p-limit', 'omniscient'] as const;
+    const names = [
+      'headgate-headers',
+      'headgate-known',
+      'p-queue',
+      'p-limit',
+      'omniscient',
+    ] as const;
     const jobs = names.map((name) => job(name, 1, 'finish'));
     const finishes = finishesOf(jobs, [110, 50, 100, 120, 40].map(finish));
     expect(finishes.one?.['p-queue']).toEqual({ finishedMs: 100, rejectedPerMille: 100 });
@@ -100,9 +106,9 @@ describe('finishing', () => {
   });
 
   it('has no ratio for what did not finish', () => {
-    const jobs = [job('headgate-plain', 1, 'finish'), job('p-queue', 1, 'finish')];
+    const jobs = [job('headgate-headers', 1, 'finish'), job('p-queue', 1, 'finish')];
     const finishes = finishesOf(jobs, [finish(undefined), finish(100)]);
-    expect(finishes.one?.['headgate-plain']?.finishedMs).toBeNull();
+    expect(finishes.one?.['headgate-headers']?.finishedMs).toBeNull();
     expect(ratiosOf(finishes)).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ describe('the command line', () => {
     expect(seeds).toEqual([101, 102, 103]);
     expect(kind).toBe('goodput');
     expect(clients).toContain('omniscient');
-    expect(clients).not.toContain('headgate-plain');
+    expect(clients).not.toContain('bottleneck-bucket');
   });
 
   it('chooses scenarios and clients by name', () => {
@@ -23,7 +23,7 @@ describe('the command line', () => {
 
   it('takes the families of providers with --finish', () => {
     expect(names(['--finish'])).toEqual(['openai', 'anthropic', 'tinker']);
-    expect(readOptions(['--finish']).clients).toContain('headgate-plain');
+    expect(readOptions(['--finish']).clients).toContain('bottleneck-bucket');
   });
 
   it('shortens runs', () => {
@@ -50,7 +50,7 @@ describe('the command line', () => {
 
   it.each([
     [['--scenario', 'nope'], '--scenario takes any of tb, q1s'],
-    [['--client', 'nope'], '--client takes any of headgate-plain'],
+    [['--client', 'nope'], '--client takes any of headgate-unknown'],
     [['--seed', '1,x'], '--seed must be an integer >= 0, got "x"'],
     [['--seconds', '0'], '--seconds must be an integer >= 1, got "0"'],
     [['--threads', '-1'], '--threads'],

@@ -149,7 +149,7 @@ describe('what generated scripts have found', () => {
     const limiter = createLimiter({
       clock,
       concurrency: 4,
-      adaptive: { strategy: 'gradient', initialLimit: 1, windowMs: 0, smoothing: 1 },
+      adaptive: { strategy: 'latency', initialLimit: 1, windowMs: 0, smoothing: 1 },
       limits: { tokens: { limit: 1, windowMs: 1000, charge: 'actual' } },
     });
     const calls: number[] = [];

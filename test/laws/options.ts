@@ -19,8 +19,7 @@ interface Callbacks {
 
 /** Whether the rate adapts: with a backoff of its own it does not, unless that is said. */
 export function isPaced({ adaptive }: Setup): boolean {
-  if (typeof adaptive !== 'object') return adaptive !== undefined && adaptive !== false;
-  return adaptive.strategy === 'rate';
+  return (typeof adaptive === 'object' ? adaptive.strategy : adaptive) === 'rate';
 }
 
 /** The options of a limiter, or of `throttle`, without what is undefined. */

@@ -30,20 +30,16 @@ const circuitBreaker: fc.Arbitrary<Required<CircuitOptions>> = fc.record({
 
 const adaptive = fc.oneof(
   oneOf(false),
-  oneOf<'auto' | boolean>('auto', 'auto', true),
+  oneOf('rate'),
+  fc.record({ strategy: oneOf('rate'), initialLimit: oneOf(1) }),
   fc.record({
-    strategy: oneOf('rate'),
-    startPerSecond: oneOf(0.5, 20),
-    initialLimit: oneOf(1),
-  }),
-  fc.record({
-    strategy: oneOf('cooling'),
+    strategy: oneOf('failures'),
     failureThreshold: fc.integer({ min: 1, max: 3 }),
     coolingMs: oneOf(50, 500),
     ceilingResetFactor: oneOf(0, 2, 5),
   }),
   fc.record({
-    strategy: oneOf('gradient'),
+    strategy: oneOf('latency'),
     windowMs: oneOf(0, 50),
     backoffRatio: oneOf(0.1, 0.9),
   }),

@@ -62,7 +62,7 @@ export class World {
     if (setup.api === 'limiter') {
       this.limiter = createLimiter({ ...options, clock, backoff, concurrency: setup.concurrency });
       this.feedback = this.limiter.feedback;
-      if (isPaced(setup)) this.#markAnswers();
+      this.#markAnswers();
       if (setup.hasListener) {
         this.listening = this.limiter.events$.subscribe(() => this.spring('event'));
       }
@@ -72,6 +72,7 @@ export class World {
     } else {
       this.limiter = undefined;
       this.feedback = new FeedbackSubject({ ...backoff, clock });
+      this.#markAnswers();
       this.#listen();
       const concurrency = setup.hasListener ? this.concurrency : setup.concurrency;
       const all = { ...options, concurrency, feedback: this.feedback };
@@ -162,13 +163,14 @@ export class World {
     return call.result(() => this.spring('teardown'));
   };
 
-  /** Of what its own attempts are told, a limiter whose rate adapts closes its gate for long waits alone. */
+  /** Where the rate adapts, of what answers to attempts name, long waits alone close the gate. */
   #markAnswers(): void {
+    if (!isPaced(this.setup)) return;
     const { feedback } = this;
     const answered = feedback.answered.bind(feedback);
-    feedback.answered = (answer) => {
+    feedback.answered = (answer, leastMs) => {
       this.#leastMs = PACED_CLOSURE_MS;
-      answered(answer);
+      answered(answer, leastMs);
     };
   }
 

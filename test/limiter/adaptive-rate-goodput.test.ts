@@ -47,73 +47,65 @@ function figures({ series: { accepted, rejected } }: ProviderStats) {
   return { perSecond: later / (SECONDS - 60), perMille: (1_000 * turnedAway) / later };
 }
 
-const HOWS: readonly (readonly [string, Partial<ThrottleOptions<number>>])[] = [
-  ['with `adaptive: true`', { adaptive: true }],
-  ['by default', {}],
-];
+describe('a provider of 10 a second is kept full, with few 429s, by default:', () => {
+  const told = { headers: 'openai' } as const;
+  const waits = { headers: 'retry-after' } as const;
+  const silent = { headers: 'none', retryAfter: 'none' } as const;
+  const bucket = limit('token-bucket', 100, 10_000);
+  const fixed = limit('fixed-window', 600, 60_000);
+  const second = limit('fixed-window', 10, 1_000);
+  const sliding = limit('sliding-window', 600, 60_000);
+  it.each<[string, ProviderOptions, number, number]>([
+    ['a token bucket that tells of itself', { limits: [bucket], ...told }, 9.8, 1],
+    ['a token bucket', { limits: [bucket], ...waits }, 9.8, 8],
+    ['a token bucket that says nothing', { limits: [bucket], ...silent }, 9.8, 8],
+    ['a fixed window that tells of itself', { limits: [fixed], ...told }, 9.8, 1],
+    ['a fixed window', { limits: [fixed], ...waits }, 9.8, 4],
+    ['a fixed window that says nothing', { limits: [fixed], ...silent }, 9.8, 20],
+    ['windows of a second', { limits: [second], ...waits }, 9.6, 8],
+    ['windows of a second that say nothing', { limits: [second], ...silent }, 9.2, 8],
+    ['a sliding window that tells of itself', { limits: [sliding], ...told }, 9.8, 3],
+    ['a sliding window', { limits: [sliding], ...waits }, 9.8, 10],
+    // What was sent at once at the start comes back at once, each minute.
+    ['a sliding window that says nothing', { limits: [sliding], ...silent }, 8.8, 20],
+  ])('%s', async (_what, provided, perSecond, perMille) => {
+    const found = figures(await sendAll(provided));
+    expect(found.perSecond).toBeGreaterThan(perSecond);
+    expect(found.perMille).toBeLessThan(perMille);
+  });
 
-describe.each(HOWS)(
-  'a provider of 10 a second is kept full, with few 429s, %s:',
-  (_how, options) => {
-    const told = { headers: 'openai' } as const;
-    const waits = { headers: 'retry-after' } as const;
-    const silent = { headers: 'none', retryAfter: 'none' } as const;
-    const bucket = limit('token-bucket', 100, 10_000);
-    const fixed = limit('fixed-window', 600, 60_000);
-    const second = limit('fixed-window', 10, 1_000);
-    const sliding = limit('sliding-window', 600, 60_000);
-    it.each<[string, ProviderOptions, number, number]>([
-      ['a token bucket that tells of itself', { limits: [bucket], ...told }, 9.8, 1],
-      ['a token bucket', { limits: [bucket], ...waits }, 9.8, 8],
-      ['a token bucket that says nothing', { limits: [bucket], ...silent }, 9.8, 8],
-      ['a fixed window that tells of itself', { limits: [fixed], ...told }, 9.8, 1],
-      ['a fixed window', { limits: [fixed], ...waits }, 9.8, 4],
-      ['a fixed window that says nothing', { limits: [fixed], ...silent }, 9.8, 20],
-      ['windows of a second', { limits: [second], ...waits }, 9.6, 8],
-      ['windows of a second that say nothing', { limits: [second], ...silent }, 9.2, 8],
-      ['a sliding window that tells of itself', { limits: [sliding], ...told }, 9.8, 3],
-      ['a sliding window', { limits: [sliding], ...waits }, 9.8, 10],
-      // What was sent at once at the start comes back at once, each minute.
-      ['a sliding window that says nothing', { limits: [sliding], ...silent }, 8.8, 20],
-    ])('%s', async (_what, provided, perSecond, perMille) => {
-      const found = figures(await sendAll(provided, options));
-      expect(found.perSecond).toBeGreaterThan(perSecond);
-      expect(found.perMille).toBeLessThan(perMille);
-    });
+  it.each([
+    ['that tells of itself', told],
+    ['', waits],
+  ])('a limit on tokens %s', async (_what, provided) => {
+    const stats = await sendAll(
+      {
+        limits: [
+          {
+            unit: 'tokens',
+            algorithm: 'token-bucket',
+            limit: 60_000,
+            windowMs: 60_000,
+            burst: 10_000,
+          },
+        ],
+        ...provided,
+      },
+      { estimate: () => ({ bytes: 0, tokens: 100 }) },
+      (n) => ({ inputTokens: 50 + (n % 7) * 10, maxTokens: 20 }),
+    );
+    expect(figures(stats).perSecond).toBeGreaterThan(9.6);
+    expect(figures(stats).perMille).toBeLessThan(10);
+  });
 
-    it.each([
-      ['that tells of itself', told],
-      ['', waits],
-    ])('a limit on tokens %s', async (_what, provided) => {
-      const stats = await sendAll(
-        {
-          limits: [
-            {
-              unit: 'tokens',
-              algorithm: 'token-bucket',
-              limit: 60_000,
-              windowMs: 60_000,
-              burst: 10_000,
-            },
-          ],
-          ...provided,
-        },
-        { ...options, estimate: () => ({ bytes: 0, tokens: 100 }) },
-        (n) => ({ inputTokens: 50 + (n % 7) * 10, maxTokens: 20 }),
-      );
-      expect(figures(stats).perSecond).toBeGreaterThan(9.6);
-      expect(figures(stats).perMille).toBeLessThan(10);
-    });
-
-    it('a server that is out three times, without asking to wait', async () => {
-      const storms = [60_000, 130_000, 200_000].map((fromMs) => ({
-        fromMs,
-        toMs: fromMs + 20_000,
-      }));
-      const stats = await sendAll({ limits: [bucket], storms, ...waits }, options);
-      // 180 s of 240 are left, and what a bucket saves.
-      expect(figures(stats).perSecond * 240).toBeGreaterThan(0.98 * 180 * 10);
-      expect(stats.rejectedBy.storm).toBeLessThan(60);
-    });
-  },
-);
+  it('a server that is out three times, without asking to wait', async () => {
+    const storms = [60_000, 130_000, 200_000].map((fromMs) => ({
+      fromMs,
+      toMs: fromMs + 20_000,
+    }));
+    const stats = await sendAll({ limits: [bucket], storms, ...waits });
+    // 180 s of 240 are left, and what a bucket saves.
+    expect(figures(stats).perSecond * 240).toBeGreaterThan(0.98 * 180 * 10);
+    expect(stats.rejectedBy.storm).toBeLessThan(60);
+  });
+});

@@ -29,7 +29,7 @@ const ALL = {
   },
   pace: { intervalMs: 0 },
   circuitBreaker: true,
-  adaptive: 'cooling',
+  adaptive: 'failures',
 } as const;
 
 describe.each([

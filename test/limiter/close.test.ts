@@ -118,7 +118,7 @@ describe('a closed limiter', () => {
       const { clock, limiter } = rig({
         tokensPerMinute: 100,
         circuitBreaker: { consecutiveFailures: 2, openMs: 50 },
-        adaptive: { strategy: 'cooling', failureThreshold: 3 },
+        adaptive: { strategy: 'failures', failureThreshold: 3 },
       });
       const states: string[] = [];
       limiter.state$.subscribe((state) => states.push(state));
@@ -139,7 +139,7 @@ describe('a closed limiter', () => {
     async (end) => {
       const { clock, limiter } = rig({
         circuitBreaker: { consecutiveFailures: 1, openMs: 50 },
-        adaptive: { strategy: 'cooling', failureThreshold: 1 },
+        adaptive: { strategy: 'failures', failureThreshold: 1 },
       });
       const states: string[] = [];
       limiter.state$.subscribe((state) => states.push(state));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../dispatch/harness.ts';
 import { failing, listen, rig } from './rig.ts';
 
-const cooling = { strategy: 'cooling', failureThreshold: 1 } as const;
+const cooling = { strategy: 'failures', failureThreshold: 1 } as const;
 
 describe('configure, with an adaptive limit on,', () => {
   it('keeps what was learned, under the new maximum', async () => {
@@ -37,7 +37,7 @@ describe('configure, with an adaptive limit on,', () => {
   });
 
   it('at the maximum follows it, up and down', async () => {
-    const { limiter } = rig({ concurrency: 10, adaptive: 'cooling' });
+    const { limiter } = rig({ concurrency: 10, adaptive: 'failures' });
     limiter.configure({ concurrency: 30 });
     expect(limiter.snapshot().concurrency.limit).toBe(30);
     limiter.configure({ concurrency: 2 });
@@ -73,7 +73,7 @@ describe('configure, with an adaptive limit on,', () => {
   });
 
   it('bounds the limit of a latency gradient, and its lowest', async () => {
-    const adaptive = { strategy: 'gradient', initialLimit: 8, minLimit: 4 } as const;
+    const adaptive = { strategy: 'latency', initialLimit: 8, minLimit: 4 } as const;
     const { limiter } = rig({ concurrency: 10, adaptive });
     limiter.configure({ concurrency: 3 });
     expect(limiter.snapshot()).toMatchObject({

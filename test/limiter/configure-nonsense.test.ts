@@ -10,7 +10,7 @@ const options: LimiterOptions = {
   pace: { intervalMs: 100, jitter: 0 },
   maxQueue: 3,
   waitTimeoutMs: 1000,
-  adaptive: 'cooling',
+  adaptive: 'failures',
   total: 10,
 };
 
@@ -54,7 +54,7 @@ describe('configure', () => {
     [{ total: -1 }, '`total` must be an integer >= 0, got -1'],
     [{ total: 1.5 }, '`total` must be an integer >= 0, got 1.5'],
     [{ concurency: 5 }, '`concurency` is no option of limiter.configure'],
-    [{ adaptive: 'gradient' }, '`adaptive` is no option of limiter.configure'],
+    [{ adaptive: 'latency' }, '`adaptive` is no option of limiter.configure'],
     [{ maxAttempts: 2 }, '`maxAttempts` is no option of limiter.configure'],
     [{ clock: 1 }, '`clock` is no option of limiter.configure'],
   ] as [object, string][])('%j changes nothing at all', (wrong, message) => {

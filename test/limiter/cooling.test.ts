@@ -6,9 +6,9 @@ import { failing, listen, rig, script, timeline } from './rig.ts';
 const broken = new ApiError(500);
 const slow = { pace: { intervalMs: 200, jitter: 0 } };
 
-describe("a limiter with adaptive: 'cooling' (seed 004)", () => {
+describe("a limiter with adaptive: 'failures' (seed 004)", () => {
   it('decelerates at the third failure within a minute: half the slots, twice the interval', async () => {
-    const { clock, limiter } = rig({ concurrency: 5, adaptive: 'cooling', ...slow });
+    const { clock, limiter } = rig({ concurrency: 5, adaptive: 'failures', ...slow });
     const look = () => {
       const { concurrency, intervalMs, failures, safeCeiling, state } = limiter.snapshot();
       return [concurrency.limit, intervalMs, failures, safeCeiling, state];
@@ -28,7 +28,7 @@ describe("a limiter with adaptive: 'cooling' (seed 004)", () => {
   });
 
   it('steps back up each minute, to the ceiling, and after five without failure to the top', async () => {
-    const { clock, limiter } = rig({ concurrency: 8, adaptive: 'cooling' });
+    const { clock, limiter } = rig({ concurrency: 8, adaptive: 'failures' });
     const events = listen(limiter);
     for (let count = 0; count < 6; count += 1) limiter.recordFailure(broken);
     expect(limiter.snapshot()).toMatchObject({ concurrency: { limit: 2 }, safeCeiling: 4 });
@@ -52,7 +52,7 @@ describe("a limiter with adaptive: 'cooling' (seed 004)", () => {
   });
 
   it('lets those in flight finish, and lets waiters in as it steps up', async () => {
-    const { clock, limiter } = rig({ concurrency: 4, adaptive: 'cooling' });
+    const { clock, limiter } = rig({ concurrency: 4, adaptive: 'failures' });
     const { started, run, end } = script(limiter);
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) run(name);
     for (let count = 0; count < 3; count += 1) limiter.recordFailure(broken);
@@ -67,7 +67,7 @@ describe("a limiter with adaptive: 'cooling' (seed 004)", () => {
   });
 
   it('paces dispatches by the doubled interval, that of the pause that runs too', async () => {
-    const { clock, limiter } = rig({ concurrency: 5, adaptive: 'cooling', ...slow });
+    const { clock, limiter } = rig({ concurrency: 5, adaptive: 'failures', ...slow });
     const at: number[] = [];
     for (let count = 0; count < 4; count += 1) {
       fate(limiter.run(() => void at.push(clock.now())));
@@ -80,7 +80,7 @@ describe("a limiter with adaptive: 'cooling' (seed 004)", () => {
 
   it('counts 429s, 5xx and what breaks, not what is in the request or is cancelled', async () => {
     const counted = async (error: unknown, end: 'failed' | 'cancelled' = 'failed') => {
-      const { limiter } = rig({ concurrency: 9, adaptive: 'cooling' });
+      const { limiter } = rig({ concurrency: 9, adaptive: 'failures' });
       const leases = await Promise.all([limiter.acquire(), limiter.acquire()]);
       for (const lease of leases) lease.release(end, error);
       return limiter.snapshot().failures;
@@ -95,7 +95,7 @@ describe("a limiter with adaptive: 'cooling' (seed 004)", () => {
   });
 
   it('takes late failures of one outage for one', async () => {
-    const { limiter } = rig({ concurrency: 16, adaptive: 'cooling' });
+    const { limiter } = rig({ concurrency: 16, adaptive: 'failures' });
     const leases = await Promise.all(Array.from({ length: 16 }, () => limiter.acquire()));
     for (const lease of leases) lease.release('failed', broken);
     expect(limiter.snapshot()).toMatchObject({ concurrency: { limit: 8 }, failures: 0 });
@@ -104,7 +104,7 @@ describe("a limiter with adaptive: 'cooling' (seed 004)", () => {
   it('starts where it is told, and grows from there', async () => {
     const { clock, limiter } = rig({
       concurrency: 6,
-      adaptive: { strategy: 'cooling', initialLimit: 2, coolingMs: 1000 },
+      adaptive: { strategy: 'failures', initialLimit: 2, coolingMs: 1000 },
     });
     expect(limiter.snapshot()).toMatchObject({
       concurrency: { limit: 2 },
@@ -119,7 +119,7 @@ describe("a limiter with adaptive: 'cooling' (seed 004)", () => {
   });
 
   it('passes every error on, and counts each attempt', async () => {
-    const { clock, limiter } = rig({ concurrency: 4, adaptive: 'cooling' });
+    const { clock, limiter } = rig({ concurrency: 4, adaptive: 'failures' });
     const ran = fate(limiter.run(() => Promise.reject(broken)));
     await clock.advanceAsync(59_000);
     expect(ran.error).toBe(broken);

@@ -126,7 +126,7 @@ describe('drain', () => {
       tokensPerMinute: 1000,
       pace: { intervalMs: 10 },
       circuitBreaker: { consecutiveFailures: 3, openMs: 100_000 },
-      adaptive: { strategy: 'cooling', failureThreshold: 2 },
+      adaptive: { strategy: 'failures', failureThreshold: 2 },
       waitTimeoutMs: 60_000,
       total: 30,
     });

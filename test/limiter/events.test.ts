@@ -13,7 +13,7 @@ describe('events$', () => {
     const { clock, limiter } = rig({
       concurrency: 8,
       pace: { intervalMs: 100, jitter: 0 },
-      adaptive: { strategy: 'cooling', failureThreshold: 2, coolingMs: 1000 },
+      adaptive: { strategy: 'failures', failureThreshold: 2, coolingMs: 1000 },
     });
     const events = listen(limiter);
     for (const at of [0, 200]) {
@@ -152,7 +152,7 @@ describe('events$', () => {
   it('tells how a latency gradient moves the limit', async () => {
     const { clock, limiter } = rig({
       concurrency: 100,
-      adaptive: { strategy: 'gradient', initialLimit: 10, backoffRatio: 0.5 },
+      adaptive: { strategy: 'latency', initialLimit: 10, backoffRatio: 0.5 },
     });
     const events = listen(limiter);
     await clock.advanceAsync(5);

@@ -20,7 +20,7 @@ describe('unlike in an original', () => {
   it('a lowered limit lets nobody in beside those that are in flight (004)', async () => {
     const { clock, limiter } = rig({
       concurrency: 4,
-      adaptive: { strategy: 'cooling', failureThreshold: 1 },
+      adaptive: { strategy: 'failures', failureThreshold: 1 },
     });
     const { started, run, end } = script(limiter);
     for (let index = 0; index < 10; index += 1) run(`${index}`);
@@ -79,7 +79,7 @@ describe('unlike in an original', () => {
   it('the limit steps back up again and again, not once (004)', async () => {
     const { clock, limiter } = rig({
       concurrency: 8,
-      adaptive: { strategy: 'cooling', failureThreshold: 1, coolingMs: 1000 },
+      adaptive: { strategy: 'failures', failureThreshold: 1, coolingMs: 1000 },
     });
     limiter.recordFailure(new ApiError(500));
     const limits: number[] = [];
@@ -93,7 +93,7 @@ describe('unlike in an original', () => {
   it('a late failure does not reopen what was closed (004)', async () => {
     const { clock, limiter } = rig({
       concurrency: 8,
-      adaptive: { strategy: 'cooling', failureThreshold: 1, coolingMs: 1000 },
+      adaptive: { strategy: 'failures', failureThreshold: 1, coolingMs: 1000 },
     });
     const lease = await limiter.acquire();
     limiter.close();

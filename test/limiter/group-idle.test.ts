@@ -58,7 +58,7 @@ describe('a key without requests', () => {
     ],
     [
       'a lowered limit',
-      { adaptive: { strategy: 'cooling', failureThreshold: 1 }, concurrency: 2 },
+      { adaptive: { strategy: 'failures', failureThreshold: 1 }, concurrency: 2 },
       new ApiError(500),
       60_000,
     ],

@@ -7,7 +7,7 @@ import { listen, rig } from './rig.ts';
 const watched: LimiterOptions = {
   concurrency: 8,
   circuitBreaker: { consecutiveFailures: 2 },
-  adaptive: { strategy: 'cooling', failureThreshold: 2 },
+  adaptive: { strategy: 'failures', failureThreshold: 2 },
 };
 
 describe('a lease that is released', () => {

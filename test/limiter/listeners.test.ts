@@ -9,7 +9,7 @@ const everything: LimiterOptions = {
   concurrency: 2,
   limits: { units: { limit: 5, windowMs: 100 } },
   circuitBreaker: { consecutiveFailures: 3, openMs: 50 },
-  adaptive: { strategy: 'cooling', failureThreshold: 2, coolingMs: 100 },
+  adaptive: { strategy: 'failures', failureThreshold: 2, coolingMs: 100 },
   total: 20,
 };
 

@@ -8,7 +8,7 @@ const watched: LimiterOptions = {
   concurrency: 8,
   tokensPerMinute: 1000,
   circuitBreaker: { consecutiveFailures: 2 },
-  adaptive: { strategy: 'cooling', failureThreshold: 3 },
+  adaptive: { strategy: 'failures', failureThreshold: 3 },
 };
 
 describe('recordFailure', () => {

@@ -19,7 +19,7 @@ describe('two that wait with the same item', () => {
   it.each(ways)('are both sent, once: %s', async (_, ask) => {
     const { clock, limiter } = rig({
       concurrency: 64,
-      adaptive: { strategy: 'rate', initialLimit: 8, startPerSecond: 1000 },
+      adaptive: { strategy: 'rate', initialLimit: 8 },
     });
     const told: { value?: ReturnType<typeof fate> } = {};
     // It comes while another is asked for, so that it is the head when the next one comes.

@@ -37,7 +37,7 @@ describe('a limiter', () => {
       total: 2,
       maxAttempts: 1,
       circuitBreaker: { consecutiveFailures: 1, openMs: 100 },
-      adaptive: { strategy: 'cooling', failureThreshold: 1 },
+      adaptive: { strategy: 'failures', failureThreshold: 1 },
       pace: { intervalMs: 10, jitter: 0 },
     });
     await expect(limiter.run(() => Promise.reject(broken))).rejects.toBe(broken);
@@ -57,7 +57,7 @@ describe('a limiter', () => {
     const { limiter } = rig({
       concurrency: 4,
       circuitBreaker: { consecutiveFailures: 2 },
-      adaptive: { strategy: 'cooling', failureThreshold: 2 },
+      adaptive: { strategy: 'failures', failureThreshold: 2 },
       isFailure: ({ kind }) => {
         seen.push(kind);
         return false;
@@ -116,7 +116,7 @@ describe('a limiter', () => {
     const { clock, limiter } = rig({
       concurrency: 1,
       pace: { intervalMs: 100, jitter: 0, maxIntervalMs: 300 },
-      adaptive: { strategy: 'cooling', failureThreshold: 1, coolingMs: 1000 },
+      adaptive: { strategy: 'failures', failureThreshold: 1, coolingMs: 1000 },
     });
     const limits: [number, number][] = [];
     for (let count = 0; count < 3; count += 1) {

@@ -9,7 +9,7 @@ describe('snapshot', () => {
       concurrency: 4,
       pace: { intervalMs: 100, jitter: 0, maxIntervalMs: 1000 },
       limits: { tokens: { limit: 1000, windowMs: 10_000, charge: 'settle' } },
-      adaptive: { strategy: 'cooling', failureThreshold: 2, coolingMs: 1000 },
+      adaptive: { strategy: 'failures', failureThreshold: 2, coolingMs: 1000 },
       total: 10,
     });
     /** By the names of the seed: `ThrottleSnapshot`. */
@@ -150,7 +150,7 @@ describe('snapshot', () => {
   it('changes nothing, and may be kept', async () => {
     const { clock, limiter } = rig({
       circuitBreaker: { consecutiveFailures: 1, openMs: 100 },
-      adaptive: { strategy: 'cooling', failureThreshold: 1, coolingMs: 100 },
+      adaptive: { strategy: 'failures', failureThreshold: 1, coolingMs: 100 },
       requestsPerMinute: 5,
     });
     await failing(limiter, 1, new ApiError(500));

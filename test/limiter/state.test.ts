@@ -38,7 +38,7 @@ describe('state$', () => {
   it('follows the adaptive limit, through all its steps', async () => {
     const made = rig({
       concurrency: 8,
-      adaptive: { strategy: 'cooling', failureThreshold: 1, coolingMs: 100 },
+      adaptive: { strategy: 'failures', failureThreshold: 1, coolingMs: 100 },
     });
     const { clock, limiter } = made;
     const states = watchState(made);
@@ -53,7 +53,7 @@ describe('state$', () => {
     const made = rig({
       concurrency: 8,
       circuitBreaker: { consecutiveFailures: 2, openMs: 50 },
-      adaptive: { strategy: 'cooling', failureThreshold: 1, coolingMs: 1000 },
+      adaptive: { strategy: 'failures', failureThreshold: 1, coolingMs: 1000 },
     });
     const { clock, limiter } = made;
     const states = watchState(made);
@@ -78,7 +78,7 @@ describe('state$', () => {
     const { clock, limiter } = rig({
       concurrency: 4,
       circuitBreaker: { consecutiveFailures: 3, openMs: 70 },
-      adaptive: { strategy: 'cooling', failureThreshold: 2, coolingMs: 90 },
+      adaptive: { strategy: 'failures', failureThreshold: 2, coolingMs: 90 },
     });
     const mismatches: string[] = [];
     let told = 0;

@@ -90,11 +90,13 @@ async function play(
 
 async function expectTheSame(names: readonly string[], concurrency: number): Promise<void> {
   const expected = await play(names, (project) => mergeMap(project, concurrency));
-  const actual = await play(names, (project) =>
-    throttle((name, { index }) => project(name, index), { concurrency }),
-  );
-  expect(actual).toEqual(expected);
-  expect(actual.some((line) => /^(complete|error)/.test(line))).toBe(true);
+  for (const options of [{ concurrency }, { concurrency, adaptive: false }] as const) {
+    const actual = await play(names, (project) =>
+      throttle((name, { index }) => project(name, index), options),
+    );
+    expect(actual).toEqual(expected);
+  }
+  expect(expected.some((line) => /^(complete|error)/.test(line))).toBe(true);
 }
 
 test.each(Object.keys(inputs))('project may return: %s', async (name) => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { concurrencyLimit, createLimiter, dispatch, throttle } from '../../src/index.ts';
 import { withoutAfterlife } from '../support/marbles-end.ts';
 import { type Mapping, play } from '../support/marbles-play.ts';
-import { scenario } from '../support/marbles-scenario.ts';
+import { crowded, scenario } from '../support/marbles-scenario.ts';
 
 const merged: Mapping = (project, concurrency) => mergeMap(project, concurrency);
 
@@ -12,6 +12,9 @@ const merged: Mapping = (project, concurrency) => mergeMap(project, concurrency)
 const ways: Record<string, Mapping> = {
   throttle: (project, concurrency, clock) =>
     throttle((value, { index }) => project(value, index), { concurrency, clock }),
+
+  'throttle with `adaptive: false`': (project, concurrency, clock) =>
+    throttle((value, { index }) => project(value, index), { concurrency, clock, adaptive: false }),
 
   'throttle with a probe': (project, concurrency, clock) =>
     throttle((value, { index }) => project(value, index), { concurrency, clock, probe: {} }),
@@ -41,6 +44,24 @@ describe.each(Object.entries(ways))('%s', (_name, way) => {
         expect(play(script, way)).toEqual(expected);
       }),
       { numRuns: 1000 },
+    );
+  });
+});
+
+describe.each([
+  ['by default', 16, {}],
+  ['with `adaptive: false`', 40, { adaptive: false }],
+] as const)('throttle of dozens of values, %s', (_how, most, options) => {
+  const way: Mapping = (project, concurrency, clock) =>
+    throttle((value, { index }) => project(value, index), { concurrency, clock, ...options });
+
+  test(`does as mergeMap does, with up to ${most} at once`, () => {
+    fc.assert(
+      fc.property(crowded(most, 'push', 'complete', 'error', 'unsubscribe'), (script) => {
+        const expected = withoutAfterlife(play(script, merged));
+        expect(play(script, way)).toEqual(expected);
+      }),
+      { numRuns: 300 },
     );
   });
 });

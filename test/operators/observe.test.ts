@@ -11,7 +11,7 @@ const headers = (remaining: number) => ({
 /** What the adaptive rate makes of what one attempt observes. */
 async function originAfter(send: (context: AttemptContext) => Promise<unknown>) {
   const clock = new ManualClock();
-  const limiter = createLimiter({ clock, adaptive: true, maxAttempts: 1 });
+  const limiter = createLimiter({ clock, adaptive: 'rate', maxAttempts: 1 });
   for (let n = 0; n < 20; n += 1) {
     const sent = limiter.run(send).catch(() => {});
     await clock.advanceAsync(500);
@@ -45,7 +45,7 @@ describe('context.observe', () => {
     const told: unknown[] = [];
     const limiter = createLimiter({
       clock,
-      adaptive: true,
+      adaptive: 'rate',
       isFailure: ({ limits }) => told.push(limits) > 0,
       circuitBreaker: true,
     });
@@ -102,7 +102,7 @@ describe('context.observe', () => {
       context.observe(headers(n));
       return n;
     };
-    for (const adaptive of [false, 'auto', 'rate'] as const) {
+    for (const adaptive of [false, 'rate', 'latency', 'failures'] as const) {
       const sent = from([1, 2]).pipe(throttle(project, { adaptive, ordered: true }), toArray());
       expect(await lastValueFrom(sent)).toEqual([1, 2]);
     }

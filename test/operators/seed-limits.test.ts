@@ -154,7 +154,7 @@ describe('10 rapid requests with 6 a minute (seed: 003)', () => {
 
   it('holds nothing, charges nothing and arms nothing when those that wait leave', () => {
     const { clock } = new CountedClock();
-    const options = { requestsPerMinute: 2, waitTimeoutMs: 9e6, maxQueue: 9, adaptive: 'cooling' };
+    const options = { requestsPerMinute: 2, waitTimeoutMs: 9e6, maxQueue: 9, adaptive: 'failures' };
     const { gates, source, seen } = sending(options as Parameters<typeof gatesOf>[0], clock);
     for (let n = 0; n < 6; n += 1) source.next(n);
     const used = () => gates.attempt.cores.rateLimit?.snapshot(clock.now()).requests?.used;

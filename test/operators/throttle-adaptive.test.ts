@@ -28,8 +28,8 @@ describe('an adaptive limit in throttle', () => {
     return { clock, seen, end, out: () => calls.length - ended };
   }
 
-  it('by cooling is halved by failures, and grows back one by one', async () => {
-    const { end, out, clock, seen } = inFlight({ concurrency: 8, adaptive: 'cooling' });
+  it('to failures is halved by failures, and grows back one by one', async () => {
+    const { end, out, clock, seen } = inFlight({ concurrency: 8, adaptive: 'failures' });
     expect(out()).toBe(8);
     await end(3, new ApiError(500));
     // Two of them made room before the third halved the limit.
@@ -44,9 +44,9 @@ describe('an adaptive limit in throttle', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('by cooling follows a stream of concurrencies, below it', async () => {
+  it('to failures follows a stream of concurrencies, below it', async () => {
     const concurrency = new BehaviorSubject(8);
-    const { end, out } = inFlight({ concurrency, adaptive: 'cooling' });
+    const { end, out } = inFlight({ concurrency, adaptive: 'failures' });
     expect(out()).toBe(8);
     await end(3, new ApiError(500));
     await end(5);
@@ -58,8 +58,8 @@ describe('an adaptive limit in throttle', () => {
     expect(out()).toBe(2);
   });
 
-  it('by gradient starts at 20 and is cut by an overload', async () => {
-    const { end, out } = inFlight({ concurrency: 100, adaptive: 'gradient' });
+  it('to latency starts at 20 and is cut by an overload', async () => {
+    const { end, out } = inFlight({ concurrency: 100, adaptive: 'latency' });
     expect(out()).toBe(20);
     await end(1, new ApiError(529), 10);
     expect(out()).toBe(19);
@@ -67,9 +67,9 @@ describe('an adaptive limit in throttle', () => {
     expect(out()).toBe(18);
   });
 
-  it('by gradient follows a stream of concurrencies too', () => {
+  it('to latency follows a stream of concurrencies too', () => {
     const concurrency = new BehaviorSubject(5);
-    const { out } = inFlight({ concurrency, adaptive: { strategy: 'gradient', initialLimit: 9 } });
+    const { out } = inFlight({ concurrency, adaptive: { strategy: 'latency', initialLimit: 9 } });
     expect(out()).toBe(5);
   });
 });
@@ -85,7 +85,7 @@ describe('the timer of an adaptive limit', () => {
         return clock.setTimer(callback, delayMs);
       },
     };
-    const adaptive = { strategy: 'cooling', initialLimit: 1 } as const;
+    const adaptive = { strategy: 'failures', initialLimit: 1 } as const;
     const options = { clock: noting, adaptive, requestsPerMinute: 1 };
     const seen = watch(range(0, 2).pipe(throttle((value) => [value], options)));
     // One to check the options, one for the limit, and one for the request that waits.

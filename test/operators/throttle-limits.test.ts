@@ -151,7 +151,7 @@ describe('queues in throttle', () => {
       requestsPerMinute: 1,
       pace: {},
       circuitBreaker: true,
-      adaptive: { strategy: 'cooling', initialLimit: 2 },
+      adaptive: { strategy: 'failures', initialLimit: 2 },
       maxQueue: 10,
       waitTimeoutMs: 1e6,
       priority: () => 1,

@@ -28,7 +28,7 @@ async function readOf(ask: Ask) {
     { limits: [{ unit: 'requests', algorithm: 'token-bucket', limit: 600, windowMs: 60_000 }] },
     undefined,
     {
-      adaptive: true,
+      adaptive: 'rate',
       tokensPerMinute: 1e6,
       probe: { attemptEnded: ({ verdict }) => void told.push(verdict?.limits) },
     },

@@ -100,3 +100,22 @@ export function scenario(...does: readonly Interruption['does'][]): fc.Arbitrary
     interruptions: interruptions(does),
   });
 }
+
+/** The same with dozens of values, most of which come at once. @param most the highest concurrency */
+export function crowded(
+  most: number,
+  ...does: readonly Interruption['does'][]
+): fc.Arbitrary<Scenario> {
+  const crowd = fc.record({
+    concurrency: fc.integer({ min: 1, max: most }),
+    gaps: fc.array(fc.oneof({ weight: 15, arbitrary: fc.constant(0) }, gap), {
+      minLength: 20,
+      maxLength: 60,
+    }),
+  });
+  return fc.tuple(scenario(...does), crowd).map(([script, { concurrency, gaps }]) => ({
+    ...script,
+    concurrency,
+    source: { ...script.source, gaps },
+  }));
+}

@@ -49,7 +49,7 @@ function sending(options: LimiterOptions, answer: (n: number) => Answer) {
 
 describe('the metrics of a rate that adapts', () => {
   it('have no target while nothing is known, and count from the start', async () => {
-    sending({ adaptive: true }, () => 'ok');
+    sending({ adaptive: 'rate' }, () => 'ok');
     const now = await sdk.collect();
     expect(targets(now)).toEqual([undefined, undefined, undefined]);
     expect(now.value('headgate.rate.ceiling')).toBe(0);
@@ -60,14 +60,14 @@ describe('the metrics of a rate that adapts', () => {
   it('say who says what may be sent, as that changes', async () => {
     let answer: Answer = 'ok';
     const limits = { requests: { limit: 20, windowMs: 1_000 } };
-    const limiter = sending({ adaptive: true, limits }, () => answer);
+    const limiter = sending({ adaptive: 'rate', limits }, () => answer);
     await clock.advanceAsync(1_000);
     const atFirst = await sdk.collect();
     expect(targets(atFirst)).toEqual([expect.closeTo(20, 0), undefined, undefined]);
     expect(atFirst.value('headgate.rate.ceiling')).toBe(0);
 
     answer = 'full';
-    await clock.advanceAsync(100);
+    await clock.advanceAsync(1_000);
     answer = 'ok';
     await clock.advanceAsync(3_000);
     const cut = await sdk.collect();
@@ -82,7 +82,7 @@ describe('the metrics of a rate that adapts', () => {
 
   it('say so of headers', async () => {
     let remaining = 20;
-    const limiter = sending({ adaptive: true }, () => ({ remaining: Math.max(0, --remaining) }));
+    const limiter = sending({ adaptive: 'rate' }, () => ({ remaining: Math.max(0, --remaining) }));
     await clock.advanceAsync(10_000);
     const { origin, perSecond } = rateOf(limiter);
     expect(origin).toBe('headers');
@@ -107,8 +107,8 @@ describe('the metrics of a rate that adapts', () => {
 
   it('show an outage until it is over, and so do the spans of who met it', async () => {
     let answer: Answer = 'ok';
-    sending({ adaptive: true, concurrency: 4 }, () => answer);
-    await clock.advanceAsync(3_000);
+    sending({ adaptive: 'rate', concurrency: 4 }, () => answer);
+    await clock.advanceAsync(1_000);
     answer = 'out';
     await clock.advanceAsync(1_000);
     expect((await sdk.collect()).value('headgate.outage.active')).toBe(1);

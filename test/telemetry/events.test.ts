@@ -60,7 +60,7 @@ describe('an adaptation', () => {
           concurrency: 8,
           outcomes: true,
           maxAttempts: 1,
-          adaptive: { strategy: 'cooling', failureThreshold: 1 },
+          adaptive: { strategy: 'failures', failureThreshold: 1 },
         }),
       )
       .subscribe();
@@ -79,7 +79,7 @@ describe('an adaptation', () => {
     const limiter = createLimiter({
       clock,
       concurrency: 50,
-      adaptive: { strategy: 'gradient', initialLimit: 20, minLimit: 1 },
+      adaptive: { strategy: 'latency', initialLimit: 20, minLimit: 1 },
     });
     let latencyMs = 10;
     const wave = async () => {

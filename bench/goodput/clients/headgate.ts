@@ -6,25 +6,15 @@ import type { ClientContext, HandOver } from '../client.ts';
 import type { Prompt } from '../prompts.ts';
 import type { Scenario } from '../scenario.ts';
 
-/**
- * `plain`: no options at all. `headers` and `unknown` differ in what the provider tells them, not in
- * their options.
- */
-export type Mode = 'plain' | 'unknown' | 'headers' | 'known';
-
-/** What a user who knows so much would say. */
-export function headgateOptions(scenario: Scenario, mode: Mode): ThrottleOptions<Prompt> {
-  if (mode === 'plain') return {};
-  return { adaptive: true, ...(mode === 'known' && knownLimits(scenario)) };
-}
+/** `plain`: without any options. `known`: given the provider's limits. */
+export type Mode = 'plain' | 'known';
 
 export const headgate =
   (mode: Mode) =>
   ({ scenario, clock, random, send, failed }: ClientContext): HandOver => {
     const prompts = new Subject<Prompt>();
-    prompts
-      .pipe(throttle(send, { ...headgateOptions(scenario, mode), clock, random }))
-      .subscribe({ error: failed });
+    const limits = mode === 'known' ? knownLimits(scenario) : {};
+    prompts.pipe(throttle(send, { ...limits, clock, random })).subscribe({ error: failed });
     return (prompt) => prompts.next(prompt);
   };
 

@@ -2,23 +2,17 @@
 import type { Client } from '../client.ts';
 
 export const clients = {
-  'headgate-plain': {
-    about: 'throttle() without any options, where answers carry what headers there are',
-    knows: 'headers',
+  'headgate-unknown': {
+    about: 'throttle() without options, told nothing',
+    knows: 'nothing',
     usesGlobals: false,
     load: async () => (await import('./headgate.ts')).headgate('plain'),
   },
-  'headgate-unknown': {
-    about: 'throttle(), told nothing',
-    knows: 'nothing',
-    usesGlobals: false,
-    load: async () => (await import('./headgate.ts')).headgate('unknown'),
-  },
   'headgate-headers': {
-    about: 'throttle(), where answers carry x-ratelimit headers',
+    about: 'throttle() without options, where answers carry rate-limit headers',
     knows: 'headers',
     usesGlobals: false,
-    load: async () => (await import('./headgate.ts')).headgate('headers'),
+    load: async () => (await import('./headgate.ts')).headgate('plain'),
   },
   'headgate-known': {
     about: 'throttle(), given the true limits',
@@ -108,7 +102,7 @@ export function isClientName(name: string): name is ClientName {
 
 export const clientNames: readonly ClientName[] = Object.keys(clients).filter(isClientName);
 
-const FINISH_ONLY: readonly ClientName[] = ['headgate-plain', 'bottleneck-bucket'];
+const FINISH_ONLY: readonly ClientName[] = ['bottleneck-bucket'];
 
 /** Who is in the table of goodput unless others are asked for. */
 export const tableClients: readonly ClientName[] = clientNames.filter(
