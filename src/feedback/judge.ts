@@ -33,6 +33,10 @@ const CONNECTION_CODES = [
 /** A text alone that says what a 429 would. */
 const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached for\b/i;
 
+/** Texts of a 429 that speak of what is in flight: "max concurrency: 1" (Moonshot) and the like. */
+const IN_FLIGHT =
+  /\b(?:(?:too many|max(?:imum)?|number of) (?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|max(?:imum)? concurrency|concurrency limit)\b/i;
+
 /** Statuses of passing failures: the same request may go well next time. */
 const RETRIED_STATUSES = [408, 409];
 
@@ -74,16 +78,16 @@ export function judge(
     return { kind: 'failed', retry: CONNECTION_CODES.some((code) => words.has(code)) };
   }
   const limits = [...limitsOf(header, answeredAtMs), ...(remark.limits ?? [])];
-  const limit = remark.limit ?? (kind === 'throttled' ? exhausted(limits) : undefined);
+  const limit = remark.limit ?? (kind === 'throttled' ? hitLimit(texts, limits) : undefined);
   const outage = remark.outage ?? (kind === 'fatal' ? OUTAGE_STATUSES.get(status ?? 0) : undefined);
   // Of an answer that is final the body knows more: its header may speak of another limit.
-  const saidMs = retryAfterOf(headers, Date.now);
+  const saidMs = remark.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);
   const bodyMs =
     positive(remark.retryAfterMs) ?? (isPassing(kind) ? delayInText(texts) : undefined);
   const retryAfterMs = kind === 'fatal' ? (bodyMs ?? saidMs) : (saidMs ?? bodyMs);
   return {
     kind,
-    retry: headers['x-should-retry'] !== 'false' && (remark.retry ?? kind !== 'fatal'),
+    retry: !isFinal(headers) && (remark.retry ?? kind !== 'fatal'),
     headers,
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -103,6 +107,11 @@ function remarkOf(answer: Answer, readers: readonly Reader[]): Remark {
   return NO_REMARK;
 }
 
+/** Said by the provider, or by the one behind the LiteLLM proxy. */
+function isFinal(headers: Readonly<Record<string, string>>): boolean {
+  return (headers['x-should-retry'] ?? headers['llm_provider-x-should-retry']) === 'false';
+}
+
 function isPassing(kind: FeedbackKind): boolean {
   return kind === 'throttled' || kind === 'overloaded';
 }
@@ -119,8 +128,9 @@ function kindOf({ status, layers, texts }: Answer): FeedbackKind | undefined {
   return 'fatal';
 }
 
-/** The one limit of which nothing is left, if there is one alone. */
-function exhausted(limits: readonly ReportedLimit[]): string | undefined {
+/** What is in flight, where a text says so; else the one limit of which nothing is left, if it is alone. */
+function hitLimit(texts: readonly string[], limits: readonly ReportedLimit[]): string | undefined {
+  if (texts.some((text) => IN_FLIGHT.test(text))) return 'concurrency';
   const used = limits.filter(({ remaining }) => remaining === 0);
   return used.length === 1 ? used[0]?.unit : undefined;
 }

@@ -77,6 +77,9 @@ function parsed(text: string): unknown {
   }
 }
 
+/** A status as a text: the LiteLLM proxy and others have it so in the `code` of a body. */
+const STATUS_TEXT = /^[45]\d\d$/;
+
 /**
  * The HTTP status, as fetch, axios, undici, the OpenAI, Anthropic, Google and AWS SDKs carry it: the
  * outermost.
@@ -91,6 +94,7 @@ export function statusOf(layers: readonly unknown[]): number | undefined {
     if (isStatus(httpStatusCode)) return httpStatusCode;
     const code = read(layer, 'code');
     if (isStatus(code)) return code;
+    if (typeof code === 'string' && STATUS_TEXT.test(code)) return Number(code);
   }
   return undefined;
 }

@@ -56,7 +56,7 @@ export class RetryAfterTooLongError extends HeadgateError {
 
 /**
  * The `deadlineMs` of a request passed while it waited to be sent again, and its last answer was a
- * `Response`, in `cause`. One that failed with an error fails with that.
+ * `Response`, or the body of an error, in `cause`. One that failed with an error fails with that.
  */
 export class DeadlineExceededError extends HeadgateError {
   readonly code = 'DEADLINE_EXCEEDED';
@@ -67,13 +67,16 @@ export class DeadlineExceededError extends HeadgateError {
   }
 }
 
-/** With `outcomes`, the error of a request whose last answer was a `Response` that is not ok. */
+/**
+ * With `outcomes`, the error of a request whose last answer was a `Response` that is not ok, or the
+ * body of an error.
+ */
 export class ResponseError extends HeadgateError {
   readonly code = 'RESPONSE_NOT_OK';
-  /** The response itself, unread. */
+  /** The response itself, unread; or the body. */
   readonly response: unknown;
-  constructor(response: { readonly status: number }) {
-    super(`the API answered ${response.status}`);
+  constructor(response: unknown) {
+    super(`the API answered ${statusOf(response) ?? 'with an error'}`);
     this.response = response;
   }
 }
@@ -107,4 +110,11 @@ export class LimiterClosedError extends HeadgateError {
   constructor() {
     super('this limiter is closed: it takes no more requests');
   }
+}
+
+/** The status of an answer that says no; undefined where it says none, or went well by it. */
+function statusOf(answer: unknown): number | undefined {
+  if (typeof answer !== 'object' || answer === null || !('status' in answer)) return undefined;
+  const { status } = answer;
+  return typeof status === 'number' && status >= 400 ? status : undefined;
 }

@@ -42,7 +42,7 @@ export interface Feedback {
   readonly retryAfterMs?: number;
   /** Size of the request, which scales the wait where the provider named none. Default 0. */
   readonly bytes?: number;
-  /** Which limit was hit, where the provider says. */
+  /** Which limit was hit, as in {@link Verdict.limit}. */
   readonly limit?: string;
   /** Response headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -61,6 +61,11 @@ export interface Verdict {
   /** Whether sending the same request again may help. Default: true for `throttled` and `overloaded`. */
   readonly retry?: boolean;
   readonly retryAfterMs?: number;
+  /**
+   * Which limit was hit, where the provider says: a {@link LimitUnit}, or its own name for it.
+   * `'concurrency'` is a cap on what is in flight, which no slower rate keeps: a place is free as soon
+   * as a request ends.
+   */
   readonly limit?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** What the answer says of the provider's limits. */

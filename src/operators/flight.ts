@@ -1,4 +1,5 @@
 import { from, type Observable } from 'rxjs';
+import { errorIn, isKnownError } from '../feedback/error-value.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
 import type { Gate } from '../gate/gate.ts';
 import { DeadlineExceededError } from '../model/errors.ts';
@@ -19,8 +20,8 @@ import { verdictOn } from './verdict.ts';
  */
 export class Flight<T, R> {
   readonly ticket: Ticket<T>;
-  /** The response that says no it ended with, which is a value all the same. */
-  refusal: (R & { readonly status: number }) | undefined = undefined;
+  /** The answer that says no it ended with, which is a value all the same. */
+  refusal: R | undefined = undefined;
   private readonly dispatcher: Dispatcher<T, R>;
   private readonly deck: Deck<T, R>;
   private context: AttemptContext | undefined = undefined;
@@ -104,8 +105,10 @@ export class Flight<T, R> {
     if (this.over) return false;
     if (this.reading !== undefined) return this.reading.later(() => this.next(value));
     if (!this.reported) {
-      if (!isFailedResponse(value)) this.accepted(value);
-      else return this.read(value);
+      if (isFailedResponse(value)) return this.read(value);
+      const verdict = this.verdictIn(value);
+      if (verdict !== undefined) return this.refused(value, verdict);
+      if (!this.over) this.accepted(value);
       if (this.over) return false;
     }
     if (this.dispatcher.readsAnswers) readUsage(value, this.ticket);
@@ -128,32 +131,53 @@ export class Flight<T, R> {
 
   error(error: unknown): void {
     if (this.reading !== undefined) this.reading.later(() => this.error(error));
-    else if (!this.over && !this.failed(error) && !this.over) this.crash(error);
+    else if (!this.over && !this.failed(error, this.verdictOn(error)) && !this.over) {
+      this.crash(error);
+    }
   }
 
   /** A response that says no: its body may say more than its status, where it can be read. */
-  private read(response: R & { readonly status: number }): boolean {
+  private read(response: R): boolean {
     const body = new PendingBody();
     const isRead = body.read(response, this.dispatcher.clock, (text) => {
       this.reading = undefined;
-      return this.refused(response, text);
+      return this.refused(response, this.verdictOn(response, text));
     });
-    if (!isRead) return this.refused(response);
+    if (!isRead) return this.refused(response, this.verdictOn(response));
     this.reading = body;
     return true;
   }
 
-  /** @returns whether the request ends with this response, and the attempt goes on */
-  private refused(response: R & { readonly status: number }, body?: string): boolean {
-    if (this.failed(response, body)) {
-      discard(response);
+  /** @returns whether the request ends with this answer, and the attempt goes on */
+  private refused(answer: R, verdict: Verdict | undefined): boolean {
+    if (this.failed(answer, verdict, true)) {
+      discard(answer);
       return false;
     }
     if (this.over) return false;
-    this.refusal = response;
+    this.refusal = answer;
     this.emitted = true;
-    this.deck.value(this, response);
+    this.deck.value(this, answer);
     return !this.over;
+  }
+
+  /** Of the body of an error that came as a value; undefined of all other values. */
+  private verdictIn(value: R): Verdict | undefined {
+    const error = errorIn(value);
+    if (error === undefined) return undefined;
+    const verdict = this.verdictOn(error);
+    return verdict !== undefined && isKnownError(verdict) ? verdict : undefined;
+  }
+
+  /** @returns undefined: the classifier threw, and the request has failed with that */
+  private verdictOn(error: unknown, body?: string): Verdict | undefined {
+    try {
+      const verdict = verdictOn(error, this.dispatcher.classify, body);
+      return withLimits(verdict, this.context?.limits);
+    } catch (thrown) {
+      this.crash(thrown);
+      return undefined;
+    }
   }
 
   /** Lets go of the attempt's Observable. */
@@ -218,18 +242,15 @@ export class Flight<T, R> {
     this.dispatcher.probe?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
 
-  /** Tells the provider's answer to everyone. @returns whether there will be another attempt */
-  private failed(error: unknown, body?: string): boolean {
+  /**
+   * Tells the provider's answer to everyone.
+   * @param isAnswer whether it came as a value, which is no error that a user could read
+   * @returns whether there will be another attempt
+   */
+  private failed(error: unknown, verdict: Verdict | undefined, isAnswer = false): boolean {
+    if (verdict === undefined) return false;
     const { ticket } = this;
     const { feedback, leastClosureMs } = this.dispatcher;
-    let verdict: Verdict;
-    try {
-      const told = verdictOn(error, this.dispatcher.classify, body);
-      verdict = withLimits(told, this.context?.limits);
-    } catch (thrown) {
-      this.crash(thrown);
-      return false;
-    }
     this.reported = true;
     ticket.verdict = verdict;
     this.endAttempt(verdict.kind, error);
@@ -237,11 +258,11 @@ export class Flight<T, R> {
     feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.over || this.emitted || this.context?.isLast) return false;
-    return this.retry(verdict, error);
+    return this.retry(verdict, error, isAnswer);
   }
 
   /** @returns whether there will be another attempt */
-  private retry(verdict: Verdict, error: unknown): boolean {
+  private retry(verdict: Verdict, error: unknown, isAnswer: boolean): boolean {
     const { ticket } = this;
     const { retry, clock, probe } = this.dispatcher;
     this.retries ??= new Retries();
@@ -256,11 +277,8 @@ export class Flight<T, R> {
     ticket.unsent();
     const waiting = {
       ready: () => this.send(),
-      // A response that was let go is no error that a user could read.
       expired: () =>
-        this.crash(
-          isFailedResponse(error) ? new DeadlineExceededError(retry.deadlineMs, error) : error,
-        ),
+        this.crash(isAnswer ? new DeadlineExceededError(retry.deadlineMs, error) : error),
     };
     const wait = this.retries.wait(ticket, this.gates, waiting, probe);
     // The attempt is torn down before the next one, which may follow in this very turn.

@@ -27,6 +27,8 @@ export interface RetryOptions {
   readonly deadlineMs?: number;
   /**
    * What an error says about the provider. Default, also where it returns undefined: by its shape.
+   * It is asked too about a `Response` that says no, and about a value that is the body of an error
+   * (`{error: …}` without a result beside it), which `ok` makes a result.
    * `body`: the text of a `Response` that says no, where it came whole, within 64 KiB and 2 s.
    */
   readonly classify?: (error: unknown, body?: string) => Verdict | undefined;

@@ -35,6 +35,18 @@ describe('retryAfterOf', () => {
     expect(waitOf({ 'retry-after': 'Sun, 06 Nov 1994 08:50:37 GMT', date })).toBe(60_000);
   });
 
+  it('takes what a proxy passes on where that says nothing itself', () => {
+    expect(waitOf({ 'llm_provider-retry-after': '7' })).toBe(7000);
+    expect(waitOf({ 'llm_provider-retry-after-ms': '70', 'llm_provider-retry-after': '7' })).toBe(
+      70,
+    );
+    expect(waitOf({ 'llm_provider-retry-after': '7', 'retry-after': '3' })).toBe(3000);
+    expect(waitOf({ 'llm_provider-retry-after': '7', 'retry-after': '0' })).toBe(7000);
+    const dates = { 'llm_provider-date': inUtc(NOW - 9000), date: inUtc(NOW) };
+    expect(waitOf({ ...dates, 'llm_provider-retry-after': inUtc(NOW) })).toBe(9000);
+    expect(waitOf({ date: inUtc(NOW - 5000), 'llm_provider-retry-after': inUtc(NOW) })).toBe(5000);
+  });
+
   it('takes retry-after-ms first, where it says something', () => {
     expect(waitOf({ 'retry-after-ms': '250', 'retry-after': '9' })).toBe(250);
     expect(waitOf({ 'retry-after-ms': '0.5', 'retry-after': '9' })).toBe(0.5);

@@ -20,7 +20,8 @@ export function headersOf(
   { status, waitMs, told, now }: Telling,
 ): Record<string, string> {
   const isRejected = status !== 200 && Number.isFinite(waitMs);
-  const retry = (ms: number) => (isRejected ? { 'retry-after': `${ms / SECOND_MS}` } : {});
+  const retry = (ms: number): Record<string, string> =>
+    isRejected ? { 'retry-after': `${ms / SECOND_MS}` } : {};
   // Nobody tells of windows for what is in flight.
   const rates = told.filter(({ unit }) => unit !== 'concurrency');
   switch (style) {

@@ -1,8 +1,9 @@
 import type { LimitUnit, ReportedLimit } from '../../model/feedback.ts';
+import { quotaIn, quotasOf, windowOf } from './quotas.ts';
 import type { Answer, HeaderGet, Reader, Remark } from './reader.ts';
-import { reported } from './rows.ts';
-import { type Item, parseList } from './structured-list.ts';
-import { plainNumber } from './times.ts';
+import { reported, untilReset } from './rows.ts';
+import { type Item, parseDictionary, parseList } from './structured-list.ts';
+import { plainNumber, untilResetMs } from './times.ts';
 
 /** The quota units of the draft; others are not counted by headgate. */
 const UNITS: Readonly<Record<string, LimitUnit>> = {
@@ -35,7 +36,7 @@ function nameOf({ value }: Item): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function policiesOf(header: HeaderGet): Map<string, Policy> {
+function policiesOf(header: HeaderGet, answeredAtMs: () => number): Map<string, Policy> {
   const policies = new Map<string, Policy>();
   for (const item of parseList(header('ratelimit-policy'))) {
     const name = nameOf(item);
@@ -51,52 +52,70 @@ function policiesOf(header: HeaderGet): Map<string, Policy> {
     const name = nameOf(item);
     if (name === undefined) continue;
     const policy = policies.get(name) ?? { unit: 'requests' };
+    const seconds = amount(item, 't');
     policies.set(name, {
       ...policy,
       remaining: amount(item, 'r'),
-      resetMs: timesThousand(amount(item, 't')),
+      resetMs: seconds === undefined ? undefined : untilResetMs(String(seconds), answeredAtMs),
     });
   }
   return policies;
 }
 
-/** The names of older drafts: three headers, one limit, seconds. */
-function olderLimits(header: HeaderGet): readonly ReportedLimit[] {
-  const limit = plainNumber(header('ratelimit-limit')?.split(/[,;]/, 1)[0]);
-  const remaining = plainNumber(header('ratelimit-remaining'));
-  const resetMs = timesThousand(plainNumber(header('ratelimit-reset')));
-  const one = reported('requests', { limit, remaining, resetMs });
+/**
+ * The drafts up to 7: one limit, in a dictionary (`limit=60, remaining=59, reset=6`) or in three
+ * headers, with the policies beside it (`60;w=6`) or behind its number. Some servers send a time as
+ * the reset.
+ */
+function olderLimits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {
+  const members = parseDictionary(header('ratelimit'));
+  const told = (key: string) => {
+    const value = members.get(key)?.value;
+    return typeof value === 'number' ? String(value) : header(`ratelimit-${key}`);
+  };
+  const quotas = quotasOf(header('ratelimit-policy'));
+  const closest = quotaIn(told('limit'));
+  const only = quotas.length === 1 ? quotas[0] : undefined;
+  const limit = closest.limit ?? only?.limit;
+  const remaining = plainNumber(told('remaining'));
+  // Policies alone.
+  if (limit === undefined && remaining === undefined) return quotas.flatMap(limitOf);
+  const windowMs = closest.windowMs ?? (limit && windowOf(limit, quotas));
+  const resetMs = untilResetMs(told('reset'), answeredAtMs);
+  return limitOf({ limit, remaining, resetMs, windowMs });
+}
+
+function limitOf(said: Parameters<typeof reported>[1]): ReportedLimit[] {
+  const one = reported('requests', said);
   return one === undefined ? [] : [one];
 }
 
-function limits(header: HeaderGet): readonly ReportedLimit[] {
-  const found = [...policiesOf(header).values()].flatMap(
+function limits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {
+  const found = [...policiesOf(header, answeredAtMs).values()].flatMap(
     ({ unit, ...said }) => (unit === undefined ? undefined : reported(unit, said)) ?? [],
   );
-  return found.length > 0 ? found : olderLimits(header);
+  return found.length > 0 ? found : olderLimits(header, answeredAtMs);
 }
 
-/** Nothing left of a policy: it is the one that was hit, and its `t` says when to come again. */
-function remark({ status, header }: Answer): Remark | undefined {
-  if (status !== 429 || header('ratelimit') === undefined) return undefined;
+/** Nothing left of a policy: it is the one that was hit, and its reset says when to come again. */
+function remark({ status, header, answeredAtMs }: Answer): Remark | undefined {
+  if (status !== 429) return undefined;
   let longest: Remark | undefined;
-  for (const [limit, { remaining, resetMs }] of policiesOf(header)) {
+  for (const [name, { unit, remaining, resetMs }] of policiesOf(header, answeredAtMs)) {
     if (remaining !== 0) continue;
     if (longest === undefined || (resetMs ?? 0) > (longest.retryAfterMs ?? 0)) {
+      const limit = unit === 'concurrency' ? unit : name;
       longest = { limit, ...(resetMs !== undefined && { retryAfterMs: resetMs }) };
     }
   }
-  return longest;
+  return longest ?? untilReset(olderLimits(header, answeredAtMs));
 }
 
-/**
- * The header fields of draft-ietf-httpapi-ratelimit-headers-10, and of the drafts up to 6. A
- * `Retry-After` wins over them.
- */
+/** The header fields of draft-ietf-httpapi-ratelimit-headers, 00 to 10. A `Retry-After` wins over them. */
 export const ietf: Reader = {
   name: 'IETF draft',
   reads:
-    '`RateLimit-Policy` (`q`, `w`, `qu`: requests, content-bytes, concurrent-requests) and `RateLimit` (`r`, `t`) as structured fields; `RateLimit-{Limit,Remaining,Reset}`',
+    '`RateLimit-Policy` (`q`, `w`, `qu`: requests, content-bytes, concurrent-requests) and `RateLimit` (`r`, `t`) as structured fields; of older drafts `RateLimit: limit=60, remaining=59, reset=6`, `RateLimit-{Limit,Remaining,Reset}`, `RateLimit-Policy: 60;w=6`',
   marks: ['ratelimit', 'ratelimit-policy', 'ratelimit-limit'],
   limits,
   remark,

@@ -22,9 +22,13 @@ export interface Answer {
 }
 
 /** What a reader says of an answer; what it leaves out is read in the general way. */
-export type Remark = Partial<
-  Pick<Verdict, 'kind' | 'retry' | 'retryAfterMs' | 'limit' | 'limits' | 'outage'>
->;
+export interface Remark
+  extends Partial<
+    Pick<Verdict, 'kind' | 'retry' | 'retryAfterMs' | 'limit' | 'limits' | 'outage'>
+  > {
+  /** `Retry-After` does not speak of the limit that was hit, and is left out. Default false. */
+  readonly ignoresRetryAfter?: boolean;
+}
 
 /**
  * Reads the answers of one family of providers, by their shape alone. An answer that is none of its

@@ -9,6 +9,7 @@ import { google } from './google.ts';
 import { groq } from './groq.ts';
 import { grpc } from './grpc.ts';
 import { ietf } from './ietf.ts';
+import { litellm } from './litellm.ts';
 import { mistral } from './mistral.ts';
 import { openai } from './openai.ts';
 import type { HeaderGet, Reader } from './reader.ts';
@@ -21,6 +22,7 @@ import { together } from './together.ts';
  * and know them by more, come before these.
  */
 export const defaultProviders: readonly Reader[] = [
+  litellm,
   grpc,
   google,
   bedrock,
@@ -29,10 +31,10 @@ export const defaultProviders: readonly Reader[] = [
   openai,
   anthropic,
   tinker,
-  cohere,
-  together,
   mistral,
   ietf,
+  cohere,
+  together,
 ];
 
 /** What some readers make of answers. */

@@ -1,5 +1,6 @@
 import type { LimitUnit, ReportedLimit } from '../../model/feedback.ts';
-import type { HeaderGet } from './reader.ts';
+import { quotaIn } from './quotas.ts';
+import type { HeaderGet, Remark } from './reader.ts';
 import { plainNumber, untilResetMs } from './times.ts';
 
 export const MINUTE_MS = 60_000;
@@ -48,13 +49,20 @@ export function readRows(
 ): ReportedLimit[] {
   const limits: ReportedLimit[] = [];
   for (const row of rows) {
-    const limit = row.limit === undefined ? undefined : plainNumber(header(row.limit));
+    const { limit, windowMs = row.windowMs } =
+      row.limit === undefined ? {} : quotaIn(header(row.limit));
     const remaining = row.remaining === undefined ? undefined : plainNumber(header(row.remaining));
     if (limit === undefined && remaining === undefined) continue;
     const resetMs =
       row.reset === undefined ? undefined : untilResetMs(header(row.reset), answeredAtMs);
-    const one = reported(row.unit, { limit, remaining, resetMs, windowMs: row.windowMs });
+    const one = reported(row.unit, { limit, remaining, resetMs, windowMs });
     if (one !== undefined) limits.push(one);
   }
   return limits;
+}
+
+/** What a rejection means by the limit of which nothing is left: to come again when that resets. */
+export function untilReset(limits: readonly ReportedLimit[]): Remark | undefined {
+  const resetMs = limits.find(({ remaining }) => remaining === 0)?.resetMs;
+  return resetMs === undefined ? undefined : { retryAfterMs: resetMs };
 }

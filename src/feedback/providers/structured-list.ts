@@ -1,7 +1,7 @@
 /**
- * Lists of Structured Fields (RFC 9651, formerly 8941), as far as the headers of rate limits need
- * them: items with parameters. Strict, as the RFC asks: one fault, and the whole field says nothing.
- * Inner lists and dates are no part of those headers, and count as faults.
+ * Lists and dictionaries of Structured Fields (RFC 9651, formerly 8941), as far as the headers of
+ * rate limits need them: items with parameters. Strict, as the RFC asks: one fault, and the whole
+ * field says nothing. Inner lists and dates are no part of those headers, and count as faults.
  */
 
 /** Of a string, a token, a number, a byte sequence (as its text), true or false. */
@@ -31,6 +31,12 @@ export function parseList(field: string | undefined): readonly Item[] {
   return new Parser(field).list() ?? [];
 }
 
+/** @returns the members by their keys; none for a field that is missing, empty or malformed */
+export function parseDictionary(field: string | undefined): ReadonlyMap<string, Item> {
+  if (field === undefined || field.length > LONGEST_FIELD) return new Map();
+  return new Map(new Parser(field).dictionary() ?? []);
+}
+
 class Parser {
   readonly #text: string;
   #at = 0;
@@ -41,25 +47,44 @@ class Parser {
 
   /** undefined: malformed. */
   list(): Item[] | undefined {
+    return this.#members(() => this.#item());
+  }
+
+  /** undefined: malformed. Of a key that comes twice the last member counts. */
+  dictionary(): [string, Item][] | undefined {
+    return this.#members(() => this.#member());
+  }
+
+  #members<M>(next: () => M | undefined): M[] | undefined {
     this.#take(SPACES);
-    const items: Item[] = [];
+    const members: M[] = [];
     while (this.#at < this.#text.length) {
-      const item = this.#item();
-      if (item === undefined) return undefined;
-      items.push(item);
+      const member = next();
+      if (member === undefined) return undefined;
+      members.push(member);
       this.#take(OPTIONAL_WHITESPACE);
-      if (this.#at === this.#text.length) return items;
+      if (this.#at === this.#text.length) return members;
       if (!this.#skip(',')) return undefined;
       this.#take(OPTIONAL_WHITESPACE);
       // A comma must be followed by something.
       if (this.#at === this.#text.length) return undefined;
     }
-    return items;
+    return members;
+  }
+
+  #member(): [string, Item] | undefined {
+    const key = this.#take(KEY)?.[0];
+    if (key === undefined) return undefined;
+    const item = this.#skip('=') ? this.#item() : this.#withParameters(true);
+    return item && [key, item];
   }
 
   #item(): Item | undefined {
     const value = this.#bare();
-    if (value === undefined) return undefined;
+    return value === undefined ? undefined : this.#withParameters(value);
+  }
+
+  #withParameters(value: BareItem): Item | undefined {
     const parameters = new Map<string, BareItem>();
     while (this.#skip(';')) {
       this.#take(SPACES);

@@ -67,3 +67,88 @@ describe('Together', () => {
     expect(classify({ status: 503 })).toMatchObject({ kind: 'overloaded', retry: true });
   });
 });
+
+/** Its `x-ratelimit-*` are those of the third draft of the IETF; it sends no `Retry-After`. */
+describe('Envoy', () => {
+  const sent = (limit: string, remaining = '59') => ({
+    'x-ratelimit-limit': limit,
+    'x-ratelimit-remaining': remaining,
+    'x-ratelimit-reset': '42',
+  });
+  const told = { unit: 'requests', limit: 60, remaining: 59, resetMs: 42_000 };
+
+  it.each([
+    '60;w=60',
+    '60, 60;w=60',
+    '60, 60;w=60;name="x"',
+    '60, 60;w=60, 1000;w=3600;name="by key, an hour"',
+    '60, 1000;w=3600, 60;w=60',
+  ])('tells the window of the limit that is closest: %s', (limit) => {
+    expect(reportedLimits(sent(limit))).toEqual([{ ...told, windowMs: 60_000 }]);
+    const { 'x-ratelimit-limit': _, ...others } = sent(limit);
+    const draft = Object.entries({ 'x-ratelimit-limit': limit, ...others });
+    const unprefixed = Object.fromEntries(draft.map(([name, value]) => [name.slice(2), value]));
+    expect(reportedLimits(unprefixed)).toEqual([{ ...told, windowMs: 60_000 }]);
+  });
+
+  it.each(['60, 60;w=60, 60;w=3600', '60, 70;w=60'])(
+    'tells no window where it is not clear: %s',
+    (limit) => {
+      expect(reportedLimits(sent(limit))).toEqual([told]);
+    },
+  );
+
+  it.each(['60, 60;w=', '60, 60', '60,', '-60, 60;w=60', '6e1, 60;w=60', '60, 60;w=60, "'])(
+    'of %s reads what is left alone',
+    (limit) => {
+      expect(reportedLimits(sent(limit))).toEqual([
+        { unit: 'requests', remaining: 59, resetMs: 42_000 },
+      ]);
+    },
+  );
+
+  it('asks to wait for the end of the window', () => {
+    const headers = sent('60, 60;w=60', '0');
+    expect(classify(new Response('', { status: 429, headers }))).toMatchObject({
+      kind: 'throttled',
+      limit: 'requests',
+      retryAfterMs: 42_000,
+    });
+    const left = sent('60, 60;w=60', '1');
+    expect(classify(new Response('', { status: 429, headers: left })).retryAfterMs).toBeUndefined();
+  });
+});
+
+describe('plain `x-ratelimit-*`', () => {
+  it('of @fastify/rate-limit 11.2.0 have seconds until the reset', () => {
+    const headers = {
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '6',
+    };
+    const body =
+      '{"statusCode":429,"error":"Too Many Requests","message":"Rate limit exceeded, retry in 6 seconds"}';
+    expect(reportedLimits(headers)).toEqual([
+      { unit: 'requests', limit: 2, remaining: 0, resetMs: 6000 },
+    ]);
+    const verdict = classify(new Response(body, { status: 429, headers }), body);
+    expect(verdict).toMatchObject({ kind: 'throttled', limit: 'requests', retryAfterMs: 6000 });
+  });
+
+  it.each([
+    ['express-rate-limit 8.7.4', '1795312750', 'Sun, 22 Nov 2026 01:59:03 GMT', 7000],
+    ['GitHub', '1795315600', 'Sun, 22 Nov 2026 02:16:40 GMT', 1_800_000],
+  ])('of %s have a time, which counts from the date of the answer', (_, reset, date, resetMs) => {
+    const headers = {
+      date,
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '59',
+      'x-ratelimit-reset': reset,
+    };
+    const untilMs = Number(reset) * 1000 - Date.parse(date);
+    expect(reportedLimits(headers)).toEqual([
+      { unit: 'requests', limit: 60, remaining: 59, resetMs: untilMs },
+    ]);
+    expect(untilMs).toBe(resetMs);
+  });
+});

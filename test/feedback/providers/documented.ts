@@ -38,6 +38,25 @@ export const HEADERS: Readonly<Record<string, string>> = {
   'x-amzn-errortype': 'ThrottlingException:http://example.com/',
 };
 
+/** Other values of such headers, and headers that are read with others alone. */
+export const MORE_HEADERS: readonly (readonly [string, string])[] = [
+  ['ratelimit', 'limit=60, remaining=59, reset=6'],
+  ['ratelimit', 'limit=60, remaining=0, reset=6'],
+  ['ratelimit-policy', '60;w=6, 1000;w=3600'],
+  ['ratelimit-limit', '60, 60;w=60;name="x"'],
+  ['ratelimit-remaining', '0'],
+  ['x-ratelimit-limit', '60, 60;w=60, 1000;w=3600'],
+  ['x-litellm-call-id', '2604add3-27e4-492b-9970-8a7751e6403f'],
+  ['x-ratelimit-api_key-limit-requests', '2'],
+  ['x-ratelimit-api_key-remaining-requests', '1'],
+  ['x-ratelimit-team-limit-tokens', '1000'],
+  ['x-ratelimit-api_key-limit-max_parallel_requests', '1'],
+  ['llm_provider-retry-after', '7'],
+  ['llm_provider-x-ratelimit-remaining-requests', '0'],
+  ['llm_provider-anthropic-ratelimit-requests-limit', '50'],
+  ['rate_limit_type', 'max_parallel_requests'],
+];
+
 /** Error bodies that providers send, as documented. */
 export const BODIES: readonly object[] = [
   {
@@ -87,6 +106,15 @@ export const BODIES: readonly object[] = [
   { error: { message: 'x', error_type: 'dynamic_token_limited' } },
   { error: 'try again after 6 seconds', category: 'server' },
   { type: 'try_again', request_id: 'r', queue_state: 'active' },
+  {
+    error: {
+      message:
+        'Rate limit exceeded for api_key: 29a3. Limit type: max_parallel_requests. Current limit: 2, Remaining: 0. Limit resets at: 2026-11-22 02:09:18 UTC',
+      type: 'throttling_error',
+      param: null,
+      code: '429',
+    },
+  },
   { code: 8, details: 'exhausted', metadata: { 'grpc-retry-pushback-ms': '5' } },
 ];
 
@@ -123,6 +151,12 @@ export const ODD_TEXTS: readonly string[] = [
   '-271821-04-20T00:00:00Z',
   'Sun, 06 Nov 1994 08:49:37 GMT',
   'Thu, 99 Foo 2999 99:99:99 GMT',
+  'limit=-1, remaining=1e9, reset=',
+  'limit=999999999999999, remaining=0, reset=999999999999999',
+  '0, 0;w=0',
+  '60, 60;w=999999999999999',
+  'Limit type: tokens. Current limit: 999999999999999, Remaining: 0',
+  '__proto__',
   '"a";r=0;t=-1',
   '"a";r=0;t=999999999999999',
   '"a";q=1e9;w=',

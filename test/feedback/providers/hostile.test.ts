@@ -15,6 +15,10 @@ describe('a huge answer', () => {
     '[ ',
     '"a";',
     '\\"',
+    'limit=60, ',
+    '60;w=60, ',
+    'current tpm: 9, tpm limit: 8, ',
+    'Limit type: ',
     'Too many tokens',
   ];
   const swollen = repeated
@@ -29,6 +33,11 @@ describe('a huge answer', () => {
           'retry-after',
           'ratelimit',
           'ratelimit-policy',
+          'ratelimit-limit',
+          'x-ratelimit-limit',
+          'x-ratelimit-api_key-limit-requests',
+          'x-litellm-call-id',
+          'rate_limit_type',
           'x-ratelimit-remaining-tokens',
           'date',
         ].map((name) => [name, text]),
@@ -60,7 +69,7 @@ describe('a huge answer', () => {
           status: 429,
           message: text,
           responseBody: text,
-          headers: { ratelimit: text },
+          headers: { ratelimit: text, 'ratelimit-policy': text, 'x-ratelimit-limit': text },
         });
         checkVerdict({ status: 429, headers: { 'retry-after': text, 'x-amzn-errortype': text } });
         expect(performance.now() - startedAt).toBeLessThan(2_000);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BODIES, HEADERS, ODD_TEXTS } from './documented.ts';
+import { BODIES, HEADERS, MORE_HEADERS, ODD_TEXTS } from './documented.ts';
 
 const oddText = fc.constantFrom(...ODD_TEXTS);
 const number = fc.oneof(
@@ -43,7 +43,7 @@ function mangled(text: string): fc.Arbitrary<string> {
 }
 
 const headerEntry = fc
-  .constantFrom(...Object.entries(HEADERS))
+  .constantFrom(...Object.entries(HEADERS), ...MORE_HEADERS)
   .chain(([name, value]) =>
     fc.tuple(fc.constantFrom(name, name.toUpperCase()), fc.oneof(mangled(value), oddText)),
   );

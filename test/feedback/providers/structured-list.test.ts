@@ -1,7 +1,15 @@
 import fc from 'fast-check';
-import { parseList as oracle, Token } from 'structured-headers';
+import {
+  parseDictionary as dictionaryOracle,
+  parseList as oracle,
+  Token,
+} from 'structured-headers';
 import { describe, expect, it } from 'vitest';
-import { type BareItem, parseList } from '../../../src/feedback/providers/structured-list.ts';
+import {
+  type BareItem,
+  parseDictionary,
+  parseList,
+} from '../../../src/feedback/providers/structured-list.ts';
 
 type Plain = [BareItem, [string, BareItem][]][];
 
@@ -123,5 +131,52 @@ describe('a list of structured fields', () => {
       { numRuns: 20_000 },
     );
     expect(read).toBeGreaterThan(5_000);
+  });
+});
+
+describe('a dictionary of structured fields', () => {
+  type Members = [string, ...Plain[number]][];
+
+  function ours(field: string): Members {
+    const members = [...parseDictionary(field)];
+    return members.map(([key, { value, parameters }]) => [key, value, [...parameters]]);
+  }
+
+  function theirs(field: string): Members {
+    try {
+      return [...dictionaryOracle(field)].map(([key, [value, parameters]]) => [
+        key,
+        plain(value, field),
+        [...parameters].map(([name, one]) => [name, plain(one, field)]),
+      ]);
+    } catch {
+      return [];
+    }
+  }
+
+  it('is read as the package structured-headers reads it', () => {
+    const member = fc.tuple(
+      fc.constantFrom('limit', 'remaining', 'reset', '*a', 'a', '', 'B', '"q"'),
+      fc.constantFrom('=60', '=59.5', '="x"', '=?0', '=tok', '', '=', '=@5', ' =1'),
+      fc.constantFrom('', '', ';w=6', ';w', '; w=6;x', ';'),
+    );
+    const field = fc
+      .array(member, { maxLength: 4 })
+      .chain((members) =>
+        fc
+          .constantFrom(', ', ',', ' , ', ',\t', ' ', ',,')
+          .map((comma) => members.map((parts) => parts.join('')).join(comma)),
+      );
+    let read = 0;
+    fc.assert(
+      fc.property(field, (text) => {
+        const got = ours(text);
+        if (got.length > 0) read += 1;
+        expect(got).toEqual(theirs(text));
+      }),
+      { numRuns: 10_000 },
+    );
+    expect(read).toBeGreaterThan(500);
+    expect(ours('limit=60, remaining=59, reset=6')).toHaveLength(3);
   });
 });

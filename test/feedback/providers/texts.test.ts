@@ -38,3 +38,39 @@ describe('a text alone', () => {
     expect(classify({ status: 429, message: text }).retryAfterMs).toBeUndefined();
   });
 });
+
+describe('a text of a 429 that speaks of what is in flight', () => {
+  it.each([
+    'Your account org-1 request reached organization max concurrency: 3, please try again after 1 seconds',
+    'Too many concurrent requests',
+    'You have exceeded the maximum concurrent requests of your plan.',
+    'Concurrency limit reached',
+  ])('%s', (message) => {
+    expect(classify({ status: 429, message })).toMatchObject({
+      kind: 'throttled',
+      limit: 'concurrency',
+    });
+    expect(classify({ status: 500, message }).limit).toBeUndefined();
+  });
+
+  it.each(['Too many requests', 'current requests exceed the limit', 'parallel universe'])(
+    'but %s does not',
+    (message) => {
+      expect(classify({ status: 429, message }).limit).toBeUndefined();
+    },
+  );
+});
+
+describe('a status in the code of a body', () => {
+  it('may be a text', () => {
+    expect(classify({ error: { code: '429', message: 'slow down' } })).toMatchObject({
+      kind: 'throttled',
+      status: 429,
+    });
+    expect(classify({ status: 503, error: { code: '429' } }).status).toBe(503);
+  });
+
+  it.each(['200', '1302', '0429', '4.9', '429 '])('%j is none', (code) => {
+    expect(classify({ error: { code } })).toEqual({ kind: 'failed', retry: false });
+  });
+});
