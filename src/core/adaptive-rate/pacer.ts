@@ -5,18 +5,15 @@
  */
 export class Pacer {
   #ratePerMs: number;
-  readonly #burstMs: number;
-  #savedMs: number;
   #freeAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param burstMs how much of what was not sent in time may be sent later, at once. Default 0
-   * @param startMs the same until somebody has to wait. Default `burstMs`
-   */
-  constructor(ratePerMs: number, burstMs = 0, startMs = burstMs) {
+  constructor(ratePerMs: number) {
     this.#ratePerMs = ratePerMs;
-    this.#burstMs = burstMs;
-    this.#savedMs = startMs;
+  }
+
+  /** When the next may go. */
+  get freeAt(): number {
+    return this.#freeAt;
   }
 
   get ratePerMs(): number {
@@ -38,10 +35,9 @@ export class Pacer {
     return Math.max(0, this.#freeAt - now);
   }
 
-  take(amount: number, now: number): void {
-    const free = Math.max(this.#freeAt, now - this.#savedMs);
-    this.#freeAt = free + amount / this.#ratePerMs;
-    if (this.#freeAt > now) this.#savedMs = this.#burstMs;
+  /** @param savedMs how much of what was not sent in time may be sent later, at once */
+  take(amount: number, savedMs: number, now: number): void {
+    this.#freeAt = Math.max(this.#freeAt, now - savedMs) + amount / this.#ratePerMs;
   }
 
   /** What was taken was not used. A negative amount: more was. */

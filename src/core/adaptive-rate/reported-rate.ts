@@ -1,5 +1,5 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
-import type { SentAttempt } from './attempt.ts';
+import type { UnitCharge } from './sent-attempt.ts';
 import { FillMeter } from './fill-meter.ts';
 import { ShownWindow } from './shown-window.ts';
 import { type WindowKind, WindowWatch } from './window-kind.ts';
@@ -62,7 +62,7 @@ export class ReportedRate {
    * @param attempt the one whose answer reports; `total` without what was rejected
    * @param isAccepted whether its own cost is in what is used
    */
-  reported(limits: ReportedLimit, attempt: SentAttempt, isAccepted: boolean, now: number): void {
+  reported(limits: ReportedLimit, attempt: UnitCharge, isAccepted: boolean, now: number): void {
     const { limit = 0, remaining, resetMs } = limits;
     if (limit <= 0 || remaining === undefined || attempt.order < (this.#report?.order ?? -1))
       return;

@@ -1,0 +1,107 @@
+import type { SentAttempt } from './sent-attempt.ts';
+
+/** So many stops in a row must look like those of a cap. */
+const STOPS = 2;
+/** Between two of them so many attempts were accepted, at least ... */
+const LEAST_ACCEPTED = 8;
+/** ... of which no more than this part with as many others in flight as the one that was rejected. */
+const MOST_OVER = 0.05;
+/** Numbers in flight that differ by no more than this part are the same. */
+const SAME = 0.2;
+/** One more is tried after so many accepted attempts at the cap, and after as many as it is. */
+const TRY_AFTER = 100;
+const STEP = 0.02;
+/** ... and up to so many times later where that was rejected. */
+const LONGEST_WAIT = 8;
+/** A cap rejects nothing that stays below it: so many rejections disprove it. */
+const DISPROOFS = 3;
+
+/**
+ * Tells a cap of what is in flight from a rate. A cap rejects whatever comes while so many are in
+ * flight, and nothing else; a rate rejects whatever comes too soon, however many are in flight.
+ */
+export class ConcurrencyCap {
+  private cap: number | undefined = undefined;
+  /** What is tried, from the cap up. */
+  private open = 0;
+  private stops = 0;
+  /** In flight at the last stop, and accepted since: all, and with as many in flight. */
+  private stoppedAt = Number.POSITIVE_INFINITY;
+  private accepted = 0;
+  private over = 0;
+  private atCap = 0;
+  private patience = 1;
+  private disproofs = 0;
+  /** A cap that was disproved must look like one for longer. */
+  private needed = STOPS;
+
+  /** Attempts that may be in flight; undefined: no cap is known. */
+  get limit(): number | undefined {
+    return this.cap === undefined ? undefined : this.open;
+  }
+
+  isAccepted({ others }: SentAttempt): void {
+    if (this.cap === undefined) {
+      this.accepted += 1;
+      if (others >= this.stoppedAt) this.over += 1;
+      return;
+    }
+    if (others + 1 < this.open) return;
+    this.atCap += 1;
+    if (this.atCap < Math.max(TRY_AFTER, this.open) * this.patience) return;
+    if (this.open > this.cap) this.patience = 1;
+    this.cap = this.open;
+    this.open += Math.max(1, Math.floor(STEP * this.open));
+    this.atCap = 0;
+    this.disproofs = 0;
+  }
+
+  /** The provider says that too many are in flight. @param limit how many may be, where it says so */
+  told(others: number, limit = others): void {
+    this.believe(Math.max(1, Math.min(others, limit)));
+  }
+
+  /** An attempt was rejected that was sent after the last reaction. @param isBare whether it says no more */
+  stopped({ others }: SentAttempt, isBare: boolean): void {
+    if (this.cap !== undefined) this.doubt(this.cap, others);
+    else if (isBare) this.suspect(others);
+    else this.stops = 0;
+  }
+
+  private suspect(others: number): void {
+    const isSame = Math.abs(others - this.stoppedAt) <= Math.max(1, SAME * this.stoppedAt);
+    const isAbove = this.over <= MOST_OVER * this.accepted;
+    if (others >= 1 && isSame && isAbove && this.accepted >= LEAST_ACCEPTED) this.stops += 1;
+    else if (others < 1 || this.over > MOST_OVER * this.accepted + 1) this.stops = 0;
+    this.stoppedAt = others;
+    this.accepted = 0;
+    this.over = 0;
+    if (this.stops >= this.needed) this.believe(others);
+  }
+
+  private doubt(cap: number, others: number): void {
+    this.atCap = 0;
+    if (this.open > cap) {
+      this.open = cap;
+      this.patience = Math.min(LONGEST_WAIT, this.patience * 2);
+      return;
+    }
+    this.disproofs += 1;
+    if (this.disproofs >= DISPROOFS) {
+      this.cap = undefined;
+      this.stops = 0;
+      this.needed += 1;
+    } else if (others >= 1 && others >= (1 - SAME) * cap - 1) {
+      this.cap = Math.min(others, cap);
+      this.open = this.cap;
+    }
+  }
+
+  private believe(cap: number): void {
+    this.cap = cap;
+    this.open = cap;
+    this.atCap = 0;
+    this.patience = 1;
+    this.disproofs = 0;
+  }
+}

@@ -1,0 +1,320 @@
+import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import { ConcurrencyCap } from './concurrency-cap.ts';
+import { NamedWait } from './named-wait.ts';
+import { ProbeDelay } from './probe-delay.ts';
+import { RateEstimate } from './rate-estimate.ts';
+import type { RateSnapshot } from './rate-snapshot.ts';
+import { SendLog, type SendLogListener } from './send-log.ts';
+import { SentAttempt } from './sent-attempt.ts';
+import { shortestOf } from './shortest-limit.ts';
+import { TokenRatio } from './token-ratio.ts';
+import { Trust } from './trust.ts';
+import { UnitRate } from './unit-rate.ts';
+
+/** A rate is good for so long without being asked again: it changes while requests wait. */
+const REASK_MS = 1_000;
+/** The shortest time that lets a turn end. */
+const TURN_MS = 1e-3;
+/** So many probes in a row were rejected where a provider counts as out. */
+const OUTAGE_PROBES = 3;
+
+/** The rates of limits that were configured, per ms; Infinity: there is none. */
+export type HardRates = (unit: 'requests' | 'tokens') => number;
+
+/**
+ * Keeps a provider full without rejections: learns how fast, and how many at once, it accepts, from
+ * the limits that were configured, those that answers report, and what it rejects. Pure: it is given
+ * the time, and dates everything by when it was sent.
+ *
+ * Three questions are kept apart. How much may be sent before more is verified: {@link Trust}, which
+ * bounds rejections whatever is believed. How fast: {@link RateEstimate}. How many in flight:
+ * {@link ConcurrencyCap}.
+ */
+export class RateLearner implements SendLogListener {
+  private readonly hard: HardRates;
+  private readonly log = new SendLog(this);
+  private readonly trust = new Trust();
+  private readonly probes = new ProbeDelay();
+  private readonly named = new NamedWait();
+  private readonly cap = new ConcurrencyCap();
+  private readonly estimate = new RateEstimate();
+  private readonly requests: UnitRate;
+  private tokens: UnitRate | undefined = undefined;
+  private readonly ratio = new TokenRatio();
+  private inFlight = 0;
+  private sent = 0;
+  private acceptedCount = 0;
+  private firstAt = Number.NEGATIVE_INFINITY;
+  private lastSentAt = Number.NEGATIVE_INFINITY;
+  private hasRejected = false;
+  /** Attempts of a lower order were out at the last reaction. */
+  private reactedAt = 0;
+  /** Rejected since anything was let in; the highest order of these. */
+  private isClosed = false;
+  private rejectedOrder = -1;
+  private probeAt = Number.NEGATIVE_INFINITY;
+  private isPaced = false;
+  private hasWaited = false;
+  private measuredAt: number | undefined = undefined;
+
+  constructor(hard: HardRates) {
+    this.hard = hard;
+    this.requests = new UnitRate(() => hard('requests'));
+    if (hard('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.tokenRate();
+  }
+
+  /** Whether the provider lets nothing in, and single probes go. */
+  get isOut(): boolean {
+    return this.isClosed && this.probes.count >= OUTAGE_PROBES;
+  }
+
+  /** Requests a second, as of the last time that it was asked for. */
+  get perSecond(): number {
+    return this.requests.perMs * 1_000;
+  }
+
+  /** What was measured last, requests a second; undefined: nothing was. */
+  get measuredPerSecond(): number | undefined {
+    return this.estimate.isKnown ? this.estimate.measuredPerMs * 1_000 : undefined;
+  }
+
+  /** Attempts that may be in flight; undefined: no cap is known. */
+  get limit(): number | undefined {
+    return this.cap.limit;
+  }
+
+  /** Whether tokens count: else nobody need estimate them. */
+  get countsTokens(): boolean {
+    return this.tokens !== undefined;
+  }
+
+  /** Milliseconds until the next attempt may go, or this is to be asked again; Infinity: an answer must come. */
+  wait(now: number): number {
+    const waitMs = this.waitMs(now);
+    if (waitMs > 0) this.hasWaited = true;
+    return waitMs;
+  }
+
+  private waitMs(now: number): number {
+    this.log.advance(now);
+    if (!this.trust.mayGo && this.log.unknown > 0) {
+      return Math.max(TURN_MS, this.log.nextMs(now) + TURN_MS);
+    }
+    const { limit } = this.cap;
+    if (limit !== undefined && this.inFlight >= limit) return Number.POSITIVE_INFINITY;
+    const closedUntil = Math.max(this.named.until, this.probeAt);
+    if (now < closedUntil) return closedUntil - now;
+    const learned = limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
+    const requestsMs = this.requests.wait(learned, now);
+    const tokensMs = this.tokens?.wait(Number.POSITIVE_INFINITY, now) ?? 0;
+    const paceMs = Math.max(requestsMs, tokensMs);
+    if (paceMs > 0) this.isPaced = true;
+    return Math.min(paceMs, REASK_MS);
+  }
+
+  /** @param estimate tokens that it may cost */
+  take(estimate: number, now: number): Sending {
+    const { requests } = this;
+    if (this.sent === 0) this.firstAt = now;
+    const stepMs = 1 / requests.perMs;
+    const isIdle = !this.hasWaited && now > requests.freeAt + stepMs;
+    const idleMs = isIdle ? Math.max(0, now - Math.max(requests.freeAt, this.lastSentAt)) : 0;
+    const savedMs = this.estimate.saved * stepMs;
+    const sending = new Sending(
+      {
+        at: now,
+        order: this.sent,
+        others: this.inFlight,
+        pacePerMs: requests.perMs,
+        isPaced: this.isPaced,
+        idleMs: Number.isFinite(idleMs) ? idleMs : 0,
+        tokens: this.tokens?.take(this.ratio.expected(estimate), 0, now),
+        requests: requests.take(1, savedMs, now),
+      },
+      estimate,
+    );
+    this.add(sending);
+    return sending;
+  }
+
+  /** An attempt that was sent before anything was learned. */
+  early(at: number, others: number): Sending {
+    const requests = this.requests.take(1, 0, at);
+    const sending = new Sending(
+      {
+        at,
+        order: this.sent,
+        others,
+        pacePerMs: Number.POSITIVE_INFINITY,
+        isPaced: false,
+        idleMs: 0,
+        requests,
+      },
+      0,
+    );
+    if (this.sent === 0) this.firstAt = at;
+    this.add(sending);
+    return sending;
+  }
+
+  private add(sending: Sending): void {
+    this.sent += 1;
+    this.inFlight += 1;
+    this.lastSentAt = sending.at;
+    this.isPaced = false;
+    this.hasWaited = false;
+    this.trust.spend();
+    this.log.add(sending);
+  }
+
+  /** It was answered. @param used tokens, as far as that is known */
+  answered(sending: Sending, verdict: Verdict, used: number | undefined, now: number): void {
+    this.inFlight -= 1;
+    if (used !== undefined) this.settle(sending, used);
+    this.read(verdict.limits, sending, true, now);
+    this.log.accept(sending);
+    this.log.advance(now);
+  }
+
+  /** It ended without an answer, or was never sent: it tells nothing. */
+  withdrawn(sending: Sending, isSent: boolean, now: number): void {
+    this.inFlight -= 1;
+    if (!isSent && sending.requests !== undefined) this.requests.reject(sending.requests, true);
+    if (!isSent && sending.tokens !== undefined) this.tokens?.reject(sending.tokens, true);
+    this.log.accept(sending);
+    this.log.advance(now);
+  }
+
+  /**
+   * It was turned away, as too much or for want of power.
+   * @returns whether the rate was measured anew
+   */
+  rejected(sending: Sending, verdict: Verdict, now: number): boolean {
+    this.inFlight -= 1;
+    this.hasRejected = true;
+    const isLater = sending.order >= this.reactedAt;
+    this.log.reject(sending, now);
+    this.trust.lose(isLater);
+    this.rejectedOrder = Math.max(this.rejectedOrder, sending.order);
+    if (sending.requests !== undefined) this.requests.reject(sending.requests, false);
+    if (sending.tokens !== undefined) this.tokens?.reject(sending.tokens, false);
+    this.read(verdict.limits, sending, false, now);
+    this.stop(sending, verdict, isLater, now);
+    const before = this.measuredAt;
+    this.log.advance(now);
+    return this.measuredAt !== before;
+  }
+
+  private stop(sending: Sending, verdict: Verdict, isLater: boolean, now: number): void {
+    const { retryAfterMs, limits, limit, kind } = verdict;
+    if (isLater) {
+      const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
+      if (limit === 'concurrency') this.cap.told(Math.max(1, sending.others));
+      else if (kind === 'overloaded' && isBare && sending.others > 0) this.cap.told(sending.others);
+      else this.cap.stopped(sending, isBare);
+      // What is out now is old news when its answers come.
+      this.reactedAt = this.sent;
+    }
+    sending.reactedAt = this.reactedAt;
+    const isAtCap = this.cap.limit !== undefined && sending.others > 0;
+    if (!isAtCap && isLater) this.close(now);
+    if (retryAfterMs !== undefined && limit !== 'concurrency') {
+      this.named.named(retryAfterMs, sending.at, now, isLater);
+    }
+  }
+
+  private close(now: number): void {
+    if (this.isClosed) {
+      const intervalMs = this.estimate.isKnown
+        ? 1 / this.estimate.measuredPerMs
+        : (this.lastSentAt - this.firstAt) / Math.max(1, this.acceptedCount);
+      this.probeAt = now + this.probes.next(this.log.horizonMs, intervalMs);
+      return;
+    }
+    this.isClosed = true;
+    this.named.reset();
+    this.probes.reset();
+    this.probeAt = Number.NEGATIVE_INFINITY;
+    this.requests.delayUntil(this.lastSentAt + 1 / this.requests.perMs);
+  }
+
+  /** @internal */
+  accepted(sent: SentAttempt): void {
+    this.acceptedCount += 1;
+    const out = Math.max(this.log.unknown, this.estimate.saved);
+    this.trust.earn(this.hasRejected ? out + START_SPARE : Number.POSITIVE_INFINITY);
+    this.cap.isAccepted(sent);
+    this.named.accepted(sent.at);
+    if (!this.isClosed || sent.order <= this.rejectedOrder) return;
+    this.isClosed = false;
+    this.probes.reset();
+    this.probeAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** @internal */
+  settled(sent: SentAttempt): void {
+    // What a cap turns away says nothing of a rate.
+    if (this.cap.limit !== undefined) return;
+    if (this.estimate.settled(sent, this.named.until)) this.measuredAt = sent.at;
+  }
+
+  snapshot(now: number): RateSnapshot {
+    const { estimate, requests, tokens } = this;
+    const learned = this.limit === undefined ? estimate.pacePerMs : Number.POSITIVE_INFINITY;
+    requests.wait(learned, now);
+    const { bounds } = estimate;
+    return {
+      perSecond: requests.perMs * 1_000,
+      origin: requests.origin,
+      ceilingPerSecond: this.measuredPerSecond,
+      leastPerSecond: bounds && bounds.least * 1_000,
+      mostPerSecond: bounds && bounds.most * 1_000,
+      evidence: estimate.isKnown ? estimate.restsOn : undefined,
+      burst: Math.floor(estimate.saved),
+      cap: this.limit,
+      tokens: tokens && { perSecond: tokens.perMs * 1_000, origin: tokens.origin },
+      isOut: this.isOut,
+      sinceCutMs: this.measuredAt === undefined ? undefined : now - this.measuredAt,
+    };
+  }
+
+  private settle(sending: Sending, used: number): void {
+    this.ratio.measured(sending.estimate, used);
+    if (sending.tokens !== undefined) this.tokens?.settle(sending.tokens, used);
+  }
+
+  private read(
+    limits: readonly ReportedLimit[] | undefined,
+    { requests, tokens }: Sending,
+    isAccepted: boolean,
+    now: number,
+  ): void {
+    if (limits === undefined) return;
+    const ofRequests = shortestOf(limits, 'requests');
+    if (ofRequests !== undefined && requests !== undefined) {
+      this.requests.report(ofRequests, requests, isAccepted, now);
+    }
+    const ofTokens = shortestOf(limits, 'tokens');
+    if (ofTokens === undefined) return;
+    this.tokens ??= this.tokenRate();
+    if (tokens !== undefined) this.tokens.report(ofTokens, tokens, isAccepted, now);
+  }
+
+  private tokenRate(): UnitRate {
+    return new UnitRate(() => this.hard('tokens'));
+  }
+}
+
+/** Beyond what is out: so much may be sent at once in any case. */
+const START_SPARE = 16;
+
+/** An attempt that is out. */
+export class Sending extends SentAttempt {
+  /** Tokens that were estimated. */
+  readonly estimate: number;
+
+  constructor(sent: ConstructorParameters<typeof SentAttempt>[0], estimate: number) {
+    super(sent);
+    this.estimate = estimate;
+  }
+}

@@ -1,0 +1,93 @@
+import type { SentAttempt } from './sent-attempt.ts';
+
+/** An attempt counts as accepted once so many times what rejections take have passed in silence. */
+const SILENCE = 1.3;
+/** What rejections take is forgotten this slowly. */
+const FORGETS = 1 / 8;
+/** Settled attempts are dropped in chunks. */
+const CHUNK = 4_096;
+
+/** Told of each attempt once. */
+export interface SendLogListener {
+  /** It is known to be accepted: answered, or not rejected for long enough. In any order. */
+  accepted(sent: SentAttempt): void;
+  /** It, and all that were sent before it, are known. In the order of sending. */
+  settled(sent: SentAttempt): void;
+}
+
+/**
+ * What was sent, in order, and what became of it. Answers come back in any order, and rejections may
+ * take longer or shorter than they: only in the order of sending do they tell how much was let in.
+ */
+export class SendLog {
+  private readonly listener: SendLogListener;
+  private sent: SentAttempt[] = [];
+  /** The first that is not settled. */
+  private head = 0;
+  /** The first that silence has not been asked about. */
+  private asked = 0;
+  private silenceMs = Number.POSITIVE_INFINITY;
+  private _unknown = 0;
+
+  constructor(listener: SendLogListener) {
+    this.listener = listener;
+  }
+
+  /** Attempts of which nothing is known yet. */
+  get unknown(): number {
+    return this._unknown;
+  }
+
+  /** After so long without a rejection an attempt counts as accepted, in ms; Infinity before the first. */
+  get horizonMs(): number {
+    return this.silenceMs;
+  }
+
+  add(sent: SentAttempt): void {
+    this.sent.push(sent);
+    this._unknown += 1;
+  }
+
+  /** @returns whether that is news: it may have counted as accepted already */
+  accept(sent: SentAttempt): boolean {
+    if (sent.outcome !== 'unknown') return false;
+    sent.outcome = 'accepted';
+    this._unknown -= 1;
+    this.listener.accepted(sent);
+    return true;
+  }
+
+  reject(sent: SentAttempt, now: number): void {
+    const tookMs = SILENCE * (now - sent.at);
+    const before = this.silenceMs === Number.POSITIVE_INFINITY ? tookMs : this.silenceMs;
+    this.silenceMs = Math.max(tookMs, before + (tookMs - before) * FORGETS);
+    if (sent.outcome === 'unknown') this._unknown -= 1;
+    sent.outcome = 'rejected';
+  }
+
+  /** Milliseconds until silence tells of one more attempt; Infinity: there is none, or no horizon. */
+  nextMs(now: number): number {
+    const next = this.sent[this.asked];
+    return next === undefined ? Number.POSITIVE_INFINITY : next.at + this.silenceMs - now;
+  }
+
+  /** Tells the listener of all that is known by now. */
+  advance(now: number): void {
+    while (this.nextMs(now) < 0) {
+      const next = this.sent[this.asked];
+      this.asked += 1;
+      if (next !== undefined) this.accept(next);
+    }
+    for (;;) {
+      const next = this.sent[this.head];
+      if (next === undefined || next.outcome === 'unknown') break;
+      this.head += 1;
+      this.listener.settled(next);
+    }
+    this.asked = Math.max(this.asked, this.head);
+    if (this.head < CHUNK) return;
+    this.sent = this.sent.slice(this.head);
+    this.asked -= this.head;
+    this.head = 0;
+  }
+}
