@@ -51,6 +51,11 @@ export class CongestionMarks {
     return this.marks.at(-1) as Mark;
   }
 
+  /** Whether there is more than the first mark. */
+  get hasRow(): boolean {
+    return this.marks.length > 1;
+  }
+
   add(mark: Mark): void {
     this.marks.push(mark);
     if (this.marks.length > MOST_MARKS) this.marks.shift();

@@ -72,7 +72,8 @@ export class RateEstimate {
   private idleMs = 0;
   /** When the last closure ended. */
   private openedAt = 0;
-  private closedMs = 0;
+  /** From the last rejection of that closure to its end. */
+  private gapMs = 0;
   /** What does not count in the times of marks. */
   private skippedMs = 0;
   /** What the provider may have saved up when it opened, so that it tells nothing. */
@@ -148,7 +149,7 @@ export class RateEstimate {
 
   private reject(sent: SentAttempt): void {
     if (this.closure === undefined) {
-      const isBySaved = !sent.isPaced && sent.pacePerMs !== Number.POSITIVE_INFINITY;
+      const isBySaved = sent.isSaved && sent.pacePerMs !== Number.POSITIVE_INFINITY;
       if (isBySaved) this.savedTooMuch(sent.at);
       this.closure = {
         startedAt: sent.at,
@@ -177,8 +178,8 @@ export class RateEstimate {
       this.skippedMs = 0;
       this.marks.restart(from, to);
     } else this.measure(this.marks, closure, from, to);
-    this.closedMs = to - closure.startedAt;
-    this.unearned = Math.min(this._mostAtOnce, this.perMs * this.closedMs);
+    this.gapMs = to - from;
+    this.unearned = Math.min(this._mostAtOnce, this.perMs * (to - closure.startedAt));
     this.openedAt = to;
     this.tryFrom(sent.order);
   }
@@ -212,7 +213,7 @@ export class RateEstimate {
       this.excess = 1 / this.evidence;
       return;
     }
-    const isStray = accepted <= 2 && idleMs === 0 && openMs < this.closedMs;
+    const isStray = accepted <= 2 && idleMs === 0 && openMs < this.gapMs && marks.hasRow;
     if (isStray) marks.prolong(accepted, from - this.skippedMs, to - this.skippedMs);
     else {
       const meanMs = Math.max(1e-3, (from + to) / 2 - this.openedAt - idleMs);

@@ -119,7 +119,12 @@ export class RateLearner implements SendLogListener {
     const stepMs = 1 / requests.perMs;
     const isIdle = !this.hasWaited && now > requests.freeAt + stepMs;
     const idleMs = isIdle ? Math.max(0, now - Math.max(requests.freeAt, this.lastSentAt)) : 0;
-    const savedMs = this.estimate.saved * stepMs;
+    // What a request waited for otherwise, as for the end of a closure, is not saved.
+    const savedMs = this.isPaced
+      ? requests.lateMs
+      : this.hasWaited
+        ? 0
+        : this.estimate.saved * stepMs;
     const sending = new Sending(
       {
         at: now,
@@ -127,6 +132,7 @@ export class RateLearner implements SendLogListener {
         others: this.inFlight,
         pacePerMs: requests.perMs,
         isPaced: this.isPaced,
+        isSaved: !this.hasWaited,
         idleMs: Number.isFinite(idleMs) ? idleMs : 0,
         tokens: this.tokens?.take(this.ratio.expected(estimate), 0, now),
         requests: requests.take(1, savedMs, now),
@@ -147,6 +153,7 @@ export class RateLearner implements SendLogListener {
         others,
         pacePerMs: Number.POSITIVE_INFINITY,
         isPaced: false,
+        isSaved: false,
         idleMs: 0,
         requests,
       },

@@ -8,8 +8,10 @@ export class SentAttempt {
   readonly others: number;
   /** The pace when it was sent, per ms; Infinity: there was none. */
   readonly pacePerMs: number;
-  /** Whether it had to wait for the pace: one that had not was sent from what was saved. */
+  /** Whether it had to wait for the pace. */
   readonly isPaced: boolean;
+  /** Whether it had to wait for nothing: it was sent from what was saved without demand. */
+  readonly isSaved: boolean;
   /** How long nobody asked for anything before it, in ms. */
   readonly idleMs: number;
   /** What it costs of each unit, and how much of these costs was sent before it. */
@@ -25,6 +27,7 @@ export class SentAttempt {
     readonly others: number;
     readonly pacePerMs: number;
     readonly isPaced: boolean;
+    readonly isSaved: boolean;
     readonly idleMs: number;
     readonly requests?: UnitCharge | undefined;
     readonly tokens?: UnitCharge | undefined;
@@ -34,6 +37,7 @@ export class SentAttempt {
     this.others = sent.others;
     this.pacePerMs = sent.pacePerMs;
     this.isPaced = sent.isPaced;
+    this.isSaved = sent.isSaved;
     this.idleMs = sent.idleMs;
     this.requests = sent.requests;
     this.tokens = sent.tokens;

@@ -9,6 +9,9 @@ export type RateOrigin = 'start' | 'limit' | 'headers' | 'learned';
 /** A rate that was learned, and is as near as this to the one that is told, is that one. */
 const NEAR = 0.05;
 
+/** Timers of a busy process are no later than this. */
+const LATE_MS = 10;
+
 /** One thing that a provider counts, requests or tokens: the rates that are known of it, and its pace. */
 export class UnitRate {
   private readonly reported = new ReportedRate();
@@ -31,6 +34,15 @@ export class UnitRate {
 
   get origin(): RateOrigin {
     return this._origin;
+  }
+
+  /**
+   * Timers are late: what may be made up for, in ms. A learned pace may be that of a limit that wants
+   * each request so far from the last, where it is only made up for if it is too short for timers.
+   */
+  get lateMs(): number {
+    const stepMs = 1 / this.perMs;
+    return stepMs < LATE_MS || this._origin !== 'learned' ? LATE_MS : 0;
   }
 
   /** When the next may go, in ms of the clock. */
