@@ -8,13 +8,6 @@ export const DEFAULT_THROTTLED_CONCURRENCY = 10;
 const SLOT = 1;
 const SLOT_AND_THROTTLED_SLOT = 2;
 
-/** What lets there be more slots in time, though none of those that are taken comes back. */
-export interface Growth {
-  readonly mayGrow: boolean;
-  /** Milliseconds until it is asked again, if there are no more by now. */
-  growMs(now: number): number;
-}
-
 /** Requests. */
 export interface SlotsSnapshot {
   readonly limit: number;
@@ -33,7 +26,6 @@ export class Slots implements Core<number> {
   throttledLimit: number;
   inFlight = 0;
   throttledInFlight = 0;
-  growth: Growth | undefined = undefined;
   private readonly mode: ModeState;
 
   constructor(limit: number, throttledLimit: number, mode: ModeState = ALWAYS_NORMAL) {
@@ -44,15 +36,11 @@ export class Slots implements Core<number> {
 
   /** Whether time alone does not help. */
   get isFull(): boolean {
-    return this.inFlight >= this.limit && this.growth?.mayGrow !== true;
+    return this.inFlight >= this.limit;
   }
 
   wait(_demand: Demand, now: number): number {
     if (this.isFull) return Number.POSITIVE_INFINITY;
-    if (this.inFlight >= this.limit) {
-      const growMs = this.growth?.growMs(now) ?? Number.POSITIVE_INFINITY;
-      if (this.inFlight >= this.limit) return growMs;
-    }
     if (this.throttledInFlight < this.throttledLimit) return 0;
     return Math.max(0, this.mode.throttledUntil - now);
   }

@@ -1,7 +1,5 @@
 import type { AdaptiveConfig, LimiterConfig } from '../config/limiter-config.ts';
-import type { Past } from '../core/adaptive-rate/dimension.ts';
-import { OverloadLimit } from '../core/adaptive-rate/overload-limit.ts';
-import { RateControl } from '../core/adaptive-rate/rate-control.ts';
+import { START_AT_ONCE } from '../core/adaptive-rate/trust.ts';
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { Cooling } from '../core/cooling.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
@@ -38,22 +36,17 @@ export function isAdaptiveRate(adaptive: LimiterConfig['adaptive']): boolean {
 /** @param interval the pace, if there is one; @param rateLimit the limits that were configured */
 export function adaptiveOf(
   { adaptive, isFailure }: AttemptOptions,
-  { now, random, maxLimit, maxRetryAfterMs, apply, tell }: CoreSurroundings,
+  { now, maxLimit, apply, tell }: CoreSurroundings,
   interval: Interval | undefined,
   rateLimit: RateCore | undefined,
 ): AdaptiveCore | undefined {
   const options = optionsOf(adaptive);
   if (options === undefined) return undefined;
   if (options.strategy === 'rate') {
-    // Holds nothing back before the first rejection or told limit.
-    const startPerSecond = Number.POSITIVE_INFINITY;
     const hard = (unit: string) =>
       (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
-    const saves = (unit: string) => rateLimit?.limits.savesMs(unit) ?? 0;
-    const rules = { startPerSecond, hard, saves, maxRetryAfterMs, random };
-    const control = (past: Past) => new RateControl(rules, past);
-    const concurrency = new OverloadLimit(options.initialLimit ?? maxLimit, maxLimit, now);
-    return new AdaptiveRateCore({ control, concurrency, apply, tell }, false, now);
+    const startLimit = options.initialLimit ?? START_AT_ONCE;
+    return new AdaptiveRateCore({ hard, startLimit, maxLimit, apply, tell });
   }
   if (options.strategy === 'latency') {
     const { strategy: _, ...gradient } = options;

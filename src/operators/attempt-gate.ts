@@ -78,7 +78,6 @@ export function openAttemptGate(options: AttemptOptions, around: AttemptSurround
   });
   const { adaptive, rateLimit } = cores;
   const isPaced = adaptive instanceof AdaptiveRateCore;
-  if (isPaced) slots.growth = adaptive;
   const leastClosureMs = isPaced ? PACED_CLOSURE_MS : 0;
   const readsAnswers = isPaced || rateLimit?.limits.isSettled('tokens') === true;
   if (adaptive !== undefined) slots.limit = adaptive.limit;

@@ -35,6 +35,13 @@ const SAVED_PART = 0.7;
 /** It is tried to be more by this, each time that all of it was used. */
 const SAVED_GROWTH = 1.25;
 
+/** What was sent and accepted before anything was rejected. */
+export interface Past {
+  readonly accepted: number;
+  /** When the first of it was sent; of no meaning where nothing was accepted. */
+  readonly firstAt: number;
+}
+
 /** Rejections in a row, with nothing sent after the reaction to them accepted between. */
 interface Closure {
   readonly startedAt: number;
@@ -67,8 +74,8 @@ export class RateEstimate {
   private triedFrom = 0;
   private startPerMs = 0;
   private closure: Closure | undefined = undefined;
-  private firstAt: number | undefined = undefined;
-  private accepted = 0;
+  private firstAt: number | undefined;
+  private accepted: number;
   private idleMs = 0;
   /** When the last closure ended. */
   private openedAt = 0;
@@ -82,6 +89,11 @@ export class RateEstimate {
   private resumed: { readonly at: number; readonly idleMs: number; accepted: number } | undefined =
     undefined;
   private _bounds: RateBounds | undefined = undefined;
+
+  constructor({ accepted, firstAt }: Past) {
+    this.accepted = accepted;
+    this.firstAt = accepted > 0 ? firstAt : undefined;
+  }
 
   /** Whether anything was measured. */
   get isKnown(): boolean {

@@ -2,13 +2,13 @@ import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 import { ConcurrencyCap } from './concurrency-cap.ts';
 import { NamedWait } from './named-wait.ts';
 import { ProbeDelay } from './probe-delay.ts';
-import { RateEstimate } from './rate-estimate.ts';
+import { type Past, RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
 import { SendLog, type SendLogListener } from './send-log.ts';
 import { SentAttempt } from './sent-attempt.ts';
 import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
-import { Trust } from './trust.ts';
+import { START_AT_ONCE, Trust } from './trust.ts';
 import { UnitRate } from './unit-rate.ts';
 
 /** A rate is good for so long without being asked again: it changes while requests wait. */
@@ -33,18 +33,18 @@ export type HardRates = (unit: 'requests' | 'tokens') => number;
 export class RateLearner implements SendLogListener {
   private readonly hard: HardRates;
   private readonly log = new SendLog(this);
-  private readonly trust = new Trust();
+  private readonly trust: Trust;
   private readonly probes = new ProbeDelay();
   private readonly named = new NamedWait();
   private readonly cap = new ConcurrencyCap();
-  private readonly estimate = new RateEstimate();
+  private readonly estimate: RateEstimate;
   private readonly requests: UnitRate;
   private tokens: UnitRate | undefined = undefined;
   private readonly ratio = new TokenRatio();
   private inFlight = 0;
-  private sent = 0;
-  private acceptedCount = 0;
-  private firstAt = Number.NEGATIVE_INFINITY;
+  private sent: number;
+  private acceptedCount: number;
+  private firstAt: number;
   private lastSentAt = Number.NEGATIVE_INFINITY;
   private hasRejected = false;
   /** Attempts of a lower order were out at the last reaction. */
@@ -57,8 +57,14 @@ export class RateLearner implements SendLogListener {
   private hasWaited = false;
   private measuredAt: number | undefined = undefined;
 
-  constructor(hard: HardRates) {
+  /** @param past what was sent, and accepted, before anything was rejected */
+  constructor(hard: HardRates, past: Past = { accepted: 0, firstAt: 0 }) {
     this.hard = hard;
+    this.trust = new Trust(START_AT_ONCE + past.accepted);
+    this.estimate = new RateEstimate(past);
+    this.sent = past.accepted;
+    this.acceptedCount = past.accepted;
+    this.firstAt = past.firstAt;
     this.requests = new UnitRate(() => hard('requests'));
     if (hard('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.tokenRate();
   }
@@ -143,14 +149,14 @@ export class RateLearner implements SendLogListener {
     return sending;
   }
 
-  /** An attempt that was sent before anything was learned. */
-  early(at: number, others: number): Sending {
+  /** An attempt that was sent before anything was learned, and is out. */
+  early(at: number): Sending {
     const requests = this.requests.take(1, 0, at);
     const sending = new Sending(
       {
         at,
         order: this.sent,
-        others,
+        others: this.inFlight,
         pacePerMs: Number.POSITIVE_INFINITY,
         isPaced: false,
         isSaved: false,
@@ -249,7 +255,7 @@ export class RateLearner implements SendLogListener {
   accepted(sent: SentAttempt): void {
     this.acceptedCount += 1;
     const out = Math.max(this.log.unknown, this.estimate.saved);
-    this.trust.earn(this.hasRejected ? out + START_SPARE : Number.POSITIVE_INFINITY);
+    this.trust.earn(this.hasRejected ? out + START_AT_ONCE : Number.POSITIVE_INFINITY);
     this.cap.isAccepted(sent);
     this.named.accepted(sent.at);
     if (!this.isClosed || sent.order <= this.rejectedOrder) return;
@@ -311,9 +317,6 @@ export class RateLearner implements SendLogListener {
     return new UnitRate(() => this.hard('tokens'));
   }
 }
-
-/** Beyond what is out: so much may be sent at once in any case. */
-const START_SPARE = 16;
 
 /** An attempt that is out. */
 export class Sending extends SentAttempt {

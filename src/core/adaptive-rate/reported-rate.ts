@@ -1,6 +1,6 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
-import type { UnitCharge } from './sent-attempt.ts';
 import { FillMeter } from './fill-meter.ts';
+import type { UnitCharge } from './sent-attempt.ts';
 import { ShownWindow } from './shown-window.ts';
 import { type WindowKind, WindowWatch } from './window-kind.ts';
 

@@ -16,7 +16,11 @@ const EARLIER_REJECTION = 2;
  * is let in, nothing is left of it, and attempts go one by one, each after the last is known.
  */
 export class Trust {
-  private left = START_AT_ONCE;
+  private left: number;
+
+  constructor(left = START_AT_ONCE) {
+    this.left = left;
+  }
 
   get mayGo(): boolean {
     return this.left >= 1;
