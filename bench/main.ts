@@ -1,7 +1,8 @@
 /** Measures headgate against its peers: README.md beside this file says what and how. */
+import { isUsageError } from './arguments.ts';
 import { compare } from './compare.ts';
 import { measureAll } from './measure.ts';
-import { readOptions, UsageError } from './options.ts';
+import { readOptions } from './options.ts';
 import { printReport } from './report.ts';
 import { summarize } from './statistics.ts';
 import { processor } from './text.ts';
@@ -32,14 +33,6 @@ async function main(): Promise<void> {
     };
     console.log(`\n${JSON.stringify(line)}`);
   }
-}
-
-/** `parseArgs` throws TypeErrors whose codes say that the arguments are at fault. */
-function isUsageError(error: unknown): error is Error {
-  return (
-    error instanceof UsageError ||
-    (error instanceof TypeError && 'code' in error && `${error.code}`.startsWith('ERR_PARSE_ARGS'))
-  );
 }
 
 try {

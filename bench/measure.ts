@@ -6,6 +6,7 @@ import { isClientName } from './clients/index.ts';
 import type { Job, Measured } from './job.ts';
 import type { Name } from './jobs.ts';
 import type { Options } from './options.ts';
+import { reasonOf } from './reason.ts';
 import { unitOf, whole } from './text.ts';
 
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
@@ -50,10 +51,4 @@ async function measure(job: Job): Promise<Measured> {
   );
   const measured: Measured = JSON.parse(stdout);
   return measured;
-}
-
-/** The line of a worker's last words that names its error. */
-function reasonOf(error: unknown): string {
-  const [first = '', ...lines] = String(error).split('\n');
-  return lines.find((line) => /^(\w*Error|Warning)\b.*: /.test(line)) ?? first;
 }

@@ -1,11 +1,12 @@
 /** Measures how full clients keep a provider, and how often they are turned away: see README.md. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isUsageError } from '../arguments.ts';
 import { cellsOf, failuresOf } from './cells.ts';
 import { dominated } from './dominated.ts';
 import { finishesOf, ratiosOf } from './finish.ts';
 import type { Answer, Job } from './job.ts';
-import { type Options, readOptions, USAGE, UsageError } from './options.ts';
+import { type Options, readOptions, USAGE } from './options.ts';
 import { runJobs } from './pool.ts';
 import { markdown, printDominated, printFinish, printHead, printTables } from './report.ts';
 import { chart } from './svg.ts';
@@ -56,14 +57,6 @@ function reportFinish(jobs: readonly Job[], answers: readonly Answer[], options:
   const ratios = ratiosOf(finish);
   printFinish(options, finish, ratios);
   return { finish, ratios };
-}
-
-/** `parseArgs` throws TypeErrors whose codes say that the arguments are at fault. */
-function isUsageError(error: unknown): error is Error {
-  return (
-    error instanceof UsageError ||
-    (error instanceof TypeError && 'code' in error && `${error.code}`.startsWith('ERR_PARSE_ARGS'))
-  );
 }
 
 try {

@@ -1,6 +1,7 @@
 /** What the command line says. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { choose, listOf, readInteger, UsageError } from '../arguments.ts';
 import { type ClientName, clientNames, isClientName, tableClients } from './clients/index.ts';
 import { families } from './families.ts';
 import type { Job } from './job.ts';
@@ -34,8 +35,6 @@ export interface Options {
   readonly chart: string;
   readonly kind: Job['kind'];
 }
-
-export class UsageError extends Error {}
 
 /** @throws UsageError; TypeError of `parseArgs` */
 export function readOptions(args: string[]): Options {
@@ -97,31 +96,4 @@ function readFile(path: string): Scenario {
   } catch (error) {
     throw error instanceof ScenarioError ? new UsageError(error.message) : error;
   }
-}
-
-/** The names that are meant, in the order in which they are known. */
-function choose(option: string, text: string, names: readonly string[]): string[] {
-  const wanted = new Set<string>();
-  for (const pattern of listOf(text)) {
-    const found = names.filter((name) =>
-      pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-    );
-    if (found.length === 0) {
-      throw new UsageError(`${option} takes any of ${names.join(', ')}; got "${pattern}"`);
-    }
-    for (const name of found) wanted.add(name);
-  }
-  return names.filter((name) => wanted.has(name));
-}
-
-function listOf(text: string): string[] {
-  return text.split(',').map((word) => word.trim());
-}
-
-function readInteger(option: string, text: string, least: number): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-    throw new UsageError(`${option} must be an integer >= ${least}, got "${text}"`);
-  }
-  return value;
 }

@@ -1,0 +1,15 @@
+/** What a process that runs one client is told, and what it answers. */
+import type { ClientContext } from './client.ts';
+import type { ClientName } from './clients/index.ts';
+import type { Counts } from './meter.ts';
+
+export interface Job extends ClientContext {
+  readonly client: ClientName;
+  /** What has not succeeded by then is lost, in milliseconds. */
+  readonly boundMs: number;
+}
+
+export interface Run extends Counts {
+  /** Until the client had ended, or the bound, in milliseconds. */
+  readonly ms: number;
+}

@@ -1,0 +1,46 @@
+/** What the command line says. */
+import { parseArgs } from 'node:util';
+import { choose, readInteger } from '../arguments.ts';
+import { type ClientName, clientNames, isClientName } from './clients/index.ts';
+import { isServerName, type ServerName, serverNames } from './kinds/index.ts';
+
+const REQUESTS = 300;
+
+/** At most a hundred requests a second in all: two cores have time to spare. */
+const PARALLEL = 6;
+
+export const USAGE = `usage: npm run bench:servers -- [options]
+  --server a,b    servers by name; a * at the end stands for anything
+  --client a,b    clients by name; a * at the end stands for anything
+  --requests N    default ${REQUESTS}: requests of each client
+  --parallel N    default ${PARALLEL}: runs at a time
+  --json          prints one object last`;
+
+export interface Options {
+  readonly json: boolean;
+  readonly servers: readonly ServerName[];
+  readonly clients: readonly ClientName[];
+  readonly requests: number;
+  readonly parallel: number;
+}
+
+/** @throws UsageError; TypeError of `parseArgs` */
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      json: { type: 'boolean', default: false },
+      server: { type: 'string', default: '*' },
+      client: { type: 'string', default: '*' },
+      requests: { type: 'string', default: `${REQUESTS}` },
+      parallel: { type: 'string', default: `${PARALLEL}` },
+    },
+  });
+  return {
+    json: values.json,
+    servers: choose('--server', values.server, serverNames).filter(isServerName),
+    clients: choose('--client', values.client, clientNames).filter(isClientName),
+    requests: readInteger('--requests', values.requests, 1),
+    parallel: readInteger('--parallel', values.parallel, 1),
+  };
+}

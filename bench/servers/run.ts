@@ -1,0 +1,97 @@
+/** Runs every client against every server, each in a process of its own. */
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pLimit from 'p-limit';
+import { reasonOf } from '../reason.ts';
+import { type Cell, type Cells, cellOf, type Row } from './cells.ts';
+import type { ClientName } from './clients/index.ts';
+import type { Job, Run } from './job.ts';
+import { type ServerName, servers } from './kinds/index.ts';
+import { idealMs } from './limit.ts';
+import type { Options } from './options.ts';
+import type { Server } from './server.ts';
+
+const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
+
+/** A client has this many times the ideal, and a minute: enough for retries of a bad start. */
+const BOUND_FACTOR = 4;
+const BOUND_MORE_MS = 60_000;
+
+/** So far apart runs begin: the burst at the start of one does not delay that of another. */
+const APART_MS = 1_000;
+
+/** A process that takes so much longer than its bound hangs. */
+const WORKER_MORE_MS = 30_000;
+
+export interface Results {
+  readonly cells: Cells;
+  /** By server and client: why there is no figure. */
+  readonly failures: Readonly<Record<string, string>>;
+}
+
+/** @param told is given each figure as it comes */
+export async function runAll(
+  { clients, requests, parallel }: Options,
+  names: readonly ServerName[],
+  told: (name: string, cell: Cell) => void,
+): Promise<Results> {
+  const slots = pLimit(parallel);
+  const starts = pLimit(1);
+  const rows = new Map(names.map((name) => [name, new Map<ClientName, Cell>()]));
+  const failures: Record<string, string> = {};
+  const measure = async (server: ServerName, client: ClientName) => {
+    const name = `${server} ${client}`;
+    await starts(() => sleep(APART_MS));
+    try {
+      const cell = await runOne(servers[server], client, requests);
+      rows.get(server)?.set(client, cell);
+      told(name, cell);
+    } catch (error) {
+      failures[name] = reasonOf(error);
+    }
+  };
+  // Clients outside, servers inside: those that run together load different servers.
+  const runs = clients.flatMap((client) =>
+    names.map((server) => slots(() => measure(server, client))),
+  );
+  await Promise.all(runs);
+  return { cells: inOrder(rows, clients), failures };
+}
+
+async function runOne(server: Server, client: ClientName, requests: number): Promise<Cell> {
+  const { limit, latencyMs } = server;
+  const ideal = idealMs(limit, latencyMs, requests);
+  const boundMs = BOUND_FACTOR * ideal + BOUND_MORE_MS;
+  const { endpoint, close } = await server.open();
+  try {
+    const job: Job = { client, endpoint, limit, requests, boundMs };
+    return cellOf(await runWorker(job), requests, ideal);
+  } finally {
+    await close();
+  }
+}
+
+async function runWorker(job: Job): Promise<Run> {
+  const { stdout } = await promisify(execFile)(process.execPath, [WORKER, JSON.stringify(job)], {
+    timeout: job.boundMs + WORKER_MORE_MS,
+  });
+  const run: Run = JSON.parse(stdout);
+  return run;
+}
+
+/** As the table has them; runs end in any order. */
+function inOrder(
+  rows: ReadonlyMap<ServerName, Row>,
+  clients: readonly ClientName[],
+): Map<ServerName, Row> {
+  const sorted = [...rows].map(([server, row]) => {
+    const cells = clients.flatMap((client) => {
+      const cell = row.get(client);
+      return cell === undefined ? [] : [[client, cell] as const];
+    });
+    return [server, new Map(cells)] as const;
+  });
+  return new Map(sorted);
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { clientNames } from '../../bench/servers/clients/index.ts';
+import { serverNames } from '../../bench/servers/kinds/index.ts';
+import { readOptions } from '../../bench/servers/options.ts';
+
+describe('the command line', () => {
+  it('runs every client against every server by default', () => {
+    expect(readOptions([])).toEqual({
+      json: false,
+      servers: serverNames,
+      clients: clientNames,
+      requests: 300,
+      parallel: 6,
+    });
+  });
+
+  it('chooses servers and clients by name, in the order of the table', () => {
+    const args = ['--server', 'haproxy,nginx-conn*', '--client', 'p-queue,headgate'];
+    const { servers, clients } = readOptions(args);
+    expect(servers).toEqual(['nginx-conn', 'nginx-conn-503', 'haproxy']);
+    expect(clients).toEqual(['headgate', 'p-queue']);
+  });
+
+  it('reads numbers and flags', () => {
+    const options = readOptions(['--requests', '12', '--parallel', '1', '--json']);
+    expect(options).toMatchObject({ requests: 12, parallel: 1, json: true });
+  });
+
+  it.each([
+    [['--server', 'apache'], '--server takes any of nginx-req, nginx-req-burst'],
+    [['--client', 'curl'], '--client takes any of headgate, headgate-fetch'],
+    [['--requests', '0'], '--requests must be an integer >= 1, got "0"'],
+    [['--requests', '1.5'], '--requests must be an integer >= 1, got "1.5"'],
+    [['--parallel', 'many'], '--parallel must be an integer >= 1, got "many"'],
+    [['--nope'], '--nope'],
+  ])('%j is refused', (args, reason) => {
+    expect(() => readOptions(args)).toThrow(reason);
+  });
+});
