@@ -1,3 +1,4 @@
+import { START_AT_ONCE } from '../core/adaptive-rate/trust.ts';
 import {
   DEFAULT_CEILING_RESET_FACTOR,
   DEFAULT_COOLING_MS,
@@ -24,7 +25,7 @@ const COMMON = {
   ),
   initialLimit: integer(
     1,
-    `\`concurrency\` (rate, failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
+    `${START_AT_ONCE} (rate), \`concurrency\` (failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
     'requests',
     'the limit at first, up to `concurrency`',
   ),

@@ -36,7 +36,7 @@ export class Pacer {
   }
 
   /** @param savedMs how much of what was not sent in time may be sent later, at once */
-  take(amount: number, savedMs: number, now: number): void {
+  take(amount: number, now: number, savedMs = 0): void {
     this.#freeAt = Math.max(this.#freeAt, now - savedMs) + amount / this.#ratePerMs;
   }
 

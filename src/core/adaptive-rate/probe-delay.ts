@@ -1,3 +1,5 @@
+/** The shortest gap: servers that reject at once are not asked in a loop. */
+const SHORTEST_MS = 100;
 /** Gaps between single probes grow by this, from one that was rejected to the next. */
 const GROWTH = 1.6;
 /** ... up to this, or so many times the mean interval of what was accepted, if that is longer. */
@@ -24,7 +26,7 @@ export class ProbeDelay {
    * @returns milliseconds until the next
    */
   next(horizonMs: number, intervalMs: number): number {
-    const firstMs = Math.max(horizonMs / 2, Math.min(intervalMs, LONGEST_MS));
+    const firstMs = Math.max(SHORTEST_MS, horizonMs / 2, Math.min(intervalMs, LONGEST_MS));
     const gapMs = firstMs * GROWTH ** this.rejected;
     this.rejected += 1;
     return Math.min(gapMs, Math.max(LONGEST_MS, LONGEST_INTERVALS * intervalMs));

@@ -66,6 +66,8 @@ export class RateEstimate {
   private perMs = 0;
   private evidence = 1;
   private excess = 0;
+  /** Verified attempts with which the excess doubles. */
+  private doubling = LEAST_DOUBLING;
   /** Attempts that were sent at a pace and verified since the last mark. */
   private verified = 0;
   /** The highest pace that was verified since. */
@@ -122,12 +124,8 @@ export class RateEstimate {
   /** At what pace to send now, per ms; Infinity: nothing was measured. */
   get pacePerMs(): number {
     if (this.marks === undefined) return Number.POSITIVE_INFINITY;
-    const doubling = Math.max(
-      LEAST_DOUBLING,
-      Math.min(MOST_DOUBLING, this.evidence),
-      this.unearned,
-    );
-    const excess = this.excess * 2 ** Math.min(40, this.verified / doubling);
+    const earned = Math.max(0, this.verified - this.unearned);
+    const excess = this.excess * 2 ** Math.min(40, earned / this.doubling);
     return Math.min(LEAD * this.verifiedPerMs, this.perMs * (1 + excess - MARGIN));
   }
 
@@ -202,7 +200,8 @@ export class RateEstimate {
   private begin({ accepted }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
     this.perMs = least / Math.max(1, to - (this.firstAt ?? from));
-    this.evidence = 2;
+    this.evidence = 1;
+    this.doubling = Math.max(LEAST_DOUBLING, Math.min(MOST_DOUBLING, least));
     this.excess = Math.min(MOST_EXCESS, Math.max(1 / least, 2 * LEAST_EXCESS));
     this._mostAtOnce = least;
     this._saved = SAVED_PART * least;
@@ -214,7 +213,7 @@ export class RateEstimate {
     const closedMs = to - startedAt;
     const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);
     const isOutage =
-      this.evidence >= SURE_EVIDENCE &&
+      Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
       closedMs * this.perMs > OUTAGE_INTERVALS &&
       accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs;
     if (isOutage) {
@@ -228,8 +227,7 @@ export class RateEstimate {
     const isStray = accepted <= 2 && idleMs === 0 && openMs < this.gapMs && marks.hasRow;
     if (isStray) marks.prolong(accepted, from - this.skippedMs, to - this.skippedMs);
     else {
-      const meanMs = Math.max(1e-3, (from + to) / 2 - this.openedAt - idleMs);
-      const grew = Math.max(0, accepted - 1) / meanMs > GREW * this.startPerMs;
+      const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
       const isFull = !grew && idleMs < IDLE_PART * (to - this.openedAt);
       this.skippedMs += idleMs;
       const [begin, end] = [from - this.skippedMs, to - this.skippedMs];
@@ -255,6 +253,7 @@ export class RateEstimate {
       this.perMs = before / MOST_FALL;
       this.evidence = 1;
     }
+    this.doubling = Math.max(LEAST_DOUBLING, Math.min(MOST_DOUBLING, this.evidence));
     this.excess = isFull
       ? Math.min(MOST_EXCESS, 1 / Math.min(MOST_EVIDENCE, this.evidence))
       : Math.max(LEAST_EXCESS, 1 / Math.max(1, evidence));

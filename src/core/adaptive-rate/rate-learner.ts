@@ -140,8 +140,8 @@ export class RateLearner implements SendLogListener {
         isPaced: this.isPaced,
         isSaved: !this.hasWaited,
         idleMs: Number.isFinite(idleMs) ? idleMs : 0,
-        tokens: this.tokens?.take(this.ratio.expected(estimate), 0, now),
-        requests: requests.take(1, savedMs, now),
+        tokens: this.tokens?.take(this.ratio.expected(estimate), now),
+        requests: requests.take(1, now, savedMs),
       },
       estimate,
     );
@@ -151,7 +151,7 @@ export class RateLearner implements SendLogListener {
 
   /** An attempt that was sent before anything was learned, and is out. */
   early(at: number): Sending {
-    const requests = this.requests.take(1, 0, at);
+    const requests = this.requests.take(1, at);
     const sending = new Sending(
       {
         at,
@@ -237,18 +237,20 @@ export class RateLearner implements SendLogListener {
   }
 
   private close(now: number): void {
-    if (this.isClosed) {
-      const intervalMs = this.estimate.isKnown
-        ? 1 / this.estimate.measuredPerMs
-        : (this.lastSentAt - this.firstAt) / Math.max(1, this.acceptedCount);
-      this.probeAt = now + this.probes.next(this.log.horizonMs, intervalMs);
-      return;
+    const { estimate, requests } = this;
+    if (!this.isClosed) {
+      this.isClosed = true;
+      this.named.reset();
+      this.probes.reset();
+      this.probeAt = Number.NEGATIVE_INFINITY;
+      requests.delayUntil(this.lastSentAt + 1 / requests.perMs);
+      // One rejection of many that are accepted is a matter of pace.
+      if (estimate.isKnown) return;
     }
-    this.isClosed = true;
-    this.named.reset();
-    this.probes.reset();
-    this.probeAt = Number.NEGATIVE_INFINITY;
-    this.requests.delayUntil(this.lastSentAt + 1 / this.requests.perMs);
+    const intervalMs = estimate.isKnown
+      ? 1 / estimate.measuredPerMs
+      : (this.lastSentAt - this.firstAt) / Math.max(1, this.acceptedCount);
+    this.probeAt = now + this.probes.next(this.log.horizonMs, intervalMs);
   }
 
   /** @internal */

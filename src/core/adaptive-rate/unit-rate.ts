@@ -60,12 +60,12 @@ export class UnitRate {
   }
 
   /** @param savedMs how much of what was not sent in time may be sent at once */
-  take(cost: number, savedMs: number, now: number): UnitCharge {
+  take(cost: number, now: number, savedMs = 0): UnitCharge {
     const isOwed = this.pacer.ratePerMs !== Number.POSITIVE_INFINITY;
     const charge = { at: now, order: this.order, total: this.sent, cost, isOwed };
     this.order += 1;
     this.sent += cost;
-    this.pacer.take(cost, savedMs, now);
+    this.pacer.take(cost, now, savedMs);
     return charge;
   }
 

@@ -55,7 +55,7 @@ export function play(
         remaining: Math.max(0, Math.floor(limit.left(now))),
         ...(tellsReset && { resetMs: limit.resetMs(now) }),
       };
-      const attempt = { at: now, order, cost: 1, isPaced: true };
+      const attempt = { at: now, order, cost: 1, isOwed: true };
       const read = (at: number) => {
         const total = attempt.order - lost;
         reported.reported(report, { ...attempt, total }, isAccepted, at);
@@ -67,4 +67,9 @@ export function play(
     pacer.take(1, now);
   }
   return { reported, acceptedAt, rejectedAt, rates };
+}
+
+/** How many a second, from one second to another. */
+export function perSecond(times: readonly number[], from: number, to: number): number {
+  return times.filter((at) => at >= from * 1_000 && at < to * 1_000).length / (to - from);
 }

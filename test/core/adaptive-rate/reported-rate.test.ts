@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ReportedRate } from '../../../src/core/adaptive-rate/reported-rate.ts';
 import type { ReportedLimit } from '../../../src/model/feedback.ts';
-import { perSecond } from './learned-player.ts';
-import { play } from './reported-player.ts';
+import { perSecond, play } from './reported-player.ts';
 import { bucket, fixed, sliding, type Window } from './windows.ts';
 
 /** A report after so many accepted attempts; the attempt itself is one more. */
@@ -13,7 +12,7 @@ function report(
   limit: Partial<ReportedLimit>,
   { now = at, isAccepted = true, cost = 1 } = {},
 ): void {
-  const attempt = { at, order, total: order, cost, isPaced: true };
+  const attempt = { at, order, total: order, cost, isOwed: true };
   rate.reported({ unit: 'requests', ...limit }, attempt, isAccepted, now);
 }
 
