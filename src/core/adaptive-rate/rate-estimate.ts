@@ -72,6 +72,7 @@ export class RateEstimate {
   private verified = 0;
   /** The highest pace that was verified since. */
   private verifiedPerMs = Number.POSITIVE_INFINITY;
+  private verifiedAt = 0;
   /** Attempts sent from this order on are of the present try. */
   private triedFrom = 0;
   private startPerMs = 0;
@@ -131,10 +132,11 @@ export class RateEstimate {
 
   /**
    * Takes in an attempt of which, and of all sent before, it is known what became.
+   * @param horizonMs within which rejections come back
    * @param namedUntil until when the provider asked to send nothing; -Infinity: it did not
    * @returns whether the rate was measured anew
    */
-  settled(sent: SentAttempt, namedUntil: number): boolean {
+  settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
     this.firstAt ??= sent.at;
     this.resume(sent);
     if (sent.outcome === 'rejected') {
@@ -144,17 +146,19 @@ export class RateEstimate {
     const { closure } = this;
     const hasReopened = closure !== undefined && sent.order >= closure.noticedAt;
     if (hasReopened) this.reopened(closure, sent, namedUntil);
-    this.accept(sent);
+    this.accept(sent, horizonMs);
     return hasReopened;
   }
 
-  private accept(sent: SentAttempt): void {
+  private accept(sent: SentAttempt, horizonMs: number): void {
     this.accepted += 1;
     if (!sent.isPaced || sent.order < this.triedFrom) return;
     this.verified += 1;
-    if (sent.pacePerMs !== Number.POSITIVE_INFINITY) {
-      this.verifiedPerMs = Math.max(this.verifiedPerMs, sent.pacePerMs);
-    }
+    // A higher pace is verified when its rejections could have come back.
+    if (sent.pacePerMs === Number.POSITIVE_INFINITY) return;
+    if (sent.at < this.verifiedAt + horizonMs) return;
+    this.verifiedAt = sent.at;
+    this.verifiedPerMs = Math.max(this.verifiedPerMs, sent.pacePerMs);
   }
 
   private reject(sent: SentAttempt): void {
@@ -191,7 +195,7 @@ export class RateEstimate {
     this.gapMs = to - from;
     this.unearned = Math.min(this._mostAtOnce, this.perMs * (to - closure.startedAt));
     this.openedAt = to;
-    this.tryFrom(sent.order);
+    this.tryFrom(sent);
   }
 
   private _mostAtOnce = 0;
@@ -259,7 +263,8 @@ export class RateEstimate {
       : Math.max(LEAST_EXCESS, 1 / Math.max(1, evidence));
   }
 
-  private tryFrom(order: number): void {
+  private tryFrom({ order, at }: SentAttempt): void {
+    this.verifiedAt = at;
     this.verified = 0;
     this.triedFrom = order;
     this.verifiedPerMs = Number.POSITIVE_INFINITY;

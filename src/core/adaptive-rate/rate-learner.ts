@@ -270,7 +270,8 @@ export class RateLearner implements SendLogListener {
   settled(sent: SentAttempt): void {
     // What a cap turns away says nothing of a rate.
     if (this.cap.limit !== undefined) return;
-    if (this.estimate.settled(sent, this.named.until)) this.measuredAt = sent.at;
+    const { named, log, estimate } = this;
+    if (estimate.settled(sent, named.until, log.horizonMs)) this.measuredAt = sent.at;
   }
 
   snapshot(now: number): RateSnapshot {
