@@ -51,7 +51,14 @@ export class Server {
       clock.setTimer(
         () => {
           limits.release();
-          this.answer({ status: 200, waitMs: 0, told, now: clock.now() }, cost, answered);
+          const telling = {
+            status: 200,
+            waitMs: 0,
+            told,
+            decidedAt: now,
+            now: clock.now(),
+          } as const;
+          this.answer(telling, cost, answered);
         },
         this.around(latencyMs, latencySigma),
       );
@@ -61,9 +68,12 @@ export class Server {
     if (!isOut) limits.reject(now, cost);
     const status = isOut && scenario.outage === '503' ? 503 : 429;
     const leftMs = isOut ? Number.POSITIVE_INFINITY : limits.waitMs(now, cost);
-    const told = limits.told(now);
+    const told = isOut ? [] : limits.told(now);
     clock.setTimer(
-      () => this.answer({ status, waitMs: leftMs, told, now: clock.now() }, cost, answered),
+      () => {
+        const telling = { status, waitMs: leftMs, told, decidedAt: now, now: clock.now() } as const;
+        this.answer(telling, cost, answered);
+      },
       this.around(scenario.rejectionMs, 0.2),
     );
   }
