@@ -1,28 +1,23 @@
-/** What the command line says. */
-import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+/** What the command line says of runs of named scenarios. */
+import {
+  type Arguments,
+  CHART,
+  choose,
+  listOf,
+  parseArguments,
+  readInteger,
+  readSvgPath,
+  readThreads,
+  refuse,
+  SEEDS,
+  UsageError,
+} from './arguments.ts';
 import { type ClientName, clientNames, isClientName, tableClients } from './clients/index.ts';
 import { families } from './families.ts';
 import type { Job } from './job.ts';
 import { readScenario, ScenarioError } from './read-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
-
-/** Seeds that nothing was tuned with; 1, 2 and 3 are there to tune with. */
-export const SEEDS: readonly number[] = [101, 102, 103];
-
-const CHART = 'build/goodput.svg';
-
-export const USAGE = `usage: npm run bench:goodput -- [options]
-  --scenario a,b     scenarios by name, or files that end in .json; a * at the end stands for anything
-  --client a,b       clients by name; a * at the end stands for anything
-  --seed 101,102     default ${SEEDS.join(',')}. What was tuned was tuned with 1,2,3
-  --seconds N        virtual seconds of each run, instead of the scenario's own
-  --threads N        default: one a core, at most 8
-  --chart file.svg   where the chart goes; default ${CHART}
-  --finish           how long 2,000 prompts take against each family of providers, instead
-  --markdown         prints the table as the README has it
-  --json             prints one object last`;
 
 export interface Options {
   readonly json: boolean;
@@ -35,47 +30,31 @@ export interface Options {
   readonly kind: Job['kind'];
 }
 
-export class UsageError extends Error {}
-
 /** @throws UsageError; TypeError of `parseArgs` */
 export function readOptions(args: string[]): Options {
-  const { values } = parseArgs({
-    args,
-    options: {
-      json: { type: 'boolean', default: false },
-      markdown: { type: 'boolean', default: false },
-      scenario: { type: 'string', default: '*' },
-      client: { type: 'string' },
-      finish: { type: 'boolean', default: false },
-      seed: { type: 'string', default: SEEDS.join(',') },
-      seconds: { type: 'string' },
-      threads: { type: 'string', default: `${Math.min(8, availableParallelism())}` },
-      chart: { type: 'string', default: CHART },
-    },
-  });
-  const { seconds, chart, client, finish } = values;
-  if (!chart.endsWith('.svg')) {
-    throw new UsageError(`--chart must be a file that ends in .svg, got "${chart}"`);
-  }
-  const chosen = readScenarios(values.scenario, finish ? families : scenarios);
+  const values = parseArguments(args);
+  refuse(values, ['trace', 'svg'], '--scenario SEED');
+  refuse(values, ['concurrency'], '--generated or --scenario SEED');
+  const { finish = false, seconds, seed } = values;
+  const chosen = readScenarios(values.scenario ?? '*', finish ? families : scenarios);
   return {
-    json: values.json,
-    markdown: values.markdown,
+    json: values.json ?? false,
+    markdown: values.markdown ?? false,
     scenarios:
       seconds === undefined
         ? chosen
         : chosen.map((one) => ({ ...one, seconds: readInteger('--seconds', seconds, 1) })),
-    clients:
-      client === undefined
-        ? finish
-          ? clientNames
-          : tableClients
-        : choose('--client', client, clientNames).filter(isClientName),
-    seeds: listOf(values.seed).map((seed) => readInteger('--seed', seed, 0)),
-    threads: readInteger('--threads', values.threads, 1),
-    chart,
+    clients: readClients(values),
+    seeds: seed === undefined ? SEEDS : listOf(seed).map((one) => readInteger('--seed', one, 0)),
+    threads: readThreads(values),
+    chart: readSvgPath('--chart', values.chart ?? CHART),
     kind: finish ? 'finish' : 'goodput',
   };
+}
+
+function readClients({ client, finish = false }: Arguments): readonly ClientName[] {
+  if (client !== undefined) return choose('--client', client, clientNames).filter(isClientName);
+  return finish ? clientNames : tableClients;
 }
 
 function readScenarios(text: string, known: readonly Scenario[]): Scenario[] {
@@ -97,31 +76,4 @@ function readFile(path: string): Scenario {
   } catch (error) {
     throw error instanceof ScenarioError ? new UsageError(error.message) : error;
   }
-}
-
-/** The names that are meant, in the order in which they are known. */
-function choose(option: string, text: string, names: readonly string[]): string[] {
-  const wanted = new Set<string>();
-  for (const pattern of listOf(text)) {
-    const found = names.filter((name) =>
-      pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-    );
-    if (found.length === 0) {
-      throw new UsageError(`${option} takes any of ${names.join(', ')}; got "${pattern}"`);
-    }
-    for (const name of found) wanted.add(name);
-  }
-  return names.filter((name) => wanted.has(name));
-}
-
-function listOf(text: string): string[] {
-  return text.split(',').map((word) => word.trim());
-}
-
-function readInteger(option: string, text: string, least: number): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-    throw new UsageError(`${option} must be an integer >= ${least}, got "${text}"`);
-  }
-  return value;
 }
