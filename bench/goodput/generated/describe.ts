@@ -7,7 +7,7 @@ export function describeScenario(scenario: Scenario): string {
   return [
     `${kind} ${limitText(scenario)}`,
     `answers in ${timeText(latencyMs)} (sigma ${latencySigma.toFixed(2)}), network ${timeText(networkMs)}`,
-    `rejects in ${timeText(rejectionMs)}${countsRejected ? ' and counts that' : ''}`,
+    `rejects in ${timeText(rejectionMs)}${countsRejected && kind !== 'cap' ? ' and counts that' : ''}`,
     headers === 'nothing' ? 'tells nothing' : `headers ${headers}`,
     load,
     ...(kind === 'requests-and-tokens' ? [`estimates x${estimateBias.toFixed(2)}`] : []),

@@ -1,6 +1,7 @@
 /** All limits of a generated provider, decided as one. */
 import { seededRandom } from 'headgate/simulator';
-import { changeOf } from './change.ts';
+import { logNormalAround } from './answer-times.ts';
+import { changeOf, type Share } from './change.ts';
 import { type LimitSpec, limitSpecs, MEAN_TOKENS, MOST_TOKENS, type Unit } from './limit-specs.ts';
 import {
   BucketLimit,
@@ -33,8 +34,8 @@ export class LimitSet {
   private readonly counts: boolean;
 
   constructor(scenario: Scenario) {
-    const factor = changeOf(scenario);
-    this.limits = limitSpecs(scenario).map((spec) => limitOf(spec, scenario, factor));
+    const share = changeOf(scenario);
+    this.limits = limitSpecs(scenario).map((spec) => limitOf(spec, scenario, share));
     this.counts = scenario.countsRejected;
   }
 
@@ -71,8 +72,7 @@ export class LimitSet {
 export function tokenSource(seed: number): () => number {
   const random = seededRandom(seed * 31 + 5);
   return () => {
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-    const tokens = MEAN_TOKENS * Math.exp(TOKENS_SIGMA * normal - TOKENS_SIGMA ** 2 / 2);
+    const tokens = logNormalAround(MEAN_TOKENS, TOKENS_SIGMA, random);
     return Math.max(1, Math.min(MOST_TOKENS, Math.round(tokens)));
   };
 }
@@ -81,18 +81,18 @@ function amountOf(unit: Unit, { tokens }: Cost): number {
   return unit === 'tokens' ? tokens : 1;
 }
 
-function limitOf(spec: LimitSpec, { phase }: Scenario, factor: Factor): UnitLimit {
+function limitOf(spec: LimitSpec, { phase }: Scenario, share: Share): UnitLimit {
   const { unit } = spec;
   switch (spec.algorithm) {
     case 'bucket': {
       const { perMs, burst } = spec;
       // The window that a bucket tells is the time in which it fills up.
-      return { unit, limit: new BucketLimit(perMs, burst, factor), windowMs: burst / perMs };
+      return { unit, limit: new BucketLimit(perMs, burst, share), windowMs: burst / perMs };
     }
     case 'cap':
-      return { unit, limit: new CapLimit(spec.limit, factor), windowMs: 0 };
+      return { unit, limit: new CapLimit(spec.limit, share.at), windowMs: 0 };
     default:
-      return { unit, limit: windowOf(spec, phase, factor), windowMs: spec.windowMs };
+      return { unit, limit: windowOf(spec, phase, share.at), windowMs: spec.windowMs };
   }
 }
 

@@ -93,7 +93,7 @@ function allowedAt(scenario: Scenario, atMs: number): number {
     if (spec.algorithm !== 'bucket') return spec.limit / spec.windowMs;
     return spec.unit === 'tokens' ? spec.perMs / MEAN_TOKENS : spec.perMs;
   });
-  return SECOND_MS * Math.min(...rates) * changeOf(scenario)(atMs);
+  return SECOND_MS * Math.min(...rates) * changeOf(scenario).at(atMs);
 }
 
 /** A field `perSecond` that is a number, of a belief or of what it consists of. */

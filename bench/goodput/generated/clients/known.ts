@@ -1,5 +1,6 @@
 /** Is told the true limit: paces at its rate, and waits longer and longer after each 429. */
 import { fullJitter } from '../../clients/helpers.ts';
+import { WHOLE } from '../change.ts';
 import type { ClientContext, Request, RunningClient } from '../client.ts';
 import { BucketLimit } from '../limits.ts';
 import { inFlightOf, perMsOf } from './documented.ts';
@@ -31,6 +32,6 @@ function paceOf({ scenario }: ClientContext): Pace {
   const perMs = perMsOf(scenario);
   if (perMs === Number.POSITIVE_INFINITY) return { waitMs: () => 0, sent: () => undefined };
   const savesBurst = scenario.kind === 'token-bucket' || scenario.kind === 'gcra';
-  const bucket = new BucketLimit(perMs, savesBurst ? scenario.burst : 1, () => 1);
+  const bucket = new BucketLimit(perMs, savesBurst ? scenario.burst : 1, WHOLE);
   return { waitMs: (now) => bucket.waitMs(now, 1), sent: (now) => bucket.charge(now, 1) };
 }
