@@ -2,7 +2,12 @@ import { ManualClock } from 'headgate/simulator';
 import { describe, expect, it } from 'vitest';
 import { headersOf, type Telling } from '../../../bench/goodput/generated/headers.ts';
 import { type Answer, Server } from '../../../bench/goodput/generated/server.ts';
-import { drawScenario, HEADERS, type Scenario } from '../../../bench/goodput/generated/space.ts';
+import {
+  drawScenario,
+  HEADERS,
+  type HeaderStyle,
+  type Scenario,
+} from '../../../bench/goodput/generated/space.ts';
 
 const telling: Telling = {
   status: 429,
@@ -64,7 +69,6 @@ describe('the server', () => {
   const scenario: Scenario = {
     ...drawScenario(1),
     kind: 'first-charge-window',
-    headers: 'retry-exact',
     limit: 2,
     windowMs: 1_000,
     latencyMs: 100,
@@ -79,9 +83,12 @@ describe('the server', () => {
     outageMs: 1_000,
   };
 
-  function answersAt(sendMs: readonly number[]): readonly (Answer & { readonly atMs: number })[] {
+  function answersAt(
+    sendMs: readonly number[],
+    headers: HeaderStyle = 'retry-exact',
+  ): readonly (Answer & { readonly atMs: number })[] {
     const clock = new ManualClock();
-    const server = new Server(scenario, clock);
+    const server = new Server({ ...scenario, headers }, clock);
     const answers: (Answer & { readonly atMs: number })[] = [];
     for (const at of sendMs) {
       clock.setTimer(() => {
@@ -104,7 +111,11 @@ describe('the server', () => {
   });
 
   it('lets nothing in while it is out, and tells nothing', () => {
-    expect(answersAt([5_500])).toMatchObject([{ status: 503, headers: {} }]);
+    for (const style of ['openai', 'ietf', 'retry-exact'] as const) {
+      const [answer] = answersAt([5_500], style);
+      expect(answer).toMatchObject({ status: 503 });
+      expect(answer?.headers).toEqual({});
+    }
     expect(answersAt([6_000])).toMatchObject([{ status: 200 }]);
   });
 });
