@@ -2,25 +2,39 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isUsageError } from '../arguments.ts';
+import { USAGE } from './arguments.ts';
 import { cellsOf, failuresOf } from './cells.ts';
 import { dominated } from './dominated.ts';
 import { finishesOf, ratiosOf } from './finish.ts';
+import { reportSpace } from './generated/main-space.ts';
+import { reportTrace } from './generated/main-trace.ts';
+import { readGenerated } from './generated/options.ts';
 import type { Answer, Job } from './job.ts';
-import { type Options, readOptions, USAGE } from './options.ts';
+import { type Options, readOptions } from './options.ts';
 import { runJobs } from './pool.ts';
 import { markdown, printDominated, printFinish, printHead, printTables } from './report.ts';
 import { chart } from './svg.ts';
 
 async function main(): Promise<void> {
-  const options = readOptions(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  const generated = readGenerated(args);
+  switch (generated?.kind) {
+    case 'space':
+      return reportSpace(generated);
+    case 'trace':
+      return reportTrace(generated);
+    default:
+      return reportNamed(readOptions(args));
+  }
+}
+
+async function reportNamed(options: Options): Promise<void> {
   const { scenarios, clients, seeds, threads, kind } = options;
   const jobs = scenarios.flatMap((scenario) =>
     clients.flatMap((client) => seeds.map((seed) => ({ scenario, client, seed, kind }))),
   );
   const startMs = performance.now();
-  const answers = await runJobs(jobs, threads, (done) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${jobs.length} runs`);
-  });
+  const answers = await runJobs(jobs, threads);
   const seconds = (performance.now() - startMs) / 1000;
   printHead(options);
   const figures =

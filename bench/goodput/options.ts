@@ -1,29 +1,23 @@
-/** What the command line says. */
-import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
-import { choose, listOf, readInteger, UsageError } from '../arguments.ts';
+/** What the command line says of runs of named scenarios. */
+import {
+  type Arguments,
+  CHART,
+  choose,
+  listOf,
+  parseArguments,
+  readInteger,
+  readSvgPath,
+  readThreads,
+  refuse,
+  SEEDS,
+  UsageError,
+} from './arguments.ts';
 import { type ClientName, clientNames, isClientName, tableClients } from './clients/index.ts';
 import { families } from './families.ts';
 import type { Job } from './job.ts';
 import { readScenario, ScenarioError } from './read-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
-
-/** Seeds that nothing was tuned with; 1, 2 and 3 are there to tune with. */
-export const SEEDS: readonly number[] = [101, 102, 103];
-
-const CHART = 'build/goodput.svg';
-
-export const USAGE = `usage: npm run bench:goodput -- [options]
-  --scenario a,b     scenarios by name, or files that end in .json; a * at the end stands for anything
-  --client a,b       clients by name; a * at the end stands for anything
-  --seed 101,102     default ${SEEDS.join(',')}. What was tuned was tuned with 1,2,3
-  --seconds N        virtual seconds of each run, instead of the scenario's own
-  --threads N        default: one a core, at most 8
-  --chart file.svg   where the chart goes; default ${CHART}
-  --finish           how long 2,000 prompts take against each family of providers, instead
-  --markdown         prints the table as the README has it
-  --json             prints one object last`;
 
 export interface Options {
   readonly json: boolean;
@@ -38,43 +32,29 @@ export interface Options {
 
 /** @throws UsageError; TypeError of `parseArgs` */
 export function readOptions(args: string[]): Options {
-  const { values } = parseArgs({
-    args,
-    options: {
-      json: { type: 'boolean', default: false },
-      markdown: { type: 'boolean', default: false },
-      scenario: { type: 'string', default: '*' },
-      client: { type: 'string' },
-      finish: { type: 'boolean', default: false },
-      seed: { type: 'string', default: SEEDS.join(',') },
-      seconds: { type: 'string' },
-      threads: { type: 'string', default: `${Math.min(8, availableParallelism())}` },
-      chart: { type: 'string', default: CHART },
-    },
-  });
-  const { seconds, chart, client, finish } = values;
-  if (!chart.endsWith('.svg')) {
-    throw new UsageError(`--chart must be a file that ends in .svg, got "${chart}"`);
-  }
-  const chosen = readScenarios(values.scenario, finish ? families : scenarios);
+  const values = parseArguments(args);
+  refuse(values, ['trace', 'svg'], '--scenario SEED');
+  refuse(values, ['concurrency'], '--generated or --scenario SEED');
+  const { finish = false, seconds, seed } = values;
+  const chosen = readScenarios(values.scenario ?? '*', finish ? families : scenarios);
   return {
-    json: values.json,
-    markdown: values.markdown,
+    json: values.json ?? false,
+    markdown: values.markdown ?? false,
     scenarios:
       seconds === undefined
         ? chosen
         : chosen.map((one) => ({ ...one, seconds: readInteger('--seconds', seconds, 1) })),
-    clients:
-      client === undefined
-        ? finish
-          ? clientNames
-          : tableClients
-        : choose('--client', client, clientNames).filter(isClientName),
-    seeds: listOf(values.seed).map((seed) => readInteger('--seed', seed, 0)),
-    threads: readInteger('--threads', values.threads, 1),
-    chart,
+    clients: readClients(values),
+    seeds: seed === undefined ? SEEDS : listOf(seed).map((one) => readInteger('--seed', one, 0)),
+    threads: readThreads(values),
+    chart: readSvgPath('--chart', values.chart ?? CHART),
     kind: finish ? 'finish' : 'goodput',
   };
+}
+
+function readClients({ client, finish = false }: Arguments): readonly ClientName[] {
+  if (client !== undefined) return choose('--client', client, clientNames).filter(isClientName);
+  return finish ? clientNames : tableClients;
 }
 
 function readScenarios(text: string, known: readonly Scenario[]): Scenario[] {

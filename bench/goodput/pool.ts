@@ -2,15 +2,14 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { Answer, Job } from './job.ts';
+import type { Answer, GeneratedJob, Job } from './job.ts';
 
 const THREAD = fileURLToPath(new URL('./thread.js', import.meta.url));
 
-/** The answers, in the order of the jobs. */
+/** The answers, in the order of the jobs. Tells a terminal how many there are. */
 export async function runJobs(
-  jobs: readonly Job[],
+  jobs: readonly (Job | GeneratedJob)[],
   threads: number,
-  onAnswer: (done: number) => void,
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
   let next = 0;
@@ -22,7 +21,8 @@ export async function runJobs(
         worker.postMessage(jobs[index]);
         const [answer]: Answer[] = await once(worker, 'message');
         if (answer !== undefined) answers[index] = answer;
-        onAnswer(++done);
+        done += 1;
+        if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${jobs.length} runs`);
       }
     } finally {
       await worker.terminate();

@@ -24,6 +24,12 @@ export function manualTime(): VirtualTime {
   return { clock, runUntil: (atMs) => clock.advanceToAsync(atMs), end: () => undefined };
 }
 
+/** For clients that are given a clock and do all their work in its callbacks, without promises. */
+export function callbackTime(): VirtualTime {
+  const clock = new ManualClock();
+  return { clock, runUntil: async (atMs) => clock.advanceTo(atMs), end: () => undefined };
+}
+
 /**
  * For clients that use the globals of the platform, which are replaced until `end`; so is chance.
  * Its instants are whole milliseconds, as those of the platform's timers are.

@@ -9,15 +9,15 @@ const SECOND_MS = 1000;
 
 export function pQueueClient({ scenario, send, lost }: ClientContext): HandOver {
   const { inFlight, perSecond } = documented(scenario);
-  const intervalCap = Math.max(1, Math.floor(perSecond));
-  const queue = new PQueue({
-    concurrency: inFlight,
-    ...(Number.isFinite(perSecond) && {
-      intervalCap,
-      interval: Math.ceil((SECOND_MS * intervalCap) / perSecond),
-    }),
-  });
+  const queue = new PQueue({ concurrency: inFlight, ...intervalCapOf(perSecond) });
   return (prompt) => {
     queue.add(() => pRetry(() => send(prompt), RETRY)).catch(() => lost(prompt));
   };
+}
+
+/** Whole requests in an interval of about a second, or of one request where a rate is slower. */
+export function intervalCapOf(perSecond: number): { intervalCap?: number; interval?: number } {
+  if (!Number.isFinite(perSecond)) return {};
+  const intervalCap = Math.max(1, Math.floor(perSecond));
+  return { intervalCap, interval: Math.ceil((SECOND_MS * intervalCap) / perSecond) };
 }

@@ -1,23 +1,52 @@
 /** How the limit of a generated provider changes while a run lasts. */
-import type { Factor } from './limits.ts';
 import type { Scenario } from './space.ts';
+
+/** The part of its limit that a provider grants. */
+export interface Share {
+  /** At a time in ms. */
+  at(now: number): number;
+  /** Its integral from 0 to then: what has come in does not depend on when somebody asks. */
+  until(now: number): number;
+}
 
 /** A drift, and the others' demand, come and go so many times in a run. */
 const WAVES = 3;
 
-export function changeOf({ change, horizonMs }: Scenario): Factor {
-  const third = horizonMs / 3;
-  const wave = (now: number) => Math.sin((2 * Math.PI * WAVES * now) / horizonMs);
+/** All of it, always. */
+export const WHOLE: Share = { at: () => 1, until: (now) => now };
+
+export function changeOf({ change, horizonMs }: Scenario): Share {
   switch (change) {
     case 'none':
-      return () => 1;
+      return WHOLE;
     case 'halved':
-      return (now) => (now >= third && now < 2 * third ? 0.5 : 1);
+      return thirds(horizonMs, [1, 0.5, 1]);
     case 'steps':
-      return (now) => (now < third ? 1 : now < 2 * third ? 0.4 : 1.6);
+      return thirds(horizonMs, [1, 0.4, 1.6]);
     case 'drift':
-      return (now) => 1 + 0.3 * wave(now);
+      return wave(horizonMs, 1, 0.3);
     case 'tenants':
-      return (now) => 1 - 0.2 * (1 + wave(now));
+      return wave(horizonMs, 0.8, -0.2);
   }
+}
+
+/** One share for each third of the run; the last goes on. */
+function thirds(horizonMs: number, shares: readonly [number, number, number]): Share {
+  const [first, second, last] = shares;
+  const third = horizonMs / 3;
+  return {
+    at: (now) => (now < third ? first : now < 2 * third ? second : last),
+    until: (now) =>
+      first * Math.min(now, third) +
+      second * Math.min(third, Math.max(0, now - third)) +
+      last * Math.max(0, now - 2 * third),
+  };
+}
+
+function wave(horizonMs: number, mean: number, height: number): Share {
+  const perMs = (2 * Math.PI * WAVES) / horizonMs;
+  return {
+    at: (now) => mean + height * Math.sin(perMs * now),
+    until: (now) => mean * now + (height / perMs) * (1 - Math.cos(perMs * now)),
+  };
 }

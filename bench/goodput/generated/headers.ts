@@ -1,27 +1,33 @@
 /** What the answers of a generated provider tell, in the words of its family. */
-import type { Unit } from './limit-set.ts';
+import type { Unit } from './limit-specs.ts';
 import type { Told } from './limits.ts';
 import type { HeaderStyle } from './space.ts';
 
 /** When runs begin, by the calendar. */
 const START_WALL_MS = Date.UTC(2025, 0, 1);
 const SECOND_MS = 1_000;
+/** Seconds to the microsecond: a short wait must not be written with an exponent. */
+const RETRY_DIGITS = 6;
 
 export interface Telling {
   readonly status: 200 | 429 | 503;
   /** Until a request like this one would be let in; Infinity: that is not known. */
   readonly waitMs: number;
+  /** Empty in an outage: whatever answers then knows of no limits. */
   readonly told: readonly (Told & { readonly unit: Unit; readonly windowMs: number })[];
+  /** When the request was let in or rejected; the waits count from then. */
+  readonly decidedAt: number;
+  /** When the answer leaves the server. */
   readonly now: number;
 }
 
 export function headersOf(
   style: HeaderStyle,
-  { status, waitMs, told, now }: Telling,
+  { status, waitMs, told, decidedAt, now }: Telling,
 ): Record<string, string> {
   const isRejected = status !== 200 && Number.isFinite(waitMs);
   const retry = (ms: number): Record<string, string> =>
-    isRejected ? { 'retry-after': `${ms / SECOND_MS}` } : {};
+    isRejected ? { 'retry-after': (ms / SECOND_MS).toFixed(RETRY_DIGITS) } : {};
   // Nobody tells of windows for what is in flight.
   const rates = told.filter(({ unit }) => unit !== 'concurrency');
   switch (style) {
@@ -30,7 +36,7 @@ export function headersOf(
     case 'retry-exact':
       return retry(waitMs);
     case 'retry-seconds':
-      return retry(Math.ceil(waitMs / SECOND_MS) * SECOND_MS);
+      return isRejected ? { 'retry-after': wholeSeconds(waitMs) } : {};
     case 'retry-short':
       return retry(0.3 * waitMs);
     case 'retry-long':
@@ -47,12 +53,12 @@ export function headersOf(
     case 'anthropic':
       return Object.assign(
         { date: new Date(START_WALL_MS + now).toUTCString() },
-        retry(Math.ceil(waitMs / SECOND_MS) * SECOND_MS),
+        isRejected ? { 'retry-after': wholeSeconds(waitMs) } : {},
         ...rates.map(({ unit, limit, remaining, resetMs }) => ({
           [`anthropic-ratelimit-${unit}-limit`]: `${Math.floor(limit)}`,
           [`anthropic-ratelimit-${unit}-remaining`]: `${remaining}`,
           [`anthropic-ratelimit-${unit}-reset`]: new Date(
-            START_WALL_MS + now + resetMs,
+            START_WALL_MS + decidedAt + resetMs,
           ).toISOString(),
         })),
       );
@@ -62,8 +68,9 @@ export function headersOf(
       return {
         'ratelimit-policy': named
           .map(({ name, unit, limit, windowMs }) => {
-            const quota = unit === 'tokens' ? ';qu="tokens"' : '';
-            return `${name};q=${Math.floor(limit)};w=${Math.ceil(windowMs / SECOND_MS)}${quota}`;
+            const quotaUnit = unit === 'tokens' ? ';qu="tokens"' : '';
+            const { quota, seconds } = inWholeSeconds(limit, windowMs);
+            return `${name};q=${quota};w=${seconds}${quotaUnit}`;
           })
           .join(', '),
         ratelimit: named
@@ -74,6 +81,16 @@ export function headersOf(
       };
     }
   }
+}
+
+/** The window is told in whole seconds, and the quota is what the same rate allows in them. */
+function inWholeSeconds(limit: number, windowMs: number): { quota: number; seconds: number } {
+  const seconds = Math.ceil(windowMs / SECOND_MS);
+  return { quota: Math.floor((limit * seconds * SECOND_MS) / windowMs), seconds };
+}
+
+function wholeSeconds(ms: number): string {
+  return `${Math.ceil(ms / SECOND_MS)}`;
 }
 
 /** As OpenAI writes it: to the millisecond below a second. */

@@ -1,6 +1,8 @@
 /** All limits of a generated provider, decided as one. */
 import { seededRandom } from 'headgate/simulator';
-import { changeOf } from './change.ts';
+import { logNormalAround } from './answer-times.ts';
+import { changeOf, type Share } from './change.ts';
+import { type LimitSpec, limitSpecs, MEAN_TOKENS, MOST_TOKENS, type Unit } from './limit-specs.ts';
 import {
   BucketLimit,
   CapLimit,
@@ -13,8 +15,6 @@ import {
 } from './limits.ts';
 import type { Scenario } from './space.ts';
 
-export type Unit = 'requests' | 'tokens' | 'concurrency';
-
 interface UnitLimit {
   readonly unit: Unit;
   readonly limit: Limit;
@@ -26,19 +26,16 @@ export interface Cost {
   readonly tokens: number;
 }
 
-/** Tokens of a request on average. */
-export const MEAN_TOKENS = 100;
-/** The standard deviation of their logarithm. */
+/** The standard deviation of the logarithm of what requests cost in tokens. */
 const TOKENS_SIGMA = 0.8;
-/** The longer of two windows is so many times the shorter. */
-const LONGER = 8;
 
 export class LimitSet {
   private readonly limits: readonly UnitLimit[];
   private readonly counts: boolean;
 
   constructor(scenario: Scenario) {
-    this.limits = limitsOf(scenario, changeOf(scenario));
+    const share = changeOf(scenario);
+    this.limits = limitSpecs(scenario).map((spec) => limitOf(spec, scenario, share));
     this.counts = scenario.countsRejected;
   }
 
@@ -75,9 +72,8 @@ export class LimitSet {
 export function tokenSource(seed: number): () => number {
   const random = seededRandom(seed * 31 + 5);
   return () => {
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-    const tokens = MEAN_TOKENS * Math.exp(TOKENS_SIGMA * normal - TOKENS_SIGMA ** 2 / 2);
-    return Math.max(1, Math.min(20 * MEAN_TOKENS, Math.round(tokens)));
+    const tokens = logNormalAround(MEAN_TOKENS, TOKENS_SIGMA, random);
+    return Math.max(1, Math.min(MOST_TOKENS, Math.round(tokens)));
   };
 }
 
@@ -85,41 +81,34 @@ function amountOf(unit: Unit, { tokens }: Cost): number {
   return unit === 'tokens' ? tokens : 1;
 }
 
-function limitsOf(scenario: Scenario, factor: Factor): UnitLimit[] {
-  const { kind, limit, windowMs, perMs, burst, phase, secondRatio } = scenario;
-  const one = (state: Limit, unit: Unit = 'requests', ofMs = windowMs): UnitLimit => ({
-    unit,
-    limit: state,
-    windowMs: ofMs,
-  });
-  switch (kind) {
-    case 'token-bucket':
-    case 'gcra':
-      return [one(new BucketLimit(perMs, burst, factor))];
-    case 'aligned-window':
-      return [one(new WindowLimit(limit, windowMs, factor, -phase * windowMs))];
-    case 'first-charge-window':
-      return [one(new WindowLimit(limit, windowMs, factor))];
-    case 'sliding-log':
-      return [one(new LogLimit(limit, windowMs, factor))];
-    case 'sliding-counter':
-      return [one(new CounterLimit(limit, windowMs, factor, -phase * windowMs))];
+function limitOf(spec: LimitSpec, { phase }: Scenario, share: Share): UnitLimit {
+  const { unit } = spec;
+  switch (spec.algorithm) {
+    case 'bucket': {
+      const { perMs, burst } = spec;
+      // The window that a bucket tells is the time in which it fills up.
+      return { unit, limit: new BucketLimit(perMs, burst, share), windowMs: burst / perMs };
+    }
     case 'cap':
-      return [one(new CapLimit(limit, factor), 'concurrency')];
-    case 'two-limits': {
-      const long = Math.max(limit, Math.round(LONGER * limit * Math.min(1, secondRatio)));
-      return [
-        one(new BucketLimit(perMs, Math.max(1, burst / 4), factor)),
-        one(new LogLimit(long, LONGER * windowMs, factor), 'requests', LONGER * windowMs),
-      ];
-    }
-    case 'requests-and-tokens': {
-      const tokensPerMs = perMs * MEAN_TOKENS * secondRatio;
-      const most = Math.max(20 * MEAN_TOKENS, tokensPerMs * windowMs);
-      return [
-        one(new BucketLimit(perMs, burst, factor)),
-        one(new BucketLimit(tokensPerMs, most, factor), 'tokens'),
-      ];
-    }
+      return { unit, limit: new CapLimit(spec.limit, share.at), windowMs: 0 };
+    default:
+      return { unit, limit: windowOf(spec, phase, share.at), windowMs: spec.windowMs };
+  }
+}
+
+function windowOf(
+  { algorithm, limit, windowMs }: Extract<LimitSpec, { windowMs: number }>,
+  phase: number,
+  factor: Factor,
+): Limit {
+  switch (algorithm) {
+    case 'aligned-window':
+      return new WindowLimit(limit, windowMs, factor, -phase * windowMs);
+    case 'first-charge-window':
+      return new WindowLimit(limit, windowMs, factor);
+    case 'log':
+      return new LogLimit(limit, windowMs, factor);
+    case 'counter':
+      return new CounterLimit(limit, windowMs, factor, -phase * windowMs);
   }
 }

@@ -1,4 +1,5 @@
 /** The limits of generated providers, as servers keep them: each decides about one request at a time. */
+import type { Share } from './change.ts';
 
 /** What a server counts of one kind: it admits a cost, or says how long to wait. Times in ms. */
 export interface Limit {
@@ -26,8 +27,8 @@ export type Factor = (now: number) => number;
 /** The grain at which a limit whose factor moves is asked again, as a part of its window. */
 const GRAIN = 1 / 200;
 
-/** Sums of fractions are not exact. */
-const EPSILON = 1e-9;
+/** Sums of fractions are not exact: what is missing by a millionth of a request is not missing. */
+const EPSILON = 1e-6;
 
 /** Holds up to `burst` and fills up at `perMs`. */
 export class BucketLimit implements Limit {
@@ -35,19 +36,19 @@ export class BucketLimit implements Limit {
   private at = 0;
   private readonly perMs: number;
   private readonly burst: number;
-  private readonly factor: Factor;
+  private readonly share: Share;
 
-  constructor(perMs: number, burst: number, factor: Factor) {
+  constructor(perMs: number, burst: number, share: Share) {
     this.perMs = perMs;
     this.burst = burst;
-    this.factor = factor;
+    this.share = share;
     this.level = burst;
   }
 
   waitMs(now: number, cost: number): number {
     this.advance(now);
     const missing = Math.min(cost, this.burst) - this.level;
-    return missing <= EPSILON ? 0 : missing / (this.perMs * this.factor(now));
+    return missing <= EPSILON ? 0 : missing / (this.perMs * this.share.at(now));
   }
 
   charge(now: number, cost: number): void {
@@ -59,12 +60,12 @@ export class BucketLimit implements Limit {
   told(now: number): Told {
     this.advance(now);
     const missing = this.burst - this.level;
-    const resetMs = missing / (this.perMs * this.factor(now));
+    const resetMs = missing / (this.perMs * this.share.at(now));
     return { limit: this.burst, remaining: Math.max(0, Math.floor(this.level)), resetMs };
   }
 
   private advance(now: number): void {
-    const gained = (now - this.at) * this.perMs * this.factor((now + this.at) / 2);
+    const gained = this.perMs * (this.share.until(now) - this.share.until(this.at));
     this.level = Math.min(this.burst, this.level + gained);
     this.at = now;
   }

@@ -1,5 +1,5 @@
 /** The best that any client could do: it knows the server's state, and no network lies between. */
-import { seededRandom } from 'headgate/simulator';
+import { answerTimes } from './answer-times.ts';
 import { LimitSet, tokenSource } from './limit-set.ts';
 import { grainMs } from './limits.ts';
 import type { Scenario } from './space.ts';
@@ -51,12 +51,12 @@ class Service {
   private readonly ends: number[] = [];
   private readonly scenario: Scenario;
   private readonly limits: LimitSet;
-  private readonly random: () => number;
+  private readonly nextAnswerMs: () => number;
 
   constructor(scenario: Scenario, limits: LimitSet) {
     this.scenario = scenario;
     this.limits = limits;
-    this.random = seededRandom(scenario.seed * 17 + 11);
+    this.nextAnswerMs = answerTimes(scenario);
   }
 
   get nextMs(): number {
@@ -65,10 +65,7 @@ class Service {
 
   begin(now: number): void {
     if (this.scenario.kind !== 'cap') return;
-    const { latencyMs, latencySigma } = this.scenario;
-    const normal =
-      Math.sqrt(-2 * Math.log(1 - this.random())) * Math.cos(2 * Math.PI * this.random());
-    const end = now + latencyMs * Math.exp(latencySigma * normal - latencySigma ** 2 / 2);
+    const end = now + this.nextAnswerMs();
     let low = 0;
     let high = this.ends.length;
     while (low < high) {

@@ -1,6 +1,7 @@
 /** A generated provider: requests travel to it, are let in or rejected, and answers travel back. */
 import type { Clock, Random } from 'headgate';
 import { seededRandom } from 'headgate/simulator';
+import { answerTimes, logNormalAround } from './answer-times.ts';
 import { headersOf, type Telling } from './headers.ts';
 import { type Cost, LimitSet } from './limit-set.ts';
 import type { Scenario } from './space.ts';
@@ -19,18 +20,23 @@ export interface ServerLog {
   readonly rejected: number[];
 }
 
+/** Rejections are made without much work, so they take much the same time. */
+const REJECTION_SIGMA = 0.2;
+
 export class Server {
   readonly log: ServerLog = { accepted: [], rejected: [] };
   private readonly scenario: Scenario;
   private readonly clock: Clock;
   private readonly limits: LimitSet;
   private readonly random: Random;
+  private readonly nextAnswerMs: () => number;
 
   constructor(scenario: Scenario, clock: Clock) {
     this.scenario = scenario;
     this.clock = clock;
     this.limits = new LimitSet(scenario);
     this.random = seededRandom(scenario.seed * 13 + 3);
+    this.nextAnswerMs = answerTimes(scenario);
   }
 
   /** @param answered called once, when the answer has come back */
@@ -46,25 +52,31 @@ export class Server {
     if (!isOut && waitMs === 0) {
       limits.admit(now, cost);
       log.accepted.push(now);
-      const { latencyMs, latencySigma } = scenario;
       const told = limits.told(now);
-      clock.setTimer(
-        () => {
-          limits.release();
-          this.answer({ status: 200, waitMs: 0, told, now: clock.now() }, cost, answered);
-        },
-        this.around(latencyMs, latencySigma),
-      );
+      clock.setTimer(() => {
+        limits.release();
+        const telling = {
+          status: 200,
+          waitMs: 0,
+          told,
+          decidedAt: now,
+          now: clock.now(),
+        } as const;
+        this.answer(telling, cost, answered);
+      }, this.nextAnswerMs());
       return;
     }
     log.rejected.push(now);
     if (!isOut) limits.reject(now, cost);
     const status = isOut && scenario.outage === '503' ? 503 : 429;
     const leftMs = isOut ? Number.POSITIVE_INFINITY : limits.waitMs(now, cost);
-    const told = limits.told(now);
+    const told = isOut ? [] : limits.told(now);
     clock.setTimer(
-      () => this.answer({ status, waitMs: leftMs, told, now: clock.now() }, cost, answered),
-      this.around(scenario.rejectionMs, 0.2),
+      () => {
+        const telling = { status, waitMs: leftMs, told, decidedAt: now, now: clock.now() } as const;
+        this.answer(telling, cost, answered);
+      },
+      logNormalAround(scenario.rejectionMs, REJECTION_SIGMA, this.random),
     );
   }
 
@@ -78,12 +90,5 @@ export class Server {
   private travelMs(): number {
     const { networkMs, networkJitter } = this.scenario;
     return networkMs * (1 + networkJitter * (2 * this.random() - 1));
-  }
-
-  /** Log-normal, with the mean that is given. */
-  private around(meanMs: number, sigma: number): number {
-    const { random } = this;
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-    return meanMs * Math.exp(sigma * normal - sigma ** 2 / 2);
   }
 }

@@ -1,0 +1,85 @@
+/** The library itself: a limiter at its defaults, or given the provider's limits. */
+import { createLimiter, type LimiterOptions, type RateLimit } from 'headgate';
+import { Observable, Subject } from 'rxjs';
+import { AnswerError, type ClientContext, type Request, type RunningClient } from '../client.ts';
+import { type LimitSpec, limitSpecs } from '../limit-specs.ts';
+import type { Answer } from '../server.ts';
+import type { Scenario } from '../space.ts';
+import { inFlightOf } from './documented.ts';
+
+const BYTES_PER_TOKEN = 4;
+const SECOND_MS = 1_000;
+
+export const headgate =
+  (mode: 'defaults' | 'known') =>
+  (context: ClientContext): RunningClient => {
+    const { scenario, clock, random, concurrency, send, lost, failed } = context;
+    const { options, costs } = mode === 'known' ? told(context) : { options: {}, costs: {} };
+    const limiter = createLimiter({ concurrency, ...options, clock, random });
+    // Not a promise: results come in the callback of a timer, and no turn of the event loop is needed.
+    const attempt = (request: Request) =>
+      new Observable<Answer>((out) => {
+        send(request, (answer) => {
+          if (answer.status !== 200) return out.error(new AnswerError(answer));
+          out.next(answer);
+          out.complete();
+        });
+      });
+    const requests = new Subject<Request>();
+    requests
+      .pipe(
+        limiter.throttle(attempt, {
+          outcomes: true,
+          ...sizesOf(scenario),
+          ...('longer' in costs && { costs: () => costs }),
+        }),
+      )
+      .subscribe({
+        next: (outcome) => {
+          if (outcome.status === 'failed') lost(outcome.request);
+        },
+        error: failed,
+      });
+    return {
+      handOver: (request) => requests.next(request),
+      snapshot: () => limiter.snapshot().adaptive,
+    };
+  };
+
+/** Only where tokens are limited do users say how many a request costs. */
+function sizesOf({ kind, estimateBias }: Scenario) {
+  if (kind !== 'requests-and-tokens') return {};
+  return {
+    estimate: ({ tokens }: Request) => {
+      const estimated = Math.max(1, Math.round(tokens * estimateBias));
+      return { bytes: BYTES_PER_TOKEN * estimated, tokens: estimated };
+    },
+  };
+}
+
+/** The first limit of a unit has the unit's name, which says what requests cost of it. */
+function told(context: ClientContext): {
+  readonly options: LimiterOptions;
+  readonly costs: Readonly<Record<string, number>>;
+} {
+  const limits: Record<string, RateLimit> = {};
+  const costs: Record<string, number> = {};
+  for (const spec of limitSpecs(context.scenario)) {
+    if (spec.algorithm === 'cap') return { options: { concurrency: inFlightOf(context) }, costs };
+    const name = spec.unit in limits ? 'longer' : spec.unit;
+    limits[name] = rateLimitOf(spec);
+    if (spec.unit === 'requests') costs[name] = 1;
+  }
+  return { options: { limits }, costs };
+}
+
+function rateLimitOf(spec: Exclude<LimitSpec, { algorithm: 'cap' }>): RateLimit {
+  if (spec.algorithm === 'bucket') {
+    const { perMs, burst } = spec;
+    const windowMs = Math.max(SECOND_MS, 1 / perMs);
+    return { algorithm: 'token-bucket', limit: perMs * windowMs, windowMs, burst };
+  }
+  const { algorithm, limit, windowMs } = spec;
+  const isSliding = algorithm === 'log' || algorithm === 'counter';
+  return { algorithm: isSliding ? 'sliding-window' : 'fixed-window', limit, windowMs };
+}

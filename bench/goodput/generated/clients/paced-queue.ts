@@ -1,0 +1,76 @@
+/** A queue whose head is sent when its pace allows and a slot is free. */
+import type { Clock, Timer } from 'headgate';
+
+export interface Pace {
+  /** Until the next may be sent, in ms; 0: now. */
+  waitMs(now: number): number;
+  /** Charges one that is sent. */
+  sent(now: number): void;
+  /** From now on the pace is what holds requests back; before, there were none, or no slot was free. */
+  resumed?(now: number): void;
+}
+
+export class PacedQueue<T> {
+  private readonly fresh: T[] = [];
+  private head = 0;
+  /** Those that are sent again go first. */
+  private readonly again: T[] = [];
+  private inFlight = 0;
+  private timer: Timer | undefined;
+  private readonly clock: Clock;
+  private readonly pace: Pace;
+  private readonly mostInFlight: number;
+  private readonly send: (item: T) => void;
+
+  constructor(clock: Clock, pace: Pace, mostInFlight: number, send: (item: T) => void) {
+    this.clock = clock;
+    this.pace = pace;
+    this.mostInFlight = mostInFlight;
+    this.send = send;
+  }
+
+  push(item: T): void {
+    this.fresh.push(item);
+    this.resume();
+  }
+
+  pushAgain(item: T): void {
+    this.again.push(item);
+    this.resume();
+  }
+
+  /** What was sent has been answered. */
+  ended(): void {
+    this.inFlight -= 1;
+    this.resume();
+  }
+
+  private resume(): void {
+    if (this.timer !== undefined) return;
+    this.pace.resumed?.(this.clock.now());
+    this.drain();
+  }
+
+  private drain(): void {
+    const now = this.clock.now();
+    while (this.inFlight < this.mostInFlight && this.hasItems()) {
+      const waitMs = this.pace.waitMs(now);
+      if (waitMs > 0) {
+        this.timer = this.clock.setTimer(() => {
+          this.timer = undefined;
+          this.drain();
+        }, waitMs);
+        return;
+      }
+      const item = this.again.pop() ?? this.fresh[this.head++];
+      if (item === undefined) return;
+      this.inFlight += 1;
+      this.pace.sent(now);
+      this.send(item);
+    }
+  }
+
+  private hasItems(): boolean {
+    return this.again.length > 0 || this.head < this.fresh.length;
+  }
+}

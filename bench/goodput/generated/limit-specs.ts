@@ -1,0 +1,57 @@
+/** Which limits a scenario has, as plain figures: the server keeps them, and some clients are told. */
+import type { Scenario } from './space.ts';
+
+export type Unit = 'requests' | 'tokens' | 'concurrency';
+
+export type LimitSpec =
+  | {
+      readonly algorithm: 'bucket';
+      readonly unit: 'requests' | 'tokens';
+      readonly perMs: number;
+      readonly burst: number;
+    }
+  | {
+      readonly algorithm: 'aligned-window' | 'first-charge-window' | 'log' | 'counter';
+      readonly unit: 'requests';
+      readonly limit: number;
+      readonly windowMs: number;
+    }
+  | { readonly algorithm: 'cap'; readonly unit: 'concurrency'; readonly limit: number };
+
+/** Tokens of a request on average, and at the most. */
+export const MEAN_TOKENS = 100;
+export const MOST_TOKENS = 20 * MEAN_TOKENS;
+/** The longer of two windows is so many times the shorter. */
+const LONGER = 8;
+
+export function limitSpecs(scenario: Scenario): readonly LimitSpec[] {
+  const { kind, limit, windowMs, perMs, burst, secondRatio } = scenario;
+  const window = { unit: 'requests', limit, windowMs } as const;
+  const bucket = { algorithm: 'bucket', unit: 'requests', perMs, burst } as const;
+  switch (kind) {
+    case 'token-bucket':
+    case 'gcra':
+      return [bucket];
+    case 'aligned-window':
+    case 'first-charge-window':
+      return [{ ...window, algorithm: kind }];
+    case 'sliding-log':
+      return [{ ...window, algorithm: 'log' }];
+    case 'sliding-counter':
+      return [{ ...window, algorithm: 'counter' }];
+    case 'cap':
+      return [{ algorithm: 'cap', unit: 'concurrency', limit }];
+    case 'two-limits': {
+      const long = Math.max(limit, Math.round(LONGER * limit * Math.min(1, secondRatio)));
+      return [
+        { ...bucket, burst: Math.max(1, burst / 4) },
+        { ...window, algorithm: 'log', limit: long, windowMs: LONGER * windowMs },
+      ];
+    }
+    case 'requests-and-tokens': {
+      const tokensPerMs = perMs * MEAN_TOKENS * secondRatio;
+      const most = Math.max(MOST_TOKENS, tokensPerMs * windowMs);
+      return [bucket, { algorithm: 'bucket', unit: 'tokens', perMs: tokensPerMs, burst: most }];
+    }
+  }
+}

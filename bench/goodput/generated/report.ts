@@ -1,0 +1,86 @@
+/** The tables of generated runs, for a person. */
+import { printTable, processor } from '../../text.ts';
+import { generatedClients } from './clients/index.ts';
+import { describeScenario } from './describe.ts';
+import {
+  type Figures,
+  figuresBy,
+  figuresOf,
+  type GeneratedRun,
+  isPlain,
+  traits,
+} from './figures.ts';
+import type { SpaceOptions } from './options.ts';
+
+type RunsByClient = ReadonlyMap<string, readonly GeneratedRun[]>;
+
+/** So many of the worst runs are named. */
+const NAMED = 10;
+
+export function printSpaceHead({ seeds, clients, concurrency }: SpaceOptions): void {
+  const range = `${seeds[0]} to ${seeds.at(-1)}`;
+  console.log(`Node ${process.version}, ${processor()}; virtual time, seeds ${range}`);
+  console.log(`Goodput in % of an omniscient client; the user allows ${concurrency} in flight`);
+  printTable(
+    [['client', ''], ...clients.map((name) => [name, generatedClients[name].about])],
+    'left',
+  );
+}
+
+/** All runs, then those without change or outage. */
+export function printSummary(byClient: RunsByClient): void {
+  const rows = (text: string, keeps: (run: GeneratedRun) => boolean) => [
+    headingOf(text),
+    ...[...byClient].map(([name, runs]) => rowOf(name, figuresOf(runs.filter(keeps)))),
+  ];
+  printTable(rows('all', () => true));
+  printTable(rows('plain', ({ scenario }) => isPlain(scenario)));
+}
+
+export function printTraits(client: string, runs: readonly GeneratedRun[]): void {
+  for (const trait of traits) {
+    const rows = Object.entries(figuresBy(trait, runs));
+    printTable([
+      headingOf(`${client} by ${trait}`),
+      ...rows.map(([value, figures]) => rowOf(value, figures)),
+    ]);
+  }
+}
+
+export function printWorst(client: string, runs: readonly GeneratedRun[]): void {
+  const least = runs.toSorted((a, b) => a.goodput - b.goodput);
+  const most = runs.toSorted((a, b) => b.rejectedPerMille - a.rejectedPerMille);
+  printRuns(`${client}: the least goodput`, client, least.slice(0, NAMED));
+  printRuns(`${client}: the most rejections`, client, most.slice(0, NAMED));
+}
+
+function printRuns(title: string, client: string, runs: readonly GeneratedRun[]): void {
+  console.log(`\n${title}`);
+  for (const { scenario, goodput, rejectedPerMille } of runs) {
+    const other = client === 'headgate' ? '' : ` --client ${client}`;
+    console.log(
+      `  ${goodput.toFixed(1)} %, ${perMille(rejectedPerMille)} 429s per 1,000: ${describeScenario(scenario)}`,
+    );
+    console.log(`    npm run bench:goodput -- --scenario ${scenario.seed}${other} --trace`);
+  }
+}
+
+function headingOf(first: string): string[] {
+  return [first, 'n', 'goodput', '25th', '5th', '429s per 1,000', '95th', 'worst', 'floods'];
+}
+
+function rowOf(name: string, { runs, goodput, rejected, floods }: Figures): string[] {
+  const { median, p25, p5 } = goodput;
+  return [
+    name,
+    `${runs}`,
+    ...[median, p25, p5].map((part) => part.toFixed(1)),
+    ...[rejected.median, rejected.p95, rejected.worst].map(perMille),
+    `${floods}`,
+  ];
+}
+
+/** Below ten a tenth matters. */
+export function perMille(value: number): string {
+  return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');
+}

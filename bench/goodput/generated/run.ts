@@ -1,0 +1,172 @@
+/** Runs one client against one generated provider, in virtual time. */
+import type { Random } from 'headgate';
+import { seededRandom } from 'headgate/simulator';
+import { callbackTime, globalTime, type VirtualTime } from '../virtual-time.ts';
+import type { ClientContext, GeneratedClient, Request, RunningClient } from './client.ts';
+import { tokenSource } from './limit-set.ts';
+import { arrivalsOf } from './load.ts';
+import { omniscientTimes } from './omniscient.ts';
+import { type Score, scoreOf } from './score.ts';
+import { type Answer, Server } from './server.ts';
+import type { Scenario } from './space.ts';
+
+export interface RunOptions {
+  /** Requests that the user allows in flight. */
+  readonly concurrency: number;
+  readonly watcher?: Watcher;
+}
+
+/** Sees a run as it goes, for a trace. */
+export interface Watcher {
+  /** Called first, when the run is ready to begin. */
+  begun(view: RunView): void;
+  sent(): void;
+  /** Called when the client has heard of an answer. */
+  answered(answer: Answer): void;
+}
+
+/** What a watcher may ask at any time. */
+export interface RunView {
+  readonly scenario: Scenario;
+  readonly clock: VirtualTime['clock'];
+  inFlight(): number;
+  /** Requests that were handed over and are neither answered nor in flight. */
+  waiting(): number;
+  /** What the client believes; undefined where it does not say. */
+  snapshot(): unknown;
+}
+
+/** Bursts are given longer than the run to be answered, in runs; the omniscient schedule likewise. */
+const DRAIN_RUNS = 2.5;
+const BOUND_RUNS = 2;
+/** How many times a run of bursts looks whether all is done. */
+const LOOKS = 250;
+/** How soon a request that was given up is handed over again. */
+const LOST_MS = 1;
+/** Chance of the client, independent of the provider's. */
+const clientSeed = (seed: number) => seed * 29 + 7;
+
+/** @throws what the client throws, or ends with */
+export async function runGenerated(
+  scenario: Scenario,
+  client: GeneratedClient,
+  options: RunOptions,
+): Promise<Score> {
+  const arrivals = arrivalsOf(scenario);
+  const isBursts = scenario.load === 'bursts';
+  const endMs = scenario.horizonMs * (isBursts ? DRAIN_RUNS : 1);
+  const random = seededRandom(clientSeed(scenario.seed));
+  const start = await client.load();
+  const time = client.usesGlobals ? globalTime(random) : callbackTime();
+  try {
+    const run = new Run(scenario, arrivals, time, options);
+    run.begin(start, random);
+    for (let look = 1; look <= LOOKS && !run.isDone; look += 1) {
+      await time.runUntil((endMs * look) / LOOKS);
+    }
+    run.throwFailure();
+    const boundMs = scenario.horizonMs * (isBursts ? BOUND_RUNS : 1);
+    return scoreOf(scenario, arrivals, omniscientTimes(scenario, arrivals, boundMs), run.log);
+  } finally {
+    time.end();
+  }
+}
+
+class Run implements RunView {
+  readonly scenario: Scenario;
+  readonly clock: VirtualTime['clock'];
+  private readonly arrivals: readonly number[];
+  private readonly server: Server;
+  private readonly options: RunOptions;
+  private readonly nextTokens: () => number;
+  private client: RunningClient | undefined;
+  private handedOver = 0;
+  private out = 0;
+  private done = 0;
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    scenario: Scenario,
+    arrivals: readonly number[],
+    { clock }: VirtualTime,
+    options: RunOptions,
+  ) {
+    this.scenario = scenario;
+    this.clock = clock;
+    this.arrivals = arrivals;
+    this.options = options;
+    this.server = new Server(scenario, clock);
+    this.nextTokens = tokenSource(scenario.seed);
+  }
+
+  get log(): Server['log'] {
+    return this.server.log;
+  }
+
+  get isDone(): boolean {
+    return this.done === this.arrivals.length || this.failure !== undefined;
+  }
+
+  inFlight(): number {
+    return this.out;
+  }
+
+  waiting(): number {
+    return this.handedOver - this.done - this.out;
+  }
+
+  snapshot(): unknown {
+    return this.client?.snapshot?.();
+  }
+
+  throwFailure(): void {
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+
+  begin(start: (context: ClientContext) => RunningClient, random: Random): void {
+    const { scenario, clock, options } = this;
+    this.client = start({
+      scenario,
+      clock,
+      random,
+      concurrency: options.concurrency,
+      send: (request, answered) => this.send(request, answered),
+      lost: (request) => {
+        // Later, so that a client which gives up at once does not stop time.
+        clock.setTimer(() => this.client?.handOver(request), LOST_MS);
+      },
+      failed: (error) => {
+        this.failure ??= { error };
+      },
+    });
+    options.watcher?.begun(this);
+    this.handOverArrived();
+  }
+
+  private handOverArrived(): void {
+    const { arrivals, clock } = this;
+    const now = clock.now();
+    for (;;) {
+      const arrival = arrivals[this.handedOver];
+      if (arrival === undefined) return;
+      if (arrival > now) {
+        clock.setTimer(() => this.handOverArrived(), arrival - now);
+        return;
+      }
+      const index = this.handedOver++;
+      this.client?.handOver({ index, tokens: this.nextTokens() });
+    }
+  }
+
+  private send(request: Request, answered: (answer: Answer) => void): void {
+    const { watcher } = this.options;
+    this.out += 1;
+    watcher?.sent();
+    this.server.submit(request, (answer) => {
+      this.out -= 1;
+      if (answer.status === 200) this.done += 1;
+      answered(answer);
+      watcher?.answered(answer);
+    });
+  }
+}
