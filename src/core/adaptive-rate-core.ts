@@ -109,10 +109,8 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     const now = time.now();
     // It is one of those that are out.
     const learner = this.learner ?? this.wake(this.inFlight + 1);
-    const sending = typeof charge === 'number' ? this.early.get(charge) : charge;
-    // One that hung while later ones were answered says nothing any more.
+    const sending = typeof charge === 'number' ? this.earlyOf(charge) : charge;
     if (sending === undefined) return;
-    if (typeof charge === 'number') this.early.delete(charge);
     this.ended(learner, sending, ended, now);
     this.lookAt(learner, now);
   }
@@ -132,6 +130,15 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     }
     this.learner = learner;
     return learner;
+  }
+
+  /** One that hung while later ones were answered stands for one of these. */
+  private earlyOf(charge: number): Sending | undefined {
+    const [first] = this.early.keys();
+    const key = this.early.has(charge) ? charge : (first ?? charge);
+    const sending = this.early.get(key);
+    this.early.delete(key);
+    return sending;
   }
 
   private ended(learner: RateLearner, sending: Sending, ended: Ended, now: number): void {

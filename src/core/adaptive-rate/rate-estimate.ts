@@ -84,6 +84,8 @@ export class RateEstimate {
   private openedAt = 0;
   /** From the last rejection of that closure to its end. */
   private gapMs = 0;
+  /** Whether that was only interrupted: a few that were let in by chance end no closure, but once. */
+  private wasStray = false;
   /** What does not count in the times of marks. */
   private skippedMs = 0;
   /** What the provider may have saved up when it opened, so that it tells nothing. */
@@ -228,7 +230,9 @@ export class RateEstimate {
       this.excess = 1 / this.evidence;
       return;
     }
-    const isStray = accepted <= 2 && idleMs === 0 && openMs < this.gapMs && marks.hasRow;
+    const isStray =
+      !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.gapMs;
+    this.wasStray = isStray;
     if (isStray) marks.prolong(accepted, from - this.skippedMs, to - this.skippedMs);
     else {
       const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
