@@ -7,7 +7,7 @@ const MARGIN = 0.005;
 const MOST_EVIDENCE = 400;
 /** What is tried above the rate doubles with so many verified attempts, or with the evidence. */
 const LEAST_DOUBLING = 8;
-const MOST_DOUBLING = 100;
+const MOST_DOUBLING = 50;
 /** More is tried by no more than this at once: what is verified was sent at a lower pace. */
 const LEAD = 1.5;
 /** The first excess that is tried where the rate is not known well. */
