@@ -26,7 +26,7 @@ export interface RateSurroundings {
   readonly tell: Tell;
 }
 
-/** The times of so many last attempts are kept while it sleeps. */
+/** While it sleeps, so many of the last attempts are remembered. */
 const KEPT_TIMES = 1_024;
 
 /** For so long after a rejection what was learned is worth keeping where nobody sends. */
@@ -42,7 +42,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   private learner: RateLearner | undefined = undefined;
   /** Those that were out when it woke up, by their charge. */
   private readonly early = new Map<number, Sending>();
-  /** While it sleeps: attempts sent, and when the last of them were. */
+  /** While it sleeps: attempts sent, and when those were that are still out; NaN for the others. */
   private sent = 0;
   private readonly times = new Float64Array(KEPT_TIMES);
   private firstAt = 0;
@@ -103,14 +103,14 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   giveBack(charge: RateCharge, ended: Ended, time: Time): void {
     this.inFlight -= 1;
     if (this.learner === undefined && !tellsSomething(ended.verdict)) {
+      if (typeof charge === 'number') this.forget(charge);
       if (this._limit < this.maxLimit && ended.isSent) this.setLimit(this._limit + 1);
       return;
     }
     const now = time.now();
-    // It is one of those that are out.
-    const learner = this.learner ?? this.wake(this.inFlight + 1);
+    const learner = this.learner ?? this.wake();
     const sending = typeof charge === 'number' ? this.early.get(charge) : charge;
-    // One that hung while later ones were answered says nothing any more.
+    // It was sent too long before the first rejection to be remembered.
     if (sending === undefined) return;
     if (typeof charge === 'number') this.early.delete(charge);
     this.ended(learner, sending, ended, now);
@@ -121,15 +121,20 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     return { limit: this._limit, ...(this.learner?.snapshot(now) ?? NOTHING_KNOWN) };
   }
 
-  /** @param out attempts that are out: as good as always the last that were sent */
-  private wake(out: number): RateLearner {
-    const past = { accepted: this.sent - out, firstAt: this.firstAt };
-    const learner = new RateLearner(this.around.hard, past);
-    const firstKept = Math.max(0, this.sent - KEPT_TIMES);
-    for (let order = past.accepted; order < this.sent; order += 1) {
-      const at = order < firstKept ? this.firstAt : this.times[order % KEPT_TIMES];
-      this.early.set(order + 1, learner.early(at ?? this.firstAt));
+  /** An attempt has ended while it sleeps. */
+  private forget(charge: number): void {
+    if (this.sent - charge < KEPT_TIMES) this.times[(charge - 1) % KEPT_TIMES] = Number.NaN;
+  }
+
+  private wake(): RateLearner {
+    const out: [charge: number, at: number][] = [];
+    for (let order = Math.max(0, this.sent - KEPT_TIMES); order < this.sent; order += 1) {
+      const at = this.times[order % KEPT_TIMES] ?? Number.NaN;
+      if (!Number.isNaN(at)) out.push([order + 1, at]);
     }
+    const past = { accepted: this.sent - out.length, firstAt: this.firstAt };
+    const learner = new RateLearner(this.around.hard, past);
+    for (const [charge, at] of out) this.early.set(charge, learner.early(at));
     this.learner = learner;
     return learner;
   }
