@@ -247,10 +247,14 @@ export class RateLearner implements SendLogListener {
       // One rejection of many that are accepted is a matter of pace.
       if (estimate.isKnown) return;
     }
-    const intervalMs = estimate.isKnown
-      ? 1 / estimate.measuredPerMs
-      : (this.lastSentAt - this.firstAt) / Math.max(1, this.acceptedCount);
-    this.probeAt = now + this.probes.next(this.log.horizonMs, intervalMs);
+    this.probeAt = now + this.probes.next(this.log.horizonMs, this.intervalMs);
+  }
+
+  /** Between what was accepted, on average; 0 where nothing was: that it was long tells nothing. */
+  private get intervalMs(): number {
+    const { estimate, acceptedCount } = this;
+    if (estimate.isKnown) return 1 / estimate.measuredPerMs;
+    return acceptedCount === 0 ? 0 : (this.lastSentAt - this.firstAt) / acceptedCount;
   }
 
   /** @internal */
