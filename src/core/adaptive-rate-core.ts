@@ -21,6 +21,8 @@ export interface RateSurroundings {
   /** Attempts that may be in flight at first, and at the most. */
   readonly startLimit: number;
   readonly maxLimit: number;
+  /** The longest wait of a rejection that is obeyed, in ms. */
+  readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
   readonly tell: Tell;
@@ -148,7 +150,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     } else {
       this.rejectedAt = now;
       const from = learner.perSecond;
-      if (!learner.rejected(sending, verdict, now)) return;
+      if (!learner.rejected(sending, this.believed(verdict), now)) return;
       this.around.tell({
         kind: 'rateAdapted',
         at: now,
@@ -156,6 +158,13 @@ export class AdaptiveRateCore implements Core<RateCharge> {
         to: learner.measuredPerSecond ?? from,
       });
     }
+  }
+
+  /** A longer wait than may be asked for is one of that length. */
+  private believed(verdict: Verdict): Verdict {
+    const { maxRetryAfterMs } = this.around;
+    const isTooLong = (verdict.retryAfterMs ?? 0) > maxRetryAfterMs;
+    return isTooLong ? { ...verdict, retryAfterMs: maxRetryAfterMs } : verdict;
   }
 
   /** Tells of what has changed. @returns whether it has told anything: who was told may have sent something */

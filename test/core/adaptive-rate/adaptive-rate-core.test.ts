@@ -120,6 +120,14 @@ describe('a core of the adaptive rate that wakes up', () => {
   });
 });
 
+describe('a wait that a rejection names', () => {
+  it('is obeyed for no longer than `maxRetryAfterMs`', () => {
+    const player = corePlayer();
+    player.end(player.send(), { verdict: { kind: 'throttled', retryAfterMs: 3_600_000 } });
+    expect(player.wait()).toBe(60_000);
+  });
+});
+
 describe('what a core of the adaptive rate tells', () => {
   it('is each outage once, when it begins and when it ends', () => {
     const player = corePlayer();

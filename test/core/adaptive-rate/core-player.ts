@@ -22,6 +22,7 @@ export function corePlayer({ startLimit = 16, maxLimit = 400 } = {}) {
     hard: none,
     startLimit,
     maxLimit,
+    maxRetryAfterMs: 60_000,
     apply: (limit) => limits.push(limit),
     tell: (fact) => facts.push(fact),
   });
