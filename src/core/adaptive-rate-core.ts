@@ -53,6 +53,8 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   private maxLimit: number;
   private wasOut = false;
   private rejectedAt = Number.NEGATIVE_INFINITY;
+  /** When what was told last of the rate was measured. */
+  private adaptedAt: number | undefined = undefined;
 
   constructor(around: RateSurroundings) {
     this.around = around;
@@ -88,8 +90,9 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     // Those who wait here hold slots already: a lower limit must stop them too.
     if (this.inFlight >= this._limit) return Number.POSITIVE_INFINITY;
     if (learner === undefined) return 0;
+    const from = learner.perSecond;
     const waitMs = learner.wait(now);
-    return this.lookAt(learner, now) ? learner.wait(now) : waitMs;
+    return this.lookAt(learner, from, now) ? learner.wait(now) : waitMs;
   }
 
   take(demand: Demand, now: number): RateCharge {
@@ -115,8 +118,9 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     // It was sent too long before the first rejection to be remembered.
     if (sending === undefined) return;
     if (typeof charge === 'number') this.early.delete(charge);
+    const from = learner.perSecond;
     this.ended(learner, sending, ended, now);
-    this.lookAt(learner, now);
+    this.lookAt(learner, from, now);
   }
 
   snapshot(now: number): AdaptiveRateSnapshot {
@@ -149,14 +153,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       learner.answered(sending, verdict, usage?.tokens, now);
     } else {
       this.rejectedAt = now;
-      const from = learner.perSecond;
-      if (!learner.rejected(sending, this.believed(verdict), now)) return;
-      this.around.tell({
-        kind: 'rateAdapted',
-        at: now,
-        from,
-        to: learner.measuredPerSecond ?? from,
-      });
+      learner.rejected(sending, this.believed(verdict), now);
     }
   }
 
@@ -167,18 +164,31 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     return isTooLong ? { ...verdict, retryAfterMs: maxRetryAfterMs } : verdict;
   }
 
-  /** Tells of what has changed. @returns whether it has told anything: who was told may have sent something */
-  private lookAt(learner: RateLearner, now: number): boolean {
+  /**
+   * Tells of what has changed.
+   * @param fromPerSecond the rate before
+   * @returns whether it has told anything: who was told may have sent something
+   */
+  private lookAt(learner: RateLearner, fromPerSecond: number, now: number): boolean {
+    const hasAdapted = this.adaptedAt !== learner.measuredAt;
+    this.adaptedAt = learner.measuredAt;
+    if (hasAdapted) {
+      const to = learner.measuredPerSecond ?? fromPerSecond;
+      this.around.tell({ kind: 'rateAdapted', at: now, from: fromPerSecond, to });
+    }
     const limit = Math.min(this.maxLimit, learner.limit ?? this.maxLimit);
-    const from = this._limit;
-    if (limit !== from) {
+    const hasMoved = limit !== this._limit;
+    if (hasMoved) {
+      const from = this._limit;
       this.setLimit(limit);
       this.around.tell({ kind: 'limitAdapted', at: now, from, to: limit });
     }
-    if (this.wasOut === learner.isOut) return limit !== from;
+    const hasTurned = this.wasOut !== learner.isOut;
     this.wasOut = learner.isOut;
-    this.around.tell({ kind: learner.isOut ? 'outageStarted' : 'outageEnded', at: now });
-    return true;
+    if (hasTurned) {
+      this.around.tell({ kind: learner.isOut ? 'outageStarted' : 'outageEnded', at: now });
+    }
+    return hasAdapted || hasMoved || hasTurned;
   }
 
   private setLimit(limit: number): void {

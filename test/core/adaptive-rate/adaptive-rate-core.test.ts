@@ -142,6 +142,18 @@ describe('what a core of the adaptive rate tells', () => {
     expect(told).toEqual(['outageStarted', 'outageEnded']);
   });
 
+  it('is each rate that was measured, once', () => {
+    const player = corePlayer();
+    for (let n = 0; n < 10; n += 1) player.end(player.send());
+    player.now = 1_000;
+    player.end(player.send(), { verdict: TOO_MANY });
+    for (let n = 0; n < 5; n += 1) player.end(player.sendLater());
+    const told = player.facts.filter(({ kind }) => kind === 'rateAdapted');
+    // The probe goes 100 ms after the rejection, as was the mean interval.
+    const to = expect.closeTo(10 / 1.1, 3);
+    expect(told).toEqual([{ kind: 'rateAdapted', at: 1_100, from: Number.POSITIVE_INFINITY, to }]);
+  });
+
   it('is a cap, after it was applied', () => {
     const player = corePlayer({ maxLimit: 16 });
     const [first] = player.sendAll(10);
