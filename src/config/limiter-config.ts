@@ -34,7 +34,7 @@ type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
 
 /** Options of the rate that adapts. */
 export interface RateStrategyConfig {
-  /** Requests in flight at first, an integer from 1 to `concurrency`. Default `concurrency`. */
+  /** Requests in flight at first, an integer from 1 to `concurrency`. Default 16. */
   readonly initialLimit?: number;
 }
 

@@ -21,12 +21,14 @@ export interface RateSurroundings {
   /** Attempts that may be in flight at first, and at the most. */
   readonly startLimit: number;
   readonly maxLimit: number;
+  /** The longest wait of a rejection that is obeyed, in ms. */
+  readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
   readonly tell: Tell;
 }
 
-/** The times of so many last attempts are kept while it sleeps. */
+/** While it sleeps, so many of the last attempts are remembered. */
 const KEPT_TIMES = 1_024;
 
 /** For so long after a rejection what was learned is worth keeping where nobody sends. */
@@ -42,7 +44,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   private learner: RateLearner | undefined = undefined;
   /** Those that were out when it woke up, by their charge. */
   private readonly early = new Map<number, Sending>();
-  /** While it sleeps: attempts sent, and when the last of them were. */
+  /** While it sleeps: attempts sent, and when those were that are still out; NaN for the others. */
   private sent = 0;
   private readonly times = new Float64Array(KEPT_TIMES);
   private firstAt = 0;
@@ -51,6 +53,8 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   private maxLimit: number;
   private wasOut = false;
   private rejectedAt = Number.NEGATIVE_INFINITY;
+  /** When what was told last of the rate was measured. */
+  private adaptedAt: number | undefined = undefined;
 
   constructor(around: RateSurroundings) {
     this.around = around;
@@ -86,8 +90,9 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     // Those who wait here hold slots already: a lower limit must stop them too.
     if (this.inFlight >= this._limit) return Number.POSITIVE_INFINITY;
     if (learner === undefined) return 0;
+    const from = learner.perSecond;
     const waitMs = learner.wait(now);
-    return this.lookAt(learner, now) ? learner.wait(now) : waitMs;
+    return this.lookAt(learner, from, now) ? learner.wait(now) : waitMs;
   }
 
   take(demand: Demand, now: number): RateCharge {
@@ -103,42 +108,41 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   giveBack(charge: RateCharge, ended: Ended, time: Time): void {
     this.inFlight -= 1;
     if (this.learner === undefined && !tellsSomething(ended.verdict)) {
+      if (typeof charge === 'number') this.forget(charge);
       if (this._limit < this.maxLimit && ended.isSent) this.setLimit(this._limit + 1);
       return;
     }
     const now = time.now();
-    // It is one of those that are out.
-    const learner = this.learner ?? this.wake(this.inFlight + 1);
-    const sending = typeof charge === 'number' ? this.earlyOf(charge) : charge;
+    const learner = this.learner ?? this.wake();
+    const sending = typeof charge === 'number' ? this.early.get(charge) : charge;
+    // It was sent too long before the first rejection to be remembered.
     if (sending === undefined) return;
+    if (typeof charge === 'number') this.early.delete(charge);
+    const from = learner.perSecond;
     this.ended(learner, sending, ended, now);
-    this.lookAt(learner, now);
+    this.lookAt(learner, from, now);
   }
 
   snapshot(now: number): AdaptiveRateSnapshot {
     return { limit: this._limit, ...(this.learner?.snapshot(now) ?? NOTHING_KNOWN) };
   }
 
-  /** @param out attempts that are out: as good as always the last that were sent */
-  private wake(out: number): RateLearner {
-    const past = { accepted: this.sent - out, firstAt: this.firstAt };
-    const learner = new RateLearner(this.around.hard, past);
-    const firstKept = Math.max(0, this.sent - KEPT_TIMES);
-    for (let order = past.accepted; order < this.sent; order += 1) {
-      const at = order < firstKept ? this.firstAt : this.times[order % KEPT_TIMES];
-      this.early.set(order + 1, learner.early(at ?? this.firstAt));
-    }
-    this.learner = learner;
-    return learner;
+  /** An attempt has ended while it sleeps. */
+  private forget(charge: number): void {
+    if (this.sent - charge < KEPT_TIMES) this.times[(charge - 1) % KEPT_TIMES] = Number.NaN;
   }
 
-  /** One that hung while later ones were answered stands for one of these. */
-  private earlyOf(charge: number): Sending | undefined {
-    const [first] = this.early.keys();
-    const key = this.early.has(charge) ? charge : (first ?? charge);
-    const sending = this.early.get(key);
-    this.early.delete(key);
-    return sending;
+  private wake(): RateLearner {
+    const out: [charge: number, at: number][] = [];
+    for (let order = Math.max(0, this.sent - KEPT_TIMES); order < this.sent; order += 1) {
+      const at = this.times[order % KEPT_TIMES] ?? Number.NaN;
+      if (!Number.isNaN(at)) out.push([order + 1, at]);
+    }
+    const past = { accepted: this.sent - out.length, firstAt: this.firstAt };
+    const learner = new RateLearner(this.around.hard, past);
+    for (const [charge, at] of out) this.early.set(charge, learner.early(at));
+    this.learner = learner;
+    return learner;
   }
 
   private ended(learner: RateLearner, sending: Sending, ended: Ended, now: number): void {
@@ -149,29 +153,42 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       learner.answered(sending, verdict, usage?.tokens, now);
     } else {
       this.rejectedAt = now;
-      const from = learner.perSecond;
-      if (!learner.rejected(sending, verdict, now)) return;
-      this.around.tell({
-        kind: 'rateAdapted',
-        at: now,
-        from,
-        to: learner.measuredPerSecond ?? from,
-      });
+      learner.rejected(sending, this.believed(verdict), now);
     }
   }
 
-  /** Tells of what has changed. @returns whether it has told anything: who was told may have sent something */
-  private lookAt(learner: RateLearner, now: number): boolean {
+  /** A longer wait than may be asked for is one of that length. */
+  private believed(verdict: Verdict): Verdict {
+    const { maxRetryAfterMs } = this.around;
+    const isTooLong = (verdict.retryAfterMs ?? 0) > maxRetryAfterMs;
+    return isTooLong ? { ...verdict, retryAfterMs: maxRetryAfterMs } : verdict;
+  }
+
+  /**
+   * Tells of what has changed.
+   * @param fromPerSecond the rate before
+   * @returns whether it has told anything: who was told may have sent something
+   */
+  private lookAt(learner: RateLearner, fromPerSecond: number, now: number): boolean {
+    const hasAdapted = this.adaptedAt !== learner.measuredAt;
+    this.adaptedAt = learner.measuredAt;
+    if (hasAdapted) {
+      const to = learner.measuredPerSecond ?? fromPerSecond;
+      this.around.tell({ kind: 'rateAdapted', at: now, from: fromPerSecond, to });
+    }
     const limit = Math.min(this.maxLimit, learner.limit ?? this.maxLimit);
-    const from = this._limit;
-    if (limit !== from) {
+    const hasMoved = limit !== this._limit;
+    if (hasMoved) {
+      const from = this._limit;
       this.setLimit(limit);
       this.around.tell({ kind: 'limitAdapted', at: now, from, to: limit });
     }
-    if (this.wasOut === learner.isOut) return limit !== from;
+    const hasTurned = this.wasOut !== learner.isOut;
     this.wasOut = learner.isOut;
-    this.around.tell({ kind: learner.isOut ? 'outageStarted' : 'outageEnded', at: now });
-    return true;
+    if (hasTurned) {
+      this.around.tell({ kind: learner.isOut ? 'outageStarted' : 'outageEnded', at: now });
+    }
+    return hasAdapted || hasMoved || hasTurned;
   }
 
   private setLimit(limit: number): void {

@@ -36,7 +36,7 @@ export function isAdaptiveRate(adaptive: LimiterConfig['adaptive']): boolean {
 /** @param interval the pace, if there is one; @param rateLimit the limits that were configured */
 export function adaptiveOf(
   { adaptive, isFailure }: AttemptOptions,
-  { now, maxLimit, apply, tell }: CoreSurroundings,
+  { now, maxLimit, maxRetryAfterMs, apply, tell }: CoreSurroundings,
   interval: Interval | undefined,
   rateLimit: RateCore | undefined,
 ): AdaptiveCore | undefined {
@@ -46,7 +46,8 @@ export function adaptiveOf(
     const hard = (unit: string) =>
       (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
     const startLimit = options.initialLimit ?? START_AT_ONCE;
-    return new AdaptiveRateCore({ hard, startLimit, maxLimit, apply, tell });
+    const around = { maxLimit, maxRetryAfterMs, apply, tell };
+    return new AdaptiveRateCore({ hard, startLimit, ...around });
   }
   if (options.strategy === 'latency') {
     const { strategy: _, ...gradient } = options;

@@ -111,7 +111,7 @@ describe('the defaults', () => {
   });
 
   it('are values that their options take', () => {
-    const states = /^(off|no bound|unknown|required|root of the limit|`limit`|`concurrency` .*)$/;
+    const states = /^(off|no bound|unknown|required|root of the limit|`limit`|16 \(rate\), .*)$/;
     for (const { path, option } of ROWS) {
       const isState = typeof option.default === 'string' && states.test(option.default);
       expect([path, isState || isAccepted(option, option.default)]).toEqual([path, true]);

@@ -42,7 +42,7 @@ describe('createLimiter', () => {
       concurrency: {
         waiting: 0,
         longestWaitMs: 0,
-        limit: 400,
+        limit: 16,
         inFlight: 0,
         throttledLimit: 10,
         throttledInFlight: 0,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AcquireOptions, Limiter } from '../../src/index.ts';
+import { tooMany } from '../dispatch/harness.ts';
 import { expectIdle, fate } from './harness.ts';
-import { rig } from './rig.ts';
+import { failing, rig } from './rig.ts';
 
 /** Waiters that differ in nothing but who waits: leases have no task, and tasks may be shared. */
 const ways: readonly [string, (limiter: Limiter, options: AcquireOptions) => Promise<unknown>][] = [
@@ -17,29 +18,27 @@ const shared = () => 'done';
 
 describe('two that wait with the same item', () => {
   it.each(ways)('are both sent, once: %s', async (_, ask) => {
-    const { clock, limiter } = rig({
-      concurrency: 64,
-      adaptive: { strategy: 'rate', initialLimit: 8 },
-    });
+    const { clock, limiter } = rig({ concurrency: 64, adaptive: 'rate' });
     const told: { value?: ReturnType<typeof fate> } = {};
     // It comes while another is asked for, so that it is the head when the next one comes.
     limiter.events$.subscribe(({ kind }) => {
-      if (kind === 'limitAdapted') told.value ??= fate(ask(limiter, { priority: 1 }));
+      if (kind === 'outageEnded') told.value ??= fate(ask(limiter, { priority: 1 }));
     });
-    const ends: (() => void)[] = [];
-    const running = Array.from({ length: 8 }, () =>
-      fate(limiter.run(() => new Promise<void>((resolve) => ends.push(resolve)))),
-    );
+    const outage = failing(limiter, 4, tooMany());
+    await clock.advanceAsync(10_000);
+    await outage;
+    let end = () => {};
+    const probe = fate(limiter.run(() => new Promise<void>((resolve) => (end = resolve))));
+    // That it is not rejected for so long ends the outage: the next one that asks finds out.
     clock.advance(5_000);
     const asked = fate(limiter.run(() => undefined));
     const second = fate(ask(limiter, { priority: 0 }));
     await clock.advanceAsync(60_000);
-    expect(ends.length).toBe(8);
-    for (const end of ends) end();
+    end();
     await clock.advanceAsync(60_000);
-    const states = [...running, asked, told.value, second].map((one) => one?.state);
+    const states = [probe, asked, told.value, second].map((one) => one?.state);
     expect(states).toEqual(states.map(() => 'ok'));
-    expect(limiter.snapshot().ended).toMatchObject({ ok: 11 });
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 4 });
     expectIdle(limiter);
   });
 });

@@ -55,7 +55,7 @@ export class RateLearner implements SendLogListener {
   private probeAt = Number.NEGATIVE_INFINITY;
   private isPaced = false;
   private hasWaited = false;
-  private measuredAt: number | undefined = undefined;
+  private _measuredAt: number | undefined = undefined;
 
   /** @param past what was sent, and accepted, before anything was rejected */
   constructor(hard: HardRates, past: Past = { accepted: 0, firstAt: 0 }) {
@@ -82,6 +82,11 @@ export class RateLearner implements SendLogListener {
   /** What was measured last, requests a second; undefined: nothing was. */
   get measuredPerSecond(): number | undefined {
     return this.estimate.isKnown ? this.estimate.measuredPerMs * 1_000 : undefined;
+  }
+
+  /** When what tells of that was sent; undefined: nothing was measured. */
+  get measuredAt(): number | undefined {
+    return this._measuredAt;
   }
 
   /** Attempts that may be in flight; undefined: no cap is known. */
@@ -198,11 +203,8 @@ export class RateLearner implements SendLogListener {
     this.log.advance(now);
   }
 
-  /**
-   * It was turned away, as too much or for want of power.
-   * @returns whether the rate was measured anew
-   */
-  rejected(sending: Sending, verdict: Verdict, now: number): boolean {
+  /** It was turned away, as too much or for want of power. */
+  rejected(sending: Sending, verdict: Verdict, now: number): void {
     this.inFlight -= 1;
     this.hasRejected = true;
     const isLater = sending.order >= this.reactedAt;
@@ -213,9 +215,7 @@ export class RateLearner implements SendLogListener {
     if (sending.tokens !== undefined) this.tokens?.reject(sending.tokens, false);
     this.read(verdict.limits, sending, false, now);
     this.stop(sending, verdict, isLater, now);
-    const before = this.measuredAt;
     this.log.advance(now);
-    return this.measuredAt !== before;
   }
 
   private stop(sending: Sending, verdict: Verdict, isLater: boolean, now: number): void {
@@ -247,10 +247,14 @@ export class RateLearner implements SendLogListener {
       // One rejection of many that are accepted is a matter of pace.
       if (estimate.isKnown) return;
     }
-    const intervalMs = estimate.isKnown
-      ? 1 / estimate.measuredPerMs
-      : (this.lastSentAt - this.firstAt) / Math.max(1, this.acceptedCount);
-    this.probeAt = now + this.probes.next(this.log.horizonMs, intervalMs);
+    this.probeAt = now + this.probes.next(this.log.horizonMs, this.intervalMs);
+  }
+
+  /** Between what was accepted, on average; 0 where nothing was: that it was long tells nothing. */
+  private get intervalMs(): number {
+    const { estimate, acceptedCount } = this;
+    if (estimate.isKnown) return 1 / estimate.measuredPerMs;
+    return acceptedCount === 0 ? 0 : (this.lastSentAt - this.firstAt) / acceptedCount;
   }
 
   /** @internal */
@@ -271,7 +275,7 @@ export class RateLearner implements SendLogListener {
     // What a cap turns away says nothing of a rate.
     if (this.cap.limit !== undefined) return;
     const { named, log, estimate } = this;
-    if (estimate.settled(sent, named.until, log.horizonMs)) this.measuredAt = sent.at;
+    if (estimate.settled(sent, named.until, log.horizonMs)) this._measuredAt = sent.at;
   }
 
   snapshot(now: number): RateSnapshot {
@@ -290,7 +294,7 @@ export class RateLearner implements SendLogListener {
       cap: this.limit,
       tokens: tokens && { perSecond: tokens.perMs * 1_000, origin: tokens.origin },
       isOut: this.isOut,
-      sinceCutMs: this.measuredAt === undefined ? undefined : now - this.measuredAt,
+      sinceCutMs: this._measuredAt === undefined ? undefined : now - this._measuredAt,
     };
   }
 
