@@ -1,7 +1,9 @@
 /** Sooner than this after the first of two rejections, their waits differ by chance alone. */
 const LEAST_PART = 0.2;
-/** Waits are wrong by no more than this, either way. */
-const MOST_SCALE = 50;
+/** Waits are too short by no more than this: what fell by less is another wait. */
+const MOST_SCALE = 5;
+/** ... and too long by no more than this. */
+const LEAST_SCALE = 1 / 50;
 /** Accepted so much before the end of a wait, an attempt proves it too long: else clocks explain it. */
 const EARLY_MS = 20;
 const EARLY_PART = 0.9;
@@ -30,7 +32,7 @@ export class NamedWait {
     if (first !== undefined && isLater && now - first.at > LEAST_PART * first.ms) {
       // What is named falls by as much as has passed, if it is true.
       const fell = (first.ms - ms) / (now - first.at);
-      if (fell > 1 / MOST_SCALE && fell < MOST_SCALE) this.scale = 1 / fell;
+      if (fell > 1 / MOST_SCALE && fell < 1 / LEAST_SCALE) this.scale = 1 / fell;
     }
     if (first === undefined || isLater) {
       this.first = { at: now, sentAt, ms };
@@ -44,7 +46,7 @@ export class NamedWait {
     if (sentAt >= this._until - EARLY_MS) return;
     const part = (sentAt - first.sentAt) / first.ms;
     if (part >= EARLY_PART * this.scale) return;
-    this.scale = Math.max(1 / MOST_SCALE, part);
+    this.scale = Math.max(LEAST_SCALE, part);
     this._until = sentAt;
   }
 }

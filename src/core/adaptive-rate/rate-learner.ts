@@ -18,6 +18,9 @@ const TURN_MS = 1e-3;
 /** So many probes in a row were rejected where a provider counts as out. */
 const OUTAGE_PROBES = 3;
 
+/** So many probes go when a wait that was named is over, however short it was. */
+const NAMED_PROBES = 2;
+
 /** The rates of limits that were configured, per ms; Infinity: there is none. */
 export type HardRates = (unit: 'requests' | 'tokens') => number;
 
@@ -199,7 +202,8 @@ export class RateLearner implements SendLogListener {
     this.inFlight -= 1;
     if (!isSent && sending.requests !== undefined) this.requests.reject(sending.requests, true);
     if (!isSent && sending.tokens !== undefined) this.tokens?.reject(sending.tokens, true);
-    this.log.accept(sending);
+    if (sending.outcome === 'unknown') this.trust.giveBack();
+    this.log.withdraw(sending);
     this.log.advance(now);
   }
 
@@ -219,11 +223,10 @@ export class RateLearner implements SendLogListener {
   }
 
   private stop(sending: Sending, verdict: Verdict, isLater: boolean, now: number): void {
-    const { retryAfterMs, limits, limit, kind } = verdict;
+    const { retryAfterMs, limits, limit } = verdict;
     if (isLater) {
       const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
       if (limit === 'concurrency') this.cap.told(Math.max(1, sending.others));
-      else if (kind === 'overloaded' && isBare && sending.others > 0) this.cap.told(sending.others);
       else this.cap.stopped(sending, isBare);
       // What is out now is old news when its answers come.
       this.reactedAt = this.sent;
@@ -233,6 +236,8 @@ export class RateLearner implements SendLogListener {
     if (!isAtCap && isLater) this.close(now);
     if (retryAfterMs !== undefined && limit !== 'concurrency') {
       this.named.named(retryAfterMs, sending.at, now, isLater);
+      // It says when to come again, unless that has proved wrong.
+      if (this.probes.count <= NAMED_PROBES) this.probeAt = Number.NEGATIVE_INFINITY;
     }
   }
 
@@ -273,7 +278,7 @@ export class RateLearner implements SendLogListener {
   /** @internal */
   settled(sent: SentAttempt): void {
     // What a cap turns away says nothing of a rate.
-    if (this.cap.limit !== undefined) return;
+    if (this.cap.limit !== undefined || sent.outcome === 'withdrawn') return;
     const { named, log, estimate } = this;
     if (estimate.settled(sent, named.until, log.horizonMs)) this._measuredAt = sent.at;
   }

@@ -57,6 +57,13 @@ export class SendLog {
     return true;
   }
 
+  /** It tells nothing. */
+  withdraw(sent: SentAttempt): void {
+    if (sent.outcome !== 'unknown') return;
+    sent.outcome = 'withdrawn';
+    this._unknown -= 1;
+  }
+
   reject(sent: SentAttempt, now: number): void {
     const tookMs = SILENCE * (now - sent.at);
     const before = this.silenceMs === Number.POSITIVE_INFINITY ? tookMs : this.silenceMs;

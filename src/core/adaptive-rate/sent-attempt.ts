@@ -17,7 +17,8 @@ export class SentAttempt {
   /** What it costs of each unit, and how much of these costs was sent before it. */
   readonly tokens: UnitCharge | undefined;
   readonly requests: UnitCharge | undefined;
-  outcome: 'unknown' | 'accepted' | 'rejected' = 'unknown';
+  /** `withdrawn`: it ended without an answer, or was never sent. */
+  outcome: 'unknown' | 'accepted' | 'rejected' | 'withdrawn' = 'unknown';
   /** Of one that was rejected: attempts sent by the time its rejection was reacted to. */
   reactedAt = 0;
 

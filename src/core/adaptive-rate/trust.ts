@@ -30,6 +30,11 @@ export class Trust {
     this.left = Math.max(0, this.left - 1);
   }
 
+  /** What was spent for an attempt that tells nothing. */
+  giveBack(): void {
+    this.left += 1;
+  }
+
   /** @param most of what may be kept: without rejections there is no bound */
   earn(most: number): void {
     this.left = Math.min(this.left + EARNED, Math.max(START_AT_ONCE, most));
