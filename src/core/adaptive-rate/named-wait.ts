@@ -1,7 +1,7 @@
 /** Sooner than this after the first of two rejections, their waits differ by chance alone. */
 const LEAST_PART = 0.2;
 /** Waits are too short by no more than this: what fell by less is another wait. */
-const MOST_SCALE = 5;
+const MOST_SCALE = 12;
 /** ... and too long by no more than this. */
 const LEAST_SCALE = 1 / 50;
 /** Accepted so much before the end of a wait, an attempt proves it too long: else clocks explain it. */

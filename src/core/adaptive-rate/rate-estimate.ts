@@ -7,7 +7,7 @@ const MARGIN = 0.005;
 const MOST_EVIDENCE = 400;
 /** What is tried above the rate doubles with so many verified attempts, or with the evidence. */
 const LEAST_DOUBLING = 8;
-const MOST_DOUBLING = 50;
+const MOST_DOUBLING = 100;
 /** More is tried by no more than this at once: what is verified was sent at a lower pace. */
 const LEAD = 1.5;
 /** The first excess that is tried where the rate is not known well. */
@@ -28,6 +28,9 @@ const SURE_EVIDENCE = 20;
 const OUTAGE_INTERVALS = 4;
 /** ... that it would have fallen below this part: such a closure has other reasons. */
 const OUTAGE_PART = 0.5;
+/** Where a rate falls below this part, and it was closed for this part of the time, it is not sure. */
+const FELL = 0.9;
+const CLOSED_PART = 0.1;
 /** After an outage it is less sure than it was. */
 const EVIDENCE_AFTER = 50;
 /** Of what was seen to be saved before it was too much, what is used. */
@@ -241,8 +244,15 @@ export class RateEstimate {
       const [begin, end] = [from - this.skippedMs, to - this.skippedMs];
       marks.add({ accepted, from: begin, to: end, isFull, pacePerMs });
     }
+    const before = this.perMs;
     const bounds = marks.bounds();
     if (bounds !== undefined) this.follow(bounds);
+    // It has fallen by the closure alone, which may have had other reasons.
+    if (this.perMs < FELL * before && closedMs > CLOSED_PART * (openMs + closedMs)) {
+      this.evidence = Math.min(this.evidence, LEAST_DOUBLING);
+      this.doubling = LEAST_DOUBLING;
+      this.excess = 1 / this.evidence;
+    }
   }
 
   private follow(bounds: RateBounds): void {

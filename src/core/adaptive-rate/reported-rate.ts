@@ -26,8 +26,6 @@ const LEAST_BASE = 0.01;
 const USUAL_WINDOW_MS = 60_000;
 /** A bucket of which so much is left is no limit for now. */
 const PLENTY = 0.5;
-/** While so much is left of what was told, it may go at once. */
-const PLENTY_LEFT = 0.1;
 /** A rate that is known exactly is used but for this. */
 export const EXACT_PART = 0.998;
 const LEAST_LEFT_MS = 100;
@@ -105,7 +103,6 @@ export class ReportedRate {
     const report = this.#fresh(now);
     if (report === undefined || this.#base === undefined) return undefined;
     const kind = this.#kind;
-    if (isPlenty(report, total)) return undefined;
     if (kind === 'fixed' && report.resetAt !== undefined) {
       if (now >= report.resetAt) return EXACT_PART * this.#ratePerMs;
       return this.#evenly(report, report.resetAt - now, total);
@@ -175,8 +172,4 @@ export class ReportedRate {
     const report = this.#report;
     return report !== undefined && now - report.at <= FRESH_MS ? report : undefined;
   }
-}
-
-function isPlenty({ remaining, limit, total: then }: Report, total: number): boolean {
-  return remaining - (total - then) > PLENTY_LEFT * limit;
 }
