@@ -262,7 +262,7 @@ export class RateLearner implements SendLogListener {
     return acceptedCount === 0 ? 0 : (this.lastSentAt - this.firstAt) / acceptedCount;
   }
 
-  /** @internal */
+  /** Told by the log: it is known to be accepted. */
   accepted(sent: SentAttempt): void {
     this.acceptedCount += 1;
     const out = Math.max(this.log.unknown, this.estimate.saved);
@@ -275,7 +275,7 @@ export class RateLearner implements SendLogListener {
     this.probeAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** @internal */
+  /** Told by the log: it, and all sent before it, are known. */
   settled(sent: SentAttempt): void {
     // What a cap turns away says nothing of a rate.
     if (this.cap.limit !== undefined || sent.outcome === 'withdrawn') return;
