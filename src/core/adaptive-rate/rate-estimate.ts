@@ -78,7 +78,6 @@ export class RateEstimate {
   private verifiedAt = 0;
   /** Attempts sent from this order on are of the present try. */
   private triedFrom = 0;
-  private startPerMs = 0;
   private closure: Closure | undefined = undefined;
   private firstAt: number | undefined;
   private accepted: number;
@@ -93,6 +92,8 @@ export class RateEstimate {
   private skippedMs = 0;
   /** What the provider may have saved up when it opened, so that it tells nothing. */
   private unearned = 0;
+  /** What was accepted before the first closure. */
+  private mostAtOnce = 0;
   private _saved = 0;
   private resumed: { readonly at: number; readonly idleMs: number; accepted: number } | undefined =
     undefined;
@@ -198,12 +199,10 @@ export class RateEstimate {
       this.marks.restart(from, to);
     } else this.measure(this.marks, closure, from, to);
     this.gapMs = to - from;
-    this.unearned = Math.min(this._mostAtOnce, this.perMs * (to - closure.startedAt));
+    this.unearned = Math.min(this.mostAtOnce, this.perMs * (to - closure.startedAt));
     this.openedAt = to;
     this.tryFrom(sent);
   }
-
-  private _mostAtOnce = 0;
 
   /** The first closure: what was accepted until then is a window's limit at the most. */
   private begin({ accepted }: Closure, from: number, to: number): void {
@@ -212,7 +211,7 @@ export class RateEstimate {
     this.evidence = 1;
     this.doubling = Math.max(LEAST_DOUBLING, Math.min(MOST_DOUBLING, least));
     this.excess = Math.min(MOST_EXCESS, Math.max(1 / least, 2 * LEAST_EXCESS));
-    this._mostAtOnce = least;
+    this.mostAtOnce = least;
     this._saved = SAVED_PART * least;
     this.marks = new CongestionMarks({ from, to });
   }
@@ -282,8 +281,7 @@ export class RateEstimate {
     this.verified = 0;
     this.triedFrom = order;
     this.verifiedPerMs = Number.POSITIVE_INFINITY;
-    this.startPerMs = this.pacePerMs;
-    this.verifiedPerMs = this.startPerMs;
+    this.verifiedPerMs = this.pacePerMs;
   }
 
   /** What goes at once after a time without demand tells how much the provider saves. */
