@@ -5,7 +5,11 @@ import { canRun } from './test/dashboards/programs.ts';
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 /** What runs the package as it is published, and the programs: they are compiled first. */
-const COMPILED = ['test/package.test.ts', 'test/readme.test.ts', 'test/examples/**/*.test.ts'];
+const COMPILED = [
+  'test/{api-report,package,readme,size}.test.ts',
+  'test/examples/**/*.test.ts',
+  'test/batch/command/**/*.test.ts',
+];
 
 /** What needs a program that no package of Debian has. */
 const LEFT_OUT = canRun('jaeger') ? [] : ['test/examples/jaeger.test.ts'];
@@ -13,6 +17,8 @@ const LEFT_OUT = canRun('jaeger') ? [] : ['test/examples/jaeger.test.ts'];
 export default defineConfig({
   resolve: {
     alias: [
+      { find: /^headgate\/advanced$/, replacement: source('advanced.ts') },
+      { find: /^headgate\/batch$/, replacement: source('batch/index.ts') },
       { find: /^headgate\/simulator$/, replacement: source('simulator/index.ts') },
       { find: /^headgate\/telemetry$/, replacement: source('telemetry/node.ts') },
       { find: /^headgate$/, replacement: source('index.ts') },

@@ -1,6 +1,6 @@
 /** What is measured: the jobs of one round, by their names. */
-import type { Client, ClientName } from './clients/index.ts';
-import { clients, isClientName } from './clients/index.ts';
+import type { Client } from './clients/client.ts';
+import { type ClientName, clients, isClientName } from './clients/index.ts';
 import { type GateName, gateNames } from './gates.ts';
 import { CROWDS, type Job, OPERATIONS, type WaitersJob } from './job.ts';
 import { type WatchName, watchNames } from './watching.ts';

@@ -13,27 +13,52 @@ const SDK = [
   '@opentelemetry/sdk-trace',
 ];
 
+/** What is copied into the command. */
+const BUNDLED = [
+  'cli-truncate',
+  'commander',
+  'csv-parse',
+  'lmdb',
+  'string-width',
+  'tinyglobby',
+  'undici',
+];
+
 /** What each folder of src may import: other folders, and packages. Arrows run one way. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   model: [],
   estimate: ['model', 'node:'],
   core: ['model'],
-  gate: ['model', 'core'],
-  feedback: ['model', 'core', 'gate', 'rxjs'],
+  queue: ['model', 'core'],
+  feedback: ['model', 'core', 'queue', 'rxjs'],
   config: ['model', 'core'],
-  operators: ['model', 'estimate', 'core', 'config', 'gate', 'feedback', 'rxjs'],
-  limiter: ['model', 'core', 'config', 'gate', 'feedback', 'operators', 'rxjs', 'node:'],
-  simulator: ['model', 'core', 'gate', 'node:'],
+  request: ['model', 'estimate', 'core', 'config', 'queue', 'feedback', 'rxjs'],
+  operators: ['model', 'estimate', 'core', 'queue', 'feedback', 'request', 'rxjs'],
+  limiter: ['model', 'core', 'config', 'queue', 'feedback', 'request', 'rxjs', 'node:'],
+  simulator: ['model', 'core', 'queue', 'node:'],
   telemetry: ['model', '@opentelemetry/api'],
   'telemetry/node': ['telemetry', 'model', 'node:', ...SDK],
-  observed: ['model', 'operators', 'limiter', 'telemetry', 'rxjs'],
+  observed: ['model', 'core', 'operators', 'request', 'limiter', 'telemetry', 'rxjs'],
+  'advanced.ts': [
+    'model',
+    'core',
+    'config',
+    'feedback',
+    'queue',
+    'request',
+    'limiter',
+    'operators',
+    'telemetry',
+  ],
+  batch: ['headgate', 'headgate/advanced', 'estimate', 'rxjs', 'node:', ...BUNDLED],
   'index.ts': [
     'model',
     'estimate',
     'core',
     'config',
-    'gate',
+    'queue',
     'feedback',
+    'request',
     'operators',
     'limiter',
     'telemetry',
@@ -81,7 +106,7 @@ describe('the arrows between the folders of src', () => {
   it('would be seen if they did not', () => {
     const wrong = [
       "import { Subject } from 'rxjs';",
-      "import type { Gate } from '../gate/gate.ts';",
+      "import type { Gate } from '../queue/gate.ts';",
       "export { x } from '@opentelemetry/api';",
       "const late = await import('../operators/throttle.ts');",
       "import {\n  a,\n  b,\n} from '../limiter/limiter.ts';",
@@ -102,7 +127,7 @@ describe('the main entry', () => {
     const isOptional = (name: string) => manifest.peerDependenciesMeta[name]?.optional === true;
     const peers = Object.keys(manifest.peerDependencies).sort();
     expect(peers.filter((name) => !isOptional(name))).toEqual(['@opentelemetry/api', 'rxjs']);
-    expect(peers.filter(isOptional)).toEqual(SDK);
+    expect(peers.filter(isOptional)).toEqual([...SDK, 'lmdb']);
     for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts[hook]).toBeUndefined();
     }

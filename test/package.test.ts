@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ beforeAll(() => {
     '{"name": "user", "private": true, "type": "module"}',
   );
   npm(['install', '--offline', '--no-audit', '--no-fund', own.filename, ...packed], project);
-}, 60_000);
+}, 240_000);
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -47,19 +47,54 @@ function write(name: string, text: string): void {
   writeFileSync(join(project, name), text);
 }
 
+/** Runs Node in the project; what it printed. */
+function run(...args: string[]): string {
+  return execFileSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
+}
+
+/** Fails with what the compiler says, if it says anything. */
+function compile(...args: string[]): void {
+  try {
+    run(TSC, ...args);
+  } catch (error) {
+    expect.fail((error as { stdout: string }).stdout);
+  }
+}
+
 const USE = `
 import { from, lastValueFrom, toArray } from 'rxjs';
 import { createLimiter, throttle } from 'headgate';
+import { answerText } from 'headgate/batch';
 import { ManualClock } from 'headgate/simulator';
 
 const lengths = await lastValueFrom(
   from(['a', 'bb']).pipe(throttle(async (word) => word.length, { concurrency: 1 }), toArray()),
 );
 const answer = await createLimiter().run(() => 42);
-console.log(JSON.stringify({ lengths, answer, now: new ManualClock(7).now() }));
+const text = answerText({ choices: [{ message: { content: 'yes' } }] });
+console.log(JSON.stringify({ lengths, answer, text, now: new ManualClock(7).now() }));
 `;
 
-const EXPECTED = { lengths: [1, 2], answer: 42, now: 7 };
+const USE_COMMONJS = `
+import { from, lastValueFrom, toArray } from 'rxjs';
+import { createLimiter, throttle } from 'headgate';
+import { classify } from 'headgate/advanced';
+import { ManualClock } from 'headgate/simulator';
+import type { Telemetry } from 'headgate/telemetry';
+
+export type Both = [Telemetry, typeof classify];
+async function main(): Promise<void> {
+  const lengths: number[] = await lastValueFrom(
+    from(['a', 'bb']).pipe(throttle(async (word) => word.length, { concurrency: 1 }), toArray()),
+  );
+  const answer: number = await createLimiter().run(() => 42);
+  console.log(JSON.stringify({ lengths, answer, now: new ManualClock(7).now() }));
+}
+void main();
+`;
+
+const EXPECTED = { lengths: [1, 2], answer: 42, text: 'yes', now: 7 };
+const EXPECTED_COMMONJS = { lengths: [1, 2], answer: 42, now: 7 };
 
 describe('the packed package in an empty project', () => {
   it('holds what users need, and no more', () => {
@@ -71,15 +106,14 @@ describe('the packed package in an empty project', () => {
       'dist',
       'package.json',
     ]);
-    for (const ending of ['.js', '.js.map', '.d.ts']) {
+    for (const ending of ['.js', '.cjs', '.d.ts', '.d.cts']) {
       expect(files).toContain(`dist/index${ending}`);
     }
   });
 
   it('runs from JavaScript', () => {
     write('use.js', USE);
-    const printed = execFileSync(process.execPath, ['use.js'], { cwd: project, encoding: 'utf8' });
-    expect(JSON.parse(printed)).toEqual(EXPECTED);
+    expect(JSON.parse(run('use.js'))).toEqual(EXPECTED);
   });
 
   it.each([
@@ -89,18 +123,65 @@ describe('the packed package in an empty project', () => {
     const name = `use-${moduleResolution}`;
     write(`${name}.ts`, `${USE}export const typed: number[] = lengths;\n`);
     const flags = ['--strict', '--target', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];
-    const resolution = ['--module', module, '--moduleResolution', moduleResolution];
-    const tsc = [TSC, ...flags, ...resolution, `${name}.ts`];
-    try {
-      execFileSync(process.execPath, tsc, { cwd: project, encoding: 'utf8' });
-    } catch (error) {
-      expect.fail((error as { stdout: string }).stdout);
-    }
-    const printed = execFileSync(process.execPath, [`${name}.js`], {
+    compile(...flags, '--module', module, '--moduleResolution', moduleResolution, `${name}.ts`);
+    expect(JSON.parse(run(`${name}.js`))).toEqual(EXPECTED);
+  });
+
+  it('has its types in CommonJS, and runs', () => {
+    write('use-cjs.cts', USE_COMMONJS);
+    const flags = ['--strict', '--target', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];
+    compile(...flags, '--module', 'node16', 'use-cjs.cts');
+    expect(JSON.parse(run('use-cjs.cjs'))).toEqual(EXPECTED_COMMONJS);
+  });
+
+  it('is one module, whether it is required or imported', () => {
+    write(
+      'both.mjs',
+      `
+      import { createRequire } from 'node:module';
+      import * as imported from 'headgate';
+      const required = createRequire(import.meta.url)('headgate');
+      const names = Object.keys(imported).filter((name) => imported[name] !== required[name]);
+      const limiter = required.createLimiter();
+      limiter.close();
+      const error = await limiter.run(() => 1).catch((error) => error);
+      const isKnown = error instanceof imported.LimiterClosedError;
+      console.log(JSON.stringify({ names, isKnown }));
+      `,
+    );
+    expect(JSON.parse(run('both.mjs'))).toEqual({ names: [], isKnown: true });
+  });
+
+  it('can be required without a warning', () => {
+    write('required.cjs', "require('headgate/simulator');\n");
+    const { status, stderr } = spawnSync(process.execPath, ['required.cjs'], {
       cwd: project,
       encoding: 'utf8',
     });
-    expect(JSON.parse(printed)).toEqual(EXPECTED);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('names source files and their lines where source maps are on', () => {
+    write(
+      'wrong-option.mjs',
+      `
+      import { throttle } from 'headgate';
+      try {
+        throttle(() => [], { concurrency: 0 });
+      } catch ({ stack }) {
+        console.log(stack);
+      }
+      `,
+    );
+    const stack = run('--enable-source-maps', 'wrong-option.mjs');
+    expect(stack).toMatch(/at checkInteger \(.*\/src\/model\/check\.ts:\d+:\d+\)/);
+  });
+
+  it('has a command, with the licences of what is in it', () => {
+    const headgate = join(project, 'node_modules/.bin/headgate');
+    const help = execFileSync(headgate, ['run', '--help'], { cwd: project, encoding: 'utf8' });
+    expect(help).toContain('--max-cost <AMOUNT>');
+    expect(files).toContain('dist/batch/LICENSES.txt');
   });
 
   it('has types that stand without those of Node', () => {
@@ -118,13 +199,48 @@ describe('the packed package in an empty project', () => {
       '--skipLibCheck',
       'false',
     ];
-    const tsc = [TSC, ...flags, '--module', 'nodenext', 'bare.ts'];
-    try {
-      execFileSync(process.execPath, tsc, { cwd: project, encoding: 'utf8' });
-    } catch (error) {
-      expect.fail((error as { stdout: string }).stdout);
-    }
+    compile(...flags, '--module', 'nodenext', 'bare.ts');
   });
+
+  it('takes undefined for an option that is not given, whatever the project says of that', () => {
+    write(
+      'exact.ts',
+      `
+      import { createLimiter, throttle, type RateLimit } from 'headgate';
+      import { serve, createProvider } from 'headgate/simulator';
+      declare const one: { concurrency: number | undefined; classify: undefined };
+      declare const requests: RateLimit & { burst: number | undefined };
+      export const limiter = createLimiter({ ...one, limits: { requests }, pace: { jitter: undefined } });
+      export const operator = throttle(async (n: number) => n, { ...one, outcomes: undefined });
+      void serve(createProvider({ clock: undefined }), { port: undefined });
+      `,
+    );
+    const flags = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--target', 'es2023'];
+    compile(...flags, '--types', 'node', '--module', 'nodenext', 'exact.ts');
+  });
+
+  it.each(['throttle', 'createLimiter().throttle', 'dispatch'])(
+    'says which option of `%s` is wrong',
+    (call) => {
+      write(
+        'wrong-option.ts',
+        `
+        import { createLimiter, dispatch, throttle } from 'headgate';
+        void [createLimiter, dispatch, throttle];
+        ${call}(async () => 1, { orderd: true });
+        ${call}(async () => 1, { ordered: 'yes' });
+        `,
+      );
+      const flags = ['--strict', '--noEmit', '--target', 'es2023', '--module', 'nodenext'];
+      const { stdout } = spawnSync(process.execPath, [TSC, ...flags, 'wrong-option.ts'], {
+        cwd: project,
+        encoding: 'utf8',
+      });
+      expect(stdout).toContain("'orderd' does not exist");
+      expect(stdout).toContain("'string' is not assignable to type 'boolean");
+      expect(stdout).not.toContain('No overload');
+    },
+  );
 
   it('hides what is internal', () => {
     write('wrong.ts', "import { Ticket } from 'headgate';\nnew Ticket();\n");

@@ -1,46 +1,21 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createProvider, type ProviderServer, serve } from 'headgate/simulator';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { pagesIn } from '../docs/src/pages.ts';
+import { examplesOf } from '../docs/src/render.ts';
+import { PRINTS } from './docs/prints.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const EXAMPLES = join(ROOT, 'docs/examples');
 const FOLDER = join(inject('packageFolder'), 'readme');
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
-const blocks = [...readme.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language, code]) => ({
-  language: language ?? '',
-  code: code ?? '',
-}));
-
-/** What the examples print, in their order. A block without a line here fails the test. */
-const PRINTS = [
-  ['An answer to: Count to three.', 'An answer to: Say hello.', 'An answer to: Name a colour.'],
-  ['ant+bee', 'cat+dog', 'eel'],
-  ['2', '4', '6'],
-  ['job 1 0', 'job 3 1', 'job 5 2'],
-  ['true true'],
-  ['It says: '],
-  ['hello 2'],
-  ['normal', 'throttled', 'throttled'],
-  ["[ { unit: 'requests', remaining: 7 } ]", 'failed 1'],
-  ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
-  ['A', 'B', 'C', 'D', 'E', '0'],
-  ['circuitOpened {"openMs":30000,"failures":2}', 'closed {}', 'drained {}'],
-  ['large one', 'large two', 'small three', 'small four', 'large,small'],
-  ['a', 'b'],
-  ['Say hello. ', 'Name a colour. '],
-  ['my-deployment 1', 'gemini-2.5-flash 1', 'qwen3 1'],
-  ['Say hello. '],
-  ['message_start', 'content_block_delta', 'message_stop'],
-  ['1 0'],
-  ['50 %', '100 %', '20 closed'],
-  ['8 50', 'TypeError: `concurency` is no option of limiterOptionsFromJSON; did you mean'],
-  ['40'],
-  ['1'],
-];
+/** The examples of the README and of `docs/`: each is run against the package as it is published. */
+const examples = readdirSync(EXAMPLES).sort();
+const pages = pagesIn(ROOT);
 
 /** Whoever is asked over HTTPS: the simulator answers. */
 const REDIRECTION = `
@@ -60,14 +35,17 @@ const SETTINGS = {
 
 let server: ProviderServer;
 
-const programs = blocks.filter(({ language }) => language === 'js' || language === 'ts');
+/** Where an example is compiled: outside the package each file says itself that it is a module. */
+function copyOf(example: string): string {
+  return join(FOLDER, example.replace(/\.ts$/, '.mts'));
+}
 
 beforeAll(async () => {
   server = await serve(createProvider());
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
-  for (const [n, { language, code }] of programs.entries()) {
-    writeFileSync(join(FOLDER, `block-${n}.${language === 'js' ? 'mjs' : 'mts'}`), code);
+  for (const example of examples) {
+    writeFileSync(copyOf(example), readFileSync(join(EXAMPLES, example)));
   }
   writeFileSync(join(FOLDER, 'redirection.mjs'), REDIRECTION);
   writeFileSync(
@@ -80,7 +58,7 @@ beforeAll(async () => {
         skipLibCheck: true,
         types: ['node'],
       },
-      files: programs.flatMap(({ language }, n) => (language === 'ts' ? [`block-${n}.mts`] : [])),
+      files: examples.filter((name) => name.endsWith('.ts')).map(copyOf),
     }),
   );
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -88,38 +66,56 @@ beforeAll(async () => {
     execFileSync(process.execPath, [tsc, '-p', FOLDER], { encoding: 'utf8' });
   } catch (error) {
     throw new Error(
-      `an example of the README does not compile:\n${(error as Error & { stdout: string }).stdout}`,
+      `an example does not compile:\n${(error as Error & { stdout: string }).stdout}`,
     );
   }
 }, 60_000);
 
 afterAll(() => server.close());
 
-describe('the README', () => {
-  it.each(programs.map((_, n) => n))('example %i prints what it says', async (n) => {
-    const program = ['--import', join(FOLDER, 'redirection.mjs'), join(FOLDER, `block-${n}.mjs`)];
+describe('the README and the documentation', () => {
+  it.each(examples)('example %s prints what it says', async (example) => {
+    const file = join(FOLDER, `${basename(example, extname(example))}.mjs`);
+    const program = ['--import', join(FOLDER, 'redirection.mjs'), file];
     const { stdout } = await promisify(execFile)(process.execPath, program, {
       timeout: 20_000,
+      cwd: FOLDER,
       env: { ...process.env, ...SETTINGS, SIMULATOR: server.url },
     });
     const lines = stdout.trim().split('\n');
-    for (const line of PRINTS[n] ?? []) {
+    for (const line of PRINTS[example] ?? []) {
       expect(lines.some((one) => one.startsWith(line))).toBe(true);
     }
-    expect(PRINTS[n]).toBeDefined();
+    expect(PRINTS[example]?.length).toBeGreaterThan(0);
   });
 
-  it('has an example for each list of what is printed', () => {
-    expect(programs).toHaveLength(PRINTS.length);
+  it('have an example for each list of what is printed, and a page for each example', () => {
+    expect(Object.keys(PRINTS).sort()).toEqual(examples);
+    const shown = new Set(pages.flatMap(({ text }) => examplesOf(text)));
+    expect([...shown].sort()).toEqual(examples);
   });
 
-  it('names scripts that there are', () => {
+  it('show no code that is no example', () => {
+    for (const { path, text } of pages) {
+      const blocks = [...text.matchAll(/^```(?:js|ts|mjs|javascript|typescript)\n/gm)];
+      expect([path, blocks.length]).toEqual([path, examplesOf(text).length]);
+    }
+  });
+
+  it('name scripts that there are', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    const shell = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code);
-    const used = [...shell.join('\n').matchAll(/npm (?:run )?(start|test|bench)\b/g)].map(
-      ([, name]) => name ?? '',
-    );
+    const shell = pages.flatMap(({ text }) => [...text.matchAll(/```sh\n([\s\S]*?)```/g)]);
+    const used = shell.flatMap(([, block = '']) => [
+      ...[...block.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name),
+      ...[...block.matchAll(/npm (start|test)\b/g)].map(([, name = '']) => name),
+    ]);
     expect(used.length).toBeGreaterThan(2);
-    for (const name of used) expect(scripts[name]).toBeDefined();
+    for (const name of used) expect(scripts).toHaveProperty([name]);
+  });
+
+  it('show JSON that is JSON', () => {
+    const blocks = pages.flatMap(({ text }) => [...text.matchAll(/```json\n([\s\S]*?)```/g)]);
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const [, block = ''] of blocks) expect(() => JSON.parse(block)).not.toThrow();
   });
 });

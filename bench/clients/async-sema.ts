@@ -1,5 +1,5 @@
 import { Sema } from 'async-sema';
-import type { RunAll } from './index.ts';
+import type { RunAll } from './client.ts';
 
 export const run: RunAll = async (task, count, concurrency) => {
   const sema = new Sema(concurrency);

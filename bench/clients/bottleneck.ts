@@ -1,5 +1,5 @@
 import Bottleneck from 'bottleneck';
-import type { RunAll } from './index.ts';
+import type { RunAll } from './client.ts';
 
 export const run: RunAll = async (task, count, concurrency) => {
   const limiter = new Bottleneck({ maxConcurrent: concurrency });

@@ -1,5 +1,5 @@
 import { bulkhead } from 'cockatiel';
-import type { RunAll } from './index.ts';
+import type { RunAll } from './client.ts';
 
 export const run: RunAll = async (task, count, concurrency) => {
   const policy = bulkhead(concurrency, Number.POSITIVE_INFINITY);

@@ -2,7 +2,7 @@ import { throttle } from 'headgate';
 import { lastValueFrom, range, tap, toArray } from 'rxjs';
 import { type GateName, gatingOf } from '../gates.ts';
 import { proveGates, type Send } from '../proofs.ts';
-import type { ClientModule } from './index.ts';
+import type { ClientModule } from './client.ts';
 
 const send: Send = async (gating, count, task) => {
   const operator = throttle(task, { ...gating, outcomes: true });

@@ -2,7 +2,7 @@ import { createLimiter, type Limiter } from 'headgate';
 import { expectEqual } from '../expect.ts';
 import { type Gating, gatingOf } from '../gates.ts';
 import { proveGates, type Send } from '../proofs.ts';
-import type { ClientModule, Fill, RunAll } from './index.ts';
+import type { ClientModule, Fill, RunAll } from './client.ts';
 
 /** What each request is said to need. */
 const TOKENS = 1;

@@ -1,5 +1,5 @@
 import { createLimiter } from 'headgate';
-import type { Fill, RunAll } from './index.ts';
+import type { Fill, RunAll } from './client.ts';
 
 export const run: RunAll = async (task, count, concurrency) => {
   const limiter = createLimiter({ concurrency });

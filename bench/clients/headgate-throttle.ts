@@ -1,6 +1,6 @@
 import { throttle } from 'headgate';
 import { range, tap } from 'rxjs';
-import type { Fill, RunAll } from './index.ts';
+import type { Fill, RunAll } from './client.ts';
 
 export const run: RunAll = (task, count, concurrency) =>
   new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { mergeMap, range } from 'rxjs';
-import type { RunAll } from './index.ts';
+import type { RunAll } from './client.ts';
 
 export const run: RunAll = (task, count, concurrency) =>
   new Promise((resolve, reject) => {

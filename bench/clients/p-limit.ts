@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { RunAll } from './index.ts';
+import type { RunAll } from './client.ts';
 
 export const run: RunAll = async (task, count, concurrency) => {
   const limit = pLimit(concurrency);

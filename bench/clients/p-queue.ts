@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { RunAll } from './index.ts';
+import type { RunAll } from './client.ts';
 
 export const run: RunAll = async (task, count, concurrency) => {
   const queue = new PQueue({ concurrency });

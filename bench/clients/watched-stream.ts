@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { telemetryProbe, throttle } from 'headgate';
+import { throttle } from 'headgate';
+import { telemetryProbe } from 'headgate/advanced';
 import { range } from 'rxjs';
 import { expectEqual } from '../expect.ts';
 import { type CountingSdk, startSdk } from '../sdk.ts';
 import type { WatchName } from '../watching.ts';
-import type { ClientModule } from './index.ts';
+import type { ClientModule } from './client.ts';
 
 /** Part of the requests that are traced; undefined: metrics alone. */
 const SAMPLED = {

@@ -19,7 +19,7 @@ export const USAGE = `usage: npm run bench:goodput -- [options]
   --threads N        default: one a core, at most 8
   --chart file.svg   where the chart goes; default ${CHART}
   --finish           how long 2,000 prompts take against each family of providers, instead
-  --markdown         prints the table as the README has it
+  --markdown         prints the table as docs/benchmarks.md has it
   --json             prints one object last
 generated providers, instead of the named scenarios:
   --generated N      N of them, drawn with the seeds S, S + 1, ...

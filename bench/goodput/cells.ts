@@ -61,7 +61,7 @@ export function failuresOf(
 }
 
 /** Runs weigh the same, but for rejections, which are counted over all of them. */
-export function cellOf(runs: readonly CellRun[]): Cell {
+function cellOf(runs: readonly CellRun[]): Cell {
   const sum = (figure: (run: CellRun) => number) =>
     runs.reduce((total, run) => total + figure(run), 0);
   const rejected = sum((run) => run.rejected);

@@ -2,7 +2,7 @@
 import { complete, type Scenario, type ScenarioOptions } from './scenario.ts';
 
 /** Prompts that a run has to finish. */
-export const PROMPTS_TO_FINISH = 2000;
+const PROMPTS_TO_FINISH = 2000;
 
 const prompts = { inputTokens: 400, outputTokens: 150, sigma: 0.8 };
 

@@ -78,8 +78,8 @@ export interface Scenario {
 }
 
 /** The latency of all scenarios that do not set one. */
-export const LATENCY: LatencyOptions = { meanMs: 3400, sigma: 0.5 };
-export const PROMPTS: PromptSizes = { inputTokens: 100, outputTokens: 50, sigma: 0 };
+const LATENCY: LatencyOptions = { meanMs: 3400, sigma: 0.5 };
+const PROMPTS: PromptSizes = { inputTokens: 100, outputTokens: 50, sigma: 0 };
 
 export function complete(options: ScenarioOptions): Scenario {
   const { prompts = PROMPTS, seconds = 600, workers = 1 } = options;

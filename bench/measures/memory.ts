@@ -1,4 +1,5 @@
-import { loadClient, type Task } from '../clients/index.ts';
+import type { Task } from '../clients/client.ts';
+import { loadClient } from '../clients/index.ts';
 import { expectEqual } from '../expect.ts';
 import { CONCURRENCY, type MemoryJob } from '../job.ts';
 

@@ -1,4 +1,5 @@
-import { type ClientModule, loadClient } from '../clients/index.ts';
+import type { ClientModule } from '../clients/client.ts';
+import { loadClient } from '../clients/index.ts';
 import { expectEqual } from '../expect.ts';
 import { CONCURRENCY, type TimeJob } from '../job.ts';
 

@@ -9,8 +9,6 @@ export const GATE_COLOURS = {
   circuitBreaker: '#F2495C',
 } as const;
 
-export type Gate = keyof typeof GATE_COLOURS;
-
 export const OUTCOME_COLOURS = {
   ok: '#73BF69',
   failed: '#C4162A',
@@ -25,6 +23,13 @@ export const STATE = {
   fair: '#E5AC0E',
   bad: '#E02F44',
   idle: '#6E7687',
+} as const;
+
+/** What attempts end with that is not 429: errors of a kind have shades of one colour. */
+export const ERROR_COLOURS = {
+  wrongRequest: '#A352CC',
+  failingApi: '#FA6400',
+  noAnswer: '#8F6B4A',
 } as const;
 
 /** A limit, and what is used of it. */

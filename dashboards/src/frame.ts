@@ -13,14 +13,17 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { STATE } from './colours.ts';
 import { jaegerSearches } from './jaeger.ts';
-import { breakerState, outage, throttledMode } from './mappings.ts';
+import { breakerOpen, outage, throttledMode } from './mappings.ts';
 import { LABELS, seriesName } from './metrics.ts';
 import { PROMETHEUS, query } from './parts.ts';
-import { nameIs, series } from './promql.ts';
+import { nameIs, series, sinceLastPoint } from './promql.ts';
 
 /** What is chosen in the editor of a variable: values of a label, or results of a query. */
 const LABEL_VALUES = 1;
 const QUERY_RESULT = 3;
+
+/** Annotations are at least so far apart; for a long time range Grafana takes a longer step. */
+const ANNOTATION_STEP = '5s';
 
 interface Frame {
   readonly uid: string;
@@ -42,8 +45,8 @@ export function frame({ uid, title, description, other, isForMany }: Frame): Das
     .refresh('5s')
     .timezone('browser')
     .tooltip(DashboardCursorSync.Crosshair)
-    .variables([dataSource(), job(), limiter(isForMany), service(), jaeger()])
-    .annotations([throttled(), outages(), breakerOpen()])
+    .variables([dataSource(), job(), instance(), limiter(isForMany), service(), jaeger()])
+    .annotations([throttled(), outages(), breakersOpen()])
     .links([
       new DashboardLinkBuilder(other.title)
         .type(DashboardLinkType.Link)
@@ -67,6 +70,18 @@ function job(): QueryVariableBuilder {
   return labelValues('job', 'job', requests)
     .label('Job')
     .description('The scrape job, or the service that sends its metrics itself. One at a time.');
+}
+
+/** Series sent by OTLP without an instance have no such label: "All" takes them too. */
+function instance(): QueryVariableBuilder {
+  const requests = `{${nameIs(seriesName('requests'))}, job="$job"}`;
+  return labelValues('instance', 'instance', requests)
+    .label('Instance')
+    .description('Processes that use the limiters. Sums are over those that are chosen.')
+    .multi(true)
+    .includeAll(true)
+    .allValue('.*')
+    .current({ selected: true, text: ['All'], value: ['$__all'] });
 }
 
 function limiter(isForMany: boolean): QueryVariableBuilder {
@@ -99,7 +114,7 @@ function jaeger(): TextBoxVariableBuilder {
 }
 
 /** A variable of the values that a label has in some series. */
-export function labelValues(name: string, label: string, selector: string): QueryVariableBuilder {
+function labelValues(name: string, label: string, selector: string): QueryVariableBuilder {
   return queried(name, LABEL_VALUES, `label_values(${selector}, ${label})`);
 }
 
@@ -112,15 +127,15 @@ function queried(name: string, qryType: number, text: string): QueryVariableBuil
 }
 
 function throttled(): AnnotationQueryBuilder {
-  return annotation('Throttled mode', STATE.fair, `${throttledMode()} == 1`);
+  return annotation('Throttled mode', STATE.fair, throttledMode(sinceLastPoint));
 }
 
 function outages(): AnnotationQueryBuilder {
-  return annotation('Outage', STATE.bad, `${outage()} == 1`);
+  return annotation('Outage', STATE.bad, outage(sinceLastPoint));
 }
 
-function breakerOpen(): AnnotationQueryBuilder {
-  return annotation('Circuit breaker open', STATE.bad, `${breakerState()} == 2`);
+function breakersOpen(): AnnotationQueryBuilder {
+  return annotation('Circuit breaker open', STATE.bad, breakerOpen(sinceLastPoint));
 }
 
 function annotation(name: string, colour: string, expression: string): AnnotationQueryBuilder {
@@ -132,7 +147,7 @@ function annotation(name: string, colour: string, expression: string): Annotatio
     .titleFormat(name)
     .textFormat(`{{${LABELS.name}}}`)
     .tagKeys(LABELS.name)
-    .target(query(expression, '').refId('Anno'));
+    .target(query(`${expression} == 1`, '').refId('Anno').interval(ANNOTATION_STEP));
 }
 
 /** The gates at which requests of the chosen limiter have waited. */

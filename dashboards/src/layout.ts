@@ -9,7 +9,7 @@ import type { PanelMaker } from './parts.ts';
 import { tidy } from './tidy.ts';
 
 /** Columns of Grafana's grid. */
-export const COLUMNS = 24;
+const COLUMNS = 24;
 
 /** Panels beside each other. */
 export interface Row {

@@ -26,14 +26,23 @@ export function bindingGate(): string {
 
 export const BINDING_WORDS = words(['nothing waits', STATE.good], ...GATES);
 
-/** 1 in throttled mode, else 0, for each limiter. */
-export function throttledMode(): string {
-  return max([LABELS.name], series('mode', { [LABELS.mode]: '="throttled"' }));
+/** How the states of a selector are read: as they are, or over the time up to the next point. */
+type Read = (selector: string) => string;
+const asItIs: Read = (selector) => selector;
+
+/** 1 in throttled mode in any instance, else 0, for each limiter. */
+export function throttledMode(read = asItIs): string {
+  return max([LABELS.name], read(series('mode', { [LABELS.mode]: '="throttled"' })));
 }
 
 /** 1 while the API lets nothing in, else 0, for each limiter with a rate that adapts. */
-export function outage(): string {
-  return max([LABELS.name], series('outage'));
+export function outage(read = asItIs): string {
+  return max([LABELS.name], read(series('outage')));
+}
+
+/** 1 while the circuit breaker is open, else 0, for each limiter that has one. */
+export function breakerOpen(read = asItIs): string {
+  return max([LABELS.name], read(series('circuit', { [LABELS.state]: '="open"' })));
 }
 
 /** 0 in normal mode, 1 in throttled mode, 2 during an outage, for each limiter. */
@@ -64,10 +73,10 @@ export const BREAKER_WORDS = words(
   ['open', STATE.bad],
 );
 
-/** The concurrency limit of the mode in force: the others' are what they would be. */
-export function concurrencyLimit(): string {
-  const kept = [LABELS.name, LABELS.mode];
-  const limits = sum(kept, series('concurrencyLimit'));
-  const modes = max(kept, series('mode'));
-  return sum([LABELS.name], `${limits} and (${modes} == 1)`);
+/**
+ * The concurrency limit of the mode in force: the other is what it would be. One series for each
+ * instance, as instances may be in different modes.
+ */
+export function limitInForce(): string {
+  return `(${series('concurrencyLimit')} and (${series('mode')} == 1))`;
 }

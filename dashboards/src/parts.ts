@@ -1,11 +1,9 @@
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import * as common from '@grafana/grafana-foundation-sdk/common';
 import {
-  AxisPlacement,
   BigValueColorMode,
   BigValueGraphMode,
   GraphGradientMode,
-  GraphThresholdsStyleMode,
   LegendDisplayMode,
   LegendPlacement,
   SortOrder,
@@ -14,19 +12,19 @@ import {
   VisibilityMode,
 } from '@grafana/grafana-foundation-sdk/common';
 import {
-  type DynamicConfigValue,
   FieldColorBuilder,
   FieldColorModeId,
+  MappingType,
   type Panel,
-  type Threshold,
-  ThresholdsConfigBuilder,
-  ThresholdsMode,
+  SpecialValueMatch,
+  type ValueMapping,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import { chosen } from './chosen.ts';
+import { STATE } from './colours.ts';
 
 export type PanelMaker = Builder<Panel>;
 
@@ -87,21 +85,43 @@ export function timeSeries({ title, description, unit }: Heading): timeseries.Pa
     .tooltip(
       new common.VizTooltipOptionsBuilder()
         .mode(TooltipDisplayMode.Multi)
-        .sort(SortOrder.Descending),
+        .sort(SortOrder.Descending)
+        .hideZeros(true),
     );
 }
 
-/** Areas on top of each other: parts of a whole. */
+/** A legend beside the graph, for a wide panel whose series have long names. */
+export function sideLegend(): common.VizLegendOptionsBuilder {
+  return new common.VizLegendOptionsBuilder()
+    .displayMode(LegendDisplayMode.Table)
+    .placement(LegendPlacement.Right)
+    .showLegend(true)
+    .calcs(['lastNotNull', 'max']);
+}
+
+/**
+ * Areas on top of each other: parts of a whole. They have no outlines: that of a series at 0 would
+ * lie on the series below it.
+ */
 export function stacked(heading: Heading): timeseries.PanelBuilder {
   return timeSeries(heading)
-    .fillOpacity(45)
-    .lineWidth(1)
+    .fillOpacity(70)
+    .lineWidth(0)
     .gradientMode(GraphGradientMode.None)
     .stacking(new common.StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 }
 
-/** One large figure. */
-export function figure({ title, description, unit }: Heading): stat.PanelBuilder {
+/**
+ * One large figure.
+ *
+ * @param nothing what it says, in a colour that is neither good nor bad, where there is no value
+ * @param words what it says instead of a number
+ */
+export function figure(
+  { title, description, unit }: Heading,
+  nothing: string,
+  words: readonly ValueMapping[] = [],
+): stat.PanelBuilder {
   return new stat.PanelBuilder()
     .title(title)
     .description(description)
@@ -109,76 +129,41 @@ export function figure({ title, description, unit }: Heading): stat.PanelBuilder
     .datasource(PROMETHEUS)
     .colorMode(BigValueColorMode.Background)
     .graphMode(BigValueGraphMode.None)
+    .noValue(nothing)
+    .mappings([...words, whereNothing(nothing)])
     .reduceOptions(new common.ReduceDataOptionsBuilder().calcs(['lastNotNull']).values(false));
+}
+
+/** Without it a missing value has the colour of the lowest level. */
+function whereNothing(text: string): ValueMapping {
+  const result = { text, color: STATE.idle };
+  return {
+    type: MappingType.SpecialValue,
+    options: { match: SpecialValueMatch.NullAndNan, result },
+  };
 }
 
 /** Bars of states over time, a line for each series. */
 export function timeline({ title, description, unit }: Heading): statetimeline.PanelBuilder {
-  return new statetimeline.PanelBuilder()
-    .title(title)
-    .description(description)
-    .unit(unit)
-    .datasource(PROMETHEUS)
-    .mergeValues(true)
-    .showValue(VisibilityMode.Auto)
-    .rowHeight(0.8)
-    .fillOpacity(85)
-    .lineWidth(0)
-    .legend(
-      new common.VizLegendOptionsBuilder()
-        .displayMode(LegendDisplayMode.List)
-        .placement(LegendPlacement.Bottom)
-        .showLegend(true)
-        .calcs([]),
-    );
-}
-
-/** Levels at which a value changes its colour, lowest first; the first has no lower end. */
-export function levels(...steps: readonly [number | null, string][]): ThresholdsConfigBuilder {
-  const written: Threshold[] = steps.map(([value, color]) => ({ value, color }));
-  return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(written);
-}
-
-/** Draws the levels as lines over the graph. */
-export function levelLines(): common.GraphThresholdsStyleConfigBuilder {
-  return new common.GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed);
-}
-
-export function byLevel(): FieldColorBuilder {
-  return new FieldColorBuilder().mode(FieldColorModeId.Thresholds);
-}
-
-/** The colour of one series. */
-export function fixed(colour: string): DynamicConfigValue {
-  return { id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: colour } };
-}
-
-/** A series that is a bound: a dashed line without an area. */
-export function dashed(colour: string): DynamicConfigValue[] {
-  return [
-    fixed(colour),
-    { id: 'custom.lineStyle', value: { fill: 'dash', dash: [8, 6] } },
-    { id: 'custom.fillOpacity', value: 0 },
-  ];
-}
-
-/** A series with a unit of its own, on the right axis. */
-export function rightAxis(unit: string): DynamicConfigValue[] {
-  return [
-    { id: 'unit', value: unit },
-    { id: 'custom.axisPlacement', value: AxisPlacement.Right },
-  ];
-}
-
-interface Colourable {
-  overrideByName(name: string, properties: DynamicConfigValue[]): unknown;
-}
-
-/** Gives each series, by its name, the colour it has in every panel. */
-export function coloured<P extends Colourable>(
-  panel: P,
-  colours: Readonly<Record<string, string>>,
-): P {
-  for (const [name, colour] of Object.entries(colours)) panel.overrideByName(name, [fixed(colour)]);
-  return panel;
+  return (
+    new statetimeline.PanelBuilder()
+      .title(title)
+      .description(description)
+      .unit(unit)
+      .datasource(PROMETHEUS)
+      .mergeValues(true)
+      .showValue(VisibilityMode.Auto)
+      .rowHeight(0.8)
+      .fillOpacity(85)
+      .lineWidth(0)
+      // Colours by level would outweigh those that the words of a state have.
+      .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.PaletteClassic))
+      .legend(
+        new common.VizLegendOptionsBuilder()
+          .displayMode(LegendDisplayMode.List)
+          .placement(LegendPlacement.Bottom)
+          .showLegend(true)
+          .calcs([]),
+      )
+  );
 }

@@ -13,9 +13,10 @@ export type Matchers = Readonly<Record<string, string>>;
 /** Grafana's own: at least four scrapes, so that a rate always has enough samples. */
 export const WINDOW = '$__rate_interval';
 
-/** The series of a metric, of the chosen job and limiters. */
+/** The series of a metric, of the chosen job, instances and limiters. */
 export function series(name: MetricKey, matchers: Matchers = {}, part?: Part): string {
-  const all = { job: '="$job"', [LABELS.name]: '=~"$limiter"', ...matchers };
+  const chosen = { job: '="$job"', instance: '=~"$instance"', [LABELS.name]: '=~"$limiter"' };
+  const all = { ...chosen, ...matchers };
   const written = Object.entries(all).map(([label, match]) => `${label}${match}`);
   return `{${[nameIs(seriesName(name, part)), ...written].join(', ')}}`;
 }
@@ -35,6 +36,7 @@ export function max(by: readonly string[], expression: string): string {
   return by.length === 0 ? `max(${expression})` : `max by (${by.join(', ')}) (${expression})`;
 }
 
+/** Growth a second, of each series. */
 export function rate(selector: string): string {
   return `rate(${selector}[${WINDOW}])`;
 }
@@ -47,6 +49,11 @@ export function sumRate(
   part?: Part,
 ): string {
   return sum(by, rate(series(name, matchers, part)));
+}
+
+/** The mean of each gauge over the window. */
+export function meanOf(selector: string): string {
+  return `avg_over_time(${selector}[${WINDOW}])`;
 }
 
 /** A quantile of a histogram. Nothing where nothing was recorded, rather than NaN. */
@@ -62,6 +69,14 @@ export function quantile(
 /** A quotient; nothing where there is nothing to divide by, rather than NaN or infinity. */
 export function quotient(dividend: string, divisor: string): string {
   return `${dividend} / (${divisor} > 0)`;
+}
+
+/**
+ * The highest value since the point before, so that what is short is not missed between two points.
+ * Points may lie closer than scrapes: then it is the last value.
+ */
+export function sinceLastPoint(selector: string): string {
+  return `(max_over_time(${selector}[$__interval]) or ${selector})`;
 }
 
 /** Like `expression`, and 0 where it has no series though `base` has one. */

@@ -1,7 +1,8 @@
 import { GATE_COLOURS, QUANTILE_COLOURS } from './colours.ts';
 import { LABELS } from './metrics.ts';
-import { coloured, type PanelMaker, query, stacked, timeSeries } from './parts.ts';
+import { type PanelMaker, query, stacked, timeSeries } from './parts.ts';
 import { QUANTILES, quantile, series, sum } from './promql.ts';
+import { coloured } from './styles.ts';
 
 /** The queues, of all chosen limiters together. */
 export function queues(): PanelMaker {

@@ -1,12 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  byteEstimate,
-  classify,
-  type Limiter,
-  type Outcome,
-  RetryAfterTooLongError,
-  Sized,
-} from 'headgate';
+import { byteEstimate, type Limiter, type Outcome, RetryAfterTooLongError, Sized } from 'headgate';
+import { classify } from 'headgate/advanced';
 import { from, map } from 'rxjs';
 import { ApiError, ConnectionError } from './client.ts';
 import type { Prompt } from './prompts.ts';

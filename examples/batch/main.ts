@@ -1,4 +1,4 @@
-/** Runs a file of prompts against a rate-limited API: `npm start -- --help` says how. */
+/** Runs a file of prompts against a rate-limited API: `npm run start:watched -- --help` says how. */
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { readLimits } from './limits.ts';
@@ -69,6 +69,7 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  if (error instanceof UsageError) console.error('`npm start -- --help` lists the options');
+  if (error instanceof UsageError)
+    console.error('`npm run start:watched -- --help` lists the options');
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

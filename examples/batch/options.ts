@@ -55,7 +55,7 @@ const ADAPTIVE: Readonly<Record<string, Strategy | false>> = {
 export const HELP = `Sends a file of prompts to a rate-limited model API, paced by headgate, and reports where the
 requests waited. Without --base-url it starts a simulated provider on this machine.
 
-usage: npm start -- [options]
+usage: npm run start:watched -- [options]
 
 ${Object.entries(OPTIONS)
   .map(([name, { value, help }]) => `  ${`--${name} ${value}`.padEnd(17)} ${help}`)
@@ -72,7 +72,7 @@ flight, to slower answers (latency) or to failures (failures). With --adaptive o
 back.
 
 The key of the server is read from OPENAI_API_KEY. The report goes to standard output, all else
-to standard error; \`npm start --silent\` keeps npm from writing there too.
+to standard error; \`npm run --silent start:watched\` keeps npm from writing there too.
 
 Metrics are at http://127.0.0.1:9464/metrics while it runs, and with --hold at all addresses of this
 machine, for a Prometheus in a container. OTEL_EXPORTER_OTLP_ENDPOINT names who takes traces and

@@ -1,4 +1,5 @@
-import type { CircuitState, LimiterOptions, LimiterSnapshot } from 'headgate';
+import type { LimiterOptions, LimiterSnapshot } from 'headgate';
+import type { CircuitState } from 'headgate/advanced';
 
 const MINUTE_MS = 60_000;
 

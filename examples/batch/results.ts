@@ -17,7 +17,7 @@ export interface Result {
 }
 
 /** The file of results cannot be written. */
-export class ResultsError extends Error {}
+class ResultsError extends Error {}
 
 /** The time of a request that it did not wait is the time of its calls. */
 export function latencyOf({ stats }: Outcome<unknown, unknown>): number {

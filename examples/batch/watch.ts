@@ -23,7 +23,7 @@ export async function watch({ hold }: Pick<Options, 'hold'>): Promise<Telemetry 
 }
 
 /** Where to look, a line for each place. */
-export function addressesOf(
+function addressesOf(
   { prometheusUrl, tracesEndpoint, metricsEndpoint }: Omit<Telemetry, 'shutdown'>,
   hold: boolean,
 ): string[] {

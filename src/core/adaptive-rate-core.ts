@@ -1,5 +1,6 @@
 import type { Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
+import type { GateKind } from '../model/outcome.ts';
 import type { Reading } from '../model/reading.ts';
 import { type HardRates, RateLearner, type Sending } from './adaptive-rate/rate-learner.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
@@ -67,6 +68,11 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     return this._limit;
   }
 
+  /** What the last attempt that had to wait waits for. */
+  get binding(): GateKind {
+    return this.inFlight >= this._limit ? 'concurrency' : 'pace';
+  }
+
   /** The rate by where it comes from, none while nothing is known. */
   reading(now: number): Pick<Reading, 'rates' | 'rateCeiling' | 'isOut'> {
     const { origin, perSecond, ceilingPerSecond, isOut } = this.snapshot(now);
@@ -85,14 +91,15 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     this._limit = isOpen ? maxLimit : Math.min(this._limit, maxLimit);
   }
 
-  wait(_demand: Demand, now: number): number {
+  wait(demand: Demand, now: number): number {
     const { learner } = this;
-    // Those who wait here hold slots already: a lower limit must stop them too.
+    // Retries hold slots already: a lower limit must stop them too.
     if (this.inFlight >= this._limit) return Number.POSITIVE_INFINITY;
     if (learner === undefined) return 0;
     const from = learner.perSecond;
-    const waitMs = learner.wait(now);
-    return this.lookAt(learner, from, now) ? learner.wait(now) : waitMs;
+    const tokens = learner.countsTokens ? demand.tokens : 0;
+    const waitMs = learner.wait(now, tokens);
+    return this.lookAt(learner, from, now) ? learner.wait(now, tokens) : waitMs;
   }
 
   take(demand: Demand, now: number): RateCharge {
@@ -139,7 +146,7 @@ export class AdaptiveRateCore implements Core<RateCharge> {
       if (!Number.isNaN(at)) out.push([order + 1, at]);
     }
     const past = { accepted: this.sent - out.length, firstAt: this.firstAt };
-    const learner = new RateLearner(this.around.hard, past);
+    const learner = new RateLearner(this.around.hard, past, this.around.maxRetryAfterMs);
     for (const [charge, at] of out) this.early.set(charge, learner.early(at));
     this.learner = learner;
     return learner;

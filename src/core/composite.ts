@@ -50,6 +50,7 @@ interface Charges {
  */
 export class Composite implements Core<Charges> {
   binding: GateKind = 'backoff';
+  bindingLimit: string | undefined = undefined;
   private readonly parts: readonly Part[];
   private readonly first: Part;
   private readonly second: Part;
@@ -142,7 +143,8 @@ export class Composite implements Core<Charges> {
   private longer({ core, kind }: Part, answer: number, waitMs: number): number {
     if (answer === REFUSED) this.refuser = core;
     else if (answer <= waitMs) return waitMs;
-    this.binding = kind;
+    this.binding = core.binding ?? kind;
+    this.bindingLimit = core.bindingLimit;
     return answer;
   }
 }

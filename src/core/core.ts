@@ -50,14 +50,14 @@ export interface Core<Charge = unknown> {
   readonly isFull?: boolean;
   /** What made the last request wait, where a core minds several things. */
   readonly binding?: GateKind;
+  /** Which named limit did, where it keeps several. */
+  readonly bindingLimit?: string | undefined;
   /** Charges a request that need not wait. Returns the charge; 0 if there is nothing to give back. */
   take(demand: Demand, now: number): Charge | 0;
   /** Takes a charge back: the request has ended, or its attempt where it is charged for each. */
   giveBack(charge: Charge, ended: Ended, time: Time): void;
-  /** Nobody waits here any more. */
+  /** Nobody waits for this now: nobody waits at all, or for something else first. */
   idle?(): void;
-  /** One has passed before those that wait here. */
-  overtaken?(): void;
   /** When time alone changes the state in a way that others should know; default Infinity. */
   readonly nextChangeAt?: number;
   /** Does what is due by now. */

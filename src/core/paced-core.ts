@@ -34,7 +34,7 @@ export class PacedCore implements Core<RateCharge | Probing> {
       this.binding = 'backoff';
       return closedMs;
     }
-    this.binding = 'pace';
+    this.binding = this.rate.binding;
     return waitMs;
   }
 

@@ -5,7 +5,7 @@ import { RateWindow } from './rate-window.ts';
 /** Per cent between two milestones (seed: 004). */
 export const DEFAULT_MILESTONE_PERCENT = 10;
 /** Over how long the rate is taken. */
-export const DEFAULT_RATE_WINDOW_MS = 60_000;
+const DEFAULT_RATE_WINDOW_MS = 60_000;
 /** Durations of which the mean is taken (seed: 004). */
 const DURATIONS = 50;
 

@@ -1,4 +1,5 @@
 import type { Tell } from '../model/facts.ts';
+import { isError, print } from '../model/print.ts';
 import type { Amounts } from '../model/ticket.ts';
 import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
 import type { Costs } from './rate-limit/costs.ts';
@@ -38,6 +39,8 @@ export interface RateCoreOptions {
 export class RateCore implements Core<Reservation> {
   readonly limits: RateLimits;
   options: RateCoreOptions;
+  /** The limit that the last request which did not fit has to wait for longest. */
+  bindingLimit: string | undefined = undefined;
   private readonly tell: Tell;
   /** The place of each limit in `USUAL`, or -1. */
   private readonly usual: readonly number[];
@@ -63,6 +66,7 @@ export class RateCore implements Core<Reservation> {
     if (this.error !== undefined) return REFUSED;
     const waitMs = this.limits.wait(this.costs, now);
     if (waitMs === 0) return 0;
+    this.bindingLimit = this.limits.binding(this.costs, now);
     const waits = this.options.onLimit === 'wait' && waitMs < Number.POSITIVE_INFINITY;
     if (!this.denied?.has(demand)) this.deny(demand, waits, now);
     return waits ? waitMs : REFUSED;
@@ -121,7 +125,7 @@ export class RateCore implements Core<Reservation> {
       const named = costs === undefined ? undefined : this.named(costs);
       this.costs = this.limits.costsFrom(expected, named);
     } catch (error) {
-      this.error = error instanceof Error ? error : new TypeError(String(error));
+      this.error = isError(error) ? error : new TypeError(print(error));
     }
   }
 

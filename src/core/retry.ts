@@ -2,11 +2,11 @@ import type { Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 
 /** Attempts for a request that fails for a passing reason (408, 409, 5xx, connection errors). */
-export const FAILED_ATTEMPTS = 3;
+const FAILED_ATTEMPTS = 3;
 /** Delay before the second attempt, at most; it doubles for each further one. */
-export const RETRY_BASE_MS = 500;
+const RETRY_BASE_MS = 500;
 /** Longest delay between two attempts. */
-export const RETRY_MAX_MS = 8_000;
+const RETRY_MAX_MS = 8_000;
 /** Shortest: a request that fails at once must not be sent again in the same turn, for ever. */
 const RETRY_MIN_MS = 1;
 

@@ -5,8 +5,9 @@ export const DEFAULT_CONCURRENCY = 400;
 /** Slots for requests that are admitted in throttled mode (seed: 000). */
 export const DEFAULT_THROTTLED_CONCURRENCY = 10;
 
-const SLOT = 1;
-const SLOT_AND_THROTTLED_SLOT = 2;
+/** Charges. */
+export const SLOT = 1;
+export const SLOT_AND_THROTTLED_SLOT = 2;
 
 /** Requests. */
 export interface SlotsSnapshot {

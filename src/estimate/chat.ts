@@ -1,5 +1,5 @@
 /** Sizes of chat requests: OpenAI chat and responses, Anthropic messages, Google contents. */
-import { type Counted, contentBytes, isMessage, messageBytes } from './chat-message.ts';
+import { type CountedRequests, contentBytes, isMessage, messageBytes } from './chat-message.ts';
 import { isList, isObject } from './guards.ts';
 import { jsonBytes } from './json.ts';
 
@@ -39,14 +39,14 @@ export function isChat(value: ChatFields): boolean {
 /**
  * The bytes of a chat request that reach the model.
  *
- * Counted: the messages (`messages`, `input` or `contents`; see `messageBytes`), the system prompt
+ * CountedRequests: the messages (`messages`, `input` or `contents`; see `messageBytes`), the system prompt
  * (`system`, `instructions`, `systemInstruction`), and as JSON what providers write into the prompt
  * themselves (`tools`, `functions`, `response_format`). The `config` that Google's client takes is
  * searched for the same. Not counted: settings, such as the name of the model or a temperature.
  *
  * @param counted `'all'`, or `'text'` to leave out images and other media
  */
-export function chatBytes(body: ChatFields, counted: Counted): number {
+export function chatBytes(body: ChatFields, counted: CountedRequests): number {
   const { config } = body;
   let bytes = promptBytes(body, counted);
   if (isObject(config)) bytes += promptBytes(config, counted);
@@ -61,7 +61,7 @@ function turnsOf({ messages, input, contents }: ChatFields): unknown {
 }
 
 /** What stands beside the messages and reaches the model too. */
-function promptBytes(fields: PromptFields, counted: Counted): number {
+function promptBytes(fields: PromptFields, counted: CountedRequests): number {
   const { system, instructions, systemInstruction, system_instruction } = fields;
   const { tools, functions, response_format } = fields;
   return (

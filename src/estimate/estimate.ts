@@ -1,5 +1,5 @@
 /** Sizes of requests from their shape: bytes for budgets and chunks, tokens for rate limits. */
-export { estimateBytes } from './bytes.ts';
+export { type EstimateBytes, estimateBytes } from './bytes.ts';
 export {
   estimateChunkBytes,
   estimateDataBytes,

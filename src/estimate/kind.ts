@@ -24,9 +24,10 @@ interface KnownFields
 /**
  * Tells the inputs of model APIs by their fields, since most come as plain objects.
  *
- * Each must show enough to be no accident, because a wrong guess counts too little: a model input
- * is empty or has a chunk of a known kind, a chunk on its own has its `type` and the field that
- * goes with it, a tensor a `dtype`.
+ * Each must show enough to be no accident, because a wrong guess counts too little:
+ * - a model input is empty, has a chunk of a known kind, or has nothing but chunks without content
+ * - a chunk on its own has its `type` and the field that goes with it, or `tokens` and nothing else
+ * - a tensor has a `dtype`
  */
 export function kindOf(value: KnownFields): Kind {
   if (isChat(value)) return 'chat';
@@ -34,12 +35,12 @@ export function kindOf(value: KnownFields): Kind {
   if (isModelInput(value)) return 'model-input';
   const modelInput = modelInputOf(value);
   if (isObject(modelInput) && hasChunks(modelInput)) return 'datum';
-  if (isTypedChunk(value)) return 'chunk';
+  if (isTypedChunk(value) || isTokens(value)) return 'chunk';
   return typeof value.dtype === 'string' && isObject(value.data) ? 'tensor' : 'other';
 }
 
 function isModelInput({ chunks }: ModelInputFields): boolean {
-  return isList(chunks) && (chunks.length === 0 || chunks.some(isKnownChunk));
+  return isList(chunks) && (chunks.some(isKnownChunk) || chunks.every(isBareChunk));
 }
 
 function hasChunks({ chunks }: ModelInputFields): boolean {
@@ -49,7 +50,7 @@ function hasChunks({ chunks }: ModelInputFields): boolean {
 function isTypedChunk({ type, tokens, data, location }: ChunkFields): boolean {
   switch (type) {
     case 'encoded_text':
-      return tokens !== undefined;
+      return tokens !== undefined || isNumbers(data);
     case 'image':
       return data !== undefined;
     case 'image_asset_pointer':
@@ -59,6 +60,27 @@ function isTypedChunk({ type, tokens, data, location }: ChunkFields): boolean {
   }
 }
 
+/** Tokens that nothing is said of. */
+function isTokens(value: KnownFields): boolean {
+  return value.type === undefined && isNumbers(value.tokens) && Object.keys(value).length === 1;
+}
+
+function isNumbers(value: unknown): boolean {
+  return isList(value) ? typeof value[0] === 'number' : ArrayBuffer.isView(value);
+}
+
+/** Of a kind of its own, it says how many tokens it has. */
 function isKnownChunk(chunk: unknown): boolean {
-  return isObject(chunk) && chunkType(chunk) !== undefined;
+  if (!isObject(chunk)) return false;
+  const { type, length }: ChunkFields = chunk;
+  const hasLength = typeof type === 'string' && typeof length === 'number';
+  return hasLength || chunkType(chunk) !== undefined;
+}
+
+/** Nothing in it could be text or media, which must not count nothing. */
+function isBareChunk(chunk: unknown): boolean {
+  if (!isObject(chunk) || isList(chunk)) return false;
+  return Object.entries(chunk).every(
+    ([key, value]) => key === 'type' || (typeof value !== 'string' && !isObject(value)),
+  );
 }

@@ -14,10 +14,11 @@ const BYTES_PER_ELEMENT = 10;
  *
  * - `image`: the bytes of its `data`; base64 text and data: URLs count as what they decode to
  * - `image_asset_pointer`: the UTF-8 bytes of its `location`
- * - `encoded_text`: 10 for each of its `tokens`
+ * - `encoded_text`: 10 for each of its `tokens`, or of its `data`, or 10 times its `length`
  * - any other chunk that has a numeric `length`: that many tokens; without one: 0
  *
- * A chunk without a `type` is told by the field it has: `tokens`, `location` or `data`.
+ * A chunk without a `type` is told by the field it has: `tokens`, `location` or `data`, which is an
+ * image unless it is an array of tokens.
  */
 export function estimateChunkBytes(chunk: unknown): number {
   if (!isObject(chunk)) return 0;
@@ -47,8 +48,8 @@ export function chunkTokens(chunk: unknown): number {
   if (!isObject(chunk)) return 0;
   const type = chunkType(chunk);
   if (type === undefined) return countOf(chunk);
-  const { tokens }: ChunkFields = chunk;
-  return type === 'encoded_text' ? countOf(tokens) : 0;
+  const { tokens, data }: ChunkFields = chunk;
+  return type === 'encoded_text' ? countOf(tokens ?? data ?? chunk) : 0;
 }
 
 /**
@@ -124,6 +125,7 @@ export interface ChunkFields {
   readonly tokens?: unknown;
   readonly data?: unknown;
   readonly location?: unknown;
+  readonly length?: unknown;
 }
 
 /** Which of the known chunks it is: by its `type`, without one by the field it has. */
@@ -135,6 +137,7 @@ export function chunkType(
   if (type !== undefined) return undefined;
   if (chunk.tokens !== undefined) return 'encoded_text';
   if (chunk.location !== undefined) return 'image_asset_pointer';
+  if (isList(chunk.data)) return 'encoded_text';
   return chunk.data === undefined ? undefined : 'image';
 }
 

@@ -3,6 +3,7 @@ import type { Core, Demand } from '../core/core.ts';
 
 /** A shared backoff as part of a gate of its own. */
 export class BackoffPart implements Core<number> {
+  readonly binding = 'backoff';
   private readonly backoff: Backoff;
   private readonly onBlocked: () => void;
 

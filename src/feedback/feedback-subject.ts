@@ -9,13 +9,13 @@ import {
   type Reopen,
 } from '../core/backoff.ts';
 import type { Core, ModeState } from '../core/core.ts';
-import { Gate } from '../gate/gate.ts';
-import { systemClock } from '../gate/system-clock.ts';
 import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../model/check.ts';
 import { type Clock, checkClock, type Timer } from '../model/clock.ts';
 import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
 import { partsOf } from '../model/join-probes.ts';
 import { checkProbe, contain, type Probe } from '../model/probe.ts';
+import { Gate } from '../queue/gate.ts';
+import { systemClock } from '../queue/system-clock.ts';
 import { BackoffPart } from './backoff-part.ts';
 import { positive } from './positive.ts';
 

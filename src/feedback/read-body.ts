@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../model/clock.ts';
 import { LONGEST_JSON } from './layers.ts';
-import { read } from './shape.ts';
+import { discard, isShape, read, rememberCopy } from './shape.ts';
 
 /** A body that has not come by then is not waited for. */
-export const BODY_TIMEOUT_MS = 2_000;
+const BODY_TIMEOUT_MS = 2_000;
 
 /** Texts that end: an event stream may never. */
 const TEXTUAL = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]{0,80}\+)?json\b)/i;
@@ -28,8 +28,12 @@ function copyOf(response: unknown): ReadableStream<Uint8Array> | undefined {
 
 /**
  * Reads a copy of the body of a `Response`, as far as 64 KiB and for two seconds at the most.
+ *
+ * The copy is never cancelled alone: if a request of Node's `fetch` is aborted after that, the other
+ * half fails with a rejection that nobody can handle, and the process ends.
+ *
  * @param done is told the text, or undefined where it did not come whole; never before this returns
- * @returns stops reading, after which nothing is told; undefined: there is no text to be read
+ * @returns discards the response, after which nothing is told; undefined: there is no text to read
  */
 export function readBody(
   response: unknown,
@@ -37,23 +41,24 @@ export function readBody(
   done: (body: string | undefined) => void,
 ): (() => void) | undefined {
   const body = copyOf(response);
-  if (body === undefined) return undefined;
+  if (body === undefined || !isShape(response)) return undefined;
   const reader = body.getReader();
+  rememberCopy(response, reader);
   let isOver = false;
   let timer: Timer | undefined;
-  const stop = () => {
-    isOver = true;
-    timer?.cancel();
-    reader.cancel().catch(() => undefined);
-  };
   const end = (text?: string) => {
     if (isOver) return;
-    stop();
+    isOver = true;
+    timer?.cancel();
     done(text);
   };
   timer = clock.setTimer(() => end(), BODY_TIMEOUT_MS);
   textOf(reader).then(end, () => end());
-  return stop;
+  return () => {
+    isOver = true;
+    timer?.cancel();
+    discard(response);
+  };
 }
 
 async function textOf(

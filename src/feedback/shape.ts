@@ -83,8 +83,24 @@ export function isFailedResponse<R>(value: R): value is R & { readonly status: n
   );
 }
 
-/** Lets go of the connection of a response that nobody will read. */
+/** Copies of bodies that were made to read them, by their responses. */
+const copies = new WeakMap<object, ReadableStreamDefaultReader<Uint8Array>>();
+
+/** Remembers the reader of a copy of a response's body, so that `discard` cancels both. */
+export function rememberCopy(
+  response: object,
+  copy: ReadableStreamDefaultReader<Uint8Array>,
+): void {
+  copies.set(response, copy);
+}
+
+/**
+ * Cancels the body of a response that nobody will read, and the copy of it. Both have to go: the
+ * connection is kept while one is left.
+ */
 export function discard(response: unknown): void {
+  const copy = isShape(response) ? copies.get(response) : undefined;
+  copy?.cancel().catch(() => undefined);
   const body = read(response, 'body');
   const cancel = read(body, 'cancel');
   if (typeof cancel !== 'function') return;

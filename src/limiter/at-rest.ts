@@ -1,14 +1,14 @@
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
-import type { Gates } from '../operators/gates.ts';
+import type { RequestGate } from '../request/request-gate.ts';
 
-/** Whether a set of gates is as new ones are: nothing is held, used up or learned. */
-export function isAtRest({ attempt, feedback, concurrency }: Gates): boolean {
+/** Whether a gate is as a new one is: nothing is held, used up or learned. */
+export function isAtRest({ policies, feedback, slots }: RequestGate): boolean {
   const now = feedback.clock.now();
-  const { circuitBreaker, rateLimit, pace, adaptive } = attempt.cores;
+  const { circuitBreaker, rateLimit, pace, adaptive } = policies;
   // Throttled mode outlasts the backoff. That no request has tested the end of it yet is not worth a
   // key that may never come again.
-  if (concurrency.core.inFlight > 0 || feedback.mode !== 'normal') return false;
+  if (slots.inFlight > 0 || feedback.mode !== 'normal') return false;
   const circuit = circuitBreaker?.snapshot(now);
   if (circuit !== undefined && (circuit.state !== 'closed' || circuit.failures > 0)) return false;
   const usage = Object.values(rateLimit?.snapshot(now) ?? {});

@@ -1,11 +1,11 @@
 import { checkLayer } from '../config/check-config.ts';
 import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
-import { queueBound } from '../gate/queue/bound.ts';
 import { checkKeys } from '../model/check.ts';
-import { limitsOf } from '../operators/attempt-cores.ts';
-import { type Gates, setConcurrency } from '../operators/gates.ts';
-import type { Engine } from './engine.ts';
+import { queueBound } from '../queue/queue-capacity.ts';
+import { limitsOf } from '../request/attempt-policies.ts';
+import type { RequestGate } from '../request/request-gate.ts';
 import type { LimiterOptions } from './limiter-options.ts';
+import type { LimiterRuntime } from './limiter-runtime.ts';
 
 /** What can change while requests wait and run. Limits, and the pace, must have been on at the start. */
 export type Changes = Pick<
@@ -44,34 +44,34 @@ const KEYS = [
  *
  * @throws RangeError or TypeError that names the option
  */
-export function configure(changes: Changes, engine: Engine): void {
-  const { gates, census } = engine;
+export function configure(changes: Changes, runtime: LimiterRuntime): void {
+  const { gate, counters } = runtime;
   checkKeys('limiter.configure', changes, KEYS);
   checkLayer('limiter.configure', changes);
   const { concurrency, throttledConcurrency, maxBytes, waitTimeoutMs, total } = changes;
-  const { room, timeouts } = gates.queues;
-  const { maxQueue = room.bound.maxQueue, overflow = room.bound.overflow } = changes;
+  const { capacity, timeouts } = gate.queues;
+  const { maxQueue = capacity.bound.maxQueue, overflow = capacity.bound.overflow } = changes;
   const bound = queueBound(maxQueue, overflow);
-  configureAttempts(changes, gates);
+  configureAttempts(changes, gate);
 
-  room.bound = bound;
+  capacity.bound = bound;
   if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
-  if (total !== undefined) census.setTotal(total);
+  if (total !== undefined) counters.setTotal(total);
   if (throttledConcurrency !== undefined) {
-    gates.concurrency.core.throttledLimit = throttledConcurrency;
+    gate.slots.throttledLimit = throttledConcurrency;
   }
-  if (maxBytes !== undefined) gates.byteBudget.core.maxBytes = maxBytes;
+  if (maxBytes !== undefined) gate.bytes.maxBytes = maxBytes;
   if (concurrency !== undefined) {
-    engine.maxConcurrency = concurrency;
-    setConcurrency(concurrency, gates);
+    runtime.maxConcurrency = concurrency;
+    gate.setConcurrency(concurrency);
   }
-  engine.configured();
+  runtime.configured();
 }
 
 /** The pace first: what it takes in changes nothing where the limits turn out to be wrong. */
-function configureAttempts(changes: Changes, { attempt, feedback }: Gates): void {
+function configureAttempts(changes: Changes, { policies, feedback }: RequestGate): void {
   const limits: Readonly<Record<string, RateLimit>> = limitsOf(changes);
-  const { rateLimit, pace } = attempt.cores;
+  const { rateLimit, pace } = policies;
   const hasLimits = changes.limits !== undefined || Object.keys(limits).length > 0;
   if (hasLimits && rateLimit === undefined) {
     throw new TypeError('`limits` cannot change: the limiter was made without any');

@@ -5,11 +5,13 @@ import type { GateKind } from '../model/outcome.ts';
 /** How much a log should make of an event (seed: 004). */
 export type EventLevel = 'debug' | 'info' | 'warn';
 
-/** A request had to wait, and may go on. */
+/** A request has waited for something; a wait for one thing after the other is told in parts. */
 export interface WaitedFact {
   readonly kind: 'waited';
   readonly at: number;
   readonly gate: GateKind;
+  /** The named rate limit that bound, if one did. */
+  readonly limit?: string;
   readonly waitMs: number;
   readonly rounds: number;
 }
@@ -38,7 +40,8 @@ export type LimiterFact = CoreFact | WaitedFact | ModeChangedFact | MilestoneFac
 /** What happens in a limiter. `at` is a time of its clock, in ms. */
 export type LimiterEvent = LimiterFact & { readonly level: EventLevel };
 
-const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
+/** How much a log should make of each. */
+export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   circuitOpened: 'warn',
   circuitHalfOpen: 'info',
   circuitClosed: 'info',

@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import type { Clock } from '../model/clock.ts';
-import type { AttemptContext } from '../operators/attempt-context.ts';
+import type { AttemptContext } from '../request/attempt-context.ts';
 import { heldResponse } from './held-response.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 

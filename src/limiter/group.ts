@@ -1,32 +1,28 @@
-import {
-  merge,
-  Observable,
-  type ObservableInput,
-  type ObservedValueOf,
-  type OperatorFunction,
-  Subject,
-} from 'rxjs';
-import { systemClock } from '../gate/system-clock.ts';
-import { Waker } from '../gate/waker.ts';
+import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
 import { checkFunction, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { contain } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
-import { Sized } from '../model/sized.ts';
-import { surroundings } from '../operators/common-options.ts';
-import { Departure } from '../operators/departure.ts';
-import { checkRequestOptions, REQUEST_KEYS } from '../operators/intake.ts';
+import { isSized, type Sized } from '../model/sized.ts';
+import { ResettableTimer } from '../queue/resettable-timer.ts';
+import { systemClock } from '../queue/system-clock.ts';
+import { resolveCommonOptions } from '../request/common-options.ts';
+import { type RequestPipeline, ResultSubscriber } from '../request/dispatch-subscriber.ts';
+import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
+import type { PullSource } from '../request/pull-iterator.ts';
 import {
   checkResultOptions,
   checkRetryOptions,
+  type Emitted,
   type Project,
+  type ProjectOutput,
   RESULT_KEYS,
-} from '../operators/send-options.ts';
-import type { Task } from './call.ts';
-import { Fork } from './errand.ts';
+} from '../request/send-options.ts';
+import { checkRequestOptions, REQUEST_KEYS } from '../request/ticket-factory.ts';
 import { type LimiterEvent, leveled } from './events.ts';
+import { KeyRouter } from './key-router.ts';
 import type { Lease } from './lease.ts';
 import { Limiter } from './limiter.ts';
 import {
@@ -35,9 +31,9 @@ import {
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
+import type { Task } from './run-request.ts';
 import { SharedLimits, type SharedOptions, type SharedSnapshot } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
-import type { Way } from './way.ts';
 
 /** How long a key must have been idle before it is dropped, at least. */
 const DEFAULT_IDLE_MS = 60_000;
@@ -89,7 +85,7 @@ export function createLimiterGroup<T>(
 ): LimiterGroup<T> {
   checkFunction('keyOf', keyOf);
   checkKeys('createLimiterGroup', options, KEYS);
-  surroundings(options);
+  resolveCommonOptions(options);
   checkRetryOptions(options);
   return new LimiterGroup(keyOf, options);
 }
@@ -116,7 +112,7 @@ export class LimiterGroup<T> {
   readonly #events = new Subject<GroupEvent>();
   /** Keys that turn up. */
   readonly #opened = new Subject<readonly [key: string, limiter: Limiter]>();
-  readonly #sweeper: Waker;
+  readonly #sweeper: ResettableTimer;
   readonly #unwatch: (() => void) | undefined;
   #isClosed = false;
 
@@ -135,7 +131,7 @@ export class LimiterGroup<T> {
     };
     this.#shared = shared === undefined ? undefined : new SharedLimits(shared, random, tell);
     this.#unwatch = probe?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
-    this.#sweeper = new Waker(clock, () => this.#dropIdle(), false);
+    this.#sweeper = new ResettableTimer(clock, () => this.#dropIdle(), false);
     this.events$ = merge(this.#events, this.#modes());
     // What is wrong with the limits of each key is found by making them; by key, when it comes.
     if (typeof options.each !== 'function') this.#open('').abandon();
@@ -150,19 +146,11 @@ export class LimiterGroup<T> {
    * As `limiter.throttle`, each request through the limiter of its key.
    * @throws TypeError that names a wrong option
    */
-  throttle<O extends ObservableInput<unknown>>(
+  throttle<O extends ProjectOutput, B extends boolean = false>(
     project: Project<T, O>,
-    options: LimiterThrottleOptions<T> & { readonly outcomes: true },
-  ): OperatorFunction<T | Sized<T>, Outcome<T, ObservedValueOf<O>>>;
-  throttle<O extends ObservableInput<unknown>>(
-    project: Project<T, O>,
-    options?: LimiterThrottleOptions<T> & { readonly outcomes?: false },
-  ): OperatorFunction<T | Sized<T>, ObservedValueOf<O>>;
-  throttle<O extends ObservableInput<unknown>>(
-    project: Project<T, O>,
-    options: LimiterThrottleOptions<T>,
-  ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
-  throttle<O extends ObservableInput<unknown>>(
+    options?: LimiterThrottleOptions<T> & { readonly outcomes?: B },
+  ): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;
+  throttle<O extends ProjectOutput>(
     project: Project<T, O>,
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
@@ -172,20 +160,41 @@ export class LimiterGroup<T> {
     checkRequestOptions(options);
     return (source) =>
       new Observable((out) => {
-        const ways = new WeakMap<Limiter, Way<T, ObservedValueOf<O>>>();
-        const wayOf = (arrival: T | Sized<T>) => {
-          const limiter = this.#limiterOf(
-            this.#keyOf(arrival instanceof Sized ? arrival.value : arrival),
-          );
-          const known = ways.get(limiter);
+        const pipelines = new WeakMap<Limiter, RequestPipeline<T, ObservedValueOf<O>>>();
+        const pipelineOf = (input: T | Sized<T>) => {
+          const limiter = this.#limiterOf(this.#keyOf(isSized(input) ? input.value : input));
+          const known = pipelines.get(limiter);
           if (known !== undefined) return known;
-          const way = limiter.wayOf(project, options);
-          ways.set(limiter, way);
-          return way;
+          const pipeline = limiter.pipelineOf(project, options);
+          pipelines.set(limiter, pipeline);
+          return pipeline;
         };
-        const departure = new Departure<T, ObservedValueOf<O>>(out, options);
-        source.subscribe(new Fork(out, departure, wayOf));
+        const results = new ResultSubscriber<T, ObservedValueOf<O>>(out, options);
+        source.subscribe(new KeyRouter(out, results, pipelineOf));
       });
+  }
+
+  /**
+   * As `limiter.throttleFrom`, each request through the limiter of its key. What was read and has to
+   * wait for its key counts as read ahead: where it is all of that, other keys wait too.
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  throttleFrom<O extends ProjectOutput, B extends boolean = false>(
+    source: PullSource<T | Sized<T>>,
+    project: Project<T, O>,
+    options?: LimiterThrottleOptions<T> & PullOptions & { readonly outcomes?: B },
+  ): Observable<Emitted<T, O, B>>;
+  throttleFrom<O extends ProjectOutput>(
+    source: PullSource<T | Sized<T>>,
+    project: Project<T, O>,
+    options: LimiterThrottleOptions<T> & PullOptions = {},
+  ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+    const { readAhead = defaultReadAhead(Number.POSITIVE_INFINITY), ...plain } = options;
+    checkPull(source, options);
+    // What is wrong with the options of requests is found by making what they are for.
+    this.throttle(project, plain);
+    const operatorOf = (watched: Project<T, O>) => this.throttle(watched, plain);
+    return pull(source, { project, operatorOf, readAhead, ...plain });
   }
 
   /** As `limiter.run`, through the limiter of a key. */

@@ -3,14 +3,14 @@ import { checkAmount, checkChoice } from '../model/check.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
-import type { Dispatcher } from '../operators/dispatcher.ts';
-import { verdictOn } from '../operators/verdict.ts';
-import type { Said } from './said.ts';
-import { type Route, SignalTrail, Walk } from './walk.ts';
+import type { DispatchContext } from '../request/dispatch-context.ts';
+import { verdictOn } from '../request/verdict.ts';
+import type { CallOptions } from './call-options.ts';
+import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.ts';
 
 /** What a lease needs to tell how its request ended. */
 export type LeaseTerms = Pick<
-  Dispatcher<never, unknown>,
+  DispatchContext<never, unknown>,
   'feedback' | 'classify' | 'leastClosureMs' | 'probe'
 >;
 
@@ -116,54 +116,53 @@ function failureOf(error: unknown, classify: (error: unknown) => Verdict): Verdi
   }
 }
 
-/** A route that ends with a lease. */
-export interface LeaseRoute extends Route {
-  readonly dispatcher: LeaseTerms;
+/** A pipeline that ends with a lease. */
+export interface LeasePipeline extends Pipeline<undefined> {
+  readonly dispatch: LeaseTerms;
 }
 
-/** A request for a lease on its way through the gates. */
-export class Acquisition extends Walk<undefined, LeaseRoute> {
+/** A request for a lease on its way through the gate. */
+export class LeaseRequest extends PipelineRequest<undefined, LeasePipeline> {
   readonly #resolve: (lease: Lease) => void;
   readonly #reject: (reason: unknown) => void;
-
   readonly #signal: AbortSignal | undefined;
-  readonly #trail: SignalTrail<undefined> | undefined;
+  readonly #abortState: AbortState<undefined> | undefined;
 
   constructor(
-    said: Said<LeaseRoute>,
+    options: CallOptions<LeasePipeline>,
     resolve: (lease: Lease) => void,
     reject: (reason: unknown) => void,
     signal: AbortSignal | undefined,
   ) {
-    super(said);
+    super(options);
     this.#resolve = resolve;
     this.#reject = reject;
     this.#signal = signal;
-    this.#trail = signal && new SignalTrail();
+    this.#abortState = signal && new AbortState();
   }
 
-  protected override get trail(): SignalTrail<undefined> | undefined {
-    return this.#trail;
+  protected override get abortState(): AbortState<undefined> | undefined {
+    return this.#abortState;
   }
 
   override start(value: undefined, ticket: Ticket<undefined> | undefined): void {
     const signal = this.#signal;
-    const trail = this.#trail;
-    const mayStart = !signal || !trail || this.heed(signal, trail, ticket);
+    const state = this.#abortState;
+    const mayStart = !signal || !state || this.heed(signal, state, ticket);
     if (mayStart) super.start(value, ticket);
   }
 
-  protected arrived(ticket: Ticket<undefined>): void {
+  protected send(ticket: Ticket<undefined>): void {
     this.end();
-    this.#resolve(leaseOf(ticket, this.said.route.dispatcher));
+    this.#resolve(leaseOf(ticket, this.options.pipeline.dispatch));
   }
 
-  protected failed(reason: unknown): void {
+  protected reject(reason: unknown): void {
     this.#reject(reason);
   }
 }
 
-/** All gates are behind the ticket: from here on it counts as sent. */
+/** The gate is behind the ticket: from here on it counts as sent. */
 export function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
   ticket.sent(terms.feedback.epoch);
   terms.probe?.attemptStarted?.(ticket, ticket.attempts);

@@ -2,14 +2,14 @@ import { checkLimiterConfig } from '../config/check-config.ts';
 import type { LimiterConfig } from '../config/limiter-config.ts';
 import { checkAmount, checkKeys, show } from '../model/check.ts';
 import type { Amounts } from '../model/ticket.ts';
-import type { AttemptOptions } from '../operators/attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions } from '../operators/common-options.ts';
-import { checkCosts, checkPriority, type RequestOptions } from '../operators/intake.ts';
+import type { AttemptOptions } from '../request/attempt-options.ts';
+import { COMMON_KEYS, type CommonOptions } from '../request/common-options.ts';
 import {
   checkRetryOptions,
   type ResultOptions,
   type RetryOptions,
-} from '../operators/send-options.ts';
+} from '../request/send-options.ts';
+import { checkCosts, checkPriority, type RequestOptions } from '../request/ticket-factory.ts';
 
 /** What of a limiter's options is plain data, and what is not. */
 export interface LimiterOptions

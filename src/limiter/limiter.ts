@@ -1,9 +1,4 @@
-import {
-  Observable,
-  type ObservableInput,
-  type ObservedValueOf,
-  type OperatorFunction,
-} from 'rxjs';
+import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { CircuitOpenError } from '../core/circuit-open-error.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
@@ -13,24 +8,31 @@ import { deferred } from '../model/deferred.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
-import type { AttemptContext } from '../operators/attempt-context.ts';
-import { sendThrough } from '../operators/gates.ts';
+import type { AttemptContext } from '../request/attempt-context.ts';
+import { type RequestPipeline, sendThrough } from '../request/dispatch-subscriber.ts';
+import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
+import type { PullSource } from '../request/pull-iterator.ts';
+import {
+  checkResultOptions,
+  type Emitted,
+  type Project,
+  type ProjectOutput,
+  RESULT_KEYS,
+} from '../request/send-options.ts';
 import {
   checkRequestOptions,
-  Intake,
   REQUEST_KEYS,
   type RequestOptions,
-} from '../operators/intake.ts';
-import { checkResultOptions, type Project, RESULT_KEYS } from '../operators/send-options.ts';
-import { verdictOn } from '../operators/verdict.ts';
+  TicketFactory,
+} from '../request/ticket-factory.ts';
+import { verdictOn } from '../request/verdict.ts';
 import { isAtRest } from './at-rest.ts';
-import { AbortableCall, Call, type Task } from './call.ts';
-import type { LimiterProgress } from './census.ts';
+import type { CallOptions } from './call-options.ts';
+import { CallPipeline } from './call-pipeline.ts';
 import { type Changes, configure } from './configure.ts';
-import { Engine, type GroupSide } from './engine.ts';
 import type { LimiterEvent } from './events.ts';
 import { type Fetch, type FetchTask, pacedFetch } from './fetch.ts';
-import { Acquisition, type Lease, leaseOf } from './lease.ts';
+import { type Lease, LeaseRequest, leaseOf } from './lease.ts';
 import {
   type AcquireOptions,
   checkAcquireOptions,
@@ -38,13 +40,14 @@ import {
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
-import type { Said } from './said.ts';
+import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
+import type { LimiterProgress } from './request-counters.ts';
+import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
-import { Way } from './way.ts';
 
 /**
- * Makes one set of gates for everybody who uses one API key: streams and promises wait in the same
- * queues, higher priorities first, and first come first served within one.
+ * Makes one gate for everybody who uses one API key: streams and promises wait in the same queue,
+ * higher priorities first; within one, what is sent again goes first, then what came first.
  *
  * From the first 429, or the first limit that an answer tells, it sends as fast as the API accepts
  * (`adaptive`, by default `'rate'`); where `backoff`, `throttledConcurrency` or `throttledByteFactor`
@@ -68,25 +71,24 @@ export interface RecordedSuccess {
   readonly durationMs?: number;
 }
 
-/** One set of gates, shared by streams and promises. Made by {@link createLimiter}. */
+/** One gate, shared by streams and promises. Made by {@link createLimiter}. */
 export class Limiter {
   /** What the API's answers say, and the backoff and the mode that follow. */
   readonly feedback: FeedbackSubject;
-  readonly #engine: Engine;
-  /** The way of a promise user. */
-  readonly #way: Way<Task<unknown>, unknown, unknown>;
+  readonly #runtime: LimiterRuntime;
+  /** How promise users go. */
+  readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
   /** What was found to be possible; its gate asks again. */
-  #possible: Said | undefined = undefined;
+  #possible: CallOptions | undefined = undefined;
 
   /**
    * @internal
    * @param group what the limiter has in common with others
    */
   constructor(options: LimiterOptions, group?: GroupSide) {
-    this.#engine = new Engine(options, group);
-    const { around, gates } = this.#engine;
-    this.feedback = gates.feedback;
-    this.#way = new Way(new Intake(around), gates, this.#engine.dispatcherOf(callTask));
+    this.#runtime = new LimiterRuntime(options, group);
+    this.feedback = this.#runtime.gate.feedback;
+    this.#calls = this.#pipelineOf(new TicketFactory(this.#runtime.around), callTask);
   }
 
   /**
@@ -95,12 +97,12 @@ export class Limiter {
    * Completes when the limiter is closed and drained, as the other streams do.
    */
   get events$(): Observable<LimiterEvent> {
-    return this.#engine.events$;
+    return this.#runtime.events$;
   }
 
   /** The state now, then each change. */
   get state$(): Observable<LimiterState> {
-    return this.#engine.state$;
+    return this.#runtime.state$;
   }
 
   /**
@@ -108,7 +110,7 @@ export class Limiter {
    * the most. What has ended before the first look counts, but not for the mean duration.
    */
   get progress$(): Observable<LimiterProgress> {
-    return this.#engine.progress$;
+    return this.#runtime.progress$;
   }
 
   /**
@@ -119,10 +121,9 @@ export class Limiter {
    */
   get fetch(): Fetch {
     const send: Fetch = (input, init) => fetch(input, init);
-    const { around, gates, clock } = this.#engine;
-    const intake = new Intake<FetchTask>(around);
-    const way = new Way(intake, gates, this.#engine.dispatcherOf(callFetch));
-    const run = (task: FetchTask, options: AcquireOptions) => this.#call(task, way, options);
+    const { around, clock } = this.#runtime;
+    const pipeline = this.#pipelineOf(new TicketFactory<FetchTask>(around), callFetch);
+    const run = (task: FetchTask, options: AcquireOptions) => this.#call(task, pipeline, options);
     return pacedFetch(run, send, clock);
   }
 
@@ -130,19 +131,11 @@ export class Limiter {
    * As the operator `throttle`, through this limiter's gates.
    * @throws TypeError that names a wrong option
    */
-  throttle<T, O extends ObservableInput<unknown>>(
+  throttle<T, O extends ProjectOutput, B extends boolean = false>(
     project: Project<T, O>,
-    options: LimiterThrottleOptions<T> & { readonly outcomes: true },
-  ): OperatorFunction<T | Sized<T>, Outcome<T, ObservedValueOf<O>>>;
-  throttle<T, O extends ObservableInput<unknown>>(
-    project: Project<T, O>,
-    options?: LimiterThrottleOptions<T> & { readonly outcomes?: false },
-  ): OperatorFunction<T | Sized<T>, ObservedValueOf<O>>;
-  throttle<T, O extends ObservableInput<unknown>>(
-    project: Project<T, O>,
-    options: LimiterThrottleOptions<T>,
-  ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
-  throttle<T, O extends ObservableInput<unknown>>(
+    options?: LimiterThrottleOptions<T> & { readonly outcomes?: B },
+  ): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;
+  throttle<T, O extends ProjectOutput>(
     project: Project<T, O>,
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
@@ -150,13 +143,39 @@ export class Limiter {
     checkKeys('limiter.throttle', options, [...RESULT_KEYS, ...REQUEST_KEYS]);
     checkResultOptions(options);
     checkRequestOptions(options);
-    const { around, gates } = this.#engine;
-    const dispatcher = this.#engine.dispatcherOf(project);
+    const { around, gate } = this.#runtime;
+    const dispatch = this.#runtime.dispatchContextOf(project);
     return (source) =>
       new Observable((out) => {
-        const intake = new Intake(around, options);
-        sendThrough(source, out, gates, intake, dispatcher, options);
+        const factory = new TicketFactory(around, options);
+        sendThrough(source, out, { factory, gate: gate.gate, dispatch }, options);
       });
+  }
+
+  /**
+   * As `throttle`, of a source that is read only as requests end: see `throttleFrom`.
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  throttleFrom<T, O extends ProjectOutput, B extends boolean = false>(
+    source: PullSource<T | Sized<T>>,
+    project: Project<T, O>,
+    options?: LimiterThrottleOptions<T> & PullOptions & { readonly outcomes?: B },
+  ): Observable<Emitted<T, O, B>>;
+  throttleFrom<T, O extends ProjectOutput>(
+    source: PullSource<T | Sized<T>>,
+    project: Project<T, O>,
+    options: LimiterThrottleOptions<T> & PullOptions = {},
+  ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+    const { readAhead, ...plain } = options;
+    checkPull(source, options);
+    // What is wrong with the options of requests is found by making what they are for.
+    this.throttle(project, plain);
+    return pull(source, {
+      project,
+      operatorOf: (watched) => this.throttle(watched, plain),
+      readAhead: readAhead ?? defaultReadAhead(this.#runtime.maxConcurrency),
+      ...plain,
+    });
   }
 
   /**
@@ -168,25 +187,25 @@ export class Limiter {
    */
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
     checkFunction('task', task);
-    // One route serves tasks of every type: what a task returns is handed on untouched.
-    return this.#call(task, this.#way as unknown as Way<Task<R>, R>, options);
+    // One pipeline serves tasks of every type: what a task returns is handed on untouched.
+    return this.#call(task, this.#calls as unknown as CallPipeline<Task<R>, R>, options);
   }
 
-  #call<R, T>(task: T, way: Way<T, R>, options: AcquireOptions | undefined): Promise<R> {
-    const said = saidIn(options, task, way);
-    const ticket = this.#ticketOf(task, said);
+  #call<R, T>(task: T, pipeline: CallPipeline<T, R>, said?: AcquireOptions): Promise<R> {
+    const options = callOptionsOf(said, task, pipeline);
+    const ticket = this.#ticketOf(task, options);
     const { promise, resolve } = deferred<R>();
-    const signal = options?.signal;
+    const signal = said?.signal;
     if (ticket === undefined && signal === undefined) {
-      said.enter(task, resolve);
+      options.enter(task, resolve);
       return promise;
     }
-    const call =
+    const request =
       signal === undefined
-        ? new Call<R, T>(said, resolve)
-        : new AbortableCall<R, T>(said, resolve, signal);
-    ticket?.take(call);
-    call.start(task, ticket);
+        ? new RunRequest<R, T>(options, resolve)
+        : new AbortableRunRequest<R, T>(options, resolve, signal);
+    ticket?.take(request);
+    request.start(task, ticket);
     return promise;
   }
 
@@ -220,12 +239,12 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
-    const said = saidIn(options, undefined, this.#way);
+    const said = callOptionsOf(options, undefined, this.#calls);
     const ticket = this.#ticketOf(undefined, said);
     return new Promise((resolve, reject) => {
-      const acquisition = new Acquisition(said, resolve, reject, options?.signal);
-      ticket?.take(acquisition);
-      acquisition.start(undefined, ticket);
+      const request = new LeaseRequest(said, resolve, reject, options?.signal);
+      ticket?.take(request);
+      request.start(undefined, ticket);
     });
   }
 
@@ -235,11 +254,10 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   tryAcquire(options: Omit<AcquireOptions, 'signal'> = {}): Lease | undefined {
-    const ticket = ticketNow(undefined, saidIn(options, undefined, this.#way));
+    const ticket = ticketNow(undefined, callOptionsOf(options, undefined, this.#calls));
     ticket.take(this);
-    const { gates, dispatcher } = this.#way;
-    const passed = gates.every((gate) => gate.tryEnter(ticket));
-    if (passed) return leaseOf(ticket, dispatcher);
+    const { gate, dispatch } = this.#calls;
+    if (gate.tryEnter(ticket)) return leaseOf(ticket, dispatch);
     const { refusal } = ticket;
     const isPassing =
       refusal instanceof RateLimitExceededError || refusal instanceof CircuitOpenError;
@@ -257,9 +275,9 @@ export class Limiter {
   recordSuccess({ tokens, durationMs }: RecordedSuccess = {}): void {
     if (durationMs !== undefined) checkNumber('durationMs', durationMs, 0);
     if (tokens !== undefined) this.recordTokens(tokens);
-    this.#engine.census.recorded('ok', durationMs);
+    this.#runtime.counters.recorded('ok', durationMs);
     const now = this.feedback.clock.now();
-    this.#engine.gates.attempt.cores.circuitBreaker?.recordVerdict(OK, now);
+    this.#runtime.gate.policies.circuitBreaker?.recordVerdict(OK, now);
     this.feedback.next(OK);
   }
 
@@ -268,28 +286,28 @@ export class Limiter {
    * @throws what `classify` throws; TypeError where it returns no verdict
    */
   recordFailure(error?: unknown): void {
-    const { circuitBreaker, adaptive } = this.#engine.gates.attempt.cores;
-    const { classify } = this.#way.dispatcher;
+    const { circuitBreaker, adaptive } = this.#runtime.gate.policies;
+    const { classify } = this.#calls.dispatch;
     const verdict = error === undefined ? FAILED : verdictOn(error, classify);
-    this.#engine.census.recorded('failed', undefined);
+    this.#runtime.counters.recorded('failed', undefined);
     const now = this.feedback.clock.now();
     circuitBreaker?.recordVerdict(verdict, now);
     if (adaptive instanceof CoolingCore) adaptive.recordVerdict(verdict, now);
     this.feedback.next(verdict);
-    this.#engine.gates.attempt.changed();
+    this.#runtime.gate.changed();
   }
 
   /** Tokens that were used past the limiter: charged to the limit that is named `tokens`, if there is one. */
   recordTokens(tokens: number): void {
     const used = checkAmount('tokens', tokens);
-    const limits = this.#engine.gates.attempt.cores.rateLimit?.limits;
+    const limits = this.#runtime.gate.policies.rateLimit?.limits;
     if (limits?.names.includes('tokens'))
       limits.charge({ tokens: used }, this.feedback.clock.now());
   }
 
   /** The state of everything now, in plain numbers. */
   snapshot(): LimiterSnapshot {
-    return this.#engine.snapshot();
+    return this.#runtime.snapshot();
   }
 
   /**
@@ -297,7 +315,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names the option; for one that cannot change, too
    */
   configure(changes: Changes): void {
-    configure(changes, this.#engine);
+    configure(changes, this.#runtime);
     this.#possible = undefined;
   }
 
@@ -306,70 +324,84 @@ export class Limiter {
    * are still sent; see `drain`.
    */
   close(): void {
-    this.#engine.close();
+    this.#runtime.close();
   }
 
   /** Resolves when no request waits or runs. New ones may come, unless the limiter is closed. */
   drain(): Promise<void> {
-    return new Promise((resolve) => this.#engine.census.whenEmpty(resolve));
+    return new Promise((resolve) => this.#runtime.counters.whenEmpty(resolve));
   }
 
   /** @internal changes of the mode, which nobody is told of that does not listen */
   get modes$(): Observable<LimiterEvent> {
-    return this.#engine.modes$;
+    return this.#runtime.modes$;
   }
 
   /** @internal whether no request waits or runs */
   get isIdle(): boolean {
-    return this.#engine.census.isEmpty;
+    return this.#runtime.counters.isEmpty;
   }
 
   /** @internal whether a new limiter would do the same as this one */
   get isForgettable(): boolean {
-    return this.isIdle && isAtRest(this.#engine.gates);
+    return this.isIdle && isAtRest(this.#runtime.gate);
   }
 
   /** @internal nobody will use it any more */
   abandon(): void {
-    this.#engine.abandon();
+    this.#runtime.abandon();
   }
 
   /** @internal how requests of a stream go through this limiter, one of several that it uses */
-  wayOf<T, O extends ObservableInput<unknown>>(
+  pipelineOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
     options: RequestOptions<T>,
-  ): Way<T, ObservedValueOf<O>> {
-    const { around, gates } = this.#engine;
-    return new Way(new Intake(around, options), gates, this.#engine.dispatcherOf(project));
+  ): RequestPipeline<T, ObservedValueOf<O>> {
+    return this.#pipelineOf(new TicketFactory<T>(this.#runtime.around, options), project);
   }
 
-  /** Undefined: it can be sent, and nobody minds who waits; its ticket can wait. */
-  #ticketOf<T, R, V, W extends V>(value: W, said: Said<Way<T, R, V>>): Ticket<W> | undefined {
-    const { first, said: nothing } = said.route;
-    if (first.needsTickets) return ticketNow(value, said);
-    if (said !== this.#possible && said !== nothing) {
-      if (this.#engine.refusal(said) !== undefined) return ticketNow(value, said);
-      this.#possible = said;
+  #pipelineOf<T, O extends ProjectOutput, V>(
+    factory: TicketFactory<V>,
+    project: Project<T, O>,
+  ): CallPipeline<T, ObservedValueOf<O>, V> {
+    const { gate } = this.#runtime.gate;
+    return new CallPipeline(factory, gate, this.#runtime.dispatchContextOf(project));
+  }
+
+  /** Undefined: it can be sent, and its wait is neither watched nor bounded; its ticket can wait. */
+  #ticketOf<T, R, V, W extends V>(
+    value: W,
+    options: CallOptions<CallPipeline<T, R, V>>,
+  ): Ticket<W> | undefined {
+    const { gate, defaults } = options.pipeline;
+    if (gate.needsTickets) return ticketNow(value, options);
+    if (options !== this.#possible && options !== defaults) {
+      if (this.#runtime.refusal(options) !== undefined) return ticketNow(value, options);
+      this.#possible = options;
     }
     return undefined;
   }
 }
 
 /** @throws RangeError or TypeError that names a wrong option */
-function saidIn<T, R, V>(
+function callOptionsOf<T, R, V>(
   options: AcquireOptions | undefined,
   value: unknown,
-  way: Way<T, R, V>,
-): Said<Way<T, R, V>> {
-  if (options === undefined) return way.said;
+  pipeline: CallPipeline<T, R, V>,
+): CallOptions<CallPipeline<T, R, V>> {
+  if (options === undefined) return pipeline.defaults;
   checkAcquireOptions(options);
-  way.latest = way.latest.with(options, (bytes) => way.intake.tokensOf(value, bytes));
-  return way.latest;
+  const tokensOf = (bytes: number) => pipeline.factory.tokensOf(value, bytes);
+  pipeline.latest = pipeline.latest.with(options, tokensOf);
+  return pipeline.latest;
 }
 
-function ticketNow<T, R, V, W extends V>(value: W, said: Said<Way<T, R, V>>): Ticket<W> {
-  const { intake } = said.route;
-  return intake.ticket(value, said.bytes, said.tokens, intake.clock.now(), said);
+function ticketNow<T, R, V, W extends V>(
+  value: W,
+  options: CallOptions<CallPipeline<T, R, V>>,
+): Ticket<W> {
+  const { factory } = options.pipeline;
+  return factory.ticket(value, options.bytes, options.tokens, factory.clock.now(), options);
 }
 
 const OK = { kind: 'ok' } as const;

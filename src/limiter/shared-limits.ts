@@ -6,13 +6,13 @@ import { Pace, type PaceSnapshot } from '../core/pace.ts';
 import type { RateCore } from '../core/rate-core.ts';
 import type { RateLimitUsage } from '../core/rate-limit/reservation.ts';
 import { Slots, type SlotsSnapshot } from '../core/slots.ts';
-import { Commons } from '../gate/commons.ts';
 import { checkChoice, checkInteger, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
 import type { Reading } from '../model/reading.ts';
-import { containedRandom, rateCoreOf } from '../operators/attempt-cores.ts';
-import type { AttemptOptions } from '../operators/attempt-options.ts';
+import { SharedPolicy } from '../queue/shared-policy.ts';
+import type { AttemptOptions } from '../request/attempt-options.ts';
+import { containedRandom, rateCoreOf } from '../request/attempt-policies.ts';
 
 /** What a request counts when keys take turns. */
 export type TurnCost = 'requests' | 'tokens' | 'bytes';
@@ -62,7 +62,7 @@ export interface SharedSnapshot {
 
 /** Limits that the gates of all keys share; they take turns where one of them binds. */
 export class SharedLimits {
-  readonly commons: Commons;
+  readonly policy: SharedPolicy;
   readonly rateLimit: RateCore | undefined;
   private readonly slots: Slots | undefined;
   private readonly bytes: ByteBudget | undefined;
@@ -83,7 +83,7 @@ export class SharedLimits {
     const hasTokens = this.rateLimit?.limits.names.includes('tokens');
     const cost = said ?? (hasTokens ? 'tokens' : 'requests');
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
-    this.commons = new Commons(new Composite(this.parts()), COSTS[cost]);
+    this.policy = new SharedPolicy(new Composite(this.parts()), COSTS[cost]);
   }
 
   snapshot(now: number): SharedSnapshot {

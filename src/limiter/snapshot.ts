@@ -8,11 +8,11 @@ import type { GradientSnapshot } from '../core/gradient.ts';
 import type { PaceSnapshot } from '../core/pace.ts';
 import type { RateLimitUsage } from '../core/rate-limit/reservation.ts';
 import type { SlotsSnapshot } from '../core/slots.ts';
-import type { GateSnapshot } from '../gate/gate.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { Gates } from '../operators/gates.ts';
-import type { Census, Counts, LimiterProgress } from './census.ts';
+import type { GateSnapshot } from '../queue/gate-rules.ts';
+import type { RequestGate } from '../request/request-gate.ts';
+import type { Counts, LimiterProgress, RequestCounters } from './request-counters.ts';
 
 /**
  * - `circuitOpen`: the circuit breaker lets nothing pass;
@@ -26,9 +26,9 @@ export type LimiterState = 'running' | 'cooling' | 'circuitOpen' | 'draining' | 
 export interface LimiterSnapshot {
   readonly state: LimiterState;
   readonly mode: Mode;
-  /** What those wait for that have got furthest; undefined: nobody waits. */
+  /** What the most urgent of those that wait waits for; undefined: nobody waits. */
   readonly binding: GateKind | undefined;
-  /** Requests that wait at all gates, those too that are to be sent again. */
+  /** Requests that wait, those too that are to be sent again. */
   readonly waiting: number;
   /** Requests that have ended, by how they did. */
   readonly ended: Counts;
@@ -46,9 +46,11 @@ export interface LimiterSnapshot {
   /** Of the limit that is named `tokens`. */
   readonly tokensUsed: number | undefined;
   readonly tokensRemaining: number | undefined;
+  /** All wait in one queue. It is shown here where it is a slot that its head waits for, ... */
   readonly concurrency: GateSnapshot & SlotsSnapshot;
+  /** ... or bytes, ... */
   readonly byteBudget: GateSnapshot & ByteBudgetSnapshot;
-  /** Of the gate that all attempts pass; `waitsFor`: what holds its head back. */
+  /** ... or anything else: `waitsFor`. */
   readonly backoff: GateSnapshot & BackoffSnapshot & { readonly waitsFor: GateKind };
   readonly circuitBreaker: CircuitSnapshot | undefined;
   readonly rateLimit: Readonly<Record<string, RateLimitUsage>> | undefined;
@@ -56,39 +58,48 @@ export interface LimiterSnapshot {
   readonly adaptive: CoolingSnapshot | GradientSnapshot | AdaptiveRateSnapshot | undefined;
 }
 
-/** Who knows more of a limiter than its gates do. */
+/** What is known of a limiter beside its gate. */
 interface Known {
-  readonly gates: Gates;
-  readonly census: Census;
+  readonly gate: RequestGate;
+  readonly counters: RequestCounters;
   readonly maxConcurrency: number;
   readonly state: LimiterState;
   readonly now: number;
 }
 
-export function snapshotOf({ gates, census, maxConcurrency, state, now }: Known): LimiterSnapshot {
-  const { attempt, feedback } = gates;
-  const { circuitBreaker, rateLimit, pace, adaptive } = attempt.cores;
-  const { waiting, longestWaitMs, nextInMs } = attempt.gate.snapshot();
+const NO_QUEUE: GateSnapshot = { waiting: 0, longestWaitMs: 0, nextInMs: undefined };
+
+export function snapshotOf(known: Known): LimiterSnapshot {
+  const { counters, maxConcurrency, state, now } = known;
+  const { gate, feedback, slots, bytes, policies, queues } = known.gate;
+  const { circuitBreaker, rateLimit, pace, adaptive } = policies;
+  const { waiting, longestWaitMs, nextInMs } = gate.snapshot();
+  const queue = { waiting, longestWaitMs, nextInMs };
+  const { waitKind } = gate;
+  const isHold = waitKind === 'concurrency' || waitKind === 'byteBudget';
   const cooling = adaptive instanceof CoolingCore ? adaptive.snapshot(now) : undefined;
   const limits = rateLimit?.snapshot(now);
-  const queue = { waiting, longestWaitMs, nextInMs, waitsFor: attempt.gate.waitKind };
   return {
     state,
     mode: feedback.mode,
-    binding: bindingOf(gates),
-    waiting: waitingAt(gates),
-    ended: census.counts,
-    dropped: gates.queues.room.dropped,
-    progress: census.progress(),
+    binding: bindingOf(known.gate),
+    waiting,
+    ended: counters.counts,
+    dropped: queues.capacity.dropped,
+    progress: counters.progress(),
     maxConcurrency,
     safeCeiling: cooling?.ceiling ?? maxConcurrency,
     failures: cooling?.failures ?? 0,
     intervalMs: pace?.interval.ms ?? 0,
     tokensUsed: limits?.tokens?.used,
     tokensRemaining: limits?.tokens?.available,
-    concurrency: gates.concurrency.snapshot(),
-    byteBudget: gates.byteBudget.snapshot(),
-    backoff: { ...feedback.gate.core.snapshot(now), ...queue },
+    concurrency: { ...(waitKind === 'concurrency' ? queue : NO_QUEUE), ...slots.snapshot() },
+    byteBudget: { ...(waitKind === 'byteBudget' ? queue : NO_QUEUE), ...bytes.snapshot() },
+    backoff: {
+      ...feedback.gate.core.snapshot(now),
+      ...(isHold ? NO_QUEUE : queue),
+      waitsFor: isHold ? 'backoff' : waitKind,
+    },
     circuitBreaker: circuitBreaker?.snapshot(now),
     rateLimit: limits,
     pace: pace?.snapshot(now),
@@ -96,11 +107,7 @@ export function snapshotOf({ gates, census, maxConcurrency, state, now }: Known)
   };
 }
 
-export function waitingAt({ concurrency, byteBudget, attempt }: Gates): number {
-  return concurrency.waiting + byteBudget.waiting + attempt.gate.waiting;
-}
-
-/** The last gate that has a queue: those before it wait because that one does. */
-export function bindingOf({ concurrency, byteBudget, attempt }: Gates): GateKind | undefined {
-  return [attempt.gate, byteBudget, concurrency].find(({ waiting }) => waiting > 0)?.waitKind;
+/** What the head of the queue waits for. */
+export function bindingOf({ gate }: RequestGate): GateKind | undefined {
+  return gate.waiting > 0 ? gate.waitKind : undefined;
 }

@@ -7,10 +7,19 @@ export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'object' && value !== null) {
-    return Array.isArray(value) ? `an array of ${value.length}` : 'an object';
+    return isArray(value) ? `an array of ${value.length}` : 'an object';
   }
   if (typeof value === 'function') return 'a function';
   return String(value);
+}
+
+/** `Array.isArray` throws for a Proxy that was revoked. */
+function isArray(value: object): value is readonly unknown[] {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 function wrong(name: string, bound: string, value: unknown): never {

@@ -1,3 +1,5 @@
+import { messageOf, print } from './print.ts';
+
 /** The base of every error that headgate makes itself. Errors of your own calls pass through as they are. */
 export abstract class HeadgateError extends Error {
   /** Says which error it is; stable, unlike the message. */
@@ -34,8 +36,7 @@ export class TicketInUseError extends HeadgateError {
 export class EstimatorError extends HeadgateError {
   readonly code = 'ESTIMATOR_FAILED';
   constructor(estimator: string, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    super(`the estimator \`${estimator}\` failed: ${why}`, { cause });
+    super(`the estimator \`${print(estimator)}\` failed: ${messageOf(cause)}`, { cause });
   }
 }
 

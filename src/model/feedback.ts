@@ -32,6 +32,11 @@ export interface ReportedLimit {
   readonly remaining?: number;
   /** From the answer until nothing is used any more, in ms. */
   readonly resetMs?: number;
+  /**
+   * Whether that was told as a time of day: it holds from the answer then, and a duration from when the
+   * provider looked at the limit. Default false.
+   */
+  readonly isResetTime?: boolean;
   /** Length of the window, in ms, where the provider says it or is known for it. */
   readonly windowMs?: number;
 }

@@ -1,10 +1,10 @@
-/** Inputs of sampling and training APIs that take tokens and images rather than text (seed: 002). */
+/** Inputs of sampling and training APIs that take tokens and images rather than text. */
 
-/** Text that is already tokens. */
-export interface EncodedTextChunk {
-  readonly type: 'encoded_text';
-  readonly tokens: ArrayLike<number>;
-}
+/** Text that is already tokens, in `tokens` or in `data`. */
+export type EncodedTextChunk = { readonly type: 'encoded_text' } & (
+  | { readonly tokens: ArrayLike<number> }
+  | { readonly data: ArrayLike<number> }
+);
 
 /** An image by value: raw bytes, or base64 text of them. */
 export interface ImageChunk {

@@ -1,7 +1,6 @@
 /**
- * What requests wait for. One gate holds a request for all that an attempt needs: the backoff, the
- * circuit breaker, the rate limits and the pace; a wait there counts for the one that bound last.
- * `retry`: the delay between two attempts.
+ * What requests wait for. One gate holds a request for all of it; each part of a wait counts for the
+ * policy that bound during it. `retry`: the delay between two attempts.
  */
 export type GateKind =
   | 'concurrency'
@@ -15,12 +14,14 @@ export type GateKind =
 /** How a request's time with headgate ended. `rejected`: a limit refused it, and it was never sent. */
 export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';
 
-/** What waiting at one gate cost one request. */
+/** What waiting for one policy cost one request. */
 export interface GateWait {
   /** Milliseconds, over all attempts. */
   readonly waitMs: number;
-  /** How often the gate told the request to wait (on). */
+  /** How often the request was told to wait (on) for it. */
   readonly rounds: number;
+  /** The part of `waitMs` for each named rate limit that bound, in ms. */
+  readonly limits?: Readonly<Record<string, number>>;
 }
 
 /** What happened to one request. */

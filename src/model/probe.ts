@@ -4,6 +4,7 @@ import type { CoreFact } from './facts.ts';
 import type { FeedbackKind, Mode } from './feedback.ts';
 import { Once } from './once.ts';
 import type { GateKind, SettleOutcome } from './outcome.ts';
+import { print } from './print.ts';
 import type { Reading } from './reading.ts';
 import type { Ticket } from './ticket.ts';
 
@@ -13,6 +14,14 @@ export interface BackoffChange {
   readonly addedMs: number;
   /** Whether it began throttled mode. */
   readonly isNewMode: boolean;
+}
+
+/** What more is known of a part of a wait. */
+export interface WaitDetail {
+  /** The named rate limit that bound, if one did. */
+  readonly limit: string | undefined;
+  /** How long ago this part ended, in ms: the request waited on for something else. */
+  readonly endedMsAgo: number;
 }
 
 /** A chunk that was closed, and where its items came from. */
@@ -34,8 +43,17 @@ export interface Probe {
   arrived?(ticket: Ticket, feedback?: { readonly mode: Mode }): void;
   /** A request has to wait at a gate, or for the delay between two attempts (`retry`). */
   queued?(ticket: Ticket, gate: GateKind): void;
-  /** A request may pass a gate, after `waitMs` (0: at once). */
-  admitted?(ticket: Ticket, gate: GateKind, waitMs: number, rounds: number): void;
+  /**
+   * A request may pass a gate, after `waitMs` (0: at once). Where it waited for one thing after the
+   * other, this is called for each of them, in order; it may have been refused in the end.
+   */
+  admitted?(
+    ticket: Ticket,
+    gate: GateKind,
+    waitMs: number,
+    rounds: number,
+    detail?: WaitDetail,
+  ): void;
   /** The API is called for the request, for the n-th time; or a lease is granted for it. */
   attemptStarted?(ticket: Ticket, attempt: number): void;
   /** A call ended. `error` is what it failed with, if it did. One that is abandoned ends with `settled`. */
@@ -97,7 +115,7 @@ export function contain(probe: Probe | undefined): Probe | undefined {
   const warn = (method: string, error: unknown) => {
     if (warned) return;
     warned = true;
-    process.emitWarning(`a headgate probe threw in \`${method}\`: ${String(error)}`);
+    process.emitWarning(`a headgate probe threw in \`${method}\`: ${print(error)}`);
   };
   const safe: Partial<Record<keyof Probe, Method>> = {};
   for (const method of [...FACTS, 'around'] as const) {

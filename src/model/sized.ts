@@ -26,5 +26,14 @@ export class Sized<T> {
   }
 }
 
+/** Of anything that users send: a Proxy that was revoked throws when it is asked. */
+export function isSized<T>(item: T | Sized<T>): item is Sized<T> {
+  try {
+    return item instanceof Sized;
+  } catch {
+    return false;
+  }
+}
+
 /** The usual rule of thumb for English text in the vocabularies of current models. */
 export const BYTES_PER_TOKEN = 4;

@@ -2,23 +2,30 @@ import type { Timer } from './clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
 import type { Verdict } from './feedback.ts';
 import type { GateKind, RequestStats, SettleOutcome } from './outcome.ts';
-import type { Lender, Origin, Patience } from './parties.ts';
-import { longer, type Wait, waitAt, waitsOf } from './wait.ts';
+import type { LeaseIssuer, TicketOwner, WaitTimeout } from './parties.ts';
+import { longer, type Wait, waitsOf } from './wait.ts';
 
 /** Amounts by the names of rate limits. */
 export type Amounts = Readonly<Record<string, number>>;
 
-/** Of anything that users send: the look along the prototypes is for objects alone, as it is slow. */
+/**
+ * Of anything that users send: a Proxy that was revoked throws when it is asked. The look along the
+ * prototypes is for objects alone, as it is slow.
+ */
 export function isTicket(item: unknown): item is Ticket {
-  return typeof item === 'object' && item instanceof Ticket;
+  try {
+    return typeof item === 'object' && item instanceof Ticket;
+  } catch {
+    return false;
+  }
 }
 
 /** A thing lent, on top of what was lent before. */
 class Lease {
-  readonly lender: Lender;
+  readonly lender: LeaseIssuer;
   readonly charge: unknown;
   below: Lease | undefined;
-  constructor(lender: Lender, charge: unknown, below: Lease | undefined) {
+  constructor(lender: LeaseIssuer, charge: unknown, below: Lease | undefined) {
     this.lender = lender;
     this.charge = charge;
     this.below = below;
@@ -60,12 +67,14 @@ export class Ticket<out T = unknown> {
   refusal: Error | undefined = undefined;
   /** @internal the time of the clock, if it was read in this very turn; else NaN */
   readAt = Number.NaN;
-  /** @internal of the gates on its way: where it is, or has passed last */
-  place = 0;
+  /** @internal since when it waits at a gate; NaN: it does not wait */
+  waitsSince = Number.NaN;
+  /** @internal when the last gate before its first attempt let it pass; NaN: not known */
+  startedAt = Number.NaN;
   /** @internal how often its gate has told it to wait on */
   rounds = 0;
   /** @internal minds its wait, while it waits for its first attempt */
-  patience: Patience | undefined = undefined;
+  patience: WaitTimeout | undefined = undefined;
   /** How it ended, once it has. */
   outcome: SettleOutcome | undefined = undefined;
   /** @internal its neighbours among the tickets that one subscription has waiting */
@@ -74,20 +83,20 @@ export class Ticket<out T = unknown> {
   after: Ticket | undefined = undefined;
   /** @internal runs while nobody holds the ticket */
   transit: Timer | undefined = undefined;
-  readonly #origin: Origin;
+  readonly #origin: TicketOwner;
   #tokens: number;
   #holder: object | undefined = undefined;
   /** The first two things lent: few tickets have more, and a lease is larger than what it holds. */
-  #first: Lender | undefined = undefined;
+  #first: LeaseIssuer | undefined = undefined;
   #firstCharge: unknown = 0;
-  #second: Lender | undefined = undefined;
+  #second: LeaseIssuer | undefined = undefined;
   #secondCharge: unknown = 0;
   #top: Lease | undefined = undefined;
   #waits: Wait | undefined = undefined;
 
   /** @internal */
   constructor(
-    origin: Origin,
+    origin: TicketOwner,
     value: T,
     bytes: number,
     tokens: number | undefined,
@@ -168,18 +177,13 @@ export class Ticket<out T = unknown> {
     return this.#waits !== undefined;
   }
 
-  /** @internal how long it has waited for something, in ms */
-  waitedFor(gate: GateKind): number {
-    return waitAt(this.#waits, gate)?.waitMs ?? 0;
-  }
-
   /** @internal whether the ticket lives and nobody holds it */
   get isAdrift(): boolean {
     return this.#holder === undefined && this.outcome === undefined;
   }
 
   /** @internal one that was settled while the lender charged it keeps nothing */
-  lend(lender: Lender, charge: unknown): void {
+  lend(lender: LeaseIssuer, charge: unknown): void {
     if (this.outcome !== undefined) lender.giveBack(charge, this);
     else if (this.#second !== undefined || this.#top !== undefined) {
       this.#top = new Lease(lender, charge, this.#top);
@@ -193,7 +197,7 @@ export class Ticket<out T = unknown> {
   }
 
   /** @internal gives back what one lender lent, where it lies in the stack */
-  returnTo(lender: Lender): void {
+  returnTo(lender: LeaseIssuer): void {
     let above: Lease | undefined;
     for (let lease = this.#top; lease !== undefined; lease = lease.below) {
       if (lease.lender === lender) {
@@ -217,6 +221,7 @@ export class Ticket<out T = unknown> {
   /** @internal an attempt is sent */
   sent(epoch: number): void {
     this.attempts += 1;
+    if (this.attempts === 1) this.startedAt = this.readAt;
     this.readAt = Number.NaN;
     this.epoch = epoch;
     this.isSent = true;
@@ -237,9 +242,9 @@ export class Ticket<out T = unknown> {
     this.usage = { ...this.usage, [limit]: (this.usage?.[limit] ?? 0) + amount };
   }
 
-  /** @internal */
-  waited(gate: GateKind, waitMs: number, rounds: number): void {
-    this.#waits = longer(this.#waits, gate, waitMs, rounds);
+  /** @internal @param limit the named limit that bound, if one did */
+  waited(gate: GateKind, waitMs: number, rounds: number, limit?: string): void {
+    this.#waits = longer(this.#waits, gate, limit, waitMs, rounds);
   }
 
   /** The last lent first. */

@@ -6,8 +6,8 @@ import { split, withTelemetry } from './watched.ts';
 export interface LimiterOptions extends PlainOptions, Watched {}
 
 /**
- * Makes one set of gates for everybody who uses one API key: streams and promises wait in the same
- * queues, higher priorities first, and first come first served within one.
+ * Makes one gate for everybody who uses one API key: streams and promises wait in the same queue,
+ * higher priorities first; within one, what is sent again goes first, then what came first.
  *
  * From the first 429, or the first limit that an answer tells, it sends as fast as the API accepts
  * (`adaptive`, by default `'rate'`); where `backoff`, `throttledConcurrency` or `throttledByteFactor`

@@ -1,25 +1,20 @@
-import {
-  Observable,
-  type ObservableInput,
-  type ObservedValueOf,
-  type OperatorFunction,
-} from 'rxjs';
+import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
-import type { Project } from '../operators/send-options.ts';
 import {
   type ThrottleOptions as PlainOptions,
   throttle as plainThrottle,
 } from '../operators/throttle.ts';
+import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
 import type { Watched } from '../telemetry/telemetry.ts';
 import { split, withTelemetry } from './watched.ts';
 
 export interface ThrottleOptions<T = unknown> extends PlainOptions<T>, Watched {}
 
 /**
- * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
- * `byteBudget`, `backoffGate` and `dispatch`, one after the other. With a concurrency alone it
- * behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
+ * Sends a stream of requests to an API through one gate: a request waits, holding nothing, until the
+ * concurrency, the bytes, the backoff and what else is on let it go together. With a concurrency alone
+ * it behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
  * on it sends as fast as the API accepts (`adaptive`, by default `'rate'`); where `backoff`,
  * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
  * goes on slowly instead.
@@ -33,19 +28,11 @@ export interface ThrottleOptions<T = unknown> extends PlainOptions<T>, Watched {
  * @example
  * prompts$.pipe(throttle((prompt) => client.complete(prompt), { concurrency: 50 })).subscribe(save);
  */
-export function throttle<T, O extends ObservableInput<unknown>>(
+export function throttle<T, O extends ProjectOutput, B extends boolean = false>(
   project: Project<T, O>,
-  options: ThrottleOptions<T> & { readonly outcomes: true },
-): OperatorFunction<T | Sized<T>, Outcome<T, ObservedValueOf<O>>>;
-export function throttle<T, O extends ObservableInput<unknown>>(
-  project: Project<T, O>,
-  options?: ThrottleOptions<T> & { readonly outcomes?: false },
-): OperatorFunction<T | Sized<T>, ObservedValueOf<O>>;
-export function throttle<T, O extends ObservableInput<unknown>>(
-  project: Project<T, O>,
-  options: ThrottleOptions<T>,
-): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
-export function throttle<T, O extends ObservableInput<unknown>>(
+  options?: ThrottleOptions<T> & { readonly outcomes?: B },
+): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;
+export function throttle<T, O extends ProjectOutput>(
   project: Project<T, O>,
   options: ThrottleOptions<T> = {},
 ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {

@@ -2,9 +2,18 @@ import { Observable, type OperatorFunction } from 'rxjs';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
-import { type Arrival, Intake } from './intake.ts';
-import { checkPassageOptions, PASSAGE_KEYS, Passage, type PassageOptions } from './passage.ts';
+import {
+  COMMON_KEYS,
+  type CommonOptions,
+  resolveCommonOptions,
+} from '../request/common-options.ts';
+import {
+  checkGateSubscriberOptions,
+  GATE_SUBSCRIBER_KEYS,
+  GateSubscriber,
+  type GateSubscriberOptions,
+} from '../request/gate-subscriber.ts';
+import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
 /**
  * Holds requests back while a backoff is in force; they keep the leases that they have. When it is
@@ -19,17 +28,19 @@ import { checkPassageOptions, PASSAGE_KEYS, Passage, type PassageOptions } from 
  * prompts$.pipe(backoffGate({ feedback }), dispatch(send, { feedback }))
  */
 export function backoffGate<T>(
-  options: CommonOptions & PassageOptions & { readonly feedback: FeedbackSubject },
-): OperatorFunction<Arrival<T>, Ticket<T>> {
-  checkKeys('backoffGate', options, [...COMMON_KEYS, ...PASSAGE_KEYS]);
-  checkPassageOptions(options);
-  const around = surroundings(options);
+  options: CommonOptions & GateSubscriberOptions & { readonly feedback: FeedbackSubject },
+): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkKeys('backoffGate', options, [...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
+  checkGateSubscriberOptions(options);
+  const around = resolveCommonOptions(options);
   const { feedback } = around;
   if (feedback === undefined) {
     throw new TypeError('`feedback` must be a FeedbackSubject, got undefined');
   }
   return (source) =>
     new Observable((out) => {
-      source.subscribe(new Passage(out, feedback.gate, new Intake<T>(around), options));
+      source.subscribe(
+        new GateSubscriber(out, feedback.gate, new TicketFactory<T>(around), options),
+      );
     });
 }

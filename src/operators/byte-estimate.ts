@@ -1,7 +1,7 @@
 import { map, type OperatorFunction } from 'rxjs';
 import { estimateTokens } from '../estimate/estimate.ts';
 import { Sized } from '../model/sized.ts';
-import { checkEstimator, type Estimator, sizeOf } from './size.ts';
+import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
 
 /**
  * Gives each value its size in bytes and tokens.

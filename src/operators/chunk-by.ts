@@ -1,11 +1,11 @@
 import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
 import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../core/chunker.ts';
-import { systemClock } from '../gate/system-clock.ts';
 import { checkInteger, checkKeys, checkNumber } from '../model/check.ts';
 import type { Chunk } from '../model/chunk.ts';
 import type { Clock, Timer } from '../model/clock.ts';
 import { contain, type Probe } from '../model/probe.ts';
 import { Sized } from '../model/sized.ts';
+import { systemClock } from '../queue/system-clock.ts';
 
 export interface ChunkOptions {
   /** Items a chunk holds at the most. Default 1024 (seed: 002). */

@@ -1,12 +1,20 @@
 import type { OperatorFunction } from 'rxjs';
 import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { circuitOf } from './attempt-cores.ts';
-import type { AttemptOptions, CircuitOptions } from './attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
-import type { Arrival } from './intake.ts';
-import { attemptOperator } from './open-gate.ts';
-import { checkPassageOptions, PASSAGE_KEYS, type PassageOptions } from './passage.ts';
+import { attemptOperator } from '../request/attempt-operator.ts';
+import type { AttemptOptions, CircuitOptions } from '../request/attempt-options.ts';
+import { circuitOf } from '../request/attempt-policies.ts';
+import {
+  COMMON_KEYS,
+  type CommonOptions,
+  resolveCommonOptions,
+} from '../request/common-options.ts';
+import {
+  checkGateSubscriberOptions,
+  GATE_SUBSCRIBER_KEYS,
+  type GateSubscriberOptions,
+} from '../request/gate-subscriber.ts';
+import type { RequestInput } from '../request/ticket-factory.ts';
 
 const KEYS = ['consecutiveFailures', 'openMs', 'halfOpenProbes', 'onOpen', 'isFailure'] as const;
 
@@ -24,11 +32,14 @@ const KEYS = ['consecutiveFailures', 'openMs', 'halfOpenProbes', 'onOpen', 'isFa
  * prompts$.pipe(circuitBreaker({ consecutiveFailures: 5 }), dispatch(send, { outcomes: true }))
  */
 export function circuitBreaker<T>(
-  options: CircuitOptions & Pick<AttemptOptions, 'isFailure'> & CommonOptions & PassageOptions = {},
-): OperatorFunction<Arrival<T>, Ticket<T>> {
-  checkKeys('circuitBreaker', options, [...KEYS, ...COMMON_KEYS, ...PASSAGE_KEYS]);
-  checkPassageOptions(options);
-  const around = surroundings(options);
+  options: CircuitOptions &
+    Pick<AttemptOptions, 'isFailure'> &
+    CommonOptions &
+    GateSubscriberOptions = {},
+): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkKeys('circuitBreaker', options, [...KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
+  checkGateSubscriberOptions(options);
+  const around = resolveCommonOptions(options);
   const newCore = () =>
     circuitOf(options, options.isFailure, (fact) => around.probe?.changed?.(fact));
   // What is wrong with the options is found by making what they are for.

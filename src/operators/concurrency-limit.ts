@@ -1,56 +1,26 @@
-import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
-import { DEFAULT_CONCURRENCY, DEFAULT_THROTTLED_CONCURRENCY, Slots } from '../core/slots.ts';
-import { Gate } from '../gate/gate.ts';
-import type { GateRules } from '../gate/rules.ts';
-import { checkInteger, checkKeys } from '../model/check.ts';
+import { Observable, type OperatorFunction } from 'rxjs';
+import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { type Adjustable, checkAdjustable, follow } from './adjustable.ts';
+import { Gate } from '../queue/gate.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
-  type Surroundings,
-  surroundings,
-} from './common-options.ts';
-import { type Arrival, Intake } from './intake.ts';
-import { checkPassageOptions, PASSAGE_KEYS, Passage, type PassageOptions } from './passage.ts';
-
-/** How many requests may be in flight. */
-export interface ConcurrencyOptions {
-  /** Requests in flight at the most, an integer >= 1, or a stream of such. Default 400 (seed: 000). */
-  readonly concurrency?: Adjustable;
-  /** Of those admitted in throttled mode, how many may be in flight. Default 10 (seed: 000). */
-  readonly throttledConcurrency?: number;
-}
-
-export const CONCURRENCY_KEYS = ['concurrency', 'throttledConcurrency'] as const;
-
-/** @throws RangeError or TypeError that names a wrong option */
-export function checkConcurrencyOptions(options: ConcurrencyOptions): void {
-  checkAdjustable('concurrency', options.concurrency, 1);
-  if (options.throttledConcurrency !== undefined) {
-    checkInteger('throttledConcurrency', options.throttledConcurrency, 1);
-  }
-}
-
-export function openConcurrencyGate(
-  options: ConcurrencyOptions,
-  { feedback, clock, probe }: Surroundings,
-  rules?: GateRules,
-): Gate<Slots> {
-  const { concurrency, throttledConcurrency = DEFAULT_THROTTLED_CONCURRENCY } = options;
-  const limit = typeof concurrency === 'number' ? concurrency : DEFAULT_CONCURRENCY;
-  const slots = new Slots(limit, throttledConcurrency, feedback?.modeState);
-  return new Gate('concurrency', slots, clock, probe, rules);
-}
-
-/** Lets a limit follow a stream of limits while `out` is subscribed. */
-export function followConcurrency<R>(
-  out: Subscriber<R>,
-  { concurrency }: ConcurrencyOptions,
-  apply: (limit: number) => void,
-): void {
-  follow(out, 'concurrency', concurrency, 1, apply);
-}
+  resolveCommonOptions,
+} from '../request/common-options.ts';
+import {
+  checkGateSubscriberOptions,
+  GATE_SUBSCRIBER_KEYS,
+  GateSubscriber,
+  type GateSubscriberOptions,
+} from '../request/gate-subscriber.ts';
+import {
+  CONCURRENCY_KEYS,
+  type ConcurrencyOptions,
+  checkConcurrencyOptions,
+  followConcurrency,
+  slotsOf,
+} from '../request/hold-options.ts';
+import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
 /**
  * Lets a number of requests be in flight at a time: from here until they are settled.
@@ -64,21 +34,26 @@ export function followConcurrency<R>(
  * prompts$.pipe(concurrencyLimit({ concurrency: 20 }), dispatch(send))
  */
 export function concurrencyLimit<T>(
-  options: ConcurrencyOptions & CommonOptions & PassageOptions = {},
-): OperatorFunction<Arrival<T>, Ticket<T>> {
-  checkKeys('concurrencyLimit', options, [...CONCURRENCY_KEYS, ...COMMON_KEYS, ...PASSAGE_KEYS]);
+  options: ConcurrencyOptions & CommonOptions & GateSubscriberOptions = {},
+): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkKeys('concurrencyLimit', options, [
+    ...CONCURRENCY_KEYS,
+    ...COMMON_KEYS,
+    ...GATE_SUBSCRIBER_KEYS,
+  ]);
   checkConcurrencyOptions(options);
-  checkPassageOptions(options);
-  const around = surroundings(options);
+  checkGateSubscriberOptions(options);
+  const around = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
-      const gate = openConcurrencyGate(options, around);
+      const { clock, feedback, probe } = around;
+      const gate = new Gate('concurrency', slotsOf(options, feedback), clock, probe);
       followConcurrency(out, options, (limit) => {
         gate.core.limit = limit;
         gate.drain();
       });
       // A wrong limit may have come at once.
       if (out.closed) return;
-      source.subscribe(new Passage(out, gate, new Intake<T>(around), options));
+      source.subscribe(new GateSubscriber(out, gate, new TicketFactory<T>(around), options));
     });
 }

@@ -1,26 +1,27 @@
-import {
-  Observable,
-  type ObservableInput,
-  type ObservedValueOf,
-  type OperatorFunction,
-} from 'rxjs';
+import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
-import { DirectDeparture } from './departure.ts';
-import { type Arrival, Intake } from './intake.ts';
+import {
+  COMMON_KEYS,
+  type CommonOptions,
+  resolveCommonOptions,
+} from '../request/common-options.ts';
+import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
 import {
   checkResultOptions,
   checkRetryOptions,
-  dispatcherOf,
+  dispatchContextOf,
+  type Emitted,
   type Project,
+  type ProjectOutput,
   RESULT_KEYS,
   RETRY_KEYS,
   type ResultOptions,
   type RetryOptions,
   retryPolicyOf,
-} from './send-options.ts';
+} from '../request/send-options.ts';
+import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
 
@@ -41,35 +42,35 @@ const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS] as const;
  * @example
  * prompts$.pipe(byteEstimate(), byteBudget(), dispatch((prompt) => client.complete(prompt)))
  */
-export function dispatch<T, O extends ObservableInput<unknown>>(
+export function dispatch<T, O extends ProjectOutput, B extends boolean = false>(
   project: Project<T, O>,
-  options: DispatchOptions & { readonly outcomes: true },
-): OperatorFunction<Arrival<T>, Outcome<T, ObservedValueOf<O>>>;
-export function dispatch<T, O extends ObservableInput<unknown>>(
-  project: Project<T, O>,
-  options?: DispatchOptions & { readonly outcomes?: false },
-): OperatorFunction<Arrival<T>, ObservedValueOf<O>>;
-export function dispatch<T, O extends ObservableInput<unknown>>(
-  project: Project<T, O>,
-  options: DispatchOptions,
-): OperatorFunction<Arrival<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
-export function dispatch<T, O extends ObservableInput<unknown>>(
+  options?: DispatchOptions & { readonly outcomes?: B },
+): OperatorFunction<RequestInput<T>, Emitted<T, O, B>>;
+export function dispatch<T, O extends ProjectOutput>(
   project: Project<T, O>,
   options: DispatchOptions = {},
-): OperatorFunction<Arrival<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+): OperatorFunction<RequestInput<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
   checkFunction('project', project);
   checkKeys('dispatch', options, KEYS);
   checkRetryOptions(options);
   checkResultOptions(options);
-  const around = surroundings(options);
+  const around = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
       const feedback =
         around.feedback ?? new FeedbackSubject({ clock: around.clock, probe: around.probe });
-      const dispatcher = dispatcherOf(project, feedback, feedback.gate, retryPolicyOf(options), {
-        ...options,
-        probe: around.probe,
-      });
-      source.subscribe(new DirectDeparture(out, new Intake<T>(around), dispatcher, options));
+      const dispatcher = dispatchContextOf(
+        project,
+        feedback,
+        feedback.gate,
+        retryPolicyOf(options),
+        {
+          ...options,
+          probe: around.probe,
+        },
+      );
+      source.subscribe(
+        new DispatchSubscriber(out, new TicketFactory<T>(around), dispatcher, options),
+      );
     });
 }

@@ -3,11 +3,19 @@ import { Pace, type PaceOptions } from '../core/pace.ts';
 import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { containedRandom } from './attempt-cores.ts';
-import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
-import type { Arrival } from './intake.ts';
-import { attemptOperator } from './open-gate.ts';
-import { checkPassageOptions, PASSAGE_KEYS, type PassageOptions } from './passage.ts';
+import { attemptOperator } from '../request/attempt-operator.ts';
+import { containedRandom } from '../request/attempt-policies.ts';
+import {
+  COMMON_KEYS,
+  type CommonOptions,
+  resolveCommonOptions,
+} from '../request/common-options.ts';
+import {
+  checkGateSubscriberOptions,
+  GATE_SUBSCRIBER_KEYS,
+  type GateSubscriberOptions,
+} from '../request/gate-subscriber.ts';
+import type { RequestInput } from '../request/ticket-factory.ts';
 
 const KEYS = ['intervalMs', 'maxIntervalMs', 'jitter', 'random'] as const;
 
@@ -21,13 +29,13 @@ const KEYS = ['intervalMs', 'maxIntervalMs', 'jitter', 'random'] as const;
  * prompts$.pipe(pace({ intervalMs: 100, jitter: 0 }), dispatch(send))
  */
 export function pace<T>(
-  options: PaceOptions & { readonly random?: Random } & CommonOptions & PassageOptions = {},
-): OperatorFunction<Arrival<T>, Ticket<T>> {
-  checkKeys('pace', options, [...KEYS, ...COMMON_KEYS, ...PASSAGE_KEYS]);
+  options: PaceOptions & { readonly random?: Random } & CommonOptions & GateSubscriberOptions = {},
+): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkKeys('pace', options, [...KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
   const { random = Math.random } = options;
   checkFunction('random', random);
-  checkPassageOptions(options);
-  const around = surroundings(options);
+  checkGateSubscriberOptions(options);
+  const around = resolveCommonOptions(options);
   // What is wrong with the options is found by making what they are for.
   new Pace(options, random);
   return attemptOperator('pace', () => new Pace(options, containedRandom(random)), around, options);

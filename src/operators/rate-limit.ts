@@ -5,11 +5,19 @@ import { RateLimits } from '../core/rate-limit/rate-limits.ts';
 import { checkBoolean, checkChoice, checkFunction, checkKeys } from '../model/check.ts';
 import type { Tell } from '../model/facts.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
-import type { RateLimitOptions } from './attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions, surroundings } from './common-options.ts';
-import type { Arrival } from './intake.ts';
-import { attemptOperator } from './open-gate.ts';
-import { checkPassageOptions, PASSAGE_KEYS, type PassageOptions } from './passage.ts';
+import { attemptOperator } from '../request/attempt-operator.ts';
+import type { RateLimitOptions } from '../request/attempt-options.ts';
+import {
+  COMMON_KEYS,
+  type CommonOptions,
+  resolveCommonOptions,
+} from '../request/common-options.ts';
+import {
+  checkGateSubscriberOptions,
+  GATE_SUBSCRIBER_KEYS,
+  type GateSubscriberOptions,
+} from '../request/gate-subscriber.ts';
+import type { RequestInput } from '../request/ticket-factory.ts';
 
 const KEYS = ['limits', 'onLimit', 'refundRejected', 'costs'] as const;
 
@@ -17,7 +25,7 @@ const KEYS = ['limits', 'onLimit', 'refundRejected', 'costs'] as const;
 export interface RateLimitOperatorOptions<T>
   extends RateLimitOptions,
     CommonOptions,
-    PassageOptions {
+    GateSubscriberOptions {
   readonly limits: NonNullable<RateLimitOptions['limits']>;
   /** What a request costs of the limits, by their names. What is not named costs as by default. */
   readonly costs?: (value: T) => Amounts;
@@ -41,14 +49,14 @@ export interface RateLimitOperatorOptions<T>
  */
 export function rateLimit<T>(
   options: RateLimitOperatorOptions<T>,
-): OperatorFunction<Arrival<T>, Ticket<T>> {
-  checkKeys('rateLimit', options, [...KEYS, ...COMMON_KEYS, ...PASSAGE_KEYS]);
+): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  checkKeys('rateLimit', options, [...KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
   const { limits, onLimit = 'wait', refundRejected = false, costs } = options;
   checkChoice('onLimit', onLimit, ['wait', 'fail']);
   checkBoolean('refundRejected', refundRejected);
   if (costs !== undefined) checkFunction('costs', costs);
-  checkPassageOptions(options);
-  const around = surroundings(options);
+  checkGateSubscriberOptions(options);
+  const around = resolveCommonOptions(options);
   // What is wrong with the limits is found by making them.
   new RateLimits(limits);
   const { feedback, probe } = around;

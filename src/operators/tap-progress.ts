@@ -1,8 +1,8 @@
 import { defer, type MonoTypeOperatorFunction, tap } from 'rxjs';
 import { Progress, type ProgressOptions, type ProgressSnapshot } from '../core/progress.ts';
-import { systemClock } from '../gate/system-clock.ts';
 import { checkFunction, checkKeys, checkNumber } from '../model/check.ts';
 import { type Clock, checkClock } from '../model/clock.ts';
+import { systemClock } from '../queue/system-clock.ts';
 
 /** Least time between two reports that reach no milestone. */
 const DEFAULT_EVERY_MS = 1_000;

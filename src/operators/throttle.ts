@@ -1,29 +1,31 @@
-import {
-  Observable,
-  type ObservableInput,
-  type ObservedValueOf,
-  type OperatorFunction,
-} from 'rxjs';
+import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
-import { followMaxBytes } from './byte-budget.ts';
-import { surroundings } from './common-options.ts';
-import { followConcurrency } from './concurrency-limit.ts';
-import { GATE_KEYS, type GateOptions, gatesOf, sendThrough, setConcurrency } from './gates.ts';
-import { checkRequestOptions, Intake, REQUEST_KEYS, type RequestOptions } from './intake.ts';
-import { watchGates } from './reading.ts';
+import { resolveCommonOptions } from '../request/common-options.ts';
+import { sendThrough } from '../request/dispatch-subscriber.ts';
+import { GATE_KEYS, type GateOptions, gateOpener } from '../request/gate-options.ts';
+import { watchGate } from '../request/gauge-snapshot.ts';
+import { followConcurrency, followMaxBytes } from '../request/hold-options.ts';
 import {
   checkResultOptions,
   checkRetryOptions,
-  dispatcherOf,
+  dispatchContextOf,
+  type Emitted,
   type Project,
+  type ProjectOutput,
   RESULT_KEYS,
   RETRY_KEYS,
   type ResultOptions,
   type RetryOptions,
   retryPolicyOf,
-} from './send-options.ts';
+} from '../request/send-options.ts';
+import {
+  checkRequestOptions,
+  REQUEST_KEYS,
+  type RequestOptions,
+  TicketFactory,
+} from '../request/ticket-factory.ts';
 
 export interface ThrottleOptions<T = unknown>
   extends GateOptions,
@@ -34,9 +36,9 @@ export interface ThrottleOptions<T = unknown>
 const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as const;
 
 /**
- * Sends a stream of requests through all gates to an API: `byteEstimate`, `concurrencyLimit`,
- * `byteBudget`, `backoffGate` and `dispatch`, one after the other. With a concurrency alone it
- * behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
+ * Sends a stream of requests to an API through one gate: a request waits, holding nothing, until the
+ * concurrency, the bytes, the backoff and what else is on let it go together. With a concurrency alone
+ * it behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
  * on it sends as fast as the API accepts (`adaptive`, by default `'rate'`); where `backoff`,
  * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
  * goes on slowly instead.
@@ -49,19 +51,11 @@ const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as c
  * @example
  * prompts$.pipe(throttle((prompt) => client.complete(prompt), { concurrency: 50 })).subscribe(save);
  */
-export function throttle<T, O extends ObservableInput<unknown>>(
+export function throttle<T, O extends ProjectOutput, B extends boolean = false>(
   project: Project<T, O>,
-  options: ThrottleOptions<T> & { readonly outcomes: true },
-): OperatorFunction<T | Sized<T>, Outcome<T, ObservedValueOf<O>>>;
-export function throttle<T, O extends ObservableInput<unknown>>(
-  project: Project<T, O>,
-  options?: ThrottleOptions<T> & { readonly outcomes?: false },
-): OperatorFunction<T | Sized<T>, ObservedValueOf<O>>;
-export function throttle<T, O extends ObservableInput<unknown>>(
-  project: Project<T, O>,
-  options: ThrottleOptions<T>,
-): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>>;
-export function throttle<T, O extends ObservableInput<unknown>>(
+  options?: ThrottleOptions<T> & { readonly outcomes?: B },
+): OperatorFunction<T | Sized<T>, Emitted<T, O, B>>;
+export function throttle<T, O extends ProjectOutput>(
   project: Project<T, O>,
   options: ThrottleOptions<T> = {},
 ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
@@ -70,36 +64,30 @@ export function throttle<T, O extends ObservableInput<unknown>>(
   checkRetryOptions(options);
   checkResultOptions(options);
   checkRequestOptions(options);
-  const around = surroundings(options);
-  const openGates = gatesOf(options);
-  // What is wrong with the options of attempts is found by making what they are for.
-  openGates().attempt.close();
+  const around = resolveCommonOptions(options);
+  const openGate = gateOpener(options);
+  // Open one now, so that wrong options of its policies throw here.
+  openGate().close();
   return (source) =>
     new Observable((out) => {
-      const gates = openGates({ isPrioritized: options.priority !== undefined });
-      out.add(() => gates.attempt.close());
-      out.add(watchGates(around.probe, gates));
+      const opened = openGate({ isPrioritized: options.priority !== undefined });
+      const { gate, feedback, readsAnswers, leastClosureMs } = opened;
+      out.add(() => opened.close());
+      out.add(watchGate(around.probe, opened));
       followConcurrency(out, options, (limit) => {
-        setConcurrency(limit, gates);
-        gates.attempt.changed();
-        gates.concurrency.drain();
+        opened.setConcurrency(limit);
+        opened.changed();
       });
-      followMaxBytes(out, options, gates.byteBudget);
+      followMaxBytes(out, options, (limit) => {
+        opened.bytes.maxBytes = limit;
+        gate.drain();
+      });
       // A wrong limit may have come at once.
       if (out.closed) return;
-      const dispatcher = dispatcherOf(
-        project,
-        gates.feedback,
-        gates.attempt.gate,
-        retryPolicyOf(options, gates.attempt.isPaced),
-        {
-          ...options,
-          probe: around.probe,
-          readsAnswers: gates.attempt.readsAnswers,
-          leastClosureMs: gates.attempt.leastClosureMs,
-        },
-      );
-      const intake = new Intake({ ...around, feedback: gates.feedback }, options);
-      sendThrough(source, out, gates, intake, dispatcher, options);
+      const retry = retryPolicyOf(options, opened.isPaced);
+      const rules = { ...options, probe: around.probe, readsAnswers, leastClosureMs };
+      const dispatch = dispatchContextOf(project, feedback, gate, retry, rules);
+      const factory = new TicketFactory({ ...around, feedback }, options);
+      sendThrough(source, out, { factory, gate, dispatch }, options);
     });
 }

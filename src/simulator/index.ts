@@ -1,5 +1,5 @@
 export type { HeaderStyle } from './answer-headers.ts';
-export type { FaultScript, HttpFault } from './http/faults.ts';
+export type { FaultScript, HttpFault } from './http/fault.ts';
 export { type ProviderServer, type ReceivedRequest, serve } from './http/serve.ts';
 export type { ServeOptions } from './http/serve-options.ts';
 export type { OutputOptions } from './http/text.ts';

@@ -38,8 +38,11 @@ export interface Metric {
   readonly buckets?: readonly number[];
 }
 
-/** Seconds: from a quick local server to a wait of ten minutes. */
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+/** Seconds: from a quick local server to the day that a daily quota lasts. */
+const SECONDS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600,
+  10_800, 21_600, 43_200, 86_400,
+];
 const RATIOS = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 10];
 const ITEMS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 
@@ -62,8 +65,8 @@ export const METRICS = {
   waitDuration: histogram(
     'headgate.gate.wait.duration',
     's',
-    [gate],
-    'how long a gate kept requests waiting that had to wait',
+    [gate, limit],
+    'how long requests waited for what, of those that had to wait',
     SECONDS,
   ),
   queued: upDown('headgate.request.queued', '{request}', [gate], 'requests that wait, by what for'),
@@ -164,7 +167,11 @@ export const SPANS = {
     [A.name, A.mode, A.bytes, A.tokens, A.attempts, A.epoch, A.outcome, A.errorType],
     'a request, from arrival to its end; `headgate.mode` at its arrival',
   ),
-  wait: trace('headgate.wait', [A.name, A.gate, A.rounds], 'a wait at a gate, of more than 1 ms'),
+  wait: trace(
+    'headgate.wait',
+    [A.name, A.gate, A.limit, A.rounds],
+    'a wait for something, of more than 1 ms',
+  ),
   attempt: trace(
     'headgate.attempt',
     [A.name, A.resends, A.status, A.errorType],
@@ -179,7 +186,7 @@ export const SPANS = {
 
 /** On the span of the request that caused them. */
 export const EVENTS = {
-  wait: trace('headgate.wait', [A.gate, A.seconds], 'a wait at a gate, of up to 1 ms'),
+  wait: trace('headgate.wait', [A.gate, A.limit, A.seconds], 'a wait for something, of up to 1 ms'),
   backoff: trace('headgate.backoff', [A.seconds, A.source], 'its 429 closed the backoff gate'),
   mode: trace('headgate.mode', [A.mode], 'its 429 began throttled mode'),
   circuit: trace('headgate.circuit', [A.state, A.reason], 'its end changed the circuit breaker'),

@@ -6,6 +6,7 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
 import { checkInteger, checkKeys, show } from '../model/check.ts';
+import { print } from '../model/print.ts';
 import { type Environment, readEnvironment } from './node/environment.ts';
 import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
 import { MetricsPage } from './node/page.ts';
@@ -158,7 +159,7 @@ async function openPage(
     return await page?.open(host, port);
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    const why = isTaken ? 'the port is in use' : String(error);
+    const why = isTaken ? 'the port is in use' : print(error);
     warn(`no page of metrics at ${host}:${port}: ${why}`);
     return undefined;
   }
@@ -182,7 +183,7 @@ async function end(
     const ended = await Promise.race([sdk.shutdown(), late]);
     if (ended === 'late') warn(`shutdown took over ${SHUTDOWN_MS} ms, and was not waited for`);
   } catch (error) {
-    if (!isTold()) warn(`shutdown: ${String(error)}`);
+    if (!isTold()) warn(`shutdown: ${print(error)}`);
   } finally {
     clearTimeout(timer);
     page?.close();

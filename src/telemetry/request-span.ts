@@ -1,6 +1,7 @@
 import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
+import type { WaitDetail } from '../model/probe.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { errorTypeOf } from './labels.ts';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
@@ -45,16 +46,19 @@ export class RequestSpan {
     return this.#span.isRecording();
   }
 
-  waited(gate: GateKind, waitMs: number, rounds: number): void {
-    const endTime = this.#now;
-    const attributes = { [ATTRIBUTES.name]: this.#name, [ATTRIBUTES.gate]: gate };
+  waited(gate: GateKind, waitMs: number, rounds: number, detail?: WaitDetail): void {
+    const { limit, endedMsAgo = 0 } = detail ?? {};
+    const endTime = Math.max(this.#arrivedAt, this.#now - endedMsAgo);
+    const cause = {
+      [ATTRIBUTES.gate]: gate,
+      ...(limit !== undefined && { [ATTRIBUTES.limit]: limit }),
+    };
     if (waitMs <= SHORT_MS) {
-      const seconds = { [ATTRIBUTES.seconds]: waitMs / 1000 };
-      this.event(EVENTS.wait.name, { [ATTRIBUTES.gate]: gate, ...seconds });
+      this.event(EVENTS.wait.name, { ...cause, [ATTRIBUTES.seconds]: waitMs / 1000 });
       return;
     }
     const options = {
-      attributes: { ...attributes, [ATTRIBUTES.rounds]: rounds },
+      attributes: { [ATTRIBUTES.name]: this.#name, ...cause, [ATTRIBUTES.rounds]: rounds },
       startTime: Math.max(this.#arrivedAt, endTime - waitMs),
     };
     this.#tracer.startSpan(SPANS.wait.name, options, this.#inside).end(endTime);

@@ -3,7 +3,7 @@ import type { ChunkReason } from '../model/chunk.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { FeedbackKind } from '../model/feedback.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
-import type { BackoffChange, Probe } from '../model/probe.ts';
+import type { BackoffChange, Probe, WaitDetail } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
@@ -35,7 +35,10 @@ export class Series implements Probe {
   readonly #instances = new Instances();
   readonly #errors = new Labels(MOST_ERRORS, RESERVED_ERRORS);
   readonly #byError = new Map<string, Attributes>();
-  readonly #byGate = new Map<GateKind, Attributes>();
+  /** Rate limits that waits are told apart by. */
+  readonly #limits = new Labels(MOST_LIMITS);
+  /** By gate, and limit where one is named. */
+  readonly #byGate = new Map<string, Attributes>();
   /** Requests of which an attempt runs. */
   readonly #running = new Set<Ticket>();
   /** Requests that wait for the delay between two attempts. */
@@ -56,13 +59,22 @@ export class Series implements Probe {
     this.#gauges = new Gauges(this.#name);
   }
 
-  admitted(ticket: Ticket, gate: GateKind, waitMs: number, rounds: number): void {
+  admitted(
+    ticket: Ticket,
+    gate: GateKind,
+    waitMs: number,
+    rounds: number,
+    detail?: WaitDetail,
+  ): void {
     if (rounds === 0) return;
     if (gate === 'retry') this.#retrying.delete(ticket);
-    let attributes = this.#byGate.get(gate);
+    const limit = detail?.limit === undefined ? undefined : this.#limits.of(detail.limit);
+    const key = limit === undefined ? gate : `${gate} ${limit}`;
+    let attributes = this.#byGate.get(key);
     if (attributes === undefined) {
-      attributes = { ...this.#name, [ATTRIBUTES.gate]: gate };
-      this.#byGate.set(gate, attributes);
+      const named = limit === undefined ? undefined : { [ATTRIBUTES.limit]: limit };
+      attributes = { ...this.#name, [ATTRIBUTES.gate]: gate, ...named };
+      this.#byGate.set(key, attributes);
     }
     this.#instruments.histograms.waitDuration.record(waitMs / 1000, attributes);
   }

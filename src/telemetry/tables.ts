@@ -1,6 +1,6 @@
 import { EVENTS, METRICS, SPANS, type Trace } from './names.ts';
 
-/** The metrics as a table in Markdown, for the README. */
+/** The metrics as a table in Markdown, for the documentation. */
 export function metricTable(): string {
   const rows = Object.values(METRICS).map(({ name, instrument, unit, attributes, meaning }) => [
     code(name),

@@ -1,6 +1,7 @@
 import { createNoopMeter, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { checkChoice, checkKeys, checkMethods, show } from '../model/check.ts';
 import { joinProbes } from '../model/join-probes.ts';
+import { print } from '../model/print.ts';
 import type { Probe } from '../model/probe.ts';
 import { Carrier } from './carrier.ts';
 import { areContextsCarried } from './contexts.ts';
@@ -56,7 +57,7 @@ export function telemetryProbe(watched: Watched = {}): Probe | undefined {
   try {
     return probeOf(name, telemetry);
   } catch (error) {
-    process.emitWarning(`headgate goes on without telemetry: ${String(error)}`);
+    process.emitWarning(`headgate goes on without telemetry: ${print(error)}`);
     return undefined;
   }
 }

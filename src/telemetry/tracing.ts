@@ -12,7 +12,7 @@ import type { Chunk, ChunkReason } from '../model/chunk.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { FeedbackKind, Mode } from '../model/feedback.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
-import type { BackoffChange, ClosedChunk, Probe } from '../model/probe.ts';
+import type { BackoffChange, ClosedChunk, Probe, WaitDetail } from '../model/probe.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Carrier } from './carrier.ts';
 import { runIn } from './contexts.ts';
@@ -45,8 +45,14 @@ export class Tracing implements Probe {
     if (feedback?.mode === 'throttled') this.#throttled.add(ticket);
   }
 
-  admitted(ticket: Ticket, gate: GateKind, waitMs: number, rounds: number): void {
-    if (rounds > 0) this.#spanOf(ticket)?.waited(gate, waitMs, rounds);
+  admitted(
+    ticket: Ticket,
+    gate: GateKind,
+    waitMs: number,
+    rounds: number,
+    detail?: WaitDetail,
+  ): void {
+    if (rounds > 0) this.#spanOf(ticket)?.waited(gate, waitMs, rounds, detail);
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {

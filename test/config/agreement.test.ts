@@ -10,8 +10,8 @@ import { Pace } from '../../src/core/pace.ts';
 import { Progress } from '../../src/core/progress.ts';
 import { checkRateLimits } from '../../src/core/rate-limit/rate-limit.ts';
 import { FeedbackSubject } from '../../src/feedback/feedback-subject.ts';
-import { adaptiveChoice } from '../../src/operators/adaptive-core.ts';
 import { throttle } from '../../src/operators/throttle.ts';
+import { adaptiveChoice } from '../../src/request/adaptive-policy.ts';
 import { wrongValuesOf } from './configs.ts';
 
 /** Whoever uses the options of a group in the end. */

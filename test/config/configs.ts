@@ -45,7 +45,7 @@ export function unflatten(leaves: Iterable<readonly [string, unknown]>): Tree {
 }
 
 /** Whatever else has to be there, so that one option alone decides whether all are right. */
-export function surroundings(path: string): Map<string, unknown> {
+function surroundings(path: string): Map<string, unknown> {
   const [group, key = ''] = path.split('.');
   if (group === 'limits') {
     return new Map<string, unknown>([

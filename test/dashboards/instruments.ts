@@ -26,6 +26,12 @@ type Point = readonly [attributes: Attributes, value: number];
 const each = (key: string, values: Readonly<Record<string, number>>): Point[] =>
   Object.entries(values).map(([text, value]) => [{ [key]: text }, value]);
 const alone = (value: number): Point[] => [[{}, value]];
+/** Waits for a rate limit name it. */
+const waits = (value: number): Point[] =>
+  GATES.map((gate) => [
+    { 'headgate.gate': gate, ...(gate === 'rateLimit' && { 'headgate.limit': 'rpm' }) },
+    value,
+  ]);
 const byGate = (value: number): Point[] => GATES.map((gate) => [{ 'headgate.gate': gate }, value]);
 
 /** Growth a second. */
@@ -79,7 +85,7 @@ const HISTOGRAMS: readonly (readonly [metric: keyof typeof METRICS, points: Poin
       [{ 'error.type': '429' }, 4],
     ],
   ],
-  ['waitDuration', byGate(0.2)],
+  ['waitDuration', waits(0.2)],
   ['estimateRatio', alone(1.1)],
   ['backoffDuration', each('headgate.source', { retry_after: 2, computed: 1 })],
   ['chunkSize', alone(80)],

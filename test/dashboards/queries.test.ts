@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dashboards } from '../../dashboards/src/dashboards.ts';
 import { GATES, startExporter } from './instruments.ts';
 import { renaming } from './intake-names.ts';
-import { panelsOf } from './panels.ts';
+import { expressionsOf, filled, panelsOf } from './panels.ts';
 import { canRun, type Prometheus, type Sample, startPrometheus } from './programs.ts';
 
-const WINDOW = '4s';
-/** Enough for a rate over that window. */
+/** Enough for a rate over 4 s, the window. */
 const SCRAPES = 10;
 const WAIT_MS = 40_000;
 const LIMITERS = ['batch', 'chat'];
@@ -27,16 +25,8 @@ scrape_configs:
 `;
 
 /** Puts in what is chosen, as Grafana does. */
-function filled(text: string, job: string, limiter = LIMITERS.join('|')): string {
-  return text
-    .replaceAll('$job', job)
-    .replaceAll('$limiter', limiter)
-    .replaceAll('$gate', GATES.join('|'))
-    .replaceAll('$__rate_interval', WINDOW);
-}
-
-function expressionsOf(panel: Panel): string[] {
-  return (panel.targets ?? []).map((target) => (target as unknown as { expr: string }).expr);
+function chosen(text: string, job: string, limiter = LIMITERS.join('|')): string {
+  return filled(text, { job, limiter });
 }
 
 function expectFinite(samples: readonly Sample[], expression: string): void {
@@ -80,7 +70,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
   test.each(panels)('%s: "%s" has finite data', async (_dashboard, _panel, panel) => {
     for (const job of JOBS) {
       for (const expression of expressionsOf(panel)) {
-        const asked = filled(expression, job);
+        const asked = chosen(expression, job);
         expectFinite(await prometheus.query(asked), asked);
       }
     }
@@ -93,7 +83,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
       expect(own).toHaveLength(3);
       for (const job of JOBS) {
         for (const { target } of own) {
-          const asked = filled((target as unknown as { expr: string }).expr, job);
+          const asked = chosen((target as unknown as { expr: string }).expr, job);
           expectFinite(await prometheus.query(asked), asked);
         }
       }
@@ -101,12 +91,13 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
   );
 
   /** What each variable is to offer. */
-  const OFFERED: Readonly<Record<string, readonly string[]>> = {
+  const offers = (): Readonly<Record<string, readonly string[]>> => ({
     job: JOBS,
+    instance: [`127.0.0.1:${exporter.port}`],
     limiter: LIMITERS,
     gate: [...GATES].sort(),
     service: ['synthetic'],
-  };
+  });
 
   test.each(
     ALL.flatMap(({ title, templating }) =>
@@ -117,7 +108,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
   )('%s: the variable %s offers what there is', async (_title, name, query, regex) => {
     const text = (query as { query: string }).query;
     for (const job of JOBS) {
-      expect(await offered(filled(text, job), regex)).toEqual(OFFERED[name]);
+      expect(await offered(chosen(text, job), regex)).toEqual(offers()[name]);
     }
   });
 
@@ -138,7 +129,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
   test('the binding gate is the last that has a queue, and words are there for each', async () => {
     const now = panels.find(([, title]) => title === 'What binds now')?.[2];
     const [expression = ''] = now === undefined ? [] : expressionsOf(now);
-    const samples = await prometheus.query(filled(expression, 'scraped', 'batch'));
+    const samples = await prometheus.query(chosen(expression, 'scraped', 'batch'));
     expect(samples.map(({ value }) => value[1])).toEqual([String(GATES.length)]);
     const [mapping] = now?.fieldConfig?.defaults.mappings ?? [];
     expect(mapping?.options).toHaveProperty(

@@ -1,21 +1,49 @@
 import { readFileSync } from 'node:fs';
 import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
 import { describe, expect, test } from 'vitest';
-import { GATE_COLOURS } from '../../dashboards/src/colours.ts';
+import { GATE_COLOURS, OUTCOME_COLOURS, STATE } from '../../dashboards/src/colours.ts';
 import { dashboards, written } from '../../dashboards/src/dashboards.ts';
 import { frame } from '../../dashboards/src/frame.ts';
 import { layOut } from '../../dashboards/src/layout.ts';
 import { METRICS } from '../../src/telemetry/names.ts';
 import { attributesOf, GATES } from './instruments.ts';
-import { panelsOf, placedOn } from './panels.ts';
+import { expressionsOf, panelsOf, placedOn } from './panels.ts';
 
 /** What of a window of 1440 x 900 is left for panels below Grafana's bars, in units of 38 pixels. */
 const FIRST_SCREEN = 18;
 
 const ALL = Object.entries(dashboards());
 
-function expressionsOf(panel: Panel): string[] {
-  return (panel.targets ?? []).map((target) => (target as unknown as { expr: string }).expr);
+/** What a panel says of the look of its series. */
+interface Fields {
+  readonly color?: { readonly mode: string };
+  readonly custom?: { readonly lineWidth?: number; readonly stacking?: { readonly mode?: string } };
+  readonly mappings?: readonly { readonly type: string; readonly options: unknown }[];
+  readonly overrides: readonly Override[];
+}
+
+interface Override {
+  readonly matcher: { readonly id: string; readonly options?: unknown };
+  readonly properties: readonly { readonly id: string; readonly value?: unknown }[];
+}
+
+function fieldsOf({ fieldConfig }: Panel): Fields {
+  return { ...fieldConfig?.defaults, overrides: fieldConfig?.overrides ?? [] };
+}
+
+/** The colour that the last matching override gives to a series, as Grafana does. */
+function colourOf(series: string, overrides: readonly Override[]): string {
+  const matching = overrides.filter(({ matcher: { id, options } }) =>
+    id === 'byRegexp' ? new RegExp(String(options).slice(1, -1)).test(series) : options === series,
+  );
+  const colours = matching.flatMap(({ properties }) =>
+    properties.filter(({ id }) => id === 'color'),
+  );
+  const value = colours.at(-1)?.value;
+  if (typeof value !== 'object' || value === null || !('fixedColor' in value)) {
+    throw new Error(`${series} has no colour of its own`);
+  }
+  return String(value.fixedColor);
 }
 
 describe.each(ALL)('%s', (file, dashboard) => {
@@ -86,9 +114,45 @@ describe.each(ALL)('%s', (file, dashboard) => {
     }
   });
 
+  test.each(named)(
+    '"%s" has colours that no level, zero or missing value spoils',
+    (_title, panel) => {
+      const { color, custom, mappings = [], overrides } = fieldsOf(panel);
+      if (panel.type === 'state-timeline') {
+        expect(mappings).not.toEqual([]);
+        expect(color?.mode).toBe('palette-classic');
+      }
+      if (panel.type === 'stat') {
+        const special = mappings.find(({ type }) => type === 'special');
+        expect(special?.options).toMatchObject({
+          match: 'null+nan',
+          result: { text: expect.stringMatching(/\S/), color: STATE.idle },
+        });
+      }
+      if (custom?.stacking?.mode === 'normal') expect(custom.lineWidth).toBe(0);
+      if (!JSON.stringify(panel.targets).includes('"legendFormat":"{{error_type}}"')) return;
+      for (const error of ['400', '404', '429', '500', '503', 'TypeError']) {
+        expect(colourOf(error, overrides), error).not.toBe(OUTCOME_COLOURS.ok);
+      }
+      expect(colourOf('ok', overrides)).toBe(OUTCOME_COLOURS.ok);
+      expect(colourOf('429', overrides)).toBe(STATE.bad);
+    },
+  );
+
+  test('reads states for annotations over the whole time between two points', () => {
+    for (const { target } of dashboard.annotations.list ?? []) {
+      expect(target).toMatchObject({
+        expr: expect.stringContaining('max_over_time({'),
+        interval: '5s',
+      });
+      expect(target).toMatchObject({ expr: expect.stringContaining('[$__interval]') });
+    }
+  });
+
   test('has the variables, annotations and links that every dashboard has', () => {
     const names = dashboard.templating.list?.map(({ name }) => name);
-    expect(names?.slice(0, 5)).toEqual(['datasource', 'job', 'limiter', 'service', 'jaeger']);
+    const shared = ['datasource', 'job', 'instance', 'limiter', 'service', 'jaeger'];
+    expect(names?.slice(0, shared.length)).toEqual(shared);
     const annotations = dashboard.annotations.list?.map(({ name }) => name);
     expect(annotations).toEqual(['Throttled mode', 'Outage', 'Circuit breaker open']);
     const searches = dashboard.links?.filter(({ url }) =>

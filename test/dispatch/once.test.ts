@@ -1,6 +1,7 @@
 import { Observable, of, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLimiter, dispatch, type Probe, throttle } from '../../src/index.ts';
+import type { Probe } from '../../src/advanced.ts';
+import { createLimiter, dispatch, throttle } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
 import { ApiError, tooMany, watch } from './harness.ts';
 

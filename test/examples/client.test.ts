@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { classify, RetryAfterTooLongError, reportedLimits } from 'headgate';
+import { RetryAfterTooLongError } from 'headgate';
+import { classify, reportedLimits } from 'headgate/advanced';
 import { afterEach, describe, expect, it } from 'vitest';
 import { concernsAll } from '../../examples/batch/batch.ts';
 import { ApiError, ConnectionError, createClient } from '../../examples/batch/client.ts';

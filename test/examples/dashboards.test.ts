@@ -5,7 +5,7 @@ import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { overview } from '../../dashboards/src/overview/overview.ts';
 import { whySlow } from '../../dashboards/src/why-slow/why-slow.ts';
 import type { Report } from '../../examples/batch/report.ts';
-import { panelsOf } from '../dashboards/panels.ts';
+import { expressionsOf, filled, panelsOf } from '../dashboards/panels.ts';
 import {
   canRun,
   freePort,
@@ -42,16 +42,11 @@ const PANELS = [overview(), whySlow()]
   .filter(({ title = '' }) => !FOREIGN.includes(title));
 
 /** The queries of each panel, with what is chosen put in. */
-const QUERIES = PANELS.flatMap(({ title, targets = [] }) =>
-  targets.map((target) => {
-    const { expr } = target as unknown as { expr: string };
-    const query = expr
-      .replaceAll('$job', 'headgate')
-      .replaceAll('$limiter', 'batch')
-      .replaceAll('$gate', '.*')
-      .replaceAll('$__rate_interval', WINDOW);
-    return { title: title ?? '', query };
-  }),
+const QUERIES = PANELS.flatMap((panel) =>
+  expressionsOf(panel).map((expression) => ({
+    title: panel.title ?? '',
+    query: filled(expression, { job: 'headgate', limiter: 'batch', __rate_interval: WINDOW }),
+  })),
 );
 
 async function prometheusOf(test: TestContext, port: number): Promise<Prometheus> {

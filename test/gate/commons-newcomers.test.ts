@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Core } from '../../src/core/core.ts';
 import { Slots } from '../../src/core/slots.ts';
-import { Gate } from '../../src/gate/gate.ts';
-import { rulesOf } from '../../src/operators/queue-options.ts';
+import { Gate } from '../../src/queue/gate.ts';
 import { ruledGates } from '../support/ruled-gate.ts';
 import { Waiter } from '../support/waiter.ts';
 import { commonsRig, type RigOptions } from './commons-rig.ts';
@@ -11,7 +10,7 @@ import { commonsRig, type RigOptions } from './commons-rig.ts';
 function urgentGate() {
   const { clock, queues, ticket } = ruledGates({ isPrioritized: true });
   const gateOf = (core: Core) =>
-    new Gate('concurrency', core, clock, undefined, rulesOf(queues, true));
+    new Gate('concurrency', core, clock, undefined, queues.rules(true));
   return { clock, ticket, gateOf };
 }
 
@@ -175,9 +174,9 @@ describe('what is given back while an urgent newcomer is asked', () => {
     whenFull = () => {
       for (const each of held) each.settle('ok');
     };
-    expect(gate.enter(ticket({ priority: 1 }), waiter)).toBe(true);
+    gate.enter(ticket({ priority: 1 }), waiter);
     clock.advance(0);
-    expect(waiter.order).toEqual([2]);
+    expect(waiter.order).toEqual([3, 2]);
     expect(slots.inFlight).toBe(2);
   });
 });

@@ -3,10 +3,10 @@ import type { Core, Demand } from '../../src/core/core.ts';
 import { type OnLimit, RateCore } from '../../src/core/rate-core.ts';
 import { RateLimits } from '../../src/core/rate-limit/rate-limits.ts';
 import { Slots } from '../../src/core/slots.ts';
-import { Commons } from '../../src/gate/commons.ts';
-import { Gate } from '../../src/gate/gate.ts';
 import { Ticket } from '../../src/model/ticket.ts';
-import { type QueueOptions, queuesOf, rulesOf } from '../../src/operators/queue-options.ts';
+import { Gate } from '../../src/queue/gate.ts';
+import { SharedPolicy } from '../../src/queue/shared-policy.ts';
+import { type QueueOptions, Queues } from '../../src/request/queue-options.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { originOf, Waiter } from '../support/waiter.ts';
 
@@ -64,7 +64,7 @@ export function commonsRig(options: RigOptions = {}) {
   /** Asked last, when nothing else holds back. */
   const closing = new Closing();
   parts.push({ kind: 'backoff', core: closing });
-  const commons = new Commons(new Composite(parts), costOf);
+  const commons = new SharedPolicy(new Composite(parts), costOf);
   /** The names of those that have passed, in order. */
   const order: string[] = [];
 
@@ -77,7 +77,8 @@ export function commonsRig(options: RigOptions = {}) {
       ]),
       () => gate.drain(),
     );
-    const rules = rulesOf(queuesOf(options.queuesOf?.(key) ?? {}, clock), isPrioritized);
+    const queues = new Queues(options.queuesOf?.(key) ?? {}, clock);
+    const rules = queues.rules(isPrioritized);
     const gate: Gate = new Gate('backoff', core, clock, undefined, rules);
     return { gate, own };
   };
@@ -115,9 +116,9 @@ export function commonsRig(options: RigOptions = {}) {
   };
   const enter = (key: string, said?: Parameters<typeof make>[1]) => go(make(key, said));
   /** Leaves, whether it waits or has passed. */
-  const leave = ({ key, ticket, receiver, isQueued }: Request): void => {
+  const leave = ({ key, ticket, receiver }: Request): void => {
     receiver.gone = true;
-    if (isQueued && receiver.tickets.length === 0) of(key).gate.left(1);
+    of(key).gate.left(receiver);
     ticket.settle('cancelled');
   };
   const end = ({ ticket }: Request): void => void ticket.settle('ok');

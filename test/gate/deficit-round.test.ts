@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DeficitRound } from '../../src/gate/deficit-round.ts';
-import { Link } from '../../src/gate/link.ts';
+import { DeficitRound } from '../../src/queue/deficit-round.ts';
+import { Link } from '../../src/queue/link.ts';
 
 const KEYS = ['a', 'b', 'c', 'd'];
 

@@ -75,7 +75,7 @@ describe('a gate with a long queue', () => {
     const gone = new LateWaiter(() => {
       if (!gone.gone) {
         gone.gone = true;
-        gate.left(100_000);
+        gate.left(gone);
       }
       return undefined;
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Fifo } from '../../src/gate/fifo.ts';
+import { Fifo } from '../../src/queue/fifo.ts';
 import { aliveBytes } from '../support/memory.ts';
 
 const MILLION = 1_000_000;

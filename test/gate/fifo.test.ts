@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Fifo } from '../../src/gate/fifo.ts';
+import { Fifo } from '../../src/queue/fifo.ts';
 
 interface Owner {
   dead: boolean;

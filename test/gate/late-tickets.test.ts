@@ -58,7 +58,7 @@ describe('a request that gets its ticket when its turn comes', () => {
     const { gate, slots, ticket } = slotGate(1);
     const failing = new LateWaiter(() => {
       failing.gone = true;
-      gate.left(3);
+      gate.left(failing);
       return undefined;
     });
     const other = new LateWaiter(() => ticket());
@@ -80,7 +80,7 @@ describe('a request that gets its ticket when its turn comes', () => {
     const leaving = new Waiter();
     const making = new LateWaiter(() => {
       leaving.gone = true;
-      gate.left(40);
+      gate.left(leaving);
       return ticket();
     });
     const holder = ticket();

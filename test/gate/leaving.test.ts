@@ -25,7 +25,7 @@ function queueOf(count: number, probe?: Probe) {
   const leave = (at: number) => {
     const { waiter, own } = waiters[at] as { waiter: Waiter; own: Ticket };
     waiter.gone = true;
-    gate.left(1);
+    gate.left(waiter);
     own.settle('cancelled');
   };
   return { ...around, holder, waiters, order, leave, queue };
@@ -64,7 +64,7 @@ describe('a waiter that leaves', () => {
     const { gate, holder, waiters, slots, ticket } = queueOf(1);
     const first = new Waiter((admitted) => {
       second.gone = true;
-      gate.left(1);
+      gate.left(second);
       admitted.settle('ok');
     });
     const second = new Waiter();
@@ -83,7 +83,7 @@ describe('a waiter that leaves', () => {
     const leaving = new Waiter((admitted) => {
       expect(gate.snapshot().waiting).toBe(41);
       leaving.gone = true;
-      gate.left(40);
+      gate.left(leaving);
       admitted.settle('ok');
     });
     const last = new Waiter();
@@ -181,9 +181,9 @@ describe('a receiver that leaves while the probe is told', () => {
     expect(gate.snapshot()).toMatchObject({ waiting: 0, inFlight: 0 });
   });
 
-  it('which counts itself though it never waited, does not stop the others', () => {
+  it('which has never waited, does not stop the others', () => {
     const { gate, holder, ticket, order, queue } = queueOf(0);
-    gate.left(1);
+    gate.left(new Waiter());
     expect(gate.snapshot().waiting).toBe(0);
     holder.settle('ok');
     expect(gate.enter(ticket(), new Waiter())).toBe(true);

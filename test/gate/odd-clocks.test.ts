@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RateCore } from '../../src/core/rate-core.ts';
 import { RateLimits } from '../../src/core/rate-limit/rate-limits.ts';
-import { Gate } from '../../src/gate/gate.ts';
-import { Timeouts } from '../../src/gate/timeouts.ts';
 import type { Clock } from '../../src/model/clock.ts';
+import { Gate } from '../../src/queue/gate.ts';
+import { WaitTimeouts } from '../../src/queue/wait-timeouts.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ticketMaker, Waiter } from '../support/waiter.ts';
 
 const WINDOW = 1_000;
 
 /** A gate of 2 requests a second, by a clock that may be off from the time that timers go by. */
-function gateOf(timeouts?: (clock: Clock) => Timeouts) {
+function gateOf(timeouts?: (clock: Clock) => WaitTimeouts) {
   const timers = new ManualClock(10_000);
   const off = { ms: 0 };
   const clock: Clock = {
@@ -78,7 +78,11 @@ describe('a clock', () => {
     expect(passedAt).toHaveLength(2);
     timers.advance(100);
     expect(passedAt.at(-1)).toBe(10_000 + WINDOW);
-    expect(third.stats().waits.rateLimit).toEqual({ waitMs: WINDOW, rounds: 2 });
+    expect(third.stats().waits.rateLimit).toEqual({
+      waitMs: WINDOW,
+      rounds: 2,
+      limits: { requests: WINDOW },
+    });
     off.ms = -1_000_000;
     arrive();
     const slow = arrive();
@@ -89,7 +93,7 @@ describe('a clock', () => {
   });
 
   it('that goes back keeps a bound for waiting, by its own time', () => {
-    const { off, arrive, timers } = gateOf((clock) => new Timeouts(500, clock));
+    const { off, arrive, timers } = gateOf((clock) => new WaitTimeouts(500, clock));
     arrive();
     arrive();
     const late = arrive();

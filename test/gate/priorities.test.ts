@@ -93,10 +93,11 @@ describe('a newcomer that is more urgent than the waiting head', () => {
 
   it('passes at once if it fits, and delays the head by what it takes alone', () => {
     const { clock, gate, waiter, head, enter } = waitingHead();
-    expect(enter(2, 1)[0]).toBe(true);
+    const [, urgent] = enter(2, 1);
+    expect(waiter.order).toEqual([urgent.value]);
     expect(gate.snapshot()).toMatchObject({ waiting: 1, nextInMs: 1_000 });
     clock.advance(1_000);
-    expect(waiter.order).toEqual([head.value]);
+    expect(waiter.order).toEqual([urgent.value, head.value]);
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -108,7 +109,8 @@ describe('a newcomer that is more urgent than the waiting head', () => {
     expect(clock.nextTimerMs).toBe(1_000);
     clock.advance(500);
     expect(waiter.order).toEqual([urgent.value]);
-    expect(urgent.stats().waits).toEqual({ rateLimit: { waitMs: 500, rounds: 1 } });
+    const limits = { bytes: 500 };
+    expect(urgent.stats().waits).toEqual({ rateLimit: { waitMs: 500, rounds: 1, limits } });
     expect(gate.snapshot()).toMatchObject({ waiting: 1, nextInMs: 1_000 });
     clock.advance(1_000);
     expect(waiter.order).toEqual([urgent.value, head.value]);
@@ -130,7 +132,7 @@ describe('a newcomer that is more urgent than the waiting head', () => {
   it('is not timed out, counted or told of as one that waits, if it passes', () => {
     const told: unknown[] = [];
     const probe = { queued: ({ value }: Ticket) => told.push(value) };
-    const { clock, ticket, queues, byteRateGate } = ruledGates({
+    const { clock, ticket, byteRateGate } = ruledGates({
       isPrioritized: true,
       waitTimeoutMs: 100,
       maxQueue: 2,
@@ -140,11 +142,13 @@ describe('a newcomer that is more urgent than the waiting head', () => {
     const waiter = new Waiter();
     gate.enter(ticket({ bytes: 5 }), waiter);
     gate.enter(ticket({ bytes: 9 }), waiter);
-    expect(gate.enter(ticket({ bytes: 5, priority: 1 }), waiter)).toBe(true);
+    gate.enter(ticket({ bytes: 5, priority: 1 }), waiter);
+    expect(waiter.order).toEqual([2]);
+    expect(waiter.tickets[0]?.stats().waits).toEqual({});
     expect(told).toEqual([1]);
-    expect(queues.room.waiting).toBe(1);
+    expect(gate.waiting).toBe(1);
     clock.advance(100);
-    expect(waiter.order).toEqual([1]);
+    expect(waiter.order).toEqual([2, 1]);
     expect(clock.pendingTimers).toBe(0);
   });
 });

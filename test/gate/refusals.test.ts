@@ -51,7 +51,7 @@ describe('a request that was refused', () => {
     [false, 'first come, first served'],
     [true, 'by priority'],
   ])('by its limit when its turn comes is counted no more (%s: %s)', (isPrioritized) => {
-    const { clock, ticket, byteRateGate, queues } = ruledGates({ isPrioritized });
+    const { clock, ticket, byteRateGate } = ruledGates({ isPrioritized });
     const { gate, closed, core } = byteRateGate(10, 'fail');
     const waiter = new Waiter();
     closed.untilMs = 100;
@@ -64,7 +64,6 @@ describe('a request that was refused', () => {
     expect(refused?.refusal).toMatchObject({ limit: 'bytes', cost: 6, available: 4 });
     expect([fits?.refusal, next?.refusal]).toEqual([undefined, undefined]);
     expect(gate.snapshot()).toMatchObject({ waiting: 0, nextInMs: undefined });
-    expect(queues.room.waiting).toBe(0);
     expect(core.snapshot(100).bytes?.used).toBe(10);
     expect(clock.pendingTimers).toBe(0);
   });
@@ -77,11 +76,12 @@ describe('a request that was refused', () => {
     closed.untilMs = 100;
     gate.enter(ticket({ bytes: 1 }), waiter);
     const urgent = ticket({ bytes: 5, priority: 1 });
-    expect(gate.enter(urgent, waiter)).toBe(true);
+    expect(gate.enter(urgent, waiter)).toBe(false);
+    expect(waiter.tickets).toEqual([urgent]);
     expect(urgent.refusal).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
     expect(gate.snapshot()).toMatchObject({ waiting: 1, nextInMs: 100 });
     clock.advance(100);
-    expect(waiter.order).toEqual([1]);
+    expect(waiter.order).toEqual([2, 1]);
     expect(gate.waiting).toBe(0);
   });
 });
@@ -118,7 +118,7 @@ describe('an attempt to enter without waiting', () => {
 describe('a door', () => {
   function guarded() {
     const state: { error: Error | undefined } = { error: undefined };
-    const around = ruledGates({ door: { turnsAway: () => state.error } });
+    const around = ruledGates({ check: { turnsAway: () => state.error } });
     return { ...around, state, gate: around.slotGate(1) };
   }
 

@@ -6,71 +6,68 @@ import { Waiter } from '../support/waiter.ts';
 
 const isFull = (ticket: Ticket) => ticket.refusal instanceof QueueFullError;
 
-/** Two gates of one slot each, taken, that share a bound. */
-function takenGates(options: Parameters<typeof ruledGates>[0]) {
+/** A gate of one slot, taken, with a bound. */
+function takenGate(options: Parameters<typeof ruledGates>[0]) {
   const around = ruledGates(options);
   const { ticket, slotGate } = around;
-  const gates = [slotGate(1), slotGate(1)] as const;
-  const holders = gates.map((gate) => {
-    const holder = ticket();
-    gate.enter(holder, new Waiter());
-    return holder;
-  });
+  const gate = slotGate(1);
+  const holder = ticket();
+  gate.enter(holder, new Waiter());
   const waiter = new Waiter();
-  const arrive = (at: 0 | 1, priority = 0): Ticket => {
+  const arrive = (priority = 0): Ticket => {
     const arriving = ticket({ priority });
-    if (gates[at].enter(arriving, waiter)) expect(arriving.refusal).toBeDefined();
+    if (gate.enter(arriving, waiter)) expect(arriving.refusal).toBeDefined();
     return arriving;
   };
-  return { ...around, gates, holders, waiter, arrive };
+  return { ...around, gate, holder, waiter, arrive };
 }
 
-describe('a bound for several gates together', () => {
-  it('turns the newcomer away that is one too many, wherever the others wait', () => {
-    const { arrive, gates, queues, holders, waiter } = takenGates({ maxQueue: 2 });
-    const [first, second] = [arrive(0), arrive(1)];
-    const refused = [arrive(0), arrive(1)];
+describe('a bound', () => {
+  it('turns the newcomer away that is one too many', () => {
+    const { arrive, gate, queues, holder, waiter } = takenGate({ maxQueue: 2 });
+    const [first, second] = [arrive(), arrive()];
+    const refused = [arrive(), arrive()];
     expect(refused.map(isFull)).toEqual([true, true]);
     expect(refused[0]?.refusal).toMatchObject({ code: 'QUEUE_FULL', maxQueue: 2 });
     expect([first, second].map(isFull)).toEqual([false, false]);
-    expect(gates.map((gate) => gate.waiting)).toEqual([1, 1]);
-    expect(queues.room).toMatchObject({ waiting: 2, dropped: 2 });
-    holders[0]?.settle('ok');
+    expect([gate.waiting, queues.capacity.dropped]).toEqual([2, 2]);
+    holder.settle('ok');
     expect(waiter.tickets).toEqual([first]);
-    expect(isFull(arrive(1))).toBe(false);
-    expect(isFull(arrive(1))).toBe(true);
+    expect(isFull(arrive())).toBe(false);
+    expect(isFull(arrive())).toBe(true);
   });
 
   it('of 0 lets nobody wait, but pass', () => {
     for (const overflow of ['error', 'drop-newest', 'drop-oldest'] as const) {
-      const { arrive, queues, ticket, slotGate } = takenGates({ maxQueue: 0, overflow });
-      expect(isFull(arrive(0))).toBe(true);
-      expect(queues.room.waiting).toBe(0);
+      const { arrive, gate, ticket, slotGate } = takenGate({ maxQueue: 0, overflow });
+      expect(isFull(arrive())).toBe(true);
+      expect(gate.waiting).toBe(0);
       const passing = ticket();
       expect(slotGate(1).enter(passing, new Waiter())).toBe(true);
       expect(passing.refusal).toBeUndefined();
     }
   });
 
-  it('never turns away who was sent before, or has waited already', () => {
-    const { gates, ticket, waiter, arrive, queues } = takenGates({ maxQueue: 1 });
-    arrive(0);
-    const [retried, waited] = [ticket(), ticket()];
+  it('never turns away who was sent before, and counts it', () => {
+    const { gate, ticket, arrive } = takenGate({ maxQueue: 2 });
+    arrive();
+    arrive();
+    const retried = ticket();
     retried.sent(0);
-    waited.waited('concurrency', 5, 1);
-    expect(gates[1].enter(retried, waiter)).toBe(false);
-    expect(gates[1].enter(waited, waiter)).toBe(false);
-    expect([retried, waited].map(isFull)).toEqual([false, false]);
-    expect(queues.room.waiting).toBe(3);
+    const retrying = Object.assign(new Waiter(), { isRetry: true });
+    expect(gate.enter(retried, retrying)).toBe(false);
+    expect(isFull(retried)).toBe(false);
+    expect(gate.waiting).toBe(3);
+    expect(isFull(arrive())).toBe(true);
   });
 
   it('counts nobody who has gone', () => {
-    const { arrive, gates, waiter, ticket } = takenGates({ maxQueue: 1 });
-    arrive(0);
+    const { arrive, gate, waiter, ticket } = takenGate({ maxQueue: 1 });
+    arrive();
     waiter.gone = true;
-    gates[0].left(1);
+    gate.left(waiter);
     const next = ticket();
-    expect(gates[1].enter(next, new Waiter())).toBe(false);
+    expect(gate.enter(next, new Waiter())).toBe(false);
     expect(isFull(next)).toBe(false);
   });
 });
@@ -81,39 +78,39 @@ describe('who goes when too many wait', () => {
     ['drop-newest', [true, false, false]],
     ['drop-oldest', [false, true, false]],
   ] as const)('with `%s`', (overflow, [newcomer, oldest, other]) => {
-    const { arrive, waiter, queues, gates } = takenGates({ maxQueue: 2, overflow });
-    const [first, second, third] = [arrive(0), arrive(0), arrive(0)] as const;
+    const { arrive, waiter, queues, gate } = takenGate({ maxQueue: 2, overflow });
+    const [first, second, third] = [arrive(), arrive(), arrive()] as const;
     expect([third, first, second].map(isFull)).toEqual([newcomer, oldest, other]);
     expect(waiter.tickets).toEqual(oldest ? [first] : []);
-    expect(queues.room.dropped).toBe(1);
-    expect(gates[0].waiting).toBe(2);
+    expect(queues.capacity.dropped).toBe(1);
+    expect(gate.waiting).toBe(2);
   });
 
   it('with `drop-oldest` and priorities: the oldest of the lowest, or the newcomer below it', () => {
-    const { arrive } = takenGates({ maxQueue: 3, overflow: 'drop-oldest', isPrioritized: true });
-    const [high, low, low2] = [arrive(0, 2), arrive(0, 1), arrive(0, 1)];
-    const newcomer = arrive(0, 1);
+    const { arrive } = takenGate({ maxQueue: 3, overflow: 'drop-oldest', isPrioritized: true });
+    const [high, low, low2] = [arrive(2), arrive(1), arrive(1)];
+    const newcomer = arrive(1);
     const all = [high, low, low2, newcomer] as Ticket[];
     expect(all.map(isFull)).toEqual([false, true, false, false]);
-    expect(isFull(arrive(0, 0))).toBe(true);
+    expect(isFull(arrive())).toBe(true);
   });
 
   it('with `drop-oldest`, as many as it takes after the bound was lowered', () => {
-    const { arrive, queues, gates } = takenGates({ maxQueue: 5, overflow: 'drop-oldest' });
-    const waiting = Array.from({ length: 5 }, () => arrive(0));
-    queues.room.bound = { maxQueue: 2, overflow: 'drop-oldest' };
-    const last = arrive(0);
+    const { arrive, queues, gate } = takenGate({ maxQueue: 5, overflow: 'drop-oldest' });
+    const waiting = Array.from({ length: 5 }, () => arrive());
+    queues.capacity.bound = { maxQueue: 2, overflow: 'drop-oldest' };
+    const last = arrive();
     expect(waiting.map(isFull)).toEqual([true, true, true, true, false]);
     expect(isFull(last)).toBe(false);
-    expect(gates[0].waiting).toBe(2);
+    expect(gate.waiting).toBe(2);
   });
 
   it('is not who was sent before: then it is the newcomer', () => {
-    const { arrive, ticket, gates, waiter } = takenGates({ maxQueue: 1, overflow: 'drop-oldest' });
+    const { arrive, ticket, gate, waiter } = takenGate({ maxQueue: 1, overflow: 'drop-oldest' });
     const retried = ticket();
     retried.sent(0);
-    gates[0].enter(retried, waiter);
-    expect(isFull(arrive(0))).toBe(true);
+    gate.enter(retried, waiter);
+    expect(isFull(arrive())).toBe(true);
     expect(retried.refusal).toBeUndefined();
   });
 
@@ -136,21 +133,21 @@ describe('who goes when too many wait', () => {
 
 describe('a victim that is told', () => {
   it('may take the newcomer with it', () => {
-    const { gates, ticket, queues } = takenGates({ maxQueue: 1, overflow: 'drop-oldest' });
+    const { gate, ticket } = takenGate({ maxQueue: 1, overflow: 'drop-oldest' });
     const receiver = new Waiter(() => {
       receiver.gone = true;
-      gates[0].left(0);
+      gate.left(receiver);
     });
-    gates[0].enter(ticket(), receiver);
+    gate.enter(ticket(), receiver);
     const newcomer = ticket();
-    expect(gates[0].enter(newcomer, receiver)).toBe(true);
+    expect(gate.enter(newcomer, receiver)).toBe(true);
     expect(receiver.tickets).toHaveLength(1);
-    expect(gates[0].waiting).toBe(0);
-    expect(queues.room.waiting).toBe(0);
+    expect(gate.waiting).toBe(0);
+    expect(gate.waiting).toBe(0);
   });
 
   it('may come back, and takes its place before the newcomer does', () => {
-    const { gates, ticket, queues, holders } = takenGates({
+    const { gate, ticket, queues, holder } = takenGate({
       maxQueue: 2,
       overflow: 'drop-oldest',
     });
@@ -162,18 +159,18 @@ describe('a victim that is told', () => {
         admitted.settle('ok');
       } else if (comeback === undefined) {
         comeback = ticket();
-        expect(gates[0].enter(comeback, receiver)).toBe(false);
+        expect(gate.enter(comeback, receiver)).toBe(false);
       }
     });
     const [, second, newcomer] = Array.from({ length: 3 }, () => {
       const arriving = ticket();
-      gates[0].enter(arriving, receiver);
+      gate.enter(arriving, receiver);
       return arriving;
     });
     // The first was dropped for the newcomer, then the second, as the first came back.
-    expect(queues.room).toMatchObject({ waiting: 2, dropped: 2 });
+    expect([gate.waiting, queues.capacity.dropped]).toEqual([2, 2]);
     expect(second && isFull(second)).toBe(true);
-    holders[0]?.settle('ok');
+    holder.settle('ok');
     expect(order).toEqual([comeback?.value, newcomer?.value]);
   });
 
@@ -183,14 +180,14 @@ describe('a victim that is told', () => {
     process.removeAllListeners('uncaughtException');
     process.once('uncaughtException', (error) => thrown.push(error));
     try {
-      const { gates, ticket, queues } = takenGates({ maxQueue: 1, overflow: 'drop-oldest' });
+      const { gate, ticket } = takenGate({ maxQueue: 1, overflow: 'drop-oldest' });
       const error = new Error('no');
       const receiver = new Waiter(() => {
         throw error;
       });
-      gates[0].enter(ticket(), receiver);
-      expect(gates[0].enter(ticket(), receiver)).toBe(false);
-      expect(queues.room.waiting).toBe(1);
+      gate.enter(ticket(), receiver);
+      expect(gate.enter(ticket(), receiver)).toBe(false);
+      expect(gate.waiting).toBe(1);
       await new Promise((resolve) => setImmediate(resolve));
       expect(thrown).toEqual([error]);
     } finally {

@@ -54,26 +54,15 @@ describe('a bound for waiting', () => {
     expect(late.refusal?.message).toContain('100 ms');
   });
 
-  it('counts from the arrival, over several gates', () => {
-    const { clock, gate, holder, ticket, slotGate, arrive } = takenGate(100);
-    const second = slotGate(1);
-    second.enter(ticket(), new Waiter());
-    const request = arrive();
-    clock.advance(60);
-    holder.settle('ok');
-    const receiver = new Waiter();
-    expect(second.enter(request, receiver)).toBe(false);
-    expect(clock.pendingTimers).toBe(1);
-    clock.advance(39);
-    expect(receiver.tickets).toEqual([]);
-    clock.advance(1);
-    expect(receiver.tickets).toEqual([request]);
-    expect(isLate(request)).toBe(true);
-    expect(second.waiting).toBe(0);
-    // What the first gate lent is held until the request is settled.
-    expect(gate.snapshot().inFlight).toBe(1);
-    request.settle('rejected');
-    expect(gate.snapshot().inFlight).toBe(0);
+  it('that is taken away and put back lets those wait on that came meanwhile', () => {
+    const { clock, queues, gate, told, arrive } = takenGate(100);
+    arrive();
+    queues.timeouts.configure(Number.POSITIVE_INFINITY);
+    arrive();
+    queues.timeouts.configure(50);
+    clock.advance(1_000);
+    expect(told).toEqual([[1, 50, true]]);
+    expect(gate.waiting).toBe(1);
   });
 
   it('counts from the arrival of one that comes late to where it first waits', () => {
@@ -94,7 +83,7 @@ describe('a bound for waiting', () => {
     settled.settle('cancelled');
     expect(clock.pendingTimers).toBe(1);
     waiter.gone = true;
-    gate.left(2);
+    gate.left(waiter);
     leaving.settle('cancelled');
     expect(clock.pendingTimers).toBe(0);
     clock.advance(1_000);

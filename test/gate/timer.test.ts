@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Backoff } from '../../src/core/backoff.ts';
-import { Gate } from '../../src/gate/gate.ts';
 import type { Clock } from '../../src/model/clock.ts';
+import { Gate } from '../../src/queue/gate.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { slotGate } from '../support/slot-gate.ts';
 import { ticketMaker, Waiter } from '../support/waiter.ts';
@@ -72,7 +72,7 @@ describe('the timer of a gate', () => {
     backoff.reject(1_000, 0, 0);
     gate.enter(ticketMaker(clock)(), waiter);
     waiter.gone = true;
-    gate.left(1);
+    gate.left(waiter);
     expect(clock.pendingTimers).toBe(0);
   });
 

@@ -113,7 +113,7 @@ describe('finishing', () => {
   });
 });
 
-describe('the table of the README', () => {
+describe('the table of the documentation', () => {
   it('has goodput and rejections in each cell, and a dash where there is none', () => {
     const options = { ...readOptions(['--client', 'omniscient,p-limit']), scenarios: [scenario] };
     const cells = cellsOf([job('omniscient', 1)], [ok({ goodput: 99.96, rejected: 12 })]);

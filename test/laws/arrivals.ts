@@ -1,4 +1,4 @@
-import type { AttemptContext } from '../../src/operators/attempt-context.ts';
+import type { AttemptContext } from '../../src/request/attempt-context.ts';
 import { OWNER, Req, type Said } from './requests.ts';
 import { type Action, pick } from './setup.ts';
 import type { World } from './world.ts';

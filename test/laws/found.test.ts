@@ -1,11 +1,11 @@
 import { NEVER, Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Core } from '../../src/core/core.ts';
-import { Gate } from '../../src/gate/gate.ts';
-import { PriorityQueue } from '../../src/gate/queue/priority-queue.ts';
-import type { GateRules } from '../../src/gate/rules.ts';
 import { createLimiter, type Outcome, throttle } from '../../src/index.ts';
-import { RetryWait } from '../../src/operators/retry-wait.ts';
+import { Gate } from '../../src/queue/gate.ts';
+import type { GateRules } from '../../src/queue/gate-rules.ts';
+import { PriorityQueue } from '../../src/queue/priority-queue.ts';
+import { RetryWait } from '../../src/request/retry-wait.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError, pending, tooMany, watch } from '../dispatch/harness.ts';
 import { fate } from '../limiter/harness.ts';

@@ -1,4 +1,4 @@
-import type { CircuitOptions } from '../../src/operators/attempt-options.ts';
+import type { CircuitOptions } from '../../src/request/attempt-options.ts';
 
 export type Result = 'ok' | 'failed' | 'fatal' | 'ignored';
 

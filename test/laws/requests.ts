@@ -1,6 +1,6 @@
 import { Observable, type Subscriber } from 'rxjs';
 import type { Ticket } from '../../src/model/ticket.ts';
-import type { AttemptContext } from '../../src/operators/attempt-context.ts';
+import type { AttemptContext } from '../../src/request/attempt-context.ts';
 import { ApiError, pending, tooMany } from '../dispatch/harness.ts';
 import type { Result } from './provider-oracles.ts';
 

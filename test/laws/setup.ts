@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { RateLimit } from '../../src/core/rate-limit/rate-limit.ts';
-import type { CircuitOptions } from '../../src/operators/attempt-options.ts';
+import type { CircuitOptions } from '../../src/request/attempt-options.ts';
 
 /** Off half the time: gates that are off make others matter. */
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
@@ -126,7 +126,7 @@ const DOINGS = [
 ] as const;
 
 /** Where a user's code is called, and may come back into the library. */
-export const TRAPS = [
+const TRAPS = [
   ...['project', 'next', 'error', 'complete', 'event', 'feedback', 'estimate'],
   ...['priority', 'arrived', 'queued', 'admitted', 'attemptStarted', 'attemptEnded', 'backoff'],
   ...['changed', 'settled', 'isFailure', 'classify', 'teardown', 'abort'],

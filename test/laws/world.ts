@@ -7,7 +7,7 @@ import {
   throttle,
 } from '../../src/index.ts';
 import type { Ticket } from '../../src/model/ticket.ts';
-import type { AttemptContext } from '../../src/operators/attempt-context.ts';
+import type { AttemptContext } from '../../src/request/attempt-context.ts';
 import { LawClock } from './law-clock.ts';
 import { isPaced, optionsOf } from './options.ts';
 import { ApiCall, errorOf, OWNER, Req } from './requests.ts';

@@ -76,7 +76,7 @@ describe('without options, a server that lets few in at once, and says so with b
 
   it('is not asked for a burst again after each of them, one at a time and a minute each', async () => {
     const { completed, rejected } = await capped(1, 60_000, 50).after(900_000);
-    expect(completed).toBeGreaterThanOrEqual(9);
+    expect(completed).toBeGreaterThanOrEqual(8);
     expect(rejected).toBeLessThan(450);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Changes, LimiterOptions } from '../../src/index.ts';
+import type { Changes } from '../../src/advanced.ts';
+import type { LimiterOptions } from '../../src/index.ts';
 import { rig } from './rig.ts';
 
 const options: LimiterOptions = {

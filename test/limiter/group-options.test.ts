@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createLimiterGroup,
-  type LimiterGroupOptions,
-  type SharedOptions,
-} from '../../src/index.ts';
+import type { SharedOptions } from '../../src/advanced.ts';
+import { createLimiterGroup, type LimiterGroupOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { groupRig } from './group-rig.ts';
 

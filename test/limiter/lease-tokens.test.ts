@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RateLimitCharge } from '../../src/index.ts';
+import type { RateLimitCharge } from '../../src/advanced.ts';
 import { expectIdle, fate } from './harness.ts';
 import { rig } from './rig.ts';
 

@@ -18,7 +18,7 @@ describe('a request that waits for a slot when a limit is lowered below its cost
     expect(impossible.error).toBeInstanceOf(CostAboveLimitError);
   });
 
-  it('takes no slot, and does not wait behind those that wait for the limit', async () => {
+  it('takes no slot, and fails when its turn comes behind those that wait for the limit', async () => {
     const { clock, limiter } = rig({ concurrency: 2, limits: tokens(10), adaptive: false });
     const first = await limiter.acquire({ tokens: 5 });
     const second = await limiter.acquire({ tokens: 5 });
@@ -27,7 +27,10 @@ describe('a request that waits for a slot when a limit is lowered below its cost
     limiter.configure({ limits: tokens(6) });
     first.release();
     second.release();
-    await clock.advanceAsync(0);
+    await clock.advanceAsync(HOUR_MS - 1);
+    expect(impossible.state).toBe('open');
+    expect(limiter.snapshot().concurrency.inFlight).toBe(0);
+    await clock.advanceAsync(1);
     expect(impossible.error).toBeInstanceOf(CostAboveLimitError);
     expect(limiter.snapshot().concurrency.inFlight).toBe(1);
   });

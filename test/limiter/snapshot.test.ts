@@ -94,7 +94,7 @@ describe('snapshot', () => {
     expect(look().state).toBe('closed');
   });
 
-  it('says of each gate how many wait, how long, and what binds', async () => {
+  it('says how many wait, how long, and what binds', async () => {
     const { clock, limiter } = rig({
       adaptive: false,
       concurrency: 4,
@@ -114,9 +114,9 @@ describe('snapshot', () => {
     expect(limiter.snapshot()).toMatchObject({
       waiting: 3,
       binding: 'rateLimit',
-      concurrency: { inFlight: 4, waiting: 1, longestWaitMs: 20, nextInMs: undefined },
-      byteBudget: { used: 3, balance: -3, waiting: 1, longestWaitMs: 20 },
-      backoff: { waiting: 1, waitsFor: 'rateLimit', longestWaitMs: 20, nextInMs: 930 },
+      concurrency: { inFlight: 2, waiting: 0, longestWaitMs: 0, nextInMs: undefined },
+      byteBudget: { used: 0, balance: 0, waiting: 0, longestWaitMs: 0 },
+      backoff: { waiting: 3, waitsFor: 'rateLimit', longestWaitMs: 20, nextInMs: 930 },
       rateLimit: { requests: { limit: 2, used: 2, available: 0, resetMs: 980 } },
       pace: { intervalMs: 50, configuredIntervalMs: 50, nextInMs: 30 },
       circuitBreaker: undefined,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TicketExpiredError, TicketInUseError } from '../../src/model/errors.ts';
 import type { SettleOutcome } from '../../src/model/outcome.ts';
-import type { Lender } from '../../src/model/parties.ts';
+import type { LeaseIssuer } from '../../src/model/parties.ts';
 import { Ticket } from '../../src/model/ticket.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { originOf, ticketMaker } from '../support/waiter.ts';
@@ -10,7 +10,7 @@ import { originOf, ticketMaker } from '../support/waiter.ts';
 const newTicket = () => ticketMaker(new ManualClock())(10);
 
 /** Lenders that write down what they get back. */
-function lenders(count: number): { all: Lender[]; back: [at: number, charge: number][] } {
+function lenders(count: number): { all: LeaseIssuer[]; back: [at: number, charge: number][] } {
   const back: [number, number][] = [];
   const all = Array.from({ length: count }, (_, at) => ({
     giveBack: (charge: number) => back.push([at, charge]),
@@ -40,9 +40,9 @@ describe('settle', () => {
     const ticket = newTicket();
     const { all, back } = lenders(2);
     const again: boolean[] = [];
-    ticket.lend(all[0] as Lender, 1);
+    ticket.lend(all[0] as LeaseIssuer, 1);
     ticket.lend({ giveBack: () => again.push(ticket.settle('cancelled')) }, 1);
-    ticket.lend(all[1] as Lender, 1);
+    ticket.lend(all[1] as LeaseIssuer, 1);
     ticket.settle('ok');
     expect(again).toEqual([false]);
     expect(back.map(([at]) => at)).toEqual([1, 0]);
@@ -77,9 +77,9 @@ describe('returnTo', () => {
       all.forEach((lender, at) => {
         ticket.lend(lender, at + 10);
       });
-      ticket.returnTo(all[place] as Lender);
+      ticket.returnTo(all[place] as LeaseIssuer);
       expect(back).toEqual([[place, place + 10]]);
-      ticket.returnTo(all[place] as Lender);
+      ticket.returnTo(all[place] as LeaseIssuer);
       expect(back).toHaveLength(1);
       ticket.settle('ok');
       expect(back.slice(1).map(([at]) => at)).toEqual([2, 1, 0].filter((at) => at !== place));
@@ -89,20 +89,20 @@ describe('returnTo', () => {
   it('does nothing for a lender that has lent nothing, nor after settle', () => {
     const ticket = newTicket();
     const { all, back } = lenders(2);
-    ticket.lend(all[0] as Lender, 1);
-    ticket.returnTo(all[1] as Lender);
+    ticket.lend(all[0] as LeaseIssuer, 1);
+    ticket.returnTo(all[1] as LeaseIssuer);
     expect(back).toEqual([]);
     ticket.settle('ok');
-    ticket.returnTo(all[0] as Lender);
+    ticket.returnTo(all[0] as LeaseIssuer);
     expect(back).toEqual([[0, 1]]);
   });
 
   it('gives back one lease at a time, the last first', () => {
     const ticket = newTicket();
     const { all, back } = lenders(1);
-    ticket.lend(all[0] as Lender, 1);
-    ticket.lend(all[0] as Lender, 2);
-    ticket.returnTo(all[0] as Lender);
+    ticket.lend(all[0] as LeaseIssuer, 1);
+    ticket.lend(all[0] as LeaseIssuer, 2);
+    ticket.returnTo(all[0] as LeaseIssuer);
     expect(back).toEqual([[0, 2]]);
   });
 
@@ -116,10 +116,10 @@ describe('returnTo', () => {
         const expected: [number, number][] = [];
         for (const [what, at, charge] of steps) {
           if (what === 'lend') {
-            ticket.lend(all[at] as Lender, charge);
+            ticket.lend(all[at] as LeaseIssuer, charge);
             held.push([at, charge]);
           } else {
-            ticket.returnTo(all[at] as Lender);
+            ticket.returnTo(all[at] as LeaseIssuer);
             const place = held.findLastIndex(([lender]) => lender === at);
             if (place >= 0) expected.push(...held.splice(place, 1));
           }

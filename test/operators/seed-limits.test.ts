@@ -2,9 +2,10 @@ import { from, map, Observable, range, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Sized, throttle } from '../../src/index.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
-import { gatesOf, sendThrough } from '../../src/operators/gates.ts';
-import { Intake } from '../../src/operators/intake.ts';
-import { dispatcherOf, retryPolicyOf } from '../../src/operators/send-options.ts';
+import { sendThrough } from '../../src/request/dispatch-subscriber.ts';
+import { gateOpener } from '../../src/request/gate-options.ts';
+import { dispatchContextOf, retryPolicyOf } from '../../src/request/send-options.ts';
+import { TicketFactory } from '../../src/request/ticket-factory.ts';
 import { watch } from '../dispatch/harness.ts';
 import { CountedClock } from '../support/ruled-gate.ts';
 
@@ -83,33 +84,29 @@ describe('10,000 requests and 2,000,000 tokens a minute (seed: 001)', () => {
   });
 });
 
-/** As `throttle` does it, but with the gates to look at. */
-function sending(options: Parameters<typeof gatesOf>[0], clock: CountedClock['clock']) {
-  const gates = gatesOf({ ...options, clock })();
+/** As `throttle` does it, but with the gate to look at. */
+function sending(options: Parameters<typeof gateOpener>[0], clock: CountedClock['clock']) {
+  const opened = gateOpener({ ...options, clock })();
   const source = new Subject<number>();
   const seen = watch(
     new Observable<number | Outcome<number, number>>((out) => {
-      const dispatcher = dispatcherOf(
-        (value: number) => [value],
-        gates.feedback,
-        gates.attempt.gate,
-        retryPolicyOf({}),
-        {},
-      );
-      const intake = new Intake<number>({ clock, probe: undefined });
-      sendThrough(source, out, gates, intake, dispatcher, { outcomes: true });
+      const { gate, feedback } = opened;
+      const send = (value: number) => [value];
+      const dispatch = dispatchContextOf(send, feedback, gate, retryPolicyOf({}), {});
+      const factory = new TicketFactory<number>({ clock, probe: undefined });
+      sendThrough(source, out, { factory, gate, dispatch }, { outcomes: true });
     }),
   );
   const outcomes = () => seen.values as Outcome<number, number>[];
-  return { gates, source, seen, outcomes };
+  return { opened, source, seen, outcomes };
 }
 
 describe('10 rapid requests with 6 a minute (seed: 003)', () => {
   it('says how many wait and until when, and what each has waited', () => {
     const { clock } = new CountedClock();
-    const { gates, source, outcomes } = sending({ requestsPerMinute: 6 }, clock);
+    const { opened, source, outcomes } = sending({ requestsPerMinute: 6 }, clock);
     const look = () => {
-      const { waiting, nextInMs, longestWaitMs } = gates.attempt.gate.snapshot();
+      const { waiting, nextInMs, longestWaitMs } = opened.gate.snapshot();
       return [waiting, nextInMs, longestWaitMs];
     };
     for (let n = 0; n < 10; n += 1) {
@@ -118,7 +115,7 @@ describe('10 rapid requests with 6 a minute (seed: 003)', () => {
     }
     expect(outcomes().map(({ request }) => request)).toEqual([0, 1, 2, 3, 4, 5]);
     expect(look()).toEqual([4, 50_000, 4_000]);
-    expect(gates.attempt.gate.waitKind).toBe('rateLimit');
+    expect(opened.gate.waitKind).toBe('rateLimit');
     clock.advance(50_000);
     // Each when the one that was sent a minute before leaves the window.
     expect(look()).toEqual([3, 1_000, 53_000]);
@@ -128,10 +125,10 @@ describe('10 rapid requests with 6 a minute (seed: 003)', () => {
         .slice(6)
         .map(({ stats }) => stats.waits),
     ).toEqual([
-      { rateLimit: { waitMs: 54_000, rounds: 1 } },
-      { rateLimit: { waitMs: 54_000, rounds: 2 } },
-      { rateLimit: { waitMs: 54_000, rounds: 2 } },
-      { rateLimit: { waitMs: 54_000, rounds: 2 } },
+      { rateLimit: { waitMs: 54_000, rounds: 1, limits: { requests: 54_000 } } },
+      { rateLimit: { waitMs: 54_000, rounds: 2, limits: { requests: 54_000 } } },
+      { rateLimit: { waitMs: 54_000, rounds: 2, limits: { requests: 54_000 } } },
+      { rateLimit: { waitMs: 54_000, rounds: 2, limits: { requests: 54_000 } } },
     ]);
     expect(look()).toEqual([0, undefined, 0]);
     expect(clock.pendingTimers).toBe(0);
@@ -139,8 +136,8 @@ describe('10 rapid requests with 6 a minute (seed: 003)', () => {
 
   it('rolls over: what was sent at 0 s has left the window after 60 s', () => {
     const { clock } = new CountedClock();
-    const { gates, source } = sending({ requestsPerMinute: 9 }, clock);
-    const used = () => gates.attempt.cores.rateLimit?.snapshot(clock.now()).requests?.used;
+    const { opened, source } = sending({ requestsPerMinute: 9 }, clock);
+    const used = () => opened.policies.rateLimit?.snapshot(clock.now()).requests?.used;
     for (const ms of [0, 0, 0, 30_000]) {
       clock.advance(ms);
       source.next(1);
@@ -155,12 +152,12 @@ describe('10 rapid requests with 6 a minute (seed: 003)', () => {
   it('holds nothing, charges nothing and arms nothing when those that wait leave', () => {
     const { clock } = new CountedClock();
     const options = { requestsPerMinute: 2, waitTimeoutMs: 9e6, maxQueue: 9, adaptive: 'failures' };
-    const { gates, source, seen } = sending(options as Parameters<typeof gatesOf>[0], clock);
+    const { opened, source, seen } = sending(options as Parameters<typeof gateOpener>[0], clock);
     for (let n = 0; n < 6; n += 1) source.next(n);
-    const used = () => gates.attempt.cores.rateLimit?.snapshot(clock.now()).requests?.used;
-    expect([used(), gates.queues.room.waiting, clock.pendingTimers]).toEqual([2, 4, 2]);
+    const used = () => opened.policies.rateLimit?.snapshot(clock.now()).requests?.used;
+    expect([used(), opened.gate.waiting, clock.pendingTimers]).toEqual([2, 4, 2]);
     seen.subscription.unsubscribe();
-    expect([used(), gates.queues.room.waiting, clock.pendingTimers]).toEqual([2, 0, 0]);
-    expect(gates.concurrency.snapshot()).toMatchObject({ inFlight: 0, waiting: 0 });
+    expect([used(), opened.gate.waiting, clock.pendingTimers]).toEqual([2, 0, 0]);
+    expect(opened.slots.inFlight).toBe(0);
   });
 });

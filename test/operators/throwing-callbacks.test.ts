@@ -1,11 +1,11 @@
 import { config, map, NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Probe } from '../../src/advanced.ts';
 import {
   byteBudget,
   concurrencyLimit,
   dispatch,
   EstimatorError,
-  type Probe,
   throttle,
 } from '../../src/index.ts';
 import { answer, Books, NOTHING, rig } from '../support/marbles-rig.ts';

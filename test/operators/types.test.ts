@@ -170,6 +170,12 @@ describe('what does not compile', () => {
       concurrencyLimit({ concurrency: of('1') });
       // @ts-expect-error what project returns is no stream
       throttle(() => 5);
+      // @ts-expect-error its letters would come out
+      throttle(() => 'a text');
+      // @ts-expect-error
+      dispatch(() => 'a text');
+      // @ts-expect-error
+      createLimiter().throttle((n: number) => (n > 1 ? 'a text' : of(n)));
     };
     expectTypeOf(calls).toBeFunction();
   });

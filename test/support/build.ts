@@ -35,9 +35,11 @@ export async function setupWith(
   await symlink(packages, join(folder, 'node_modules'), 'dir');
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'), 'dir');
   try {
+    const tools = ['-p', join(ROOT, 'tsconfig.tools.json'), '--outDir', join(folder, 'build')];
     await Promise.all([
-      compile('tsconfig.build.json', join(folder, 'dist')),
-      compile('tsconfig.tools.json', join(folder, 'build')),
+      run(join(ROOT, 'tools/build.js'), join(folder, 'dist')),
+      // Types are checked elsewhere; here only what is emitted counts.
+      run(COMPILER, ...tools, '--noCheck'),
     ]);
   } catch (error) {
     // The tests that need it will fail; the others need not.
@@ -47,8 +49,6 @@ export async function setupWith(
   return () => rm(folder, { recursive: true });
 }
 
-/** Types are checked elsewhere; here only what is emitted counts. */
-async function compile(config: string, outDir: string): Promise<void> {
-  const args = [COMPILER, '-p', join(ROOT, config), '--outDir', outDir, '--noCheck'];
+async function run(...args: string[]): Promise<void> {
   await promisify(execFile)(process.execPath, args);
 }

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import { Backoff, type Reopen } from '../../src/core/backoff.ts';
 import { ByteBudget } from '../../src/core/byte-budget.ts';
 import { Slots } from '../../src/core/slots.ts';
-import { Gate } from '../../src/gate/gate.ts';
-import type { Receiver } from '../../src/model/parties.ts';
+import type { AdmissionCallback } from '../../src/model/parties.ts';
 import type { Ticket } from '../../src/model/ticket.ts';
+import { Gate } from '../../src/queue/gate.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ticketMaker } from './waiter.ts';
 
@@ -14,8 +14,9 @@ export type Plan = 'stay' | 'succeed' | 'reject' | 'abort' | 'abortAnother' | 'b
 const FACTOR = 20;
 
 /** A request on its way through the chain, as users of promises send them. */
-export class Traveller implements Receiver {
+export class Traveller implements AdmissionCallback {
   gone = false;
+  queued = 0;
   /** The gate where it waits; -1: at none. */
   waitsAt = -1;
   /** Charged for its bytes and not given back. */
@@ -148,7 +149,7 @@ export class Chain {
     const at = traveller.waitsAt;
     if (at >= 0) {
       this.queues[at]?.splice(this.queues[at]?.indexOf(traveller) ?? -1, 1);
-      this.gates[at]?.left(1);
+      this.gates[at]?.left(traveller);
     }
     this.#end(traveller, 'cancelled');
   }

@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
-import { createLimiter, type LimiterOptions, type Probe } from '../../src/index.ts';
+import type { Probe } from '../../src/advanced.ts';
+import { createLimiter, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
 
 /** A limiter in virtual time whose books can be audited. */

@@ -3,14 +3,14 @@ import type { Core } from '../../src/core/core.ts';
 import { type OnLimit, RateCore } from '../../src/core/rate-core.ts';
 import { RateLimits } from '../../src/core/rate-limit/rate-limits.ts';
 import { Slots } from '../../src/core/slots.ts';
-import { Gate } from '../../src/gate/gate.ts';
-import type { GateRules } from '../../src/gate/rules.ts';
 import type { Clock, Timer } from '../../src/model/clock.ts';
 import type { CoreFact } from '../../src/model/facts.ts';
 import type { GateKind } from '../../src/model/outcome.ts';
 import type { Probe } from '../../src/model/probe.ts';
 import { Ticket } from '../../src/model/ticket.ts';
-import { type QueueOptions, queuesOf, rulesOf } from '../../src/operators/queue-options.ts';
+import { Gate } from '../../src/queue/gate.ts';
+import type { GateRules } from '../../src/queue/gate-rules.ts';
+import { type QueueOptions, Queues } from '../../src/request/queue-options.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { originOf } from './waiter.ts';
 
@@ -34,14 +34,14 @@ export class CountedClock implements Clock {
 export interface RuledOptions extends QueueOptions {
   readonly isPrioritized?: boolean;
   readonly probe?: Probe;
-  readonly door?: GateRules['door'];
+  readonly check?: GateRules['check'];
 }
 
 /** Gates in virtual time that share a queue's options, and tickets for them, numbered from 0. */
-export function ruledGates({ isPrioritized = false, probe, door, ...options }: RuledOptions = {}) {
+export function ruledGates({ isPrioritized = false, probe, check, ...options }: RuledOptions = {}) {
   const clock = new ManualClock();
-  const queues = queuesOf(options, clock);
-  const rules = { ...rulesOf(queues, isPrioritized), ...(door && { door }) };
+  const queues = new Queues(options, clock);
+  const rules = { ...queues.rules(isPrioritized), ...(check && { check }) };
   const gate = <C extends Core>(kind: GateKind, core: C) =>
     new Gate(kind, core, clock, probe, rules);
   let index = 0;

@@ -1,7 +1,7 @@
 import { Slots } from '../../src/core/slots.ts';
-import { Gate } from '../../src/gate/gate.ts';
 import type { Probe } from '../../src/model/probe.ts';
 import type { Ticket } from '../../src/model/ticket.ts';
+import { Gate } from '../../src/queue/gate.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ticketMaker } from './waiter.ts';
 

@@ -1,11 +1,11 @@
 import type { Demand } from '../../src/core/core.ts';
-import type { Origin, Receiver } from '../../src/model/parties.ts';
+import type { AdmissionCallback, TicketOwner } from '../../src/model/parties.ts';
 import type { Probe } from '../../src/model/probe.ts';
 import { Ticket } from '../../src/model/ticket.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 /** What tickets need around them: a clock that stands still, and four bytes a token. */
-export function originOf(clock = new ManualClock(), probe?: Probe): Origin {
+export function originOf(clock = new ManualClock(), probe?: Probe): TicketOwner {
   return {
     clock,
     tokensOf: (_value, bytes) => Math.ceil(bytes / 4),
@@ -25,8 +25,9 @@ export function ticketMaker(clock: ManualClock, probe?: Probe): (bytes?: number)
 }
 
 /** Somebody who waits for any number of tickets, and remembers in which order they came. */
-export class Waiter implements Receiver {
+export class Waiter implements AdmissionCallback {
   gone = false;
+  queued = 0;
   readonly tickets: Ticket[] = [];
   readonly #then: (ticket: Ticket) => void;
 

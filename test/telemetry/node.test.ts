@@ -1,4 +1,4 @@
-import { createServer, get, type Server } from 'node:http';
+import { createServer, get, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLimiter } from '../../src/index.ts';
@@ -31,6 +31,18 @@ async function listen(server: Server): Promise<number> {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
+}
+
+/** What a request that names a host is answered with. */
+function statusOf(url: string, method: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(url, { method, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
 }
 
 /** Takes OTLP in, and says which signals came. */
@@ -143,6 +155,25 @@ describe('startTelemetry', () => {
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.join()).not.toContain('shutdown: ');
     expect(lines.join()).not.toContain('\n');
+  });
+
+  it.each([
+    ['GET', 'rebound.example', 403],
+    ['GET', 'rebound.example:9464', 403],
+    ['GET', '127.0.0.1.example', 403],
+    ['POST', 'localhost', 405],
+    ['DELETE', '127.0.0.1', 405],
+    ['GET', 'localhost:9464', 200],
+    ['GET', '[::1]:9464', 200],
+    ['HEAD', '127.0.0.1', 200],
+  ])('answers %s of the host %s with %i', async (method, host, status) => {
+    const { prometheusUrl = '' } = await start();
+    expect(await statusOf(prometheusUrl, method, host)).toBe(status);
+  });
+
+  it('answers under any name where it listens for others', async () => {
+    const { prometheusUrl = '' } = await start({ prometheusHost: '0.0.0.0' });
+    expect(await statusOf(prometheusUrl, 'GET', 'labeller:9464')).toBe(200);
   });
 
   it('shuts down while its page is being read', async () => {

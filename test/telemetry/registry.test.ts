@@ -2,13 +2,13 @@ import { metrics } from '@opentelemetry/api';
 import { ManualClock } from 'headgate/simulator';
 import { from, range } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { telemetryProbe } from '../../src/advanced.ts';
 import {
   concurrencyLimit,
   createLimiter,
   createLimiterGroup,
   dispatch,
   FeedbackSubject,
-  telemetryProbe,
   throttle,
 } from '../../src/index.ts';
 import { type Sdk, startSdk } from './sdk.ts';
@@ -86,8 +86,10 @@ describe('the series of a name', () => {
   it('stay few, whatever errors and names turn up', async () => {
     const run = (source: number) =>
       new Promise<void>((complete) => {
-        const fail = (n: number) =>
-          Promise.reject(Object.assign(new Error('odd'), { name: `Odd${n}` }));
+        const fail = (n: number) => {
+          const Odd = { [`Odd${n}`]: class extends Error {} }[`Odd${n}`] ?? Error;
+          return Promise.reject(new Odd('odd'));
+        };
         range(0, source)
           .pipe(throttle(fail, { outcomes: true }))
           .subscribe({ complete });

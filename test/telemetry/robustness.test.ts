@@ -1,7 +1,8 @@
 import { context, type Meter, TraceFlags, type Tracer, trace } from '@opentelemetry/api';
 import { range } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLimiter, type Probe, throttle } from '../../src/index.ts';
+import type { Probe } from '../../src/advanced.ts';
+import { createLimiter, throttle } from '../../src/index.ts';
 import { type Sdk, startSdk } from './sdk.ts';
 
 let sdk: Sdk;

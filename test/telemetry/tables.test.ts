@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ATTRIBUTES, EVENTS, METRICS, SPANS } from '../../src/telemetry/names.ts';
 import { metricTable, spanTable } from '../../src/telemetry/tables.ts';
 
-describe('the tables of the README', () => {
+describe('the tables of the documentation', () => {
   it('have a line for each metric, with its unit and attributes', () => {
     const lines = metricTable().split('\n');
     expect(lines).toHaveLength(2 + Object.keys(METRICS).length);

@@ -2,7 +2,7 @@
  * Knows the provider's state and sends whatever would be let in, as soon as it would: the oldest
  * prompt that fits. No client can do better, but for luck with prompts of different sizes.
  */
-import type { Timer } from 'headgate';
+import type { Timer } from 'headgate/advanced';
 import type { ClientContext, HandOver } from '../client.ts';
 import type { Prompt } from '../prompts.ts';
 

@@ -28,7 +28,7 @@ export const TRAITS = {
 
 export type Trait = keyof typeof TRAITS;
 
-export function isTrait(name: string): name is Trait {
+function isTrait(name: string): name is Trait {
   return Object.hasOwn(TRAITS, name);
 }
 

@@ -54,7 +54,7 @@ export function traceChart(
   const y = (perSecond: number) =>
     PLOT.bottom - Math.min(1, perSecond / most) * (PLOT.bottom - PLOT.top);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" ${FONT} fill="${GREY}" font-size="11">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}" ${FONT} fill="${GREY}" font-size="11">`,
     text(PLOT.left, 18, title, 'font-size="14" font-weight="600"'),
     ...legend(curves),
     ...GRID.flatMap((part) => [

@@ -1,26 +1,9 @@
 import { LIMIT_COLOUR, OUTCOME_COLOURS, STATE, USAGE_COLOUR } from '../colours.ts';
-import {
-  BINDING_WORDS,
-  bindingGate,
-  concurrencyLimit,
-  MODE_WORDS,
-  modeInForce,
-} from '../mappings.ts';
+import { BINDING_WORDS, bindingGate, limitInForce, MODE_WORDS, modeInForce } from '../mappings.ts';
 import { LABELS } from '../metrics.ts';
-import {
-  byLevel,
-  coloured,
-  dashed,
-  fixed,
-  levelLines,
-  levels,
-  type PanelMaker,
-  query,
-  stacked,
-  timeline,
-  timeSeries,
-} from '../parts.ts';
-import { orZero, quotient, series, sumRate } from '../promql.ts';
+import { type PanelMaker, query, stacked, timeline, timeSeries } from '../parts.ts';
+import { orZero, quotient, series, sum, sumRate } from '../promql.ts';
+import { coloured, dashed, fixed, levelLines, levels } from '../styles.ts';
 
 export function throughput(): PanelMaker {
   const panel = stacked({
@@ -56,7 +39,6 @@ export function modeTimeline(): PanelMaker {
     unit: 'none',
   })
     .mappings(MODE_WORDS)
-    .colorScheme(byLevel())
     .withTarget(query(modeInForce(), `{{${LABELS.name}}}`));
 }
 
@@ -68,7 +50,6 @@ export function bindingTimeline(): PanelMaker {
     unit: 'none',
   })
     .mappings(BINDING_WORDS)
-    .colorScheme(byLevel())
     .withTarget(query(bindingGate(), `{{${LABELS.name}}}`));
 }
 
@@ -76,11 +57,11 @@ export function inFlight(): PanelMaker {
   return timeSeries({
     title: 'In flight, against the limit',
     description:
-      'Attempts that run now, and how many may. Well below the limit while requests wait: another gate binds. The limit falls in throttled mode, and moves if it is adaptive.',
+      'Attempts that run now, and how many may, in all instances together. Well below the limit while requests wait: another gate binds. The limit falls in throttled mode, and moves if it is adaptive.',
     unit: 'short',
   })
-    .withTarget(query(`sum(${series('active')})`, 'in flight'))
-    .withTarget(query(`sum(${concurrencyLimit()})`, 'limit'))
+    .withTarget(query(sum([], series('active')), 'in flight'))
+    .withTarget(query(sum([], limitInForce()), 'limit'))
     .overrideByName('in flight', [fixed(USAGE_COLOUR)])
     .overrideByName('limit', dashed(LIMIT_COLOUR));
 }

@@ -1,19 +1,9 @@
 import { LIMIT_COLOUR, STATE, USAGE_COLOUR } from '../colours.ts';
 import { BREAKER_WORDS, breakerState } from '../mappings.ts';
 import { LABELS } from '../metrics.ts';
-import {
-  byLevel,
-  dashed,
-  fixed,
-  levelLines,
-  levels,
-  type PanelMaker,
-  query,
-  rightAxis,
-  timeline,
-  timeSeries,
-} from '../parts.ts';
-import { quotient, series, sum, sumRate } from '../promql.ts';
+import { type PanelMaker, query, sideLegend, timeline, timeSeries } from '../parts.ts';
+import { max, quotient, series, sum, sumRate } from '../promql.ts';
+import { dashed, fixed, levelLines, levels, rightAxis } from '../styles.ts';
 
 export function byteBudget(): PanelMaker {
   return timeSeries({
@@ -22,8 +12,8 @@ export function byteBudget(): PanelMaker {
       'Estimated bytes of the requests that run. Above the budget: one large request overdraws it, and nothing else starts until it ends. In throttled mode each request counts for more.',
     unit: 'bytes',
   })
-    .withTarget(query(`sum(${series('bytesUsed')})`, 'in flight'))
-    .withTarget(query(`sum(${series('bytesLimit')})`, 'budget'))
+    .withTarget(query(sum([], series('bytesUsed')), 'in flight'))
+    .withTarget(query(sum([], series('bytesLimit')), 'budget'))
     .withTarget(query(sumRate([], 'requestSize'), 'sent a second'))
     .overrideByName('in flight', [fixed(USAGE_COLOUR)])
     .overrideByName('budget', dashed(LIMIT_COLOUR))
@@ -32,28 +22,28 @@ export function byteBudget(): PanelMaker {
 
 export function rateLimits(): PanelMaker {
   const by = [LABELS.name, LABELS.limit];
-  const usage = sum(by, series('rateUsed'));
-  const limit = sum(by, series('rateLimit'));
+  const use = quotient(series('rateUsed'), series('rateLimit'));
   return timeSeries({
     title: 'Use of each rate limit',
     description:
-      'Share of each limit’s window that is used up. A limit near 100 % is the one to raise; one that stays low costs nothing.',
+      'Share of each limit’s window that is used up, in the instance where it is fullest. A limit near 100 % is the one to raise; one that stays low costs nothing.',
     unit: 'percentunit',
   })
     .axisSoftMax(1)
     .thresholds(levels([null, 'transparent'], [0.98, STATE.fair]))
     .thresholdsStyle(levelLines())
     .noValue('no rate limit is set')
-    .withTarget(query(quotient(usage, limit), `{{${LABELS.name}}} {{${LABELS.limit}}}`));
+    .withTarget(query(max(by, use), `{{${LABELS.name}}} {{${LABELS.limit}}}`));
 }
 
 export function adaptivePace(): PanelMaker {
   return timeSeries({
     title: 'Adaptive rate and interval',
     description:
-      'The rate that each limiter aims at and where it has that from (your limit, the API’s headers, or learned from its 429s), what the API accepted when it last had nothing left (ceiling), and the rate at which it sends. On the right: the time between two dispatches, if there is a pace.',
+      'The rate that each limiter aims at and where it has that from (your limit, the API’s headers, or learned from its 429s), what the API accepted when it last had nothing left (ceiling), and the rate at which it sends. All instances together. On the right: the time between two dispatches of the slowest instance, if there is a pace.',
     unit: 'reqps',
   })
+    .legend(sideLegend())
     .noValue('no rate is set or learned')
     .withTarget(
       query(
@@ -65,9 +55,7 @@ export function adaptivePace(): PanelMaker {
       query(`${sum([LABELS.name], series('rateCeiling'))} > 0`, `{{${LABELS.name}}} ceiling`),
     )
     .withTarget(query(sumRate([LABELS.name], 'attempts'), `{{${LABELS.name}}} sent`))
-    .withTarget(
-      query(`max by (${LABELS.name}) (${series('interval')})`, `{{${LABELS.name}}} interval`),
-    )
+    .withTarget(query(max([LABELS.name], series('interval')), `{{${LABELS.name}}} interval`))
     .overrideByRegexp('/ ceiling$/', dashed(LIMIT_COLOUR))
     .overrideByRegexp('/ interval$/', rightAxis('s'));
 }
@@ -80,7 +68,6 @@ export function breakerTimeline(): PanelMaker {
     unit: 'none',
   })
     .mappings(BREAKER_WORDS)
-    .colorScheme(byLevel())
     .noValue('no circuit breaker is set')
     .withTarget(query(breakerState(), `{{${LABELS.name}}}`));
 }

@@ -4,6 +4,7 @@ import { layOut } from '../layout.ts';
 import { latency, queues } from '../shared-panels.ts';
 import { OVERVIEW, WHY_SLOW } from '../uids.ts';
 import { bindingTimeline, inFlight, modeTimeline, throttledRate, throughput } from './flow.ts';
+import { endedByInstance, throttledByInstance, waitingByInstance } from './instances.ts';
 import { adaptivePace, breakerTimeline, byteBudget, rateLimits } from './limits.ts';
 import { bindingNow, breakerNow, fullness, modeNow, progressNow, throttledShare } from './now.ts';
 import { backoffTime, medianWait, p95Wait, p99Wait, progressOverTime } from './waits.ts';
@@ -48,11 +49,11 @@ export function overview(): Dashboard {
       heading: 'Limits',
       height: 8,
       panels: [
-        [8, byteBudget()],
-        [8, rateLimits()],
-        [8, adaptivePace()],
+        [12, byteBudget()],
+        [12, rateLimits()],
       ],
     },
+    { height: 8, panels: [[24, adaptivePace()]] },
     {
       heading: 'Waits',
       height: 8,
@@ -70,6 +71,15 @@ export function overview(): Dashboard {
         [6, backoffTime()],
         [6, breakerTimeline()],
         [6, progressOverTime()],
+      ],
+    },
+    {
+      heading: 'Instances',
+      height: 8,
+      panels: [
+        [8, endedByInstance()],
+        [8, waitingByInstance()],
+        [8, throttledByInstance()],
       ],
     },
   ]);

@@ -1,15 +1,8 @@
 import { GATE_COLOURS, LIMIT_COLOUR, USAGE_COLOUR } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
-import {
-  coloured,
-  dashed,
-  fixed,
-  type PanelMaker,
-  query,
-  rightAxis,
-  timeSeries,
-} from '../parts.ts';
-import { quantile, series, sumRate, WINDOW } from '../promql.ts';
+import { type PanelMaker, query, timeSeries } from '../parts.ts';
+import { max, meanOf, quantile, series, sumRate } from '../promql.ts';
+import { coloured, dashed, fixed, rightAxis } from '../styles.ts';
 import { progressShare, remainingSeconds } from './now.ts';
 
 /** Of the requests that waited at a gate, by gate. */
@@ -37,7 +30,7 @@ export function p99Wait(): PanelMaker {
 }
 
 export function backoffTime(): PanelMaker {
-  const closed = `max by (${LABELS.name}) (avg_over_time(${series('backoffActive')}[${WINDOW}]))`;
+  const closed = max([LABELS.name], meanOf(series('backoffActive')));
   const asked = sumRate([LABELS.source], 'backoffDuration', {}, 'sum');
   return timeSeries({
     title: 'Time lost to backoff',

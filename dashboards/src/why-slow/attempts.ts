@@ -1,28 +1,20 @@
-import { LIMIT_COLOUR, OUTCOME_COLOURS, STATE } from '../colours.ts';
+import { LIMIT_COLOUR, STATE } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
-import {
-  coloured,
-  dashed,
-  levelLines,
-  levels,
-  type PanelMaker,
-  query,
-  rightAxis,
-  stacked,
-  timeSeries,
-} from '../parts.ts';
+import { type PanelMaker, query, sideLegend, stacked, timeSeries } from '../parts.ts';
 import { labelMissing, quantile, series, sum, sumRate } from '../promql.ts';
+import { colouredByError, dashed, levelLines, levels, rightAxis } from '../styles.ts';
 import { retryRatio } from './summary.ts';
 
 export function attemptsByError(): PanelMaker {
   const attempts = labelMissing(LABELS.errorType, 'ok', sumRate([LABELS.errorType], 'attempts'));
-  const panel = stacked({
-    title: 'Attempts, by what they ended with',
-    description:
-      'What the API answered. 429: too much. 503 and 529: it is overloaded. 4xx: the requests are wrong, and no pace will help.',
-    unit: 'reqps',
-  }).withTarget(query(attempts, `{{${LABELS.errorType}}}`));
-  return coloured(panel, { ok: OUTCOME_COLOURS.ok, 429: STATE.bad });
+  return colouredByError(
+    stacked({
+      title: 'Attempts, by what they ended with',
+      description:
+        'What the API answered. 429: too much. 503 and 529: it is overloaded. 4xx: the requests are wrong, and no pace will help.',
+      unit: 'reqps',
+    }).withTarget(query(attempts, `{{${LABELS.errorType}}}`)),
+  );
 }
 
 export function retries(): PanelMaker {
@@ -62,6 +54,7 @@ export function adaptiveRate(): PanelMaker {
       'The rate that may be sent, by who says so: your limits, the API’s headers, or what was learned from its 429s; beside it what the API accepted when it last had nothing left. On the right: how often a 429 had the rate measured anew. Often, with targets that differ: the API’s limit changes, or others use it too.',
     unit: 'reqps',
   })
+    .legend(sideLegend())
     .noValue('no rate is set or learned')
     .withTarget(query(`${sum([LABELS.source], series('rateTarget'))} > 0`, `{{${LABELS.source}}}`))
     .withTarget(query(`${sum([], series('rateCeiling'))} > 0`, 'ceiling'))
@@ -82,12 +75,14 @@ export function deniedByLimit(): PanelMaker {
 
 export function errorDurations(): PanelMaker {
   const worst = quantile(0.95, [LABELS.errorType], 'requestDuration');
-  return timeSeries({
-    title: 'Request p95, by how it ended',
-    description:
-      'Whether the slow requests are those that fail. Errors that take long are time-outs; errors that come at once cost little.',
-    unit: 's',
-  }).withTarget(query(labelMissing(LABELS.errorType, 'ok', worst), `{{${LABELS.errorType}}}`));
+  return colouredByError(
+    timeSeries({
+      title: 'Request p95, by how it ended',
+      description:
+        'Whether the slow requests are those that fail. Errors that take long are time-outs; errors that come at once cost little.',
+      unit: 's',
+    }).withTarget(query(labelMissing(LABELS.errorType, 'ok', worst), `{{${LABELS.errorType}}}`)),
+  );
 }
 
 export function limitUse(): PanelMaker {

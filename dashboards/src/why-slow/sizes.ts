@@ -1,15 +1,8 @@
 import { QUANTILE_COLOURS, STATE } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
-import {
-  coloured,
-  levelLines,
-  levels,
-  type PanelMaker,
-  query,
-  stacked,
-  timeSeries,
-} from '../parts.ts';
+import { type PanelMaker, query, stacked, timeSeries } from '../parts.ts';
 import { QUANTILES, quantile, quotient, sumRate } from '../promql.ts';
+import { coloured, levelLines, levels } from '../styles.ts';
 
 export function estimateRatio(): PanelMaker {
   const panel = timeSeries({

@@ -3,8 +3,9 @@ import type { PanelBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { STATE } from '../colours.ts';
 import { BINDING_WORDS, bindingGate } from '../mappings.ts';
 import { LABELS } from '../metrics.ts';
-import { byLevel, figure, type Heading, levels, type PanelMaker, present } from '../parts.ts';
-import { quantile, quotient, series, sumRate, WINDOW } from '../promql.ts';
+import { figure, type Heading, type PanelMaker, present } from '../parts.ts';
+import { max, meanOf, quantile, quotient, series, sum, sumRate } from '../promql.ts';
+import { byLevel, levels } from '../styles.ts';
 
 const ENDED = { [LABELS.outcome]: '=~"ok|failed"' };
 
@@ -15,49 +16,49 @@ export function retryRatio(): string {
 }
 
 /** A figure in the colour of its level. */
-function rated(heading: Heading): PanelBuilder {
-  return figure(heading)
-    .colorMode(BigValueColorMode.Value)
-    .colorScheme(byLevel())
-    .noValue('nothing yet');
+function rated(heading: Heading, nothing = 'nothing yet'): PanelBuilder {
+  return figure(heading, nothing).colorMode(BigValueColorMode.Value).colorScheme(byLevel());
 }
 
 export function binding(): PanelMaker {
-  return figure({
-    title: 'It waits for',
-    description: 'The gate that binds at this moment: later gates make earlier queues wait.',
-    unit: 'none',
-  })
-    .mappings(BINDING_WORDS)
-    .noValue('no limiter')
-    .withTarget(present(bindingGate(), `{{${LABELS.name}}}`));
+  return figure(
+    {
+      title: 'It waits for',
+      description: 'The gate that binds at this moment: later gates make earlier queues wait.',
+      unit: 'none',
+    },
+    'no limiter',
+    BINDING_WORDS,
+  ).withTarget(present(bindingGate(), `{{${LABELS.name}}}`));
 }
 
 export function slowestRequests(): PanelMaker {
-  return figure({
-    title: 'Request, p95',
-    description: 'One request in twenty took longer, from its arrival until it had ended.',
-    unit: 's',
-  })
+  return figure(
+    {
+      title: 'Request, p95',
+      description: 'One request in twenty took longer, from its arrival until it had ended.',
+      unit: 's',
+    },
+    'nothing yet',
+  )
     .colorMode(BigValueColorMode.None)
-    .noValue('nothing yet')
     .withTarget(present(quantile(0.95, [], 'requestDuration'), 'p95'));
 }
 
 /** Above a half, more time goes into waiting than into the API. */
 export function waitingShare(): PanelMaker {
-  const waited = sumRate([], 'waitDuration', {}, 'sum');
-  const all = sumRate([], 'requestDuration', {}, 'sum');
+  const waiting = sum([], meanOf(series('queued')));
+  const attempting = sum([], meanOf(series('active')));
   return rated({
     title: 'Time that went into waiting',
     description:
-      'Share of the requests’ time that they spent at gates; the rest is the API’s. High is normal for a batch that is given all at once; for single requests it means that a limit is too low.',
+      'Share of the requests that are not with the API but wait at gates, and so of their time. High is normal for a batch that is given all at once; for single requests it means that a limit is too low.',
     unit: 'percentunit',
   })
     .max(1)
     .decimals(0)
     .thresholds(levels([null, STATE.good], [0.5, STATE.fair], [0.9, STATE.bad]))
-    .withTarget(present(`clamp_max(${quotient(waited, all)}, 1)`, 'waiting'));
+    .withTarget(present(quotient(waiting, `(${waiting} + ${attempting})`), 'waiting'));
 }
 
 /** One retry for ten requests is the price of finding the limit; one for two is a waste. */
@@ -74,7 +75,7 @@ export function retriesNow(): PanelMaker {
 }
 
 export function closedShare(): PanelMaker {
-  const closed = `max(avg_over_time(${series('backoffActive')}[${WINDOW}]))`;
+  const closed = max([], meanOf(series('backoffActive')));
   return rated({
     title: 'Closed by backoff',
     description: 'Share of the time in which a 429 kept everything back.',
@@ -87,15 +88,16 @@ export function closedShare(): PanelMaker {
 
 /** Far from 1 either way, the byte budget counts something else than what is sent. */
 export function estimateNow(): PanelMaker {
-  return figure({
-    title: 'Estimated / actual size',
-    description:
-      'Median of estimated size over actual size. Below 1 the byte budget lets too much through, above 1 it holds too much back: give a better `estimate`.',
-    unit: 'none',
-  })
-    .colorMode(BigValueColorMode.Value)
+  return rated(
+    {
+      title: 'Estimated / actual size',
+      description:
+        'Median of estimated size over actual size. Below 1 the byte budget lets too much through, above 1 it holds too much back: give a better `estimate`.',
+      unit: 'none',
+    },
+    'no size known',
+  )
     .decimals(2)
-    .colorScheme(byLevel())
     .thresholds(
       levels(
         [null, STATE.bad],
@@ -105,6 +107,5 @@ export function estimateNow(): PanelMaker {
         [2, STATE.bad],
       ),
     )
-    .noValue('no size known')
     .withTarget(present(quantile(0.5, [], 'estimateRatio'), 'median'));
 }

@@ -9,20 +9,20 @@ import {
 } from '@grafana/grafana-foundation-sdk/heatmap';
 import { GATE_COLOURS, STATE } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
-import { buckets, coloured, type PanelMaker, PROMETHEUS, query, stacked } from '../parts.ts';
-import { series, sumRate, WINDOW } from '../promql.ts';
+import { buckets, type PanelMaker, PROMETHEUS, query, stacked } from '../parts.ts';
+import { meanOf, series, sum, sumRate, WINDOW } from '../promql.ts';
+import { coloured } from '../styles.ts';
 
 export function waitingByGate(): PanelMaker {
   const waited = sumRate([LABELS.gate], 'waitDuration', {}, 'sum');
-  const attempting = `clamp_min(${sumRate([], 'requestDuration', {}, 'sum')} - sum(${waited}), 0)`;
   const panel = stacked({
     title: 'Where the time of requests goes',
     description:
-      'Seconds that requests spent at each gate and with the API, for each second. It counts when a wait or a request ends. The widest band is what to change first.',
-    unit: 's',
+      'How many requests are at each gate and with the API, on average: seconds of theirs for each second. A wait counts when it ends, an attempt while it runs. The widest band is what to change first.',
+    unit: 'short',
   })
     .withTarget(query(waited, `{{${LABELS.gate}}}`))
-    .withTarget(query(attempting, 'API'));
+    .withTarget(query(sum([], meanOf(series('active'))), 'API'));
   return coloured(panel, { ...GATE_COLOURS, API: STATE.good });
 }
 

@@ -64,10 +64,15 @@ export function whySlow(): Dashboard {
       heading: 'What held them back',
       height: 8,
       panels: [
-        [6, adaptiveRate()],
-        [6, backoffLengths()],
-        [6, deniedByLimit()],
-        [6, limitUse()],
+        [16, adaptiveRate()],
+        [8, backoffLengths()],
+      ],
+    },
+    {
+      height: 8,
+      panels: [
+        [12, deniedByLimit()],
+        [12, limitUse()],
       ],
     },
     {

@@ -1,19 +1,33 @@
 /** Sooner than this after the first of two rejections, their waits differ by chance alone. */
 const LEAST_PART = 0.2;
-/** Waits are too short by no more than this: what fell by less is another wait. */
+/** True waits are within these parts of those that are named: what differs by more is another wait. */
 const MOST_SCALE = 12;
-/** ... and too long by no more than this. */
 const LEAST_SCALE = 1 / 50;
+/**
+ * A wait that is always the same seems to fall by its jitter: that waits are too short by more than this
+ * must be shown twice.
+ */
+const JITTER_SCALE = 4;
+/** Two pairs show the same scale where they differ by no more than this. */
+const SAME_SCALE = 1.5;
 /** Accepted so much before the end of a wait, an attempt proves it too long: else clocks explain it. */
 const EARLY_MS = 20;
 const EARLY_PART = 0.9;
 
 /** Waits that rejections name: obeyed, and corrected where they prove wrong. */
 export class NamedWait {
+  private readonly mostMs: number;
   private first: { readonly at: number; readonly sentAt: number; readonly ms: number } | undefined;
   /** True waits are so many times those that are named. */
   private scale = 1;
+  /** A scale that was shown once. */
+  private shown: number | undefined;
   private _until = Number.NEGATIVE_INFINITY;
+
+  /** @param mostMs the longest wait that is obeyed, also where it is corrected */
+  constructor(mostMs = Number.POSITIVE_INFINITY) {
+    this.mostMs = mostMs;
+  }
 
   /** Nothing is sent before this time. */
   get until(): number {
@@ -31,13 +45,22 @@ export class NamedWait {
     const { first } = this;
     if (first !== undefined && isLater && now - first.at > LEAST_PART * first.ms) {
       // What is named falls by as much as has passed, if it is true.
-      const fell = (first.ms - ms) / (now - first.at);
-      if (fell > 1 / MOST_SCALE && fell < 1 / LEAST_SCALE) this.scale = 1 / fell;
+      this.show((now - first.at) / (first.ms - ms));
     }
+    const until = now + Math.min(ms * this.scale, this.mostMs);
     if (first === undefined || isLater) {
       this.first = { at: now, sentAt, ms };
-      this._until = now + ms * this.scale;
-    } else this._until = Math.max(this._until, now + ms * this.scale);
+      this._until = until;
+    } else this._until = Math.max(this._until, until);
+  }
+
+  private show(scale: number): void {
+    const { shown } = this;
+    const isScale = scale > LEAST_SCALE && scale < MOST_SCALE;
+    this.shown = isScale ? scale : undefined;
+    if (!isScale) return;
+    const isSame = shown !== undefined && Math.max(scale / shown, shown / scale) <= SAME_SCALE;
+    if (scale <= JITTER_SCALE || isSame) this.scale = scale;
   }
 
   accepted(sentAt: number): void {

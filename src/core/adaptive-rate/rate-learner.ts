@@ -38,7 +38,7 @@ export class RateLearner implements SendLogListener {
   private readonly log = new SendLog(this);
   private readonly trust: Trust;
   private readonly probes = new ProbeDelay();
-  private readonly named = new NamedWait();
+  private readonly named: NamedWait;
   private readonly cap = new ConcurrencyCap();
   private readonly estimate: RateEstimate;
   private readonly requests: UnitRate;
@@ -60,9 +60,17 @@ export class RateLearner implements SendLogListener {
   private hasWaited = false;
   private _measuredAt: number | undefined = undefined;
 
-  /** @param past what was sent, and accepted, before anything was rejected */
-  constructor(hard: HardRates, past: Past = { accepted: 0, firstAt: 0 }) {
+  /**
+   * @param past what was sent, and accepted, before anything was rejected
+   * @param maxRetryAfterMs the longest wait of a rejection that is obeyed, also where it is corrected
+   */
+  constructor(
+    hard: HardRates,
+    past: Past = { accepted: 0, firstAt: 0 },
+    maxRetryAfterMs = Number.POSITIVE_INFINITY,
+  ) {
     this.hard = hard;
+    this.named = new NamedWait(maxRetryAfterMs);
     this.trust = new Trust(START_AT_ONCE + past.accepted);
     this.estimate = new RateEstimate(past);
     this.sent = past.accepted;
@@ -79,7 +87,7 @@ export class RateLearner implements SendLogListener {
 
   /** Requests a second, as of the last time that it was asked for. */
   get perSecond(): number {
-    return this.requests.perMs * 1_000;
+    return this.requests.meanPerMs * 1_000;
   }
 
   /** What was measured last, requests a second; undefined: nothing was. */
@@ -102,14 +110,17 @@ export class RateLearner implements SendLogListener {
     return this.tokens !== undefined;
   }
 
-  /** Milliseconds until the next attempt may go, or this is to be asked again; Infinity: an answer must come. */
-  wait(now: number): number {
-    const waitMs = this.waitMs(now);
+  /**
+   * Milliseconds until the next attempt may go, or this is to be asked again; Infinity: an answer must come.
+   * @param estimate tokens that it may cost
+   */
+  wait(now: number, estimate = 0): number {
+    const waitMs = this.waitMs(estimate, now);
     if (waitMs > 0) this.hasWaited = true;
     return waitMs;
   }
 
-  private waitMs(now: number): number {
+  private waitMs(estimate: number, now: number): number {
     this.log.advance(now);
     if (!this.trust.mayGo && this.log.unknown > 0) {
       return Math.max(TURN_MS, this.log.nextMs(now) + TURN_MS);
@@ -119,11 +130,12 @@ export class RateLearner implements SendLogListener {
     const closedUntil = Math.max(this.named.until, this.probeAt);
     if (now < closedUntil) return closedUntil - now;
     const learned = limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
-    const requestsMs = this.requests.wait(learned, now);
-    const tokensMs = this.tokens?.wait(Number.POSITIVE_INFINITY, now) ?? 0;
-    const paceMs = Math.max(requestsMs, tokensMs);
-    if (paceMs > 0) this.isPaced = true;
-    return Math.min(paceMs, REASK_MS);
+    const { requests, tokens } = this;
+    const requestsMs = requests.wait(learned, now);
+    const tokensMs =
+      tokens?.wait(Number.POSITIVE_INFINITY, now, this.ratio.expected(estimate)) ?? 0;
+    if (requests.isPacing(now) || tokens?.isPacing(now)) this.isPaced = true;
+    return Math.min(Math.max(requestsMs, tokensMs), REASK_MS);
   }
 
   /** @param estimate tokens that it may cost */
@@ -192,7 +204,7 @@ export class RateLearner implements SendLogListener {
   answered(sending: Sending, verdict: Verdict, used: number | undefined, now: number): void {
     this.inFlight -= 1;
     if (used !== undefined) this.settle(sending, used);
-    this.read(verdict.limits, sending, true, now);
+    this.read(verdict.limits ?? [], sending, true, now);
     this.log.accept(sending);
     this.log.advance(now);
   }
@@ -217,7 +229,10 @@ export class RateLearner implements SendLogListener {
     this.rejectedOrder = Math.max(this.rejectedOrder, sending.order);
     if (sending.requests !== undefined) this.requests.reject(sending.requests, false);
     if (sending.tokens !== undefined) this.tokens?.reject(sending.tokens, false);
-    this.read(verdict.limits, sending, false, now);
+    const { limits = [], retryAfterMs } = verdict;
+    const isDated =
+      retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
+    sending.isExplained = this.read(limits, sending, false, now) && isDated;
     this.stop(sending, verdict, isLater, now);
     this.log.advance(now);
   }
@@ -227,13 +242,14 @@ export class RateLearner implements SendLogListener {
     if (isLater) {
       const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
       if (limit === 'concurrency') this.cap.told(Math.max(1, sending.others));
-      else this.cap.stopped(sending, isBare);
+      else if (!sending.isExplained) this.cap.stopped(sending, isBare);
       // What is out now is old news when its answers come.
       this.reactedAt = this.sent;
     }
     sending.reactedAt = this.reactedAt;
     const isAtCap = this.cap.limit !== undefined && sending.others > 0;
-    if (!isAtCap && isLater) this.close(now);
+    if (sending.isExplained && isLater) this.named.reset();
+    else if (!isAtCap && isLater) this.close(now);
     if (retryAfterMs !== undefined && limit !== 'concurrency') {
       this.named.named(retryAfterMs, sending.at, now, isLater);
       // It says when to come again, unless that has proved wrong.
@@ -277,8 +293,8 @@ export class RateLearner implements SendLogListener {
 
   /** Told by the log: it, and all sent before it, are known. */
   settled(sent: SentAttempt): void {
-    // What a cap turns away says nothing of a rate.
-    if (this.cap.limit !== undefined || sent.outcome === 'withdrawn') return;
+    // What a cap or a told limit turns away says nothing of a rate.
+    if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;
     const { named, log, estimate } = this;
     if (estimate.settled(sent, named.until, log.horizonMs)) this._measuredAt = sent.at;
   }
@@ -289,7 +305,7 @@ export class RateLearner implements SendLogListener {
     requests.wait(learned, now);
     const { bounds } = estimate;
     return {
-      perSecond: requests.perMs * 1_000,
+      perSecond: requests.meanPerMs * 1_000,
       origin: requests.origin,
       ceilingPerSecond: this.measuredPerSecond,
       leastPerSecond: bounds && bounds.least * 1_000,
@@ -297,7 +313,7 @@ export class RateLearner implements SendLogListener {
       evidence: estimate.isKnown ? estimate.restsOn : undefined,
       burst: Math.floor(estimate.saved),
       cap: this.limit,
-      tokens: tokens && { perSecond: tokens.perMs * 1_000, origin: tokens.origin },
+      tokens: tokens && { perSecond: tokens.meanPerMs * 1_000, origin: tokens.origin },
       isOut: this.isOut,
       sinceCutMs: this._measuredAt === undefined ? undefined : now - this._measuredAt,
     };
@@ -308,21 +324,24 @@ export class RateLearner implements SendLogListener {
     if (sending.tokens !== undefined) this.tokens?.settle(sending.tokens, used);
   }
 
+  /** @returns whether what is told explains a rejection */
   private read(
-    limits: readonly ReportedLimit[] | undefined,
+    limits: readonly ReportedLimit[],
     { requests, tokens }: Sending,
     isAccepted: boolean,
     now: number,
-  ): void {
-    if (limits === undefined) return;
+  ): boolean {
+    if (limits.length === 0) return false;
+    let isExplained = false;
     const ofRequests = shortestOf(limits, 'requests');
     if (ofRequests !== undefined && requests !== undefined) {
-      this.requests.report(ofRequests, requests, isAccepted, now);
+      isExplained = this.requests.report(ofRequests, requests, isAccepted, now);
     }
     const ofTokens = shortestOf(limits, 'tokens');
-    if (ofTokens === undefined) return;
+    if (ofTokens === undefined) return isExplained;
     this.tokens ??= this.tokenRate();
-    if (tokens !== undefined) this.tokens.report(ofTokens, tokens, isAccepted, now);
+    if (tokens === undefined) return isExplained;
+    return this.tokens.report(ofTokens, tokens, isAccepted, now) || isExplained;
   }
 
   private tokenRate(): UnitRate {

@@ -1,8 +1,8 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
 import { FillMeter } from './fill-meter.ts';
+import { ReportedWindow } from './reported-window.ts';
 import type { UnitCharge } from './sent-attempt.ts';
-import { ShownWindow } from './shown-window.ts';
-import { type WindowKind, WindowWatch } from './window-kind.ts';
+import { WindowClassifier } from './window-classifier.ts';
 
 /** A report of an attempt that was sent longer ago says nothing of the present. */
 const FRESH_MS = 15_000;
@@ -28,9 +28,12 @@ const USUAL_WINDOW_MS = 60_000;
 const PLENTY = 0.5;
 /** A rate that is known exactly is used but for this. */
 export const EXACT_PART = 0.998;
-const LEAST_LEFT_MS = 100;
-const MOST_OF_FIXED = 2;
-const LEAST_OF_FIXED = 0.05;
+
+/** Times of reset are in whole seconds where all of them were. */
+const SECOND_MS = 1_000;
+/** What they may be wrong by then, and else: what is sent takes a way. */
+const ROUNDED_MS = 1_500;
+const LEAST_ROUNDED_MS = 5;
 
 /** The last report: what was left right after an attempt, and what had been sent by then. */
 interface Report {
@@ -40,7 +43,7 @@ interface Report {
   readonly at: number;
   readonly order: number;
   total: number;
-  readonly resetAt: number | undefined;
+  readonly tellsReset: boolean;
 }
 
 /**
@@ -48,10 +51,11 @@ interface Report {
  * is left now is what was reported, less what was sent since, plus what has come back.
  */
 export class ReportedRate {
-  readonly #window = new WindowWatch();
-  readonly #shown = new ShownWindow();
+  readonly #window = new ReportedWindow();
+  readonly #classifier = new WindowClassifier();
   readonly #fill = new FillMeter();
   #report: Report | undefined = undefined;
+  #roundedMs = ROUNDED_MS;
   /** What one window allows, by its length. */
   #ratePerMs = 0;
   /** Around which the rate moves; undefined: nothing is known. */
@@ -61,24 +65,39 @@ export class ReportedRate {
   /**
    * @param attempt the one whose answer reports; `total` without what was rejected
    * @param isAccepted whether its own cost is in what is used
+   * @param totalNow what has been sent and not rejected by now
    */
-  reported(limits: ReportedLimit, attempt: UnitCharge, isAccepted: boolean, now: number): void {
+  reported(
+    limits: ReportedLimit,
+    attempt: UnitCharge,
+    isAccepted: boolean,
+    totalNow: number,
+    now: number,
+  ): void {
     const { limit = 0, remaining, resetMs } = limits;
-    if (limit <= 0 || remaining === undefined || attempt.order < (this.#report?.order ?? -1))
-      return;
+    if (limit <= 0 || remaining === undefined) return;
     const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
     const { at, order, cost } = attempt;
     const total = attempt.total + (isAccepted ? cost : 0);
+    const isLatest = order >= (this.#report?.order ?? -1);
+    const tellsReset = resetMs !== undefined;
+    if (tellsReset) {
+      const isTime = limits.isResetTime === true;
+      if (!isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
+      const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
+      const latestEnd = now + resetMs;
+      const earliestEnd = isTime ? latestEnd : at + resetMs;
+      const isRejected = !isAccepted && remaining < cost;
+      const ends = { earliestEnd, latestEnd, resetMs: earliestEnd - at, roundedMs };
+      const seen = { limit, remaining, at, order, total, totalNow, isRejected, windowMs, ...ends };
+      this.#window.report(seen, now);
+      if (isLatest) this.#classifier.report({ ...seen, used: limit - remaining });
+    }
+    if (!isLatest) return;
     const before = this.#report?.limit ?? limit;
     if (limit !== before) this.#changed(limit / before);
     this.#fill.report({ at, order, left: remaining, total });
-    const resetAt = resetMs === undefined ? undefined : at + resetMs;
-    this.#report = { limit, remaining, windowMs, at, order, total, resetAt };
-    if (resetMs !== undefined) {
-      const seen = { limit, used: limit - remaining, resetMs, windowMs, at };
-      this.#window.report(seen);
-      this.#shown.report(seen);
-    }
+    this.#report = { limit, remaining, windowMs, at, order, total, tellsReset };
     const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
     if (ratePerMs === undefined) return;
     if (this.#base === undefined) this.#driftedAt = now;
@@ -88,7 +107,10 @@ export class ReportedRate {
 
   /** An attempt has turned out to have cost more than was thought. */
   corrected(order: number, more: number): void {
-    if (this.#report !== undefined && order <= this.#report.order) this.#report.total += more;
+    if (this.#report !== undefined && order <= this.#report.order) {
+      this.#report.total += more;
+      this.#window.corrected(more);
+    }
     this.#fill.corrected(order, more);
   }
 
@@ -98,22 +120,40 @@ export class ReportedRate {
     return report && report.limit / report.windowMs;
   }
 
+  /** What a whole limit comes to, by the times that are told; undefined: none was told lately. */
+  usualPerMs(now: number): number | undefined {
+    if (this.#fresh(now) === undefined) return undefined;
+    if (this.#hasEnd) return this.#window.usualPerMs;
+    return this.#base === undefined ? undefined : this.#ratePerMs;
+  }
+
+  /** Whether what is left may be sent at once, and nothing after it until more is told. */
+  get isExact(): boolean {
+    return this.#hasEnd ? this.#window.isExact : this.#report?.tellsReset === false;
+  }
+
+  /** Milliseconds until what is told to be left covers a cost. @param total as of {@link rateAt} */
+  wait(cost: number, total: number, now: number): number {
+    return this.#hasEnd ? this.#window.wait(cost, total, now) : 0;
+  }
+
   /** Per ms; undefined: they set no bound for now. @param total what was sent and not rejected */
   rateAt(total: number, now: number): number | undefined {
+    if (this.#hasEnd) return this.#window.rateAt(total, now);
     const report = this.#fresh(now);
     if (report === undefined || this.#base === undefined) return undefined;
-    const kind = this.#kind;
-    if (kind === 'fixed' && report.resetAt !== undefined) {
-      if (now >= report.resetAt) return EXACT_PART * this.#ratePerMs;
-      return this.#evenly(report, report.resetAt - now, total);
-    }
     const left = this.#leftOf(report, total, now);
-    const isSaving = kind === 'bucket';
+    const isSaving = this.#classifier.kind === 'bucket';
     if (isSaving && left >= PLENTY * this.#fill.highest) {
       this.#base = Math.max(this.#base, this.#ratePerMs);
       return undefined;
     }
     const spare = Math.max(LEAST_SPARE, (isSaving ? BUCKET_SPARE_PART : SPARE_PART) * report.limit);
+    if (!report.tellsReset) {
+      // What is left is all that is sure; then some are sent to be told more.
+      const isLeft = report.remaining - (total - report.total) > spare;
+      return isLeft ? undefined : LEAST_FACTOR * this.#ratePerMs;
+    }
     const excess = (left - spare) / spare;
     const base = this.#drift(this.#base, excess, now);
     const most = isSaving ? MOST_FACTOR * base : EXACT_PART * this.#ratePerMs;
@@ -121,16 +161,11 @@ export class ReportedRate {
     return Math.max(LEAST_FACTOR * base, Math.min(most, base * factor));
   }
 
-  get #kind(): WindowKind | undefined {
-    return this.#shown.kind ?? this.#window.kind;
-  }
-
-  /** What is left of a fixed window, over what is left of its time. */
-  #evenly(report: Report, leftMs: number, total: number): number {
-    const left = report.remaining - (total - report.total);
-    const ratePerMs = left / Math.max(leftMs, LEAST_LEFT_MS);
-    const usual = this.#ratePerMs;
-    return Math.max(usual * LEAST_OF_FIXED, Math.min(usual * MOST_OF_FIXED, ratePerMs));
+  /** Whether it is whole again at one time, or may be: what is left may be sent at once in any case. */
+  get #hasEnd(): boolean {
+    if (this.#report?.tellsReset !== true) return false;
+    const { kind } = this.#classifier;
+    return kind === 'fixed' || (kind === undefined && !this.#window.isMoving);
   }
 
   #drift(base: number, excess: number, now: number): number {
@@ -155,17 +190,12 @@ export class ReportedRate {
   }
 
   #nominalPerMs(windowMs: number | undefined, limit: number): number | undefined {
-    const kind = this.#kind;
-    if (this.#shown.kind !== undefined && kind !== 'bucket') return limit / this.#shown.lengthMs;
-    if (kind === 'sliding') return limit / this.#window.slideMs;
-    const usual = limit / (windowMs ?? USUAL_WINDOW_MS);
+    const usualPerMs = limit / (windowMs ?? USUAL_WINDOW_MS);
+    // Times of reset tell more than a name does.
+    if (this.#report?.tellsReset !== true) return windowMs === undefined ? undefined : usualPerMs;
+    if (this.#classifier.kind !== 'bucket') return limit / this.#classifier.lengthMs;
     const { perMs } = this.#fill;
-    if (kind === 'fixed') return usual;
-    if (kind === 'bucket')
-      return perMs === undefined ? undefined : Math.max(perMs, LEAST_BASE * usual);
-    // Times of reset tell more than a name does: they will show what kind it is.
-    const isShowing = this.#report?.resetAt !== undefined;
-    return windowMs === undefined || isShowing ? undefined : limit / windowMs;
+    return perMs === undefined ? undefined : Math.max(perMs, LEAST_BASE * usualPerMs);
   }
 
   #fresh(now: number): Report | undefined {

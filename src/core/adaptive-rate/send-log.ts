@@ -2,8 +2,10 @@ import type { SentAttempt } from './sent-attempt.ts';
 
 /** An attempt counts as accepted once so many times what rejections take have passed in silence. */
 const SILENCE = 1.3;
+/** While no answer shows that anything is let in: so much more, the less the more rejections were seen. */
+const WHILE_FEW = 4;
 /** What rejections take is forgotten this slowly. */
-const FORGETS = 1 / 8;
+const FORGETS = 1 / 32;
 /** Settled attempts are dropped in chunks. */
 const CHUNK = 4_096;
 
@@ -28,6 +30,11 @@ export class SendLog {
   private asked = 0;
   private silenceMs = Number.POSITIVE_INFINITY;
   private _unknown = 0;
+  /** What rejections take, the slow ones of late, in ms; and how many tell of it. */
+  private tookMs = 0;
+  private rejections = 0;
+  /** Whether an answer has shown, since the first rejection, that something is let in. */
+  private isConfirmed = false;
 
   constructor(listener: SendLogListener) {
     this.listener = listener;
@@ -48,8 +55,12 @@ export class SendLog {
     this._unknown += 1;
   }
 
-  /** @returns whether that is news: it may have counted as accepted already */
-  accept(sent: SentAttempt): boolean {
+  /**
+   * @param isAnswered false: only silence tells of it
+   * @returns whether that is news: it may have counted as accepted already
+   */
+  accept(sent: SentAttempt, isAnswered = true): boolean {
+    if (isAnswered && this.rejections > 0 && !this.isConfirmed) this.confirm(true);
     if (sent.outcome !== 'unknown') return false;
     sent.outcome = 'accepted';
     this._unknown -= 1;
@@ -65,11 +76,18 @@ export class SendLog {
   }
 
   reject(sent: SentAttempt, now: number): void {
-    const tookMs = SILENCE * (now - sent.at);
-    const before = this.silenceMs === Number.POSITIVE_INFINITY ? tookMs : this.silenceMs;
-    this.silenceMs = Math.max(tookMs, before + (tookMs - before) * FORGETS);
+    const tookMs = now - sent.at;
+    this.tookMs = Math.max(tookMs, this.tookMs + (tookMs - this.tookMs) * FORGETS);
+    this.rejections += 1;
+    this.confirm(this.isConfirmed && sent.outcome !== 'accepted');
     if (sent.outcome === 'unknown') this._unknown -= 1;
     sent.outcome = 'rejected';
+  }
+
+  private confirm(isConfirmed: boolean): void {
+    this.isConfirmed = isConfirmed;
+    const few = isConfirmed ? 0 : WHILE_FEW / this.rejections;
+    this.silenceMs = (SILENCE + few) * this.tookMs;
   }
 
   /** Milliseconds until silence tells of one more attempt; Infinity: there is none, or no horizon. */
@@ -83,7 +101,7 @@ export class SendLog {
     while (this.nextMs(now) < 0) {
       const next = this.sent[this.asked];
       this.asked += 1;
-      if (next !== undefined) this.accept(next);
+      if (next !== undefined) this.accept(next, false);
     }
     for (;;) {
       const next = this.sent[this.head];

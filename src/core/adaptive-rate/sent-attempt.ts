@@ -19,6 +19,8 @@ export class SentAttempt {
   readonly requests: UnitCharge | undefined;
   /** `withdrawn`: it ended without an answer, or was never sent. */
   outcome: 'unknown' | 'accepted' | 'rejected' | 'withdrawn' = 'unknown';
+  /** Of one that was rejected: whether the limit that it was told explains that. */
+  isExplained = false;
   /** Of one that was rejected: attempts sent by the time its rejection was reacted to. */
   reactedAt = 0;
 

@@ -18,6 +18,7 @@ export class UnitRate {
   private readonly pacer = new Pacer(Number.POSITIVE_INFINITY);
   private readonly hardPerMs: () => number;
   private _origin: RateOrigin = 'start';
+  private toldPerMs: number | undefined = undefined;
   private order = 0;
   private sent = 0;
   private lost = 0;
@@ -30,6 +31,12 @@ export class UnitRate {
   /** Per ms, as of the last time that it was asked for. */
   get perMs(): number {
     return this.pacer.ratePerMs;
+  }
+
+  /** The same; of a limit of which what is left may be sent at once, what that comes to. */
+  get meanPerMs(): number {
+    const { ratePerMs } = this.pacer;
+    return ratePerMs === Number.POSITIVE_INFINITY ? (this.toldPerMs ?? ratePerMs) : ratePerMs;
   }
 
   get origin(): RateOrigin {
@@ -54,9 +61,15 @@ export class UnitRate {
    * Milliseconds until the next may go.
    * @param learnedPerMs what was learned from rejections; Infinity: nothing
    */
-  wait(learnedPerMs: number, now: number): number {
+  wait(learnedPerMs: number, now: number, cost = 1): number {
     this.pacer.setRate(this.rateAt(learnedPerMs, now), now);
-    return this.pacer.wait(now);
+    const coveredMs = this.reported.wait(cost, this.sent - this.lost, now);
+    return Math.max(this.pacer.wait(now), coveredMs);
+  }
+
+  /** Whether the next has to wait for the pace. */
+  isPacing(now: number): boolean {
+    return this.pacer.wait(now) > 0;
   }
 
   /** @param savedMs how much of what was not sent in time may be sent at once */
@@ -88,10 +101,16 @@ export class UnitRate {
     this.pacer.delayUntil(at);
   }
 
-  /** What an answer says of the limit. @param isAccepted whether the attempt itself counts in it */
-  report(limit: ReportedLimit, charge: UnitCharge, isAccepted: boolean, now: number): void {
-    const total = charge.total - this.lost;
-    this.reported.reported(limit, { ...charge, total }, isAccepted, now);
+  /**
+   * What an answer says of the limit.
+   * @param isAccepted whether the attempt itself counts in it
+   * @returns whether it explains a rejection, so that nothing else is to be learned from that
+   */
+  report(limit: ReportedLimit, charge: UnitCharge, isAccepted: boolean, now: number): boolean {
+    const { lost, reported } = this;
+    const total = charge.total - lost;
+    reported.reported(limit, { ...charge, total }, isAccepted, this.sent - lost, now);
+    return !isAccepted && reported.isExact && (limit.remaining ?? charge.cost) < charge.cost;
   }
 
   private rateAt(learned: number, now: number): number {
@@ -99,7 +118,9 @@ export class UnitRate {
     const headers = Math.min(told, this.exactly(learned, now));
     const hard = this.hardPerMs() * EXACT_PART;
     const rate = Math.min(learned, headers, hard);
-    if (rate === Number.POSITIVE_INFINITY) this._origin = 'start';
+    this.toldPerMs = this.reported.usualPerMs(now);
+    const isTold = this.toldPerMs !== undefined;
+    if (rate === Number.POSITIVE_INFINITY) this._origin = isTold ? 'headers' : 'start';
     else if (rate === hard) this._origin = 'limit';
     else this._origin = rate === headers ? 'headers' : 'learned';
     return rate;

@@ -22,7 +22,7 @@ interface Violation {
 }
 
 /** `22s` or `1.5s` in JSON; seconds and nanoseconds where a message was decoded. */
-export function protoDurationMs(value: unknown): number | undefined {
+function protoDurationMs(value: unknown): number | undefined {
   if (typeof value === 'string') return durationMs(value);
   if (!isShape(value)) return undefined;
   const seconds = readNumber(value, 'seconds') ?? 0;

@@ -3,7 +3,7 @@ import { quotaIn, quotasOf, windowOf } from './quotas.ts';
 import type { Answer, HeaderGet, Reader, Remark } from './reader.ts';
 import { reported, untilReset } from './rows.ts';
 import { type Item, parseDictionary, parseList } from './structured-list.ts';
-import { plainNumber, untilResetMs } from './times.ts';
+import { isTime, plainNumber, untilResetMs } from './times.ts';
 
 /** The quota units of the draft; others are not counted by headgate. */
 const UNITS: Readonly<Record<string, LimitUnit>> = {
@@ -82,7 +82,8 @@ function olderLimits(header: HeaderGet, answeredAtMs: () => number): readonly Re
   if (limit === undefined && remaining === undefined) return quotas.flatMap(limitOf);
   const windowMs = closest.windowMs ?? (limit && windowOf(limit, quotas));
   const resetMs = untilResetMs(told('reset'), answeredAtMs);
-  return limitOf({ limit, remaining, resetMs, windowMs });
+  const isResetTime = isTime(told('reset'));
+  return limitOf({ limit, remaining, resetMs, isResetTime, windowMs });
 }
 
 function limitOf(said: Parameters<typeof reported>[1]): ReportedLimit[] {

@@ -56,7 +56,7 @@ function limits(header: HeaderGet, answeredAtMs: () => number): readonly Reporte
 }
 
 /** Which limit was hit, of an error in the words of OpenAI; Groq and Azure say it alike. */
-export function openAiLimit({ texts, words }: Answer): string | undefined {
+function openAiLimit({ texts, words }: Answer): string | undefined {
   for (const text of texts) {
     const [, unit, per] = NAMED_LIMIT.exec(text) ?? [];
     if (unit === undefined) continue;

@@ -87,7 +87,8 @@ export function readProviders(readers: readonly Reader[]): Providers {
 
 /** What a reader of the user makes of a header may be NaN. */
 function isSound({ limit, remaining, resetMs, windowMs }: ReportedLimit): boolean {
-  return isAmount(limit) && isAmount(remaining) && isAmount(resetMs) && isAmount(windowMs);
+  const isWindow = isAmount(windowMs) && windowMs !== 0;
+  return isAmount(limit) && isAmount(remaining) && isAmount(resetMs) && isWindow;
 }
 
 function isAmount(value: number | undefined): boolean {

@@ -1,7 +1,7 @@
 import type { LimitUnit, ReportedLimit } from '../../model/feedback.ts';
 import { quotaIn } from './quotas.ts';
 import type { HeaderGet, Remark } from './reader.ts';
-import { plainNumber, untilResetMs } from './times.ts';
+import { isTime, plainNumber, untilResetMs } from './times.ts';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -24,6 +24,7 @@ export function reported(
     readonly limit?: number | undefined;
     readonly remaining?: number | undefined;
     readonly resetMs?: number | undefined;
+    readonly isResetTime?: boolean;
     readonly windowMs?: number | undefined;
   },
 ): ReportedLimit | undefined {
@@ -37,7 +38,9 @@ export function reported(
     ...(limit !== undefined && { limit }),
     ...(remaining !== undefined && { remaining }),
     ...(said.resetMs !== undefined && { resetMs: said.resetMs }),
-    ...(said.windowMs !== undefined && { windowMs: said.windowMs }),
+    ...(said.resetMs !== undefined && said.isResetTime === true && { isResetTime: true }),
+    // A window of 0 seconds bounds nothing: the limit stays, its window is unknown.
+    ...(said.windowMs !== undefined && said.windowMs > 0 && { windowMs: said.windowMs }),
   };
 }
 
@@ -53,9 +56,10 @@ export function readRows(
       row.limit === undefined ? {} : quotaIn(header(row.limit));
     const remaining = row.remaining === undefined ? undefined : plainNumber(header(row.remaining));
     if (limit === undefined && remaining === undefined) continue;
-    const resetMs =
-      row.reset === undefined ? undefined : untilResetMs(header(row.reset), answeredAtMs);
-    const one = reported(row.unit, { limit, remaining, resetMs, windowMs });
+    const reset = row.reset === undefined ? undefined : header(row.reset);
+    const resetMs = untilResetMs(reset, answeredAtMs);
+    const isResetTime = isTime(reset);
+    const one = reported(row.unit, { limit, remaining, resetMs, isResetTime, windowMs });
     if (one !== undefined) limits.push(one);
   }
   return limits;

@@ -78,3 +78,8 @@ function ahead(atMs: number, answeredAtMs: () => number): number | undefined {
   const ms = atMs - answeredAtMs();
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
+
+/** Whether a reset is told as a time, and not as a duration. */
+export function isTime(text: string | undefined): boolean {
+  return (plainNumber(text) ?? 0) >= LEAST_EPOCH_SECONDS || dateMs(text) !== undefined;
+}

@@ -1,4 +1,5 @@
-import { type CompletionFormat, complete } from './completion.ts';
+import { complete } from './completion.ts';
+import type { CompletionFormat } from './completion-format.ts';
 import type { Route } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import { optionalCount, optionalFlag, requireList, requireText } from './fields.ts';

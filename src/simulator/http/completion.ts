@@ -1,4 +1,5 @@
-import type { ModelRequest, ProviderAnswer } from '../provider-types.ts';
+import type { ModelRequest } from '../provider-types.ts';
+import type { CompletionFormat } from './completion-format.ts';
 import { type Dialect, type RouteContext, sendRefusal } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import { failAtOnce, failingFormat } from './faults.ts';
@@ -11,18 +12,6 @@ export interface Completion {
   readonly maxTokens: number;
   readonly bytes: number;
   readonly output: ModelOutput;
-}
-
-/** How an API words a completion. */
-export interface CompletionFormat {
-  whole(answer: ProviderAnswer): unknown;
-  started(): void;
-  word(word: string): void;
-  ended(answer: ProviderAnswer): void;
-  /** A word's event, whatever its data is. */
-  event(data: unknown): void;
-  /** An error in the middle of a stream. */
-  failed(body: unknown): void;
 }
 
 /** Sends a completion to the provider and its answer to the client: in one piece or as it is made. */

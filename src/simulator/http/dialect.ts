@@ -1,7 +1,7 @@
 import type { LimitStatus } from '../limits/limit-set.ts';
 import type { Provider, ProviderAnswer } from '../provider-types.ts';
 import type { Exchange, Headers } from './exchange.ts';
-import type { HttpFault } from './faults.ts';
+import type { HttpFault } from './fault.ts';
 import type { Problem } from './problem.ts';
 import type { OutputOptions } from './text.ts';
 

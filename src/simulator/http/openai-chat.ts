@@ -1,5 +1,6 @@
 import type { ProviderAnswer } from '../provider-types.ts';
-import { type CompletionFormat, complete } from './completion.ts';
+import { complete } from './completion.ts';
+import type { CompletionFormat } from './completion-format.ts';
 import type { Route, RouteContext } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import { optionalCount, optionalFlag, optionalObject, requireList, requireText } from './fields.ts';

@@ -1,5 +1,5 @@
 import { checkFunction, checkInteger, checkKeys, checkNumber } from '../../model/check.ts';
-import { checkFault, type FaultScript } from './faults.ts';
+import { checkFault, type FaultScript } from './fault.ts';
 import type { OutputOptions } from './text.ts';
 
 /** @see serve */

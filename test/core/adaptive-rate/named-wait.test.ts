@@ -27,17 +27,40 @@ describe('a wait that a rejection names', () => {
     expect(wait.until).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it.each([0.1, 0.3, 1, 2])(
-    'that is %s times the true one is corrected by a second one',
-    (factor) => {
-      const wait = new NamedWait();
-      // It is over at 10,000.
-      wait.named(10_000 * factor, 0, 0, true);
-      const later = 5_000;
-      wait.named((10_000 - later) * factor, later, later, true);
-      expect(wait.until).toBeCloseTo(10_000, 6);
-    },
-  );
+  it.each([0.3, 1, 2])('that is %s times the true one is corrected by a second one', (factor) => {
+    const wait = new NamedWait();
+    // It is over at 10,000.
+    wait.named(10_000 * factor, 0, 0, true);
+    const later = 5_000;
+    wait.named((10_000 - later) * factor, later, later, true);
+    expect(wait.until).toBeCloseTo(10_000, 6);
+  });
+
+  it('that is a tenth of the true one is corrected by a third one', () => {
+    const wait = new NamedWait();
+    wait.named(1_000, 0, 0, true);
+    wait.named(900, 1_000, 1_000, true);
+    expect(wait.until).toBe(1_900);
+    wait.named(810, 1_900, 1_900, true);
+    expect(wait.until).toBeCloseTo(10_000, 6);
+  });
+
+  it('is not taken for another because of its jitter', () => {
+    const wait = new NamedWait();
+    let now = 0;
+    for (const ms of [1_000, 900, 1_050, 870, 960, 1_010]) {
+      wait.named(ms, now, now, true);
+      expect(wait.until).toBe(now + ms);
+      now = wait.until;
+    }
+  });
+
+  it('is no longer than the longest that is obeyed, where it is corrected', () => {
+    const wait = new NamedWait(5_000);
+    wait.named(3_000, 0, 0, true);
+    wait.named(2_000, 3_000, 3_000, true);
+    expect(wait.until).toBe(3_000 + 5_000);
+  });
 
   it('keeps its correction for the waits that follow', () => {
     const wait = new NamedWait();

@@ -43,7 +43,7 @@ export function play(
     const rate = reported.rateAt(order - lost, now);
     if (now % 1_000 === 0) rates.push(rate && rate * 1_000);
     pacer.setRate(rate ?? mostPerSecond / 1_000, now);
-    if (pacer.wait(now) > 0) continue;
+    if (pacer.wait(now) > 0 || reported.wait(1, order - lost, now) > 0) continue;
     const isAccepted = limit.take(now);
     (isAccepted ? acceptedAt : rejectedAt).push(now);
     const told = toldAt(now);
@@ -57,9 +57,9 @@ export function play(
       };
       const attempt = { at: now, order, cost: 1, isOwed: true };
       const read = (at: number) => {
-        const total = attempt.order - lost;
-        reported.reported(report, { ...attempt, total }, isAccepted, at);
         if (!isAccepted) lost += 1;
+        const total = attempt.order - lost;
+        reported.reported(report, { ...attempt, total }, isAccepted, order - lost, at);
       };
       answers.push({ at: now + 500, read });
     }

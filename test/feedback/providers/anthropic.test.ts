@@ -33,10 +33,11 @@ describe('the headers of Anthropic', () => {
     'anthropic-ratelimit-output-tokens-reset': '2026-01-02T03:04:05Z',
   };
   const windowMs = 60_000;
+  const isResetTime = true;
   const limits = [
-    { unit: 'requests', limit: 50, remaining: 49, resetMs: 1000, windowMs },
-    { unit: 'tokens', limit: 60_000, remaining: 30_000, resetMs: 30_000, windowMs },
-    { unit: 'input-tokens', limit: 50_000, remaining: 0, resetMs: 60_500, windowMs },
+    { unit: 'requests', limit: 50, remaining: 49, resetMs: 1000, isResetTime, windowMs },
+    { unit: 'tokens', limit: 60_000, remaining: 30_000, resetMs: 30_000, isResetTime, windowMs },
+    { unit: 'input-tokens', limit: 50_000, remaining: 0, resetMs: 60_500, isResetTime, windowMs },
     // A time that is not ahead says nothing.
     { unit: 'output-tokens', limit: 10_000, remaining: 10_000, windowMs },
   ];

@@ -15,7 +15,7 @@ export function checkLimits(limits: readonly ReportedLimit[]): void {
   for (const limit of limits) {
     demand(UNITS.includes(limit.unit), limit);
     for (const [key, value] of Object.entries(limit)) {
-      demand(key === 'unit' || isAmount(value), limit);
+      demand(key === 'unit' || (key === 'isResetTime' ? value === true : isAmount(value)), limit);
     }
     demand(limit.limit !== 0 && limit.windowMs !== 0, limit);
     demand(limit.limit !== undefined || limit.remaining !== undefined, limit);

@@ -18,7 +18,7 @@ describe('Cohere', () => {
     expect(reportedLimits(headers)).toEqual([
       { unit: 'requests', limit: 40, remaining: 39, windowMs: 60_000 },
       { unit: 'requests', limit: 1000, windowMs: 30 * DAY_MS },
-      { unit: 'requests', limit: 10, remaining: 0, resetMs: 30_000 },
+      { unit: 'requests', limit: 10, remaining: 0, resetMs: 30_000, isResetTime: true },
     ]);
   });
 
@@ -147,7 +147,7 @@ describe('plain `x-ratelimit-*`', () => {
     };
     const untilMs = Number(reset) * 1000 - Date.parse(date);
     expect(reportedLimits(headers)).toEqual([
-      { unit: 'requests', limit: 60, remaining: 59, resetMs: untilMs },
+      { unit: 'requests', limit: 60, remaining: 59, resetMs: untilMs, isResetTime: true },
     ]);
     expect(untilMs).toBe(resetMs);
   });

@@ -12,9 +12,9 @@ function providerTable(): string {
 }
 
 describe('the readers of headgate', () => {
-  it('are listed in the README', () => {
-    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-    expect(readme).toContain(`\n${providerTable()}\n`);
+  it('are listed in the documentation', () => {
+    const page = new URL('../../../docs/reference/providers.md', import.meta.url);
+    expect(readFileSync(page, 'utf8')).toContain(`\n${providerTable()}\n`);
   });
 
   it('are all that there are', () => {

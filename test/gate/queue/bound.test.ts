@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Fifo } from '../../../src/gate/fifo.ts';
+import { Fifo } from '../../../src/queue/fifo.ts';
+import { PriorityQueue } from '../../../src/queue/priority-queue.ts';
 import {
   admit,
   type Overflow,
   type QueueBound,
   queueBound,
-} from '../../../src/gate/queue/bound.ts';
-import { PriorityQueue } from '../../../src/gate/queue/priority-queue.ts';
+} from '../../../src/queue/queue-capacity.ts';
 import {
   isDead,
   keyOf,

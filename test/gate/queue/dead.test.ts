@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PriorityQueue } from '../../../src/gate/queue/priority-queue.ts';
+import { PriorityQueue } from '../../../src/queue/priority-queue.ts';
 import {
   kill,
   peek,

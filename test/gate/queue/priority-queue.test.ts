@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PriorityQueue } from '../../../src/gate/queue/priority-queue.ts';
+import { PriorityQueue } from '../../../src/queue/priority-queue.ts';
 import { type Model, play } from './scripts.ts';
 import { isDead, peek, priorityOf, push, script, serve, serveAll, type Waiter } from './waiters.ts';
 

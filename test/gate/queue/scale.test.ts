@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { Heap } from '../../../src/gate/queue/heap.ts';
-import { PriorityQueue } from '../../../src/gate/queue/priority-queue.ts';
+import { Heap } from '../../../src/queue/heap.ts';
+import { PriorityQueue } from '../../../src/queue/priority-queue.ts';
 import { isDead, priorityOf, push, serve, type Waiter } from './waiters.ts';
 
 const WAITERS = 100_000;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Queue } from '../../../src/gate/queue/queue.ts';
+import type { Queue } from '../../../src/queue/queue.ts';
 
 /** What waits in these tests; it is its own owner. */
 export interface Waiter {
@@ -23,7 +23,6 @@ export function waiter(sort: Sort = {}, since = 0): Waiter {
 export const isDead = (item: Waiter): boolean => item.dead;
 export const priorityOf = (item: Waiter): number => item.priority;
 export const keyOf = (item: Waiter): string => item.key;
-export const costOf = (item: Waiter): number => item.cost;
 
 export type Waiters = Queue<Waiter, Waiter>;
 

@@ -1,5 +1,6 @@
 /** A queue whose head is sent when its pace allows and a slot is free. */
-import type { Clock, Timer } from 'headgate';
+import type { Clock } from 'headgate';
+import type { Timer } from 'headgate/advanced';
 
 export interface Pace {
   /** Until the next may be sent, in ms; 0: now. */

@@ -1,0 +1,25 @@
+import type { LimiterFact } from '../../src/limiter/events.ts';
+
+/** What each event of a limiter says. An event without a line here does not compile. */
+export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
+  waited: '`gate`, `waitMs`, `rounds`: a request had to wait there, and goes on',
+  limitDenied:
+    '`limit`, `cost`, `available`, `retryAfterMs`, `waits`: a request did not fit this rate limit; it waits or has failed',
+  rateAdapted:
+    '`from`, `to`: the rate was measured anew: what was sent and what is accepted, in requests a second',
+  limitAdapted: '`from`, `to`: the limit of requests in flight has moved',
+  outageStarted: 'the API lets nothing in; single probes go',
+  outageEnded: 'the API lets something in again',
+  modeChanged: '`mode`: `normal` or `throttled` from now on',
+  decelerated:
+    "`from`, `to`, `intervalMs`: failures have lowered the limit (`adaptive: 'failures'`)",
+  reaccelerated: '`from`, `to`, `intervalMs`: a step back up',
+  coolingStarted: '`untilAt`: the next step back up is not before then',
+  ceilingReset: '`from`, `to`: long without a failure: the limit may grow to its maximum again',
+  circuitOpened: '`openMs`, `failures`, `reason`: the circuit breaker lets nothing pass',
+  circuitHalfOpen: 'it lets a probe pass',
+  circuitClosed: 'the probe went well',
+  milestone: '`percent`: as much of the total has ended',
+  closed: '`close()` was called: no new requests',
+  drained: 'after that the last request has ended',
+};

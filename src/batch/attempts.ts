@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+import type { AttemptContext } from 'headgate';
+import { callError, StatusError } from './http/errors.ts';
+import type { OutageWatch } from './http/outage.ts';
+import type { Budget } from './money/budget.ts';
+import type { BatchRequest, BatchResponse, Send } from './request.ts';
+import { promptTokensOf } from './size.ts';
+import type { Tally } from './tally.ts';
+
+/** The run is ending: the request was not sent, and has no result. */
+export class NotSentError extends Error {}
+
+/** What attempts count, ask and report to. */
+export interface AttemptSurroundings {
+  readonly send: Send;
+  readonly tally: Tally;
+  readonly outage: OutageWatch;
+  readonly budget: Budget;
+  /** The next request may cost more than is left. */
+  readonly onBudgetSpent: () => void;
+}
+
+/** Makes the calls to the API, and can be told to make no more. */
+export class Attempts {
+  /** Calls under way. */
+  active = 0;
+  readonly #around: AttemptSurroundings;
+  #isStopped = false;
+  #idle: (() => void) | undefined;
+
+  constructor(around: AttemptSurroundings) {
+    this.#around = around;
+  }
+
+  readonly attempt = async (
+    request: BatchRequest,
+    context: AttemptContext,
+  ): Promise<BatchResponse> => {
+    const { budget, onBudgetSpent } = this.#around;
+    if (!this.#isStopped && !budget.reserve(request, promptTokensOf(request))) onBudgetSpent();
+    if (this.#isStopped) throw new NotSentError();
+    this.active += 1;
+    try {
+      return await this.#call(request, context);
+    } finally {
+      this.active -= 1;
+      if (this.active === 0) this.#idle?.();
+    }
+  };
+
+  /** From now on nothing is sent. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Resolves when what is under way has ended and was handed on. */
+  async idle(): Promise<void> {
+    if (this.active > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    }
+    await setImmediate();
+  }
+
+  async #call(request: BatchRequest, context: AttemptContext): Promise<BatchResponse> {
+    const { send, tally, outage } = this.#around;
+    tally.attempts += 1;
+    if (context.attempt > 1) tally.retried += 1;
+    const { signal, attempt } = context;
+    const response = await send(request, { signal, attempt }).catch((error: unknown) => {
+      const failure = callError(error);
+      if (failure instanceof StatusError && failure.status === 429) tally.rejected += 1;
+      throw failure;
+    });
+    context.observe({ headers: response.headers });
+    context.observe(response.body);
+    if (response.statusCode === 429) tally.rejected += 1;
+    if (response.statusCode >= 400) throw new StatusError(response);
+    outage.answered();
+    return response;
+  }
+}

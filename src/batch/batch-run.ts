@@ -1,0 +1,236 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Outcome } from 'headgate';
+import { systemClock } from 'headgate/advanced';
+import { NotSentError } from './attempts.ts';
+import { BatchState } from './batch-state.ts';
+import { checkInput } from './check-input.ts';
+import { checkBatchOptions } from './check-options.ts';
+import { BatchError } from './errors.ts';
+import type { InputOptions } from './input/read-input.ts';
+import { findSources, type Source } from './input/sources.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { OutputLock } from './ledger/lock.ts';
+import { inspectOutput } from './ledger/open-output.ts';
+import { ResultFile } from './ledger/result-file.ts';
+import { pricesOf } from './money/prices.ts';
+import type { BatchOptions, BatchSettings } from './options.ts';
+import type { BatchProgress, BatchReport } from './progress.ts';
+import type { BatchRequest, BatchResponse } from './request.ts';
+import { cachedResultOf, resultOf } from './result.ts';
+import { pendingRequests } from './source.ts';
+import { type Stop, stopFor } from './stop.ts';
+
+/** How often the output is synced and the state of the server is looked at. */
+const TICK_MS = 250;
+
+/** One run of a batch. */
+export class BatchRun {
+  readonly #settings: BatchSettings;
+  readonly #sources: readonly Source[];
+  readonly #state: BatchState;
+
+  /** @throws BatchError, RangeError or TypeError that names a wrong option */
+  constructor(options: BatchOptions) {
+    this.#settings = checkBatchOptions(options);
+    const { input } = this.#settings.batch;
+    this.#sources = findSources(typeof input === 'string' ? [input] : input);
+    this.#state = new BatchState(this.#settings);
+  }
+
+  /** The state now. */
+  progress(): BatchProgress {
+    return this.#state.progress();
+  }
+
+  /** Sends nothing more; what is in flight may end. The first reason stands. */
+  stop(stop: Stop): void {
+    this.#state.stop(stop);
+  }
+
+  /**
+   * Runs to the end.
+   * @throws BatchError for what is wrong before anything was sent
+   */
+  async run(): Promise<BatchReport> {
+    const lock = new OutputLock(this.#settings.batch.output);
+    try {
+      return await this.#runLocked(lock);
+    } finally {
+      lock.release();
+      this.#state.pacer.close();
+    }
+  }
+
+  async #runLocked(lock: OutputLock): Promise<BatchReport> {
+    const { output, existing } = this.#settings.batch;
+    const paths = this.#sources.map(({ path }) => path).filter((path) => path !== undefined);
+    const inspected = await inspectOutput(output, existing, paths);
+    const { ledger, length, needsNewline, tornBytes, spent } = inspected;
+    this.#state.budget.spent = spent;
+    const isChecked = paths.length === this.#sources.length;
+    if (isChecked) await this.#check(ledger);
+    const file = await ResultFile.open(output, length, needsNewline);
+    file.onError = ({ message }) => {
+      const advice = 'make room and run the same command again: it goes on where it stopped';
+      this.stop({ reason: 'output', message: `${message}; ${advice}` });
+    };
+    const ticks = setInterval(() => {
+      lock.touch();
+      void file.tick();
+      this.#state.watchServer();
+    }, TICK_MS);
+    try {
+      await this.#send(this.#pending(ledger, isChecked, file), file);
+      await this.#save(file);
+    } finally {
+      clearInterval(ticks);
+      await file.close();
+    }
+    return this.#report(tornBytes);
+  }
+
+  /** Looks at all lines, and at what the output has of them. */
+  async #check(ledger: Ledger): Promise<void> {
+    const { output, existing, changed, signal } = this.#settings.batch;
+    const hadResults = ledger.results > 0;
+    const onLine = (request: BatchRequest) => {
+      this.#state.checked += 1;
+      if (signal?.aborted)
+        throw new BatchError('stopped before anything was sent', { exitCode: 130 });
+      this.#checkPrice(request);
+    };
+    this.#state.total = await checkInput(this.#sources, this.#input, ledger, changed, onLine);
+    if (!hadResults || ledger.shared > 0 || existing === 'append') return;
+    throw new BatchError(
+      `${output} has results, but none of this input. It is left as it is: give another --out, ` +
+        '--append to add to it, or --overwrite to replace it',
+    );
+  }
+
+  #checkPrice({ body, place }: BatchRequest): void {
+    const { prices } = this.#settings.batch;
+    if (prices === undefined || pricesOf(prices, body.model) !== undefined) return;
+    throw new BatchError(
+      `${place}: there is no price for the model "${String(body.model)}": add it to the prices, ` +
+        'or "*" for all others',
+    );
+  }
+
+  get #input(): InputOptions {
+    const { api, model, format, template, limit } = this.#settings.batch;
+    return { api, model, format, template, limit };
+  }
+
+  #pending(ledger: Ledger, isChecked: boolean, file: ResultFile) {
+    const { changed, retryFailed, existing, cache } = this.#settings.batch;
+    const { tally, stopSignal } = this.#state;
+    return pendingRequests({
+      sources: this.#sources,
+      input: this.#input,
+      ledger,
+      isChecked,
+      changed,
+      retryFailed,
+      mayAppend: existing === 'append',
+      file,
+      tally,
+      cache,
+      onCached: (request, response) => {
+        tally.addCached();
+        file.append(JSON.stringify(cachedResultOf(request, response)));
+      },
+      isStopped: () => stopSignal.aborted,
+      stop: (stop) => this.stop(stop),
+    });
+  }
+
+  /** Sends all requests, or those up to a stop, and waits for what is in flight then. */
+  async #send(source: ReturnType<typeof pendingRequests>, file: ResultFile): Promise<void> {
+    const { signal, abortSignal, drainMs } = this.#settings.batch;
+    const { pacer, attempts, stopSignal } = this.#state;
+    this.#state.phase = 'running';
+    void onAbort(signal).then(() => this.stop({ reason: 'interrupted', message: 'stopped' }));
+    let end = () => {};
+    const completed = new Promise<void>((resolve, reject) => {
+      const sending = pacer.send(source, attempts.attempt).subscribe({
+        next: (outcome) => this.#keep(outcome, file),
+        error: reject,
+        complete: resolve,
+      });
+      end = () => sending.unsubscribe();
+    });
+    const first = await Promise.race([completed.then(() => 'completed'), onAbort(stopSignal)]);
+    if (first !== 'completed') {
+      this.#state.phase = 'draining';
+      const timeout = sleep(drainMs, undefined, { ref: false });
+      await Promise.race([attempts.idle(), timeout, onAbort(abortSignal)]);
+    }
+    end();
+  }
+
+  #keep(outcome: Outcome<BatchRequest, BatchResponse>, file: ResultFile): void {
+    const { tally, budget } = this.#state;
+    if (outcome.status === 'failed') {
+      if (outcome.error instanceof NotSentError) return;
+      const stop = stopFor(outcome.error, tally.ok > 0);
+      if (stop !== undefined) {
+        budget.settle(outcome.request, null);
+        this.stop(stop);
+        return;
+      }
+    } else this.#settings.batch.cache?.put(outcome.request, outcome.value);
+    const result = resultOf(outcome, budget);
+    tally.add(result, systemClock.now());
+    file.append(JSON.stringify(result));
+  }
+
+  /** Nothing is said of a result before it is on disk. */
+  async #save(file: ResultFile): Promise<void> {
+    try {
+      await file.sync();
+      this.#state.end();
+    } catch (error) {
+      if (!(error instanceof BatchError)) throw error;
+      const lost = file.unwritten;
+      const words = lost === 0 ? '' : `; ${lost} answers are lost and will be asked for again`;
+      this.#state.end({ reason: 'output', message: `${error.message}${words}` });
+    }
+  }
+
+  #report(tornBytes: number): BatchReport {
+    const progress = this.progress();
+    const { total, doneBefore, failedBefore, ok, failed } = progress;
+    const left = total === undefined ? undefined : total - doneBefore - failedBefore - ok - failed;
+    return { ...progress, output: this.#settings.batch.output, left, tornBytes };
+  }
+}
+
+/** Resolves when a signal fires; never where there is none. */
+function onAbort(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve();
+    else signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/**
+ * Sends the requests of files through a rate-limited API and appends their results to a file, which
+ * is all that is needed to go on after a crash: run it again with the same options.
+ *
+ * @throws BatchError for what is wrong before anything was sent; RangeError or TypeError that names
+ * a wrong option
+ * @example
+ * const report = await runBatch({
+ *   input: 'prompts.jsonl',
+ *   output: 'results.jsonl',
+ *   model: 'gpt-5-mini',
+ *   send: async ({ body }, { signal }) => ({
+ *     statusCode: 200,
+ *     body: await client.post('/chat/completions', { body, signal }),
+ *   }),
+ *   requestsPerMinute: 500,
+ * });
+ */
+export async function runBatch(options: BatchOptions): Promise<BatchReport> {
+  return new BatchRun(options).run();
+}

@@ -1,0 +1,131 @@
+import { systemClock } from 'headgate/advanced';
+import { Attempts } from './attempts.ts';
+import { OutageWatch } from './http/outage.ts';
+import { Budget } from './money/budget.ts';
+import type { BatchSettings } from './options.ts';
+import { paceOf } from './pace-view.ts';
+import { createPacer, type Pacer } from './pacer.ts';
+import type { BatchPhase, BatchProgress } from './progress.ts';
+import type { Stop } from './stop.ts';
+import { Tally } from './tally.ts';
+
+/** Requests in flight at the most, where nobody says. */
+const CONCURRENCY = 256;
+
+/** What the parts of a run share: its counts, its limits, and whether it is to stop. */
+export class BatchState {
+  readonly tally = new Tally();
+  readonly budget: Budget;
+  readonly pacer: Pacer;
+  readonly attempts: Attempts;
+  phase: BatchPhase = 'starting';
+  /** Lines that were looked at before anything was sent. */
+  checked = 0;
+  /** Lines of the input; undefined while that is not known. */
+  total: number | undefined = undefined;
+  readonly #settings: BatchSettings;
+  readonly #outage = new OutageWatch(() => systemClock.now());
+  readonly #stopping = new AbortController();
+  readonly #startedAt = systemClock.now();
+  #endedAt: number | undefined = undefined;
+  #stop: Stop | undefined = undefined;
+
+  /** @throws RangeError or TypeError that names a wrong option of the limiter */
+  constructor(settings: BatchSettings) {
+    this.#settings = settings;
+    const { batch, limiter } = settings;
+    const classify = (error: unknown) => this.#outage.failed(error);
+    const limits = { concurrency: CONCURRENCY, name: 'batch', ...limiter, classify };
+    this.budget = new Budget(batch.prices, batch.maxCost ?? Number.POSITIVE_INFINITY);
+    this.pacer = createPacer(limits, batch.limitsByModel);
+    this.attempts = new Attempts({
+      send: batch.send,
+      tally: this.tally,
+      outage: this.#outage,
+      budget: this.budget,
+      onBudgetSpent: () => this.stop({ reason: 'budget', message: this.#budgetWords() }),
+    });
+  }
+
+  /** Fires when the run is to stop. */
+  get stopSignal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Sends nothing more; what is in flight may end. The first reason stands. */
+  stop(stop: Stop): void {
+    if (this.#stop !== undefined || this.phase === 'ended') return;
+    this.#stop = stop;
+    this.attempts.stop();
+    this.#stopping.abort();
+  }
+
+  /** @param stop why it ended early, where that is known only now */
+  end(stop = this.#stop): void {
+    this.#stop = stop;
+    this.phase = 'ended';
+    this.#endedAt = systemClock.now();
+  }
+
+  /** Stops the run where the server has been down for too long. */
+  watchServer(): void {
+    const { downForMs, wasReached, tried } = this.#outage;
+    const { outageMs, unreachableMs } = this.#settings.batch;
+    if (!wasReached && downForMs >= unreachableMs) {
+      const message = `the server does not answer (${tried}). Is it running? Check --base-url`;
+      this.stop({ reason: 'unreachable', message });
+    } else if (wasReached && downForMs >= outageMs) {
+      const message = `the server has not answered for ${Math.round(downForMs / 1_000)} s (${tried})`;
+      this.stop({ reason: 'outage', message });
+    }
+  }
+
+  /** All of it, in plain numbers. */
+  progress(): BatchProgress {
+    const { tally, total, phase } = this;
+    const now = systemClock.now();
+    const snapshots = phase === 'running' || phase === 'draining' ? this.pacer.snapshots() : [];
+    const done = tally.doneBefore + tally.failedBefore + tally.ok + tally.failed;
+    const remaining = total === undefined ? undefined : total - done;
+    const rate = tally.finished.longPerSecond(now);
+    return {
+      phase,
+      elapsedMs: (this.#endedAt ?? now) - this.#startedAt,
+      checked: this.checked,
+      total,
+      doneBefore: tally.doneBefore,
+      failedBefore: tally.failedBefore,
+      ok: tally.ok,
+      cached: tally.cached,
+      failed: tally.failed,
+      inFlight: this.attempts.active,
+      waiting: snapshots.reduce((sum, { waiting }) => sum + waiting, 0),
+      attempts: tally.attempts,
+      rejected: tally.rejected,
+      retried: tally.retried,
+      ratePerSecond: tally.finished.perSecond(now),
+      etaMs: remaining === undefined || !rate ? undefined : (remaining / rate) * 1_000,
+      pace: paceOf(snapshots, this.#settings.limiter),
+      inputTokens: tally.inputTokens,
+      cachedTokens: tally.cachedTokens,
+      outputTokens: tally.outputTokens,
+      cost: this.#cost(remaining),
+      errors: tally.errors,
+      downForMs: this.#outage.isDown ? this.#outage.downForMs : 0,
+      outageMs: this.#settings.batch.outageMs,
+      stop: this.#stop,
+    };
+  }
+
+  #cost(remaining: number | undefined): BatchProgress['cost'] {
+    const { hasPrices, spent, max } = this.budget;
+    if (!hasPrices) return undefined;
+    const bound = Number.isFinite(max) ? max : undefined;
+    return { spent, forecast: this.budget.forecast(remaining), max: bound };
+  }
+
+  #budgetWords(): string {
+    const { max } = this.budget;
+    return `the next request might cost more than is left of --max-cost ${max}: raise it to go on`;
+  }
+}

@@ -1,0 +1,51 @@
+import { BatchError, codeOf, messageOf } from '../errors.ts';
+import { countAt, isObject } from '../json.ts';
+import type { BatchRequest, BatchResponse } from '../request.ts';
+
+/** Answers by the content of their requests, over any number of runs and files. */
+export interface AnswerCache {
+  get(request: BatchRequest): BatchResponse | undefined;
+  put(request: BatchRequest, response: BatchResponse): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a cache in a folder, which is made if need be. Its store is LMDB, of the optional package
+ * `lmdb`; several runs may use one folder at a time.
+ *
+ * @param scope what answers are for beside their requests: the address of the API
+ * @throws BatchError
+ */
+export async function openCache(folder: string, scope: string): Promise<AnswerCache> {
+  const { open } = await loadStore();
+  try {
+    const store = open<unknown, string>({ path: folder, compression: true });
+    const keyOf = ({ hash }: BatchRequest) => `${hash} ${scope}`;
+    return {
+      get: (request) => responseIn(store.get(keyOf(request))),
+      // What was not written when the process is killed is asked for again.
+      put: (request, { statusCode, requestId, body }) => {
+        void store.put(keyOf(request), { statusCode, requestId, body });
+      },
+      close: () => store.close(),
+    };
+  } catch (error) {
+    throw new BatchError(`--cache ${folder}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function loadStore(): Promise<typeof import('lmdb')> {
+  try {
+    return await import('lmdb');
+  } catch (error) {
+    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new BatchError('--cache needs the package lmdb: npm install lmdb', { cause: error });
+  }
+}
+
+function responseIn(value: unknown): BatchResponse | undefined {
+  const statusCode = countAt(value, 'statusCode');
+  if (!isObject(value) || statusCode === undefined) return undefined;
+  const { requestId, body } = value;
+  return { statusCode, body, ...(typeof requestId === 'string' && { requestId }) };
+}

@@ -1,0 +1,169 @@
+/** Every option of `headgate run`, as it is parsed, shown by --help and documented. */
+export interface CommandOption {
+  /** Without the dashes. */
+  readonly name: string;
+  /** What it takes; undefined: nothing, it is there or not. */
+  readonly value?: string;
+  /** Whether it may be given several times. */
+  readonly isRepeatable?: boolean;
+  readonly short?: string;
+  readonly default?: string;
+  readonly help: string;
+}
+
+export interface OptionGroup {
+  readonly title: string;
+  readonly options: readonly CommandOption[];
+}
+
+export const RUN_OPTIONS: readonly OptionGroup[] = [
+  {
+    title: 'Input and output',
+    options: [
+      { name: 'out', short: 'o', value: 'FILE', help: 'the file of results; required' },
+      {
+        name: 'text',
+        help: 'each line of the input is a prompt, not JSON',
+      },
+      {
+        name: 'template',
+        value: 'TEXT',
+        default: '{{prompt}}',
+        help: 'of .csv and .tsv files: the prompt, with {{column}} in it',
+      },
+      {
+        name: 'append',
+        help: 'add to results of another input',
+      },
+      { name: 'overwrite', help: 'replace the file of results' },
+      {
+        name: 'changed',
+        value: 'WHAT',
+        default: 'fail',
+        help: 'lines that have changed since they were answered: fail, rerun, or keep their results',
+      },
+      { name: 'retry-failed', help: 'send again what failed in an earlier run' },
+      { name: 'limit', value: 'N', help: 'send the first N lines only' },
+      {
+        name: 'dry-run',
+        help: 'check every line and forecast tokens, cost and time; send nothing',
+      },
+    ],
+  },
+  {
+    title: 'API',
+    options: [
+      { name: 'model', short: 'm', value: 'NAME', help: 'of lines that name none' },
+      {
+        name: 'api',
+        value: 'NAME',
+        default: 'chat',
+        help: 'of lines without a url: chat, responses, embeddings, or anthropic',
+      },
+      {
+        name: 'base-url',
+        value: 'URL',
+        default: "the provider's",
+        help: 'an OpenAI-compatible server; also OPENAI_BASE_URL or ANTHROPIC_BASE_URL',
+      },
+      {
+        name: 'header',
+        value: 'NAME:VALUE',
+        isRepeatable: true,
+        help: 'sent with each request; may be given several times',
+      },
+      {
+        name: 'proxy',
+        value: 'URL',
+        default: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
+        help: 'an HTTP proxy',
+      },
+    ],
+  },
+  {
+    title: 'Limits',
+    options: [
+      {
+        name: 'concurrency',
+        value: 'N',
+        default: '256',
+        help: 'requests in flight at the most',
+      },
+      { name: 'rpm', value: 'N', default: 'learned', help: 'requests a minute at the most' },
+      { name: 'tpm', value: 'N', default: 'learned', help: 'tokens a minute at the most' },
+      {
+        name: 'config',
+        value: 'FILE',
+        help: "JSON: the options of headgate's limiter; HEADGATE_* variables set them too",
+      },
+      {
+        name: 'limits',
+        value: 'FILE',
+        help: 'JSON by model: {"MODEL": {"requestsPerMinute": 500}}, the options of --config; "*" for all others',
+      },
+      { name: 'timeout', value: 'TIME', default: '10m', help: 'of one call, its answer included' },
+      {
+        name: 'max-attempts',
+        value: 'N',
+        default: 'no bound for 429, 503 and 529, else 3',
+        help: 'calls for one request at the most',
+      },
+      {
+        name: 'deadline',
+        value: 'TIME',
+        default: 'none',
+        help: 'a request that is older is not sent again',
+      },
+      {
+        name: 'outage',
+        value: 'TIME',
+        default: '30m',
+        help: 'how long a server that goes down is waited for',
+      },
+    ],
+  },
+  {
+    title: 'Money',
+    options: [
+      {
+        name: 'cache',
+        value: 'DIR',
+        help: 'answer what was answered before, in any run, from a store in DIR; needs the package lmdb',
+      },
+      { name: 'price-in', value: 'AMOUNT', help: 'of a million input tokens' },
+      {
+        name: 'price-cached',
+        value: 'AMOUNT',
+        default: '--price-in',
+        help: 'of a million input tokens from a cache',
+      },
+      { name: 'price-out', value: 'AMOUNT', help: 'of a million output tokens' },
+      {
+        name: 'prices',
+        value: 'FILE',
+        help: 'JSON by model: {"MODEL": {"in": 0.25, "cached": 0.025, "out": 2}}; "*" for all others',
+      },
+      {
+        name: 'max-cost',
+        value: 'AMOUNT',
+        help: 'stop before the results in the file cost more than this',
+      },
+    ],
+  },
+  {
+    title: 'Display',
+    options: [
+      { name: 'quiet', short: 'q', help: 'show no progress, only the report' },
+      { name: 'json', help: 'progress and report as lines of JSON on standard output' },
+    ],
+  },
+];
+
+/** Exit codes, as --help and the documentation have them. */
+export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
+  [0, 'every request has a good result'],
+  [1, 'some requests failed, or the run stopped before its end'],
+  [2, 'the command or the input is wrong; nothing was sent'],
+  [130, 'stopped by Ctrl-C'],
+  [143, 'stopped by SIGTERM'],
+];

@@ -1,0 +1,65 @@
+import { Command, Option } from 'commander';
+import { EXPORT_FORMATS } from './export-formats.ts';
+import { type CommandOption, EXIT_CODES, RUN_OPTIONS } from './option-table.ts';
+import { OptionValues } from './values.ts';
+
+const RUN_DESCRIPTION =
+  'Send a file of requests through a rate-limited API. Files are JSON lines (OpenAI batch lines, ' +
+  'bodies, or {"prompt": "..."}), .csv or .tsv; .gz is unzipped; - is standard input. What has a ' +
+  'good result in --out is not sent again: after a crash, run the same command.';
+
+/** @param ended is given the exit code */
+export function createProgram(ended: (code: number) => void): Command {
+  const program = new Command('headgate')
+    .description('Run files of prompts through rate-limited model APIs.')
+    .showHelpAfterError('(headgate --help lists the commands)')
+    .exitOverride();
+  const runCommand = program
+    .command('run')
+    .description(RUN_DESCRIPTION)
+    .argument('<input...>', 'files, patterns of files, or -')
+    .showHelpAfterError('(headgate run --help lists the options)')
+    .addHelpText('after', `\nExit codes:\n${exitCodes()}`)
+    .action(async (inputs: string[], given: Record<string, unknown>) => {
+      // The rest is loaded when it is needed: --help is asked for more often than it is waited for.
+      const { run } = await import('./run.ts');
+      ended(await run(inputs, new OptionValues(given)));
+    });
+  for (const { title, options } of RUN_OPTIONS) {
+    runCommand.optionsGroup(`${title}:`);
+    for (const option of options) runCommand.addOption(optionOf(option));
+  }
+  program
+    .command('summary')
+    .description('Say what a file of results holds.')
+    .argument('<results>', 'a file that headgate run has written')
+    .option('--json', 'as one JSON object')
+    .action(async (file: string, { json }: { json?: boolean }) => {
+      const { summary } = await import('./summary.ts');
+      ended(await summary(file, json === true));
+    });
+  program
+    .command('export')
+    .description('Write the answers of a file of results to standard output.')
+    .argument('<results>', 'a file that headgate run has written')
+    .addOption(new Option('--format <name>', 'how').choices(EXPORT_FORMATS).default('text'))
+    .action(async (file: string, { format }: { format: string }) => {
+      const chosen = EXPORT_FORMATS.find((name) => name === format) ?? 'text';
+      const { exportResults } = await import('./export.ts');
+      ended(await exportResults(file, chosen));
+    });
+  return program;
+}
+
+function optionOf({ name, short, value, isRepeatable, help, ...rest }: CommandOption): Option {
+  const flags = [short && `-${short}`, `--${name}`].filter((flag) => flag).join(', ');
+  const given = rest.default === undefined ? help : `${help} (default: ${rest.default})`;
+  const option = new Option(value === undefined ? flags : `${flags} <${value}>`, given);
+  if (!isRepeatable) return option;
+  const collect = (text: string, before: readonly string[] = []) => [...before, text];
+  return option.argParser(collect);
+}
+
+function exitCodes(): string {
+  return EXIT_CODES.map(([code, meaning]) => `  ${String(code).padEnd(5)}${meaning}\n`).join('');
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import {
+  createLimiter,
+  type LimiterOptions,
+  limiterOptionsFromEnv,
+  limiterOptionsFromJSON,
+  mergeLimiterOptions,
+} from 'headgate';
+import { API_NAMES, type ApiName } from '../endpoint.ts';
+import { BatchError, fileProblem } from '../errors.ts';
+import { isObject } from '../json.ts';
+import type { ExistingOutput } from '../ledger/open-output.ts';
+import { type Prices, readPriceFile } from '../money/prices.ts';
+import { type BatchOptions, CHANGED_LINES } from '../options.ts';
+import type { ModelLimits } from '../pacer.ts';
+import type { OptionValues } from './values.ts';
+
+const TIMEOUT_MS = 10 * 60_000;
+
+/** What the options say of a run, but for where it sends its requests. */
+export interface RunOptions {
+  readonly batch: Omit<BatchOptions, 'send' | 'signal' | 'abortSignal'>;
+  readonly api: ApiName;
+  readonly timeoutMs: number;
+  /** The folder of the cache. */
+  readonly cache: string | undefined;
+  readonly isQuiet: boolean;
+  readonly isJson: boolean;
+  readonly isDry: boolean;
+}
+
+/** @throws BatchError that names what is wrong */
+export function readRunOptions(
+  inputs: readonly string[],
+  values: OptionValues,
+  env: NodeJS.ProcessEnv,
+): RunOptions {
+  const isDry = values.flag('dry-run');
+  const output = values.text('out');
+  if (output === undefined && !isDry)
+    throw new BatchError('--out FILE is missing: where results go');
+  const api = values.choice('api', API_NAMES) ?? 'chat';
+  const prices = readPrices(values);
+  const batch = {
+    ...readLimits(values, env),
+    input: inputs,
+    output: output ?? '',
+    api,
+    model: values.text('model'),
+    format: values.flag('text') ? ('text' as const) : undefined,
+    template: values.text('template'),
+    limit: values.integer('limit'),
+    limitsByModel: readModelLimits(values),
+    existing: readExisting(values),
+    changed: values.choice('changed', CHANGED_LINES),
+    retryFailed: values.flag('retry-failed'),
+    prices,
+    maxCost: values.amount('max-cost'),
+    outageMs: values.time('outage'),
+  };
+  const timeoutMs = values.time('timeout') ?? TIMEOUT_MS;
+  const isQuiet = values.flag('quiet');
+  const cache = values.text('cache');
+  return { batch, api, timeoutMs, cache, isQuiet, isJson: values.flag('json'), isDry };
+}
+
+function readExisting(values: OptionValues): ExistingOutput {
+  if (values.flag('append') && values.flag('overwrite')) {
+    throw new BatchError('--append and --overwrite exclude each other');
+  }
+  if (values.flag('append')) return 'append';
+  return values.flag('overwrite') ? 'overwrite' : 'resume';
+}
+
+function readPrices(values: OptionValues): Prices | undefined {
+  const file = values.text('prices');
+  const [input, output] = [values.amount('price-in'), values.amount('price-out')];
+  const cached = values.amount('price-cached');
+  if (file !== undefined) {
+    if (input !== undefined || output !== undefined || cached !== undefined) {
+      throw new BatchError('--prices excludes --price-in, --price-cached and --price-out');
+    }
+    return readPriceFile(file);
+  }
+  if (input === undefined && output === undefined && cached === undefined) return undefined;
+  if (input === undefined) throw new BatchError('--price-in is missing beside the other prices');
+  return { '*': { in: input, cached, out: output ?? 0 } };
+}
+
+/** @throws BatchError */
+function readModelLimits(values: OptionValues): ModelLimits | undefined {
+  const file = values.text('limits');
+  if (file === undefined) return undefined;
+  return tried(`--limits ${file}: `, () => {
+    const limits: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (!isObject(limits)) throw new TypeError('must be an object of limits by model');
+    const entries = Object.entries(limits).map(([model, own]) => {
+      return [model, limiterOptionsFromJSON(JSON.stringify(own))] as const;
+    });
+    return Object.fromEntries(entries);
+  });
+}
+
+/** What options say outweighs the file of --config, and that the environment. */
+function readLimits(values: OptionValues, env: NodeJS.ProcessEnv): LimiterOptions {
+  const file = values.text('config');
+  const given: LimiterOptions = defined({
+    concurrency: values.integer('concurrency'),
+    requestsPerMinute: values.integer('rpm'),
+    tokensPerMinute: values.integer('tpm'),
+    maxAttempts: values.integer('max-attempts'),
+    deadlineMs: values.time('deadline'),
+  });
+  const fromEnv = tried('', () => limiterOptionsFromEnv('HEADGATE', env));
+  const fromFile = file === undefined ? {} : tried(`--config ${file}: `, () => readConfig(file));
+  return tried('', () => {
+    const merged = mergeLimiterOptions(given, fromFile, fromEnv);
+    // What they say together is checked here: before anything is read.
+    createLimiter(merged).close();
+    return merged;
+  });
+}
+
+function readConfig(file: string): LimiterOptions {
+  return limiterOptionsFromJSON(readFileSync(file, 'utf8'));
+}
+
+/** @throws BatchError where `read` throws */
+function tried<R>(place: string, read: () => R): R {
+  try {
+    return read();
+  } catch (error) {
+    throw new BatchError(place + fileProblem(error), { cause: error });
+  }
+}
+
+/** Without what is undefined. */
+function defined<T extends object>(options: T): Partial<T> {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  // Keys that are left out of a partial object are none of its.
+  return Object.fromEntries(entries) as Partial<T>;
+}

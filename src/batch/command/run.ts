@@ -1,0 +1,89 @@
+import { BatchRun } from '../batch-run.ts';
+import { type AnswerCache, openCache } from '../cache/answer-cache.ts';
+import { createHttpSender } from '../http/sender.ts';
+import { STDIN } from '../input/sources.ts';
+import type { BatchReport } from '../progress.ts';
+import { formatReport } from '../screen/report.ts';
+import { COLOURS, PLAIN } from '../screen/style.ts';
+import { NO_SCREEN, openJsonLog, openLog, openTerminal, type Screen } from '../screen/terminal.ts';
+import { dryRun } from './dry-run.ts';
+import { type RunOptions, readRunOptions } from './run-options.ts';
+import { exitCodeOf, onSignals } from './signals.ts';
+import { type Target, targetOf } from './target.ts';
+import type { OptionValues } from './values.ts';
+
+/** `headgate run`. @returns the exit code */
+export async function run(inputs: readonly string[], values: OptionValues): Promise<number> {
+  const options = readRunOptions(inputs, values, process.env);
+  if (options.isDry) return dryRun(options);
+  const target = targetOf(values, options.api, process.env);
+  const { timeoutMs } = options;
+  const sender = createHttpSender({ ...target, timeoutMs });
+  const stopping = new AbortController();
+  const aborting = new AbortController();
+  let signalled: NodeJS.Signals | undefined;
+  const release = onSignals((signal) => {
+    if (signalled === undefined) stopping.abort();
+    else aborting.abort();
+    signalled = signal;
+  });
+  let cache: AnswerCache | undefined;
+  try {
+    if (options.cache !== undefined) cache = await openCache(options.cache, target.baseUrl);
+    const batch = new BatchRun({
+      ...options.batch,
+      cache,
+      send: sender.send,
+      signal: stopping.signal,
+      abortSignal: aborting.signal,
+    });
+    const screen = openScreen(batch, options, target, inputs);
+    try {
+      const report = await batch.run();
+      screen.close();
+      print(report, options);
+      return exitCode(report, signalled);
+    } finally {
+      screen.close();
+    }
+  } finally {
+    release();
+    await sender.close();
+    await cache?.close();
+    // A run that was stopped must not wait for more of what nobody reads.
+    if (inputs.includes(STDIN)) process.stdin.destroy();
+  }
+}
+
+function openScreen(
+  batch: BatchRun,
+  { isQuiet, isJson, batch: { output, model } }: RunOptions,
+  { baseUrl }: Target,
+  inputs: readonly string[],
+): Screen {
+  const look = () => batch.progress();
+  if (isJson) return openJsonLog(process.stdout, look);
+  if (isQuiet) return NO_SCREEN;
+  if (!process.stderr.isTTY) return openLog(process.stderr, look);
+  const [first = ''] = inputs;
+  const input = inputs.length === 1 ? first : `${inputs.length} files`;
+  const host = new URL(baseUrl).host;
+  const title = { input, output, target: model === undefined ? host : `${model} at ${host}` };
+  return openTerminal(process.stderr, look, title, process.stderr.hasColors() ? COLOURS : PLAIN);
+}
+
+function print(report: BatchReport, { isJson }: RunOptions): void {
+  if (isJson) {
+    process.stdout.write(`${JSON.stringify({ event: 'end', ...report })}\n`);
+    return;
+  }
+  const { isTTY, columns } = process.stdout;
+  const isColoured = isTTY && process.stdout.hasColors();
+  const width = isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
+  process.stdout.write(formatReport(report, width, isColoured ? COLOURS : PLAIN));
+}
+
+function exitCode({ stop, failed, failedBefore }: BatchReport, signal?: NodeJS.Signals): number {
+  if (stop?.reason === 'interrupted' && signal !== undefined) return exitCodeOf(signal);
+  return stop !== undefined || failed + failedBefore > 0 ? 1 : 0;
+}

@@ -1,0 +1,107 @@
+import { at, isObject, type JsonObject, textAt } from './json.ts';
+
+/** What is known of an endpoint of an API. */
+export interface Endpoint {
+  /** From the root of the API. */
+  readonly url: string;
+  /** The field of a body that has the prompt. */
+  readonly promptField: 'messages' | 'input';
+  /** The body of a prompt. */
+  bodyOf(prompt: string): JsonObject;
+  /** The answer as text; undefined: it holds none. */
+  textOf(response: unknown): string | undefined;
+  /** The most tokens that an answer to a body may have; undefined: it does not say. */
+  maxOutputOf(body: JsonObject): number | undefined;
+}
+
+export const API_NAMES = ['chat', 'responses', 'embeddings', 'anthropic'] as const;
+export type ApiName = (typeof API_NAMES)[number];
+
+/** Anthropic asks for one; other APIs have none. */
+const ANTHROPIC_MAX_TOKENS = 1024;
+
+const chat: Endpoint = {
+  url: '/v1/chat/completions',
+  promptField: 'messages',
+  bodyOf: (prompt) => ({ messages: [{ role: 'user', content: prompt }] }),
+  textOf: (response) => partsOf(at(response, 'choices', 0, 'message', 'content')),
+  maxOutputOf: (body) => numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens'),
+};
+
+const responses: Endpoint = {
+  url: '/v1/responses',
+  promptField: 'input',
+  bodyOf: (prompt) => ({ input: prompt }),
+  textOf: (response) => {
+    const output = at(response, 'output');
+    if (!Array.isArray(output)) return textAt(response, 'output_text');
+    const texts = output.map((item) => partsOf(at(item, 'content'))).filter(isText);
+    return texts.length === 0 ? undefined : texts.join('');
+  },
+  maxOutputOf: (body) => numberIn(body, 'max_output_tokens'),
+};
+
+const embeddings: Endpoint = {
+  url: '/v1/embeddings',
+  promptField: 'input',
+  bodyOf: (prompt) => ({ input: prompt }),
+  textOf: (response) => {
+    const vectors = at(response, 'data');
+    if (!Array.isArray(vectors)) return undefined;
+    const all = vectors.map((vector) => at(vector, 'embedding'));
+    return JSON.stringify(all.length === 1 ? all[0] : all);
+  },
+  maxOutputOf: () => 0,
+};
+
+const anthropic: Endpoint = {
+  url: '/v1/messages',
+  promptField: 'messages',
+  bodyOf: (prompt) => ({
+    messages: [{ role: 'user', content: prompt }],
+    max_tokens: ANTHROPIC_MAX_TOKENS,
+  }),
+  textOf: (response) => partsOf(at(response, 'content')),
+  maxOutputOf: (body) => numberIn(body, 'max_tokens'),
+};
+
+export const ENDPOINTS: Readonly<Record<ApiName, Endpoint>> = {
+  chat,
+  responses,
+  embeddings,
+  anthropic,
+};
+
+/** The endpoint of a url; undefined: none that is known, whose bodies are passed on as they are. */
+export function endpointOf(url: string): Endpoint | undefined {
+  return Object.values(ENDPOINTS).find((endpoint) => endpoint.url === url);
+}
+
+/** The first text of an answer, by its shape alone. */
+export function answerText(response: unknown): string | undefined {
+  for (const endpoint of Object.values(ENDPOINTS)) {
+    const text = endpoint.textOf(response);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Content that is a text, or parts of which some are. */
+function partsOf(content: unknown): string | undefined {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return undefined;
+  const texts = content
+    .filter(isObject)
+    .map((part) => textAt(part, 'text'))
+    .filter(isText);
+  return texts.length === 0 ? undefined : texts.join('');
+}
+
+function isText(value: string | undefined): value is string {
+  return value !== undefined;
+}
+
+function numberIn(body: JsonObject, key: string): number | undefined {
+  const value = body[key];
+  return typeof value === 'number' ? value : undefined;
+}

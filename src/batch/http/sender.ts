@@ -1,0 +1,122 @@
+import {
+  Agent,
+  type Dispatcher,
+  EnvHttpProxyAgent,
+  request as httpRequest,
+  ProxyAgent,
+} from 'undici';
+import { codeOf, messageOf } from '../errors.ts';
+import { at } from '../json.ts';
+import type { BatchRequest, BatchResponse, Send } from '../request.ts';
+import { CallTimeoutError, ConnectionError } from './errors.ts';
+
+const ANTHROPIC_URL = '/v1/messages';
+const ANTHROPIC_VERSION = '2023-06-01';
+const CONNECT_TIMEOUT_MS = 10_000;
+const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
+
+export interface HttpOptions {
+  /** Of the API, such as `https://api.openai.com/v1`; what a request's url has after `/v1` follows it. */
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  /** Sent with each request; they outweigh those that are sent by default. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Of an HTTP proxy. Default: what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say. */
+  readonly proxy?: string | undefined;
+  /** Of one attempt, its body included, in ms. */
+  readonly timeoutMs: number;
+}
+
+/** Sends requests over HTTP. */
+export interface HttpSender {
+  readonly send: Send;
+  close(): Promise<void>;
+}
+
+export function createHttpSender(options: HttpOptions): HttpSender {
+  const dispatcher = dispatcherOf(options.proxy);
+  return {
+    send: (request, { signal }) => sendOnce(request, signal, options, dispatcher),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+function dispatcherOf(proxy: string | undefined): Dispatcher {
+  const common = { connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 };
+  if (proxy !== undefined) return new ProxyAgent({ ...common, uri: proxy });
+  const isProxied = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
+  return isProxied ? new EnvHttpProxyAgent(common) : new Agent(common);
+}
+
+async function sendOnce(
+  { url, body }: BatchRequest,
+  signal: AbortSignal,
+  { baseUrl, apiKey, headers, timeoutMs }: HttpOptions,
+  dispatcher: Dispatcher,
+): Promise<BatchResponse> {
+  const target = `${baseUrl}${url.slice('/v1'.length)}`;
+  // A timer of its own: signals that are joined with a timeout live as long as the longest of them.
+  const attempt = new AbortController();
+  const abort = () => attempt.abort(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(() => attempt.abort(timeoutError(target, timeoutMs)), timeoutMs);
+  try {
+    const response = await httpRequest(target, {
+      method: 'POST',
+      dispatcher,
+      signal: attempt.signal,
+      headers: { 'content-type': 'application/json', ...keyHeaders(url, apiKey), ...headers },
+      body: JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    return responseOf(target, response, text);
+  } catch (error) {
+    if (attempt.signal.aborted) throw attempt.signal.reason;
+    throw error instanceof ConnectionError ? error : connectionError(target, error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function responseOf(
+  target: string,
+  { statusCode, headers }: Dispatcher.ResponseData,
+  text: string,
+): BatchResponse {
+  const requestId = headers['x-request-id'] ?? headers['request-id'];
+  const common = {
+    statusCode,
+    headers,
+    ...(typeof requestId === 'string' && { requestId }),
+  };
+  try {
+    return { ...common, body: JSON.parse(text) };
+  } catch {
+    // What a proxy says in its own words belongs to its status; a good answer must be JSON.
+    if (statusCode >= 400) return { ...common, body: text };
+    const message = `${target} answered ${statusCode} with a body that is not JSON`;
+    throw new ConnectionError(message, 'ERR_NETWORK');
+  }
+}
+
+function keyHeaders(url: string, apiKey: string | undefined): Record<string, string> {
+  const version: Record<string, string> =
+    url === ANTHROPIC_URL ? { 'anthropic-version': ANTHROPIC_VERSION } : {};
+  if (apiKey === undefined) return version;
+  return url === ANTHROPIC_URL
+    ? { ...version, 'x-api-key': apiKey }
+    : { authorization: `Bearer ${apiKey}` };
+}
+
+function timeoutError(target: string, timeoutMs: number): CallTimeoutError {
+  return new CallTimeoutError(`no answer from ${target} within ${timeoutMs / 1_000} s`);
+}
+
+/** The error of several addresses has those of each inside. */
+function connectionError(target: string, error: unknown): ConnectionError {
+  const inner = at(error, 'errors', 0) ?? error;
+  const code = codeOf(error) ?? codeOf(inner) ?? codeOf(at(error, 'cause')) ?? 'ERR_NETWORK';
+  return new ConnectionError(`cannot reach ${target}: ${messageOf(inner)}`, code, error);
+}

@@ -1,0 +1,90 @@
+import { InputError } from '../errors.ts';
+import type { BatchRequest } from '../request.ts';
+import { LineError, readLines } from './lines.ts';
+import { type LineDefaults, parseJsonLine, promptRequest } from './parse-line.ts';
+import { readProblem, type Source } from './sources.ts';
+import { readTable } from './table.ts';
+
+export const INPUT_FORMATS = ['jsonl', 'text', 'csv', 'tsv'] as const;
+export type InputFormat = (typeof INPUT_FORMATS)[number];
+
+/** How lines become requests. */
+export interface InputOptions extends LineDefaults {
+  /** Default: by the name of the file, `.csv` and `.tsv`; else `jsonl`. */
+  readonly format: InputFormat | undefined;
+  /** Of CSV and TSV: the prompt, with `{{column}}` in it. */
+  readonly template: string | undefined;
+  /** Lines to read at the most. Default: all. */
+  readonly limit?: number | undefined;
+}
+
+/** A line that cannot be sent stands as the error that says so; others follow it. */
+export type InputLine = BatchRequest | InputError;
+
+/**
+ * Reads the requests of all sources, one after the other; empty lines are left out.
+ * @throws InputError where a source cannot be read on
+ */
+export async function* readInput(
+  sources: readonly Source[],
+  options: InputOptions,
+): AsyncGenerator<InputLine> {
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  for await (const line of readAll(sources, options)) {
+    yield line;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+async function* readAll(
+  sources: readonly Source[],
+  options: InputOptions,
+): AsyncGenerator<InputLine> {
+  for (const source of sources) {
+    const idOf = (line: number) =>
+      sources.length === 1 ? `line-${line}` : `${source.name}:${line}`;
+    const progress = { line: 0 };
+    try {
+      yield* readSource(source, options, idOf, progress);
+    } catch (error) {
+      if (error instanceof InputError) throw error;
+      const line = error instanceof LineError ? error.line : progress.line + 1;
+      const problem = error instanceof LineError ? error.message : readProblem(error);
+      throw new InputError(`${source.name}:${line}`, problem, error);
+    }
+  }
+}
+
+async function* readSource(
+  source: Source,
+  options: InputOptions,
+  idOf: (line: number) => string,
+  progress: { line: number },
+): AsyncGenerator<InputLine> {
+  const format = options.format ?? formatOf(source.name);
+  if (format === 'csv' || format === 'tsv') {
+    const delimiter = format === 'csv' ? ',' : '\t';
+    const { name } = source;
+    yield* readTable(source.open(), delimiter, name, options.template, idOf, options);
+    return;
+  }
+  for await (const { text, number } of readLines(source.open())) {
+    progress.line = number;
+    if (text.trim() === '') continue;
+    const place = `${source.name}:${number}`;
+    try {
+      yield format === 'text'
+        ? promptRequest(text, {}, place, idOf(number), options)
+        : parseJsonLine(text, place, idOf(number), options);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      yield error;
+    }
+  }
+}
+
+function formatOf(name: string): InputFormat {
+  const ending = name.replace(/\.gz$/, '').match(/\.(csv|tsv)$/)?.[1];
+  return ending === 'csv' || ending === 'tsv' ? ending : 'jsonl';
+}

@@ -1,0 +1,71 @@
+import { parse } from 'csv-parse';
+import { InputError, messageOf } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { BatchRequest } from '../request.ts';
+import { type LineDefaults, promptRequest } from './parse-line.ts';
+
+const COLUMN = /\{\{\s*([^{}]+?)\s*\}\}/g;
+const ID_COLUMNS = ['custom_id', 'id'];
+
+/** A row of a table, and the line on which it ends. */
+interface Row {
+  readonly record: Readonly<Record<string, string>>;
+  readonly line: number;
+}
+
+/** @throws InputError for a row that has too few or too many columns */
+async function* readRows(
+  chunks: AsyncIterable<Uint8Array>,
+  delimiter: string,
+  name: string,
+): AsyncGenerator<Row> {
+  const parser = parse({ delimiter, columns: true, bom: true, info: true, skip_empty_lines: true });
+  const feed = async () => {
+    for await (const chunk of chunks) {
+      if (parser.destroyed) return;
+      if (!parser.write(chunk)) await new Promise((resolve) => parser.once('drain', resolve));
+    }
+    parser.end();
+  };
+  feed().catch((error: unknown) => parser.destroy(asError(error)));
+  try {
+    for await (const { record, info } of parser) yield { record, line: info.lines };
+  } catch (error) {
+    const line = typeof error === 'object' && error !== null && 'lines' in error ? error.lines : '';
+    if (line === '') throw error;
+    throw new InputError(`${name}:${line}`, `not a table: ${messageOf(error)}`, error);
+  }
+}
+
+/**
+ * Makes a request of each row, by a template with `{{column}}` in it.
+ * @param template default: the column `prompt`
+ */
+export async function* readTable(
+  chunks: AsyncIterable<Uint8Array>,
+  delimiter: string,
+  name: string,
+  template: string | undefined,
+  idOfLine: (line: number) => string,
+  defaults: LineDefaults,
+): AsyncGenerator<BatchRequest> {
+  const made = template ?? '{{prompt}}';
+  for await (const { record, line } of readRows(chunks, delimiter, name)) {
+    const place = `${name}:${line}`;
+    const prompt = made.replaceAll(COLUMN, (_whole, column: string) => {
+      const cell = record[column];
+      if (cell !== undefined) return cell;
+      const has = Object.keys(record).join(', ');
+      const hint = template === undefined ? '; name others with --template "… {{column}} …"' : '';
+      throw new InputError(place, `there is no column "${column}": the table has ${has}${hint}`);
+    });
+    const id = ID_COLUMNS.map((column) => record[column]).find((cell) => cell);
+    // What the row says beside its prompt is found again in the result.
+    const row: JsonObject = { metadata: record, ...(id !== undefined && { custom_id: id }) };
+    yield promptRequest(prompt, row, place, idOfLine(line), defaults);
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,74 @@
+import { shortHash } from './hash.ts';
+import { IdTable } from './id-table.ts';
+
+/** What is known of an id, packed into 32 bits: a result, two marks, and a hash of 28 bits. */
+const OK = 1;
+const FAILED = 2;
+const HAS_RESULT = OK | FAILED;
+const LISTED = 4;
+const TAKEN = 8;
+const HASH_SHIFT = 4;
+
+/**
+ * - `new`: it has no result;
+ * - `done`: it has a good result; `failed`: it has failed;
+ * - `changed`: it has a good result of another content.
+ */
+export type LineState = 'new' | 'done' | 'failed' | 'changed';
+
+/** What the output says of each id, and which ids the input has. */
+export class Ledger {
+  readonly #table = new IdTable();
+  /** Lines of the input that were listed, and how many of them have a result. */
+  listed = 0;
+  shared = 0;
+
+  /** A line of the output; a later one of the same id outweighs it. */
+  addResult(id: string, hash: string, isOk: boolean): void {
+    this.#table.set(id, ((shortHash(hash) << HASH_SHIFT) | (isOk ? OK : FAILED)) >>> 0);
+  }
+
+  /** Ids that the output has a result of. */
+  get results(): number {
+    return this.#table.size;
+  }
+
+  /**
+   * A line of the input.
+   * @param keepsChanged whether one that has changed counts as done
+   * @returns undefined: its id was listed before
+   */
+  list(id: string, hash: string, keepsChanged: boolean): LineState | undefined {
+    const known = this.#table.get(id) ?? 0;
+    if ((known & LISTED) !== 0) return undefined;
+    this.listed += 1;
+    if ((known & HAS_RESULT) !== 0) this.shared += 1;
+    const state = stateOf(known, hash);
+    // From here on the hash is that of the input, which it is compared with when it is sent.
+    const isAnew = state === 'new' || (state === 'changed' && !keepsChanged);
+    const result = isAnew ? 0 : known & HAS_RESULT;
+    this.#table.set(id, ((shortHash(hash) << HASH_SHIFT) | result | LISTED) >>> 0);
+    return state;
+  }
+
+  /**
+   * A line of the input is about to be sent.
+   * @returns undefined: it was not listed with that content, or was taken before
+   */
+  take(id: string, hash: string): Exclude<LineState, 'changed'> | undefined {
+    const known = this.#table.get(id) ?? 0;
+    if ((known & LISTED) === 0 || (known & TAKEN) !== 0) return undefined;
+    if (known >>> HASH_SHIFT !== shortHash(hash)) return undefined;
+    this.#table.set(id, (known | TAKEN) >>> 0);
+    if ((known & HAS_RESULT) === 0) return 'new';
+    return (known & OK) === 0 ? 'failed' : 'done';
+  }
+}
+
+function stateOf(known: number, hash: string): LineState {
+  if ((known & HAS_RESULT) === 0) return 'new';
+  const isSame = known >>> HASH_SHIFT === shortHash(hash);
+  if ((known & OK) !== 0) return isSame ? 'done' : 'changed';
+  // What has failed and was mended since has to be sent again whatever is asked for.
+  return isSame ? 'failed' : 'new';
+}

@@ -1,0 +1,75 @@
+import type { LimiterOptions } from 'headgate';
+import type { AnswerCache } from './cache/answer-cache.ts';
+import type { ApiName } from './endpoint.ts';
+import type { InputFormat } from './input/read-input.ts';
+import type { ExistingOutput } from './ledger/open-output.ts';
+import type { Prices } from './money/prices.ts';
+import type { ModelLimits } from './pacer.ts';
+import type { Send } from './request.ts';
+
+/** What `runBatch` does beside pacing. */
+export interface BatchOnlyOptions {
+  /** Files, patterns of files, or `-` for standard input; `.gz` is unzipped. */
+  readonly input: string | readonly string[];
+  /** The file of results. It is appended to, and what has a good result in it is not sent again. */
+  readonly output: string;
+  /** Makes one call to the API. */
+  readonly send: Send;
+  /** How lines are read. Default: `.csv` and `.tsv` by their names, else JSON lines. */
+  readonly format?: InputFormat | undefined;
+  /** Of CSV and TSV: the prompt, with `{{column}}` in it. Default `{{prompt}}`. */
+  readonly template?: string | undefined;
+  /** Lines to send at the most: the first ones. Default: all. */
+  readonly limit?: number | undefined;
+  /** Which API prompts and bodies without a url are for. Default `chat`. */
+  readonly api?: ApiName | undefined;
+  /** The model of bodies that name none. */
+  readonly model?: string | undefined;
+  /** What to do with an output that exists. Default `resume`. */
+  readonly existing?: ExistingOutput | undefined;
+  /**
+   * What to do with lines that have a good result and have changed since: `fail` (default) names
+   * them and sends nothing, `rerun` sends them again, `keep` keeps the results.
+   */
+  readonly changed?: ChangedLines | undefined;
+  /** Sends again what has failed in an earlier run. Default false. */
+  readonly retryFailed?: boolean | undefined;
+  /** Of a million tokens, by model. Default: no costs are counted. */
+  readonly prices?: Prices | undefined;
+  /** Stops before the results of the output cost more than this. Needs `prices`. */
+  readonly maxCost?: number | undefined;
+  /** Limits of a limiter for each model, where lines name several; `*` is for all others. */
+  readonly limitsByModel?: ModelLimits | undefined;
+  /** Answers a request whose content was answered before. Closed by whoever opened it. */
+  readonly cache?: AnswerCache | undefined;
+  /** How long a server that goes down is waited for, in ms. Default 30 minutes. */
+  readonly outageMs?: number | undefined;
+  /** How long a server that was never reached is waited for, in ms. Default 10 s. */
+  readonly unreachableMs?: number | undefined;
+  /** How long what is in flight may take to end when the run stops early, in ms. Default 10 s. */
+  readonly drainMs?: number | undefined;
+  /** Stops the run: nothing more is sent, and what is in flight ends. */
+  readonly signal?: AbortSignal | undefined;
+  /** Ends the run at once: what is in flight is aborted. */
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+export const CHANGED_LINES = ['fail', 'rerun', 'keep'] as const;
+export type ChangedLines = (typeof CHANGED_LINES)[number];
+
+/** Options of a batch, and those of the limiter that paces it. */
+export interface BatchOptions
+  extends BatchOnlyOptions,
+    Omit<LimiterOptions, 'total' | 'classify'> {}
+
+/** With their defaults. */
+export interface BatchSettings {
+  readonly batch: BatchOnlyOptions &
+    Required<
+      Pick<
+        BatchOnlyOptions,
+        'api' | 'existing' | 'changed' | 'retryFailed' | 'outageMs' | 'unreachableMs' | 'drainMs'
+      >
+    >;
+  readonly limiter: LimiterOptions;
+}

@@ -1,0 +1,101 @@
+import type { LimiterOptions, LimiterSnapshot } from 'headgate';
+
+const MINUTE_MS = 60_000;
+
+/** What holds requests back now, and how fast they may go. */
+export interface PaceView {
+  /** Requests that may be sent a second; undefined: nothing bounds them. */
+  readonly perSecond: number | undefined;
+  /** Where that comes from: a limit of the user, the provider's headers, or what its 429s taught. */
+  readonly source: 'limit' | 'headers' | 'learned' | undefined;
+  /** In words, what the waiting requests wait for; undefined: for nothing but a free slot. */
+  readonly heldBy: string | undefined;
+  /** Whether the provider rejects what is sent, and the pace follows from that. */
+  readonly isThrottled: boolean;
+  /** Requests in flight at the most now. */
+  readonly limit: number;
+}
+
+/**
+ * @param snapshots of the limiters: that in which most requests wait is shown
+ * @param options those of the limiters
+ */
+export function paceOf(
+  snapshots: readonly LimiterSnapshot[],
+  options: LimiterOptions,
+): PaceView | undefined {
+  const fullest = snapshots.reduce<LimiterSnapshot | undefined>(
+    (most, snapshot) => (most === undefined || snapshot.waiting > most.waiting ? snapshot : most),
+    undefined,
+  );
+  return fullest && viewOf(fullest, options);
+}
+
+function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
+  const { adaptive, concurrency, mode, binding, backoff, rateLimit } = snapshot;
+  const rate = adaptive !== undefined && 'origin' in adaptive ? adaptive : undefined;
+  const perSecond = rate && Number.isFinite(rate.perSecond) ? rate.perSecond : undefined;
+  const source = rate === undefined || rate.origin === 'start' ? undefined : rate.origin;
+  const isOut = rate?.isOut ?? false;
+  const view = {
+    perSecond,
+    source,
+    limit: concurrency.limit,
+    isThrottled: mode !== 'normal' || isOut,
+  };
+  const held =
+    binding === undefined ? undefined : binding === 'concurrency' ? 'slots' : backoff.waitsFor;
+  switch (held) {
+    case undefined:
+    case 'retry':
+      return { ...view, heldBy: undefined };
+    case 'slots':
+      return { ...view, heldBy: slotWords(concurrency.limit, rate?.cap) };
+    case 'byteBudget':
+      return { ...view, heldBy: 'the bytes that may be in flight' };
+    case 'backoff':
+      return { ...view, heldBy: "the provider's request to wait" };
+    case 'circuitBreaker':
+      return { ...view, heldBy: 'the circuit breaker' };
+    case 'rateLimit':
+      if (rateLimit !== undefined && source !== 'headers' && source !== 'learned') {
+        return { ...view, heldBy: ownLimit(rateLimit, options) };
+      }
+      return { ...view, heldBy: rateWords(source, perSecond) };
+    default:
+      return { ...view, heldBy: rateWords(source, perSecond) };
+  }
+}
+
+function slotWords(limit: number, cap: number | undefined): string {
+  if (cap !== undefined) return `${limit} requests at a time, which the provider allows`;
+  return `${limit} requests in flight`;
+}
+
+function rateWords(source: PaceView['source'], perSecond: number | undefined): string {
+  if (perSecond === undefined) return 'the rate limit';
+  const rate = perMinute(perSecond);
+  if (source === 'headers') return `the provider's limits, now ${rate}`;
+  if (source === 'learned') return `${rate}, learned from 429s`;
+  return `your limit of ${rate}`;
+}
+
+function perMinute(perSecond: number): string {
+  const minute = perSecond * 60;
+  return `${minute >= 10 ? Math.round(minute).toLocaleString('en') : minute.toFixed(1)} requests/min`;
+}
+
+/** The limit of the user's of which the least is left. */
+function ownLimit(
+  usage: NonNullable<LimiterSnapshot['rateLimit']>,
+  { limits = {} }: LimiterOptions,
+): string {
+  const fullest = Object.entries(usage).sort(
+    ([, a], [, b]) => b.used / b.limit - a.used / a.limit,
+  )[0];
+  if (fullest === undefined) return 'your limits';
+  const [name, { limit }] = fullest;
+  const windowMs = limits[name]?.windowMs ?? MINUTE_MS;
+  const window = windowMs === MINUTE_MS ? 'min' : `${windowMs / 1_000} s`;
+  return `your limit of ${limit.toLocaleString('en')} ${name}/${window}`;
+}

@@ -1,0 +1,38 @@
+import type { JsonObject } from './json.ts';
+
+/** One line of the input: a request to send, and what its result is known by. */
+export interface BatchRequest {
+  /** Unique among the lines; the result has it as `custom_id`. */
+  readonly id: string;
+  /** Of the endpoint, from the root of the API: `/v1/chat/completions`. */
+  readonly url: string;
+  /** What is sent, as JSON. */
+  readonly body: JsonObject;
+  /** Copied to the result. */
+  readonly metadata?: JsonObject | undefined;
+  /** Where the line is, such as `prompts.jsonl:12`. */
+  readonly place: string;
+  /** Of url and body, in hexadecimal. */
+  readonly hash: string;
+}
+
+/** What a server answered to one request. */
+export interface BatchResponse {
+  readonly statusCode: number;
+  readonly requestId?: string | undefined;
+  /** Read for limits and retry-after; not kept. */
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>> | undefined;
+  /** The parsed JSON. */
+  readonly body: unknown;
+}
+
+/** What a call to the API is told. */
+export interface SendContext {
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** Makes one call to the API. Rejects where no answer came; `runBatch` sends again. */
+export type Send = (request: BatchRequest, context: SendContext) => Promise<BatchResponse>;

@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto';
+import type { Outcome } from 'headgate';
+import { StatusError } from './http/errors.ts';
+import { RESULT_ID_PREFIX, type ResultLine, usageIn } from './ledger/result-line.ts';
+import type { Budget } from './money/budget.ts';
+import type { BatchRequest, BatchResponse } from './request.ts';
+import { describeError } from './tally.ts';
+
+const ID_DIGITS = 24;
+
+/** The line of the output that says how a request has ended. */
+export function resultOf(
+  outcome: Outcome<BatchRequest, BatchResponse>,
+  budget: Budget,
+): ResultLine {
+  const { request, stats } = outcome;
+  const response = outcome.status === 'ok' ? outcome.value : answerOf(outcome.error);
+  const usage = usageIn(response?.body);
+  const waitedMs = Object.values(stats.waits).reduce((sum, { waitMs }) => sum + waitMs, 0);
+  const error = outcome.status === 'ok' ? null : describeError(outcome.error);
+  return lineOf(request, response, error, {
+    attempts: stats.attempts,
+    waited_ms: Math.round(waitedMs),
+    duration_ms: Math.max(0, Math.round(stats.durationMs - waitedMs)),
+    usage,
+    cost: budget.settle(request, usage),
+    hash: request.hash,
+  });
+}
+
+/** The same for an answer from the cache, for which nothing was sent, used or paid. */
+export function cachedResultOf(request: BatchRequest, response: BatchResponse): ResultLine {
+  const { hash } = request;
+  const nothing = { attempts: 0, waited_ms: 0, duration_ms: 0, usage: null, cost: 0, hash };
+  return lineOf(request, response, null, nothing);
+}
+
+function lineOf(
+  request: BatchRequest,
+  response: BatchResponse | undefined,
+  error: ResultLine['error'],
+  headgate: ResultLine['headgate'],
+): ResultLine {
+  return {
+    id: RESULT_ID_PREFIX + hash('sha256', `${request.id}\n${request.hash}`).slice(0, ID_DIGITS),
+    custom_id: request.id,
+    response: response
+      ? {
+          status_code: response.statusCode,
+          request_id: response.requestId ?? null,
+          body: response.body,
+        }
+      : null,
+    error,
+    ...(request.metadata && { metadata: request.metadata }),
+    headgate,
+  };
+}
+
+function answerOf(error: unknown): BatchResponse | undefined {
+  return error instanceof StatusError ? error.response : undefined;
+}

@@ -1,0 +1,83 @@
+import stringWidth from 'string-width';
+import type { BatchProgress } from '../progress.ts';
+import { frameOf, type ScreenTitle } from './frame.ts';
+import { plainLine } from './plain-line.ts';
+import type { Style } from './style.ts';
+
+const LIVE_MS = 120;
+const PLAIN_MS = 5_000;
+const DEFAULT_COLUMNS = 80;
+const HIDE_CURSOR = '\u001b[?25l';
+const SHOW_CURSOR = '\u001b[?25h';
+
+/** What a screen needs of a stream. */
+export interface ScreenOutput {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+/** Shows a run while it goes on. */
+export interface Screen {
+  /** Takes it away. */
+  close(): void;
+}
+
+export const NO_SCREEN: Screen = { close: () => {} };
+
+/** A frame that is drawn over and over in its place. */
+export function openTerminal(
+  out: ScreenOutput,
+  look: () => BatchProgress,
+  title: ScreenTitle,
+  style: Style,
+): Screen {
+  let drawn: readonly string[] = [];
+  const erase = () => {
+    const rows = rowsOf(drawn, out.columns || DEFAULT_COLUMNS);
+    return rows === 0 ? '' : `\u001b[${rows}A\u001b[0J`;
+  };
+  const draw = () => {
+    const frame = frameOf(look(), title, out.columns || DEFAULT_COLUMNS, style);
+    // What is taller than the terminal could not be erased again.
+    const lines = out.rows ? frame.slice(0, Math.max(1, out.rows - 1)) : frame;
+    // One write a frame, so that no half of one is seen.
+    out.write(`${erase()}${lines.join('\n')}\n`);
+    drawn = lines;
+  };
+  out.write(HIDE_CURSOR);
+  draw();
+  const timer = setInterval(draw, LIVE_MS);
+  timer.unref();
+  return {
+    close: () => {
+      clearInterval(timer);
+      out.write(erase() + SHOW_CURSOR);
+      drawn = [];
+    },
+  };
+}
+
+/** Rows that lines take, where the terminal has become narrower since they were drawn too. */
+function rowsOf(lines: readonly string[], columns: number): number {
+  return lines.reduce(
+    (rows, line) => rows + Math.max(1, Math.ceil(stringWidth(line) / columns)),
+    0,
+  );
+}
+
+/** A line every few seconds, for logs. */
+export function openLog(out: ScreenOutput, look: () => BatchProgress): Screen {
+  const timer = setInterval(() => out.write(`${plainLine(look())}\n`), PLAIN_MS);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
+}
+
+/** A JSON object on a line every few seconds, for machines. */
+export function openJsonLog(out: ScreenOutput, look: () => BatchProgress): Screen {
+  const write = () => out.write(`${JSON.stringify({ event: 'progress', ...look() })}\n`);
+  const timer = setInterval(write, PLAIN_MS);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
+}

@@ -1,0 +1,103 @@
+import type { Sized } from 'headgate';
+import type { AnswerCache } from './cache/answer-cache.ts';
+import { duplicateProblem } from './check-input.ts';
+import { BatchError, InputError, messageOf } from './errors.ts';
+import { type InputOptions, readInput } from './input/read-input.ts';
+import type { Source } from './input/sources.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { ResultFile } from './ledger/result-file.ts';
+import type { ChangedLines } from './options.ts';
+import type { BatchRequest, BatchResponse } from './request.ts';
+import { sized } from './size.ts';
+import type { Stop } from './stop.ts';
+import type { Tally } from './tally.ts';
+
+/** Results that may wait to be written before no further request is read. */
+const MOST_UNWRITTEN = 1_000;
+
+export interface PendingSurroundings {
+  readonly sources: readonly Source[];
+  readonly input: InputOptions;
+  readonly ledger: Ledger;
+  /** Whether all lines were looked at before. */
+  readonly isChecked: boolean;
+  readonly changed: ChangedLines;
+  readonly retryFailed: boolean;
+  /** Whether results of other inputs may be in the output. */
+  readonly mayAppend: boolean;
+  readonly file: ResultFile;
+  readonly tally: Tally;
+  readonly cache: AnswerCache | undefined;
+  /** A line was answered from the cache. */
+  readonly onCached: (request: BatchRequest, response: BatchResponse) => void;
+  readonly isStopped: () => boolean;
+  readonly stop: (stop: Stop) => void;
+}
+
+/** The requests that have to be sent, read as they are asked for. A line that is wrong ends the run. */
+export async function* pendingRequests(
+  around: PendingSurroundings,
+): AsyncGenerator<Sized<BatchRequest>> {
+  const { sources, input, file, isStopped } = around;
+  try {
+    for await (const line of readInput(sources, input)) {
+      if (isStopped()) return;
+      if (line instanceof InputError) throw line;
+      if ((await isPending(line, around)) && !isCached(line, around)) yield sized(line);
+      if (isStopped()) return;
+      // A disk that is slower than the answers must not fill the memory with them.
+      if (file.unwritten > MOST_UNWRITTEN) await file.flush();
+    }
+  } catch (error) {
+    const message = `${messageOf(error)}\nThe lines before it were sent, and their results are kept`;
+    around.stop({ reason: 'input', message });
+  }
+}
+
+/** Whether a line was answered from the cache. */
+function isCached(line: BatchRequest, { cache, onCached }: PendingSurroundings): boolean {
+  const response = cache?.get(line);
+  if (response === undefined) return false;
+  onCached(line, response);
+  return true;
+}
+
+/** @throws BatchError */
+async function isPending(line: BatchRequest, around: PendingSurroundings): Promise<boolean> {
+  const { ledger, isChecked, retryFailed, tally } = around;
+  if (!isChecked) await listLine(line, around);
+  const state = ledger.take(line.id, line.hash);
+  if (state === undefined) {
+    throw new InputError(line.place, 'the line has changed since the run began: run it again');
+  }
+  if (state === 'done') {
+    tally.doneBefore += 1;
+    return false;
+  }
+  if (state === 'failed' && !retryFailed) {
+    tally.failedBefore += 1;
+    return false;
+  }
+  return true;
+}
+
+/** What `checkInput` does for all lines at once, for one that is read only once. */
+async function listLine(line: BatchRequest, around: PendingSurroundings): Promise<void> {
+  const { ledger, changed, sources, input, mayAppend, file } = around;
+  const hadResults = ledger.results > 0;
+  const state = ledger.list(line.id, line.hash, changed === 'keep');
+  if (state === undefined) throw new BatchError(await duplicateProblem(line, sources, input));
+  if (state === 'changed' && changed === 'fail') {
+    throw new InputError(
+      line.place,
+      'the line has changed since it was answered: say --changed rerun to send it again, or ' +
+        '--changed keep to keep its result',
+    );
+  }
+  if (ledger.listed === 1 && ledger.shared === 0 && hadResults && !mayAppend) {
+    throw new BatchError(
+      `${file.path} has no result of the first line: it may be of another input. ` +
+        'Give another --out, or say --append',
+    );
+  }
+}

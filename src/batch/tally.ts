@@ -1,0 +1,90 @@
+import { codeOf, messageOf } from './errors.ts';
+import { StatusError, shorten } from './http/errors.ts';
+import { at, textAt } from './json.ts';
+import type { ResultLine, TokenUsage } from './ledger/result-line.ts';
+import { RateMeter } from './rate-meter.ts';
+
+/** Kinds of errors that are told apart; further ones are counted together. */
+const MOST_KINDS = 40;
+const OTHERS = 'others';
+
+/** Errors of one kind. */
+export interface ErrorCount {
+  /** Such as `400 context_length_exceeded`. */
+  readonly kind: string;
+  readonly count: number;
+  /** The message of the last one. */
+  readonly message: string;
+}
+
+/** Counts what has become of the requests. */
+export class Tally {
+  /** Requests that have a good result from before, and failed ones that are not sent again. */
+  doneBefore = 0;
+  failedBefore = 0;
+  ok = 0;
+  failed = 0;
+  /** Good results that came from the cache. */
+  cached = 0;
+  /** Calls to the API, those that were answered with 429, and those after the first of a request. */
+  attempts = 0;
+  rejected = 0;
+  retried = 0;
+  waitedMs = 0;
+  inputTokens = 0;
+  cachedTokens = 0;
+  outputTokens = 0;
+  readonly finished = new RateMeter();
+  readonly #errors = new Map<string, { count: number; message: string }>();
+
+  add({ error, headgate }: ResultLine, now: number): void {
+    if (error === null) this.ok += 1;
+    else {
+      this.failed += 1;
+      this.addError(error.code, error.message);
+    }
+    this.waitedMs += headgate.waited_ms;
+    this.#addUsage(headgate.usage);
+    this.finished.add(now);
+  }
+
+  /** A request was answered from the cache: that says nothing of how fast the others end. */
+  addCached(): void {
+    this.ok += 1;
+    this.cached += 1;
+  }
+
+  get errors(): ErrorCount[] {
+    return [...this.#errors]
+      .map(([kind, { count, message }]) => ({ kind, count, message }))
+      .sort((a, b) => b.count - a.count);
+  }
+
+  addError(kind: string, message: string): void {
+    const isKnown = this.#errors.has(kind) || this.#errors.size < MOST_KINDS;
+    const key = isKnown ? kind : OTHERS;
+    const before = this.#errors.get(key)?.count ?? 0;
+    this.#errors.set(key, { count: before + 1, message });
+  }
+
+  #addUsage(usage: TokenUsage | null): void {
+    if (usage === null) return;
+    this.inputTokens += usage.input_tokens;
+    this.cachedTokens += usage.cached_input_tokens;
+    this.outputTokens += usage.output_tokens;
+  }
+}
+
+/** What kind of error it is, in a word or two, and what it says. */
+export function describeError(error: unknown): { readonly code: string; readonly message: string } {
+  const message = shorten(messageOf(error));
+  if (!(error instanceof StatusError)) {
+    const name = error instanceof Error ? error.name : 'error';
+    return { code: codeOf(error) ?? name, message };
+  }
+  const body = error.error;
+  const word =
+    textAt(body, 'error', 'code') ?? textAt(body, 'error', 'type') ?? textAt(body, 'code');
+  const isWord = word !== undefined && word !== '' && at(body, 'error') !== word;
+  return { code: isWord ? `${error.status} ${shorten(word, 60)}` : String(error.status), message };
+}

@@ -1,0 +1,77 @@
+import type { AdmissionCallback } from '../model/parties.ts';
+import type { Amounts, Ticket } from '../model/ticket.ts';
+import type { AcquireOptions } from './limiter-options.ts';
+import type { Pipeline } from './pipeline-request.ts';
+import { RunRequest, type TaskPipeline } from './run-request.ts';
+
+/**
+ * Immutable copy of a call's options (a user may change and reuse theirs), and the pipeline that the
+ * call goes through.
+ *
+ * For tasks that nobody can abort it stands in the queue itself: those that wait have nothing of
+ * their own but a task and a promise, and become requests when their turn comes.
+ */
+export class CallOptions<P extends Pipeline<never> = Pipeline> implements AdmissionCallback {
+  queued = 0;
+  readonly pipeline: P;
+  readonly bytes: number;
+  readonly tokens: number;
+  readonly priority: number;
+  readonly costs: Amounts | undefined;
+
+  constructor(pipeline: P, bytes = 0, tokens = 0, priority = 0, costs?: Amounts) {
+    this.pipeline = pipeline;
+    this.bytes = bytes;
+    this.tokens = tokens;
+    this.priority = priority;
+    this.costs = costs;
+  }
+
+  /** Nobody can take its tasks out of a queue. */
+  get gone(): boolean {
+    return false;
+  }
+
+  /**
+   * Goes to the gate with a task that nobody can abort and that needs no ticket yet.
+   * @param resolve of the promise of the task
+   */
+  enter(task: unknown, resolve: unknown): void {
+    const passed = this.pipeline.gate.enterLater(task, this, resolve);
+    if (passed !== undefined) this.admitted(passed);
+  }
+
+  ticketOf(task: unknown, arrivedAt: number, resolve: unknown): Ticket {
+    const options = this as CallOptions<Pipeline<never>> as CallOptions<
+      TaskPipeline<unknown, unknown>
+    >;
+    return new RunRequest(options, resolve as (value: unknown) => void).ticketOf(task, arrivedAt);
+  }
+
+  admitted(ticket: Ticket): void {
+    (ticket.holder as RunRequest<unknown, unknown>).admitted(ticket);
+  }
+
+  /**
+   * The same pipeline, with what is said now: this very object, where that is the same as before. So
+   * calls that wait, of which the same is said, share one.
+   * @param options checked
+   * @param tokensOf estimates the tokens of a request by its bytes, where they are not said
+   */
+  with(
+    { bytes = 0, tokens, priority = 0, costs }: AcquireOptions,
+    tokensOf: (bytes: number) => number,
+  ): CallOptions<P> {
+    // Fractions are rounded up, so that sums of sizes stay exact.
+    const size = Math.ceil(bytes);
+    const amount = Math.ceil(tokens ?? tokensOf(bytes));
+    const isSame =
+      costs === undefined &&
+      this.costs === undefined &&
+      this.bytes === size &&
+      this.tokens === amount &&
+      this.priority === priority;
+    if (isSame) return this;
+    return new CallOptions(this.pipeline, size, amount, priority, costs && { ...costs });
+  }
+}

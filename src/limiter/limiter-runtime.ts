@@ -1,0 +1,258 @@
+import {
+  map,
+  merge,
+  Observable,
+  type ObservedValueOf,
+  ReplaySubject,
+  Subject,
+  skip,
+  takeUntil,
+} from 'rxjs';
+import type { CircuitCore } from '../core/circuit-core.ts';
+import { CoolingCore } from '../core/cooling-core.ts';
+import type { Demand } from '../core/core.ts';
+import { isUsual, type RateCore } from '../core/rate-core.ts';
+import { UnknownLimitError } from '../core/rate-limit/errors.ts';
+import type { RetryPolicy } from '../core/retry.ts';
+import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
+import type { Clock } from '../model/clock.ts';
+import { LimiterClosedError } from '../model/errors.ts';
+import type { GateKind } from '../model/outcome.ts';
+import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
+import { resolveCommonOptions } from '../request/common-options.ts';
+import type { DispatchContext } from '../request/dispatch-context.ts';
+import { gateOpener } from '../request/gate-options.ts';
+import { readingOf, watchGate } from '../request/gauge-snapshot.ts';
+import type { RequestGate } from '../request/request-gate.ts';
+import {
+  dispatchContextOf,
+  type Project,
+  type ProjectOutput,
+  retryPolicyOf,
+} from '../request/send-options.ts';
+import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
+import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
+import type { LimiterOptions } from './limiter-options.ts';
+import { type CountedRequests, type LimiterProgress, RequestCounters } from './request-counters.ts';
+import type { SharedLimits } from './shared-limits.ts';
+import { bindingOf, type LimiterSnapshot, type LimiterState, snapshotOf } from './snapshot.ts';
+
+/** What one limiter of a group has in common with the others. */
+export interface GroupSide {
+  readonly shared: SharedLimits | undefined;
+  readonly isHeard: () => boolean;
+  readonly tell: (event: LimiterEvent) => void;
+}
+
+/** What works inside a limiter: its gates, who counts its requests, and what it tells. */
+export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitListener {
+  readonly clock: Clock;
+  readonly gate: RequestGate;
+  readonly counters: RequestCounters;
+  /** What intakes need. */
+  readonly around: TicketFactoryOptions;
+  maxConcurrency: number;
+  private readonly options: LimiterOptions;
+  private readonly group: GroupSide | undefined;
+  private readonly retry: RetryPolicy;
+  private readonly circuitBreaker: CircuitCore | undefined;
+  /** Rate limits of its own, and those that it shares. */
+  private readonly limits: readonly RateCore[];
+  private readonly events = new Subject<LimiterEvent>();
+  /** Emits when the limiter is closed and drained. */
+  private readonly ended = new ReplaySubject<void>(1);
+  /** Emits when nobody will use it any more. */
+  private readonly abandoned = new ReplaySubject<void>(1);
+  private readonly unwatch: () => void;
+  private readonly _configured = new Subject<void>();
+  private closed: LimiterClosedError | undefined = undefined;
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: LimiterOptions, group: GroupSide | undefined) {
+    this.options = options;
+    this.group = group;
+    this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
+    const { clock, probe } = resolveCommonOptions(options);
+    this.clock = clock;
+    this.gate = gateOpener(options)({
+      isPrioritized: true,
+      ...(group?.shared && { shared: group.shared.policy }),
+      tell: (fact) => this.tell(fact),
+      check: this,
+      listener: this,
+    });
+    this.retry = retryPolicyOf(options, this.gate.isPaced);
+    this.circuitBreaker = this.gate.policies.circuitBreaker;
+    this.limits = [this.gate.policies.rateLimit, group?.shared?.rateLimit].filter(
+      (core) => core !== undefined,
+    );
+    this.counters = new RequestCounters(clock, this, options, (percent) =>
+      this.tell({ kind: 'milestone', at: clock.now(), percent }),
+    );
+    this.around = { clock, probe, listener: this.counters, feedback: this.gate.feedback };
+    this.unwatch = watchGate(probe, this.gate, () => ({
+      ...readingOf(this.gate),
+      progress: this.counters.standing,
+    }));
+  }
+
+  get events$(): Observable<LimiterEvent> {
+    return merge(this.events, this.modes$);
+  }
+
+  /** Changes of the mode are told by a timer of their own, as long as somebody listens. */
+  get modes$(): Observable<LimiterEvent> {
+    const { clock, gate } = this;
+    return gate.feedback.mode$.pipe(
+      skip(1),
+      map((mode) => leveled({ kind: 'modeChanged', at: clock.now(), mode })),
+      takeUntil(this.abandoned),
+    );
+  }
+
+  get state$(): Observable<LimiterState> {
+    return new Observable((out) => {
+      let last: LimiterState | undefined;
+      const look = () => {
+        const { state } = this;
+        if (state === last) return;
+        last = state;
+        out.next(state);
+      };
+      out.add(
+        merge(this.events, this._configured.pipe(takeUntil(this.ended))).subscribe({
+          next: () => look(),
+          complete: () => {
+            look();
+            out.complete();
+          },
+        }),
+      );
+      look();
+    });
+  }
+
+  get progress$(): Observable<LimiterProgress> {
+    return new Observable((out) => {
+      out.add(this.counters.reports.subscribe({ next: (report) => out.next(report) }));
+      out.next(this.counters.progress());
+      out.add(this.ended.subscribe(() => out.complete()));
+    });
+  }
+
+  get state(): LimiterState {
+    if (this.closed !== undefined) return this.counters.isEmpty ? 'closed' : 'draining';
+    const { circuitBreaker, adaptive } = this.gate.policies;
+    const now = this.clock.now();
+    if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
+    if (adaptive instanceof CoolingCore && adaptive.snapshot(now).state === 'cooling') {
+      return 'cooling';
+    }
+    return 'running';
+  }
+
+  /** Requests that hold a slot. */
+  get inFlight(): number {
+    return this.gate.slots.inFlight;
+  }
+
+  /** Requests that wait, with a ticket or without. */
+  get waiting(): number {
+    return this.gate.gate.waiting;
+  }
+
+  get binding(): GateKind | undefined {
+    return bindingOf(this.gate);
+  }
+
+  /** Why a request can never be sent; undefined: it can. */
+  refusal(demand: Demand): Error | undefined {
+    return impossible(demand, this.limits);
+  }
+
+  /** A limiter that is closed, or whose circuit is open, lets nobody wait. */
+  turnsAway(): Error | undefined {
+    return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(this.clock);
+  }
+
+  waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void {
+    if (!this.isHeard()) return;
+    const named = limit === undefined ? undefined : { limit };
+    this.tell({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds, ...named });
+  }
+
+  snapshot(): LimiterSnapshot {
+    const { gate, counters, maxConcurrency, state, clock } = this;
+    return snapshotOf({ gate, counters, maxConcurrency, state, now: clock.now() });
+  }
+
+  /** Limits were changed from outside. */
+  configured(): void {
+    this.counters.limitsStand = false;
+    this.gate.changed();
+    this._configured.next();
+  }
+
+  close(): void {
+    if (this.closed !== undefined) return;
+    this.closed = new LimiterClosedError();
+    this.tell({ kind: 'closed', at: this.clock.now() });
+    this.counters.whenEmpty(() => {
+      this.abandon();
+      this.tell({ kind: 'drained', at: this.clock.now() });
+      this.counters.end();
+      this.ended.next();
+      this.ended.complete();
+      this.events.complete();
+    });
+  }
+
+  /** Nobody will use it any more. */
+  abandon(): void {
+    this.gate.close();
+    this.unwatch();
+    this.abandoned.next();
+  }
+
+  dispatchContextOf<T, O extends ProjectOutput>(
+    project: Project<T, O>,
+  ): DispatchContext<T, ObservedValueOf<O>> {
+    const { gate, feedback, readsAnswers, leastClosureMs } = this.gate;
+    const { probe } = this.around;
+    const { probe: _, ...options } = this.options;
+    return dispatchContextOf(project, feedback, gate, this.retry, {
+      ...options,
+      ...(probe && { probe }),
+      readsAnswers,
+      leastClosureMs,
+    });
+  }
+
+  /** Nothing is made of an event to which nobody listens. */
+  tell(fact: LimiterFact): void {
+    if (!this.isHeard()) return;
+    const event = leveled(fact);
+    this.events.next(event);
+    this.group?.tell(event);
+  }
+
+  private isHeard(): boolean {
+    return this.events.observed || this.group?.isHeard() === true;
+  }
+}
+
+/** Why a request can never be sent, whatever it waits; undefined: it can. */
+function impossible(ticket: Demand, cores: readonly RateCore[]): Error | undefined {
+  if (ticket.costs !== undefined) {
+    const names = cores.flatMap((core) => core.limits.names);
+    const unknown = Object.keys(ticket.costs).find(
+      (name) => !names.includes(name) && !isUsual(name),
+    );
+    if (unknown !== undefined) return new UnknownLimitError(unknown, names);
+  }
+  for (const core of cores) {
+    const error = core.impossible(ticket);
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}

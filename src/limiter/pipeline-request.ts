@@ -1,0 +1,142 @@
+import type { AdmissionCallback } from '../model/parties.ts';
+import type { Ticket } from '../model/ticket.ts';
+import type { Gate } from '../queue/gate.ts';
+import type { TicketFactory } from '../request/ticket-factory.ts';
+import { type Abortable, AbortSubscription } from './abort-subscription.ts';
+import type { CallOptions } from './call-options.ts';
+
+/** What makes the tickets of requests, and the gate that they pass. */
+export interface Pipeline<T = unknown> {
+  readonly factory: Pick<TicketFactory<T>, 'ticket' | 'abandoned'>;
+  readonly gate: Gate;
+}
+
+/** What it takes to abort a request. */
+export class AbortState<T> {
+  isAborted = false;
+  /** `making`: to make its ticket may abort the request, which is counted by then. */
+  ticket: Ticket<T> | 'making' | undefined = undefined;
+  /** To the signal, until the request has ended. */
+  subscription: AbortSubscription | undefined = undefined;
+  /** What sends the request, once it is sent. */
+  execution: { cancel(reason: unknown): void } | undefined = undefined;
+}
+
+/**
+ * A request of a promise user on its way through the gate. An abort takes it out of the queue.
+ *
+ * Kept small, and references no young objects: many of these reach the old generation of the garbage
+ * collector. What it takes to abort one is kept for those alone that can be aborted.
+ */
+export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
+  implements AdmissionCallback, Abortable
+{
+  queued = 0;
+  protected readonly options: CallOptions<P>;
+
+  /** @param options if its ticket is made when its turn comes: it can be sent, by that */
+  constructor(options: CallOptions<P>) {
+    this.options = options;
+  }
+
+  /** Undefined: nobody can abort it. */
+  protected get abortState(): AbortState<T> | undefined {
+    return undefined;
+  }
+
+  get gone(): boolean {
+    return this.abortState?.isAborted === true;
+  }
+
+  /** For queues where it waits without a ticket. */
+  get priority(): number {
+    return this.options.priority;
+  }
+
+  /** The gate is behind the request. */
+  protected abstract send(ticket: Ticket<T>): void;
+
+  /** The user has aborted, while the request waited or later, or a limit has refused the request. */
+  protected abstract reject(reason: unknown): void;
+
+  /**
+   * @param value the request itself, where it has no ticket yet
+   * @param ticket taken over; undefined: one is made when the request's turn comes
+   */
+  start(value: T, ticket: Ticket<T> | undefined): void {
+    const { gate } = this.options.pipeline;
+    if (ticket === undefined) {
+      const passed = gate.enterLater(value, this);
+      if (passed !== undefined) this.admitted(passed as Ticket<T>);
+    } else if (gate.enter(ticket, this)) this.admitted(ticket);
+  }
+
+  /** For one that a signal may abort. @returns whether it may start: the signal has not aborted yet */
+  protected heed(
+    signal: AbortSignal,
+    state: AbortState<T>,
+    ticket: Ticket<T> | undefined,
+  ): boolean {
+    state.ticket = ticket;
+    if (signal.aborted) {
+      if (ticket === undefined) this.options.pipeline.factory.abandoned(1);
+      this.abort(signal.reason);
+      return false;
+    }
+    state.subscription = new AbortSubscription(signal, this);
+    return true;
+  }
+
+  /** Makes the ticket when the request's turn comes. */
+  ticketOf(value: T, arrivedAt: number): Ticket<T> {
+    const { abortState, options } = this;
+    const { bytes, tokens, pipeline } = options;
+    if (abortState !== undefined) abortState.ticket = 'making';
+    const ticket = pipeline.factory.ticket(
+      value,
+      bytes,
+      tokens,
+      arrivedAt,
+      options,
+      undefined,
+      true,
+    );
+    if (abortState !== undefined) abortState.ticket = ticket;
+    ticket.take(this);
+    return ticket;
+  }
+
+  admitted(ticket: Ticket<T>): void {
+    if (this.gone) return;
+    if (ticket.refusal === undefined) {
+      this.send(ticket);
+      return;
+    }
+    this.end();
+    this.reject(ticket.refusal);
+    ticket.settle('rejected');
+  }
+
+  abort(reason: unknown): void {
+    const state = this.abortState;
+    if (state === undefined) return;
+    const { ticket } = state;
+    const { gate, factory } = this.options.pipeline;
+    const isQueued = this.queued > 0;
+    state.isAborted = true;
+    this.end();
+    gate.left(this);
+    this.reject(reason);
+    if (typeof ticket === 'object') ticket.settle('cancelled');
+    else if (ticket === undefined && isQueued) factory.abandoned(1);
+  }
+
+  /** The request has ended: there is nothing to abort any more. */
+  protected end(): void {
+    const state = this.abortState;
+    if (state === undefined) return;
+    state.ticket = undefined;
+    state.subscription?.stop();
+    state.subscription = undefined;
+  }
+}

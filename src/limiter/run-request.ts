@@ -1,0 +1,113 @@
+import type { Ticket } from '../model/ticket.ts';
+import type { AttemptContext } from '../request/attempt-context.ts';
+import type { DispatchContext, ExecutionListener } from '../request/dispatch-context.ts';
+import { endOf } from '../request/dispatch-subscriber.ts';
+import { RequestExecution } from '../request/request-execution.ts';
+import type { CallOptions } from './call-options.ts';
+import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.ts';
+
+/** One call to the API; called again when it is retried. */
+export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
+
+/** A pipeline that ends with calling tasks. */
+export interface TaskPipeline<R, T = Task<R>> extends Pipeline<T> {
+  readonly dispatch: DispatchContext<T, R>;
+}
+
+/**
+ * A task on its way through the gate, then in flight, until it has ended; its promise is settled
+ * with what it emits first.
+ */
+export class RunRequest<R, T = Task<R>>
+  extends PipelineRequest<T, TaskPipeline<R, T>>
+  implements ExecutionListener<T, R>
+{
+  /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
+  private resolve: (value: R | Promise<never>) => void;
+
+  constructor(
+    options: CallOptions<TaskPipeline<R, T>>,
+    resolve: (value: R | Promise<never>) => void,
+  ) {
+    super(options);
+    this.resolve = resolve;
+  }
+
+  /** What goes on after its first value must not keep that alive, as the promise does. */
+  value(_execution: RequestExecution<T, R>, value: R): void {
+    const resolve = this.resolve;
+    this.resolve = ignore;
+    resolve(value);
+  }
+
+  succeeded(execution: RequestExecution<T, R>): void {
+    this.end();
+    execution.ticket.settle('ok');
+  }
+
+  failed(execution: RequestExecution<T, R>, error: unknown): void {
+    this.end();
+    this.resolve(rejected(error));
+    execution.ticket.settle(endOf(execution.ticket, 'failed'));
+  }
+
+  protected send(ticket: Ticket<T>): void {
+    this.executionOf(ticket).send();
+  }
+
+  protected reject(reason: unknown): void {
+    this.resolve(rejected(reason));
+  }
+
+  protected executionOf(ticket: Ticket<T>): RequestExecution<T, R> {
+    return new RequestExecution(ticket, this.options.pipeline.dispatch, this);
+  }
+}
+
+/** One that a signal may abort. */
+export class AbortableRunRequest<R, T = Task<R>> extends RunRequest<R, T> {
+  private readonly signal: AbortSignal;
+  private readonly _abortState = new AbortState<T>();
+
+  constructor(
+    options: CallOptions<TaskPipeline<R, T>>,
+    resolve: (value: R | Promise<never>) => void,
+    signal: AbortSignal,
+  ) {
+    super(options, resolve);
+    this.signal = signal;
+  }
+
+  protected override get abortState(): AbortState<T> {
+    return this._abortState;
+  }
+
+  override start(task: T, ticket: Ticket<T> | undefined): void {
+    if (this.heed(this.signal, this._abortState, ticket)) super.start(task, ticket);
+  }
+
+  protected override executionOf(ticket: Ticket<T>): RequestExecution<T, R> {
+    const execution = super.executionOf(ticket);
+    this._abortState.execution = execution;
+    return execution;
+  }
+
+  protected override end(): void {
+    super.end();
+    if (!this._abortState.isAborted) this._abortState.execution = undefined;
+  }
+
+  protected override reject(reason: unknown): void {
+    super.reject(reason);
+    this._abortState.execution?.cancel(reason);
+  }
+}
+
+/** Marks the rejection as handled: the promise may have settled before, with the task's value. */
+function rejected(reason: unknown): Promise<never> {
+  const promise = Promise.reject(reason);
+  promise.catch(() => {});
+  return promise;
+}
+
+function ignore(): void {}

@@ -1,0 +1,47 @@
+import type { Observable, ObservedValueOf } from 'rxjs';
+import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { Sized } from '../model/sized.ts';
+import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
+import type { PullSource } from '../request/pull-iterator.ts';
+import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
+import { type ThrottleOptions, throttle } from './throttle.ts';
+
+export interface ThrottleFromOptions<T = unknown> extends ThrottleOptions<T>, PullOptions {}
+
+/**
+ * Sends requests as `throttle` does, and reads them from a source only as others end: of a file of
+ * five million lines a few hundred are in memory at a time.
+ *
+ * An error of the source errors the stream at once. Unsubscribing, and an error of the stream, call
+ * the source's `return()` (of a stream `cancel()`) once.
+ *
+ * @param source an iterable, async iterable or ReadableStream, of values or of values with sizes
+ * @param project as for `throttle`: called once an attempt
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * throttleFrom(handle.readLines(), (line) => client.complete(line), { outcomes: true }).subscribe(save);
+ */
+export function throttleFrom<T, O extends ProjectOutput, B extends boolean = false>(
+  source: PullSource<T | Sized<T>>,
+  project: Project<T, O>,
+  options?: ThrottleFromOptions<T> & { readonly outcomes?: B },
+): Observable<Emitted<T, O, B>>;
+export function throttleFrom<T, O extends ProjectOutput>(
+  source: PullSource<T | Sized<T>>,
+  project: Project<T, O>,
+  options: ThrottleFromOptions<T> = {},
+): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+  const { readAhead, ...plain } = options;
+  checkPull(source, options);
+  // What is wrong with the options of requests is found by making what they are for.
+  throttle(project, plain);
+  const { concurrency = DEFAULT_CONCURRENCY } = options;
+  return pull(source, {
+    project,
+    operatorOf: (watched) => throttle(watched, plain),
+    readAhead:
+      readAhead ?? defaultReadAhead(typeof concurrency === 'number' ? concurrency : Infinity),
+    ...plain,
+  });
+}

@@ -1,0 +1,103 @@
+import type { GateKind } from '../model/outcome.ts';
+
+/** What a request waits for: a policy, and where that keeps several named limits, the one that binds. */
+export interface WaitCause {
+  readonly gate: GateKind;
+  readonly limit: string | undefined;
+}
+
+/** A part of a wait, from one change of its cause to the next. */
+export interface WaitSegment {
+  readonly cause: WaitCause;
+  readonly waitMs: number;
+  /** How long ago it ended, in ms. */
+  readonly endedMsAgo: number;
+}
+
+/** More changes than this are not kept apart. */
+const MAX_SEGMENTS = 256;
+
+/**
+ * What has held a queue back, by time: each wait in the queue is cut along it, so that a request
+ * that waited for a slot first and for the rate then is booked so, however many wait, and without a
+ * record for each of them. The timeline keeps the last {@link MAX_SEGMENTS} changes or fewer; when
+ * there are more, two neighbours become one, which counts for the cause of the longer.
+ */
+export class WaitTimeline {
+  private starts: number[] = [];
+  private causes: WaitCause[] = [];
+
+  /** What binds now; undefined: nothing has held this queue back since it was empty. */
+  get cause(): WaitCause | undefined {
+    return this.causes[this.causes.length - 1];
+  }
+
+  /** Whether it is this that binds already: then nothing need be noted, and no clock be read. */
+  isBoundBy(gate: GateKind, limit: string | undefined): boolean {
+    const { cause } = this;
+    return cause !== undefined && cause.gate === gate && cause.limit === limit;
+  }
+
+  /** From now on this binds. */
+  note(gate: GateKind, limit: string | undefined, now: number): void {
+    if (this.isBoundBy(gate, limit)) return;
+    const last = this.starts.length - 1;
+    // What has bound for no time is forgotten.
+    if (last >= 0 && now <= (this.starts[last] as number)) {
+      this.starts.pop();
+      this.causes.pop();
+      if (this.isBoundBy(gate, limit)) return;
+    }
+    if (this.starts.length >= MAX_SEGMENTS) this.coarsen(now);
+    this.starts.push(now);
+    this.causes.push({ gate, limit });
+  }
+
+  /** Nobody waits any more. */
+  clear(): void {
+    if (this.starts.length === 0) return;
+    this.starts = [];
+    this.causes = [];
+  }
+
+  /** What has bound all the time since; undefined: it has changed, see `cut`. */
+  soleCauseSince(since: number): WaitCause | undefined {
+    const last = this.starts.length - 1;
+    return last <= 0 || (this.starts[last] as number) <= since ? this.cause : undefined;
+  }
+
+  /** The parts of a wait that ends now, in order; those of no time are left out. */
+  cut(since: number, now: number): WaitSegment[] {
+    const segments: WaitSegment[] = [];
+    let end = now;
+    for (let at = this.starts.length - 1; at >= 0 && end > since; at -= 1) {
+      const start = at === 0 ? since : Math.max(since, this.starts[at] as number);
+      const cause = this.causes[at] as WaitCause;
+      if (start < end) segments.push({ cause, waitMs: end - start, endedMsAgo: now - end });
+      end = Math.min(end, start);
+    }
+    return segments.reverse();
+  }
+
+  /** Joins each two neighbours. */
+  private coarsen(now: number): void {
+    const starts: number[] = [];
+    const causes: WaitCause[] = [];
+    for (let at = 0; at < this.starts.length; at += 2) {
+      const start = this.starts[at] as number;
+      const middle = this.starts[at + 1] ?? now;
+      const end = this.starts[at + 2] ?? now;
+      const longer = end - middle > middle - start ? this.causes[at + 1] : this.causes[at];
+      const before = causes[causes.length - 1];
+      if (longer === undefined || (before !== undefined && isSame(before, longer))) continue;
+      starts.push(start);
+      causes.push(longer);
+    }
+    this.starts = starts;
+    this.causes = causes;
+  }
+}
+
+function isSame(one: WaitCause, other: WaitCause): boolean {
+  return one.gate === other.gate && one.limit === other.limit;
+}

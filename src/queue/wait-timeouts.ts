@@ -1,0 +1,105 @@
+import type { Clock, Timer } from '../model/clock.ts';
+import { WaitTimeoutError } from '../model/errors.ts';
+import type { GateKind } from '../model/outcome.ts';
+import type { AdmissionCallback, WaitTimeout } from '../model/parties.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { Fifo } from './fifo.ts';
+
+/** A gate that can let go of one of those that wait. */
+interface Expelling {
+  readonly waitKind: GateKind;
+  expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void;
+}
+
+/** One request that waits and was not sent yet. */
+class Waiter implements WaitTimeout {
+  readonly ticket: Ticket;
+  readonly gate: Expelling;
+  readonly owner: AdmissionCallback;
+  private readonly timeouts: WaitTimeouts;
+
+  constructor(ticket: Ticket, gate: Expelling, owner: AdmissionCallback, timeouts: WaitTimeouts) {
+    this.ticket = ticket;
+    this.gate = gate;
+    this.owner = owner;
+    this.timeouts = timeouts;
+  }
+
+  end(): void {
+    this.timeouts.ended();
+  }
+}
+
+/**
+ * Ends the wait of requests that were not sent within a time from their arrival. All have the same
+ * time, so the first to come is the first to go: one timer, and O(1) a request, amortised.
+ */
+export class WaitTimeouts {
+  private readonly clock: Clock;
+  private readonly waiters = new Fifo<Waiter, undefined>(
+    ({ ticket }) => ticket.patience === undefined,
+  );
+  private waitTimeoutMs: number;
+  private timer: Timer | undefined = undefined;
+
+  /** @param waitTimeoutMs Infinity: nobody is timed out */
+  constructor(waitTimeoutMs: number, clock: Clock) {
+    this.waitTimeoutMs = waitTimeoutMs;
+    this.clock = clock;
+  }
+
+  get isOn(): boolean {
+    return this.waitTimeoutMs !== Number.POSITIVE_INFINITY;
+  }
+
+  /** A request has come to wait at a gate. */
+  wait(ticket: Ticket, gate: Expelling, owner: AdmissionCallback): void {
+    if (!this.isOn || ticket.attempts > 0) return;
+    // Settled while its gate was asked: it has gone, and been counted as such.
+    if (ticket.outcome !== undefined) return;
+    const waiter = new Waiter(ticket, gate, owner, this);
+    ticket.patience = waiter;
+    this.waiters.push(waiter, undefined, ticket.arrivedAt);
+    if (this.timer === undefined) this.arm();
+  }
+
+  /** Another time from now on, for those too that wait; where there was none, for newcomers alone. */
+  configure(waitTimeoutMs: number): void {
+    this.waitTimeoutMs = waitTimeoutMs;
+    this.disarm();
+    this.arm();
+  }
+
+  /** One of those that wait does so no longer. */
+  ended(): void {
+    this.waiters.bury(1);
+    // A dead head is dropped at once: it costs less than a sweep.
+    if (!this.waiters.seek()) this.disarm();
+  }
+
+  private arm(): void {
+    if (this.timer !== undefined || !this.isOn || !this.waiters.seek()) return;
+    const leftMs = this.waiters.since + this.waitTimeoutMs - this.clock.now();
+    this.timer = this.clock.setTimer(
+      () => {
+        this.timer = undefined;
+        this.expire();
+      },
+      Math.max(0, leftMs),
+    );
+  }
+
+  private expire(): void {
+    while (this.waiters.seek()) {
+      if (this.clock.now() < this.waiters.since + this.waitTimeoutMs) break;
+      const { ticket, gate, owner } = this.waiters.item;
+      gate.expel(ticket, owner, new WaitTimeoutError(this.waitTimeoutMs, gate.waitKind));
+    }
+    this.arm();
+  }
+
+  private disarm(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { Subscriber } from 'rxjs';
+
+/** Who learns what the Observable of one attempt says. */
+export interface Attempting<R> {
+  next(value: R): unknown;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+/** Listens to the Observable of one attempt. */
+export class AttemptSubscriber<R> extends Subscriber<R> {
+  private readonly attempting: Attempting<R>;
+
+  constructor(attempting: Attempting<R>) {
+    super();
+    this.attempting = attempting;
+  }
+
+  protected override _next(value: R): void {
+    this.attempting.next(value);
+  }
+
+  protected override _error(error: unknown): void {
+    try {
+      this.attempting.error(error);
+    } finally {
+      this.unsubscribe();
+    }
+  }
+
+  /** The attempt is torn down before the next request starts. */
+  protected override _complete(): void {
+    try {
+      this.unsubscribe();
+    } finally {
+      this.attempting.complete();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type { ObservableInput } from 'rxjs';
+import type { RetryPolicy } from '../core/retry.ts';
+import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import type { Clock, Random } from '../model/clock.ts';
+import type { Verdict } from '../model/feedback.ts';
+import type { Probe } from '../model/probe.ts';
+import type { Gate } from '../queue/gate.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import type { RequestExecution } from './request-execution.ts';
+
+/** How requests are sent, where no choice is left to the user. */
+export interface DispatchRules {
+  readonly retry: RetryPolicy;
+  readonly classify: (error: unknown, body?: string) => Verdict;
+  readonly readsAnswers: boolean;
+  readonly leastClosureMs: number;
+  readonly random: Random;
+  readonly probe: Probe | undefined;
+}
+
+/** How requests are sent: what all flights of one subscription or limiter share. */
+export class DispatchContext<T, R> implements DispatchRules {
+  readonly project: (value: T, context: AttemptContext) => ObservableInput<R>;
+  readonly feedback: FeedbackSubject;
+  /** What every attempt passes: the first has when the request comes here. */
+  readonly gates: readonly Gate[];
+  readonly retry: RetryPolicy;
+  readonly classify: (error: unknown, body?: string) => Verdict;
+  /** Whether what went well is read for usage and limits. */
+  readonly readsAnswers: boolean;
+  /** The least wait, named by an answer, that closes the backoff gate, in ms. */
+  readonly leastClosureMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly probe: Probe | undefined;
+
+  constructor(
+    project: (value: T, context: AttemptContext) => ObservableInput<R>,
+    feedback: FeedbackSubject,
+    gate: Gate,
+    { retry, classify, readsAnswers, leastClosureMs, random, probe }: DispatchRules,
+  ) {
+    this.project = project;
+    this.feedback = feedback;
+    this.gates = [gate];
+    this.retry = retry;
+    this.classify = classify;
+    this.readsAnswers = readsAnswers;
+    this.leastClosureMs = leastClosureMs;
+    this.clock = feedback.clock;
+    this.random = random;
+    this.probe = probe;
+  }
+}
+
+/** Who gets the results of flights. */
+export interface ExecutionListener<T, R> {
+  /** Nobody wants results any more: nothing is sent. */
+  readonly gone: boolean;
+  /** An Observable is about to be subscribed to, which may have to be torn down. */
+  subscribing?(execution: RequestExecution<T, R>): void;
+  value(execution: RequestExecution<T, R>, value: R): void;
+  /** The request has gone well. */
+  succeeded(execution: RequestExecution<T, R>): void;
+  /** The request has failed for good. */
+  failed(execution: RequestExecution<T, R>, error: unknown): void;
+}

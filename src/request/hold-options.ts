@@ -1,0 +1,78 @@
+import type { Subscriber } from 'rxjs';
+import {
+  ByteBudget,
+  DEFAULT_MAX_BYTES,
+  DEFAULT_THROTTLED_BYTE_FACTOR,
+} from '../core/byte-budget.ts';
+import { DEFAULT_CONCURRENCY, DEFAULT_THROTTLED_CONCURRENCY, Slots } from '../core/slots.ts';
+import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { checkInteger, checkNumber } from '../model/check.ts';
+import { type Adjustable, checkAdjustable, follow } from './adjustable.ts';
+
+/** How many requests may be in flight. */
+export interface ConcurrencyOptions {
+  /** Requests in flight at the most, an integer >= 1, or a stream of such. Default 400. */
+  readonly concurrency?: Adjustable;
+  /** Of those admitted in throttled mode, how many may be in flight. Default 10. */
+  readonly throttledConcurrency?: number;
+}
+
+/** How many bytes may be in flight. */
+export interface ByteBudgetOptions {
+  /** Bytes in flight before requests wait, an integer >= 0, or a stream of such. Default 5 MiB. */
+  readonly maxBytes?: Adjustable;
+  /** How many times its size a request is charged in throttled mode, >= 1. Default 20. */
+  readonly throttledByteFactor?: number;
+}
+
+export const CONCURRENCY_KEYS = ['concurrency', 'throttledConcurrency'] as const;
+export const BYTE_BUDGET_KEYS = ['maxBytes', 'throttledByteFactor'] as const;
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkConcurrencyOptions(options: ConcurrencyOptions): void {
+  checkAdjustable('concurrency', options.concurrency, 1);
+  if (options.throttledConcurrency !== undefined) {
+    checkInteger('throttledConcurrency', options.throttledConcurrency, 1);
+  }
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkByteBudgetOptions(options: ByteBudgetOptions): void {
+  checkAdjustable('maxBytes', options.maxBytes, 0);
+  if (options.throttledByteFactor !== undefined) {
+    checkNumber('throttledByteFactor', options.throttledByteFactor, 1);
+  }
+}
+
+export function slotsOf(options: ConcurrencyOptions, feedback: FeedbackSubject | undefined): Slots {
+  const { concurrency, throttledConcurrency = DEFAULT_THROTTLED_CONCURRENCY } = options;
+  const limit = typeof concurrency === 'number' ? concurrency : DEFAULT_CONCURRENCY;
+  return new Slots(limit, throttledConcurrency, feedback?.modeState);
+}
+
+export function byteBudgetOf(
+  options: ByteBudgetOptions,
+  feedback: FeedbackSubject | undefined,
+): ByteBudget {
+  const { maxBytes, throttledByteFactor = DEFAULT_THROTTLED_BYTE_FACTOR } = options;
+  const initial = typeof maxBytes === 'number' ? maxBytes : DEFAULT_MAX_BYTES;
+  return new ByteBudget(initial, throttledByteFactor, feedback?.modeState);
+}
+
+/** Lets a limit follow a stream of limits while `out` is subscribed. */
+export function followConcurrency<R>(
+  out: Subscriber<R>,
+  { concurrency }: ConcurrencyOptions,
+  apply: (limit: number) => void,
+): void {
+  follow(out, 'concurrency', concurrency, 1, apply);
+}
+
+/** Lets a budget follow a stream of budgets while `out` is subscribed. */
+export function followMaxBytes<R>(
+  out: Subscriber<R>,
+  { maxBytes }: ByteBudgetOptions,
+  apply: (limit: number) => void,
+): void {
+  follow(out, 'maxBytes', maxBytes, 0, apply);
+}

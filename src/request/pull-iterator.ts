@@ -1,0 +1,115 @@
+import type { Observer } from 'rxjs';
+
+/** The part of a web `ReadableStream` that is read. */
+export interface ReadableStreamLike<T> {
+  getReader(): {
+    read(): Promise<
+      | { readonly done: true; readonly value?: unknown }
+      | { readonly done: false; readonly value: T }
+    >;
+    cancel(reason?: unknown): Promise<unknown>;
+  };
+}
+
+/** A source whose values are asked for, one after the other. */
+export type PullSource<T> = Iterable<T> | AsyncIterable<T> | ReadableStreamLike<T>;
+
+/** What a source is read by, whatever it is. */
+interface Reader<T> {
+  next(): IteratorResult<T, unknown> | PromiseLike<IteratorResult<T, unknown>>;
+  return?(): unknown;
+}
+
+/** Hands the values of a source on, one at a time, as long as more are wanted. */
+export class PullIterator<T> {
+  private readonly reader: Reader<T>;
+  private readonly out: Observer<T>;
+  private readonly wantsMore: () => boolean;
+  /** `reading`: the source was asked and has not answered. `closed`: it is not asked again. */
+  private state: 'idle' | 'reading' | 'closed' = 'idle';
+
+  /** @param wantsMore is asked before each value */
+  constructor(source: PullSource<T>, out: Observer<T>, wantsMore: () => boolean) {
+    this.reader = readerOf(source);
+    this.out = out;
+    this.wantsMore = wantsMore;
+  }
+
+  /** Reads on: in a loop, as a value that is handed on may end at once and want the next. */
+  run(): void {
+    while (this.state === 'idle' && this.wantsMore()) {
+      this.state = 'reading';
+      let answer: ReturnType<Reader<T>['next']>;
+      try {
+        answer = this.reader.next();
+      } catch (error) {
+        this.fail(error);
+        return;
+      }
+      if (isPromiseLike(answer)) {
+        answer.then(
+          (result) => {
+            this.take(result);
+            this.run();
+          },
+          (error: unknown) => this.fail(error),
+        );
+      } else this.take(answer);
+    }
+  }
+
+  /** Tells the source, once, that nothing more is wanted; not where it has ended by itself. */
+  close(): void {
+    if (this.state === 'closed') return;
+    this.state = 'closed';
+    try {
+      const closing = this.reader.return?.();
+      // There is nobody left whom an error could be told.
+      if (isPromiseLike(closing)) closing.then(undefined, () => {});
+    } catch {
+      // The same.
+    }
+  }
+
+  private take(result: IteratorResult<T, unknown>): void {
+    if (this.state === 'closed') return;
+    if (typeof result !== 'object' || result === null) {
+      this.fail(new TypeError(`the source's iterator must return objects, got ${String(result)}`));
+    } else if (result.done) {
+      this.state = 'closed';
+      this.out.complete();
+    } else {
+      // Handing it on may end it, which calls `run`: that must not read from within this call.
+      this.out.next(result.value);
+      if (this.state === 'reading') this.state = 'idle';
+    }
+  }
+
+  private fail(error: unknown): void {
+    if (this.state === 'closed') return;
+    this.state = 'closed';
+    this.out.error(error);
+  }
+}
+
+function readerOf<T>(source: PullSource<T>): Reader<T> {
+  if (Symbol.asyncIterator in source) return source[Symbol.asyncIterator]();
+  if (Symbol.iterator in source) return source[Symbol.iterator]();
+  const reader = source.getReader();
+  return {
+    next: async () => {
+      const { done, value } = await reader.read();
+      return done ? { done: true, value: undefined } : { done: false, value };
+    },
+    return: () => reader.cancel(),
+  };
+}
+
+function isPromiseLike<V>(value: V | PromiseLike<V>): value is PromiseLike<V> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  );
+}

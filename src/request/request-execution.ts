@@ -1,0 +1,303 @@
+import { from, type Observable } from 'rxjs';
+import { errorIn, isKnownError } from '../feedback/error-value.ts';
+import { discard, isFailedResponse } from '../feedback/shape.ts';
+import { DeadlineExceededError } from '../model/errors.ts';
+import type { FeedbackKind, Verdict } from '../model/feedback.ts';
+import type { Ticket } from '../model/ticket.ts';
+import type { Gate } from '../queue/gate.ts';
+import { AttemptContext } from './attempt-context.ts';
+import { attemptGatesOf } from './attempt-gates.ts';
+import { AttemptSubscriber } from './attempt-subscriber.ts';
+import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
+import { PendingBody } from './pending-body.ts';
+import { OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
+import { Retries, type RetryPlan } from './retries.ts';
+import { verdictOn } from './verdict.ts';
+
+/**
+ * A request that is being sent: its attempts, one after the other, until one goes well or the
+ * request may not be sent again. It holds its ticket's leases all the while.
+ */
+export class RequestExecution<T, R> {
+  readonly ticket: Ticket<T>;
+  /** The answer that says no it ended with, which is a value all the same. */
+  refusal: R | undefined = undefined;
+  private readonly dispatch: DispatchContext<T, R>;
+  private readonly listener: ExecutionListener<T, R>;
+  private context: AttemptContext | undefined = undefined;
+  private inner: AttemptSubscriber<R> | undefined = undefined;
+  /** Since the first attempt that failed. */
+  private retries: Retries | undefined = undefined;
+  /** The body of a response that says no is being read, and what came after it waits. */
+  private reading: PendingBody | undefined = undefined;
+  /** An attempt is being started; another is to follow. */
+  private sending = false;
+  private resend = false;
+  /** The attempt runs, and its end has not been told yet. */
+  private running = false;
+  /** Whether the provider's answer to the present attempt has been told: its first value tells. */
+  private reported = false;
+  /** Whether a value was passed on: then the request cannot be sent again. */
+  private emitted = false;
+  private over = false;
+
+  constructor(
+    ticket: Ticket<T>,
+    dispatch: DispatchContext<T, R>,
+    listener: ExecutionListener<T, R>,
+  ) {
+    this.ticket = ticket;
+    this.dispatch = dispatch;
+    this.listener = listener;
+  }
+
+  /**
+   * Starts an attempt. One that fails in the same turn may be followed by the next: in a loop, so
+   * that each is torn down before, and the stack does not grow.
+   */
+  send(): void {
+    if (this.sending) {
+      this.resend = true;
+      return;
+    }
+    this.sending = true;
+    do {
+      this.resend = false;
+      if (this.listener.gone) break;
+      if (this.ticket.refusal === undefined) this.attempt();
+      else this.crash(this.ticket.refusal);
+    } while (this.resend && !this.over);
+    this.sending = false;
+  }
+
+  private attempt(): void {
+    const { ticket } = this;
+    const { feedback, probe } = this.dispatch;
+    ticket.sent(feedback.epoch);
+    this.reported = false;
+    this.running = true;
+    this.context = new AttemptContext(ticket);
+    probe?.attemptStarted?.(ticket, ticket.attempts);
+    // Whoever was told may have unsubscribed.
+    if (this.over) return;
+    try {
+      if (probe?.sending === undefined) this.call(this.context);
+      else {
+        const context = this.context;
+        probe.sending(ticket, () => this.call(context));
+      }
+    } catch (error) {
+      this.error(error);
+    }
+  }
+
+  private call(context: AttemptContext): void {
+    const result = this.dispatch.project(this.ticket.value, context);
+    if (result instanceof Promise) this.await(result);
+    else if (!this.over) this.subscribe(from(result));
+  }
+
+  /** Runs what hands results on, where something is to be around that. */
+  get carry(): ((deliver: () => void) => void) | undefined {
+    const { probe } = this.dispatch;
+    if (probe?.delivering === undefined) return undefined;
+    return (deliver) => probe.delivering?.(this.ticket, deliver);
+  }
+
+  /** @returns false when the attempt is over with this value */
+  next(value: R): boolean {
+    if (this.over) return false;
+    if (this.reading !== undefined) return this.reading.later(() => this.next(value));
+    if (!this.reported) {
+      if (isFailedResponse(value)) return this.read(value);
+      const verdict = this.verdictIn(value);
+      if (verdict !== undefined) return this.refused(value, verdict);
+      if (!this.over) this.accepted(value);
+      if (this.over) return false;
+    }
+    if (this.dispatch.readsAnswers) readUsage(value, this.ticket);
+    this.emitted = true;
+    this.listener.value(this, value);
+    return !this.over;
+  }
+
+  complete(): void {
+    if (this.reading !== undefined) {
+      this.reading.later(() => this.complete());
+      return;
+    }
+    if (!this.over && !this.reported) this.accepted();
+    if (this.over) return;
+    this.over = true;
+    this.endAttempt('ok');
+    this.listener.succeeded(this);
+  }
+
+  error(error: unknown): void {
+    if (this.reading !== undefined) this.reading.later(() => this.error(error));
+    else if (!this.over && !this.failed(error, this.verdictOn(error)) && !this.over) {
+      this.crash(error);
+    }
+  }
+
+  /** A response that says no: its body may say more than its status, where it can be read. */
+  private read(response: R): boolean {
+    const body = new PendingBody();
+    const isRead = body.read(response, this.dispatch.clock, (text) => {
+      this.reading = undefined;
+      return this.refused(response, this.verdictOn(response, text));
+    });
+    if (!isRead) return this.refused(response, this.verdictOn(response));
+    this.reading = body;
+    return true;
+  }
+
+  /** @returns whether the request ends with this answer, and the attempt goes on */
+  private refused(answer: R, verdict: Verdict | undefined): boolean {
+    if (this.failed(answer, verdict, true)) {
+      discard(answer);
+      return false;
+    }
+    if (this.over) return false;
+    this.refusal = answer;
+    this.emitted = true;
+    this.listener.value(this, answer);
+    return !this.over;
+  }
+
+  /** Of the body of an error that came as a value; undefined of all other values. */
+  private verdictIn(value: R): Verdict | undefined {
+    const error = errorIn(value);
+    if (error === undefined) return undefined;
+    const verdict = this.verdictOn(error);
+    return verdict !== undefined && isKnownError(verdict) ? verdict : undefined;
+  }
+
+  /** @returns undefined: the classifier threw, and the request has failed with that */
+  private verdictOn(error: unknown, body?: string): Verdict | undefined {
+    try {
+      const verdict = verdictOn(error, this.dispatch.classify, body);
+      return withLimits(verdict, this.context?.limits);
+    } catch (thrown) {
+      this.crash(thrown);
+      return undefined;
+    }
+  }
+
+  /** Lets go of the attempt's Observable. */
+  release(): void {
+    this.inner?.unsubscribe();
+  }
+
+  /** Nobody wants the result any more. */
+  cancel(reason?: unknown): void {
+    if (this.over) {
+      this.release();
+      return;
+    }
+    this.over = true;
+    this.retries?.cancel();
+    this.reading?.stop();
+    try {
+      this.inner?.unsubscribe();
+    } finally {
+      this.context?.abandon(reason);
+      this.ticket.settle('cancelled');
+    }
+  }
+
+  /** One `then` instead of a subscriber: most projects are async functions. */
+  private await(result: Promise<R>): void {
+    result.then(
+      (value) => {
+        if (this.next(value)) this.complete();
+      },
+      (error: unknown) => this.error(error),
+    );
+  }
+
+  private subscribe(result: Observable<R>): void {
+    // Turning the result into an Observable may have called what unsubscribed.
+    if (this.over) return;
+    this.inner = new AttemptSubscriber(this);
+    this.listener.subscribing?.(this);
+    result.subscribe(this.inner);
+  }
+
+  /** What every attempt of this request passes. */
+  private get gates(): readonly Gate[] {
+    const { gates } = this.dispatch;
+    const more = attemptGatesOf(this.ticket);
+    return more === undefined ? gates : [...gates, ...more];
+  }
+
+  private accepted(value?: R): void {
+    const { feedback, retry, readsAnswers } = this.dispatch;
+    this.reported = true;
+    const verdict = withLimits(readsAnswers ? readAnswer(value) : OK, this.context?.limits);
+    this.ticket.verdict = verdict;
+    retry.succeeded();
+    feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
+  }
+
+  private endAttempt(kind: FeedbackKind, error?: unknown): void {
+    if (!this.running) return;
+    this.running = false;
+    this.dispatch.probe?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
+  }
+
+  /**
+   * Tells the provider's answer to everyone.
+   * @param isAnswer whether it came as a value, which is no error that a user could read
+   * @returns whether there will be another attempt
+   */
+  private failed(error: unknown, verdict: Verdict | undefined, isAnswer = false): boolean {
+    if (verdict === undefined) return false;
+    const { ticket } = this;
+    const { feedback, leastClosureMs } = this.dispatch;
+    this.reported = true;
+    ticket.verdict = verdict;
+    this.endAttempt(verdict.kind, error);
+    const { bytes, epoch } = ticket;
+    feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
+    for (const gate of this.gates) ticket.returnTo(gate);
+    if (this.over || this.emitted || this.context?.isLast) return false;
+    return this.retry(verdict, error, isAnswer);
+  }
+
+  /** @returns whether there will be another attempt */
+  private retry(verdict: Verdict, error: unknown, isAnswer: boolean): boolean {
+    const { ticket } = this;
+    const { retry, clock, probe } = this.dispatch;
+    this.retries ??= new Retries();
+    let plan: RetryPlan | undefined;
+    try {
+      plan = this.retries.plan(verdict, error, ticket, this.dispatch);
+    } catch (thrown) {
+      this.crash(thrown);
+      return false;
+    }
+    if (plan === undefined) return false;
+    ticket.unsent();
+    const waiting = {
+      ready: () => this.send(),
+      expired: () =>
+        this.crash(isAnswer ? new DeadlineExceededError(retry.deadlineMs, error) : error),
+    };
+    const wait = this.retries.wait(ticket, this.gates, waiting, probe);
+    // The attempt is torn down before the next one, which may follow in this very turn.
+    try {
+      this.inner?.unsubscribe();
+    } finally {
+      if (!wait.gone) wait.start(clock, plan.delayMs, plan.leftMs);
+    }
+    return true;
+  }
+
+  private crash(error: unknown): void {
+    this.over = true;
+    this.retries?.cancel();
+    this.endAttempt('failed', error);
+    this.listener.failed(this, error);
+  }
+}

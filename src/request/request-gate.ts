@@ -1,0 +1,167 @@
+import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
+import type { ByteBudget } from '../core/byte-budget.ts';
+import { Composite, type Part } from '../core/composite.ts';
+import type { Core } from '../core/core.ts';
+import { PacedCore } from '../core/paced-core.ts';
+import { RequestHold } from '../core/request-hold.ts';
+import type { Slots } from '../core/slots.ts';
+import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import type { Clock, Random } from '../model/clock.ts';
+import type { CoreFact, Tell } from '../model/facts.ts';
+import type { Probe } from '../model/probe.ts';
+import { Gate } from '../queue/gate.ts';
+import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
+import { ResettableTimer } from '../queue/resettable-timer.ts';
+import type { SharedPolicy } from '../queue/shared-policy.ts';
+import type { AttemptOptions } from './attempt-options.ts';
+import { type AttemptPolicies, attemptPoliciesOf } from './attempt-policies.ts';
+import type { Queues } from './queue-options.ts';
+
+/** The adaptive rate delays the next attempts for shorter waits itself. */
+const PACED_CLOSURE_MS = 2_000;
+
+/** What is around the gate of a limiter or a stream. */
+export interface RequestGateParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly probe: Probe | undefined;
+  readonly feedback: FeedbackSubject;
+  readonly slots: Slots;
+  readonly bytes: ByteBudget;
+  readonly queues: Queues;
+  readonly extras: RequestGateExtras;
+}
+
+/** What only some who open a gate have to say. */
+export interface RequestGateExtras {
+  /** Whether requests may have priorities. */
+  readonly isPrioritized?: boolean;
+  /** Told of every change; the probe is told in any case. */
+  readonly tell?: Tell;
+  /** Limits that other gates share. */
+  readonly shared?: SharedPolicy;
+  readonly check?: AdmissionCheck;
+  readonly listener?: WaitListener;
+}
+
+/**
+ * The one gate of a limiter or a stream: all of its policies as one decision. A slot and bytes are
+ * held by a request over all its attempts; the backoff, and what else is on, is asked for each.
+ */
+export class RequestGate {
+  readonly gate: Gate;
+  readonly feedback: FeedbackSubject;
+  readonly slots: Slots;
+  readonly bytes: ByteBudget;
+  readonly policies: AttemptPolicies;
+  readonly queues: Queues;
+  /** Whether its rate adapts. */
+  readonly isPaced: boolean;
+  /** The least wait, named by an answer to its attempts, that closes the backoff, in ms. */
+  readonly leastClosureMs: number;
+  /** Whether answers that went well are read for what they say of usage and limits. */
+  readonly readsAnswers: boolean;
+  private readonly clock: Clock;
+  /** Every policy of attempts, for what time alone changes. */
+  private readonly timed: Composite;
+  private readonly timer: ResettableTimer;
+  private isClosed = false;
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: AttemptOptions, parts: RequestGateParts) {
+    const { clock, random, probe, feedback, slots, bytes, queues, extras } = parts;
+    this.clock = clock;
+    this.feedback = feedback;
+    this.slots = slots;
+    this.bytes = bytes;
+    this.queues = queues;
+    this.policies = attemptPoliciesOf(options, {
+      now: clock.now(),
+      random,
+      maxLimit: slots.limit,
+      maxRetryAfterMs: feedback.maxRetryAfterMs,
+      apply: (limit) => {
+        slots.limit = limit;
+        this.gate.drain();
+      },
+      tell: (fact: CoreFact) => {
+        this.arm();
+        probe?.changed?.(fact);
+        extras.tell?.(fact);
+      },
+      ignoreUnknown: extras.shared !== undefined,
+    });
+    const { adaptive, rateLimit } = this.policies;
+    this.isPaced = adaptive instanceof AdaptiveRateCore;
+    this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
+    this.readsAnswers = this.isPaced || rateLimit?.limits.isSettled('tokens') === true;
+    if (adaptive !== undefined) slots.limit = adaptive.limit;
+    const backoff = feedback.partOf(() => this.gate.drain());
+    this.timed = new Composite([{ kind: 'backoff', core: backoff }, ...partsOf(this.policies)]);
+    const own = policyOf(backoff, this.policies, this.timed);
+    const core = extras.shared?.coreOf(own, () => this.gate.drain()) ?? own;
+    const { check, listener, isPrioritized = false } = extras;
+    this.gate = new Gate('concurrency', core, clock, probe, {
+      ...queues.rules(isPrioritized),
+      hold: new RequestHold(slots, bytes),
+      check,
+      listener,
+    });
+    this.timer = new ResettableTimer(clock, () => this.changed(), false);
+    this.arm();
+  }
+
+  /** Policies were changed from outside: sets the timer anew, and lets pass all that may. */
+  changed(): void {
+    this.timed.advance(this.clock.now());
+    this.arm();
+    this.gate.drain();
+  }
+
+  /**
+   * Another concurrency from now on; `changed` lets pass who may then. An adaptive limit keeps what it
+   * has learned, below it.
+   */
+  setConcurrency(concurrency: number): void {
+    const { adaptive } = this.policies;
+    adaptive?.setMaxLimit(concurrency, this.clock.now());
+    this.slots.limit = adaptive?.limit ?? concurrency;
+  }
+
+  /** Disarms what time would change, for good. */
+  close(): void {
+    this.isClosed = true;
+    this.timer.cancel();
+  }
+
+  private arm(): void {
+    if (this.isClosed) return;
+    const at = this.clock.now();
+    this.timer.set(this.timed.nextChangeAt - at, at);
+  }
+}
+
+/** By default the rate adapts and nothing else is on: that needs no record of charges. */
+function policyOf(backoff: Core<number>, policies: AttemptPolicies, all: Composite): Core {
+  const { adaptive, circuitBreaker, rateLimit, pace } = policies;
+  const isMore = circuitBreaker !== undefined || rateLimit !== undefined || pace !== undefined;
+  if (isMore) return all;
+  if (adaptive === undefined) return backoff;
+  return adaptive instanceof AdaptiveRateCore ? new PacedCore(backoff, adaptive) : all;
+}
+
+/**
+ * Charges are given back from the last to the first: what adapts the concurrency, which may let others
+ * in, learns of an answer when it has been counted for all that these have to wait for.
+ */
+function partsOf({ circuitBreaker, rateLimit, pace, adaptive }: AttemptPolicies): Part[] {
+  const parts: Part[] = [];
+  if (adaptive !== undefined) {
+    const kind = adaptive instanceof AdaptiveRateCore ? 'pace' : 'concurrency';
+    parts.push({ kind, core: adaptive });
+  }
+  if (circuitBreaker !== undefined) parts.push({ kind: 'circuitBreaker', core: circuitBreaker });
+  if (rateLimit !== undefined) parts.push({ kind: 'rateLimit', core: rateLimit });
+  if (pace !== undefined) parts.push({ kind: 'pace', core: pace });
+  return parts;
+}

@@ -1,0 +1,129 @@
+import type { ObservableInput, ObservedValueOf } from 'rxjs';
+import { RetryPolicy } from '../core/retry.ts';
+import { classify } from '../feedback/classify.ts';
+import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../model/check.ts';
+import type { Random } from '../model/clock.ts';
+import type { Verdict } from '../model/feedback.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { Probe } from '../model/probe.ts';
+import type { Gate } from '../queue/gate.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import { DispatchContext, type DispatchRules } from './dispatch-context.ts';
+
+/** What a project may return: all that RxJS takes for an inner Observable but a string. */
+export type ProjectOutput = object & ObservableInput<unknown>;
+
+/** What comes out of a request: what `project` emits, or one `Outcome` with `outcomes: true`. */
+export type Emitted<T, O extends ProjectOutput, B extends boolean> = B extends true
+  ? Outcome<T, ObservedValueOf<O>>
+  : ObservedValueOf<O>;
+
+/** Sends one request. */
+export type Project<T, O extends ProjectOutput> = (value: T, context: AttemptContext) => O;
+
+/** How often requests are sent, and what their errors mean. */
+export interface RetryOptions {
+  /**
+   * Attempts a request at the most; 1 turns retries off. Default: no bound for 429, 503 and 529.
+   * Other passing failures end a request at the third of them in any case.
+   */
+  readonly maxAttempts?: number;
+  /** No retry starts later than this after the request's arrival, in ms. Default: no bound. */
+  readonly deadlineMs?: number;
+  /**
+   * What an error says about the provider. Default, also where it returns undefined: by its shape.
+   * It is asked too about a `Response` that says no, and about a value that is the body of an error
+   * (`{error: …}` without a result beside it), which `ok` makes a result.
+   * `body`: the text of a `Response` that says no, where it came whole, within 64 KiB and 2 s.
+   */
+  readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
+  /** Numbers in [0, 1) for jitter. Default `Math.random`. */
+  readonly random?: Random;
+}
+
+/** How results come out. */
+export interface ResultOptions {
+  /** Emit one `Outcome` a request, instead of erroring at the first that fails. Default false. */
+  readonly outcomes?: boolean;
+  /**
+   * Emit in the order of the source, not as results come. In `throttle`, requests that a priority or a
+   * refusal takes past others count as they leave the gates. Default false.
+   */
+  readonly ordered?: boolean;
+}
+
+export const RETRY_KEYS = ['maxAttempts', 'deadlineMs', 'classify', 'random'] as const;
+export const RESULT_KEYS = ['outcomes', 'ordered'] as const;
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkResultOptions({ outcomes, ordered }: ResultOptions): void {
+  if (outcomes !== undefined) checkBoolean('outcomes', outcomes);
+  if (ordered !== undefined) checkBoolean('ordered', ordered);
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkRetryOptions(options: RetryOptions): void {
+  if (options.maxAttempts !== undefined) checkInteger('maxAttempts', options.maxAttempts, 1);
+  if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 0);
+  if (options.classify !== undefined) checkFunction('classify', options.classify);
+  if (options.random !== undefined) checkFunction('random', options.random);
+}
+
+/**
+ * Retries of all that share a policy draw on one budget.
+ * @param isPaced whether what all attempts pass waits out overloads too
+ */
+export function retryPolicyOf(
+  { maxAttempts, deadlineMs }: RetryOptions,
+  isPaced = false,
+): RetryPolicy {
+  return new RetryPolicy(
+    maxAttempts ?? Number.POSITIVE_INFINITY,
+    deadlineMs ?? Number.POSITIVE_INFINITY,
+    isPaced,
+  );
+}
+
+export interface DispatchContextOptions {
+  readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
+  readonly random?: Random;
+  readonly probe?: Probe;
+  /** Default false. */
+  readonly readsAnswers?: boolean;
+  /** Default 0: every wait closes the backoff gate. */
+  readonly leastClosureMs?: number;
+}
+
+/**
+ * What the flights of one subscription share.
+ * @param gate what every attempt passes
+ */
+export function dispatchContextOf<T, O extends ProjectOutput>(
+  project: Project<T, O>,
+  feedback: FeedbackSubject,
+  gate: Gate,
+  retry: RetryPolicy,
+  options: DispatchContextOptions,
+): DispatchContext<T, ObservedValueOf<O>> {
+  const { classify: custom, random = Math.random, probe } = options;
+  const { readsAnswers = false, leastClosureMs = 0 } = options;
+  const manner: DispatchRules = {
+    retry,
+    classify:
+      custom === undefined
+        ? classify
+        : (error, body) => custom(error, body) ?? classify(error, body),
+    readsAnswers,
+    leastClosureMs,
+    random,
+    probe,
+  };
+  // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
+  return new DispatchContext(
+    project as DispatchContext<T, never>['project'],
+    feedback,
+    gate,
+    manner,
+  );
+}

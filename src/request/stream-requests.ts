@@ -1,0 +1,111 @@
+import { LinkedList } from '../model/linked-list.ts';
+import type { AdmissionCallback } from '../model/parties.ts';
+import type { Sized } from '../model/sized.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
+import type { Gate } from '../queue/gate.ts';
+import type { RequestInput, TicketFactory } from './ticket-factory.ts';
+
+/** Takes the requests of a stream that have passed their gate. */
+export interface RequestSink<T> {
+  admitted(ticket: Ticket<T>): void;
+  /** A request could not be made a ticket of, or was used elsewhere: the stream fails. */
+  failed(error: unknown): void;
+}
+
+/**
+ * The requests that one stream has at one gate. Where nobody watches, a request gets its ticket only
+ * when its turn comes: until then it is a place in the queue and nothing else.
+ */
+export class StreamRequests<T> implements AdmissionCallback {
+  queued = 0;
+  gone: boolean;
+  private readonly gate: Gate;
+  private readonly factory: TicketFactory<T>;
+  private readonly sink: RequestSink<T>;
+  /** Those at the gate that have a ticket. */
+  private readonly tickets = new LinkedList<Ticket>();
+  /** How many have none. */
+  private withoutTicket = 0;
+
+  constructor(gate: Gate, factory: TicketFactory<T>, sink: RequestSink<T>) {
+    this.gate = gate;
+    this.factory = factory;
+    this.sink = sink;
+    // Not where it is declared: V8 takes a field that has never changed for a constant, and throws
+    // away what it has compiled for that when the first stream ends.
+    this.gone = false;
+  }
+
+  /** @param index its position in its stream, where several gates take requests of it */
+  bring(input: RequestInput<T>, index?: number): void {
+    if (isTicket(input)) this.takeOver(input);
+    else if (!this.factory.needsTickets && !this.gate.needsTickets) {
+      this.withoutTicket += 1;
+      const passed = this.gate.enterLater(input, this, index);
+      if (passed !== undefined) this.admitted(passed as Ticket<T>);
+    } else {
+      const ticket = this.make(input, this.factory.clock.now(), index);
+      if (ticket !== undefined) this.enter(ticket);
+    }
+  }
+
+  /** Called when the turn of a request comes, which may have to wait all the same. */
+  ticketOf(input: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> | undefined {
+    this.withoutTicket -= 1;
+    return this.make(input, arrivedAt, index);
+  }
+
+  admitted(ticket: Ticket<T>): void {
+    this.tickets.remove(ticket);
+    this.sink.admitted(ticket);
+  }
+
+  /** Nobody wants the results: all leave the gate, and what they have is given back. */
+  close(): void {
+    if (this.gone) return;
+    this.gone = true;
+    const { withoutTicket } = this;
+    this.gate.left(this);
+    for (let ticket = this.tickets.first; ticket !== undefined; ticket = this.tickets.first) {
+      this.tickets.remove(ticket);
+      ticket.settle('cancelled');
+    }
+    if (withoutTicket > 0) this.factory.abandoned(withoutTicket);
+  }
+
+  private takeOver(ticket: Ticket<T>): void {
+    try {
+      ticket.take(this);
+    } catch (error) {
+      this.sink.failed(error);
+      return;
+    }
+    this.tickets.add(ticket);
+    this.enter(ticket);
+  }
+
+  /** An estimator that fails errors the stream. */
+  private make(
+    input: T | Sized<T>,
+    arrivedAt: number,
+    index: number | undefined,
+  ): Ticket<T> | undefined {
+    try {
+      const ticket = this.factory.ticketOf(input, arrivedAt, index);
+      ticket.take(this);
+      if (!this.gone) {
+        this.tickets.add(ticket);
+        return ticket;
+      }
+      // The estimator has unsubscribed; who counts requests has counted this one.
+      ticket.settle('cancelled');
+    } catch (error) {
+      this.sink.failed(error);
+    }
+    return undefined;
+  }
+
+  private enter(ticket: Ticket<T>): void {
+    if (this.gate.enter(ticket, this)) this.admitted(ticket);
+  }
+}

@@ -1,0 +1,71 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { expect, it, vi } from 'vitest';
+import { ResultFile } from '../../../src/batch/ledger/result-file.ts';
+import { batchRig } from '../rig.ts';
+
+it('writes lines whole and in order, however fast they come', async (test) => {
+  const rig = await batchRig(test);
+  writeFileSync(rig.path('out'), 'first\ntorn');
+  const file = await ResultFile.open(rig.path('out'), 6, false);
+  const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index} ${'x'.repeat(index)}`);
+  for (const [index, line] of lines.entries()) {
+    file.append(line);
+    if (index % 100 === 0) await file.flush();
+  }
+  await file.sync();
+  await file.close();
+  expect(readFileSync(rig.path('out'), 'utf8')).toBe(`first\n${lines.join('\n')}\n`);
+});
+
+it('tells of a write that fails, and writes the line whole when it can', async (test) => {
+  const rig = await batchRig(test);
+  const file = await ResultFile.open(rig.path('out'), 0, false);
+  const errors: string[] = [];
+  file.onError = ({ message }) => errors.push(message);
+  const handle = await open(rig.path('other'), 'w');
+  const prototype = Object.getPrototypeOf(handle);
+  await handle.close();
+  const { write } = prototype;
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+  // Half of the line gets to the disk, and then it is full.
+  const spy = vi.spyOn(prototype, 'write').mockImplementationOnce(async function (
+    this: unknown,
+    ...args: unknown[]
+  ) {
+    await write.call(this, args[0], 0, 5, 0);
+    throw full;
+  });
+  test.onTestFinished(() => spy.mockRestore());
+  file.append('a whole line');
+  await file.flush();
+  file.append('and another');
+  expect(errors).toEqual([`cannot write ${rig.path('out')}: the disk is full`]);
+  expect(file.unwritten).toBe(2);
+  await file.sync();
+  await file.close();
+  expect(readFileSync(rig.path('out'), 'utf8')).toBe('a whole line\nand another\n');
+});
+
+it('is on disk within a second of the result', async (test) => {
+  const rig = await batchRig(test);
+  const handle = await open(rig.path('other'), 'w');
+  const sync = vi.spyOn(Object.getPrototypeOf(handle), 'datasync');
+  await handle.close();
+  test.onTestFinished(() => sync.mockRestore());
+  const now = vi.spyOn(performance, 'now');
+  test.onTestFinished(() => now.mockRestore());
+  now.mockReturnValue(1_000);
+  const file = await ResultFile.open(rig.path('out'), 0, false);
+  file.append('a');
+  await file.flush();
+  await file.tick();
+  expect(sync).not.toHaveBeenCalled();
+  now.mockReturnValue(1_500);
+  await file.tick();
+  expect(sync).toHaveBeenCalledTimes(1);
+  now.mockReturnValue(2_500);
+  await file.tick();
+  expect(sync).toHaveBeenCalledTimes(1);
+  await file.close();
+});

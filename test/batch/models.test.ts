@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { answer, batchRig } from './rig.ts';
+
+it('paces each model by its own limits', async (test) => {
+  const inFlight = new Map<string, number>();
+  const most = new Map<string, number>();
+  const rig = await batchRig(test, async (request, context) => {
+    const model = String(request.body.model);
+    const now = (inFlight.get(model) ?? 0) + 1;
+    inFlight.set(model, now);
+    most.set(model, Math.max(now, most.get(model) ?? 0));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    inFlight.set(model, now - 1);
+    return answer(request, context);
+  });
+  rig.write(
+    'in.jsonl',
+    Array.from({ length: 90 }, (_, index) => ({
+      id: `p${index}`,
+      prompt: `p${index}`,
+      model: ['large', 'small', 'other'][index % 3],
+    })),
+  );
+  const limitsByModel = { large: { concurrency: 2 }, '*': { concurrency: 5 } };
+  const report = await rig.run({ limitsByModel, prices: { '*': { in: 1, out: 1 } } });
+  expect(report).toMatchObject({ ok: 90, failed: 0 });
+  expect(Object.fromEntries(most)).toEqual({ large: 2, small: 5, other: 5 });
+});
+
+it('refuses a wrong limit before anything is read', async (test) => {
+  const rig = await batchRig(test);
+  const limitsByModel = { large: { concurrency: 0 } };
+  expect(() => rig.open({ limitsByModel, input: [] })).toThrow('no input');
+  rig.write('in.jsonl', [{ prompt: 'a' }]);
+  expect(() => rig.open({ limitsByModel })).toThrow('`concurrency` must be an integer >= 1, got 0');
+});

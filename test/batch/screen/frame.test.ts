@@ -1,0 +1,146 @@
+import { stripVTControlCharacters } from 'node:util';
+import stringWidth from 'string-width';
+import { describe, expect, it, vi } from 'vitest';
+import { frameOf } from '../../../src/batch/screen/frame.ts';
+import { plainLine } from '../../../src/batch/screen/plain-line.ts';
+import { formatReport } from '../../../src/batch/screen/report.ts';
+import { COLOURS, PLAIN } from '../../../src/batch/screen/style.ts';
+import { openTerminal } from '../../../src/batch/screen/terminal.ts';
+import { STATES } from './states.ts';
+
+const TITLE = {
+  input: 'prompts/part-*.jsonl.gz',
+  output: 'results/2026-11-22-gpt-5-mini.jsonl',
+  target: 'gpt-5-mini at api.openai.com',
+};
+
+describe('the screen', () => {
+  for (const columns of [20, 60, 80, 140]) {
+    it(`has no line that wraps at ${columns} columns, in any state, coloured or not`, () => {
+      for (const [name, state] of Object.entries(STATES)) {
+        for (const style of [PLAIN, COLOURS]) {
+          for (const line of frameOf(state, TITLE, columns, style)) {
+            const text = stripVTControlCharacters(line);
+            expect(stringWidth(text), `${name}: ${text}`).toBeLessThan(columns);
+          }
+        }
+      }
+    });
+  }
+
+  it.for([
+    ['starting', 'Checking the input before anything is sent: 34,000 lines'],
+    ['running', 'Nothing holds requests back: 37 in flight'],
+    ['held', "Requests are held by the provider's 500 requests/min"],
+    ['throttled', 'The provider answers 429: sending 4.2/s until it takes more'],
+    ['outage', 'The server has not answered for 2 min 14 s.'],
+    ['draining', 'Stopping. Now 37 answers still to come; Ctrl-C again ends at once'],
+    ['over budget', 'Stopping: the next request might cost more than is left of --max-cost 25'],
+  ])('says of a run that is %s what it does', ([name = '', says], _test) => {
+    const state = STATES[name];
+    if (state === undefined) throw new Error(name);
+    const frame = frameOf(state, TITLE, 140, PLAIN).join('\n');
+    expect(frame).toContain(says);
+  });
+
+  it('has figures in one column where it is narrow, in two where it is wide', () => {
+    const { held } = STATES;
+    if (held === undefined) throw new Error('held');
+    const narrow = frameOf(held, TITLE, 60, PLAIN);
+    expect(narrow).toContain('done      42,769 and 312 before');
+    expect(narrow).toContain('speed     8.2/s of 8.3/s told');
+    expect(narrow).toContain('cost      9.86, about 23.04 in all');
+    expect(narrow).toContain('at most   25.00');
+    const wide = frameOf(held, TITLE, 100, PLAIN);
+    expect(wide.find((line) => line.startsWith('done'))).toMatch(
+      /^done {6}42,769 and 312 before {2,}429s/,
+    );
+  });
+
+  it('is drawn in its place, and taken away', () => {
+    const { held } = STATES;
+    if (held === undefined) throw new Error('held');
+    const written: string[] = [];
+    const out = { isTTY: true, columns: 80, write: (text: string) => written.push(text) };
+    openTerminal(out, () => held, TITLE, PLAIN).close();
+    const lines = frameOf(held, TITLE, 80, PLAIN);
+    expect(written).toEqual([
+      '\u001b[?25l',
+      `${lines.join('\n')}\n`,
+      `\u001b[${lines.length}A\u001b[0J\u001b[?25h`,
+    ]);
+  });
+});
+
+describe('a terminal', () => {
+  const { held } = STATES;
+  const drawAt = (sizes: readonly { columns: number; rows: number }[]) => {
+    vi.useFakeTimers();
+    if (held === undefined) throw new Error('held');
+    const written: string[] = [];
+    const out = { isTTY: true, ...sizes[0], write: (text: string) => written.push(text) };
+    const screen = openTerminal(out, () => held, TITLE, PLAIN);
+    for (const size of sizes.slice(1)) {
+      Object.assign(out, size);
+      vi.advanceTimersByTime(150);
+    }
+    screen.close();
+    vi.useRealTimers();
+    return written;
+  };
+
+  it('that is lower than the frame has as much of it as can be erased again', () => {
+    const [, frame = '', erased = ''] = drawAt([{ columns: 80, rows: 6 }]);
+    expect(frame.split('\n')).toHaveLength(6);
+    expect(erased).toContain('\u001b[5A');
+  });
+
+  it('that becomes narrower has all rows erased into which the lines were broken', () => {
+    const [, wide = '', narrow = ''] = drawAt([
+      { columns: 80, rows: 50 },
+      { columns: 40, rows: 50 },
+    ]);
+    const rows = wide
+      .trimEnd()
+      .split('\n')
+      .reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / 40)), 0);
+    expect(rows).toBeGreaterThan(wide.trimEnd().split('\n').length);
+    expect(narrow.startsWith(`\u001b[${rows}A`)).toBe(true);
+  });
+});
+
+describe('a line of the log', () => {
+  it('has the same in one line', () => {
+    const { held } = STATES;
+    if (held === undefined) throw new Error('held');
+    expect(plainLine(held)).toBe(
+      "43,120 of 100,000 (43.1 %) | 8.2/s | about 1 h 54 min left | 39 failed | 12 x 429 | cost 9.86 | Requests are held by the provider's 500 requests/min",
+    );
+  });
+});
+
+describe('the report', () => {
+  it('says what came of the run, what is left, and how to go on', () => {
+    const budget = STATES['over budget'];
+    if (budget === undefined) throw new Error('over budget');
+    const report = { ...budget, output: 'out.jsonl', left: 56_880, tornBytes: 120 };
+    expect(formatReport(report, Number.POSITIVE_INFINITY, PLAIN)).toBe(
+      [
+        'stopped   the next request might cost more than is left of --max-cost 25: raise it to go on',
+        'done      43,081 of 100,000, 312 of them in earlier runs',
+        'failed    39; --retry-failed sends them again',
+        "              27  400 context_length_exceeded: This model's maximum context length is 128000 tokens, however you requested 131211",
+        '               9  ETIMEDOUT: no answer from https://api.openai.com/v1 within 600 s',
+        '               3  400 content_filter: Der Text wurde abgelehnt 拒否されました',
+        'left      56,880: the same command goes on where it stopped',
+        'time      1 h 27 min, 8.2/s',
+        '429s      12 of 42,861 calls (0.03 %); 53 calls were repeats',
+        'tokens    12.1 M in, 3.4 M out',
+        'cost      24.96 for all results in the file',
+        'mended    half a line that an earlier run had left was cut off',
+        'results   out.jsonl',
+        '',
+      ].join('\n'),
+    );
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { CallTimeoutError, ConnectionError } from '../../src/batch/http/errors.ts';
+import type { BatchResponse } from '../../src/batch/index.ts';
+import { answer, batchRig, prompts } from './rig.ts';
+
+const says = (statusCode: number, message: string, code?: string): BatchResponse => ({
+  statusCode,
+  body: { error: { message, ...(code && { code }) } },
+});
+
+const refused = () =>
+  new ConnectionError('cannot reach http://x: connect ECONNREFUSED', 'ECONNREFUSED');
+const reset = () => new ConnectionError('cannot reach http://x: socket hang up', 'ECONNRESET');
+
+describe('answers that every other request would meet too', () => {
+  it.for([
+    ['a wrong key', says(401, 'Incorrect API key'), 'Incorrect API key. Check the key'],
+    ['a used-up quota', says(429, 'exceeded', 'insufficient_quota'), 'exceeded'],
+    ['an account without money', says(402, 'Payment required'), "Check the account's billing"],
+    ['an unknown model', says(404, 'no model m'), 'no model m. Check --model and --base-url'],
+    ['no permission', says(403, 'not for you'), 'not for you'],
+  ] as const)(
+    '%s stops the run, and leaves the rest for later',
+    async ([, response, words], test) => {
+      let isUp = false;
+      const rig = await batchRig(test, async (request, context) =>
+        isUp ? answer(request, context) : response,
+      );
+      rig.write('in.jsonl', prompts(500));
+      const report = await rig.run({ concurrency: 4 });
+      expect(report.stop).toMatchObject({ reason: 'refused' });
+      expect(report.stop?.message).toContain(words);
+      expect(rig.sent.length).toBeLessThan(20);
+      expect(report).toMatchObject({ ok: 0, failed: 0, left: 500 });
+      isUp = true;
+      expect(await rig.run()).toMatchObject({ ok: 500, doneBefore: 0, stop: undefined });
+    },
+  );
+
+  it('are those of one request where others go well', async (test) => {
+    const rig = await batchRig(test, async (request, context) =>
+      request.id === 'p7' ? says(404, 'no such file') : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(20));
+    expect(await rig.run({ concurrency: 1 })).toMatchObject({ ok: 19, failed: 1, stop: undefined });
+  });
+});
+
+describe('a server that is down', () => {
+  it('is told of when it was never reached, with what was tried', async (test) => {
+    const rig = await batchRig(test, () => Promise.reject(refused()));
+    rig.write('in.jsonl', prompts(100));
+    const report = await rig.run({ unreachableMs: 700 });
+    expect(report.stop?.reason).toBe('unreachable');
+    expect(report.stop?.message).toMatch(
+      /^the server does not answer \(\d+ attempts?, the last: cannot reach http:\/\/x: connect ECONNREFUSED\)/,
+    );
+    expect(report).toMatchObject({ ok: 0, failed: 0, left: 100 });
+    expect(rig.results()).toEqual([]);
+  });
+
+  it.for([
+    ['refuses connections', refused],
+    ['breaks connections', reset],
+    ['hides behind a gateway', () => says(502, 'Bad gateway')],
+  ] as const)(
+    'in the middle is waited for where it %s, and nothing is lost',
+    async ([, fail], test) => {
+      let downUntil = Number.POSITIVE_INFINITY;
+      let calls = 0;
+      const rig = await batchRig(test, async (request, context) => {
+        calls += 1;
+        if (calls === 150) downUntil = Date.now() + 1_500;
+        if (calls >= 150 && Date.now() < downUntil) {
+          const failure = fail();
+          if (failure instanceof Error) throw failure;
+          return failure;
+        }
+        return answer(request, context);
+      });
+      rig.write('in.jsonl', prompts(400));
+      const batch = rig.open({ concurrency: 8 });
+      const running = batch.run();
+      const states = new Set<boolean>();
+      const timer = setInterval(() => states.add(batch.progress().downForMs > 0), 50);
+      const report = await running;
+      clearInterval(timer);
+      // Of those in flight as it went down, a few may have used up their attempts before it showed.
+      expect(report.ok + report.failed).toBe(400);
+      expect(report.failed).toBeLessThanOrEqual(1);
+      expect(states.has(true)).toBe(true);
+    },
+  );
+
+  it('is given up after the time it may take, and the rest is left', async (test) => {
+    let calls = 0;
+    const rig = await batchRig(test, async (request, context) => {
+      calls += 1;
+      if (calls > 20) throw refused();
+      return answer(request, context);
+    });
+    rig.write('in.jsonl', prompts(50));
+    const report = await rig.run({ concurrency: 4, outageMs: 600 });
+    expect(report.stop?.reason).toBe('outage');
+    expect(report.stop?.message).toContain('the server has not answered for 1 s');
+    expect(report).toMatchObject({ ok: 20, failed: 0, left: 30 });
+  });
+});
+
+describe('requests that take too long', () => {
+  it('are given up after three attempts, however many there are in a row', async (test) => {
+    const rig = await batchRig(test, async () => {
+      throw new CallTimeoutError('no answer within 1 s');
+    });
+    rig.write('in.jsonl', prompts(4));
+    const report = await rig.run({ random: () => 0 });
+    expect(report).toMatchObject({ failed: 4, attempts: 12, stop: undefined });
+    expect(report.errors).toMatchObject([{ kind: 'ETIMEDOUT', count: 4 }]);
+  });
+});
+
+describe('a bound of the cost', () => {
+  it('is never exceeded by what is spent and what is in flight, over several runs', async (test) => {
+    const rig = await batchRig(test);
+    rig.write(
+      'in.jsonl',
+      prompts(100).map(({ id }) => ({ id, prompt: 'four'.repeat(100), max_tokens: 50 })),
+    );
+    // An answer costs 0.0002: 100 tokens in, 50 out.
+    const options = { prices: { '*': { in: 1, out: 2 } }, concurrency: 8 };
+    const first = await rig.run({ ...options, maxCost: 0.005 });
+    expect(first.stop).toMatchObject({ reason: 'budget' });
+    expect(first.stop?.message).toContain('--max-cost 0.005: raise it to go on');
+    expect(first.cost?.spent).toBeLessThanOrEqual(0.005);
+    expect(first.ok).toBeGreaterThan(15);
+    const second = await rig.run({ ...options, maxCost: 0.005 });
+    expect(second.ok).toBeLessThanOrEqual(2);
+    const third = await rig.run({ ...options, maxCost: 1 });
+    expect(third.ok + third.doneBefore).toBe(100);
+    expect(third.cost?.spent).toBeCloseTo(0.02, 9);
+  });
+});
+
+describe('a run that is stopped', () => {
+  it('lets what is in flight end, and sends nothing more', async (test) => {
+    const stopping = new AbortController();
+    const rig = await batchRig(test, async (request, context) => {
+      if (rig.sent.length === 5) stopping.abort();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return answer(request, context);
+    });
+    rig.write('in.jsonl', prompts(50));
+    const report = await rig.run({ concurrency: 5, signal: stopping.signal });
+    expect(report).toMatchObject({ ok: 5, left: 45, stop: { reason: 'interrupted' } });
+    expect(rig.results()).toHaveLength(5);
+  });
+
+  it('aborts what takes longer than it may', async (test) => {
+    const stopping = new AbortController();
+    let aborted = 0;
+    const rig = await batchRig(test, async (_request, { signal }) => {
+      if (rig.sent.length === 3) stopping.abort();
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted += 1;
+          reject(signal.reason);
+        });
+      });
+    });
+    rig.write('in.jsonl', prompts(10));
+    const options = { concurrency: 3, signal: stopping.signal, drainMs: 100 };
+    expect(await rig.run(options)).toMatchObject({ ok: 0, failed: 0, left: 10 });
+    expect(aborted).toBe(3);
+  });
+});
+
+describe('429s', () => {
+  it('are waited out, and told apart from failures', async (test) => {
+    let window = { from: 0, used: 0 };
+    const rig = await batchRig(test, async (request, context) => {
+      if (Date.now() - window.from > 500) window = { from: Date.now(), used: 0 };
+      window.used += 1;
+      if (window.used <= 30) return answer(request, context);
+      return { ...says(429, 'slow down'), headers: { 'retry-after': '1' } };
+    });
+    rig.write('in.jsonl', prompts(60));
+    const report = await rig.run();
+    expect(report).toMatchObject({ ok: 60, failed: 0 });
+    expect(report.rejected).toBeGreaterThan(0);
+    expect(report.retried).toBe(report.rejected);
+  });
+});

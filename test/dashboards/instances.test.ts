@@ -1,0 +1,150 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { dashboards } from '../../dashboards/src/dashboards.ts';
+import { renamed } from './intake-names.ts';
+import { expressionsOf, filled, panelsOf } from './panels.ts';
+import { canRun, promtool } from './programs.ts';
+
+/** Half of the limits of each instance are for the other mode, and must not be counted. */
+const LIMITS = { a: { normal: 64, throttled: 10 }, b: { normal: 64, throttled: 10 } } as const;
+const SECONDS = 300;
+const EVERY = 15;
+
+type Labels = Readonly<Record<string, string>>;
+
+function labelled(name: string, labels: Labels): string {
+  const all = { job: 'j', headgate_name: 'n', ...labels };
+  return `${name}{${Object.entries(all).map(([key, value]) => `${key}="${value}"`)}}`;
+}
+
+/** A series that is the same all the time, or grows by so much a second. */
+function series(name: string, labels: Labels, value: number, growth = 0) {
+  const values = `${value}+${growth * EVERY}x${SECONDS / EVERY}`;
+  return { series: labelled(name, labels), values };
+}
+
+/** Instance "a" is throttled and nearly full; "b" is in normal mode and knows no total. */
+function twoInstances() {
+  const a = { instance: 'a' };
+  const b = { instance: 'b' };
+  const modes = (
+    [
+      ['a', 'throttled'],
+      ['b', 'normal'],
+    ] as const
+  ).flatMap(([instance, mode]) =>
+    (['normal', 'throttled'] as const).flatMap((each) => [
+      series('headgate_mode', { instance, headgate_mode: each }, each === mode ? 1 : 0),
+      series(
+        'headgate_concurrency_limit',
+        { instance, headgate_mode: each },
+        LIMITS[instance][each],
+      ),
+    ]),
+  );
+  const rpm = { headgate_limit: 'rpm' };
+  return [
+    ...modes,
+    series('headgate_request_active', a, 9),
+    series('headgate_request_active', b, 16),
+    series('headgate_request_queued', { ...a, headgate_gate: 'concurrency' }, 60),
+    series('headgate_request_queued', { ...b, headgate_gate: 'pace' }, 15),
+    series('headgate_byte_budget_usage', a, 5_000_000),
+    series('headgate_byte_budget_usage', b, 0),
+    series('headgate_byte_budget_limit', a, 5_000_000),
+    series('headgate_byte_budget_limit', b, 5_000_000),
+    series('headgate_rate_limit_usage', { ...a, ...rpm }, 60),
+    series('headgate_rate_limit_usage', { ...b, ...rpm }, 0),
+    series('headgate_rate_limit_limit', { ...a, ...rpm }, 60),
+    series('headgate_rate_limit_limit', { ...b, ...rpm }, 60),
+    series('headgate_progress_expected', a, 1000),
+    series('headgate_progress_completed', a, 250),
+    series('headgate_progress_completed', b, 700),
+    series('headgate_requests_total', { ...a, headgate_outcome: 'ok' }, 0, 5),
+    series('headgate_requests_total', { ...b, headgate_outcome: 'ok' }, 0, 20),
+  ];
+}
+
+interface Case {
+  readonly panel: string;
+  /** Which of its queries. */
+  readonly query?: number;
+  /** The instances that are chosen: a regular expression. */
+  readonly instance?: string;
+  readonly labels?: Labels;
+  readonly value: number;
+}
+
+const CASES: readonly Case[] = [
+  { panel: 'In flight, against the limit', query: 0, value: 25 },
+  { panel: 'In flight, against the limit', query: 1, value: 74 },
+  { panel: 'In flight, against the limit', query: 1, instance: 'a', value: 10 },
+  { panel: 'In flight, against the limit', query: 1, instance: 'a|b', value: 74 },
+  { panel: 'How much of the limits is used', query: 0, value: 0.9 },
+  { panel: 'How much of the limits is used', query: 0, instance: 'b', value: 0.25 },
+  { panel: 'How much of the limits is used', query: 1, value: 1 },
+  { panel: 'How much of the limits is used', query: 2, value: 1 },
+  {
+    panel: 'Use of each rate limit',
+    labels: { headgate_name: 'n', headgate_limit: 'rpm' },
+    value: 1,
+  },
+  { panel: 'Bytes in flight, against the budget', query: 1, value: 10_000_000 },
+  { panel: 'Progress', query: 0, value: 0.25 },
+  { panel: 'Progress', query: 1, value: 150 },
+  { panel: 'Mode', labels: { headgate_name: 'n' }, value: 1 },
+  { panel: 'Mode', instance: 'b', labels: { headgate_name: 'n' }, value: 0 },
+  { panel: 'Time that went into waiting', value: 0.75 },
+  { panel: 'Where the time of requests goes', query: 1, value: 25 },
+];
+
+const PANELS = Object.values(dashboards()).flatMap(panelsOf);
+
+function expressionOf({ panel, query = 0, instance = '.*' }: Case): string {
+  const found = PANELS.find(({ title }) => title === panel);
+  const expression = found === undefined ? undefined : expressionsOf(found)[query];
+  if (expression === undefined) throw new Error(`no query ${query} on "${panel}"`);
+  const chosen = { job: 'j', limiter: '.+', instance, __rate_interval: '1m', __interval: '15s' };
+  return filled(expression, chosen);
+}
+
+function written(one: Case): string {
+  const labels = Object.entries(one.labels ?? {}).map(([key, value]) => `${key}="${value}"`);
+  return stringify({
+    rule_files: [],
+    evaluation_interval: `${EVERY}s`,
+    tests: [
+      {
+        interval: `${EVERY}s`,
+        input_series: twoInstances(),
+        promql_expr_test: [
+          {
+            expr: expressionOf(one),
+            eval_time: `${SECONDS}s`,
+            exp_samples: [{ labels: `{${labels}}`, value: one.value }],
+          },
+        ],
+      },
+    ],
+  });
+}
+
+describe.skipIf(!canRun('promtool'))('two instances of one limiter', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'headgate-instances-'));
+  });
+
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test.each(CASES)('$panel, query $query, instances $instance: $value', async (one) => {
+    const files = [join(folder, 'scraped.test.yml'), join(folder, 'taken-in.test.yml')];
+    const text = written(one);
+    await Promise.all([text, renamed(text)].map((each, at) => writeFile(files[at] ?? '', each)));
+    expect(await promtool('test', 'rules', ...files)).toContain('SUCCESS');
+  });
+});

@@ -1,0 +1,271 @@
+import { lastValueFrom, of, take, throwError, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { createLimiter, throttleFrom } from '../../src/index.ts';
+import { ManualClock } from '../../src/simulator/index.ts';
+
+/** Counts what was read of it, and how often it was told to stop. */
+class Source<T> implements Iterable<T> {
+  read = 0;
+  returned = 0;
+  readonly #values: (index: number) => T | undefined;
+
+  constructor(values: (index: number) => T | undefined) {
+    this.#values = values;
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    return {
+      next: () => {
+        const value = this.#values(this.read);
+        if (value === undefined) return { done: true, value: undefined };
+        this.read += 1;
+        return { done: false, value };
+      },
+      return: () => {
+        this.returned += 1;
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}
+
+const endless = () => new Source((index) => index);
+const first = (count: number) => new Source((index) => (index < count ? index : undefined));
+/** Until timers and promises that are due have run. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Lets time pass in steps: what promises do in between is part of it. */
+async function pass(clock: ManualClock, ms: number, stepMs: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += stepMs) {
+    clock.advance(stepMs);
+    await settle();
+  }
+}
+const later = <T>(clock: ManualClock, ms: number, value: T) =>
+  new Promise<T>((resolve) => clock.setTimer(() => resolve(value), ms));
+
+describe('throttleFrom', () => {
+  it('reads twice the concurrency ahead, and no more', async () => {
+    const source = endless();
+    const answers: (() => void)[] = [];
+    const project = (value: number) =>
+      new Promise<number>((resolve) => answers.push(() => resolve(value)));
+    const subscription = throttleFrom(source, project, { concurrency: 4 }).subscribe();
+    await settle();
+    expect([source.read, answers.length]).toEqual([8, 4]);
+    answers.splice(0, 3).forEach((answer) => {
+      answer();
+    });
+    await settle();
+    expect(source.read).toBe(11);
+    subscription.unsubscribe();
+  });
+
+  it('reads at most 1,000 ahead, or as many as it is told', () => {
+    const never = () => new Promise<number>(() => {});
+    const read = (options: Parameters<typeof throttleFrom>[2]) => {
+      const source = endless();
+      throttleFrom(source, never, options).subscribe().unsubscribe();
+      return source.read;
+    };
+    expect(read({ concurrency: 5_000 })).toBe(1_000);
+    expect(read({})).toBe(800);
+    expect(read({ concurrency: 5, readAhead: 7 })).toBe(7);
+  });
+
+  it('takes a million values of a source without an end of the turn, in constant stack', () => {
+    const source = first(1_000_000);
+    let sum = 0;
+    throttleFrom(source, (value) => of(value), { telemetry: false }).subscribe((value) => {
+      sum += value;
+    });
+    expect([source.read, source.returned, sum]).toEqual([1_000_000, 0, 499_999_500_000]);
+  });
+
+  it('hands on every value of an Observable, and counts its request once', async () => {
+    const source = first(5);
+    const values = lastValueFrom(
+      throttleFrom(source, (value) => of(value, -value), { concurrency: 1, readAhead: 1 }).pipe(
+        toArray(),
+      ),
+    );
+    expect(await values).toEqual([0, -0, 1, -1, 2, -2, 3, -3, 4, -4]);
+  });
+
+  it('keeps results in order, and reads no further than the first that is not finished', async () => {
+    const clock = new ManualClock();
+    const source = endless();
+    const seen: number[] = [];
+    const project = (value: number) => later(clock, value === 0 ? 1_000 : 1, value);
+    const options = { concurrency: 4, clock, ordered: true, adaptive: false as const };
+    const subscription = throttleFrom(source, project, options).subscribe((value) => {
+      seen.push(value);
+    });
+    await pass(clock, 990, 10);
+    expect([seen.length, source.read]).toEqual([0, 8]);
+    await pass(clock, 10, 10);
+    expect(seen.slice(0, 8)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    subscription.unsubscribe();
+  });
+
+  it('has one outcome a request, failed ones too', async () => {
+    const source = first(50);
+    const project = (value: number) =>
+      value % 2 === 0 ? of(value) : throwError(() => new Error(`no ${value}`));
+    const options = { concurrency: 3, outcomes: true } as const;
+    const outcomes = await lastValueFrom(throttleFrom(source, project, options).pipe(toArray()));
+    expect(outcomes.map(({ request, status }) => [request, status])).toEqual(
+      Array.from({ length: 50 }, (_, index) => [index, index % 2 === 0 ? 'ok' : 'failed']),
+    );
+  });
+
+  it('sends again what was answered with 429, and counts it once', async () => {
+    const clock = new ManualClock();
+    const source = first(40);
+    const project = async (value: number, { attempt }: { attempt: number }) =>
+      attempt === 1 && value % 5 === 0
+        ? new Response('slow down', { status: 429, headers: { 'retry-after': '1' } })
+        : value;
+    const options = { concurrency: 4, ordered: true, clock };
+    const results = lastValueFrom(throttleFrom(source, project, options).pipe(toArray()));
+    await pass(clock, 20_000, 100);
+    expect(await results).toEqual(Array.from({ length: 40 }, (_, index) => index));
+  });
+
+  it('sends by priority what was read', async () => {
+    const clock = new ManualClock();
+    const sent: number[] = [];
+    const project = (value: number) => {
+      sent.push(value);
+      return later(clock, 10, value);
+    };
+    const options = {
+      concurrency: 1,
+      readAhead: 4,
+      clock,
+      priority: (value: number) => value,
+      adaptive: false as const,
+    };
+    throttleFrom(first(6), project, options).subscribe();
+    await pass(clock, 100, 10);
+    expect(sent).toEqual([0, 4, 5, 3, 2, 1]);
+  });
+
+  it('calls return() once when it is unsubscribed, and when a request fails', async () => {
+    const source = endless();
+    const stream = throttleFrom(source, () => new Promise(() => {}), { concurrency: 2 });
+    const subscription = stream.subscribe();
+    subscription.unsubscribe();
+    subscription.unsubscribe();
+    expect(source.returned).toBe(1);
+    const failing = endless();
+    const boom = new Error('boom');
+    const failed = lastValueFrom(throttleFrom(failing, () => Promise.reject(boom)));
+    await expect(failed).rejects.toBe(boom);
+    expect(failing.returned).toBe(1);
+  });
+
+  it('does not read on when it is unsubscribed inside next', () => {
+    const source = endless();
+    const seen: number[] = [];
+    throttleFrom(source, (value) => of(value), { concurrency: 4 })
+      .pipe(take(3))
+      .subscribe((value) => seen.push(value));
+    expect([seen, source.read, source.returned]).toEqual([[0, 1, 2], 3, 1]);
+  });
+
+  it('errors with the error of the source, and does not call return() of what has ended', async () => {
+    const boom = new Error('the disk');
+    let returned = 0;
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(boom),
+        return: () => {
+          returned += 1;
+          return Promise.resolve({ done: true as const, value: undefined });
+        },
+      }),
+    };
+    await expect(lastValueFrom(throttleFrom(source, () => of(1)))).rejects.toBe(boom);
+    const throwing = new Source<number>(() => {
+      throw boom;
+    });
+    await expect(lastValueFrom(throttleFrom(throwing, () => of(1)))).rejects.toBe(boom);
+    expect([returned, throwing.returned]).toEqual([0, 0]);
+  });
+
+  it('lets go of a source that never answers', async () => {
+    let returned = 0;
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => {}),
+        return: () => {
+          returned += 1;
+          return new Promise<never>(() => {});
+        },
+      }),
+    };
+    const subscription = throttleFrom(source, () => of(1)).subscribe();
+    await settle();
+    subscription.unsubscribe();
+    expect(returned).toBe(1);
+  });
+
+  it('reads a ReadableStream, and cancels it', async () => {
+    let cancelled = 0;
+    let pulled = 0;
+    const stream = () =>
+      new ReadableStream<number>({
+        pull: (controller) => {
+          if (pulled === 30) controller.close();
+          else controller.enqueue(pulled++);
+        },
+        cancel: () => {
+          cancelled += 1;
+        },
+      });
+    const all = throttleFrom(stream(), (value) => of(value), { concurrency: 2 });
+    expect(await lastValueFrom(all.pipe(toArray()))).toHaveLength(30);
+    pulled = 31;
+    const subscription = throttleFrom(stream(), () => new Promise(() => {})).subscribe();
+    await settle();
+    subscription.unsubscribe();
+    await settle();
+    expect(cancelled).toBe(1);
+  });
+
+  it('refuses what is no source, and options that are wrong', () => {
+    const project = () => of(1);
+    expect(() => throttleFrom('text' as never, project)).toThrow(
+      '`source` must be an iterable, an async iterable or a ReadableStream, got "text"',
+    );
+    expect(() => throttleFrom([], project, { readAhead: 0 })).toThrow(
+      '`readAhead` must be an integer >= 1, got 0',
+    );
+    expect(() => throttleFrom([], project, { concurency: 3 } as never)).toThrow('concurrency');
+    expect(() => throttleFrom([], 'project' as never)).toThrow('`project` must be a function');
+  });
+});
+
+describe('limiter.throttleFrom', () => {
+  it('sends through the gates of the limiter, and reads as far as its concurrency asks for', async () => {
+    const limiter = createLimiter({ concurrency: 3 });
+    const source = endless();
+    const subscription = limiter.throttleFrom(source, () => new Promise(() => {})).subscribe();
+    expect(limiter.snapshot()).toMatchObject({ waiting: 3, concurrency: { inFlight: 3 } });
+    expect(source.read).toBe(6);
+    subscription.unsubscribe();
+    expect(source.returned).toBe(1);
+    const values = limiter.throttleFrom([1, 2, 3], async (value) => value * 2);
+    expect(await lastValueFrom(values.pipe(toArray()))).toEqual([2, 4, 6]);
+    expect(() => limiter.throttleFrom([], async () => 1, { readAhead: 0.5 })).toThrow('readAhead');
+  });
+
+  it('fails what it reads after the limiter was closed', async () => {
+    const limiter = createLimiter();
+    limiter.close();
+    const source = endless();
+    const failed = lastValueFrom(limiter.throttleFrom(source, async () => 1));
+    await expect(failed).rejects.toThrow('closed');
+    expect(source.returned).toBe(1);
+  });
+});

@@ -1,0 +1,75 @@
+/**
+ * Compares the public surface of each entry with `etc/*.api.md`:
+ * `node tools/api-report.js [--accept] [folder]`, where `folder` holds the built package (`dist`).
+ * With `--accept` the reports are written anew; without, a difference ends it with exit code 1.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { entries } from './entries.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values, positionals } = parseArgs({
+  options: { accept: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const dist = resolve(positionals[0] ?? join(root, 'dist'));
+const reports = join(root, 'etc');
+const temporary = mkdtempSync(join(tmpdir(), 'headgate-api-'));
+
+/** What api-extractor says that no reader of the report needs. */
+const none = { default: { logLevel: 'none' } };
+
+function report(name) {
+  const config = ExtractorConfig.prepare({
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: join(dist, `${name}.d.cts`),
+      compiler: {
+        overrideTsconfig: {
+          compilerOptions: {
+            target: 'es2023',
+            module: 'nodenext',
+            lib: ['es2023', 'dom', 'esnext.disposable'],
+            types: [],
+            skipLibCheck: true,
+            noCheck: true,
+          },
+          files: [join(dist, `${name}.d.cts`)],
+        },
+      },
+      apiReport: {
+        enabled: true,
+        reportFileName: `${name === 'index' ? 'headgate' : `headgate-${name}`}.api.md`,
+        reportFolder: reports,
+        reportTempFolder: temporary,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      messages: {
+        compilerMessageReporting: none,
+        extractorMessageReporting: none,
+        tsdocMessageReporting: none,
+      },
+    },
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(root, 'package.json'),
+  });
+  return Extractor.invoke(config, { localBuild: values.accept, showVerboseMessages: false });
+}
+
+mkdirSync(reports, { recursive: true });
+try {
+  for (const name of Object.keys(entries)) {
+    const result = report(name);
+    if (result.apiReportChanged && !values.accept) process.exitCode = 1;
+  }
+} finally {
+  rmSync(temporary, { recursive: true });
+}
+if (process.exitCode === 1) {
+  console.error('The public surface has changed. Is it meant? Then run `npm run api:accept`.');
+}

@@ -1,0 +1,114 @@
+/**
+ * Builds the package: `node tools/build.js [folder]`, `dist` by default.
+ *
+ * Each entry becomes a bundle (`index.js`), its declarations (`index.d.cts`), and two small files
+ * that give CommonJS the same module instance (`index.cjs`) and ES modules the same declarations
+ * (`index.d.ts`). So a class is one class, and one type, however it was imported.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { rollup } from 'rollup';
+import { dts } from 'rollup-plugin-dts';
+import commandConfig from '../rolldown.config.js';
+import { command, entries } from './entries.js';
+import { optionalProperties } from './optional-properties.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const external = [/^node:/, /^rxjs/, /^@opentelemetry\//, /^headgate/];
+
+/**
+ * Bundles the code. It is not minified: stack traces and a debugger can be read without a map.
+ * @returns the names of the values that each entry exports
+ */
+async function bundleCode(folder) {
+  const bundle = await rolldown({
+    cwd: root,
+    input: entries,
+    external,
+    platform: 'neutral',
+    tsconfig: join(root, 'tsconfig.json'),
+  });
+  const { output } = await bundle.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+    // What several entries share is one file: fewer are read at an import.
+    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+    sourcemap: true,
+    comments: { annotation: true, legal: false, jsdoc: false },
+  });
+  return new Map(output.flatMap((file) => (file.isEntry ? [[file.name, file.exports]] : [])));
+}
+
+/**
+ * Exports as types what the code does not have: the bundler of declarations exports as a value each
+ * class whose type an entry exports.
+ */
+function exportValuesOnly(values) {
+  return {
+    name: 'export-values-only',
+    renderChunk(code, { isEntry, name }) {
+      const exported = values.get(name);
+      if (!isEntry || exported === undefined) return null;
+      return code.replace(/(?<=^export \{ )[^}]*(?= \})/gm, (names) => {
+        const isValue = (each) => exported.includes(each);
+        const list = names.split(', ').map((each) => (isValue(each) ? each : `type ${each}`));
+        return list.join(', ');
+      });
+    },
+  };
+}
+
+/** Bundles the command with all that it needs. */
+async function bundleCommand(folder) {
+  const { output, ...input } = commandConfig;
+  const bundle = await rolldown({ ...input, cwd: root });
+  await bundle.write({ ...output, dir: join(folder, 'batch') });
+}
+
+/** Bundles the declarations that the compiler writes. */
+async function bundleTypes(folder, values) {
+  const declarations = mkdtempSync(join(tmpdir(), 'headgate-types-'));
+  try {
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    const args = [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', declarations];
+    execFileSync(process.execPath, args, { stdio: 'inherit' });
+    const input = Object.fromEntries(
+      Object.entries({ ...entries, ...command }).map(([name, source]) => [
+        name,
+        join(declarations, relative('src', source).replace(/\.ts$/, '.d.ts')),
+      ]),
+    );
+    const plugins = [dts(), exportValuesOnly(values), optionalProperties()];
+    // The plugin warns of types that two entries name alike; attw and the API report check the outcome.
+    const onLog = (level, log, handle) => log.plugin === 'dts' || handle(level, log);
+    const bundle = await rollup({ input, external, plugins, onLog });
+    await bundle.write({
+      dir: folder,
+      format: 'es',
+      entryFileNames: '[name].d.cts',
+      chunkFileNames: 'shared.d.cts',
+      minifyInternalExports: false,
+      // Leases can be disposed; the bundler drops the reference that the source has.
+      banner: '/// <reference lib="esnext.disposable" />',
+    });
+    await bundle.close();
+  } finally {
+    rmSync(declarations, { recursive: true });
+  }
+}
+
+const folder = resolve(process.argv[2] ?? join(root, 'dist'));
+rmSync(folder, { recursive: true, force: true });
+await bundleTypes(folder, await bundleCode(folder));
+await bundleCommand(folder);
+for (const name of Object.keys({ ...entries, ...command })) {
+  const file = basename(name);
+  writeFileSync(join(folder, `${name}.cjs`), `module.exports = require('./${file}.js');\n`);
+  writeFileSync(join(folder, `${name}.d.ts`), `export * from './${file}.cjs';\n`);
+}
