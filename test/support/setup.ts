@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { beforeEach } from 'vitest';
 import { seededRandom } from '../../src/simulator/random.ts';
 
-// Generated scripts are as long as their `maxLength` says; ten steps, the default, find little.
-fc.configureGlobal({ defaultSizeToMaxWhenMaxSpecified: true });
+/** `npm run test:fresh` draws new cases at each run; `npm test` repeats the same ones. */
+const { HEADGATE_SEED = '1' } = process.env;
+
+fc.configureGlobal({
+  // Generated scripts are as long as their `maxLength` says; ten steps, the default, find little.
+  defaultSizeToMaxWhenMaxSpecified: true,
+  ...(HEADGATE_SEED !== 'fresh' && { seed: Number(HEADGATE_SEED) }),
+});
 
 // Jitter is chance: a test that passes with one draw and fails with another tells nothing.
 beforeEach(() => {

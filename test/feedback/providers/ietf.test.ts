@@ -160,6 +160,11 @@ describe('policies without names', () => {
     expect(window(policy('10;w=1.5'))).toBeUndefined();
   });
 
+  it('have no window where it lasts 0 seconds, with a name and in any place', () => {
+    const named = { 'ratelimit-policy': '"a";q=50;w=0, "b";q=9;w=60' };
+    expect(reportedLimits(named).map(({ windowMs }) => windowMs)).toEqual([undefined, 60_000]);
+  });
+
   it('are limits where no other is told', () => {
     expect(reportedLimits({ 'ratelimit-policy': '10;w=1, 50;w=60, 7' })).toEqual([
       { unit: 'requests', limit: 10, windowMs: 1000 },
