@@ -122,7 +122,7 @@ const FAILURES = {
 };
 
 /** The options of all strategies. */
-export const ADAPTIVE_FIELDS = { ...COMMON, ...LATENCY, ...FAILURES } satisfies Record<
+const ADAPTIVE_FIELDS = { ...COMMON, ...LATENCY, ...FAILURES } satisfies Record<
   keyof AdaptiveLayer,
   Option
 >;

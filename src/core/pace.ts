@@ -11,7 +11,7 @@ import { number, type Option, upTo } from './option.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 
 /** Part of the interval that chance may add (seed: 004). */
-export const DEFAULT_JITTER = 0.5;
+const DEFAULT_JITTER = 0.5;
 
 /** @see Pace */
 export interface PaceOptions extends IntervalOptions {
