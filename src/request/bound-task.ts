@@ -1,5 +1,3 @@
-import type { AsyncResource } from 'node:async_hooks';
-
 /** A task with the async context of its call: what each `AsyncLocalStorage` had there. */
 export interface BoundTask<Task> {
   readonly task: Task;
@@ -8,7 +6,7 @@ export interface BoundTask<Task> {
 
 /** What tells whether an `AsyncLocalStorage` is in use, and keeps what it has. */
 interface Binder {
-  readonly newResource: () => AsyncResource;
+  readonly newResource: () => object;
   readonly run: (this: object, call: () => void) => void;
   /** What runs now, by which its context is found. */
   readonly running: () => object;
