@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../src/index.ts';
+import { createLimiter, type RateLimit } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { recorded } from './fixtures.ts';
 
@@ -24,10 +24,10 @@ const NEARLY_MS = 20;
 /** When requests pass, in order. */
 async function passedAt({ kind, windowMs, requests }: Case, limit: number): Promise<number[]> {
   const clock = new ManualClock();
-  const limits =
+  const limits: Record<string, RateLimit> =
     kind === 'requests'
       ? { requests: { limit, windowMs } }
-      : { tokens: { limit, windowMs, charge: 'actual' as const } };
+      : { tokens: { limit, windowMs, charge: 'actual' } };
   const limiter = createLimiter({ clock, limits, adaptive: false });
   const passed: number[] = [];
   const play = async ({ tokens, ms }: Request) => {
