@@ -3,6 +3,13 @@ import { estimateBytes, estimateTokens } from '../estimate/estimate.ts';
 import { endpointOf } from './endpoint.ts';
 import type { BatchRequest } from './request.ts';
 
+/** The requests of a source, each with its size. */
+export async function* allSized(
+  requests: AsyncIterable<BatchRequest>,
+): AsyncGenerator<Sized<BatchRequest>> {
+  for await (const request of requests) yield sized(request);
+}
+
 /** Tokens of what a request sends, as estimated. */
 export function promptTokensOf({ body }: BatchRequest): number {
   return estimateTokens(body, estimateBytes(body));
