@@ -98,6 +98,9 @@ function ownLimit(
   if (fullest === undefined) return 'your limits';
   const [name, { limit }] = fullest;
   const windowMs = limits[name]?.windowMs ?? MINUTE_MS;
+  if (windowMs === Number.POSITIVE_INFINITY) {
+    return `your quota of ${limit.toLocaleString('en')} ${name}`;
+  }
   const window = windowMs === MINUTE_MS ? 'min' : `${windowMs / 1_000} s`;
   return `your limit of ${limit.toLocaleString('en')} ${name}/${window}`;
 }

@@ -64,10 +64,16 @@ export class Backoff implements Core<number>, ModeState {
   private probes = 0;
   /** Told that the place of the probe is free. */
   onProbeBack: (() => void) | undefined = undefined;
-  private readonly reopen: Reopen;
-  private readonly throttledForMs: number;
+  private reopen: Reopen;
+  private throttledForMs: number;
 
   constructor(reopen: Reopen, throttledForMs: number) {
+    this.reopen = reopen;
+    this.throttledForMs = throttledForMs;
+  }
+
+  /** From the next rejection on. */
+  configure(reopen: Reopen, throttledForMs: number): void {
     this.reopen = reopen;
     this.throttledForMs = throttledForMs;
   }

@@ -52,12 +52,12 @@ export class Composite implements Core<Charges> {
   binding: GateKind = 'backoff';
   bindingLimit: string | undefined = undefined;
   private readonly parts: readonly Part[];
-  private readonly first: Part;
-  private readonly second: Part;
-  private readonly third: Part;
-  private readonly fourth: Part;
-  private readonly fifth: Part;
-  private readonly sixth: Part;
+  private first: Part;
+  private second: Part;
+  private third: Part;
+  private fourth: Part;
+  private fifth: Part;
+  private sixth: Part;
   private readonly moment = new Moment();
   private refuser: Core | undefined = undefined;
 
@@ -72,6 +72,16 @@ export class Composite implements Core<Charges> {
     this.fourth = fourth ?? NO_PART;
     this.fifth = fifth ?? NO_PART;
     this.sixth = sixth ?? NO_PART;
+  }
+
+  /** A part is in force no more: what it has charged is not given back to it. */
+  retire(core: Core): void {
+    if (this.first.core === core) this.first = NO_PART;
+    if (this.second.core === core) this.second = NO_PART;
+    if (this.third.core === core) this.third = NO_PART;
+    if (this.fourth.core === core) this.fourth = NO_PART;
+    if (this.fifth.core === core) this.fifth = NO_PART;
+    if (this.sixth.core === core) this.sixth = NO_PART;
   }
 
   /** When time alone changes a part, if nobody asks. */

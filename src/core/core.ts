@@ -56,6 +56,8 @@ export interface Core<Charge = unknown> {
   take(demand: Demand, now: number): Charge | 0;
   /** Takes a charge back: the request has ended, or its attempt where it is charged for each. */
   giveBack(charge: Charge, ended: Ended, time: Time): void;
+  /** A part of this is in force no more: what that has charged is not given back to it. */
+  retire?(part: Core): void;
   /** Nobody waits for this now: nobody waits at all, or for something else first. */
   idle?(): void;
   /** When time alone changes the state in a way that others should know; default Infinity. */

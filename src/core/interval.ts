@@ -68,6 +68,11 @@ export class Interval {
     this._maxMs = maxMs;
   }
 
+  /** As configured again. */
+  reset(): void {
+    this.ms = this._minMs;
+  }
+
   private get firstStepMs(): number {
     return this._minMs > 0 ? this._minMs : DEFAULT_INTERVAL_MS;
   }

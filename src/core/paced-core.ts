@@ -21,10 +21,16 @@ export class PacedCore implements Core<RateCharge | Probing> {
   binding: GateKind = 'backoff';
   private readonly backoff: Core<number>;
   private readonly rate: AdaptiveRateCore;
+  private isRetired = false;
 
   constructor(backoff: Core<number>, rate: AdaptiveRateCore) {
     this.backoff = backoff;
     this.rate = rate;
+  }
+
+  /** The rate is in force no more: what it has charged is not given back to it. */
+  retire(): void {
+    this.isRetired = true;
   }
 
   wait(demand: Demand, now: number): number {
@@ -46,10 +52,10 @@ export class PacedCore implements Core<RateCharge | Probing> {
 
   giveBack(charge: RateCharge | Probing, ended: Ended, time: Time): void {
     if (!(charge instanceof Probing)) {
-      this.rate.giveBack(charge, ended, time);
+      if (!this.isRetired) this.rate.giveBack(charge, ended, time);
       return;
     }
-    this.rate.giveBack(charge.charge, ended, time);
+    if (!this.isRetired) this.rate.giveBack(charge.charge, ended, time);
     this.backoff.giveBack(charge.probe, ended, time);
   }
 

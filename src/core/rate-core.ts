@@ -3,7 +3,7 @@ import { isError, print } from '../model/print.ts';
 import type { Amounts } from '../model/ticket.ts';
 import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
 import type { Costs } from './rate-limit/costs.ts';
-import type { RateLimits } from './rate-limit/rate-limits.ts';
+import type { LimitChanges, RateLimits } from './rate-limit/rate-limits.ts';
 import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
 
 /** What becomes of a request that does not fit a rate limit. */
@@ -43,7 +43,7 @@ export class RateCore implements Core<Reservation> {
   bindingLimit: string | undefined = undefined;
   private readonly tell: Tell;
   /** The place of each limit in `USUAL`, or -1. */
-  private readonly usual: readonly number[];
+  private usual: readonly number[];
   /** What the last that named no costs was expected to cost. */
   private expected: number[];
   /** The last that was asked for, and what it costs, or why it never passes. */
@@ -67,7 +67,9 @@ export class RateCore implements Core<Reservation> {
     const waitMs = this.limits.wait(this.costs, now);
     if (waitMs === 0) return 0;
     this.bindingLimit = this.limits.binding(this.costs, now);
-    const waits = this.options.onLimit === 'wait' && waitMs < Number.POSITIVE_INFINITY;
+    // A quota that is used up is waited for, as more may be added to it.
+    const isPossible = waitMs < Number.POSITIVE_INFINITY || !this.limits.aboveLimit(this.costs);
+    const waits = this.options.onLimit === 'wait' && isPossible;
     if (!this.denied?.has(demand)) this.deny(demand, waits, now);
     return waits ? waitMs : REFUSED;
   }
@@ -99,8 +101,26 @@ export class RateCore implements Core<Reservation> {
     const isFree = verdict?.kind === 'throttled' && this.options.refundRejected;
     if (!isSent || isFree) this.limits.refund(reservation, time.now());
     else if (usage !== undefined || !this.limits.conclude(reservation)) {
-      this.limits.settle(reservation, this.known(usage), time.now());
+      this.limits.settle(reservation, known(usage, reservation), time.now());
     }
+  }
+
+  /**
+   * As `RateLimits.configure`: what is known of requests by their costs is out of date then.
+   * @throws as that does, and changes nothing
+   */
+  configure(changes: LimitChanges, now: number): void {
+    this.limits.configure(changes, now);
+    const { names } = this.limits;
+    this.usual = names.map((name) => USUAL.indexOf(name));
+    this.expected = names.map(() => 0);
+    this.demand = undefined;
+  }
+
+  /** As `RateLimits.add`. @throws as that does */
+  add(name: string, amount: number): void {
+    this.limits.add(name, amount);
+    this.demand = undefined;
   }
 
   snapshot(now: number): Readonly<Record<string, RateLimitUsage>> {
@@ -148,7 +168,7 @@ export class RateCore implements Core<Reservation> {
     this.denied ??= new WeakSet();
     this.denied.add(demand);
     const why = this.limits.shortage(this.costs, at);
-    if (why === undefined || why.retryAfterMs === Number.POSITIVE_INFINITY) return;
+    if (why === undefined || this.limits.aboveLimit(this.costs) !== undefined) return;
     const { limit, cost, available, retryAfterMs } = why;
     this.tell({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
   }
@@ -163,14 +183,14 @@ export class RateCore implements Core<Reservation> {
   private named(costs: Amounts): Amounts {
     const { names } = this.limits;
     const isMeant = (name: string) =>
-      names.includes(name) || !(this.options.ignoreUnknown || isUsual(name));
+      names.includes(name) ||
+      !(this.options.ignoreUnknown || isUsual(name) || this.limits.knows(name));
     return Object.fromEntries(Object.entries(costs).filter(([name]) => isMeant(name)));
   }
+}
 
-  /** What was recorded for limits that are not there says nothing here. */
-  private known(usage: Amounts | undefined): Amounts | undefined {
-    if (usage === undefined) return undefined;
-    const { names } = this.limits;
-    return Object.fromEntries(Object.entries(usage).filter(([name]) => names.includes(name)));
-  }
+/** What was recorded for limits that were not charged says nothing here. */
+function known(usage: Amounts | undefined, { owner }: Reservation): Amounts | undefined {
+  if (usage === undefined || owner === undefined) return undefined;
+  return Object.fromEntries(Object.entries(usage).filter(([name]) => owner.names.includes(name)));
 }

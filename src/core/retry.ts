@@ -36,7 +36,8 @@ export interface Past {
 export class RetryPolicy {
   private readonly maxAttempts: number;
   private readonly _deadlineMs: number;
-  private readonly isPaced: boolean;
+  /** Whether what all attempts pass waits out overloads: then delays need not double. */
+  isPaced: boolean;
   private budget = BUDGET_TOKENS;
 
   /**

@@ -181,6 +181,14 @@ export class FeedbackSubject extends Subject<Feedback> {
     return this.gate.core;
   }
 
+  /** @internal other rules from the next rejection on */
+  setBackoff({
+    reopen = 'probe',
+    throttledForMs = DEFAULT_THROTTLED_FOR_MS,
+  }: Pick<BackoffOptions, 'reopen' | 'throttledForMs'>): void {
+    this.gate.core.configure(reopen, throttledForMs);
+  }
+
   /**
    * Takes in what an answer says, tells the subscribers, then lets pass whoever may.
    * @throws TypeError for a kind that there is none; a wait that makes no sense is ignored

@@ -1,4 +1,5 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
+import { UnknownLimitError } from '../core/rate-limit/errors.ts';
 import { checkFunction, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
 import type { CoreFact } from '../model/facts.ts';
@@ -134,7 +135,8 @@ export class LimiterGroup<T> {
       probe?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
       this.#events.next({ ...leveled(fact), key: undefined });
     };
-    this.#shared = shared === undefined ? undefined : new SharedLimits(shared, random, tell);
+    this.#shared =
+      shared === undefined ? undefined : new SharedLimits(shared, random, tell, clock.now());
     this.#unwatch = probe?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
     this.#sweeper = new ResettableTimer(clock, () => this.#dropIdle(), false);
     this.events$ = merge(this.#events, this.#modes());
@@ -215,6 +217,17 @@ export class LimiterGroup<T> {
   /** As `limiter.tryAcquire`, of a key. */
   tryAcquire(key: string, options?: Omit<AcquireOptions, 'signal'>): Lease | undefined {
     return this.#limiterOf(key).tryAcquire(options);
+  }
+
+  /**
+   * As `limiter.add`, of a quota that all keys share.
+   * @throws as that does
+   */
+  add(limit: string, amount: number): void {
+    const added = checkNumber('amount', amount, 0);
+    if (this.#shared?.rateLimit === undefined) throw new UnknownLimitError(limit, []);
+    this.#shared.rateLimit.add(limit, added);
+    this.#shared.policy.drain();
   }
 
   /** The state of what all share, and of the limiter of each key that is present. */

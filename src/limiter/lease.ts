@@ -11,7 +11,7 @@ import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.t
 /** What a lease needs to tell how its request ended. */
 export type LeaseTerms = Pick<
   DispatchContext<never, unknown>,
-  'feedback' | 'classify' | 'leastClosureMs' | 'probe'
+  'feedback' | 'classify' | 'answers' | 'probe'
 >;
 
 /**
@@ -76,7 +76,7 @@ export class Lease {
   ): void {
     if (this.isReleased) return;
     checkChoice('outcome', outcome, OUTCOMES);
-    const { feedback, classify, leastClosureMs, probe } = this.#terms;
+    const { feedback, classify, answers, probe } = this.#terms;
     const { epoch, bytes, attempts } = this.#ticket;
     const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
     this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
@@ -86,7 +86,7 @@ export class Lease {
     }
     try {
       if (verdict !== undefined && error !== undefined) {
-        feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
+        feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs);
       }
     } finally {
       this.#ticket.settle(outcome);

@@ -63,16 +63,16 @@ export interface GroupSide {
 export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitListener {
   readonly clock: Clock;
   readonly gate: RequestGate;
+  readonly retry: RetryPolicy;
   readonly counters: RequestCounters;
   /** What intakes need. */
   readonly around: TicketFactoryOptions;
   maxConcurrency: number;
   private readonly options: LimiterOptions;
   private readonly group: GroupSide | undefined;
-  private readonly retry: RetryPolicy;
   private readonly circuitBreaker: CircuitCore | undefined;
   /** Rate limits of its own, and those that it shares. */
-  private readonly limits: readonly RateCore[];
+  private limits: readonly RateCore[];
   private readonly events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   private readonly ended = new ReplaySubject<void>(1);
@@ -99,9 +99,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     });
     this.retry = retryPolicyOf(options, this.gate.isPaced);
     this.circuitBreaker = this.gate.policies.circuitBreaker;
-    this.limits = [this.gate.policies.rateLimit, group?.shared?.rateLimit].filter(
-      (core) => core !== undefined,
-    );
+    this.limits = this.allLimits();
     this.counters = new RequestCounters(clock, this, options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
@@ -245,6 +243,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   /** Limits were changed from outside. */
   configured(): void {
     this.counters.limitsStand = false;
+    this.limits = this.allLimits();
+    this.retry.isPaced = this.gate.isPaced;
     this.gate.changed();
     this._configured.next();
   }
@@ -279,14 +279,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   dispatchContextOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
   ): DispatchContext<T, ObservedValueOf<O>> {
-    const { gate, feedback, readsAnswers, leastClosureMs } = this.gate;
+    const { gate, feedback } = this.gate;
     const { probe } = this.around;
     const { probe: _, ...options } = this.options;
     return dispatchContextOf(project, feedback, gate, this.retry, {
       ...options,
       ...(probe && { probe }),
-      readsAnswers,
-      leastClosureMs,
+      answers: this.gate,
     });
   }
 
@@ -296,6 +295,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const event = leveled(fact);
     this.events.next(event);
     this.group?.tell(event);
+  }
+
+  private allLimits(): readonly RateCore[] {
+    const { policies } = this.gate;
+    return [policies.rateLimit, this.group?.shared?.rateLimit].filter((core) => core !== undefined);
   }
 
   private isHeard(): boolean {
@@ -308,7 +312,7 @@ function impossible(ticket: Demand, cores: readonly RateCore[]): Error | undefin
   if (ticket.costs !== undefined) {
     const names = cores.flatMap((core) => core.limits.names);
     const unknown = Object.keys(ticket.costs).find(
-      (name) => !names.includes(name) && !isUsual(name),
+      (name) => !isUsual(name) && !cores.some((core) => core.limits.knows(name)),
     );
     if (unknown !== undefined) return new UnknownLimitError(unknown, names);
   }

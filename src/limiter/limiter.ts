@@ -1,7 +1,7 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { CircuitOpenError } from '../core/circuit-open-error.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
-import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
+import { RateLimitExceededError, UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../model/check.ts';
 import { deferred } from '../model/deferred.ts';
@@ -315,6 +315,20 @@ export class Limiter {
     const limits = this.#runtime.gate.policies.rateLimit?.limits;
     if (limits?.names.includes('tokens'))
       limits.charge({ tokens: used }, this.feedback.clock.now());
+  }
+
+  /**
+   * Makes more of a quota available (a limit whose `windowMs` is Infinity), at once: what waits for it
+   * goes on. Where more than its limit is available then, that is its limit from now on.
+   * @throws RangeError or TypeError for what is no amount, or a limit that time refills; UnknownLimitError
+   */
+  add(limit: string, amount: number): void {
+    const added = checkNumber('amount', amount, 0);
+    const { rateLimit } = this.#runtime.gate.policies;
+    if (rateLimit === undefined) throw new UnknownLimitError(limit, []);
+    rateLimit.add(limit, added);
+    this.#possible = undefined;
+    this.#runtime.configured();
   }
 
   /** The state of everything now, in plain numbers. */

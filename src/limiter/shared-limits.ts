@@ -69,7 +69,7 @@ export class SharedLimits {
   private readonly pace: Pace | undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: SharedOptions, random: Random, tell: Tell) {
+  constructor(options: SharedOptions, random: Random, tell: Tell, now: number) {
     checkKeys('shared', options, KEYS);
     const { cost: said, ...limits } = options;
     const { concurrency, maxBytes } = limits;
@@ -78,7 +78,7 @@ export class SharedLimits {
     checkLimiterConfig('shared', limits);
     this.slots = concurrency === undefined ? undefined : new Slots(concurrency, concurrency);
     this.bytes = maxBytes === undefined ? undefined : new ByteBudget(maxBytes, 1);
-    this.rateLimit = rateCoreOf(options, tell, true);
+    this.rateLimit = rateCoreOf(options, tell, true, now);
     this.pace = options.pace && new Pace(options.pace, containedRandom(random));
     const hasTokens = this.rateLimit?.limits.names.includes('tokens');
     const cost = said ?? (hasTokens ? 'tokens' : 'requests');

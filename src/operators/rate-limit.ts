@@ -62,7 +62,11 @@ export function rateLimit<T>(
   const { feedback, probe } = around;
   const tell: Tell = (fact) => probe?.changed?.(fact);
   const newCore = () => {
-    const core = new RateCore(new RateLimits(limits), { onLimit, refundRejected }, tell);
+    const core = new RateCore(
+      new RateLimits(limits, around.clock.now()),
+      { onLimit, refundRejected },
+      tell,
+    );
     if (feedback === undefined) return core;
     return new Composite([
       { kind: 'rateLimit', core },

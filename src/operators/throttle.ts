@@ -71,7 +71,7 @@ export function throttle<T, O extends ProjectOutput>(
   return (source) =>
     new Observable((out) => {
       const opened = openGate({ isPrioritized: options.priority !== undefined });
-      const { gate, feedback, readsAnswers, leastClosureMs } = opened;
+      const { gate, feedback } = opened;
       out.add(() => opened.close());
       out.add(watchGate(around.probe, opened));
       followConcurrency(out, options, (limit) => {
@@ -85,7 +85,7 @@ export function throttle<T, O extends ProjectOutput>(
       // A wrong limit may have come at once.
       if (out.closed) return;
       const retry = retryPolicyOf(options, opened.isPaced);
-      const rules = { ...options, probe: around.probe, readsAnswers, leastClosureMs };
+      const rules = { ...options, probe: around.probe, answers: opened };
       const dispatch = dispatchContextOf(project, feedback, gate, retry, rules);
       const factory = new TicketFactory({ ...around, feedback }, options);
       sendThrough(source, out, { factory, gate, dispatch }, options);

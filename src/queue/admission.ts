@@ -3,14 +3,27 @@ import type { Clock } from '../model/clock.ts';
 import type { LeaseIssuer } from '../model/parties.ts';
 import type { Ticket } from '../model/ticket.ts';
 
+/** What a policy has charged that was not the first of its gate. */
+class LaterCharge {
+  readonly core: Core;
+  readonly charge: unknown;
+
+  constructor(core: Core, charge: unknown) {
+    this.core = core;
+    this.charge = charge;
+  }
+}
+
 /**
  * The policies of a gate as one decision: those that a request holds something of over all its
  * attempts (a slot, bytes), and those that are asked for each attempt. A request that was sent before
  * holds the former, and is asked for the latter alone.
  */
 export class Admission<C extends Core = Core> {
-  /** Asked for each attempt. */
-  readonly core: C;
+  private _core: C;
+  /** The first policy; most gates have no other. */
+  private readonly original: C;
+  private readonly clock: Clock;
   private readonly hold: Core<number> | undefined;
   private readonly holdIssuer: LeaseIssuer;
   /** What has held the last request back. */
@@ -18,7 +31,9 @@ export class Admission<C extends Core = Core> {
 
   /** @param givenBack called after a request has given back what it held */
   constructor(core: C, hold: Core<number> | undefined, clock: Clock, givenBack: () => void) {
-    this.core = core;
+    this._core = core;
+    this.original = core;
+    this.clock = clock;
     this.hold = hold;
     this._binding = core;
     this.holdIssuer = {
@@ -27,6 +42,17 @@ export class Admission<C extends Core = Core> {
         givenBack();
       },
     };
+  }
+
+  /** Asked for each attempt. */
+  get core(): C {
+    return this._core;
+  }
+
+  /** Another one from now on. */
+  setCore(core: C): void {
+    if (this._binding === this._core) this._binding = core;
+    this._core = core;
   }
 
   /** What has held the last request back. */
@@ -75,8 +101,16 @@ export class Admission<C extends Core = Core> {
     ticket.readAt = now;
     const hold = this.holdOf(isRetry);
     if (hold !== undefined) ticket.lend(this.holdIssuer, hold.take(ticket, now));
-    const charge = this.core.take(ticket, now);
-    if (charge !== 0) ticket.lend(gate, charge);
+    const { core } = this;
+    const charge = core.take(ticket, now);
+    if (charge === 0) return;
+    ticket.lend(gate, core === this.original ? charge : new LaterCharge(core, charge));
+  }
+
+  /** Takes back what was charged for an attempt. */
+  giveBack(charge: unknown, ticket: Ticket): void {
+    if (charge instanceof LaterCharge) charge.core.giveBack(charge.charge, ticket, this.clock);
+    else this.original.giveBack(charge, ticket, this.clock);
   }
 
   private holdOf(isRetry: boolean): Core<number> | undefined {

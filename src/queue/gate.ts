@@ -58,8 +58,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   private askedAt = UNREAD;
   /** Nothing passes. Where something is being done, that ends first. */
   private isPaused = false;
-  /** The error of a `clear` that came while something was being done. */
-  private clearing: Error | undefined = undefined;
+  /** What was to be done while a decision was being made; undefined: nothing. */
+  private deferred: (() => void)[] | undefined = undefined;
 
   constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe, rules: GateRules = NO_RULES) {
     this.kind = kind;
@@ -160,7 +160,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   }
 
   giveBack(charge: unknown, ticket: Ticket): void {
-    this.core.giveBack(charge, ticket, this.clock);
+    this.admission.giveBack(charge, ticket);
     // What a request that has ended holds comes back next: then others may pass.
     if (!this.admission.hasHold || ticket.outcome === undefined) this.drain();
   }
@@ -212,13 +212,31 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
    */
   clear(error: Error): void {
     if (this.waiting === 0) return;
+    this.betweenDecisions(() => this.clearNow(error));
+  }
+
+  /**
+   * Another policy of attempts from now on: those that wait are asked about again. What was charged
+   * goes back to the policy that has charged it.
+   */
+  setCore(core: C): void {
+    this.betweenDecisions(() => {
+      this.core.idle?.();
+      this.admission.setCore(core);
+    });
+  }
+
+  /** Does something that a decision must not meet, at once or right after it; then lets pass all that may. */
+  private betweenDecisions(work: () => void): void {
     if (this.state === 'idle' || this.state === 'paused') {
-      this.clearNow(error);
+      this.state = 'draining';
+      work();
       this.comeToRest();
       this.drain();
       return;
     }
-    this.clearing ??= error;
+    this.deferred ??= [];
+    this.deferred.push(work);
     this.isStale = true;
     // A decision on a newcomer is not followed by another.
     queueMicrotask(() => this.drain());
@@ -238,7 +256,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       for (let goesOn = true; goesOn; ) {
         this.state = 'draining';
         this.isStale = false;
-        if (this.clearing !== undefined) this.clearNow(this.clearing);
+        if (this.deferred !== undefined) this.doDeferred(this.deferred);
         const queue = this.next();
         const wait = queue === undefined ? this.becomesIdle() : this.serve(queue);
         if (wait === Number.POSITIVE_INFINITY) this.timer.cancel();
@@ -252,11 +270,18 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
 
   /** While nothing passes, those that have left are swept out all the same. */
   private drainPaused(): void {
-    if (this.clearing === undefined) this.next();
+    if (this.deferred === undefined) this.next();
     else {
-      this.clearNow(this.clearing);
+      this.state = 'draining';
+      this.doDeferred(this.deferred);
       this.comeToRest();
     }
+  }
+
+  private doDeferred(deferred: readonly (() => void)[]): void {
+    this.deferred = undefined;
+    for (const work of deferred) work();
+    this.state = 'draining';
   }
 
   /** Nothing is being done any more. A gate that is paused has no timer, and leaves shared limits to others. */
@@ -277,7 +302,6 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   private clearNow(error: Error): void {
     const now = this.clock.now();
     const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
-    this.clearing = undefined;
     this.state = 'deciding';
     for (const queue of [this.first, this.retries]) {
       for (let left = queue.length; left > 0 && queue.seek(); left -= 1) {

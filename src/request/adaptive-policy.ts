@@ -34,18 +34,18 @@ export function isAdaptiveRate(adaptive: LimiterConfig['adaptive']): boolean {
   return optionsOf(adaptive)?.strategy === 'rate';
 }
 
-/** @param interval the pace, if there is one; @param rateLimit the limits that were configured */
+/** @param interval the pace, if there is one; @param rateLimit the limits that are configured, as they change */
 export function adaptiveOf(
   { adaptive, isFailure }: AttemptOptions,
   { now, maxLimit, maxRetryAfterMs, apply, tell }: PolicySurroundings,
   interval: Interval | undefined,
-  rateLimit: RateCore | undefined,
+  rateLimit: () => RateCore | undefined,
 ): AdaptiveCore | undefined {
   const options = optionsOf(adaptive);
   if (options === undefined) return undefined;
   if (options.strategy === 'rate') {
     const hard = (unit: string) =>
-      (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
+      (rateLimit()?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
     const startLimit = options.initialLimit ?? START_AT_ONCE;
     const around = { maxLimit, maxRetryAfterMs, apply, tell };
     return new AdaptiveRateCore({ hard, startLimit, ...around });

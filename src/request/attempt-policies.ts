@@ -35,6 +35,8 @@ export interface PolicySurroundings {
   readonly tell: Tell;
   /** Whether a request may cost something of limits that are elsewhere. */
   readonly ignoreUnknown: boolean;
+  /** The limits that are in force, once there are any. */
+  readonly rateLimit: () => RateCore | undefined;
 }
 
 /** @throws RangeError or TypeError that names a wrong option */
@@ -44,7 +46,7 @@ export function attemptPoliciesOf(
 ): AttemptPolicies {
   if (options.isFailure !== undefined) checkFunction('isFailure', options.isFailure);
   const { circuitBreaker, isFailure } = options;
-  const rateLimit = rateCoreOf(options, around.tell, around.ignoreUnknown);
+  const rateLimit = rateCoreOf(options, around.tell, around.ignoreUnknown, around.now);
   const pace = options.pace && new Pace(options.pace, containedRandom(around.random));
   return {
     circuitBreaker:
@@ -53,7 +55,7 @@ export function attemptPoliciesOf(
         : circuitOf(circuitBreaker === true ? {} : circuitBreaker, isFailure, around.tell),
     rateLimit,
     pace,
-    adaptive: adaptiveOf(options, around, pace?.interval, rateLimit),
+    adaptive: adaptiveOf(options, around, pace?.interval, around.rateLimit),
   };
 }
 
@@ -100,6 +102,7 @@ export function rateCoreOf(
   options: RateLimitOptions & Pick<AttemptOptions, 'requestsPerMinute' | 'tokensPerMinute'>,
   tell: Tell,
   ignoreUnknown: boolean,
+  now: number,
 ): RateCore | undefined {
   const limits = limitsOf(options);
   if (options.limits === undefined && Object.keys(limits).length === 0) return undefined;
@@ -107,7 +110,7 @@ export function rateCoreOf(
   checkChoice('onLimit', onLimit, ['wait', 'fail']);
   checkBoolean('refundRejected', refundRejected);
   const rules = { onLimit, refundRejected, ignoreUnknown };
-  return new RateCore(new RateLimits(limits), rules, tell);
+  return new RateCore(new RateLimits(limits, now), rules, tell);
 }
 
 /** @throws RangeError or TypeError that names a wrong option */

@@ -9,12 +9,19 @@ import type { AttemptContext } from './attempt-context.ts';
 import type { BoundTask } from './bound-task.ts';
 import type { RequestExecution } from './request-execution.ts';
 
+/** How answers are taken in, which changes with what adapts. */
+export interface AnswerRules {
+  /** Whether what went well is read for usage and limits. */
+  readonly readsAnswers: boolean;
+  /** The least wait, named by an answer, that closes the backoff gate, in ms. */
+  readonly leastClosureMs: number;
+}
+
 /** How requests are sent, where no choice is left to the user. */
 export interface DispatchRules {
   readonly retry: RetryPolicy;
   readonly classify: (error: unknown, body?: string) => Verdict;
-  readonly readsAnswers: boolean;
-  readonly leastClosureMs: number;
+  readonly answers: AnswerRules;
   readonly random: Random;
   readonly probe: Probe | undefined;
 }
@@ -27,10 +34,7 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly gates: readonly Gate[];
   readonly retry: RetryPolicy;
   readonly classify: (error: unknown, body?: string) => Verdict;
-  /** Whether what went well is read for usage and limits. */
-  readonly readsAnswers: boolean;
-  /** The least wait, named by an answer, that closes the backoff gate, in ms. */
-  readonly leastClosureMs: number;
+  readonly answers: AnswerRules;
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
@@ -39,15 +43,14 @@ export class DispatchContext<T, R> implements DispatchRules {
     project: (value: T, context: AttemptContext) => ObservableInput<R>,
     feedback: FeedbackSubject,
     gate: Gate,
-    { retry, classify, readsAnswers, leastClosureMs, random, probe }: DispatchRules,
+    { retry, classify, answers, random, probe }: DispatchRules,
   ) {
     this.project = project;
     this.feedback = feedback;
     this.gates = [gate];
     this.retry = retry;
     this.classify = classify;
-    this.readsAnswers = readsAnswers;
-    this.leastClosureMs = leastClosureMs;
+    this.answers = answers;
     this.clock = feedback.clock;
     this.random = random;
     this.probe = probe;

@@ -77,6 +77,11 @@ export function gateOpener(
   const { random = Math.random } = options;
   return (extras = {}) => {
     const feedback = shared ?? new FeedbackSubject(backoff);
+    const setPaced = (isPaced: boolean) => {
+      // One that others share keeps the rules that it was made with.
+      if (shared !== undefined) return;
+      feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
+    };
     return new RequestGate(
       { ...options, adaptive },
       {
@@ -88,6 +93,7 @@ export function gateOpener(
         bytes: byteBudgetOf(options, feedback),
         queues: new Queues(options, clock),
         extras,
+        setPaced,
       },
     );
   };

@@ -121,7 +121,7 @@ export class RequestExecution<T, R> {
       if (!this.over) this.accepted(value);
       if (this.over) return false;
     }
-    if (this.dispatch.readsAnswers) readUsage(value, this.ticket);
+    if (this.dispatch.answers.readsAnswers) readUsage(value, this.ticket);
     this.emitted = true;
     this.listener.value(this, value);
     return !this.over;
@@ -238,9 +238,9 @@ export class RequestExecution<T, R> {
   }
 
   private accepted(value?: R): void {
-    const { feedback, retry, readsAnswers } = this.dispatch;
+    const { feedback, retry, answers } = this.dispatch;
     this.reported = true;
-    const verdict = withLimits(readsAnswers ? readAnswer(value) : OK, this.context?.limits);
+    const verdict = withLimits(answers.readsAnswers ? readAnswer(value) : OK, this.context?.limits);
     this.ticket.verdict = verdict;
     retry.succeeded();
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
@@ -260,12 +260,12 @@ export class RequestExecution<T, R> {
   private failed(error: unknown, verdict: Verdict | undefined, isAnswer = false): boolean {
     if (verdict === undefined) return false;
     const { ticket } = this;
-    const { feedback, leastClosureMs } = this.dispatch;
+    const { feedback, answers } = this.dispatch;
     this.reported = true;
     ticket.verdict = verdict;
     this.endAttempt(verdict.kind, error);
     const { bytes, epoch } = ticket;
-    feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
+    feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.over || this.emitted || this.context?.isLast) return false;
     return this.retry(verdict, error, isAnswer);

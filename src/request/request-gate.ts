@@ -3,6 +3,9 @@ import type { ByteBudget } from '../core/byte-budget.ts';
 import { Composite, type Part } from '../core/composite.ts';
 import type { Core } from '../core/core.ts';
 import { PacedCore } from '../core/paced-core.ts';
+import { UnknownLimitError } from '../core/rate-limit/errors.ts';
+import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
+import type { LimitChanges } from '../core/rate-limit/rate-limits.ts';
 import { RequestHold } from '../core/request-hold.ts';
 import type { Slots } from '../core/slots.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
@@ -13,8 +16,15 @@ import { Gate } from '../queue/gate.ts';
 import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
+import { type AdaptiveCore, adaptiveOf } from './adaptive-policy.ts';
 import type { AttemptOptions } from './attempt-options.ts';
-import { type AttemptPolicies, attemptPoliciesOf } from './attempt-policies.ts';
+import {
+  type AttemptPolicies,
+  attemptPoliciesOf,
+  type PolicySurroundings,
+  rateCoreOf,
+} from './attempt-policies.ts';
+import type { AnswerRules } from './dispatch-context.ts';
 import type { Queues } from './queue-options.ts';
 
 /** The adaptive rate delays the next attempts for shorter waits itself. */
@@ -30,6 +40,8 @@ export interface RequestGateParts {
   readonly bytes: ByteBudget;
   readonly queues: Queues;
   readonly extras: RequestGateExtras;
+  /** Told whether the rate adapts, when that has changed. */
+  readonly setPaced?: (isPaced: boolean) => void;
 }
 
 /** What only some who open a gate have to say. */
@@ -48,37 +60,166 @@ export interface RequestGateExtras {
  * The one gate of a limiter or a stream: all of its policies as one decision. A slot and bytes are
  * held by a request over all its attempts; the backoff, and what else is on, is asked for each.
  */
-export class RequestGate {
+export class RequestGate implements AnswerRules {
   readonly gate: Gate;
   readonly feedback: FeedbackSubject;
   readonly slots: Slots;
   readonly bytes: ByteBudget;
-  readonly policies: AttemptPolicies;
   readonly queues: Queues;
-  /** Whether its rate adapts. */
-  readonly isPaced: boolean;
-  /** The least wait, named by an answer to its attempts, that closes the backoff, in ms. */
-  readonly leastClosureMs: number;
-  /** Whether answers that went well are read for what they say of usage and limits. */
-  readonly readsAnswers: boolean;
-  private readonly clock: Clock;
+  /** Changes with what adapts, as `leastClosureMs` does. */
+  readsAnswers = false;
+  leastClosureMs = 0;
+  private readonly options: AttemptOptions;
+  private readonly parts: RequestGateParts;
+  private readonly backoff: Core<number>;
+  private _policies: AttemptPolicies;
+  /** The policies of attempts that are its own, as one. */
+  private own: Core;
   /** Every policy of attempts, for what time alone changes. */
-  private readonly timed: Composite;
+  private timed: Composite;
   private readonly timer: ResettableTimer;
   private isClosed = false;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: AttemptOptions, parts: RequestGateParts) {
-    const { clock, random, probe, feedback, slots, bytes, queues, extras } = parts;
-    this.clock = clock;
+    const { clock, probe, feedback, slots, bytes, queues, extras } = parts;
+    this.options = options;
+    this.parts = parts;
     this.feedback = feedback;
     this.slots = slots;
     this.bytes = bytes;
     this.queues = queues;
-    this.policies = attemptPoliciesOf(options, {
+    this._policies = attemptPoliciesOf(options, this.surroundings(slots.limit));
+    const { adaptive } = this._policies;
+    if (adaptive !== undefined) slots.limit = adaptive.limit;
+    this.backoff = feedback.partOf(() => this.gate.drain());
+    this.timed = this.allPolicies();
+    this.own = policyOf(this.backoff, this._policies, this.timed);
+    this.learnHowToAnswer();
+    const { check, listener, isPrioritized = false } = extras;
+    this.gate = new Gate('concurrency', this.sharing(this.own), clock, probe, {
+      ...queues.rules(isPrioritized),
+      hold: new RequestHold(slots, bytes),
+      check,
+      listener,
+    });
+    this.timer = new ResettableTimer(clock, () => this.changed(), false);
+    this.arm();
+  }
+
+  get policies(): AttemptPolicies {
+    return this._policies;
+  }
+
+  /** Whether its rate adapts. */
+  get isPaced(): boolean {
+    return this._policies.adaptive instanceof AdaptiveRateCore;
+  }
+
+  /**
+   * Other rate limits from now on, for those too that wait.
+   * @throws as `RateLimits.configure` does, and changes nothing
+   */
+  setLimits(changes: LimitChanges): void {
+    const { extras, clock } = this.parts;
+    const { rateLimit } = this._policies;
+    const now = clock.now();
+    if (rateLimit !== undefined) rateLimit.configure(changes, now);
+    else {
+      const { onLimit, refundRejected } = this.options;
+      const limits = newLimits(changes);
+      const { tell } = this.surroundings(this.slots.limit);
+      const added = rateCoreOf(
+        { limits, onLimit, refundRejected },
+        tell,
+        extras.shared !== undefined,
+        now,
+      );
+      this.setPolicies({ ...this._policies, rateLimit: added });
+    }
+    this.learnHowToAnswer();
+  }
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  checkAdaptive(adaptive: AttemptOptions['adaptive'], concurrency: number): void {
+    this.newAdaptive(adaptive, concurrency);
+  }
+
+  /**
+   * Something else adapts from now on, or nothing does: what was learned is forgotten, and what is in
+   * flight teaches the new one nothing.
+   */
+  setAdaptive(adaptive: AttemptOptions['adaptive'], concurrency: number): void {
+    const { adaptive: before, pace } = this._policies;
+    pace?.interval.reset();
+    const next = this.newAdaptive(adaptive, concurrency);
+    if (before !== undefined) this.own.retire?.(before);
+    this.setPolicies({ ...this._policies, adaptive: next });
+    this.slots.limit = next?.limit ?? concurrency;
+    this.parts.setPaced?.(this.isPaced);
+    this.learnHowToAnswer();
+  }
+
+  /** Policies were changed from outside: sets the timer anew, and lets pass all that may. */
+  changed(): void {
+    this.timed.advance(this.parts.clock.now());
+    this.arm();
+    this.gate.drain();
+  }
+
+  /**
+   * Another concurrency from now on; `changed` lets pass who may then. An adaptive limit keeps what it
+   * has learned, below it.
+   */
+  setConcurrency(concurrency: number): void {
+    const { adaptive } = this.policies;
+    adaptive?.setMaxLimit(concurrency, this.parts.clock.now());
+    this.slots.limit = adaptive?.limit ?? concurrency;
+  }
+
+  /** Disarms what time would change, for good. */
+  close(): void {
+    this.isClosed = true;
+    this.timer.cancel();
+  }
+
+  private newAdaptive(
+    adaptive: AttemptOptions['adaptive'],
+    concurrency: number,
+  ): AdaptiveCore | undefined {
+    const { isFailure } = this.options;
+    const options = { adaptive, ...(isFailure && { isFailure }) };
+    const around = this.surroundings(concurrency);
+    return adaptiveOf(options, around, this._policies.pace?.interval, around.rateLimit);
+  }
+
+  private setPolicies(policies: AttemptPolicies): void {
+    this._policies = policies;
+    this.timed = this.allPolicies();
+    this.own = policyOf(this.backoff, policies, this.timed);
+    this.gate.setCore(this.sharing(this.own));
+  }
+
+  private allPolicies(): Composite {
+    return new Composite([{ kind: 'backoff', core: this.backoff }, ...partsOf(this._policies)]);
+  }
+
+  private sharing(own: Core): Core {
+    return this.parts.extras.shared?.coreOf(own, () => this.gate.drain()) ?? own;
+  }
+
+  private learnHowToAnswer(): void {
+    const { rateLimit } = this._policies;
+    this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
+    this.readsAnswers = this.isPaced || rateLimit?.limits.isSettled('tokens') === true;
+  }
+
+  private surroundings(maxLimit: number): PolicySurroundings {
+    const { clock, random, probe, feedback, slots, extras } = this.parts;
+    return {
       now: clock.now(),
       random,
-      maxLimit: slots.limit,
+      maxLimit,
       maxRetryAfterMs: feedback.maxRetryAfterMs,
       apply: (limit) => {
         slots.limit = limit;
@@ -90,53 +231,13 @@ export class RequestGate {
         extras.tell?.(fact);
       },
       ignoreUnknown: extras.shared !== undefined,
-    });
-    const { adaptive, rateLimit } = this.policies;
-    this.isPaced = adaptive instanceof AdaptiveRateCore;
-    this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
-    this.readsAnswers = this.isPaced || rateLimit?.limits.isSettled('tokens') === true;
-    if (adaptive !== undefined) slots.limit = adaptive.limit;
-    const backoff = feedback.partOf(() => this.gate.drain());
-    this.timed = new Composite([{ kind: 'backoff', core: backoff }, ...partsOf(this.policies)]);
-    const own = policyOf(backoff, this.policies, this.timed);
-    const core = extras.shared?.coreOf(own, () => this.gate.drain()) ?? own;
-    const { check, listener, isPrioritized = false } = extras;
-    this.gate = new Gate('concurrency', core, clock, probe, {
-      ...queues.rules(isPrioritized),
-      hold: new RequestHold(slots, bytes),
-      check,
-      listener,
-    });
-    this.timer = new ResettableTimer(clock, () => this.changed(), false);
-    this.arm();
-  }
-
-  /** Policies were changed from outside: sets the timer anew, and lets pass all that may. */
-  changed(): void {
-    this.timed.advance(this.clock.now());
-    this.arm();
-    this.gate.drain();
-  }
-
-  /**
-   * Another concurrency from now on; `changed` lets pass who may then. An adaptive limit keeps what it
-   * has learned, below it.
-   */
-  setConcurrency(concurrency: number): void {
-    const { adaptive } = this.policies;
-    adaptive?.setMaxLimit(concurrency, this.clock.now());
-    this.slots.limit = adaptive?.limit ?? concurrency;
-  }
-
-  /** Disarms what time would change, for good. */
-  close(): void {
-    this.isClosed = true;
-    this.timer.cancel();
+      rateLimit: () => this._policies.rateLimit,
+    };
   }
 
   private arm(): void {
     if (this.isClosed) return;
-    const at = this.clock.now();
+    const at = this.parts.clock.now();
     this.timer.set(this.timed.nextChangeAt - at, at);
   }
 }
@@ -164,4 +265,14 @@ function partsOf({ circuitBreaker, rateLimit, pace, adaptive }: AttemptPolicies)
   if (rateLimit !== undefined) parts.push({ kind: 'rateLimit', core: rateLimit });
   if (pace !== undefined) parts.push({ kind: 'pace', core: pace });
   return parts;
+}
+
+/** What is to be added where there are no limits yet. @throws UnknownLimitError for one to be removed */
+function newLimits(changes: LimitChanges): Record<string, RateLimit> {
+  const limits: Record<string, RateLimit> = {};
+  for (const [name, limit] of Object.entries(changes)) {
+    if (limit === null) throw new UnknownLimitError(name, []);
+    limits[name] = limit;
+  }
+  return limits;
 }

@@ -9,7 +9,7 @@ import type { Outcome } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { DispatchContext, type DispatchRules } from './dispatch-context.ts';
+import { type AnswerRules, DispatchContext, type DispatchRules } from './dispatch-context.ts';
 
 /** What a project may return: all that RxJS takes for an inner Observable but a string. */
 export type ProjectOutput = object & ObservableInput<unknown>;
@@ -89,11 +89,11 @@ export interface DispatchContextOptions {
   readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
   readonly random?: Random;
   readonly probe?: Probe;
-  /** Default false. */
-  readonly readsAnswers?: boolean;
-  /** Default 0: every wait closes the backoff gate. */
-  readonly leastClosureMs?: number;
+  /** Default: nothing is read of answers that went well, and every wait closes the backoff gate. */
+  readonly answers?: AnswerRules;
 }
+
+const PLAIN_ANSWERS: AnswerRules = { readsAnswers: false, leastClosureMs: 0 };
 
 /**
  * What the flights of one subscription share.
@@ -107,15 +107,14 @@ export function dispatchContextOf<T, O extends ProjectOutput>(
   options: DispatchContextOptions,
 ): DispatchContext<T, ObservedValueOf<O>> {
   const { classify: custom, random = Math.random, probe } = options;
-  const { readsAnswers = false, leastClosureMs = 0 } = options;
+  const { answers = PLAIN_ANSWERS } = options;
   const manner: DispatchRules = {
     retry,
     classify:
       custom === undefined
         ? classify
         : (error, body) => custom(error, body) ?? classify(error, body),
-    readsAnswers,
-    leastClosureMs,
+    answers,
     random,
     probe,
   };

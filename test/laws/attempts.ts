@@ -13,6 +13,8 @@ interface Sent extends Attempt {
   readonly costs: ReadonlyMap<string, number>;
   readonly charges: ReadonlyMap<string, Charge>;
   readonly usage: Record<string, number>;
+  /** The limits that there were as it was sent. */
+  readonly rates: ReadonlyMap<string, RateOracle>;
 }
 
 const NEARLY = 1e-6;
@@ -66,7 +68,16 @@ export class Attempts {
     const sinceMs = now - this.#sentAt;
     if (sinceMs < this.intervalMs - NEARLY) faults.push(`${sinceMs} ms after the last`);
     this.#sentAt = now;
-    const sent: Sent = { at: now, epoch, trial: 0, generation: 0, costs, charges, usage: {} };
+    const sent: Sent = {
+      at: now,
+      epoch,
+      trial: 0,
+      generation: 0,
+      costs,
+      charges,
+      usage: {},
+      rates: new Map(this.rates),
+    };
     if (this.#setup.isHeard) faults.push(this.backoff.sent(sent, this.out.values(), now));
     faults.push(this.circuit?.sent(sent, now));
     this.out.set(ticket, sent);
@@ -85,7 +96,7 @@ export class Attempts {
     const result = verdict === undefined || !isSent ? 'ignored' : (said ?? 'ignored');
     this.circuit?.ended(sent.generation, result, now);
     const isFree = !isSent || (verdict?.kind === 'throttled' && this.#setup.refundRejected);
-    for (const [name, rate] of this.rates) {
+    for (const [name, rate] of sent.rates) {
       const charge = sent.charges.get(name);
       if (isFree && charge !== undefined) rate.giveBack(charge, charge.amount, now);
       if (isFree || rate.mode === 'upfront') continue;

@@ -1,3 +1,4 @@
+import { RateOracle } from './rate-oracle.ts';
 import { type Action, pick } from './setup.ts';
 import type { World } from './world.ts';
 
@@ -14,7 +15,7 @@ export function configure(
     return;
   }
   const change = pick(
-    ['concurrency', 'throttled', 'bytes', 'limits', 'pace', 'queue', 'timeout'],
+    ['concurrency', 'throttled', 'bytes', 'limits', 'pace', 'queue', 'timeout', 'add', 'remove'],
     b,
   );
   if (change === 'concurrency') {
@@ -34,6 +35,22 @@ export function configure(
     const [name, rate] = named;
     rate.resize((a % 9) + 1, clock.now());
     limiter.configure({ limits: { [name]: { ...rate.rule, limit: rate.limit } } });
+  }
+  if (change === 'remove' && named !== undefined) {
+    warden.attempts.rates.delete(named[0]);
+    limiter.configure({ limits: { [named[0]]: null } });
+  }
+  const name = pick(['requests', 'tokens', 'credits'] as const, c) ?? 'requests';
+  if (change === 'add' && !warden.attempts.rates.has(name)) {
+    const rule = {
+      limit: (a % 8) + 1,
+      windowMs: pick([50, 400], a) ?? 50,
+      algorithm:
+        pick(['sliding-window', 'token-bucket', 'fixed-window'] as const, b) ?? 'fixed-window',
+      charge: pick(['upfront', 'settle', 'actual'] as const, a) ?? 'upfront',
+    } as const;
+    warden.attempts.rates.set(name, new RateOracle(rule));
+    limiter.configure({ limits: { [name]: rule } });
   }
   if (change === 'pace' && setup.pace !== undefined) {
     warden.attempts.intervalMs = a % 50;

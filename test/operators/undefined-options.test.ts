@@ -105,6 +105,7 @@ const ofLimit: Names<Omit<RateLimit, 'limit' | 'windowMs'>> = {
   algorithm: undefined,
   burst: undefined,
   charge: undefined,
+  initial: undefined,
 };
 const request = { limit: 5, windowMs: 1000 };
 

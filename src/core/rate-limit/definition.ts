@@ -1,5 +1,5 @@
 import { show } from '../../model/check.ts';
-import { flag, number, type Option, word } from '../option.ts';
+import { flag, number, type Option, orInfinity, word } from '../option.ts';
 import type { Naming, PolicyDefinition } from '../policy-definition.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -34,7 +34,9 @@ export const SHORTHANDS = [
 
 const FIELDS = {
   limit: number(1, 'required', "the limit's own", 'what one window allows'),
-  windowMs: number(1, 'required', 'ms', 'the window'),
+  windowMs: orInfinity(
+    number(1, 'required', 'ms', 'the window; Infinity: a quota that time does not refill'),
+  ),
   algorithm: word(
     ['sliding-window', 'token-bucket', 'fixed-window'],
     'sliding-window',
@@ -46,6 +48,7 @@ const FIELDS = {
     'upfront',
     'charged before, corrected after, or charged after',
   ),
+  initial: number(0, 'all of it', "the limit's own", 'what is available at the start'),
 } satisfies Record<keyof RateLimit, Option>;
 
 export const RATE_LIMIT: PolicyDefinition<RateLimitConfig, RateLimitLayer> = {

@@ -38,12 +38,15 @@ export class RateLimitExceededError extends HeadgateError {
   readonly cost: number;
   /** What this limit has left; 0 in debt. */
   readonly available: number;
-  /** The request would fit then, if no other passes before it. */
+  /** The request would fit then, if no other passes before it; Infinity: a quota is used up. */
   readonly retryAfterMs: number;
   constructor(limit: string, cost: number, available: number, retryAfterMs: number) {
+    const when =
+      retryAfterMs === Number.POSITIVE_INFINITY
+        ? 'time does not refill it'
+        : `try again in ${Math.ceil(retryAfterMs)} ms`;
     super(
-      `the rate limit "${limit}" has ${Math.floor(available)} left of the ${cost} that are needed; ` +
-        `try again in ${Math.ceil(retryAfterMs)} ms`,
+      `the rate limit "${limit}" has ${Math.floor(available)} left of the ${cost} that are needed; ${when}`,
     );
     this.limit = limit;
     this.cost = cost;

@@ -1,4 +1,5 @@
 import { checkChoice, checkKeys, checkNumber, show } from '../../model/check.ts';
+import { checkBetween } from '../check-between.ts';
 
 /**
  * How a limit counts over time.
@@ -21,14 +22,16 @@ export type RateLimitCharge = 'upfront' | 'settle' | 'actual';
 export interface RateLimit {
   /** What `windowMs` allow, in the limit's own unit; >= 1. */
   limit: number;
-  /** Milliseconds, >= 1. */
+  /** Milliseconds, >= 1. Infinity: a quota, which time does not refill; see `limiter.add`. */
   windowMs: number;
-  /** Default: `sliding-window`. */
+  /** Default: `sliding-window`. A quota has none. */
   algorithm?: RateLimitAlgorithm;
   /** What a token bucket holds, >= 1; for no other algorithm. Default: `limit`. */
   burst?: number;
   /** Default: `upfront`. */
   charge?: RateLimitCharge;
+  /** What is available at the start, >= 0: the rest counts as charged then. Default: all. */
+  initial?: number;
 }
 
 /** A limit that was checked, with every default filled in. */
@@ -40,9 +43,11 @@ export interface LimitRule {
   /** The largest cost that can ever pass: the burst of a token bucket, else the limit. */
   readonly maxCost: number;
   readonly charge: RateLimitCharge;
+  /** What is available at the start. */
+  readonly initial: number;
 }
 
-const KEYS = ['limit', 'windowMs', 'algorithm', 'burst', 'charge'];
+const KEYS = ['limit', 'windowMs', 'algorithm', 'burst', 'charge', 'initial'];
 const ALGORITHMS = ['sliding-window', 'token-bucket', 'fixed-window'] as const;
 const CHARGES = ['upfront', 'settle', 'actual'] as const;
 
@@ -61,14 +66,24 @@ function checkRateLimit(name: string, options: RateLimit): LimitRule {
   checkKeys(path, options, KEYS);
   const { algorithm = 'sliding-window', burst, charge = 'upfront' } = options;
   const limit = checkNumber(`${path}.limit`, options.limit, 1);
-  const windowMs = checkNumber(`${path}.windowMs`, options.windowMs, 1);
+  const isQuota = options.windowMs === Number.POSITIVE_INFINITY;
+  const windowMs = isQuota
+    ? options.windowMs
+    : checkNumber(`${path}.windowMs`, options.windowMs, 1);
   checkChoice(`${path}.algorithm`, algorithm, ALGORITHMS);
   checkChoice(`${path}.charge`, charge, CHARGES);
+  if (isQuota && options.algorithm !== undefined) {
+    throw new TypeError(
+      `\`${path}.algorithm\` belongs to a limit with a window, and \`${path}.windowMs\` is Infinity; got ${show(algorithm)}`,
+    );
+  }
   if (burst !== undefined && algorithm !== 'token-bucket') {
     throw new TypeError(
       `\`${path}.burst\` belongs to a token-bucket, not a ${algorithm}; got ${show(burst)}`,
     );
   }
   const maxCost = burst === undefined ? limit : checkNumber(`${path}.burst`, burst, 1);
-  return { name, limit, windowMs, algorithm, maxCost, charge };
+  const { initial = maxCost } = options;
+  checkBetween(`${path}.initial`, initial, 0, maxCost);
+  return { name, limit, windowMs, algorithm, maxCost, charge, initial };
 }

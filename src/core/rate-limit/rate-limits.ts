@@ -1,18 +1,11 @@
-import { type Costs, CostTable } from './costs.ts';
-import { CostAboveLimitError, RateLimitExceededError } from './errors.ts';
-import { FixedWindow } from './fixed-window.ts';
-import type { LimitState } from './limit-state.ts';
+import { show } from '../../model/check.ts';
+import type { Costs } from './costs.ts';
+import { CostAboveLimitError, RateLimitExceededError, UnknownLimitError } from './errors.ts';
+import { LimitSet, type NamedLimit, startOf } from './limit-set.ts';
+import { Quota } from './quota.ts';
 import { checkRateLimits, type LimitRule, type RateLimit } from './rate-limit.ts';
 import { NOTHING, type RateLimitUsage, Reservation } from './reservation.ts';
-import { SlidingWindow } from './sliding-window.ts';
 import { waitUntil } from './time.ts';
-import { TokenBucket } from './token-bucket.ts';
-
-const ALGORITHMS = {
-  'sliding-window': SlidingWindow,
-  'token-bucket': TokenBucket,
-  'fixed-window': FixedWindow,
-} as const;
 
 /** What a request needs of the limit that binds, and when it would fit. */
 export interface Shortage {
@@ -22,10 +15,8 @@ export interface Shortage {
   readonly retryAfterMs: number;
 }
 
-interface NamedLimit {
-  rule: LimitRule;
-  readonly state: LimitState;
-}
+/** Changes of limits by their names; null: there is no such limit any more. */
+export type LimitChanges = Readonly<Record<string, RateLimit | null>>;
 
 /**
  * Named rate limits that are checked and charged as one, all or none (seed: 001). A request passes
@@ -35,42 +26,55 @@ interface NamedLimit {
  * caught up, so that nothing passes too early.
  */
 export class RateLimits {
-  readonly names: readonly string[];
-  private readonly limits: readonly NamedLimit[];
-  private readonly table: CostTable;
-  private readonly free: Costs;
+  private set: LimitSet;
+  /** Names of limits that there are no more: what a request costs of them counts for nothing. */
+  private readonly removed = new Set<string>();
   /** Whether a limit is charged only when the actual is known. */
   private hasActual: boolean;
   /** The most that a request may be expected to cost of each limit. */
   private most: Costs;
-  private now = Number.NEGATIVE_INFINITY;
+  private now: number;
 
-  /** @throws RangeError or TypeError that names the option, its bound and the value */
-  constructor(limits: Readonly<Record<string, RateLimit>>) {
+  /**
+   * @param now when they begin: what is not available at the start is charged then
+   * @throws RangeError or TypeError that names the option, its bound and the value
+   */
+  constructor(limits: Readonly<Record<string, RateLimit>>, now = Number.NEGATIVE_INFINITY) {
     const rules = checkRateLimits(limits);
-    this.limits = rules.map((rule) => ({ rule, state: new ALGORITHMS[rule.algorithm](rule) }));
-    this.names = rules.map(({ name }) => name);
-    this.table = new CostTable(this.names);
-    this.free = rules.map(() => 0);
+    this.now = now;
+    this.set = new LimitSet(
+      rules.map((rule) => startOf(rule, now)),
+      this,
+    );
     this.hasActual = rules.some(isActual);
     this.most = rules.map(mostOf);
   }
 
+  get names(): readonly string[] {
+    return this.set.names;
+  }
+
+  /** Whether a request may cost something of a limit of that name: there is one, or was. */
+  knows(name: string): boolean {
+    return this.names.includes(name) || this.removed.has(name);
+  }
+
   /** Whether a limit of that name is charged what was really used. */
   isSettled(name: string): boolean {
-    const limit = this.limits.find(({ rule }) => rule.name === name);
+    const limit = this.set.find(name);
     return limit !== undefined && limit.rule.charge !== 'upfront';
   }
 
-  /** What a limit allows on average, in its unit a second; undefined: there is none of that name. */
+  /** What a limit allows on average, in its unit a second; undefined: none of that name has a window. */
   perSecond(name: string): number | undefined {
-    const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;
-    return rule === undefined ? undefined : (rule.limit * 1000) / rule.windowMs;
+    const rule = this.set.find(name)?.rule;
+    if (rule === undefined || rule.windowMs === Number.POSITIVE_INFINITY) return undefined;
+    return (rule.limit * 1000) / rule.windowMs;
   }
 
   /** For how long a limit of that name saves what is not used, in ms: a bucket does, a window does not. */
   savesMs(name: string): number {
-    const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;
+    const rule = this.set.find(name)?.rule;
     if (rule === undefined || rule.algorithm !== 'token-bucket') return 0;
     return (rule.maxCost * rule.windowMs) / rule.limit;
   }
@@ -81,7 +85,7 @@ export class RateLimits {
    * @throws UnknownLimitError, CostAboveLimitError; RangeError or TypeError for what is no amount
    */
   costsOf(named: Readonly<Record<string, number>>): Costs {
-    return this.costsFrom(this.free, named);
+    return this.costsFrom(this.set.free, named);
   }
 
   /**
@@ -89,7 +93,8 @@ export class RateLimits {
    * @throws as `costsOf` does
    */
   costsFrom(expected: Costs, named: Readonly<Record<string, number>> | undefined): Costs {
-    const costs = named === undefined ? expected : this.table.replaced(expected, named, 'costs');
+    const costs =
+      named === undefined ? expected : this.set.table.replaced(expected, named, 'costs');
     const error = this.aboveLimit(costs);
     if (error !== undefined) throw error;
     return costs;
@@ -98,7 +103,7 @@ export class RateLimits {
   /**
    * The longest wait that any limit needs: 0, the request may pass now. After exactly this wait it
    * passes, if nothing else is charged meanwhile; before, it does not.
-   * Infinity: a cost is above a limit that was lowered since, see `aboveLimit`.
+   * Infinity: a quota is used up, or a cost is above a limit that was lowered since, see `aboveLimit`.
    */
   wait(costs: Costs, now: number): number {
     const at = this.advance(now);
@@ -127,8 +132,8 @@ export class RateLimits {
     const shortage = this.shortage(costs, now);
     if (shortage === undefined) return undefined;
     const { limit, cost, available, retryAfterMs } = shortage;
-    if (retryAfterMs === Number.POSITIVE_INFINITY) return this.aboveLimit(costs);
-    return new RateLimitExceededError(limit, cost, available, retryAfterMs);
+    const error = retryAfterMs === Number.POSITIVE_INFINITY ? this.aboveLimit(costs) : undefined;
+    return error ?? new RateLimitExceededError(limit, cost, available, retryAfterMs);
   }
 
   /** Whether a cost can ever pass one of the limits. */
@@ -150,7 +155,7 @@ export class RateLimits {
   /** Charges a request to every limit. Ask `wait` first: what does not fit makes a debt. */
   take(costs: Costs, now: number): Reservation {
     const at = this.advance(now);
-    const reservation = new Reservation(this, costs);
+    const reservation = new Reservation(this.set, costs);
     for (let index = 0; index < this.limits.length; index += 1) {
       const { rule, state } = this.limits[index] as NamedLimit;
       const cost = costs[index] as number;
@@ -162,7 +167,7 @@ export class RateLimits {
 
   /** Charges what was used beside all requests, whether it fits or not. @throws as `settle` does */
   charge(used: Readonly<Record<string, number>>, now: number): void {
-    const amounts = this.table.replaced(this.free, used, 'used');
+    const amounts = this.set.table.replaced(this.set.free, used, 'used');
     const at = this.advance(now);
     for (let index = 0; index < amounts.length; index += 1) {
       const amount = amounts[index] as number;
@@ -175,8 +180,10 @@ export class RateLimits {
    * is charged the actual alone: then `settle` has to
    */
   conclude(reservation: Reservation): boolean {
-    if (this.hasActual) return false;
-    if (reservation.owner === this) reservation.owner = undefined;
+    if (this.hasActual || (reservation.owner !== this.set && reservation.owner !== undefined)) {
+      return false;
+    }
+    reservation.owner = undefined;
     return true;
   }
 
@@ -191,13 +198,13 @@ export class RateLimits {
     actual: Readonly<Record<string, number>> | undefined,
     now: number,
   ): boolean {
-    if (reservation.owner !== this) return false;
-    const { costs } = reservation;
-    const amounts = actual === undefined ? costs : this.table.replaced(costs, actual, 'actual');
+    const { costs, owner } = reservation;
+    if (owner === undefined || !owner.isOf(this)) return false;
+    const amounts = actual === undefined ? costs : owner.table.replaced(costs, actual, 'actual');
     reservation.owner = undefined;
     const at = this.advance(now);
     for (let index = 0; index < costs.length; index += 1) {
-      const { rule, state } = this.limits[index] as NamedLimit;
+      const { rule, state } = owner.limits[index] as NamedLimit;
       if (rule.charge === 'upfront') continue;
       const mark = reservation.markAt(index);
       const charged = mark === NOTHING ? 0 : (costs[index] as number);
@@ -214,14 +221,15 @@ export class RateLimits {
    * @returns false, and does nothing, for a reservation that has ended or is of other limits
    */
   refund(reservation: Reservation, now: number): boolean {
-    if (reservation.owner !== this) return false;
+    const { owner } = reservation;
+    if (owner === undefined || !owner.isOf(this)) return false;
     reservation.owner = undefined;
     const at = this.advance(now);
     for (let index = 0; index < reservation.costs.length; index += 1) {
       const mark = reservation.markAt(index);
       if (mark === NOTHING) continue;
       const cost = reservation.costs[index] as number;
-      (this.limits[index] as NamedLimit).state.giveBack(cost, mark, at);
+      (owner.limits[index] as NamedLimit).state.giveBack(cost, mark, at);
     }
     return true;
   }
@@ -240,25 +248,68 @@ export class RateLimits {
   }
 
   /**
-   * Changes limits while running; those that are not named stay. What is used stays used: a raised
-   * limit admits at once, a lowered one admits nothing until it is no longer exceeded.
-   * @throws for nonsense, unknown names and another algorithm, and then changes nothing
+   * Changes limits while running; those that are not named stay, and those that are null go. What is
+   * used stays used: a raised limit admits at once, a lowered one admits nothing until it is no longer
+   * exceeded. What was charged to a limit that goes is settled with it alone; a new limit is charged
+   * nothing for what was sent before.
+   * @returns whether there are other limits now
+   * @throws for nonsense, and another algorithm, and then changes nothing
    */
-  configure(limits: Readonly<Record<string, RateLimit>>, now: number): void {
-    const changes = checkRateLimits(limits).map((rule) => {
-      const limit = this.limits[this.table.placeOf(rule.name)] as NamedLimit;
-      if (rule.algorithm !== limit.rule.algorithm) {
-        throw new TypeError(
-          `\`limits.${rule.name}.algorithm\` must stay "${limit.rule.algorithm}" while running, got "${rule.algorithm}"`,
-        );
-      }
-      return { limit, rule };
+  configure(changes: LimitChanges, now: number): boolean {
+    const isObject = typeof changes === 'object' && changes !== null && !Array.isArray(changes);
+    const named = isObject ? Object.entries(changes) : [];
+    const removed = named.flatMap(([name, limit]) => (limit === null ? [name] : []));
+    for (const name of removed) {
+      if (!this.knows(name)) throw new UnknownLimitError(name, this.names);
+    }
+    const given = named.filter((entry): entry is [string, RateLimit] => entry[1] !== null);
+    // What is no object, or names nothing, is refused as it is at the start.
+    const hasOnlyRemovals = removed.length > 0 && given.length === 0;
+    const rules = hasOnlyRemovals
+      ? []
+      : checkRateLimits(isObject ? Object.fromEntries(given) : (changes as never));
+    const added = rules.filter(({ name }) => this.set.find(name) === undefined);
+    const resized = rules.flatMap((rule) => {
+      const limit = this.set.find(rule.name);
+      if (limit !== undefined) checkSameKind(rule, limit.rule);
+      return limit === undefined ? [] : [{ limit, rule }];
     });
     const at = this.advance(now);
-    for (const { limit, rule } of changes) {
+    for (const { limit, rule } of resized) {
       limit.state.resize(rule, at);
       limit.rule = rule;
     }
+    const isChanged = added.length > 0 || removed.some((name) => this.set.find(name));
+    if (isChanged) this.set = this.set.changed(added, removed, at);
+    for (const name of removed) this.removed.add(name);
+    for (const { name } of added) this.removed.delete(name);
+    this.look();
+    return isChanged;
+  }
+
+  /**
+   * Makes more of a quota available, at once and for good.
+   * @throws UnknownLimitError; TypeError for a limit that time refills
+   */
+  add(name: string, amount: number): void {
+    const limit = this.set.find(name);
+    if (limit === undefined) throw new UnknownLimitError(name, this.names);
+    const { state, rule } = limit;
+    if (!(state instanceof Quota)) {
+      throw new TypeError(
+        `\`limits.${name}\` must have \`windowMs\` Infinity to be added to, got ${show(rule.windowMs)}`,
+      );
+    }
+    const size = state.add(amount);
+    limit.rule = { ...rule, limit: size, maxCost: size };
+    this.look();
+  }
+
+  private get limits(): readonly NamedLimit[] {
+    return this.set.limits;
+  }
+
+  private look(): void {
     this.hasActual = this.limits.some(({ rule }) => isActual(rule));
     this.most = this.limits.map(({ rule }) => mostOf(rule));
   }
@@ -285,6 +336,20 @@ export class RateLimits {
     const { rule, state } = this.limits[index] as NamedLimit;
     return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), at);
   }
+}
+
+/** @throws TypeError */
+function checkSameKind(rule: LimitRule, before: LimitRule): void {
+  const [kind, was] = [kindOf(rule), kindOf(before)];
+  if (kind === was) return;
+  const option = kind === 'quota' || was === 'quota' ? 'windowMs' : 'algorithm';
+  throw new TypeError(
+    `\`limits.${rule.name}.${option}\` must stay ${show(before[option])} while running, got ${show(rule[option])}`,
+  );
+}
+
+function kindOf({ windowMs, algorithm }: LimitRule): string {
+  return windowMs === Number.POSITIVE_INFINITY ? 'quota' : algorithm;
 }
 
 function isActual({ charge }: LimitRule): boolean {

@@ -1,12 +1,13 @@
 import type { Costs } from './costs.ts';
+import type { LimitSet } from './limit-set.ts';
 
 /** The mark of what was not charged. */
 export const NOTHING = -1;
 
 /** What a request was charged. Ends with the first of `settle` and `refund`. */
 export class Reservation {
-  /** @internal Whose limits were charged; undefined when it has ended. */
-  owner: object | undefined;
+  /** @internal The limits that were charged; undefined when it has ended. */
+  owner: LimitSet | undefined;
   /** @internal What the request was expected to cost. */
   readonly costs: Costs;
   /** Marks of the first two limits: most have no more, and an array is larger than what it holds. */
@@ -15,7 +16,7 @@ export class Reservation {
   private others: number[] | undefined = undefined;
 
   /** @internal */
-  constructor(owner: object, costs: Costs) {
+  constructor(owner: LimitSet, costs: Costs) {
     this.owner = owner;
     this.costs = costs;
   }
@@ -45,6 +46,6 @@ export interface RateLimitUsage {
   readonly used: number;
   /** What could pass now, >= 0. */
   readonly available: number;
-  /** Until all of it is available, if nothing more is charged. */
+  /** Until all of it is available, if nothing more is charged; Infinity: a quota of which some is used. */
   readonly resetMs: number;
 }

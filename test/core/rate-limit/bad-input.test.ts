@@ -19,15 +19,15 @@ const wrongLimits: readonly (readonly [unknown, string])[] = [
       `\`limits.rpm.limit\` must be a finite number >= 1, got ${value}`,
     ],
     [
-      { rpm: { ...good, windowMs: value } },
-      `\`limits.rpm.windowMs\` must be a finite number >= 1, got ${value}`,
-    ],
-    [
       { rpm: { ...good, algorithm: 'token-bucket', burst: value } },
       `\`limits.rpm.burst\` must be a finite number >= 1, got ${value}`,
     ],
   ]),
   [{ rpm: { ...good, limit: '10' } }, '`limits.rpm.limit` must be a finite number >= 1, got "10"'],
+  ...[0, -1, 0.5, Number.NaN].map((value): [unknown, string] => [
+    { rpm: { ...good, windowMs: value } },
+    `\`limits.rpm.windowMs\` must be a finite number >= 1, got ${value}`,
+  ]),
   [{ rpm: { windowMs: 1000 } }, '`limits.rpm.limit` must be a finite number >= 1, got undefined'],
   [
     { rpm: { ...good, burst: 5 } },
@@ -43,7 +43,7 @@ const wrongLimits: readonly (readonly [unknown, string])[] = [
   ],
   [
     { rpm: { ...good, window: 1 } },
-    '`window` is no option of limits.rpm; it takes limit, windowMs, algorithm, burst, charge',
+    '`window` is no option of limits.rpm; it takes limit, windowMs, algorithm, burst, charge, initial',
   ],
 ];
 
@@ -58,7 +58,7 @@ describe('limits that are none', () => {
     const before = core.usage(0);
     const nonsense: readonly (readonly [unknown, string])[] = [
       ...wrongLimits,
-      [{ requests: { limit: 1, windowMs: 1 }, rpm: good }, 'no limit is named "rpm"'],
+      [{ requests: { limit: 1, windowMs: 1 }, rpm: null }, 'no limit is named "rpm"'],
       [
         { requests: { limit: 1, windowMs: 1 }, tokens: { ...good, algorithm: 'fixed-window' } },
         '`limits.tokens.algorithm` must stay "sliding-window" while running, got "fixed-window"',
