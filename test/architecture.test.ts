@@ -50,7 +50,15 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'telemetry',
   ],
-  batch: ['headgate', 'headgate/advanced', 'estimate', 'rxjs', 'node:', ...BUNDLED],
+  batch: [
+    'headgate',
+    'headgate/advanced',
+    'headgate/telemetry',
+    'estimate',
+    'rxjs',
+    'node:',
+    ...BUNDLED,
+  ],
   'index.ts': [
     'model',
     'estimate',
