@@ -86,7 +86,8 @@ const HISTOGRAMS: readonly (readonly [metric: keyof typeof METRICS, points: Poin
     ],
   ],
   ['waitDuration', waits(0.2)],
-  ['estimateRatio', alone(1.1)],
+  ['estimate', each('headgate.kind', { text: 2_000, image: 300_000 })],
+  ['estimateRatio', each('headgate.unit', { bytes: 1.1, tokens: 0.9 })],
   ['backoffDuration', each('headgate.source', { retry_after: 2, computed: 1 })],
   ['chunkSize', alone(80)],
 ];
