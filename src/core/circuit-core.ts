@@ -1,11 +1,31 @@
 import type { CircuitFact, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
+import {
+  type CircuitBreaker,
+  type CircuitBreakerOptions,
+  DEFAULT_CONSECUTIVE_FAILURES,
+  DEFAULT_HALF_OPEN_PROBES,
+  DEFAULT_OPEN_MS,
+} from './circuit-breaker.ts';
 import type { CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
 import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
+import { integer, number, type Option, turnOn, word } from './option.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
 
 /** What becomes of requests while the circuit is open. */
 export type OnOpen = 'fail' | 'wait';
+
+/** When to stop sending for a while. */
+export interface CircuitBreakerConfig extends CircuitBreakerOptions {
+  /** What happens to requests while the circuit is open: they fail at once (default), or wait. */
+  readonly onOpen?: OnOpen;
+}
+
+/** Whether a circuit breaker is on, and how it works. */
+export interface CircuitBreakerOption {
+  /** Stops sending after many failures in a row; `true`: with its defaults. Default: never. */
+  readonly circuitBreaker?: true | CircuitBreakerConfig;
+}
 
 /** Whether an answer of the provider tells that it is in trouble. Must not throw. */
 export type IsFailure = (verdict: Verdict) => boolean;
@@ -84,3 +104,26 @@ export class CircuitCore implements Core<number> {
     for (const fact of facts) this.tell(fact);
   }
 }
+
+const FIELDS = {
+  consecutiveFailures: integer(
+    1,
+    DEFAULT_CONSECUTIVE_FAILURES,
+    'requests',
+    'failures in a row that open the circuit',
+  ),
+  openMs: number(0, DEFAULT_OPEN_MS, 'ms', 'how long it stays open at first'),
+  halfOpenProbes: integer(
+    1,
+    DEFAULT_HALF_OPEN_PROBES,
+    'requests',
+    'probes that have to go well to close it',
+  ),
+  onOpen: word(['fail', 'wait'], 'fail', 'what requests do while it is open'),
+} satisfies Record<keyof CircuitBreakerConfig, Option>;
+
+export const CIRCUIT_BREAKER: PolicyDefinition<CircuitBreakerOption> = {
+  options: {
+    circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
+  },
+};

@@ -5,7 +5,9 @@ import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../model/check.ts';
 import { deferred } from '../model/deferred.ts';
+import { QueueClearedError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { isError } from '../model/print.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
@@ -29,6 +31,7 @@ import { verdictOn } from '../request/verdict.ts';
 import { isAtRest } from './at-rest.ts';
 import type { CallOptions } from './call-options.ts';
 import { CallPipeline } from './call-pipeline.ts';
+import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
 import { type Fetch, type FetchTask, pacedFetch } from './fetch.ts';
@@ -320,11 +323,49 @@ export class Limiter {
   }
 
   /**
-   * Takes no new requests, for good: they fail with a `LimiterClosedError`. Those that wait already
-   * are still sent; see `drain`.
+   * Sends nothing until `resume`: requests wait, those too that are to be sent again. What is in
+   * flight goes on. Waits are booked to `paused`, and the state is `paused`. A request whose
+   * `waitTimeoutMs` or deadline passes meanwhile fails as ever.
+   *
+   * @param reason shown in the snapshot and in the event
+   * @throws TypeError for a reason that is no string
    */
-  close(): void {
-    this.#runtime.close();
+  pause(reason?: string): void {
+    checkReason(reason);
+    this.#runtime.pause(reason);
+  }
+
+  /** Ends a pause: all requests pass that may. */
+  resume(): void {
+    this.#runtime.resume();
+  }
+
+  /**
+   * Ends the wait of all requests that wait now, those too that wait to be sent again, once each:
+   * promises reject, streams fail, or with `outcomes` each of their requests does. What is in flight
+   * goes on; so does a request in the short delay between two attempts.
+   *
+   * @param reason the error that they get, or the reason that a {@link QueueClearedError} names
+   * @throws TypeError for a reason that is neither an Error nor a string
+   */
+  clear(reason?: string | Error): void {
+    if (isError(reason)) {
+      this.#runtime.clear(reason, reason.message);
+      return;
+    }
+    checkReason(reason);
+    this.#runtime.clear(new QueueClearedError(reason), reason);
+  }
+
+  /**
+   * Takes no new requests, for good: they fail with a `LimiterClosedError`. Those that wait already
+   * are still sent (`waiting: 'send'`, the default), or fail with that error too (`'reject'`); what is
+   * in flight goes on. See `drain`. A limiter that is paused stays paused.
+   *
+   * @throws TypeError for another option, or another value
+   */
+  close(options: CloseOptions = {}): void {
+    this.#runtime.close(checkClose('limiter.close', options));
   }
 
   /** Resolves when no request waits or runs. New ones may come, unless the limiter is closed. */
@@ -344,7 +385,7 @@ export class Limiter {
 
   /** @internal whether a new limiter would do the same as this one */
   get isForgettable(): boolean {
-    return this.isIdle && isAtRest(this.#runtime.gate);
+    return this.isIdle && !this.#runtime.isPaused && isAtRest(this.#runtime.gate);
   }
 
   /** @internal nobody will use it any more */

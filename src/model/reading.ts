@@ -11,6 +11,8 @@ export interface Reading {
   /** Whether attempts are made here. */
   readonly isSending?: boolean | undefined;
   readonly mode?: Mode | undefined;
+  /** Whether nothing is sent, since the user has paused the limiter. */
+  readonly isPaused?: boolean | undefined;
   /** Whether nothing is sent, since the provider has asked for it. */
   readonly isBackingOff?: boolean | undefined;
   /** Requests: the limit now, and the one for those admitted in throttled mode. */

@@ -5,7 +5,16 @@ import type { RequestGate } from './request-gate.ts';
 
 /** Every gate is told from the start: at 0, while nobody waits there. */
 const NOBODY: Reading['waiting'] = (
-  ['concurrency', 'byteBudget', 'backoff', 'circuitBreaker', 'rateLimit', 'pace', 'retry'] as const
+  [
+    'concurrency',
+    'byteBudget',
+    'backoff',
+    'circuitBreaker',
+    'rateLimit',
+    'pace',
+    'retry',
+    'paused',
+  ] as const
 ).map((kind) => [kind, 0]);
 
 /** What gauges show of a gate. */

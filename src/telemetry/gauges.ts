@@ -66,6 +66,9 @@ export class Gauges {
     if (this.#sees('backoffActive', readings, ({ isBackingOff }) => isBackingOff)) {
       tell('backoffActive', readings.some(({ isBackingOff }) => isBackingOff) ? 1 : 0);
     }
+    if (this.#sees('paused', readings, ({ isPaused }) => isPaused)) {
+      tell('paused', readings.some(({ isPaused }) => isPaused) ? 1 : 0);
+    }
     if (this.#sees('bytesUsed', readings, ({ bytes }) => bytes)) {
       tell(
         'bytesUsed',
