@@ -61,24 +61,13 @@ export function rateLimit<T>(
   const common = resolveCommonOptions(options);
   // What is wrong with the limits is found by making them.
   new RateLimits(limits);
-<<<<<<< HEAD
-  const { feedback, probe } = around;
-  const tell: Tell = (fact) => probe?.changed?.(fact);
-  const newCore = () => {
-    const core = new RateCore(
-      new RateLimits(limits, around.clock.now()),
+  const open = ({ clock, feedback, probe }: ResolvedOptions) => {
+    const tell: Tell = (fact) => probe?.changed?.(fact);
+    const rate = new RateCore(
+      new RateLimits(limits, clock.now()),
       { onLimit, refundRejected },
       tell,
     );
-    if (feedback === undefined) return core;
-    return new Composite([
-      { kind: 'rateLimit', core },
-      { kind: 'backoff', core: feedback.closing },
-    ]);
-=======
-  const open = ({ feedback, probe }: ResolvedOptions) => {
-    const tell: Tell = (fact) => probe?.changed?.(fact);
-    const rate = new RateCore(new RateLimits(limits), { onLimit, refundRejected }, tell);
     const core =
       feedback === undefined
         ? rate
@@ -87,7 +76,6 @@ export function rateLimit<T>(
             { kind: 'backoff', core: feedback.closing },
           ]);
     return { core, read: (now: number) => rateReading(rate, now) };
->>>>>>> main
   };
   return attemptOperator('rateLimit', open, common, options);
 }

@@ -71,14 +71,9 @@ export function throttle<T, O extends ProjectOutput>(
   openGate(common).close();
   return (source) =>
     new Observable((out) => {
-<<<<<<< HEAD
-      const opened = openGate({ isPrioritized: options.priority !== undefined });
-      const { gate, feedback } = opened;
-=======
       const around = common.observed();
       const opened = openGate(around, { isPrioritized: options.priority !== undefined });
-      const { gate, feedback, readsAnswers, leastClosureMs } = opened;
->>>>>>> main
+      const { gate, feedback } = opened;
       out.add(() => opened.close());
       out.add(watchGate(around.probe, opened));
       followConcurrency(out, options, (limit) => {

@@ -34,16 +34,7 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly gates: readonly Gate[];
   readonly retry: RetryPolicy;
   readonly classify: (error: unknown, body?: string) => Verdict;
-<<<<<<< HEAD
   readonly answers: AnswerRules;
-=======
-  /** Whether what went well is read for limits. */
-  readonly readsAnswers: boolean;
-  /** Whether it is read for usage: limits count it, or telemetry compares it with the estimate. */
-  readonly readsUsage: boolean;
-  /** The least wait, named by an answer, that closes the backoff gate, in ms. */
-  readonly leastClosureMs: number;
->>>>>>> main
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
@@ -59,16 +50,15 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.gates = [gate];
     this.retry = retry;
     this.classify = classify;
-<<<<<<< HEAD
     this.answers = answers;
-=======
-    this.readsAnswers = readsAnswers;
-    this.readsUsage = readsAnswers || probe !== undefined;
-    this.leastClosureMs = leastClosureMs;
->>>>>>> main
     this.clock = feedback.clock;
     this.random = random;
     this.probe = probe;
+  }
+
+  /** Whether what went well is read for usage: limits count it, or telemetry compares it with the estimate. */
+  get readsUsage(): boolean {
+    return this.probe !== undefined || this.answers.readsAnswers;
   }
 }
 

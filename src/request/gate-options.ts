@@ -73,21 +73,16 @@ export function gateOpener(
   };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
-<<<<<<< HEAD
-  return (extras = {}) => {
-    const feedback = shared ?? new FeedbackSubject(backoff);
-    const setPaced = (isPaced: boolean) => {
-      // One that others share keeps the rules that it was made with.
-      if (shared !== undefined) return;
-      feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
-    };
-=======
   return (around, extras = {}) => {
     const { clock, probe } = around;
     const feedback =
       around.feedback ??
       new FeedbackSubject({ ...backoff, clock, ...(probe !== undefined && { probe }) });
->>>>>>> main
+    const setPaced = (isPaced: boolean) => {
+      // One that others share keeps the rules that it was made with.
+      if (around.feedback !== undefined) return;
+      feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
+    };
     return new RequestGate(
       { ...options, adaptive },
       {
