@@ -19,7 +19,13 @@ const users: Readonly<Record<string, (options: never) => unknown>> = {
   backoff: (options) => new FeedbackSubject(options),
   limits: (options: object) =>
     checkRateLimits({
-      requests: { ...LIMIT, ...algorithmOf(options), ...options },
+      // What is available at the start is no more than the limit.
+      requests: {
+        ...LIMIT,
+        ...('initial' in options && { limit: 2 ** 53 }),
+        ...algorithmOf(options),
+        ...options,
+      },
     }),
   pace: (options: object) => new Pace({ intervalMs: 0, ...options }, () => 0),
   circuitBreaker: (options: object) => new CircuitBreaker(options),

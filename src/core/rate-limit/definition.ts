@@ -48,7 +48,7 @@ const FIELDS = {
     'upfront',
     'charged before, corrected after, or charged after',
   ),
-  initial: number(0, 'all of it', "the limit's own", 'what is available at the start'),
+  initial: number(0, '`limit`', "the limit's own", 'what is available at the start'),
 } satisfies Record<keyof RateLimit, Option>;
 
 export const RATE_LIMIT: PolicyDefinition<RateLimitConfig, RateLimitLayer> = {
