@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { hasNginx, startNginx } from '../../../bench/batch/nginx.ts';
+import { isLong } from '../../support/runs.ts';
 import { prompts, rig } from './command.ts';
 
 const PER_SECOND = 20;
@@ -7,7 +8,7 @@ const BURST = 10;
 
 if (!hasNginx) console.log('nginx is not on this machine: what runs against it is left out');
 
-const LINES = process.env.HEADGATE_LONG_TESTS ? 2_000 : 200;
+const LINES = isLong ? 2_000 : 100;
 
 it.runIf(hasNginx)(
   'nginx gets each request once, whatever it rejects',
