@@ -46,7 +46,7 @@ export function breakerOpen(read = asItIs): string {
 }
 
 /** 1 while its user has paused it, else 0, for each limiter. */
-export function paused(): string {
+function paused(): string {
   return max([LABELS.name], series('paused'));
 }
 
