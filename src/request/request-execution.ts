@@ -10,7 +10,7 @@ import { attemptGatesOf } from './attempt-gates.ts';
 import { AttemptSubscriber } from './attempt-subscriber.ts';
 import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
 import { PendingBody } from './pending-body.ts';
-import { OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
+import { isUsedUp, OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
 import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -243,6 +243,9 @@ export class RequestExecution<T, R> {
     const verdict = withLimits(answers.readsAnswers ? readAnswer(value) : OK, this.context?.limits);
     this.ticket.verdict = verdict;
     retry.succeeded();
+    if (verdict.limits !== undefined && answers.leastClosureMs > 0 && isUsedUp(verdict.limits)) {
+      feedback.slowDown();
+    }
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }
 

@@ -154,6 +154,7 @@ export class RequestGate implements AnswerRules {
     pace?.interval.reset();
     const next = this.newAdaptive(adaptive, concurrency);
     if (before !== undefined) this.own.retire?.(before);
+    this.feedback.setOutage(this, false);
     this.setPolicies({ ...this._policies, adaptive: next });
     this.slots.limit = next?.limit ?? concurrency;
     this.parts.setPaced?.(this.isPaced);
@@ -181,6 +182,7 @@ export class RequestGate implements AnswerRules {
   close(): void {
     this.isClosed = true;
     this.timer.cancel();
+    this.feedback.setOutage(this, false);
   }
 
   private newAdaptive(
@@ -227,6 +229,8 @@ export class RequestGate implements AnswerRules {
       },
       tell: (fact: CoreFact) => {
         this.arm();
+        if (fact.kind === 'outageStarted') feedback.setOutage(this, true);
+        else if (fact.kind === 'outageEnded') feedback.setOutage(this, false);
         probe?.changed?.(fact);
         extras.tell?.(fact);
       },
