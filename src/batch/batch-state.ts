@@ -115,6 +115,7 @@ export class BatchState {
   /** All of it, in plain numbers. */
   progress(): BatchProgress {
     const { tally, total, phase } = this;
+    const { outageMs, unreachableMs } = this.#settings.batch;
     const now = systemClock.now();
     const snapshots = phase === 'running' || phase === 'draining' ? this.pacer.snapshots() : [];
     const done = tally.doneBefore + tally.failedBefore + tally.ok + tally.failed;
@@ -144,7 +145,7 @@ export class BatchState {
       cost: this.#cost(remaining),
       errors: tally.errors,
       downForMs: this.#outage.isDown ? this.#outage.downForMs : 0,
-      outageMs: this.#settings.batch.outageMs,
+      outageMs: this.#outage.wasReached ? outageMs : unreachableMs,
       stop: this.#stop,
     };
   }
