@@ -11,6 +11,7 @@ import { isError } from '../model/print.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
+import { bindTask } from '../request/bound-task.ts';
 import { type RequestPipeline, sendThrough } from '../request/dispatch-subscriber.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
@@ -31,6 +32,7 @@ import { verdictOn } from '../request/verdict.ts';
 import { isAtRest } from './at-rest.ts';
 import type { CallOptions } from './call-options.ts';
 import { CallPipeline } from './call-pipeline.ts';
+import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
@@ -78,6 +80,8 @@ export interface RecordedSuccess {
 export class Limiter {
   /** What the API's answers say, and the backoff and the mode that follow. */
   readonly feedback: FeedbackSubject;
+  /** The circuit breaker; undefined where none is on. */
+  readonly circuit: Circuit | undefined;
   readonly #runtime: LimiterRuntime;
   /** How promise users go. */
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
@@ -90,7 +94,10 @@ export class Limiter {
    */
   constructor(options: LimiterOptions, group?: GroupSide) {
     this.#runtime = new LimiterRuntime(options, group);
-    this.feedback = this.#runtime.gate.feedback;
+    const { gate } = this.#runtime;
+    this.feedback = gate.feedback;
+    const { circuitBreaker } = gate.policies;
+    this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
     this.#calls = this.#pipelineOf(new TicketFactory(this.#runtime.around), callTask);
   }
 
@@ -183,7 +190,8 @@ export class Limiter {
 
   /**
    * Calls `task` when all gates let it pass, and again where the API rejects it; all that `throttle`
-   * does for one request, as a promise. Waiting for a slot does not keep the process alive.
+   * does for one request, as a promise. Waiting for a slot does not keep the process alive. The task
+   * runs in the async context of this call: an `AsyncLocalStorage` has there what it has here.
    * @returns what the task returns; rejects with its error, with the signal's reason, or with that
    * of the limit that refused it
    * @throws RangeError or TypeError that names a wrong option
@@ -199,14 +207,15 @@ export class Limiter {
     const ticket = this.#ticketOf(task, options);
     const { promise, resolve } = deferred<R>();
     const signal = said?.signal;
+    const bound = bindTask(task, promise);
     if (ticket === undefined && signal === undefined) {
-      options.enter(task, resolve);
+      options.enter(bound ?? task, resolve);
       return promise;
     }
     const request =
       signal === undefined
-        ? new RunRequest<R, T>(options, resolve)
-        : new AbortableRunRequest<R, T>(options, resolve, signal);
+        ? new RunRequest<R, T>(options, resolve, bound)
+        : new AbortableRunRequest<R, T>(options, resolve, bound, signal);
     ticket?.take(request);
     request.start(task, ticket);
     return promise;

@@ -9,7 +9,7 @@ import { checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import { adaptiveChoice, isAdaptiveRate } from './adaptive-policy.ts';
 import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions, resolveCommonOptions } from './common-options.ts';
+import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import {
   BYTE_BUDGET_KEYS,
   type ByteBudgetOptions,
@@ -50,17 +50,17 @@ export const GATE_KEYS = [
 const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
 
 /**
- * Returns what opens gates; it checks what needs no policy for that. Opening one checks the rest.
+ * Returns what opens gates, of common options that were checked; it checks what needs no policy for that.
+ * Opening one checks the rest.
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
   options: GateOptions & { readonly random?: Random },
-): (extras?: RequestGateExtras) => RequestGate {
+): (around: ResolvedOptions, extras?: RequestGateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
   checkPlainOptions(options);
-  const { clock, probe, feedback: shared } = resolveCommonOptions(options);
-  if (shared !== undefined && options.backoff !== undefined) {
+  if (options.feedback !== undefined && options.backoff !== undefined) {
     throw new TypeError(
       '`backoff` and `feedback` exclude each other: give `backoff` to the feedback',
     );
@@ -70,13 +70,14 @@ export function gateOpener(
   const backoff = {
     ...(isAdaptiveRate(adaptive) && PACED_BACKOFF),
     ...options.backoff,
-    clock,
-    probe,
   };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
-  return (extras = {}) => {
-    const feedback = shared ?? new FeedbackSubject(backoff);
+  return (around, extras = {}) => {
+    const { clock, probe } = around;
+    const feedback =
+      around.feedback ??
+      new FeedbackSubject({ ...backoff, clock, ...(probe !== undefined && { probe }) });
     return new RequestGate(
       { ...options, adaptive },
       {
