@@ -35,7 +35,15 @@ describe('a line that cannot be sent is named before anything is sent', () => {
   it.for<[name: string, bad: string | object, says: string]>([
     ['no JSON', '{"prompt": "cut o', 'not JSON: '],
     ['plain text', 'Write a poem', 'for lines of plain text, say --text'],
-    ['no object', '[1, 2]', 'a line must be a JSON object'],
+    ['no object', '12', 'a line must be a JSON object'],
+    [
+      'a list',
+      '[{"prompt": "a"}]',
+      'a line must be a JSON object (of a JSON list, make one object',
+    ],
+    ['an object over several lines', '{', 'not JSON: '],
+    ['a list over several lines', '[', "make one object a line: jq -c '.[]'"],
+    ['a result', { custom_id: 'a', response: null, error: null }, 'this is a line of results'],
     ['an unknown top field', { custom_id: 'a', body: {}, temperature: 1 }, '"temperature"'],
     [
       'a missing body',
@@ -152,6 +160,17 @@ describe('an output that must not be written to', () => {
     const { message } = await refusal(rig, { output: rig.path('no/out.jsonl') });
     expect(message).toContain('there is no such file');
   });
+
+  it.runIf(process.platform === 'linux')(
+    'is where nobody may write, not even root',
+    async (test) => {
+      const rig = await batchRig(test);
+      rig.write('in.jsonl', prompts(1));
+      const { message, exitCode } = await refusal(rig, { output: '/sys/out.jsonl' });
+      expect(message).toBe('cannot write /sys/out.jsonl.lock: permission denied');
+      expect(exitCode).toBe(2);
+    },
+  );
 
   it.skipIf(process.getuid?.() === 0)('may not be written', async (test) => {
     const rig = await batchRig(test);
