@@ -4,7 +4,12 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { BatchError } from '../../src/batch/index.ts';
 import { readPriceFile } from '../../src/batch/money/prices.ts';
-import { type BatchRig, batchRig, jsonLines, prompts } from './rig.ts';
+import { answer, type BatchRig, batchRig, jsonLines, prompts } from './rig.ts';
+
+/** Looks again and again. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
 
 /** What a run says of its input before anything is sent. */
 async function refusal(rig: BatchRig, options: Parameters<BatchRig['run']>[0] = {}) {
@@ -236,6 +241,22 @@ describe('while a run goes on', () => {
     // The same command goes on with what is there now.
     const again = await rig.run();
     expect([again.ok + again.doneBefore, again.stop]).toEqual([400, undefined]);
+  });
+
+  it('lines that were read before one that is wrong are all sent first', async (test) => {
+    const rig = await batchRig(test, async (request, context) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return answer(request, context);
+    });
+    const filler = 'x'.repeat(2_000);
+    rig.write('in.jsonl', [...prompts(100).map((line) => ({ ...line, filler }))]);
+    const batch = rig.open({ concurrency: 2 });
+    const running = batch.run();
+    await until(() => rig.sent.length > 0);
+    await appendFile(rig.path('in.jsonl'), 'oh\n');
+    const report = await running;
+    expect(report).toMatchObject({ ok: 100, stop: { reason: 'input' } });
+    expect(report.stop?.message).toContain('in.jsonl:101: not JSON');
   });
 
   it('lines that are added end it too: they were not checked', async (test) => {
