@@ -1,6 +1,7 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { CircuitOpenError } from '../core/circuit-open-error.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
+import { areAtRest } from '../core/policies.ts';
 import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../model/check.ts';
@@ -26,7 +27,6 @@ import {
   TicketFactory,
 } from '../request/ticket-factory.ts';
 import { verdictOn } from '../request/verdict.ts';
-import { isAtRest } from './at-rest.ts';
 import type { CallOptions } from './call-options.ts';
 import { CallPipeline } from './call-pipeline.ts';
 import { type Changes, configure } from './configure.ts';
@@ -344,7 +344,7 @@ export class Limiter {
 
   /** @internal whether a new limiter would do the same as this one */
   get isForgettable(): boolean {
-    return this.isIdle && isAtRest(this.#runtime.gate);
+    return this.isIdle && areAtRest(this.#runtime.gate.policies, this.feedback.clock.now());
   }
 
   /** @internal nobody will use it any more */

@@ -1,4 +1,5 @@
 import { Observable, type OperatorFunction } from 'rxjs';
+import { slotsOf } from '../core/slots.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Gate } from '../queue/gate.ts';
@@ -18,7 +19,7 @@ import {
   type ConcurrencyOptions,
   checkConcurrencyOptions,
   followConcurrency,
-  slotsOf,
+  numberIn,
 } from '../request/hold-options.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
@@ -47,7 +48,9 @@ export function concurrencyLimit<T>(
   return (source) =>
     new Observable((out) => {
       const { clock, feedback, probe } = around;
-      const gate = new Gate('concurrency', slotsOf(options, feedback), clock, probe);
+      const { concurrency, ...rest } = options;
+      const plain = { ...rest, ...numberIn({ concurrency }) };
+      const gate = new Gate('concurrency', slotsOf(plain, feedback?.modeState), clock, probe);
       followConcurrency(out, options, (limit) => {
         gate.core.limit = limit;
         gate.drain();
