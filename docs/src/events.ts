@@ -20,6 +20,9 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
   circuitHalfOpen: 'it lets a probe pass',
   circuitClosed: 'the probe went well',
   milestone: '`percent`: as much of the total has ended',
+  paused: '`reason`: `pause()` was called: nothing is sent until `resume()`',
+  resumed: '`pausedMs`: requests are sent again',
+  cleared: '`requests`, `reason`: `clear()` has ended the wait of so many',
   closed: '`close()` was called: no new requests',
   drained: 'after that the last request has ended',
 };
