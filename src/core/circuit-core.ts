@@ -1,4 +1,4 @@
-import { checkChoice, checkFunction, show } from '../model/check.ts';
+import { checkChoice, checkFunction } from '../model/check.ts';
 import type { CircuitFact, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import {
@@ -151,19 +151,6 @@ export const CIRCUIT_BREAKER: PolicyDefinition<CircuitBreakerOption, CircuitCore
   kind: 'circuitBreaker',
   options: {
     circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
-  },
-
-  check({ circuitBreaker }, isWhole, nameOf) {
-    if (!isWhole || typeof circuitBreaker !== 'object') return;
-    if (circuitBreaker.failureRatio !== undefined) return;
-    for (const key of ['windowMs', 'leastRequests'] as const) {
-      if (circuitBreaker[key] === undefined) continue;
-      const path = nameOf(`circuitBreaker.${key}`);
-      const needed = nameOf('circuitBreaker.failureRatio');
-      throw new TypeError(
-        `\`${path}\` belongs to \`${needed}\`, which is not given; got ${show(circuitBreaker[key])}`,
-      );
-    }
   },
 
   create({ circuitBreaker: options }, { isFailure, tell }) {
