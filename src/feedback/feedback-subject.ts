@@ -14,6 +14,7 @@ import { type Clock, checkClock, type Timer } from '../model/clock.ts';
 import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
 import { partsOf } from '../model/join-probes.ts';
 import { checkProbe, contain, type Probe } from '../model/probe.ts';
+import type { Reading } from '../model/reading.ts';
 import { Gate } from '../queue/gate.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { BackoffPart } from './backoff-part.ts';
@@ -62,6 +63,12 @@ export function checkBackoffOptions(options: BackoffOptions): void {
   if (reopen !== undefined) checkChoice('reopen', reopen, ['probe', 'all']);
 }
 
+/** A probe that is shown the state. */
+interface Shown {
+  times: number;
+  readonly close: (() => void) | undefined;
+}
+
 /** Whether it is a reason to send nothing for a while; an overload is if it names one. */
 function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
   return kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
@@ -97,6 +104,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly #largeBackoffMs: number;
   /** Who is told of backoffs, and for how many. */
   readonly #probes = new Map<Probe, number>();
+  /** Who is shown the state, and for how many. */
+  readonly #shown = new Map<Probe, Shown>();
   readonly #rejections = new Subject<void>();
   /** Wake those who wait elsewhere until something has changed here. */
   #waiting: (() => void)[] = [];
@@ -112,7 +121,8 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
     const probe = contain(options.probe);
     this.watch(probe);
-    this.#gate = new Gate('backoff', new Backoff(reopen, throttledForMs), this.clock, probe);
+    const core = new Backoff(reopen, throttledForMs);
+    this.#gate = new Gate('backoff', core, this.clock, probe, { isShared: true });
     this.gate.core.onProbeBack = () => this.#drain();
     this.mode$ = this.#watchMode();
   }
@@ -153,6 +163,41 @@ export class FeedbackSubject extends Subject<Feedback> {
         else this.#probes.delete(part);
       }
     };
+  }
+
+  /**
+   * @internal tells a probe of backoffs, and shows it the mode and who waits, once however often it is
+   * asked to, until all have stopped
+   */
+  show(probe: Probe): () => void {
+    const unwatch = this.watch(probe);
+    const closers = partsOf(probe).map((part) => this.#showTo(part));
+    return () => {
+      for (const close of closers) close();
+      unwatch();
+    };
+  }
+
+  #showTo(part: Probe): () => void {
+    let shown = this.#shown.get(part);
+    if (shown === undefined) {
+      shown = { times: 0, close: part.opened?.(() => this.#reading()) };
+      this.#shown.set(part, shown);
+    }
+    shown.times += 1;
+    const { close } = shown;
+    return () => {
+      const { times } = shown;
+      shown.times = times - 1;
+      if (times > 1) return;
+      this.#shown.delete(part);
+      close?.();
+    };
+  }
+
+  #reading(): Reading {
+    const { mode, state } = this.gate.core.snapshot(this.clock.now());
+    return { waiting: this.gate.waitingByKind, mode, isBackingOff: state === 'closed' };
   }
 
   /**

@@ -6,6 +6,7 @@ import { Once } from './once.ts';
 import type { GateKind, SettleOutcome } from './outcome.ts';
 import { print } from './print.ts';
 import type { Reading } from './reading.ts';
+import type { SizedKind } from './sized-kind.ts';
 import type { Ticket } from './ticket.ts';
 
 /** What a backoff has changed. */
@@ -62,6 +63,8 @@ export interface Probe {
   backoff?(waitMs: number, source: 'retry_after' | 'computed', change?: BackoffChange): void;
   /** A limit has denied a request, or a limit, the pace or the circuit breaker has changed. */
   changed?(fact: CoreFact): void;
+  /** The size of a value was estimated. */
+  estimated?(bytes: number, kind: SizedKind): void;
   /** A chunk of requests was closed. */
   chunkClosed?(items: number, bytes: number, reason: ChunkReason, closed?: ClosedChunk): void;
   /** A request has ended and its leases are given back. */
@@ -85,6 +88,7 @@ export const FACTS = [
   'attemptEnded',
   'backoff',
   'changed',
+  'estimated',
   'chunkClosed',
   'settled',
 ] as const satisfies readonly (keyof Probe)[];

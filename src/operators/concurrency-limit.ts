@@ -21,6 +21,7 @@ import {
   followConcurrency,
   numberIn,
 } from '../request/hold-options.ts';
+import { slotsReading, watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
 /**
@@ -44,13 +45,18 @@ export function concurrencyLimit<T>(
   ]);
   checkConcurrencyOptions(options);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
+      const around = common.observed();
       const { clock, feedback, probe } = around;
       const { concurrency, ...rest } = options;
       const plain = { ...rest, ...numberIn({ concurrency }) };
       const gate = new Gate('concurrency', slotsOf(plain, feedback?.modeState), clock, probe);
+      watchOperator(out, around, () => ({
+        waiting: gate.waitingByKind,
+        slots: slotsReading(gate.core, feedback),
+      }));
       followConcurrency(out, options, (limit) => {
         gate.core.limit = limit;
         gate.drain();

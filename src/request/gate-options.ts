@@ -10,7 +10,7 @@ import {
 import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { AttemptOptions } from './attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions, resolveCommonOptions } from './common-options.ts';
+import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import {
   type ByteBudgetOptions,
   type ConcurrencyOptions,
@@ -46,12 +46,13 @@ export const GATE_KEYS: readonly string[] = [
 const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
 
 /**
- * Returns what opens gates; it checks what needs no policy for that. Opening one checks the rest.
+ * Returns what opens gates, of common options that were checked; it checks what needs no policy for that.
+ * Opening one checks the rest.
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
   options: GateOptions & { readonly random?: Random },
-): (extras?: RequestGateExtras) => RequestGate {
+): (around: ResolvedOptions, extras?: RequestGateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
   const plain = plainOf(options);
@@ -59,8 +60,7 @@ export function gateOpener(
   checkLimiterConfig('throttle', plain, Object.keys(options));
   const { isFailure } = options;
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
-  const { clock, probe, feedback: shared } = resolveCommonOptions(options);
-  if (shared !== undefined && options.backoff !== undefined) {
+  if (options.feedback !== undefined && options.backoff !== undefined) {
     throw new TypeError(
       '`backoff` and `feedback` exclude each other: give `backoff` to the feedback',
     );
@@ -70,13 +70,14 @@ export function gateOpener(
   const backoff = {
     ...(isAdaptiveRate(adaptive) && PACED_BACKOFF),
     ...options.backoff,
-    clock,
-    probe,
   };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
-  return (extras = {}) => {
-    const feedback = shared ?? new FeedbackSubject(backoff);
+  return (around, extras = {}) => {
+    const { clock, probe } = around;
+    const feedback =
+      around.feedback ??
+      new FeedbackSubject({ ...backoff, clock, ...(probe !== undefined && { probe }) });
     return new RequestGate(
       { ...plain, adaptive },
       {

@@ -3,6 +3,20 @@ import type { Probe } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
 import type { RequestGate } from './request-gate.ts';
 
+/** Every gate is told from the start: at 0, while nobody waits there. */
+const NOBODY: Reading['waiting'] = (
+  [
+    'concurrency',
+    'byteBudget',
+    'backoff',
+    'circuitBreaker',
+    'rateLimit',
+    'pace',
+    'retry',
+    'paused',
+  ] as const
+).map((kind) => [kind, 0]);
+
 /** What gauges show of a gate. */
 export function readingOf({ gate, slots, bytes, policies, feedback }: RequestGate): Reading {
   const now = feedback.clock.now();
@@ -13,7 +27,8 @@ export function readingOf({ gate, slots, bytes, policies, feedback }: RequestGat
   const limited = requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond };
   const adapted = adaptive instanceof AdaptiveRateCore ? adaptive.reading(now) : undefined;
   return {
-    waiting: gate.waitingByKind,
+    waiting: [...NOBODY, ...gate.waitingByKind],
+    isSending: true,
     mode,
     isBackingOff: state === 'closed',
     slots: { limit, throttledLimit },

@@ -121,7 +121,7 @@ export class RequestExecution<T, R> {
       if (!this.over) this.accepted(value);
       if (this.over) return false;
     }
-    if (this.dispatch.readsAnswers) readUsage(value, this.ticket);
+    if (this.dispatch.readsUsage) readUsage(value, this.ticket);
     this.emitted = true;
     this.listener.value(this, value);
     return !this.over;
