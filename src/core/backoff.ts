@@ -121,6 +121,11 @@ export class Backoff implements Core<number>, ModeState {
     return true;
   }
 
+  /** The provider asked to slow down, but nothing is closed for that: the sender's rate adapts. */
+  throttle(now: number): void {
+    this.throttledUntil = Math.max(this.throttledUntil, now + this.throttledForMs);
+  }
+
   /**
    * The provider accepted an attempt of `epoch`. That proves nothing for one of an earlier epoch,
    * nor while the gate is closed: the attempt was sent before. @returns whether it opens the gate
@@ -152,6 +157,11 @@ const FIELDS = {
   reopen: word(['probe', 'all'], 'probe', 'who goes first after a backoff: one, or all at once'),
 } satisfies Record<keyof BackoffConfig, Option>;
 
-export const BACKOFF: PolicyDefinition<BackoffOption> = {
+export const BACKOFF: PolicyDefinition<BackoffOption, Backoff> = {
+  kind: 'backoff',
   options: { backoff: { fields: FIELDS } },
+
+  // Throttled mode outlasts the backoff. That no request has tested the end of it yet is not worth a
+  // key that may never come again.
+  isAtRest: (backoff, now) => now >= backoff.throttledUntil,
 };
