@@ -31,12 +31,14 @@ export type {
   LimiterOptions,
   LimiterThrottleOptions,
 } from './limiter/limiter-options.ts';
+export type { MapOptions, MapTask } from './limiter/map.ts';
 export type { LimiterProgress } from './limiter/request-counters.ts';
 export type { Task } from './limiter/run-request.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
 export { Chunk } from './model/chunk.ts';
 export type { Clock, Random } from './model/clock.ts';
 export {
+  CallTimeoutError,
   DeadlineExceededError,
   EstimatorError,
   HeadgateError,

@@ -225,7 +225,10 @@ export class LimiterGroup<T> {
   }
 
   /** As `limiter.tryAcquire`, of a key. */
-  tryAcquire(key: string, options?: Omit<AcquireOptions, 'signal'>): Lease | undefined {
+  tryAcquire(
+    key: string,
+    options?: Omit<AcquireOptions, 'signal' | 'timeoutMs'>,
+  ): Lease | undefined {
     return this.#limiterOf(key).tryAcquire(options);
   }
 

@@ -102,6 +102,7 @@ export class RequestGate {
     this.isPaced = adaptive instanceof AdaptiveRateCore;
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
     this.readsAnswers = this.isPaced || rateLimit?.limits.isSettled('tokens') === true;
+    slots.most = slots.limit;
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     const backoff = feedback.partOf(() => this.gate.drain());
     const others = attemptParts(this.policies);
@@ -133,6 +134,7 @@ export class RequestGate {
   setConcurrency(concurrency: number): void {
     const { adaptive } = this.policies;
     adaptive?.setMaxLimit(concurrency, this.clock.now());
+    this.slots.most = concurrency;
     this.slots.limit = adaptive?.limit ?? concurrency;
   }
 
