@@ -38,13 +38,13 @@ export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
 export { Chunk } from './model/chunk.ts';
 export type { Clock, Random } from './model/clock.ts';
 export {
-  CallTimeoutError,
   DeadlineExceededError,
   EstimatorError,
   HeadgateError,
   LimiterClosedError,
   QueueClearedError,
   QueueFullError,
+  RequestTimeoutError,
   ResponseError,
   RetryAfterTooLongError,
   TicketExpiredError,

@@ -1,6 +1,6 @@
 import { checkNumber } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
-import { CallTimeoutError } from '../model/errors.ts';
+import { RequestTimeoutError } from '../model/errors.ts';
 import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
 
 /**
@@ -20,7 +20,10 @@ export function withTimeout<R>(
   const abort = () => controller.abort(signal?.reason);
   if (signal?.aborted) abort();
   else signal?.addEventListener('abort', abort, { once: true });
-  const timer = clock.setTimer(() => controller.abort(new CallTimeoutError(timeoutMs)), timeoutMs);
+  const timer = clock.setTimer(
+    () => controller.abort(new RequestTimeoutError(timeoutMs)),
+    timeoutMs,
+  );
   const promise = call({ ...rest, signal: controller.signal });
   const ended = () => {
     timer.cancel();

@@ -40,7 +40,7 @@ export interface AcquireOptions {
   readonly weight?: number;
   /**
    * How long the call may take, its wait included (of `acquire` the wait alone), in ms, a number >= 1.
-   * It is aborted then, and rejects with a `CallTimeoutError`. Default: no bound.
+   * It is aborted then, and rejects with a `RequestTimeoutError`. Default: no bound.
    */
   readonly timeoutMs?: number;
   /** Gives up waiting, or abandons the call that runs. */

@@ -106,8 +106,8 @@ export class WaitTimeoutError extends HeadgateError {
 }
 
 /** The call did not end within its `timeoutMs`. It was aborted, wherever it was. */
-export class CallTimeoutError extends HeadgateError {
-  readonly code = 'CALL_TIMEOUT';
+export class RequestTimeoutError extends HeadgateError {
+  readonly code = 'REQUEST_TIMEOUT';
   readonly timeoutMs: number;
   constructor(timeoutMs: number) {
     super(`the call did not end within its timeoutMs of ${timeoutMs} ms`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CallTimeoutError } from '../../src/index.ts';
+import { RequestTimeoutError } from '../../src/index.ts';
 import { countedSignal, expectIdle, fate } from './harness.ts';
 import { rig } from './rig.ts';
 
@@ -18,9 +18,9 @@ describe('timeoutMs of a call', () => {
     await clock.advanceAsync(299);
     expect(waiting.map(({ state }) => state)).toEqual(['failed', 'failed', 'open']);
     await clock.advanceAsync(1);
-    expect(waiting[2]?.error).toBeInstanceOf(CallTimeoutError);
+    expect(waiting[2]?.error).toBeInstanceOf(RequestTimeoutError);
     expect(waiting[0]?.error).toMatchObject({
-      code: 'CALL_TIMEOUT',
+      code: 'REQUEST_TIMEOUT',
       timeoutMs: 100,
       message: 'the call did not end within its timeoutMs of 100 ms',
     });
@@ -43,7 +43,7 @@ describe('timeoutMs of a call', () => {
       ),
     );
     await clock.advanceAsync(50);
-    expect(ran.error).toBeInstanceOf(CallTimeoutError);
+    expect(ran.error).toBeInstanceOf(RequestTimeoutError);
     expect(seen?.aborted).toBe(true);
     expect(seen?.reason).toBe(ran.error);
     expectIdle(limiter);
