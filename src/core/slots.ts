@@ -1,11 +1,12 @@
-import { ALWAYS_NORMAL, type Core, type Demand, type ModeState } from './core.ts';
+import { ALWAYS_NORMAL, type Core, type Demand, type ModeState, REFUSED } from './core.ts';
 import { integer } from './option.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
+import { CostAboveLimitError } from './rate-limit/errors.ts';
 
 /** Slots in normal mode (seed: 000). */
 export const DEFAULT_CONCURRENCY = 400;
 /** Slots for requests that are admitted in throttled mode (seed: 000). */
-export const DEFAULT_THROTTLED_CONCURRENCY = 10;
+const DEFAULT_THROTTLED_CONCURRENCY = 10;
 
 /** How many requests may be in flight. */
 export interface ConcurrencyConfig {
@@ -19,7 +20,9 @@ export interface ConcurrencyConfig {
 export const SLOT = 1;
 export const SLOT_AND_THROTTLED_SLOT = 2;
 
-/** Requests. */
+const ONE_SLOT = { weight: 1 };
+
+/** Requests, each counted by its weight. */
 export interface SlotsSnapshot {
   readonly limit: number;
   readonly inFlight: number;
@@ -29,15 +32,17 @@ export interface SlotsSnapshot {
 }
 
 /**
- * Counts requests in flight. In throttled mode a request needs a throttled slot too; those that
+ * Counts requests in flight, each by its weight: it takes all of its slots, or none. In throttled mode a request needs a throttled slot too; those that
  * were admitted before count for the limit only.
  */
 export class Slots implements Core<number> {
   limit: number;
+  /** The highest that the limit may be; undefined: it does not adapt. */
+  most: number | undefined = undefined;
   throttledLimit: number;
   inFlight = 0;
   throttledInFlight = 0;
-  private readonly mode: ModeState;
+  mode: ModeState;
 
   constructor(limit: number, throttledLimit: number, mode: ModeState = ALWAYS_NORMAL) {
     this.limit = limit;
@@ -50,22 +55,37 @@ export class Slots implements Core<number> {
     return this.inFlight >= this.limit;
   }
 
-  wait(_demand: Demand, now: number): number {
+  /** The highest that the limit may be, where it adapts. */
+  get maxLimit(): number {
+    return this.most ?? this.limit;
+  }
+
+  /** A request that weighs more than a limit that adapts goes alone. */
+  wait({ weight = 1 }: Demand, now: number): number {
     if (this.isFull) return Number.POSITIVE_INFINITY;
-    if (this.throttledInFlight < this.throttledLimit) return 0;
+    if (weight > 1) {
+      if (weight > this.maxLimit) return REFUSED;
+      if (this.inFlight > 0 && this.inFlight + weight > this.limit) return Number.POSITIVE_INFINITY;
+    }
+    const throttled = this.throttledInFlight;
+    if (throttled === 0 || throttled + weight <= this.throttledLimit) return 0;
     return Math.max(0, this.mode.throttledUntil - now);
   }
 
-  take(_demand: Demand, now: number): number {
-    this.inFlight += 1;
+  refusal({ weight = 1 }: Demand): Error {
+    return new CostAboveLimitError('concurrency', weight, this.maxLimit);
+  }
+
+  take({ weight = 1 }: Demand, now: number): number {
+    this.inFlight += weight;
     if (now >= this.mode.throttledUntil) return SLOT;
-    this.throttledInFlight += 1;
+    this.throttledInFlight += weight;
     return SLOT_AND_THROTTLED_SLOT;
   }
 
-  giveBack(charge: number): void {
-    this.inFlight -= 1;
-    if (charge === SLOT_AND_THROTTLED_SLOT) this.throttledInFlight -= 1;
+  giveBack(charge: number, { weight = 1 }: Pick<Demand, 'weight'> = ONE_SLOT): void {
+    this.inFlight -= weight;
+    if (charge === SLOT_AND_THROTTLED_SLOT) this.throttledInFlight -= weight;
   }
 
   snapshot(): SlotsSnapshot {
@@ -74,7 +94,20 @@ export class Slots implements Core<number> {
   }
 }
 
-export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig> = {
+/** @param mode throttled mode; undefined: always normal */
+export function slotsOf(
+  {
+    concurrency = DEFAULT_CONCURRENCY,
+    throttledConcurrency = DEFAULT_THROTTLED_CONCURRENCY,
+  }: ConcurrencyConfig,
+  mode: ModeState | undefined,
+): Slots {
+  return new Slots(concurrency, throttledConcurrency, mode);
+}
+
+export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig, Slots> = {
+  kind: 'concurrency',
+  isHeld: true,
   options: {
     concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'in flight at the most'),
     throttledConcurrency: integer(
@@ -84,4 +117,15 @@ export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig> = {
       'the same for those admitted in throttled mode',
     ),
   },
+
+  create: (options, { mode }) => slotsOf(options, mode),
+
+  configure:
+    (slots, { concurrency, throttledConcurrency }, { setConcurrency }) =>
+    () => {
+      if (throttledConcurrency !== undefined) slots.throttledLimit = throttledConcurrency;
+      if (concurrency !== undefined) setConcurrency(concurrency);
+    },
+
+  isAtRest: ({ inFlight }) => inFlight === 0,
 };

@@ -1,11 +1,21 @@
 import { checkLayer, checkLimiterConfig } from '../config/check-config.ts';
+import { configurePolicies } from '../core/policies.ts';
+import { limitsOf } from '../core/rate-limit/definition.ts';
 import type { LimitChanges } from '../core/rate-limit/rate-limits.ts';
+import { CHANGEABLE_KEYS, type PolicyConfig } from '../core/registry.ts';
 import { checkKeys } from '../model/check.ts';
 import { queueBound } from '../queue/queue-capacity.ts';
-import { limitsOf } from '../request/attempt-policies.ts';
-import type { RequestGate } from '../request/request-gate.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
+
+const KEYS = [
+  ...CHANGEABLE_KEYS,
+  'adaptive',
+  'maxQueue',
+  'overflow',
+  'waitTimeoutMs',
+  'total',
+] as const satisfies readonly (keyof Changes)[];
 
 /** What can change while requests wait and run. A pace must have been on at the start. */
 export interface Changes
@@ -29,21 +39,6 @@ export interface Changes
   readonly tokensPerMinute?: number | null;
 }
 
-const KEYS = [
-  'concurrency',
-  'throttledConcurrency',
-  'maxBytes',
-  'limits',
-  'requestsPerMinute',
-  'tokensPerMinute',
-  'pace',
-  'adaptive',
-  'maxQueue',
-  'overflow',
-  'waitTimeoutMs',
-  'total',
-] as const satisfies readonly (keyof Changes)[];
-
 /**
  * Checks every change, then makes them all and lets pass whoever may. A raised limit admits at once;
  * under a lowered one nobody is admitted until it is no longer exceeded. A request in the queue
@@ -54,46 +49,48 @@ const KEYS = [
  * @throws RangeError or TypeError that names the option
  */
 export function configure(changes: Changes, runtime: LimiterRuntime): void {
-  const { gate, counters } = runtime;
+  const { gate, counters, clock } = runtime;
   checkKeys('limiter.configure', changes, KEYS);
-  checkLayer('limiter.configure', withoutRemovals(changes));
-  const { adaptive } = changes;
-  const mostConcurrent = changes.concurrency ?? runtime.maxConcurrency;
+  const plain = withoutRemovals(changes);
+  checkLayer('limiter.configure', plain);
+  const { adaptive, concurrency, waitTimeoutMs, total } = changes;
+  const mostConcurrent = concurrency ?? runtime.maxConcurrency;
   if (adaptive !== undefined) {
     checkLimiterConfig('limiter.configure', { adaptive, concurrency: mostConcurrent });
     gate.checkAdaptive(adaptive, mostConcurrent);
   }
-  const { concurrency, throttledConcurrency, maxBytes, waitTimeoutMs, total } = changes;
   const { capacity, timeouts } = gate.queues;
   const { maxQueue = capacity.bound.maxQueue, overflow = capacity.bound.overflow } = changes;
   const bound = queueBound(maxQueue, overflow);
-  configureAttempts(changes, gate);
+  const changePolicies = configurePolicies(gate.policies, othersOf(plain), {
+    now: clock.now(),
+    setConcurrency: (limit) => gate.setConcurrency(limit),
+  });
 
+  const limits = limitChangesOf(changes);
+  if (Object.keys(limits).length > 0) gate.setLimits(limits);
   capacity.bound = bound;
   if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
   if (total !== undefined) counters.setTotal(total);
-  if (throttledConcurrency !== undefined) {
-    gate.slots.throttledLimit = throttledConcurrency;
-  }
-  if (maxBytes !== undefined) gate.bytes.maxBytes = maxBytes;
-  if (concurrency !== undefined) {
-    runtime.maxConcurrency = concurrency;
-    gate.setConcurrency(concurrency);
-  }
+  if (concurrency !== undefined) runtime.maxConcurrency = concurrency;
+  changePolicies();
   if (adaptive !== undefined) gate.setAdaptive(adaptive, mostConcurrent);
   runtime.configured();
 }
 
-/** The pace first: what it takes in changes nothing where the limits turn out to be wrong. */
-function configureAttempts(changes: Changes, gate: RequestGate): void {
-  const { pace } = gate.policies;
-  if (changes.pace !== undefined && pace === undefined) {
-    throw new TypeError('`pace` cannot change: the limiter was made without one');
-  }
-  if (changes.pace !== undefined) pace?.check(changes.pace);
-  const limits = limitChangesOf(changes);
-  if (Object.keys(limits).length > 0) gate.setLimits(limits);
-  if (changes.pace !== undefined) pace?.configure(changes.pace);
+/** Changes that each policy makes itself. */
+function othersOf({
+  concurrency,
+  throttledConcurrency,
+  maxBytes,
+  pace,
+}: PolicyConfig): PolicyConfig {
+  return {
+    ...(concurrency !== undefined && { concurrency }),
+    ...(throttledConcurrency !== undefined && { throttledConcurrency }),
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(pace !== undefined && { pace }),
+  };
 }
 
 /** The same without limits that are to be removed, which no other source of options knows. */

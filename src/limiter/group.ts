@@ -227,7 +227,10 @@ export class LimiterGroup<T> {
   }
 
   /** As `limiter.tryAcquire`, of a key. */
-  tryAcquire(key: string, options?: Omit<AcquireOptions, 'signal'>): Lease | undefined {
+  tryAcquire(
+    key: string,
+    options?: Omit<AcquireOptions, 'signal' | 'timeoutMs'>,
+  ): Lease | undefined {
     return this.#limiterOf(key).tryAcquire(options);
   }
 
@@ -237,8 +240,8 @@ export class LimiterGroup<T> {
    */
   add(limit: string, amount: number): void {
     const added = checkNumber('amount', amount, 0);
-    if (this.#shared?.rateLimit === undefined) throw new UnknownLimitError(limit, []);
-    this.#shared.rateLimit.add(limit, added);
+    if (this.#shared?.policies.rateLimit === undefined) throw new UnknownLimitError(limit, []);
+    this.#shared.policies.rateLimit.add(limit, added);
     this.#shared.policy.drain();
   }
 

@@ -12,7 +12,7 @@ import type { CircuitCore } from '../core/circuit-core.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import type { Demand } from '../core/core.ts';
 import { isUsual, type RateCore } from '../core/rate-core.ts';
-import { UnknownLimitError } from '../core/rate-limit/errors.ts';
+import { CostAboveLimitError, UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { RetryPolicy } from '../core/retry.ts';
 import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
 import type { Clock } from '../model/clock.ts';
@@ -184,6 +184,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   /** Why a request can never be sent; undefined: it can. */
   refusal(demand: Demand): Error | undefined {
+    const { weight = 1 } = demand;
+    if (weight > 1) {
+      const most = Math.min(this.maxConcurrency, this.group?.shared?.concurrency ?? weight);
+      if (weight > most) return new CostAboveLimitError('concurrency', weight, most);
+    }
     return impossible(demand, this.limits);
   }
 
@@ -300,7 +305,9 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   private allLimits(): readonly RateCore[] {
     const { policies } = this.gate;
-    return [policies.rateLimit, this.group?.shared?.rateLimit].filter((core) => core !== undefined);
+    return [policies.rateLimit, this.group?.shared?.policies.rateLimit].filter(
+      (core) => core !== undefined,
+    );
   }
 
   private isHeard(): boolean {

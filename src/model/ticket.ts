@@ -47,6 +47,8 @@ export class Ticket<out T = unknown> {
   readonly bytes: number;
   /** Position of the request in its stream, from 0. */
   readonly index: number;
+  /** Slots that it takes of a limit of requests in flight. */
+  readonly weight: number;
   /** When it came to its first gate, in the clock's milliseconds. */
   readonly arrivedAt: number;
   /** @internal the backoff in force when the last attempt was sent */
@@ -104,6 +106,7 @@ export class Ticket<out T = unknown> {
     tokens: number | undefined,
     index: number,
     arrivedAt: number,
+    weight = 1,
   ) {
     this.#origin = origin;
     this.value = value;
@@ -111,6 +114,7 @@ export class Ticket<out T = unknown> {
     this.#tokens = tokens ?? -1;
     this.index = index;
     this.arrivedAt = arrivedAt;
+    this.weight = weight;
   }
 
   /** Tokens of the request, estimated when first asked for. */

@@ -1,13 +1,19 @@
+import { ADAPTIVE, isAdaptiveRate } from '../core/adaptive.ts';
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import { Composite, type Part } from '../core/composite.ts';
-import type { Core } from '../core/core.ts';
+import { ALWAYS_NORMAL, type Core } from '../core/core.ts';
+import type { IsFailure } from '../core/judge.ts';
 import { PacedCore } from '../core/paced-core.ts';
+import { attemptParts, createPolicies, type Policies } from '../core/policies.ts';
+import type { PolicyContext } from '../core/policy-definition.ts';
+import { rateCoreOf } from '../core/rate-limit/definition.ts';
 import { UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
 import type { LimitChanges } from '../core/rate-limit/rate-limits.ts';
+import type { PolicyConfig } from '../core/registry.ts';
 import { RequestHold } from '../core/request-hold.ts';
-import type { Slots } from '../core/slots.ts';
+import { DEFAULT_CONCURRENCY, type Slots } from '../core/slots.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import type { Clock, Random } from '../model/clock.ts';
 import type { CoreFact, Tell } from '../model/facts.ts';
@@ -16,14 +22,6 @@ import { Gate } from '../queue/gate.ts';
 import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
-import { type AdaptiveCore, adaptiveOf } from './adaptive-policy.ts';
-import type { AttemptOptions } from './attempt-options.ts';
-import {
-  type AttemptPolicies,
-  attemptPoliciesOf,
-  type PolicySurroundings,
-  rateCoreOf,
-} from './attempt-policies.ts';
 import type { AnswerRules } from './dispatch-context.ts';
 import type { Queues } from './queue-options.ts';
 
@@ -36,8 +34,7 @@ export interface RequestGateParts {
   readonly random: Random;
   readonly probe: Probe | undefined;
   readonly feedback: FeedbackSubject;
-  readonly slots: Slots;
-  readonly bytes: ByteBudget;
+  readonly isFailure: IsFailure | undefined;
   readonly queues: Queues;
   readonly extras: RequestGateExtras;
   /** Told whether the rate adapts, when that has changed. */
@@ -69,10 +66,10 @@ export class RequestGate implements AnswerRules {
   /** Changes with what adapts, as `leastClosureMs` does. */
   readsAnswers = false;
   leastClosureMs = 0;
-  private readonly options: AttemptOptions;
+  private readonly options: PolicyConfig;
   private readonly parts: RequestGateParts;
   private readonly backoff: Core<number>;
-  private _policies: AttemptPolicies;
+  private _policies: Policies;
   /** The policies of attempts that are its own, as one. */
   private own: Core;
   /** Every policy of attempts, for what time alone changes. */
@@ -81,20 +78,22 @@ export class RequestGate implements AnswerRules {
   private isClosed = false;
 
   /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: AttemptOptions, parts: RequestGateParts) {
-    const { clock, probe, feedback, slots, bytes, queues, extras } = parts;
+  constructor(options: PolicyConfig, parts: RequestGateParts) {
+    const { clock, probe, feedback, queues, extras } = parts;
     this.options = options;
     this.parts = parts;
     this.feedback = feedback;
+    this.queues = queues;
+    const maxLimit = options.concurrency ?? DEFAULT_CONCURRENCY;
+    this._policies = createPolicies(options, this.context(maxLimit), feedback.gate.core);
+    const { concurrency: slots, byteBudget: bytes, adaptive } = this._policies;
     this.slots = slots;
     this.bytes = bytes;
-    this.queues = queues;
-    this._policies = attemptPoliciesOf(options, this.surroundings(slots.limit));
-    const { adaptive } = this._policies;
+    slots.most = slots.limit;
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     this.backoff = feedback.partOf(() => this.gate.drain());
     this.timed = this.allPolicies();
-    this.own = policyOf(this.backoff, this._policies, this.timed);
+    this.own = policyOf(this.backoff, attemptParts(this._policies), this.timed);
     this.learnHowToAnswer();
     const { check, listener, isPrioritized = false } = extras;
     this.gate = new Gate('concurrency', this.sharing(this.own), clock, probe, {
@@ -107,7 +106,7 @@ export class RequestGate implements AnswerRules {
     this.arm();
   }
 
-  get policies(): AttemptPolicies {
+  get policies(): Policies {
     return this._policies;
   }
 
@@ -128,7 +127,7 @@ export class RequestGate implements AnswerRules {
     else {
       const { onLimit, refundRejected } = this.options;
       const limits = newLimits(changes);
-      const { tell } = this.surroundings(this.slots.limit);
+      const { tell } = this.context(this.slots.limit);
       const added = rateCoreOf(
         { limits, onLimit, refundRejected },
         tell,
@@ -141,7 +140,7 @@ export class RequestGate implements AnswerRules {
   }
 
   /** @throws RangeError or TypeError that names a wrong option */
-  checkAdaptive(adaptive: AttemptOptions['adaptive'], concurrency: number): void {
+  checkAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
     this.newAdaptive(adaptive, concurrency);
   }
 
@@ -149,7 +148,7 @@ export class RequestGate implements AnswerRules {
    * Something else adapts from now on, or nothing does: what was learned is forgotten, and what is in
    * flight teaches the new one nothing.
    */
-  setAdaptive(adaptive: AttemptOptions['adaptive'], concurrency: number): void {
+  setAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
     const { adaptive: before, pace } = this._policies;
     pace?.interval.reset();
     const next = this.newAdaptive(adaptive, concurrency);
@@ -157,6 +156,9 @@ export class RequestGate implements AnswerRules {
     this.feedback.setOutage(this, false);
     this.setPolicies({ ...this._policies, adaptive: next });
     this.slots.limit = next?.limit ?? concurrency;
+    const mode = this.isPaced ? ALWAYS_NORMAL : this.feedback.modeState;
+    this.slots.mode = mode;
+    this.bytes.mode = mode;
     this.parts.setPaced?.(this.isPaced);
     this.learnHowToAnswer();
   }
@@ -175,6 +177,7 @@ export class RequestGate implements AnswerRules {
   setConcurrency(concurrency: number): void {
     const { adaptive } = this.policies;
     adaptive?.setMaxLimit(concurrency, this.parts.clock.now());
+    this.slots.most = concurrency;
     this.slots.limit = adaptive?.limit ?? concurrency;
   }
 
@@ -186,24 +189,23 @@ export class RequestGate implements AnswerRules {
   }
 
   private newAdaptive(
-    adaptive: AttemptOptions['adaptive'],
+    adaptive: PolicyConfig['adaptive'],
     concurrency: number,
-  ): AdaptiveCore | undefined {
-    const { isFailure } = this.options;
-    const options = { adaptive, ...(isFailure && { isFailure }) };
-    const around = this.surroundings(concurrency);
-    return adaptiveOf(options, around, this._policies.pace?.interval, around.rateLimit);
+  ): Policies['adaptive'] {
+    const context = { ...this.context(concurrency), others: this._policies };
+    return ADAPTIVE.create?.({ ...(adaptive !== undefined && { adaptive }) }, context);
   }
 
-  private setPolicies(policies: AttemptPolicies): void {
+  private setPolicies(policies: Policies): void {
     this._policies = policies;
     this.timed = this.allPolicies();
-    this.own = policyOf(this.backoff, policies, this.timed);
+    this.own = policyOf(this.backoff, attemptParts(policies), this.timed);
     this.gate.setCore(this.sharing(this.own));
   }
 
   private allPolicies(): Composite {
-    return new Composite([{ kind: 'backoff', core: this.backoff }, ...partsOf(this._policies)]);
+    const backoff = { kind: 'backoff', core: this.backoff } as const;
+    return new Composite([backoff, ...attemptParts(this._policies)]);
   }
 
   private sharing(own: Core): Core {
@@ -216,15 +218,18 @@ export class RequestGate implements AnswerRules {
     this.readsAnswers = this.isPaced || rateLimit?.limits.isSettled('tokens') === true;
   }
 
-  private surroundings(maxLimit: number): PolicySurroundings {
-    const { clock, random, probe, feedback, slots, extras } = this.parts;
+  private context(maxLimit: number): Omit<PolicyContext, 'others'> {
+    const { clock, random, probe, feedback, isFailure, extras } = this.parts;
     return {
       now: clock.now(),
       random,
+      // Throttled mode changes no limits where the rate adapts.
+      mode: isAdaptiveRate(this.options.adaptive) ? undefined : feedback.modeState,
+      isFailure,
       maxLimit,
       maxRetryAfterMs: feedback.maxRetryAfterMs,
-      apply: (limit) => {
-        slots.limit = limit;
+      apply: (limit: number) => {
+        this.slots.limit = limit;
         this.gate.drain();
       },
       tell: (fact: CoreFact) => {
@@ -235,7 +240,6 @@ export class RequestGate implements AnswerRules {
         extras.tell?.(fact);
       },
       ignoreUnknown: extras.shared !== undefined,
-      rateLimit: () => this._policies.rateLimit,
     };
   }
 
@@ -247,28 +251,11 @@ export class RequestGate implements AnswerRules {
 }
 
 /** By default the rate adapts and nothing else is on: that needs no record of charges. */
-function policyOf(backoff: Core<number>, policies: AttemptPolicies, all: Composite): Core {
-  const { adaptive, circuitBreaker, rateLimit, pace } = policies;
-  const isMore = circuitBreaker !== undefined || rateLimit !== undefined || pace !== undefined;
-  if (isMore) return all;
-  if (adaptive === undefined) return backoff;
-  return adaptive instanceof AdaptiveRateCore ? new PacedCore(backoff, adaptive) : all;
-}
-
-/**
- * Charges are given back from the last to the first: what adapts the concurrency, which may let others
- * in, learns of an answer when it has been counted for all that these have to wait for.
- */
-function partsOf({ circuitBreaker, rateLimit, pace, adaptive }: AttemptPolicies): Part[] {
-  const parts: Part[] = [];
-  if (adaptive !== undefined) {
-    const kind = adaptive instanceof AdaptiveRateCore ? 'pace' : 'concurrency';
-    parts.push({ kind, core: adaptive });
-  }
-  if (circuitBreaker !== undefined) parts.push({ kind: 'circuitBreaker', core: circuitBreaker });
-  if (rateLimit !== undefined) parts.push({ kind: 'rateLimit', core: rateLimit });
-  if (pace !== undefined) parts.push({ kind: 'pace', core: pace });
-  return parts;
+function policyOf(backoff: Core<number>, others: readonly Part[], all: Composite): Core {
+  const [first, ...more] = others;
+  if (first === undefined) return backoff;
+  const isAlone = more.length === 0 && first.core instanceof AdaptiveRateCore;
+  return isAlone ? new PacedCore(backoff, first.core) : all;
 }
 
 /** What is to be added where there are no limits yet. @throws UnknownLimitError for one to be removed */

@@ -21,15 +21,23 @@ export interface RequestOptions<T> {
   readonly costs?: (value: T) => Amounts;
   /** An integer: a higher one goes first. Default 0. */
   readonly priority?: (value: T) => number;
+  /** How many slots of `concurrency` a request takes, an integer >= 1. Default 1. */
+  readonly weight?: (value: T) => number;
 }
 
-export const REQUEST_KEYS = ['estimate', 'costs', 'priority'] as const;
+export const REQUEST_KEYS = ['estimate', 'costs', 'priority', 'weight'] as const;
 
 /** @throws TypeError that names a wrong option */
-export function checkRequestOptions<T>({ estimate, costs, priority }: RequestOptions<T>): void {
+export function checkRequestOptions<T>({
+  estimate,
+  costs,
+  priority,
+  weight,
+}: RequestOptions<T>): void {
   checkEstimator(estimate);
   if (costs !== undefined) checkFunction('costs', costs);
   if (priority !== undefined) checkFunction('priority', priority);
+  if (weight !== undefined) checkFunction('weight', weight);
 }
 
 /** Is told of requests that come and go. None of it may throw. */
@@ -97,11 +105,11 @@ export class TicketFactory<T> implements TicketOwner {
     bytes: number,
     tokens: number | undefined,
     arrivedAt: number,
-    { priority, costs }: { readonly priority?: number; readonly costs?: Amounts } = NOTHING,
+    { priority, costs, weight }: SaidOfRequest = NOTHING,
     index = this.next,
     isPossible = false,
   ): Ticket<V> {
-    const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt);
+    const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt, weight);
     this.next = index + 1;
     if (priority !== undefined) ticket.priority = priority;
     if (costs !== undefined) ticket.costs = costs;
@@ -117,14 +125,15 @@ export class TicketFactory<T> implements TicketOwner {
 
   /** @throws EstimatorError */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
-    const { estimate = estimateBytes, costs, priority } = this.options;
+    const { estimate = estimateBytes, costs, priority, weight } = this.options;
     const value = isSized(arrival) ? arrival.value : arrival;
     const said =
-      costs === undefined && priority === undefined
+      costs === undefined && priority === undefined && weight === undefined
         ? NOTHING
         : {
             ...(costs && { costs: saidBy(costs, value, 'costs', checkCosts) }),
             ...(priority && { priority: saidBy(priority, value, 'priority', checkPriority) }),
+            ...(weight && { weight: saidBy(weight, value, 'weight', checkWeight) }),
           };
     if (isSized(arrival)) {
       return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said, index);
@@ -137,7 +146,18 @@ export class TicketFactory<T> implements TicketOwner {
   }
 }
 
-const NOTHING: { readonly priority?: number; readonly costs?: Amounts } = {};
+interface SaidOfRequest {
+  readonly priority?: number;
+  readonly costs?: Amounts | undefined;
+  readonly weight?: number;
+}
+
+const NOTHING: SaidOfRequest = {};
+
+/** @throws RangeError or TypeError; whether there are so many slots is known at the gate */
+export function checkWeight(weight: number): void {
+  checkInteger('weight', weight, 1);
+}
 
 /** @throws RangeError or TypeError */
 export function checkPriority(priority: number): void {

@@ -29,6 +29,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'group.ts': ['large one', 'large two', 'small three', 'small four', 'large,small'],
   'large-file.ts': ['3'],
   'limiter.ts': ['A', 'B', 'C', 'D', 'E', '0'],
+  'map.ts': ['ONE,TWO,THREE'],
   'observe.ts': ['It says: '],
   'openai.ts': ['Say hello. ', 'Name a colour. '],
   'outcomes.ts': ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
@@ -52,5 +53,6 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'testing.ts': ['a minute passed in no time'],
   'tokens.ts': ['a', 'b'],
   'unknown-limits.ts': ['true true'],
+  'weights.ts': ['a page', 'a book', 'another page'],
   'what-binds.ts': ['concurrency 1 1/1 normal'],
 };

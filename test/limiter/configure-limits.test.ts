@@ -137,12 +137,15 @@ describe('adaptive that is changed while requests wait', () => {
     expect(limiter.feedback.mode).toBe('throttled');
     await clock.advanceAsync(10_099);
     expect(limiter.feedback.mode).toBe('throttled');
+    const lease = await limiter.acquire();
+    expect(limiter.snapshot()).toMatchObject({ concurrency: { throttledInFlight: 1 } });
+    lease.release();
     await clock.advanceAsync(1);
     expect(limiter.feedback.mode).toBe('normal');
     limiter.configure({ adaptive: 'rate' });
     (await limiter.acquire()).release('failed', tooMany(100));
-    expect(limiter.feedback.mode).toBe('normal');
     expect(limiter.tryAcquire()).toBeUndefined();
+    expect(limiter.snapshot()).toMatchObject({ concurrency: { throttledInFlight: 0 } });
   });
 
   it('may be changed by those who are told of a decision', async () => {
