@@ -1,10 +1,13 @@
+import type { LimiterOptions } from 'headgate';
 import { systemClock } from 'headgate/advanced';
 import { Attempts } from './attempts.ts';
+import { RequestGroups } from './groups/request-groups.ts';
 import { OutageWatch } from './http/outage.ts';
+import { RateMemory } from './ledger/rate-memory.ts';
 import { Budget } from './money/budget.ts';
 import type { BatchSettings } from './options.ts';
 import { paceOf } from './pace-view.ts';
-import { createPacer, type Pacer } from './pacer.ts';
+import { createPacer, type ModelLimits, type Pacer } from './pacer.ts';
 import type { BatchPhase, BatchProgress } from './progress.ts';
 import type { Stop } from './stop.ts';
 import { Tally } from './tally.ts';
@@ -12,12 +15,22 @@ import { Tally } from './tally.ts';
 /** Requests in flight at the most, where nobody says. */
 const CONCURRENCY = 256;
 
+/** How often what was learned of the provider is written down. */
+const REMEMBER_MS = 10_000;
+
+/** Estimated tokens of a group at the most, well below what providers take in one request. */
+const GROUP_TOKENS = 100_000;
+/** Part of a minute's tokens that one group may take. */
+const GROUP_PART = 0.25;
+
 /** What the parts of a run share: its counts, its limits, and whether it is to stop. */
 export class BatchState {
   readonly tally = new Tally();
   readonly budget: Budget;
   readonly pacer: Pacer;
+  readonly #memory: RateMemory;
   readonly attempts: Attempts;
+  readonly groups: RequestGroups;
   phase: BatchPhase = 'starting';
   /** Lines that were looked at before anything was sent. */
   checked = 0;
@@ -28,7 +41,9 @@ export class BatchState {
   readonly #stopping = new AbortController();
   readonly #startedAt = systemClock.now();
   #endedAt: number | undefined = undefined;
+  #rememberedAt = this.#startedAt;
   #stop: Stop | undefined = undefined;
+  #inputStop: Stop | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option of the limiter */
   constructor(settings: BatchSettings) {
@@ -37,7 +52,12 @@ export class BatchState {
     const classify = (error: unknown) => this.#outage.failed(error);
     const limits = { concurrency: CONCURRENCY, name: 'batch', ...limiter, classify };
     this.budget = new Budget(batch.prices, batch.maxCost ?? Number.POSITIVE_INFINITY);
-    this.pacer = createPacer(limits, batch.limitsByModel);
+    this.#memory = new RateMemory(batch.output, batch.provider);
+    this.pacer = createPacer(limits, batch.limitsByModel, this.#memory.read(Date.now()));
+    this.groups = new RequestGroups({
+      maxItems: batch.groupSize,
+      maxTokens: groupTokens(limiter, batch.limitsByModel),
+    });
     this.attempts = new Attempts({
       send: batch.send,
       tally: this.tally,
@@ -60,11 +80,29 @@ export class BatchState {
     this.#stopping.abort();
   }
 
+  /** Why the run will have ended early when all that was read is sent, unless it is stopped before. */
+  endAs(stop: Stop): void {
+    this.#inputStop = stop;
+  }
+
   /** @param stop why it ended early, where that is known only now */
-  end(stop = this.#stop): void {
+  end(stop = this.#stop ?? this.#inputStop): void {
     this.#stop = stop;
     this.phase = 'ended';
     this.#endedAt = systemClock.now();
+  }
+
+  /** Keeps what was learned of the provider for a run that goes on; nothing once all is done. */
+  remember(): void {
+    this.#rememberedAt = systemClock.now();
+    const isDone = this.phase === 'ended' && this.#stop === undefined;
+    if (isDone) this.#memory.remove();
+    else this.#memory.write(this.pacer.learned(), Date.now());
+  }
+
+  /** The same, every ten seconds. */
+  rememberInTime(): void {
+    if (systemClock.now() - this.#rememberedAt >= REMEMBER_MS) this.remember();
   }
 
   /** Stops the run where the server has been down for too long. */
@@ -83,6 +121,7 @@ export class BatchState {
   /** All of it, in plain numbers. */
   progress(): BatchProgress {
     const { tally, total, phase } = this;
+    const { outageMs, unreachableMs } = this.#settings.batch;
     const now = systemClock.now();
     const snapshots = phase === 'running' || phase === 'draining' ? this.pacer.snapshots() : [];
     const done = tally.doneBefore + tally.failedBefore + tally.ok + tally.failed;
@@ -112,7 +151,7 @@ export class BatchState {
       cost: this.#cost(remaining),
       errors: tally.errors,
       downForMs: this.#outage.isDown ? this.#outage.downForMs : 0,
-      outageMs: this.#settings.batch.outageMs,
+      outageMs: this.#outage.wasReached ? outageMs : unreachableMs,
       stop: this.#stop,
     };
   }
@@ -128,4 +167,11 @@ export class BatchState {
     const { max } = this.budget;
     return `the next request might cost more than is left of --max-cost ${max}: raise it to go on`;
   }
+}
+
+/** A group that is larger than a limit allows could never be sent. */
+function groupTokens(limiter: LimiterOptions, byModel: ModelLimits | undefined): number {
+  const limits = [limiter, ...Object.values(byModel ?? {})];
+  const minutes = limits.map(({ tokensPerMinute = Number.POSITIVE_INFINITY }) => tokensPerMinute);
+  return Math.max(1, Math.floor(Math.min(GROUP_TOKENS, GROUP_PART * Math.min(...minutes))));
 }

@@ -25,6 +25,11 @@ export interface BatchOnlyOptions {
   readonly api?: ApiName | undefined;
   /** The model of bodies that name none. */
   readonly model?: string | undefined;
+  /**
+   * Lines for embeddings that are sent as one request at the most, where they differ in nothing but
+   * their text: `send` is given `members` then. Each has its own result. Default 1: none are grouped.
+   */
+  readonly groupSize?: number | undefined;
   /** What to do with an output that exists. Default `resume`. */
   readonly existing?: ExistingOutput | undefined;
   /**
@@ -40,6 +45,12 @@ export interface BatchOnlyOptions {
   readonly maxCost?: number | undefined;
   /** Limits of a limiter for each model, where lines name several; `*` is for all others. */
   readonly limitsByModel?: ModelLimits | undefined;
+  /**
+   * Names where requests go, such as the address of an API. Rates that were learned of it are kept
+   * beside the output, in `OUTPUT.rates`, for a run that goes on within an hour. Default: one name
+   * for all.
+   */
+  readonly provider?: string | undefined;
   /** Answers a request whose content was answered before. Closed by whoever opened it. */
   readonly cache?: AnswerCache | undefined;
   /** How long a server that goes down is waited for, in ms. Default 30 minutes. */
@@ -68,7 +79,15 @@ export interface BatchSettings {
     Required<
       Pick<
         BatchOnlyOptions,
-        'api' | 'existing' | 'changed' | 'retryFailed' | 'outageMs' | 'unreachableMs' | 'drainMs'
+        | 'api'
+        | 'existing'
+        | 'changed'
+        | 'retryFailed'
+        | 'groupSize'
+        | 'provider'
+        | 'outageMs'
+        | 'unreachableMs'
+        | 'drainMs'
       >
     >;
   readonly limiter: LimiterOptions;

@@ -1,4 +1,3 @@
-import type { Sized } from 'headgate';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { duplicateProblem } from './check-input.ts';
 import { BatchError, InputError, messageOf } from './errors.ts';
@@ -8,7 +7,6 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { ResultFile } from './ledger/result-file.ts';
 import type { ChangedLines } from './options.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
-import { sized } from './size.ts';
 import type { Stop } from './stop.ts';
 import type { Tally } from './tally.ts';
 
@@ -31,26 +29,25 @@ export interface PendingSurroundings {
   /** A line was answered from the cache. */
   readonly onCached: (request: BatchRequest, response: BatchResponse) => void;
   readonly isStopped: () => boolean;
-  readonly stop: (stop: Stop) => void;
+  /** The input ends here: what was read before it is still sent. */
+  readonly onInputError: (stop: Stop) => void;
 }
 
 /** The requests that have to be sent, read as they are asked for. A line that is wrong ends the run. */
-export async function* pendingRequests(
-  around: PendingSurroundings,
-): AsyncGenerator<Sized<BatchRequest>> {
+export async function* pendingRequests(around: PendingSurroundings): AsyncGenerator<BatchRequest> {
   const { sources, input, file, isStopped } = around;
   try {
     for await (const line of readInput(sources, input)) {
       if (isStopped()) return;
       if (line instanceof InputError) throw line;
-      if ((await isPending(line, around)) && !isCached(line, around)) yield sized(line);
+      if ((await isPending(line, around)) && !isCached(line, around)) yield line;
       if (isStopped()) return;
       // A disk that is slower than the answers must not fill the memory with them.
       if (file.unwritten > MOST_UNWRITTEN) await file.flush();
     }
   } catch (error) {
     const message = `${messageOf(error)}\nThe lines before it were sent, and their results are kept`;
-    around.stop({ reason: 'input', message });
+    around.onInputError({ reason: 'input', message });
   }
 }
 

@@ -1,14 +1,35 @@
+import { checkChoice, checkFunction } from '../model/check.ts';
 import type { CircuitFact, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
-import type { CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
+import {
+  CircuitBreaker,
+  type CircuitBreakerOptions,
+  DEFAULT_CONSECUTIVE_FAILURES,
+  DEFAULT_HALF_OPEN_PROBES,
+  DEFAULT_LEAST_REQUESTS,
+  DEFAULT_OPEN_MS,
+  DEFAULT_RATIO_WINDOW_MS,
+} from './circuit-breaker.ts';
+import type { CircuitExport, CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
 import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
+import { type IsFailure, isTrouble, judgeOf } from './judge.ts';
+import { integer, number, type Option, turnOn, upTo, word } from './option.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
 
 /** What becomes of requests while the circuit is open. */
 export type OnOpen = 'fail' | 'wait';
 
-/** Whether an answer of the provider tells that it is in trouble. Must not throw. */
-export type IsFailure = (verdict: Verdict) => boolean;
+/** When to stop sending for a while. */
+export interface CircuitBreakerConfig extends CircuitBreakerOptions {
+  /** What happens to requests while the circuit is open: they fail at once (default), or wait. */
+  readonly onOpen?: OnOpen;
+}
+
+/** Whether a circuit breaker is on, and how it works. */
+export interface CircuitBreakerOption {
+  /** Stops sending after many failures in a row; `true`: with its defaults. Default: never. */
+  readonly circuitBreaker?: true | CircuitBreakerConfig;
+}
 
 /** A circuit breaker at a gate: attempts that it keeps back are refused, or wait for a probe. */
 export class CircuitCore implements Core<number> {
@@ -36,6 +57,7 @@ export class CircuitCore implements Core<number> {
     const error = this.breaker.check(now);
     if (error === undefined) return 0;
     if (this.onOpen === 'fail') return REFUSED;
+    if (this.breaker.isIsolated) return Number.POSITIVE_INFINITY;
     const leftMs = this.breaker.nextChangeAt - now;
     // Infinity: all probes are out, and the first that ends says more.
     return Math.max(0, leftMs);
@@ -72,6 +94,18 @@ export class CircuitCore implements Core<number> {
     return this.breaker.snapshot(now);
   }
 
+  /** @returns what ends it */
+  isolate(reason: string | undefined, now: number): (now: number) => void {
+    const end = this.breaker.isolate(reason, now);
+    this.advance(now);
+    return (at) => this.tellAll(end(at));
+  }
+
+  restore(saved: CircuitExport, now: number): void {
+    this.breaker.restore(saved, now);
+    this.advance(now);
+  }
+
   /** A request that was cancelled, rejected for its rate or for what is in it says nothing. */
   private resultOf({ isSent, verdict }: Pick<Ended, 'isSent' | 'verdict'>): CircuitResult {
     if (!isSent || verdict === undefined) return 'ignored';
@@ -83,4 +117,60 @@ export class CircuitCore implements Core<number> {
   private tellAll(facts: readonly CircuitFact[]): void {
     for (const fact of facts) this.tell(fact);
   }
+}
+
+const FIELDS = {
+  consecutiveFailures: integer(
+    1,
+    DEFAULT_CONSECUTIVE_FAILURES,
+    'requests',
+    'failures in a row that open the circuit; off where `failureRatio` is given alone',
+  ),
+  failureRatio: upTo(
+    1,
+    number(0, 'off', '× requests', 'the part of failures among the last requests that opens it'),
+  ),
+  windowMs: number(1, DEFAULT_RATIO_WINDOW_MS, 'ms', 'over how long `failureRatio` is counted'),
+  leastRequests: integer(
+    1,
+    DEFAULT_LEAST_REQUESTS,
+    'requests',
+    'that must have ended in it before `failureRatio` counts',
+  ),
+  openMs: number(0, DEFAULT_OPEN_MS, 'ms', 'how long it stays open at first'),
+  halfOpenProbes: integer(
+    1,
+    DEFAULT_HALF_OPEN_PROBES,
+    'requests',
+    'probes that have to go well to close it',
+  ),
+  onOpen: word(['fail', 'wait'], 'fail', 'what requests do while it is open'),
+} satisfies Record<keyof CircuitBreakerConfig, Option>;
+
+export const CIRCUIT_BREAKER: PolicyDefinition<CircuitBreakerOption, CircuitCore | undefined> = {
+  kind: 'circuitBreaker',
+  options: {
+    circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
+  },
+
+  create({ circuitBreaker: options }, { isFailure, tell }) {
+    return options && circuitOf(options === true ? {} : options, isFailure, tell);
+  },
+
+  isAtRest(circuit, now) {
+    const { state, failures } = circuit.snapshot(now);
+    return state === 'closed' && failures === 0;
+  },
+};
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function circuitOf(
+  { onOpen = 'fail', ...options }: CircuitBreakerConfig,
+  isFailure: IsFailure | undefined,
+  tell: Tell,
+): CircuitCore {
+  checkChoice('onOpen', onOpen, ['fail', 'wait']);
+  if (isFailure !== undefined) checkFunction('isFailure', isFailure);
+  const judge = judgeOf(isFailure, isTrouble);
+  return new CircuitCore(new CircuitBreaker(options), onOpen, judge, tell);
 }

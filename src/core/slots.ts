@@ -1,9 +1,19 @@
 import { ALWAYS_NORMAL, type Core, type Demand, type ModeState } from './core.ts';
+import { integer } from './option.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
 
 /** Slots in normal mode (seed: 000). */
 export const DEFAULT_CONCURRENCY = 400;
 /** Slots for requests that are admitted in throttled mode (seed: 000). */
-export const DEFAULT_THROTTLED_CONCURRENCY = 10;
+const DEFAULT_THROTTLED_CONCURRENCY = 10;
+
+/** How many requests may be in flight. */
+export interface ConcurrencyConfig {
+  /** Requests in flight at the most, an integer >= 1. Default 400. */
+  readonly concurrency?: number;
+  /** Of those admitted in throttled mode, how many may be in flight, an integer >= 1. Default 10. */
+  readonly throttledConcurrency?: number;
+}
 
 /** Charges. */
 export const SLOT = 1;
@@ -63,3 +73,39 @@ export class Slots implements Core<number> {
     return { limit, inFlight, throttledLimit, throttledInFlight };
   }
 }
+
+/** @param mode throttled mode; undefined: always normal */
+export function slotsOf(
+  {
+    concurrency = DEFAULT_CONCURRENCY,
+    throttledConcurrency = DEFAULT_THROTTLED_CONCURRENCY,
+  }: ConcurrencyConfig,
+  mode: ModeState | undefined,
+): Slots {
+  return new Slots(concurrency, throttledConcurrency, mode);
+}
+
+export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig, Slots> = {
+  kind: 'concurrency',
+  isHeld: true,
+  options: {
+    concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'in flight at the most'),
+    throttledConcurrency: integer(
+      1,
+      DEFAULT_THROTTLED_CONCURRENCY,
+      'requests',
+      'the same for those admitted in throttled mode',
+    ),
+  },
+
+  create: (options, { mode }) => slotsOf(options, mode),
+
+  configure:
+    (slots, { concurrency, throttledConcurrency }, { setConcurrency }) =>
+    () => {
+      if (throttledConcurrency !== undefined) slots.throttledLimit = throttledConcurrency;
+      if (concurrency !== undefined) setConcurrency(concurrency);
+    },
+
+  isAtRest: ({ inFlight }) => inFlight === 0,
+};

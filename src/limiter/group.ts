@@ -3,12 +3,18 @@ import { checkFunction, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { contain } from '../model/probe.ts';
+import { isError } from '../model/print.ts';
+import type { Probe } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import { resolveCommonOptions } from '../request/common-options.ts';
+import {
+  OBSERVED_KEYS,
+  type ObservedOptions,
+  probeResolver,
+  resolveCommonOptions,
+} from '../request/common-options.ts';
 import { type RequestPipeline, ResultSubscriber } from '../request/dispatch-subscriber.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
@@ -21,13 +27,14 @@ import {
   RESULT_KEYS,
 } from '../request/send-options.ts';
 import { checkRequestOptions, REQUEST_KEYS } from '../request/ticket-factory.ts';
+import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type LimiterEvent, leveled } from './events.ts';
 import { KeyRouter } from './key-router.ts';
 import type { Lease } from './lease.ts';
 import { Limiter } from './limiter.ts';
 import {
   type AcquireOptions,
-  checkLimiterOptions,
+  checkKeyOptions,
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
@@ -38,10 +45,15 @@ import type { LimiterSnapshot } from './snapshot.ts';
 /** How long a key must have been idle before it is dropped, at least. */
 const DEFAULT_IDLE_MS = 60_000;
 
+/** The limits of one key. A key is never told to telemetry: the name is that of the group. */
+export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry'>;
+
+/** `name` is that of all keys together. */
 export interface LimiterGroupOptions
-  extends Pick<LimiterOptions, 'clock' | 'probe' | 'random' | 'classify'> {
+  extends Pick<LimiterOptions, 'clock' | 'random' | 'classify'>,
+    ObservedOptions {
   /** The limits of each key, the same for all or by the key. Default: those of `createLimiter()`. */
-  readonly each?: LimiterOptions | ((key: string) => LimiterOptions);
+  readonly each?: KeyOptions | ((key: string) => KeyOptions);
   /** Limits that all keys share. Default: none. */
   readonly shared?: SharedOptions;
   /**
@@ -51,7 +63,7 @@ export interface LimiterGroupOptions
   readonly idleMs?: number;
 }
 
-const KEYS = ['each', 'shared', 'idleMs', 'clock', 'probe', 'random', 'classify'] as const;
+const KEYS = ['each', 'shared', 'idleMs', 'clock', 'random', 'classify', ...OBSERVED_KEYS] as const;
 
 /** An event in the limiter of one key, or in what all share (`key` undefined). */
 export type GroupEvent = LimiterEvent & { readonly key: string | undefined };
@@ -97,6 +109,8 @@ interface Entry {
   readonly limiter: Limiter;
   /** Since the last look at who is idle; or busy at that look. */
   isUsed: boolean;
+  /** Whether a user has its limiter: it is not dropped then. */
+  isKept: boolean;
 }
 
 /** A limiter for each key, and what they share. Made by {@link createLimiterGroup}. */
@@ -108,6 +122,7 @@ export class LimiterGroup<T> {
   readonly #clock: Clock;
   readonly #shared: SharedLimits | undefined;
   readonly #idleMs: number;
+  readonly #probe: Probe | undefined;
   readonly #entries = new Map<string, Entry>();
   readonly #events = new Subject<GroupEvent>();
   /** Keys that turn up. */
@@ -115,6 +130,7 @@ export class LimiterGroup<T> {
   readonly #sweeper: ResettableTimer;
   readonly #unwatch: (() => void) | undefined;
   #isClosed = false;
+  #pause: { readonly reason: string | undefined } | undefined = undefined;
 
   /** @internal */
   constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
@@ -123,7 +139,8 @@ export class LimiterGroup<T> {
     this.#keyOf = keyOf;
     this.#options = options;
     this.#clock = clock;
-    const probe = contain(options.probe);
+    const probe = probeResolver(options)();
+    this.#probe = probe;
     const tell = (fact: CoreFact) => {
       const isDenial = fact.kind === 'limitDenied';
       probe?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
@@ -221,12 +238,52 @@ export class LimiterGroup<T> {
     };
   }
 
-  /** Takes no new requests, of any key: as `limiter.close`. */
-  close(): void {
+  /**
+   * The limiter of a key, made if the key is new: to pause, configure or watch it alone. The key is
+   * kept from then on, also where it is idle.
+   */
+  get(key: string): Limiter {
+    const limiter = this.#limiterOf(key);
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) entry.isKept = true;
+    return limiter;
+  }
+
+  /**
+   * As `limiter.pause`, of every key, those too that turn up later.
+   * @throws TypeError for a reason that is no string
+   */
+  pause(reason?: string): void {
+    checkReason(reason);
+    this.#pause = { reason };
+    for (const limiter of this.#limiters()) limiter.pause(reason);
+  }
+
+  /** As `limiter.resume`, of every key, those too that were paused alone. */
+  resume(): void {
+    this.#pause = undefined;
+    for (const limiter of this.#limiters()) limiter.resume();
+  }
+
+  /**
+   * As `limiter.clear`, of every key.
+   * @throws TypeError for a reason that is neither an Error nor a string
+   */
+  clear(reason?: string | Error): void {
+    if (!isError(reason)) checkReason(reason);
+    for (const limiter of this.#limiters()) limiter.clear(reason);
+  }
+
+  /**
+   * Takes no new requests, of any key: as `limiter.close`.
+   * @throws TypeError for another option, or another value
+   */
+  close(options: CloseOptions = {}): void {
+    checkClose('group.close', options);
     this.#isClosed = true;
     this.#unwatch?.();
     this.#sweeper.cancel();
-    for (const { limiter } of this.#entries.values()) limiter.close();
+    for (const limiter of this.#limiters()) limiter.close(options);
   }
 
   /** Resolves when no request of any key waits or runs. */
@@ -235,6 +292,11 @@ export class LimiterGroup<T> {
     for (let left = busy(); left.length > 0; left = busy()) {
       await Promise.all(left.map(({ limiter }) => limiter.drain()));
     }
+  }
+
+  /** Those present now: what they tell may bring other keys. */
+  #limiters(): readonly Limiter[] {
+    return [...this.#entries.values()].map(({ limiter }) => limiter);
   }
 
   #limiterOf(key: string): Limiter {
@@ -247,9 +309,10 @@ export class LimiterGroup<T> {
       return known.limiter;
     }
     const limiter = this.#open(key);
+    if (this.#pause !== undefined) limiter.pause(this.#pause.reason);
     if (this.#isClosed) limiter.close();
     else if (this.#entries.size === 0) this.#sweepLater();
-    this.#entries.set(key, { limiter, isUsed: true });
+    this.#entries.set(key, { limiter, isUsed: true, isKept: false });
     this.#opened.next([key, limiter]);
     return limiter;
   }
@@ -265,18 +328,20 @@ export class LimiterGroup<T> {
   }
 
   #open(key: string): Limiter {
-    const { each = {}, classify, probe, random } = this.#options;
+    const { each = {}, classify, random } = this.#options;
+    const probe = this.#probe;
     const limits = typeof each === 'function' ? each(key) : each;
     const common = {
       ...(classify && { classify }),
       ...(probe && { probe }),
       ...(random && { random }),
     };
-    checkLimiterOptions(limits, 'each');
+    checkKeyOptions(limits, 'each');
     if (limits.clock !== undefined && limits.clock !== this.#clock) {
       throw new TypeError('`each.clock` must be the clock of the group; leave it out');
     }
-    const options = { ...common, clock: this.#clock, ...limits };
+    // The probe of the group makes the metrics and spans of all keys.
+    const options = { ...common, clock: this.#clock, ...limits, telemetry: false } as const;
     return new Limiter(options, {
       shared: this.#shared,
       tell: (event) => this.#events.next({ ...event, key }),
@@ -287,7 +352,7 @@ export class LimiterGroup<T> {
   /** Looks at all keys at once, so that a request costs no more than a mark. */
   #dropIdle(): void {
     for (const [key, entry] of this.#entries) {
-      if (!entry.isUsed && entry.limiter.isForgettable) {
+      if (!entry.isUsed && !entry.isKept && entry.limiter.isForgettable) {
         entry.limiter.abandon();
         this.#entries.delete(key);
       }

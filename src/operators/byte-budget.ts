@@ -1,4 +1,5 @@
 import { Observable, type OperatorFunction } from 'rxjs';
+import { byteBudgetOf } from '../core/byte-budget.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Gate } from '../queue/gate.ts';
@@ -16,10 +17,11 @@ import {
 import {
   BYTE_BUDGET_KEYS,
   type ByteBudgetOptions,
-  byteBudgetOf,
   checkByteBudgetOptions,
   followMaxBytes,
+  numberIn,
 } from '../request/hold-options.ts';
+import { watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
 /**
@@ -40,11 +42,18 @@ export function byteBudget<T>(
   checkKeys('byteBudget', options, [...BYTE_BUDGET_KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
   checkByteBudgetOptions(options);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
+      const around = common.observed();
       const { clock, feedback, probe } = around;
-      const gate = new Gate('byteBudget', byteBudgetOf(options, feedback), clock, probe);
+      const { maxBytes, ...rest } = options;
+      const plain = { ...rest, ...numberIn({ maxBytes }) };
+      const gate = new Gate('byteBudget', byteBudgetOf(plain, feedback?.modeState), clock, probe);
+      watchOperator(out, around, () => ({
+        waiting: gate.waitingByKind,
+        bytes: { used: gate.core.used, limit: gate.core.maxBytes },
+      }));
       followMaxBytes(out, options, (limit) => {
         gate.core.maxBytes = limit;
         gate.drain();

@@ -1,12 +1,13 @@
 import type { OperatorFunction } from 'rxjs';
+import { circuitOf } from '../core/circuit-core.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
 import type { AttemptOptions, CircuitOptions } from '../request/attempt-options.ts';
-import { circuitOf } from '../request/attempt-policies.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
+  type ResolvedOptions,
   resolveCommonOptions,
 } from '../request/common-options.ts';
 import {
@@ -16,10 +17,20 @@ import {
 } from '../request/gate-subscriber.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 
-const KEYS = ['consecutiveFailures', 'openMs', 'halfOpenProbes', 'onOpen', 'isFailure'] as const;
+const KEYS = [
+  'consecutiveFailures',
+  'failureRatio',
+  'windowMs',
+  'leastRequests',
+  'openMs',
+  'halfOpenProbes',
+  'onOpen',
+  'isFailure',
+] as const;
 
 /**
- * Stops sending after many failures in a row (10), for a while (30 s); then lets a probe through,
+ * Stops sending after many failures in a row (10), or by their part of the last requests
+ * (`failureRatio`), for a while (30 s); then lets a probe through,
  * and opens the way when that goes well (seed: 004). Meanwhile requests fail with a
  * `CircuitOpenError`, or wait (`onOpen: 'wait'`). An error that says that the quota is used up, that
  * nobody has paid or that the key is wrong stops everything at once.
@@ -39,10 +50,12 @@ export function circuitBreaker<T>(
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
   checkKeys('circuitBreaker', options, [...KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
-  const newCore = () =>
-    circuitOf(options, options.isFailure, (fact) => around.probe?.changed?.(fact));
+  const common = resolveCommonOptions(options);
+  const open = ({ probe }: ResolvedOptions) => {
+    const core = circuitOf(options, options.isFailure, (fact) => probe?.changed?.(fact));
+    return { core, read: (now: number) => ({ circuit: core.snapshot(now).state }) };
+  };
   // What is wrong with the options is found by making what they are for.
-  newCore();
-  return attemptOperator('circuitBreaker', newCore, around, options);
+  open(common);
+  return attemptOperator('circuitBreaker', open, common, options);
 }

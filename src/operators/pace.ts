@@ -1,10 +1,9 @@
 import type { OperatorFunction } from 'rxjs';
-import { Pace, type PaceOptions } from '../core/pace.ts';
+import { containedRandom, Pace, type PaceOptions } from '../core/pace.ts';
 import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
-import { containedRandom } from '../request/attempt-policies.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
@@ -35,8 +34,12 @@ export function pace<T>(
   const { random = Math.random } = options;
   checkFunction('random', random);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   // What is wrong with the options is found by making what they are for.
   new Pace(options, random);
-  return attemptOperator('pace', () => new Pace(options, containedRandom(random)), around, options);
+  const open = () => {
+    const core = new Pace(options, containedRandom(random));
+    return { core, read: () => ({ intervalMs: core.interval.ms }) };
+  };
+  return attemptOperator('pace', open, common, options);
 }

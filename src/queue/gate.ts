@@ -1,10 +1,12 @@
 import { type Core, REFUSED } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
+import { uniteProbes } from '../model/join-probes.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { AdmissionCallback, LeaseIssuer } from '../model/parties.ts';
+import type { LeaseIssuer } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { Admission } from './admission.ts';
+import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
 import type { GateRules, GateSnapshot, RequestQueue } from './gate-rules.ts';
 import { notifyAdmitted, reportLater } from './notify.ts';
@@ -16,12 +18,16 @@ const NO_RULES: GateRules = {};
 /** No clock was read: nothing but what is given back can help. */
 const UNREAD = Number.NaN;
 
+/** What binds at a gate that is paused. */
+const PAUSED = { binding: 'paused' } as const;
+
 /**
  * - `idle`: nothing is being done;
  * - `deciding`: policies are asked about a request, or others are told of it: it stays the head;
- * - `draining`: between two decisions.
+ * - `draining`: between two decisions;
+ * - `paused`: nothing is being done, and nothing passes until `resume`.
  */
-type GateState = 'idle' | 'deciding' | 'draining';
+type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
 
 /**
  * The place where requests wait until every policy lets them go: one queue, one decision, and all
@@ -52,6 +58,10 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   private isStale = false;
   /** When they were asked. */
   private askedAt = UNREAD;
+  /** Nothing passes. Where something is being done, that ends first. */
+  private isPaused = false;
+  /** The error of a `clear` that came while something was being done. */
+  private clearing: Error | undefined = undefined;
 
   constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe, rules: GateRules = NO_RULES) {
     this.kind = kind;
@@ -59,7 +69,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.probe = probe;
     this.rules = rules;
     this.admission = new Admission(core, rules.hold, clock, () => this.drain());
-    this.waits = new WaitRecorder(kind, probe, rules.listener);
+    this.waits = new WaitRecorder(kind, rules.listener);
     const { newQueue = (isDead) => new Fifo(isDead) } = rules;
     this.first = newQueue(isCancelled);
     this.retries = newQueue(isCancelled);
@@ -117,7 +127,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     // Clocks are slow: who let the ticket pass in this turn has just read it.
     const now = Number.isNaN(ticket.readAt) ? this.clock.now() : ticket.readAt;
     const isFree = this.isFree();
-    if (isFree && this.tryNewcomer(ticket, owner.isRetry === true, now)) return true;
+    if (isFree && this.tryNewcomer(ticket, owner, now)) return true;
     return this.wait(ticket, owner, now, undefined, isFree) !== undefined;
   }
 
@@ -147,7 +157,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     if (ticket === undefined || ticket.refusal !== undefined) return ticket;
     // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
     const isFree = this.isFree();
-    if (isFree && this.tryNewcomer(ticket, false, now)) return ticket;
+    if (isFree && this.tryNewcomer(ticket, owner, now)) return ticket;
     return this.wait(ticket, owner, now, undefined, isFree);
   }
 
@@ -172,15 +182,48 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     ticket.refuse(error);
     this.first.bury(1);
     owner.queued -= 1;
-    this.waits.ended(ticket, false, this.clock.now());
+    this.waits.ended(ticket, false, this.clock.now(), this.probeOf(owner));
     // Before others pass, who may make it leave: it has left already.
     notifyAdmitted(owner, ticket);
     this.drain();
   }
 
   /** Books what a retry has waited that gives up; its owner is gone already, and has not left yet. */
-  gaveUp(ticket: Ticket): void {
-    this.waits.ended(ticket, true, this.clock.now());
+  gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
+    this.waits.ended(ticket, true, this.clock.now(), this.probeOf(owner));
+  }
+
+  /** Lets nothing pass until `resume`. Newcomers wait; those that have passed go on. */
+  pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    if (this.state === 'idle') this.comeToRest();
+  }
+
+  /** Lets pass again all that may. */
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    if (this.state === 'paused') this.state = 'idle';
+    this.drain();
+  }
+
+  /**
+   * Ends the wait of all that wait now, with this error, once each. Called while a decision is being
+   * made, it does so right after that.
+   */
+  clear(error: Error): void {
+    if (this.waiting === 0) return;
+    if (this.state === 'idle' || this.state === 'paused') {
+      this.clearNow(error);
+      this.comeToRest();
+      this.drain();
+      return;
+    }
+    this.clearing ??= error;
+    this.isStale = true;
+    // A decision on a newcomer is not followed by another.
+    queueMicrotask(() => this.drain());
   }
 
   /**
@@ -189,21 +232,70 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
    */
   drain(): void {
     if (this.state !== 'idle') {
-      this.isStale = true;
+      if (this.state === 'paused') this.drainPaused();
+      else this.isStale = true;
       return;
     }
     try {
       for (let goesOn = true; goesOn; ) {
         this.state = 'draining';
         this.isStale = false;
+        if (this.clearing !== undefined) this.clearNow(this.clearing);
         const queue = this.next();
         const wait = queue === undefined ? this.becomesIdle() : this.serve(queue);
         if (wait === Number.POSITIVE_INFINITY) this.timer.cancel();
         else if (wait > 0) this.timer.set(wait, this.askedAt);
-        goesOn = wait === 0 || this.isStale;
+        goesOn = (wait === 0 || this.isStale) && !this.isPaused;
       }
     } finally {
+      this.comeToRest();
+    }
+  }
+
+  /** While nothing passes, those that have left are swept out all the same. */
+  private drainPaused(): void {
+    if (this.clearing === undefined) this.next();
+    else {
+      this.clearNow(this.clearing);
+      this.comeToRest();
+    }
+  }
+
+  /** Nothing is being done any more. A gate that is paused has no timer, and leaves shared limits to others. */
+  private comeToRest(): void {
+    if (!this.isPaused) {
       this.state = 'idle';
+      return;
+    }
+    this.state = 'paused';
+    this.timer.cancel();
+    const now = this.clock.now();
+    this.waits.note(false, PAUSED, now, this.clock);
+    this.waits.note(true, PAUSED, now, this.clock);
+    this.core.idle?.();
+  }
+
+  /** First all are refused and taken out, then their owners are told: what these send waits behind. */
+  private clearNow(error: Error): void {
+    const now = this.clock.now();
+    const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
+    this.clearing = undefined;
+    this.state = 'deciding';
+    for (const queue of [this.first, this.retries]) {
+      for (let left = queue.length; left > 0 && queue.seek(); left -= 1) {
+        const ticket = this.headTicket(queue);
+        if (ticket === undefined) continue;
+        const { owner } = queue;
+        queue.shift();
+        owner.queued -= 1;
+        ticket.refuse(error);
+        cleared.push([ticket, owner, queue === this.retries]);
+      }
+    }
+    this.state = 'draining';
+    for (const [ticket, owner, isRetry] of cleared) {
+      if (ticket.outcome === undefined) this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
+      if (!owner.gone) notifyAdmitted(owner, ticket);
     }
   }
 
@@ -221,6 +313,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       now = this.clock.now();
       wait = isLive ? admission.wait(ticket, isRetry, now) : 0;
     }
+    // Paused by one that policies have told something as they were asked.
+    if (this.isPaused) return 0;
     if (wait <= 0) {
       const refusal = wait === REFUSED ? admission.refusal(ticket, now) : ticket.refusal;
       this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
@@ -249,7 +343,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     const isRetry = queue === this.retries;
     if (ticket.outcome === undefined) {
       if (refusal === undefined) this.admission.charge(ticket, isRetry, this, now);
-      this.waits.ended(ticket, isRetry, now);
+      this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
     }
     // Gone while others were told: it has counted this request among those that left.
     if (owner.gone) return;
@@ -312,17 +406,19 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       do {
         this.isStale = false;
         wait = this.admission.wait(ticket, isRetry, now);
-      } while (wait !== 0 && this.isStale);
-      return wait;
+      } while (wait !== 0 && this.isStale && !this.isPaused);
+      return this.isPaused ? Number.POSITIVE_INFINITY : wait;
     } finally {
-      this.state = 'idle';
+      this.comeToRest();
     }
   }
 
   /** Lets a newcomer pass that nobody is before, if it may. @returns whether it has, or was refused */
-  private tryNewcomer(ticket: Ticket, isRetry: boolean, now: number): boolean {
+  private tryNewcomer(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
+    const isRetry = owner.isRetry === true;
     const wait = this.askNewcomer(ticket, isRetry, now);
     if (wait > 0) {
+      if (this.isPaused) return false;
       this.askedAt = now;
       this.noteBinding(isRetry);
       // Others may have come while policies were asked: they are before this one, and not asked yet.
@@ -331,13 +427,14 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     }
     if (wait === REFUSED) this.refuse(ticket, now);
     else this.admission.charge(ticket, isRetry, this, now);
-    this.waits.ended(ticket, isRetry, now);
+    this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
     this.leaveTo(now);
     return true;
   }
 
   /** A newcomer is done with: others may have come while policies were asked, and not been asked yet. */
   private leaveTo(now: number): void {
+    if (this.isPaused) return;
     if (this.waiting > 0) this.timer.set(0, now);
     else this.becomesIdle();
   }
@@ -358,14 +455,14 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       const { dropped } = capacity;
       const isBusy = this.state === 'deciding';
       if (!capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy)) {
-        if (this.waiting === 0) this.becomesIdle();
+        if (this.waiting === 0 && !this.isPaused) this.becomesIdle();
         return ticket;
       }
       if (capacity.dropped !== dropped) {
         // The head has gone: the next may need less than that, and the newcomer too.
         this.drain();
         isAsked = this.isFree();
-        if (isAsked && this.tryNewcomer(ticket, false, now)) return ticket;
+        if (isAsked && this.tryNewcomer(ticket, owner, now)) return ticket;
       }
     }
     if (owner.gone) return undefined;
@@ -388,7 +485,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     ticket.rounds = 0;
     const isRetry = owner.isRetry === true;
     if (!isRetry) this.rules.timeouts?.wait(ticket, this, owner);
-    if (this.probe !== undefined) this.tellQueued(ticket, isRetry, this.probe);
+    const probe = this.probeOf(owner);
+    if (probe !== undefined) this.tellQueued(ticket, isRetry, probe);
   }
 
   /** Meanwhile it neither passes nor is given up: others first learn that it waits. */
@@ -400,6 +498,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.isStale = false;
     probe.queued?.(ticket, this.waits.kindOf(isRetry));
     this.state = state;
+    if (state === 'idle' || state === 'paused') this.comeToRest();
     if (this.isStale || this.waiting !== waiting) this.drain();
     // Policies may be being asked about another, which came before: that one is asked about again.
     this.isStale ||= wasStale;
@@ -423,6 +522,12 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     if (this.core.idle === undefined) return Number.POSITIVE_INFINITY;
     this.core.idle();
     return this.next() === undefined ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  /** Who is told of the waits of a request: at a gate that several share, those who brought it too. */
+  private probeOf(owner: AdmissionCallback): Probe | undefined {
+    if (this.rules.isShared !== true || owner.probe === undefined) return this.probe;
+    return this.probe === undefined ? owner.probe : uniteProbes(this.probe, owner.probe);
   }
 
   private refuse(ticket: Ticket, now: number): void {

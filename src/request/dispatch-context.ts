@@ -6,6 +6,7 @@ import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import type { BoundTask } from './bound-task.ts';
 import type { RequestExecution } from './request-execution.ts';
 
 /** How requests are sent, where no choice is left to the user. */
@@ -26,8 +27,10 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly gates: readonly Gate[];
   readonly retry: RetryPolicy;
   readonly classify: (error: unknown, body?: string) => Verdict;
-  /** Whether what went well is read for usage and limits. */
+  /** Whether what went well is read for limits. */
   readonly readsAnswers: boolean;
+  /** Whether it is read for usage: limits count it, or telemetry compares it with the estimate. */
+  readonly readsUsage: boolean;
   /** The least wait, named by an answer, that closes the backoff gate, in ms. */
   readonly leastClosureMs: number;
   readonly clock: Clock;
@@ -46,6 +49,7 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.retry = retry;
     this.classify = classify;
     this.readsAnswers = readsAnswers;
+    this.readsUsage = readsAnswers || probe !== undefined;
     this.leastClosureMs = leastClosureMs;
     this.clock = feedback.clock;
     this.random = random;
@@ -57,6 +61,8 @@ export class DispatchContext<T, R> implements DispatchRules {
 export interface ExecutionListener<T, R> {
   /** Nobody wants results any more: nothing is sent. */
   readonly gone: boolean;
+  /** Restores what was around the call that the request comes from; undefined: nothing need be. */
+  readonly bound?: Pick<BoundTask<unknown>, 'runInAsyncScope'> | undefined;
   /** An Observable is about to be subscribed to, which may have to be torn down. */
   subscribing?(execution: RequestExecution<T, R>): void;
   value(execution: RequestExecution<T, R>, value: R): void;

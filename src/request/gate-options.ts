@@ -1,24 +1,22 @@
 import { checkLimiterConfig } from '../config/check-config.ts';
+import { adaptiveChoice, isAdaptiveRate } from '../core/adaptive.ts';
+import { POLICIES, type PolicyConfig } from '../core/registry.ts';
 import {
   BACKOFF_KEYS,
   type BackoffOptions,
   checkBackoffOptions,
   FeedbackSubject,
 } from '../feedback/feedback-subject.ts';
-import { checkKeys } from '../model/check.ts';
+import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
-import { adaptiveChoice, isAdaptiveRate } from './adaptive-policy.ts';
-import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions, resolveCommonOptions } from './common-options.ts';
+import type { AttemptOptions } from './attempt-options.ts';
+import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import {
-  BYTE_BUDGET_KEYS,
   type ByteBudgetOptions,
-  byteBudgetOf,
-  CONCURRENCY_KEYS,
   type ConcurrencyOptions,
   checkByteBudgetOptions,
   checkConcurrencyOptions,
-  slotsOf,
+  numberIn,
 } from './hold-options.ts';
 import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
 import { RequestGate, type RequestGateExtras } from './request-gate.ts';
@@ -37,55 +35,58 @@ export interface GateOptions
   readonly backoff?: Omit<BackoffOptions, 'clock' | 'probe'>;
 }
 
-export const GATE_KEYS = [
-  ...CONCURRENCY_KEYS,
-  ...BYTE_BUDGET_KEYS,
-  ...ATTEMPT_KEYS,
+export const GATE_KEYS: readonly string[] = [
+  ...Object.values(POLICIES).flatMap(({ options }) => Object.keys(options)),
+  'isFailure',
   ...QUEUE_KEYS,
   ...COMMON_KEYS,
-  'backoff',
-] as const;
+];
 
-/** What waits at a rate that adapts needs no other limits after a 429, and no probe. */
-const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
+/** What waits at a rate that adapts needs no probe after a 429. */
+const PACED_BACKOFF = { reopen: 'all' } as const;
 
 /**
- * Returns what opens gates; it checks what needs no policy for that. Opening one checks the rest.
+ * Returns what opens gates, of common options that were checked; it checks what needs no policy for that.
+ * Opening one checks the rest.
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
   options: GateOptions & { readonly random?: Random },
-): (extras?: RequestGateExtras) => RequestGate {
+): (around: ResolvedOptions, extras?: RequestGateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
-  checkPlainOptions(options);
-  const { clock, probe, feedback: shared } = resolveCommonOptions(options);
-  if (shared !== undefined && options.backoff !== undefined) {
+  const plain = plainOf(options);
+  // What is no plain data is checked by those who know it.
+  checkLimiterConfig('throttle', plain, Object.keys(options));
+  const { isFailure } = options;
+  if (isFailure !== undefined) checkFunction('isFailure', isFailure);
+  if (options.feedback !== undefined && options.backoff !== undefined) {
     throw new TypeError(
       '`backoff` and `feedback` exclude each other: give `backoff` to the feedback',
     );
   }
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const adaptive = adaptiveChoice(options);
+  const isPaced = isAdaptiveRate(adaptive);
   const backoff = {
-    ...(isAdaptiveRate(adaptive) && PACED_BACKOFF),
+    ...(isPaced && PACED_BACKOFF),
     ...options.backoff,
-    clock,
-    probe,
   };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
-  return (extras = {}) => {
-    const feedback = shared ?? new FeedbackSubject(backoff);
+  return (around, extras = {}) => {
+    const { clock, probe } = around;
+    const feedback =
+      around.feedback ??
+      new FeedbackSubject({ ...backoff, clock, ...(probe !== undefined && { probe }) });
     return new RequestGate(
-      { ...options, adaptive },
+      { ...plain, adaptive },
       {
         clock,
         random,
         probe,
         feedback,
-        slots: slotsOf(options, feedback),
-        bytes: byteBudgetOf(options, feedback),
+        isFailure,
         queues: new Queues(options, clock),
         extras,
       },
@@ -93,13 +94,8 @@ export function gateOpener(
   };
 }
 
-/** Checks by the table of options what is plain data: a limit may be a stream of limits here. */
-function checkPlainOptions(options: GateOptions): void {
+/** The options with the defaults of limits that are streams: these apply before the first value. */
+function plainOf(options: GateOptions): PolicyConfig {
   const { concurrency, maxBytes, ...rest } = options;
-  const plain = {
-    ...rest,
-    ...(typeof concurrency === 'number' && { concurrency }),
-    ...(typeof maxBytes === 'number' && { maxBytes }),
-  };
-  checkLimiterConfig('throttle', plain, Object.keys(rest));
+  return { ...rest, ...numberIn({ concurrency }), ...numberIn({ maxBytes }) };
 }

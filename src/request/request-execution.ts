@@ -10,7 +10,7 @@ import { attemptGatesOf } from './attempt-gates.ts';
 import { AttemptSubscriber } from './attempt-subscriber.ts';
 import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
 import { PendingBody } from './pending-body.ts';
-import { OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
+import { isUsedUp, OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
 import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -81,14 +81,20 @@ export class RequestExecution<T, R> {
     // Whoever was told may have unsubscribed.
     if (this.over) return;
     try {
-      if (probe?.sending === undefined) this.call(this.context);
-      else {
-        const context = this.context;
-        probe.sending(ticket, () => this.call(context));
-      }
+      const { context } = this;
+      const { bound } = this.listener;
+      if (bound === undefined) this.start(context);
+      // First, so that a probe may put a trace context of its own in the place of the caller's.
+      else bound.runInAsyncScope(() => this.start(context));
     } catch (error) {
       this.error(error);
     }
+  }
+
+  private start(context: AttemptContext): void {
+    const { probe } = this.dispatch;
+    if (probe?.sending === undefined) this.call(context);
+    else probe.sending(this.ticket, () => this.call(context));
   }
 
   private call(context: AttemptContext): void {
@@ -115,7 +121,7 @@ export class RequestExecution<T, R> {
       if (!this.over) this.accepted(value);
       if (this.over) return false;
     }
-    if (this.dispatch.readsAnswers) readUsage(value, this.ticket);
+    if (this.dispatch.readsUsage) readUsage(value, this.ticket);
     this.emitted = true;
     this.listener.value(this, value);
     return !this.over;
@@ -232,11 +238,14 @@ export class RequestExecution<T, R> {
   }
 
   private accepted(value?: R): void {
-    const { feedback, retry, readsAnswers } = this.dispatch;
+    const { feedback, retry, readsAnswers, leastClosureMs } = this.dispatch;
     this.reported = true;
     const verdict = withLimits(readsAnswers ? readAnswer(value) : OK, this.context?.limits);
     this.ticket.verdict = verdict;
     retry.succeeded();
+    if (verdict.limits !== undefined && leastClosureMs > 0 && isUsedUp(verdict.limits)) {
+      feedback.slowDown();
+    }
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }
 

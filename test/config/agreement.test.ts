@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { STRATEGIES } from '../../src/config/adaptive-table.ts';
-import { isAccepted, type Kind } from '../../src/config/option.ts';
 import { ROWS } from '../../src/config/rows.ts';
+import { adaptiveChoice, STRATEGIES } from '../../src/core/adaptive.ts';
 import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../src/core/backoff.ts';
 import { CircuitBreaker } from '../../src/core/circuit-breaker.ts';
 import { Cooling } from '../../src/core/cooling.ts';
 import { gradientSettings } from '../../src/core/gradient-options.ts';
+import { isAccepted, type Kind } from '../../src/core/option.ts';
 import { Pace } from '../../src/core/pace.ts';
 import { Progress } from '../../src/core/progress.ts';
 import { checkRateLimits } from '../../src/core/rate-limit/rate-limit.ts';
 import { FeedbackSubject } from '../../src/feedback/feedback-subject.ts';
 import { throttle } from '../../src/operators/throttle.ts';
-import { adaptiveChoice } from '../../src/request/adaptive-policy.ts';
 import { wrongValuesOf } from './configs.ts';
 
 /** Whoever uses the options of a group in the end. */
@@ -84,6 +83,7 @@ const LIMIT = { limit: 1, windowMs: 1 };
 const send = async () => 1;
 
 function useAdaptive(key: string, options: object): void {
+  if (key === 'initialPerSecond') throttle(send, { adaptive: { strategy: 'rate', ...options } });
   const isCooling = /^(initialLimit|failure.*|coolingMs|ceilingResetFactor)$/.test(key);
   if (isCooling) new Cooling({ maxLimit: MANY, ...options }, 0);
   if (!isCooling || key === 'initialLimit') gradientSettings({ maxLimit: MANY, ...options });

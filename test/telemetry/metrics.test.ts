@@ -91,7 +91,8 @@ describe('the metrics of a scripted run', () => {
     });
     const source = { 'headgate.source': 'retry_after' };
     expect(histogram('headgate.backoff.duration', source)).toEqual({ count: 1, sum: 2 });
-    expect(histogram('headgate.byte_estimate.ratio')).toEqual({ count: 1, sum: 2 });
+    const inBytes = { 'headgate.unit': 'bytes' };
+    expect(histogram('headgate.byte_estimate.ratio', inBytes)).toEqual({ count: 1, sum: 2 });
   });
 
   it('show rate limits, pace and circuit breaker where they are on', async () => {
@@ -152,5 +153,28 @@ describe('the metrics of a scripted run', () => {
     }
     const known: readonly string[] = Object.values(METRICS).map(({ name }) => name);
     for (const name of units.keys()) expect(known).toContain(name);
+  });
+});
+
+describe('a pause', () => {
+  it('is a gauge, 0 after it, and what requests are told to wait for', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ name: 'paused', clock });
+    limiter.pause('deploying');
+    const waiting = limiter.run(() => 1);
+    await clock.advanceAsync(2_000);
+    const paused = { 'headgate.gate': 'paused' };
+    const during = await sdk.collect();
+    expect(during.value('headgate.paused', {}, 'paused')).toBe(1);
+    expect(during.value('headgate.request.queued', paused, 'paused')).toBe(1);
+    limiter.resume();
+    await waiting;
+    const after = await sdk.collect();
+    expect(after.value('headgate.paused', {}, 'paused')).toBe(0);
+    expect(after.value('headgate.request.queued', paused, 'paused')).toBe(0);
+    expect(after.histogram('headgate.gate.wait.duration', paused, 'paused')).toMatchObject({
+      sum: 2,
+      count: 1,
+    });
   });
 });
