@@ -36,7 +36,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   operators: ['model', 'estimate', 'core', 'queue', 'feedback', 'request', 'rxjs'],
   limiter: ['model', 'core', 'config', 'queue', 'feedback', 'request', 'rxjs', 'node:'],
   simulator: ['model', 'core', 'queue', 'node:'],
-  telemetry: ['model', '@opentelemetry/api'],
+  telemetry: ['model', 'core', '@opentelemetry/api'],
   'telemetry/node': ['telemetry', 'model', 'node:', ...SDK],
   'advanced.ts': [
     'model',
@@ -49,7 +49,15 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'telemetry',
   ],
-  batch: ['headgate', 'headgate/advanced', 'estimate', 'rxjs', 'node:', ...BUNDLED],
+  batch: [
+    'headgate',
+    'headgate/advanced',
+    'headgate/telemetry',
+    'estimate',
+    'rxjs',
+    'node:',
+    ...BUNDLED,
+  ],
   'index.ts': [
     'model',
     'estimate',

@@ -106,7 +106,10 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly #probes = new Map<Probe, number>();
   /** Who is shown the state, and for how many. */
   readonly #shown = new Map<Probe, Shown>();
-  readonly #rejections = new Subject<void>();
+  /** Senders that find that the provider lets nothing in. */
+  readonly #outages = new Set<object>();
+  /** The mode may have changed. */
+  readonly #looks = new Subject<void>();
   /** Wake those who wait elsewhere until something has changed here. */
   #waiting: (() => void)[] = [];
 
@@ -135,8 +138,12 @@ export class FeedbackSubject extends Subject<Feedback> {
     return this.#gate;
   }
 
-  /** `throttled` until `backoffUntil` + `throttledForMs`. */
+  /**
+   * `throttled` until `throttledForMs` after the last 429, and after the wait that it named; `outage`
+   * while a stream or limiter whose rate adapts finds that the provider lets nothing in.
+   */
   get mode(): Mode {
+    if (this.#outages.size > 0) return 'outage';
     return this.clock.now() < this.gate.core.throttledUntil ? 'throttled' : 'normal';
   }
 
@@ -196,8 +203,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   #reading(): Reading {
-    const { mode, state } = this.gate.core.snapshot(this.clock.now());
-    return { waiting: this.gate.waitingByKind, mode, isBackingOff: state === 'closed' };
+    const { state } = this.gate.core.snapshot(this.clock.now());
+    return { waiting: this.gate.waitingByKind, mode: this.mode, isBackingOff: state === 'closed' };
   }
 
   /**
@@ -251,7 +258,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     if (feedback.kind === 'ok') core.accept(epoch, this.clock.now());
     else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
       this.#close(feedback, retryAfterMs, epoch);
-    }
+    } else if (feedback.kind === 'throttled') this.slowDown();
     if (!this.closed) super.next(feedback);
     this.#drain();
   }
@@ -283,10 +290,35 @@ export class FeedbackSubject extends Subject<Feedback> {
     const openAt = Math.max(core.until, now);
     const isNewMode = now >= core.throttledUntil;
     core.reject(waitMs, epoch, now);
-    const change = { addedMs: core.until - openAt, isNewMode };
+    const change = { addedMs: core.until - openAt };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
     for (const probe of this.#probes.keys()) probe.backoff?.(waitMs, source, change);
-    this.#rejections.next();
+    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /**
+   * @internal a rate that adapts was asked to slow down: that begins the mode, and closes nothing
+   */
+  slowDown(): void {
+    const { core } = this.gate;
+    const now = this.clock.now();
+    const isNewMode = now >= core.throttledUntil;
+    core.throttle(now);
+    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /** @internal whether a sender finds that the provider lets nothing in */
+  setOutage(sender: object, isOut: boolean): void {
+    const { size } = this.#outages;
+    if (isOut) this.#outages.add(sender);
+    else this.#outages.delete(sender);
+    if (this.#outages.size !== size) this.#modeChanged(size === 0 ? 'outage' : undefined);
+  }
+
+  /** @param begun the mode that has just begun, if one has */
+  #modeChanged(begun: Mode | undefined): void {
+    if (begun !== undefined) for (const probe of this.#probes.keys()) probe.modeBegan?.(begun);
+    this.#looks.next();
   }
 
   #watchMode(): Observable<Mode> {
@@ -296,15 +328,15 @@ export class FeedbackSubject extends Subject<Feedback> {
       const look = () => {
         timer?.cancel();
         const mode = this.mode;
-        if (mode === 'throttled') {
-          const leftMs = this.gate.core.throttledUntil - this.clock.now();
+        const leftMs = this.gate.core.throttledUntil - this.clock.now();
+        if (leftMs > 0) {
           timer = this.clock.setTimer(look, leftMs, false);
         }
         if (mode === last) return;
         last = mode;
         subscriber.next(mode);
       };
-      subscriber.add(this.#rejections.subscribe(look));
+      subscriber.add(this.#looks.subscribe(look));
       subscriber.add(() => timer?.cancel());
       look();
     });

@@ -395,7 +395,8 @@ export class Limiter {
   /** @internal whether a new limiter would do the same as this one */
   get isForgettable(): boolean {
     const { gate, isPaused } = this.#runtime;
-    return this.isIdle && !isPaused && areAtRest(gate.policies, this.feedback.clock.now());
+    if (!this.isIdle || isPaused || this.feedback.mode !== 'normal') return false;
+    return areAtRest(gate.policies, this.feedback.clock.now());
   }
 
   /** @internal nobody will use it any more */

@@ -13,8 +13,6 @@ import type { Ticket } from './ticket.ts';
 export interface BackoffChange {
   /** How much later than before the gate opens, in ms; 0: no later. */
   readonly addedMs: number;
-  /** Whether it began throttled mode. */
-  readonly isNewMode: boolean;
 }
 
 /** What more is known of a part of a wait. */
@@ -61,6 +59,8 @@ export interface Probe {
   attemptEnded?(ticket: Ticket, attempt: number, kind: FeedbackKind, error?: unknown): void;
   /** The backoff gate was closed, or its closing extended: `waitMs` from now. */
   backoff?(waitMs: number, source: 'retry_after' | 'computed', change?: BackoffChange): void;
+  /** A mode other than `normal` has begun; that it ended is told by time alone, see `mode$`. */
+  modeBegan?(mode: Mode): void;
   /** A limit has denied a request, or a limit, the pace or the circuit breaker has changed. */
   changed?(fact: CoreFact): void;
   /** The size of a value was estimated. */
@@ -87,6 +87,7 @@ export const FACTS = [
   'attemptStarted',
   'attemptEnded',
   'backoff',
+  'modeBegan',
   'changed',
   'estimated',
   'chunkClosed',

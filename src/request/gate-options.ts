@@ -42,8 +42,8 @@ export const GATE_KEYS: readonly string[] = [
   ...COMMON_KEYS,
 ];
 
-/** What waits at a rate that adapts needs no other limits after a 429, and no probe. */
-const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
+/** What waits at a rate that adapts needs no probe after a 429. */
+const PACED_BACKOFF = { reopen: 'all' } as const;
 
 /**
  * Returns what opens gates, of common options that were checked; it checks what needs no policy for that.
@@ -67,8 +67,9 @@ export function gateOpener(
   }
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const adaptive = adaptiveChoice(options);
+  const isPaced = isAdaptiveRate(adaptive);
   const backoff = {
-    ...(isAdaptiveRate(adaptive) && PACED_BACKOFF),
+    ...(isPaced && PACED_BACKOFF),
     ...options.backoff,
   };
   checkBackoffOptions(backoff);

@@ -1,3 +1,4 @@
+import { isAdaptiveRate } from '../core/adaptive.ts';
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import { Composite, type Part } from '../core/composite.ts';
@@ -76,7 +77,8 @@ export class RequestGate {
     const context = {
       now: clock.now(),
       random,
-      mode: feedback.modeState,
+      // Throttled mode changes no limits where the rate adapts.
+      mode: isAdaptiveRate(options.adaptive) ? undefined : feedback.modeState,
       isFailure,
       maxLimit: options.concurrency ?? DEFAULT_CONCURRENCY,
       maxRetryAfterMs: feedback.maxRetryAfterMs,
@@ -86,6 +88,8 @@ export class RequestGate {
       },
       tell: (fact: CoreFact) => {
         this.arm();
+        if (fact.kind === 'outageStarted') feedback.setOutage(this, true);
+        else if (fact.kind === 'outageEnded') feedback.setOutage(this, false);
         probe?.changed?.(fact);
         extras.tell?.(fact);
       },
@@ -136,6 +140,7 @@ export class RequestGate {
   close(): void {
     this.isClosed = true;
     this.timer.cancel();
+    this.feedback.setOutage(this, false);
   }
 
   private arm(): void {

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import type { Mode } from '../model/feedback.ts';
 import type { Reading } from '../model/reading.ts';
 import { Counts } from './counts.ts';
 import type { ObservedKey } from './instruments.ts';
@@ -6,7 +7,7 @@ import { ATTRIBUTES } from './names.ts';
 
 /** Kinds of gates, and more. */
 const MOST_GATES = 10;
-const MODES = ['normal', 'throttled'] as const;
+const MODES = ['normal', 'throttled', 'outage'] as const;
 const STATES = ['closed', 'open', 'half-open'] as const;
 /** Rate limits that are told apart. */
 export const MOST_LIMITS = 20;
@@ -112,7 +113,8 @@ export class Gauges {
     for (const counts of [this.#used, this.#limits, this.#rates]) counts.clear();
     for (const key of this.#policies.keys()) this.#policies.set(key, 0);
     if (retrying > 0) this.#waiting.add('retry', retrying);
-    this.#modes.add(readings.some(({ mode }) => mode === 'throttled') ? 'throttled' : 'normal');
+    const isIn = (wanted: Mode) => readings.some(({ mode }) => mode === wanted);
+    this.#modes.add(isIn('outage') ? 'outage' : isIn('throttled') ? 'throttled' : 'normal');
     for (const { waiting, slots, circuit, limits = {}, rates = {}, gauges = {} } of readings) {
       for (const [key, value] of Object.entries(gauges)) {
         this.#policies.set(key, value + (this.#policies.get(key) ?? 0));

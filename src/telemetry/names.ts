@@ -215,7 +215,11 @@ export const SPANS = {
 export const EVENTS = {
   wait: trace('headgate.wait', [A.gate, A.limit, A.seconds], 'a wait for something, of up to 1 ms'),
   backoff: trace('headgate.backoff', [A.seconds, A.source], 'its 429 closed the backoff gate'),
-  mode: trace('headgate.mode', [A.mode], 'its 429 began throttled mode'),
+  mode: trace(
+    'headgate.mode',
+    [A.mode],
+    'its 429 began throttled mode, or showed that the API lets nothing in',
+  ),
   circuit: trace('headgate.circuit', [A.state, A.reason], 'its end changed the circuit breaker'),
   adaptation: trace(
     'headgate.adaptation',
