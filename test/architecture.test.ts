@@ -49,7 +49,15 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'telemetry',
   ],
-  batch: ['headgate', 'headgate/advanced', 'estimate', 'rxjs', 'node:', ...BUNDLED],
+  batch: [
+    'headgate',
+    'headgate/advanced',
+    'headgate/telemetry',
+    'estimate',
+    'rxjs',
+    'node:',
+    ...BUNDLED,
+  ],
   'index.ts': [
     'model',
     'estimate',
