@@ -172,18 +172,20 @@ export class Series implements Probe {
     this.#requests.each((count, attributes) => observe('requests', count, attributes));
     this.#attempts.each((count, attributes) => observe('attempts', count, attributes));
     this.#flushes.each((count, attributes) => observe('chunkFlushes', count, attributes));
-    for (const counts of this.#adaptations.values()) {
-      counts.each((count, attributes) => observe('adaptations', count, attributes));
-    }
     observe('requestSize', this.#bytes, this.#name);
     observe('tokens', this.#tokens, this.#name);
     observe('rateCuts', this.#rateCuts, this.#name);
     const readings = this.#instances.read();
-    for (const { limits = {}, waiting } of readings) {
+    for (const { limits = {}, waiting, isOut } of readings) {
+      // A rate adapts: its changes count from 0.
+      if (isOut !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
       for (const name of Object.keys(limits)) this.#denied.add(name, 0);
       for (const [gate] of waiting) this.#givenUp.add(gate, 0);
     }
     this.#givenUp.each((count, attributes) => observe('givenUp', count, attributes));
+    for (const counts of this.#adaptations.values()) {
+      counts.each((count, attributes) => observe('adaptations', count, attributes));
+    }
     this.#denied.each((count, attributes) => observe('rateDenied', count, attributes));
     this.#gauges.observe(readings, this.#retrying.size, this.#running.size, observe);
   }
@@ -198,6 +200,11 @@ export class Series implements Probe {
 
   #typeOf(ticket: Ticket, error: unknown): string {
     return this.#errors.of(errorTypeOf(ticket, error));
+  }
+
+  #countFromZero(what: string, reasons: readonly string[]): void {
+    const counts = this.#adaptations.get(what) ?? this.#adaptationsOf(what);
+    for (const reason of reasons) counts.add(reason, 0);
   }
 
   #adaptationsOf(what: string): Counts {

@@ -1,8 +1,8 @@
-import { LIMIT_COLOUR, STATE } from '../colours.ts';
+import { GATE_COLOURS, LIMIT_COLOUR, STATE } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
 import { type PanelMaker, query, sideLegend, stacked, timeSeries } from '../parts.ts';
 import { labelMissing, QUANTILES, quantile, series, sum, sumRate } from '../promql.ts';
-import { colouredByError, dashed, levelLines, levels, rightAxis } from '../styles.ts';
+import { coloured, colouredByError, dashed, levelLines, levels, rightAxis } from '../styles.ts';
 import { retryRatio } from './summary.ts';
 
 export function attemptsByError(): PanelMaker {
@@ -81,7 +81,7 @@ export function attemptDurations(): PanelMaker {
 }
 
 export function givenUp(): PanelMaker {
-  return timeSeries({
+  const panel = timeSeries({
     title: 'Given up while they waited, by gate',
     description:
       'Requests that were aborted, timed out, or gave way to others, by what they waited for. That gate is what callers have no patience with.',
@@ -89,6 +89,7 @@ export function givenUp(): PanelMaker {
   })
     .noValue('no limiter')
     .withTarget(query(sumRate([LABELS.gate], 'givenUp'), `{{${LABELS.gate}}}`));
+  return coloured(panel, GATE_COLOURS);
 }
 
 export function adaptations(): PanelMaker {
