@@ -1,5 +1,22 @@
+import type * as MetricExporter from '@opentelemetry/exporter-metrics-otlp-proto';
+import type * as Prometheus from '@opentelemetry/exporter-prometheus';
+import type * as TraceExporter from '@opentelemetry/exporter-trace-otlp-proto';
+import type * as Metrics from '@opentelemetry/sdk-metrics';
+import type * as Node from '@opentelemetry/sdk-node';
+import type * as Trace from '@opentelemetry/sdk-trace';
+
 /** What is used of the packages that only `startTelemetry` needs. */
-export type Packages = Awaited<ReturnType<typeof load>>;
+export interface Packages {
+  readonly NodeSDK: typeof Node.NodeSDK;
+  readonly resources: typeof Node.resources;
+  readonly ParentBasedSampler: typeof Trace.ParentBasedSampler;
+  readonly TraceIdRatioBasedSampler: typeof Trace.TraceIdRatioBasedSampler;
+  readonly BatchSpanProcessor: typeof Trace.BatchSpanProcessor;
+  readonly PeriodicExportingMetricReader: typeof Metrics.PeriodicExportingMetricReader;
+  readonly PrometheusExporter: typeof Prometheus.PrometheusExporter;
+  readonly OTLPTraceExporter: typeof TraceExporter.OTLPTraceExporter;
+  readonly OTLPMetricExporter: typeof MetricExporter.OTLPMetricExporter;
+}
 
 const NAMES = [
   '@opentelemetry/sdk-node',
@@ -26,7 +43,7 @@ export async function loadPackages(): Promise<Packages> {
   }
 }
 
-async function load() {
+async function load(): Promise<Packages> {
   const [node, trace, metrics, prometheus, traceExporter, metricExporter] = await Promise.all([
     import('@opentelemetry/sdk-node'),
     import('@opentelemetry/sdk-trace'),
