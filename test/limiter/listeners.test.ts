@@ -49,6 +49,7 @@ describe('a listener', () => {
     expect(new Set(heard)).toEqual(
       new Set([
         'limitDenied',
+        'waiting',
         'waited',
         'milestone',
         'decelerated',
