@@ -59,6 +59,8 @@ export class Ticket<out T = unknown> {
   costs: Amounts | undefined = undefined;
   /** @internal what the present attempt has really used, where that was recorded */
   usage: Amounts | undefined = undefined;
+  /** @internal whether a policy prices the tokens of answers */
+  isPriced = false;
   /** @internal whether the present attempt was sent */
   isSent = false;
   /** @internal what the provider's answer to the present attempt says; undefined: none yet */
@@ -75,6 +77,8 @@ export class Ticket<out T = unknown> {
   rounds = 0;
   /** @internal minds its wait, while it waits for its first attempt */
   patience: WaitTimeout | undefined = undefined;
+  /** @internal what it waited for when it was given up; undefined: it was not, or nobody is told */
+  gaveUpAt: GateKind | undefined = undefined;
   /** How it ended, once it has. */
   outcome: SettleOutcome | undefined = undefined;
   /** @internal its neighbours among the tickets that one subscription has waiting */
