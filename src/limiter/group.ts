@@ -6,6 +6,7 @@ import type { Outcome } from '../model/outcome.ts';
 import { contain } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
 import { isSized, type Sized } from '../model/sized.ts';
+import { NAME, type Named } from '../model/tap.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
@@ -104,7 +105,7 @@ export class LimiterGroup<T> {
   /** What happens in the limiters of all keys. */
   readonly events$: Observable<GroupEvent>;
   readonly #keyOf: (value: T) => string;
-  readonly #options: LimiterGroupOptions;
+  readonly #options: LimiterGroupOptions & Named;
   readonly #clock: Clock;
   readonly #shared: SharedLimits | undefined;
   readonly #idleMs: number;
@@ -117,7 +118,7 @@ export class LimiterGroup<T> {
   #isClosed = false;
 
   /** @internal */
-  constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
+  constructor(keyOf: (value: T) => string, options: LimiterGroupOptions & Named) {
     const { shared, idleMs = DEFAULT_IDLE_MS, clock = systemClock, random = Math.random } = options;
     this.#idleMs = checkNumber('idleMs', idleMs, 1);
     this.#keyOf = keyOf;
@@ -271,6 +272,7 @@ export class LimiterGroup<T> {
       ...(classify && { classify }),
       ...(probe && { probe }),
       ...(random && { random }),
+      [NAME]: this.#options[NAME],
     };
     checkLimiterOptions(limits, 'each');
     if (limits.clock !== undefined && limits.clock !== this.#clock) {
@@ -278,6 +280,7 @@ export class LimiterGroup<T> {
     }
     const options = { ...common, clock: this.#clock, ...limits };
     return new Limiter(options, {
+      key,
       shared: this.#shared,
       tell: (event) => this.#events.next({ ...event, key }),
       isHeard: () => this.#events.observed,

@@ -1,5 +1,6 @@
 import { joinProbes } from '../model/join-probes.ts';
 import { checkProbe, type Probe } from '../model/probe.ts';
+import { NAME } from '../model/tap.ts';
 import { checkWatched, telemetryProbe, type Watched } from '../telemetry/telemetry.ts';
 
 type Probed = { readonly probe?: Probe };
@@ -21,7 +22,8 @@ export function split<O extends Probed & Watched>(
   };
   checkWatched(watched);
   checkProbe(plain.probe);
-  return { watched, plain };
+  if (name === undefined) return { watched, plain };
+  return { watched, plain: Object.assign(plain, { [NAME]: name }) };
 }
 
 /** The options with a probe that makes metrics and spans, beside the one that they have. */

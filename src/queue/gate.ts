@@ -3,6 +3,7 @@ import type { Clock } from '../model/clock.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { AdmissionCallback, LeaseIssuer } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
+import { Tap } from '../model/tap.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { Admission } from './admission.ts';
 import { Fifo } from './fifo.ts';
@@ -38,6 +39,8 @@ type GateState = 'idle' | 'deciding' | 'draining';
  */
 export class Gate<C extends Core = Core> implements LeaseIssuer {
   readonly kind: GateKind;
+  /** Where an inspector follows its requests. */
+  readonly tap = new Tap();
   private readonly clock: Clock;
   private readonly probe: Probe | undefined;
   private readonly rules: GateRules;

@@ -7,6 +7,7 @@ import {
 } from '../feedback/feedback-subject.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
+import { NAME, type Named } from '../model/tap.ts';
 import { adaptiveChoice, isAdaptiveRate } from './adaptive-policy.ts';
 import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
 import { COMMON_KEYS, type CommonOptions, resolveCommonOptions } from './common-options.ts';
@@ -54,7 +55,7 @@ const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
-  options: GateOptions & { readonly random?: Random },
+  options: GateOptions & Named & { readonly random?: Random },
 ): (extras?: RequestGateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
@@ -82,6 +83,7 @@ export function gateOpener(
       {
         clock,
         random,
+        name: options[NAME],
         probe,
         feedback,
         slots: slotsOf(options, feedback),

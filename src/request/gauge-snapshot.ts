@@ -1,6 +1,7 @@
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
+import { openGates } from './open-gates.ts';
 import type { RequestGate } from './request-gate.ts';
 
 /** What gauges show of a gate. */
@@ -26,17 +27,19 @@ export function readingOf({ gate, slots, bytes, policies, feedback }: RequestGat
   };
 }
 
-/** Has a probe watch a gate, until what is returned is called. */
+/** Has a probe, and inspectors, watch a gate, until what is returned is called. */
 export function watchGate(
   probe: Probe | undefined,
   gate: RequestGate,
   read: () => Reading = () => readingOf(gate),
 ): () => void {
-  if (probe === undefined) return () => {};
+  const unlist = openGates.add(gate);
+  if (probe === undefined) return unlist;
   const unwatch = gate.feedback.watch(probe);
   const close = probe.opened?.(read);
   return () => {
     close?.();
     unwatch();
+    unlist();
   };
 }
