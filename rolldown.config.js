@@ -5,7 +5,7 @@ import { defineConfig } from 'rolldown';
 const PACKAGE = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//;
 
 /** Packages that are copied into the command ask for their licences to come along. */
-const licences = {
+export const licences = {
   name: 'licences',
   generateBundle() {
     const packages = new Map(

@@ -50,6 +50,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'telemetry',
   ],
+  inspector: ['model', 'core', 'queue', 'request', 'limiter', 'node:'],
+  'inspector/page': ['inspector'],
   batch: ['headgate', 'headgate/advanced', 'estimate', 'rxjs', 'node:', ...BUNDLED],
   'index.ts': [
     'model',
@@ -72,6 +74,7 @@ const IMPORT =
 
 function folderOf(path: string): string {
   if (/^telemetry\/node[./]/.test(path)) return 'telemetry/node';
+  if (path.startsWith('inspector/page/')) return 'inspector/page';
   return path.split('/')[0] ?? path;
 }
 
