@@ -1,16 +1,12 @@
 /** What a program uses that builds on headgate: snapshots in detail, instrumentation, readers of answers. */
 
-export type {
-  AdaptiveConfig,
-  BackoffConfig,
-  CircuitBreakerConfig,
-  LimiterConfig,
-  LimiterLayer,
-} from './config/limiter-config.ts';
+export type { LimiterConfig, LimiterLayer } from './config/limiter-config.ts';
+export type { AdaptiveConfig } from './core/adaptive.ts';
 export type { AdaptiveRateSnapshot } from './core/adaptive-rate-core.ts';
-export type { BackoffSnapshot, Reopen } from './core/backoff.ts';
+export type { BackoffConfig, BackoffSnapshot, Reopen } from './core/backoff.ts';
 export type { ByteBudgetSnapshot } from './core/byte-budget.ts';
-export type { CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';
+export type { CircuitBreakerConfig } from './core/circuit-core.ts';
+export type { CircuitExport, CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';
 export type { CoolingSnapshot, CoolingState } from './core/cooling-facts.ts';
 export type { GradientSnapshot } from './core/gradient.ts';
 export type { PaceSnapshot } from './core/pace.ts';

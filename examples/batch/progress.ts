@@ -29,6 +29,7 @@ const WORDS: Readonly<Record<GateKind, string>> = {
   rateLimit: 'rate',
   pace: 'pace',
   retry: 'retry',
+  paused: 'paused',
 };
 const LONGEST_WORD = Math.max(...Object.values(WORDS).map((word) => word.length));
 

@@ -39,6 +39,7 @@ export class Tally {
     rateLimit: [],
     pace: [],
     retry: [],
+    paused: [],
   };
   readonly latencies: number[] = [];
   readonly durations: number[] = [];

@@ -57,6 +57,8 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
       return { ...view, heldBy: "the provider's request to wait" };
     case 'circuitBreaker':
       return { ...view, heldBy: 'the circuit breaker' };
+    case 'paused':
+      return { ...view, heldBy: 'a pause' };
     case 'rateLimit':
       if (rateLimit !== undefined && source !== 'headers' && source !== 'learned') {
         return { ...view, heldBy: ownLimit(rateLimit, options) };

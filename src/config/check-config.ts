@@ -1,9 +1,9 @@
+import { boundOf, checkValue, isAccepted, type OptionGroup } from '../core/option.ts';
+import type { Naming } from '../core/policy-definition.ts';
+import { POLICIES } from '../core/registry.ts';
 import { checkKeys, show } from '../model/check.ts';
-import { checkTogether, type Naming } from './check-together.ts';
 import type { LimiterConfig, LimiterLayer } from './limiter-config.ts';
-import { boundOf, checkValue, isAccepted } from './option.ts';
 import { ENTRIES, isGroup, KEYS } from './rows.ts';
-import type { Group } from './table.ts';
 
 /**
  * Checks the options of a limiter that are plain data, all of them and together.
@@ -49,6 +49,10 @@ export function checkValues(where: string, config: unknown): asserts config is L
   checkEntries(config, false);
 }
 
+function checkTogether(layer: LimiterLayer, isWhole: boolean, nameOf: Naming): void {
+  for (const policy of Object.values(POLICIES)) policy.check?.(layer, isWhole, nameOf);
+}
+
 function checkEntries(config: unknown, isWhole: boolean): asserts config is LimiterLayer {
   for (const [key, entry] of ENTRIES) {
     const value = property(config, key);
@@ -59,7 +63,12 @@ function checkEntries(config: unknown, isWhole: boolean): asserts config is Limi
   }
 }
 
-function checkAloneOrGroup(path: string, group: Group, value: unknown, isWhole: boolean): void {
+function checkAloneOrGroup(
+  path: string,
+  group: OptionGroup,
+  value: unknown,
+  isWhole: boolean,
+): void {
   const { alone } = group;
   if (alone === undefined || isRecord(value)) {
     checkGroup(path, group, value, isWhole);
@@ -71,7 +80,12 @@ function checkAloneOrGroup(path: string, group: Group, value: unknown, isWhole: 
   }
 }
 
-function checkNamedGroups(path: string, group: Group, groups: unknown, isWhole: boolean): void {
+function checkNamedGroups(
+  path: string,
+  group: OptionGroup,
+  groups: unknown,
+  isWhole: boolean,
+): void {
   if (!isRecord(groups)) {
     throw new TypeError(`\`${path}\` must be an object of named ${path}, got ${show(groups)}`);
   }
@@ -85,7 +99,7 @@ function checkNamedGroups(path: string, group: Group, groups: unknown, isWhole: 
   }
 }
 
-function checkGroup(path: string, group: Group, values: unknown, isWhole: boolean): void {
+function checkGroup(path: string, group: OptionGroup, values: unknown, isWhole: boolean): void {
   checkKeys(path, values, Object.keys(group.fields));
   for (const [key, option] of Object.entries(group.fields)) {
     const value = property(values, key);

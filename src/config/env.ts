@@ -1,8 +1,9 @@
+import { boundOf, isAccepted, type Kind, type Option } from '../core/option.ts';
 import { show } from '../model/check.ts';
 import { checkLayer } from './check-config.ts';
 import type { LimiterConfig } from './limiter-config.ts';
 import { DEFAULT_PREFIX, nearestVariable, rowOf, VARIABLES, variableOf } from './names.ts';
-import { boundOf, isAccepted, type Kind, type Option } from './option.ts';
+
 import { ENTRIES, isGroup } from './rows.ts';
 
 /** Digits, and perhaps a fraction: no sign, no exponent, no separators, no hexadecimals. */

@@ -1,7 +1,8 @@
-import { strategyOf } from './adaptive-table.ts';
+import { type AdaptiveLayer, type Strategy, strategyOf } from '../core/adaptive.ts';
+import { SHORTHANDS } from '../core/rate-limit/definition.ts';
 import { checkValues } from './check-config.ts';
-import { SHORTHANDS } from './check-together.ts';
-import type { AdaptiveLayer, LimiterConfig, LimiterLayer, Strategy } from './limiter-config.ts';
+import type { LimiterConfig, LimiterLayer } from './limiter-config.ts';
+import { ENTRIES, isGroup } from './rows.ts';
 
 /** The merged options, with what the strongest source has beside plain data. */
 export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof LimiterConfig> &
@@ -39,12 +40,28 @@ function merge(strong: LimiterLayer, weaker: LimiterLayer): LimiterLayer {
   const weak = withoutReplaced(weaker, strong);
   return given({
     ...over(strong, weak),
-    backoff: over(strong.backoff, weak.backoff),
+    ...mergeGroups(strong, weak),
     limits: mergeLimits(strong.limits, weak.limits),
-    pace: over(strong.pace, weak.pace),
-    circuitBreaker: mergeCircuitBreakers(strong.circuitBreaker, weak.circuitBreaker),
     adaptive: mergeAdaptive(strong.adaptive, weak.adaptive),
   });
+}
+
+/** Groups of options, one by one; `true` stands for a group with its defaults. */
+function mergeGroups(strong: LimiterLayer, weak: LimiterLayer): LimiterLayer {
+  const merged: Record<string, unknown> = {};
+  const [first, second]: readonly Record<string, unknown>[] = [{ ...strong }, { ...weak }];
+  for (const [key, entry] of ENTRIES) {
+    if (isGroup(entry)) merged[key] = mergeGroup(first?.[key], second?.[key]);
+  }
+  return merged;
+}
+
+function mergeGroup(strong: unknown, weak: unknown): unknown {
+  if (strong === true) return weak ?? true;
+  if (weak === true) return strong ?? true;
+  return typeof strong === 'object' && typeof weak === 'object'
+    ? over(strong ?? undefined, weak ?? undefined)
+    : (strong ?? weak);
 }
 
 /** Without the limits that the stronger source says in the other way. */
@@ -77,15 +94,6 @@ function mergeLimits(
 /** Also of a name that every object has. */
 function ownOf<V extends object>(named: Readonly<Record<string, V>>, name: string): Partial<V> {
   return (Object.hasOwn(named, name) ? named[name] : undefined) ?? {};
-}
-
-function mergeCircuitBreakers(
-  strong: LimiterLayer['circuitBreaker'],
-  weak: LimiterLayer['circuitBreaker'],
-): LimiterLayer['circuitBreaker'] {
-  if (strong === true) return weak ?? true;
-  if (weak === true) return strong ?? true;
-  return over(strong, weak);
 }
 
 function mergeAdaptive(

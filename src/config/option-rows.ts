@@ -1,6 +1,7 @@
+import type { Kind, Option } from '../core/option.ts';
 import { show } from '../model/check.ts';
 import { DEFAULT_PREFIX, variableOf } from './names.ts';
-import type { Kind, Option } from './option.ts';
+
 import { ROWS } from './rows.ts';
 
 /** What is told of one option; every field is Markdown. */

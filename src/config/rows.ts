@@ -1,5 +1,5 @@
-import type { Option } from './option.ts';
-import { type Group, TABLE } from './table.ts';
+import type { Option, OptionGroup } from '../core/option.ts';
+import { TABLE } from './table.ts';
 
 /** What stands in a path for the name of a limit. */
 export const NAME = '<name>';
@@ -10,8 +10,8 @@ export interface Row {
   readonly option: Option;
 }
 
-/** The table by its keys, for whoever goes through all of it. */
-export const ENTRIES: readonly (readonly [key: string, entry: Option | Group])[] =
+/** The table by its keys. */
+export const ENTRIES: readonly (readonly [key: string, entry: Option | OptionGroup])[] =
   Object.entries(TABLE);
 
 /** The keys of a limiter's plain options. */
@@ -22,11 +22,11 @@ export const ROWS: readonly Row[] = ENTRIES.flatMap(([key, entry]) =>
   isGroup(entry) ? rowsOf(key, entry) : [{ path: key, option: entry }],
 );
 
-export function isGroup(entry: Option | Group): entry is Group {
+export function isGroup(entry: Option | OptionGroup): entry is OptionGroup {
   return 'fields' in entry;
 }
 
-function rowsOf(key: string, { fields, alone, isNamed }: Group): Row[] {
+function rowsOf(key: string, { fields, alone, isNamed }: OptionGroup): Row[] {
   const start = isNamed ? `${key}.${NAME}` : key;
   const rows = Object.entries(fields).map(([field, option]) => ({
     path: `${start}.${field}`,

@@ -1,5 +1,7 @@
 import type { Mode } from '../model/feedback.ts';
 import type { Core, Demand, ModeState } from './core.ts';
+import { integer, number, type Option, word } from './option.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
 
 /** Wait after a 429 that names none, for a request of up to {@link LARGE_REQUEST_BYTES} (seed: 000). */
 export const DEFAULT_BACKOFF_MS = 1_000;
@@ -14,6 +16,26 @@ export const DEFAULT_THROTTLED_FOR_MS = 10_000;
 
 /** `probe`: one request tests the water before all go. `all`: everyone goes at once. */
 export type Reopen = 'probe' | 'all';
+
+/** How long to back off after a 429. */
+export interface BackoffConfig {
+  /** Wait after a 429 without retry-after, for a request of up to 128 KiB, in ms, an integer >= 1. Default 1000. */
+  readonly backoffMs?: number;
+  /** The same for a larger request. Default 5000. */
+  readonly largeBackoffMs?: number;
+  /** Longest wait that a provider may ask for, in ms, >= 1. Default 60,000. */
+  readonly maxRetryAfterMs?: number;
+  /** Throttled mode outlasts the backoff by this, in ms, >= 0. Default 10,000. */
+  readonly throttledForMs?: number;
+  /** `'probe'` (default): one request tests before all go. `'all'`: everyone goes at once. */
+  readonly reopen?: Reopen;
+}
+
+/** How 429s are answered by fixed rules. */
+export interface BackoffOption {
+  /** How long to back off after a 429; the rate does not adapt then, unless `adaptive` says so. */
+  readonly backoff?: BackoffConfig;
+}
 
 export interface BackoffSnapshot {
   /** `probing`: the wait is over, but no request has gone well yet. */
@@ -111,3 +133,25 @@ export class Backoff implements Core<number>, ModeState {
     return true;
   }
 }
+
+const FIELDS = {
+  backoffMs: integer(1, DEFAULT_BACKOFF_MS, 'ms', 'wait after a 429 that names none'),
+  largeBackoffMs: integer(1, DEFAULT_LARGE_BACKOFF_MS, 'ms', 'the same, above 128 KiB'),
+  maxRetryAfterMs: number(
+    1,
+    DEFAULT_MAX_RETRY_AFTER_MS,
+    'ms',
+    'longest wait that a provider may ask for',
+  ),
+  throttledForMs: number(
+    0,
+    DEFAULT_THROTTLED_FOR_MS,
+    'ms',
+    'throttled mode outlasts the backoff by this',
+  ),
+  reopen: word(['probe', 'all'], 'probe', 'who goes first after a backoff: one, or all at once'),
+} satisfies Record<keyof BackoffConfig, Option>;
+
+export const BACKOFF: PolicyDefinition<BackoffOption> = {
+  options: { backoff: { fields: FIELDS } },
+};

@@ -1,9 +1,19 @@
 import { ALWAYS_NORMAL, type Core, type Demand, type ModeState } from './core.ts';
+import { integer, number } from './option.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
 
 /** Bytes in flight before requests wait: 5 MiB (seed: 000). */
 export const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
 /** How many times its size a request is charged in throttled mode (seed: 000). */
 export const DEFAULT_THROTTLED_BYTE_FACTOR = 20;
+
+/** How many bytes may be in flight. */
+export interface ByteBudgetConfig {
+  /** Bytes in flight before requests wait, an integer >= 0. Default 5 MiB. */
+  readonly maxBytes?: number;
+  /** How many times its size a request is charged in throttled mode, >= 1. Default 20. */
+  readonly throttledByteFactor?: number;
+}
 
 /** Bytes. */
 export interface ByteBudgetSnapshot {
@@ -56,3 +66,15 @@ export class ByteBudget implements Core<number> {
     return { maxBytes, used, balance: maxBytes - used };
   }
 }
+
+export const BYTE_BUDGET: PolicyDefinition<ByteBudgetConfig> = {
+  options: {
+    maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'in flight before requests wait'),
+    throttledByteFactor: number(
+      1,
+      DEFAULT_THROTTLED_BYTE_FACTOR,
+      '× size',
+      'what a request is charged in throttled mode',
+    ),
+  },
+};

@@ -1,11 +1,33 @@
 import type { CircuitFact, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
-import type { CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
+import {
+  type CircuitBreaker,
+  type CircuitBreakerOptions,
+  DEFAULT_CONSECUTIVE_FAILURES,
+  DEFAULT_HALF_OPEN_PROBES,
+  DEFAULT_LEAST_REQUESTS,
+  DEFAULT_OPEN_MS,
+  DEFAULT_RATIO_WINDOW_MS,
+} from './circuit-breaker.ts';
+import type { CircuitExport, CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
 import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
+import { integer, number, type Option, turnOn, upTo, word } from './option.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
 
 /** What becomes of requests while the circuit is open. */
 export type OnOpen = 'fail' | 'wait';
+
+/** When to stop sending for a while. */
+export interface CircuitBreakerConfig extends CircuitBreakerOptions {
+  /** What happens to requests while the circuit is open: they fail at once (default), or wait. */
+  readonly onOpen?: OnOpen;
+}
+
+/** Whether a circuit breaker is on, and how it works. */
+export interface CircuitBreakerOption {
+  /** Stops sending after many failures in a row; `true`: with its defaults. Default: never. */
+  readonly circuitBreaker?: true | CircuitBreakerConfig;
+}
 
 /** Whether an answer of the provider tells that it is in trouble. Must not throw. */
 export type IsFailure = (verdict: Verdict) => boolean;
@@ -36,6 +58,7 @@ export class CircuitCore implements Core<number> {
     const error = this.breaker.check(now);
     if (error === undefined) return 0;
     if (this.onOpen === 'fail') return REFUSED;
+    if (this.breaker.isIsolated) return Number.POSITIVE_INFINITY;
     const leftMs = this.breaker.nextChangeAt - now;
     // Infinity: all probes are out, and the first that ends says more.
     return Math.max(0, leftMs);
@@ -72,6 +95,18 @@ export class CircuitCore implements Core<number> {
     return this.breaker.snapshot(now);
   }
 
+  /** @returns what ends it */
+  isolate(reason: string | undefined, now: number): (now: number) => void {
+    const end = this.breaker.isolate(reason, now);
+    this.advance(now);
+    return (at) => this.tellAll(end(at));
+  }
+
+  restore(saved: CircuitExport, now: number): void {
+    this.breaker.restore(saved, now);
+    this.advance(now);
+  }
+
   /** A request that was cancelled, rejected for its rate or for what is in it says nothing. */
   private resultOf({ isSent, verdict }: Pick<Ended, 'isSent' | 'verdict'>): CircuitResult {
     if (!isSent || verdict === undefined) return 'ignored';
@@ -84,3 +119,37 @@ export class CircuitCore implements Core<number> {
     for (const fact of facts) this.tell(fact);
   }
 }
+
+const FIELDS = {
+  consecutiveFailures: integer(
+    1,
+    DEFAULT_CONSECUTIVE_FAILURES,
+    'requests',
+    'failures in a row that open the circuit; off where `failureRatio` is given alone',
+  ),
+  failureRatio: upTo(
+    1,
+    number(0, 'off', '× requests', 'the part of failures among the last requests that opens it'),
+  ),
+  windowMs: number(1, DEFAULT_RATIO_WINDOW_MS, 'ms', 'over how long `failureRatio` is counted'),
+  leastRequests: integer(
+    1,
+    DEFAULT_LEAST_REQUESTS,
+    'requests',
+    'that must have ended in it before `failureRatio` counts',
+  ),
+  openMs: number(0, DEFAULT_OPEN_MS, 'ms', 'how long it stays open at first'),
+  halfOpenProbes: integer(
+    1,
+    DEFAULT_HALF_OPEN_PROBES,
+    'requests',
+    'probes that have to go well to close it',
+  ),
+  onOpen: word(['fail', 'wait'], 'fail', 'what requests do while it is open'),
+} satisfies Record<keyof CircuitBreakerConfig, Option>;
+
+export const CIRCUIT_BREAKER: PolicyDefinition<CircuitBreakerOption> = {
+  options: {
+    circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
+  },
+};

@@ -1,10 +1,17 @@
 import type { Random } from '../model/clock.ts';
 import { checkBetween } from './check-between.ts';
 import type { Core, Demand } from './core.ts';
-import { Interval, type IntervalOptions } from './interval.ts';
+import {
+  DEFAULT_INTERVAL_MS,
+  DEFAULT_MAX_INTERVAL_MS,
+  Interval,
+  type IntervalOptions,
+} from './interval.ts';
+import { number, type Option, upTo } from './option.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
 
 /** Part of the interval that chance may add (seed: 004). */
-export const DEFAULT_JITTER = 0.5;
+const DEFAULT_JITTER = 0.5;
 
 /** @see Pace */
 export interface PaceOptions extends IntervalOptions {
@@ -13,6 +20,12 @@ export interface PaceOptions extends IntervalOptions {
    * a number from 0 to 1. Default 0.5, up to half an interval more (seed: 004).
    */
   readonly jitter?: number;
+}
+
+/** How fast requests follow each other. */
+export interface PaceOption {
+  /** Least time between two dispatches. Default: none. */
+  readonly pace?: PaceOptions;
 }
 
 /** Milliseconds. */
@@ -107,3 +120,29 @@ export class Pace implements Core<number> {
 function checkJitter({ jitter = DEFAULT_JITTER }: PaceOptions): number {
   return checkBetween('jitter', jitter, 0, 1);
 }
+
+const FIELDS = {
+  intervalMs: number(0, DEFAULT_INTERVAL_MS, 'ms', 'least time between two dispatches'),
+  maxIntervalMs: number(
+    0,
+    DEFAULT_MAX_INTERVAL_MS,
+    'ms',
+    'what doubling stops at; `intervalMs` if that is longer',
+  ),
+  jitter: upTo(1, number(0, DEFAULT_JITTER, '× interval', 'how much chance may add')),
+} satisfies Record<keyof PaceOptions, Option>;
+
+export const PACE: PolicyDefinition<PaceOption> = {
+  options: { pace: { fields: FIELDS } },
+
+  check({ pace = {} }, isWhole, nameOf) {
+    const { intervalMs = isWhole ? DEFAULT_INTERVAL_MS : undefined, maxIntervalMs } = pace;
+    if (intervalMs === undefined || maxIntervalMs === undefined || maxIntervalMs >= intervalMs) {
+      return;
+    }
+    const path = nameOf('pace.maxIntervalMs');
+    throw new RangeError(
+      `\`${path}\` must be a finite number >= ${intervalMs}, which is \`${nameOf('pace.intervalMs')}\`, got ${maxIntervalMs}`,
+    );
+  },
+};

@@ -1,9 +1,19 @@
 import { ALWAYS_NORMAL, type Core, type Demand, type ModeState } from './core.ts';
+import { integer } from './option.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
 
 /** Slots in normal mode (seed: 000). */
 export const DEFAULT_CONCURRENCY = 400;
 /** Slots for requests that are admitted in throttled mode (seed: 000). */
 export const DEFAULT_THROTTLED_CONCURRENCY = 10;
+
+/** How many requests may be in flight. */
+export interface ConcurrencyConfig {
+  /** Requests in flight at the most, an integer >= 1. Default 400. */
+  readonly concurrency?: number;
+  /** Of those admitted in throttled mode, how many may be in flight, an integer >= 1. Default 10. */
+  readonly throttledConcurrency?: number;
+}
 
 /** Charges. */
 export const SLOT = 1;
@@ -63,3 +73,15 @@ export class Slots implements Core<number> {
     return { limit, inFlight, throttledLimit, throttledInFlight };
   }
 }
+
+export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig> = {
+  options: {
+    concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'in flight at the most'),
+    throttledConcurrency: integer(
+      1,
+      DEFAULT_THROTTLED_CONCURRENCY,
+      'requests',
+      'the same for those admitted in throttled mode',
+    ),
+  },
+};

@@ -1,5 +1,6 @@
 import type { AdmissionCallback } from '../model/parties.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
+import type { BoundTask } from '../request/bound-task.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 import type { Pipeline } from './pipeline-request.ts';
 import { RunRequest, type TaskPipeline } from './run-request.ts';
@@ -34,6 +35,7 @@ export class CallOptions<P extends Pipeline<never> = Pipeline> implements Admiss
 
   /**
    * Goes to the gate with a task that nobody can abort and that needs no ticket yet.
+   * @param task a function, or one that is bound to the async context of its call
    * @param resolve of the promise of the task
    */
   enter(task: unknown, resolve: unknown): void {
@@ -45,7 +47,9 @@ export class CallOptions<P extends Pipeline<never> = Pipeline> implements Admiss
     const options = this as CallOptions<Pipeline<never>> as CallOptions<
       TaskPipeline<unknown, unknown>
     >;
-    return new RunRequest(options, resolve as (value: unknown) => void).ticketOf(task, arrivedAt);
+    const bound = typeof task === 'object' ? (task as BoundTask<unknown>) : undefined;
+    const request = new RunRequest(options, resolve as (value: unknown) => void, bound);
+    return request.ticketOf(bound === undefined ? task : bound.task, arrivedAt);
   }
 
   admitted(ticket: Ticket): void {

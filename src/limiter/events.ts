@@ -35,7 +35,36 @@ export interface ClosedFact {
   readonly at: number;
 }
 
-export type LimiterFact = CoreFact | WaitedFact | ModeChangedFact | MilestoneFact | ClosedFact;
+/** `pause()` was called: nothing is sent until `resume`. */
+export interface PausedFact {
+  readonly kind: 'paused';
+  readonly at: number;
+  readonly reason?: string;
+}
+
+export interface ResumedFact {
+  readonly kind: 'resumed';
+  readonly at: number;
+  readonly pausedMs: number;
+}
+
+/** `clear()`, or `close({ waiting: 'reject' })`, ended the wait of so many requests. */
+export interface ClearedFact {
+  readonly kind: 'cleared';
+  readonly at: number;
+  readonly requests: number;
+  readonly reason?: string;
+}
+
+export type LimiterFact =
+  | CoreFact
+  | WaitedFact
+  | ModeChangedFact
+  | MilestoneFact
+  | ClosedFact
+  | PausedFact
+  | ResumedFact
+  | ClearedFact;
 
 /** What happens in a limiter. `at` is a time of its clock, in ms. */
 export type LimiterEvent = LimiterFact & { readonly level: EventLevel };
@@ -45,6 +74,8 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   circuitOpened: 'warn',
   circuitHalfOpen: 'info',
   circuitClosed: 'info',
+  circuitIsolated: 'warn',
+  circuitIsolationEnded: 'info',
   decelerated: 'info',
   reaccelerated: 'info',
   ceilingReset: 'info',
@@ -57,6 +88,9 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   waited: 'debug',
   modeChanged: 'info',
   milestone: 'info',
+  paused: 'info',
+  resumed: 'info',
+  cleared: 'info',
   closed: 'info',
   drained: 'info',
 };

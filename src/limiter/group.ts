@@ -3,6 +3,7 @@ import { checkFunction, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { isError } from '../model/print.ts';
 import { contain } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
 import { isSized, type Sized } from '../model/sized.ts';
@@ -22,6 +23,7 @@ import {
   RESULT_KEYS,
 } from '../request/send-options.ts';
 import { checkRequestOptions, REQUEST_KEYS } from '../request/ticket-factory.ts';
+import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type LimiterEvent, leveled } from './events.ts';
 import { KeyRouter } from './key-router.ts';
 import type { Lease } from './lease.ts';
@@ -98,6 +100,8 @@ interface Entry {
   readonly limiter: Limiter;
   /** Since the last look at who is idle; or busy at that look. */
   isUsed: boolean;
+  /** Whether a user has its limiter: it is not dropped then. */
+  isKept: boolean;
 }
 
 /** A limiter for each key, and what they share. Made by {@link createLimiterGroup}. */
@@ -116,6 +120,7 @@ export class LimiterGroup<T> {
   readonly #sweeper: ResettableTimer;
   readonly #unwatch: (() => void) | undefined;
   #isClosed = false;
+  #pause: { readonly reason: string | undefined } | undefined = undefined;
 
   /** @internal */
   constructor(keyOf: (value: T) => string, options: LimiterGroupOptions & Named) {
@@ -222,12 +227,52 @@ export class LimiterGroup<T> {
     };
   }
 
-  /** Takes no new requests, of any key: as `limiter.close`. */
-  close(): void {
+  /**
+   * The limiter of a key, made if the key is new: to pause, configure or watch it alone. The key is
+   * kept from then on, also where it is idle.
+   */
+  get(key: string): Limiter {
+    const limiter = this.#limiterOf(key);
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) entry.isKept = true;
+    return limiter;
+  }
+
+  /**
+   * As `limiter.pause`, of every key, those too that turn up later.
+   * @throws TypeError for a reason that is no string
+   */
+  pause(reason?: string): void {
+    checkReason(reason);
+    this.#pause = { reason };
+    for (const limiter of this.#limiters()) limiter.pause(reason);
+  }
+
+  /** As `limiter.resume`, of every key, those too that were paused alone. */
+  resume(): void {
+    this.#pause = undefined;
+    for (const limiter of this.#limiters()) limiter.resume();
+  }
+
+  /**
+   * As `limiter.clear`, of every key.
+   * @throws TypeError for a reason that is neither an Error nor a string
+   */
+  clear(reason?: string | Error): void {
+    if (!isError(reason)) checkReason(reason);
+    for (const limiter of this.#limiters()) limiter.clear(reason);
+  }
+
+  /**
+   * Takes no new requests, of any key: as `limiter.close`.
+   * @throws TypeError for another option, or another value
+   */
+  close(options: CloseOptions = {}): void {
+    checkClose('group.close', options);
     this.#isClosed = true;
     this.#unwatch?.();
     this.#sweeper.cancel();
-    for (const { limiter } of this.#entries.values()) limiter.close();
+    for (const limiter of this.#limiters()) limiter.close(options);
   }
 
   /** Resolves when no request of any key waits or runs. */
@@ -236,6 +281,11 @@ export class LimiterGroup<T> {
     for (let left = busy(); left.length > 0; left = busy()) {
       await Promise.all(left.map(({ limiter }) => limiter.drain()));
     }
+  }
+
+  /** Those present now: what they tell may bring other keys. */
+  #limiters(): readonly Limiter[] {
+    return [...this.#entries.values()].map(({ limiter }) => limiter);
   }
 
   #limiterOf(key: string): Limiter {
@@ -248,9 +298,10 @@ export class LimiterGroup<T> {
       return known.limiter;
     }
     const limiter = this.#open(key);
+    if (this.#pause !== undefined) limiter.pause(this.#pause.reason);
     if (this.#isClosed) limiter.close();
     else if (this.#entries.size === 0) this.#sweepLater();
-    this.#entries.set(key, { limiter, isUsed: true });
+    this.#entries.set(key, { limiter, isUsed: true, isKept: false });
     this.#opened.next([key, limiter]);
     return limiter;
   }
@@ -290,7 +341,7 @@ export class LimiterGroup<T> {
   /** Looks at all keys at once, so that a request costs no more than a mark. */
   #dropIdle(): void {
     for (const [key, entry] of this.#entries) {
-      if (!entry.isUsed && entry.limiter.isForgettable) {
+      if (!entry.isUsed && !entry.isKept && entry.limiter.isForgettable) {
         entry.limiter.abandon();
         this.#entries.delete(key);
       }

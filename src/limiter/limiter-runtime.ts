@@ -35,7 +35,22 @@ import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { type CountedRequests, type LimiterProgress, RequestCounters } from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
-import { bindingOf, type LimiterSnapshot, type LimiterState, snapshotOf } from './snapshot.ts';
+import {
+  bindingOf,
+  type LimiterSnapshot,
+  type LimiterState,
+  type PauseSnapshot,
+  snapshotOf,
+} from './snapshot.ts';
+
+/** What becomes of the requests that wait when a limiter is closed. */
+export type OnClose = 'send' | 'reject';
+
+/** Since when a limiter is paused, and why. */
+interface Pause {
+  readonly at: number;
+  readonly reason: string | undefined;
+}
 
 /** What one limiter of a group has in common with the others. */
 export interface GroupSide {
@@ -75,6 +90,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   private readonly unwatch: () => void;
   private readonly _configured = new Subject<void>();
   private closed: LimiterClosedError | undefined = undefined;
+  private pausing: Pause | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: LimiterOptions, group: GroupSide | undefined) {
@@ -105,6 +121,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.unwatch = watchGate(probe, this.gate, () => ({
       ...readingOf(this.gate),
       progress: this.counters.standing,
+      isPaused: this.isPaused,
     }));
   }
 
@@ -154,6 +171,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   get state(): LimiterState {
     if (this.closed !== undefined) return this.counters.isEmpty ? 'closed' : 'draining';
+    if (this.pausing !== undefined) return 'paused';
     const { circuitBreaker, adaptive } = this.gate.policies;
     const now = this.clock.now();
     if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
@@ -195,7 +213,45 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   snapshot(): LimiterSnapshot {
     const { gate, counters, maxConcurrency, state, clock } = this;
-    return snapshotOf({ gate, counters, maxConcurrency, state, now: clock.now() });
+    const now = clock.now();
+    return snapshotOf({ gate, counters, maxConcurrency, state, paused: this.pausedAt(now), now });
+  }
+
+  get isPaused(): boolean {
+    return this.pausing !== undefined;
+  }
+
+  /** Another reason replaces the one before; the pause has begun when it has. */
+  pause(reason: string | undefined): void {
+    const at = this.clock.now();
+    const wasPaused = this.isPaused;
+    this.pausing = { at: this.pausing?.at ?? at, reason };
+    this.gate.gate.pause();
+    if (!wasPaused) this.tell({ kind: 'paused', at, ...(reason !== undefined && { reason }) });
+  }
+
+  resume(): void {
+    const { pausing } = this;
+    if (pausing === undefined) return;
+    this.pausing = undefined;
+    const at = this.clock.now();
+    this.tell({ kind: 'resumed', at, pausedMs: at - pausing.at });
+    // A listener may have paused it again.
+    if (!this.isPaused) this.gate.gate.resume();
+  }
+
+  /** Ends the wait of all that wait now. */
+  clear(error: Error, reason?: string): void {
+    const { waiting } = this;
+    this.gate.gate.clear(error);
+    if (waiting === 0) return;
+    const at = this.clock.now();
+    this.tell({ kind: 'cleared', at, requests: waiting, ...(reason !== undefined && { reason }) });
+  }
+
+  private pausedAt(now: number): PauseSnapshot | undefined {
+    const { pausing } = this;
+    return pausing && { reason: pausing.reason, pausedMs: now - pausing.at };
   }
 
   /** Limits were changed from outside. */
@@ -205,7 +261,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this._configured.next();
   }
 
-  close(): void {
+  /** @param waiting what becomes of those that wait; a limiter that is closed already can reject them yet */
+  close(waiting: OnClose): void {
+    this.stop();
+    if (waiting === 'reject' && this.closed !== undefined) this.clear(this.closed, 'closed');
+  }
+
+  private stop(): void {
     if (this.closed !== undefined) return;
     this.closed = new LimiterClosedError();
     this.tell({ kind: 'closed', at: this.clock.now() });

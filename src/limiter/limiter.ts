@@ -5,10 +5,13 @@ import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../model/check.ts';
 import { deferred } from '../model/deferred.ts';
+import { QueueClearedError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { isError } from '../model/print.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
+import { bindTask } from '../request/bound-task.ts';
 import { type RequestPipeline, sendThrough } from '../request/dispatch-subscriber.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
@@ -29,6 +32,8 @@ import { verdictOn } from '../request/verdict.ts';
 import { isAtRest } from './at-rest.ts';
 import type { CallOptions } from './call-options.ts';
 import { CallPipeline } from './call-pipeline.ts';
+import { Circuit } from './circuit.ts';
+import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
 import { type Fetch, type FetchTask, pacedFetch } from './fetch.ts';
@@ -75,6 +80,8 @@ export interface RecordedSuccess {
 export class Limiter {
   /** What the API's answers say, and the backoff and the mode that follow. */
   readonly feedback: FeedbackSubject;
+  /** The circuit breaker; undefined where none is on. */
+  readonly circuit: Circuit | undefined;
   readonly #runtime: LimiterRuntime;
   /** How promise users go. */
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
@@ -87,7 +94,10 @@ export class Limiter {
    */
   constructor(options: LimiterOptions, group?: GroupSide) {
     this.#runtime = new LimiterRuntime(options, group);
-    this.feedback = this.#runtime.gate.feedback;
+    const { gate } = this.#runtime;
+    this.feedback = gate.feedback;
+    const { circuitBreaker } = gate.policies;
+    this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
     this.#calls = this.#pipelineOf(new TicketFactory(this.#runtime.around), callTask);
   }
 
@@ -180,7 +190,8 @@ export class Limiter {
 
   /**
    * Calls `task` when all gates let it pass, and again where the API rejects it; all that `throttle`
-   * does for one request, as a promise. Waiting for a slot does not keep the process alive.
+   * does for one request, as a promise. Waiting for a slot does not keep the process alive. The task
+   * runs in the async context of this call: an `AsyncLocalStorage` has there what it has here.
    * @returns what the task returns; rejects with its error, with the signal's reason, or with that
    * of the limit that refused it
    * @throws RangeError or TypeError that names a wrong option
@@ -196,14 +207,15 @@ export class Limiter {
     const ticket = this.#ticketOf(task, options);
     const { promise, resolve } = deferred<R>();
     const signal = said?.signal;
+    const bound = bindTask(task, promise);
     if (ticket === undefined && signal === undefined) {
-      options.enter(task, resolve);
+      options.enter(bound ?? task, resolve);
       return promise;
     }
     const request =
       signal === undefined
-        ? new RunRequest<R, T>(options, resolve)
-        : new AbortableRunRequest<R, T>(options, resolve, signal);
+        ? new RunRequest<R, T>(options, resolve, bound)
+        : new AbortableRunRequest<R, T>(options, resolve, bound, signal);
     ticket?.take(request);
     request.start(task, ticket);
     return promise;
@@ -320,11 +332,49 @@ export class Limiter {
   }
 
   /**
-   * Takes no new requests, for good: they fail with a `LimiterClosedError`. Those that wait already
-   * are still sent; see `drain`.
+   * Sends nothing until `resume`: requests wait, those too that are to be sent again. What is in
+   * flight goes on. Waits are booked to `paused`, and the state is `paused`. A request whose
+   * `waitTimeoutMs` or deadline passes meanwhile fails as ever.
+   *
+   * @param reason shown in the snapshot and in the event
+   * @throws TypeError for a reason that is no string
    */
-  close(): void {
-    this.#runtime.close();
+  pause(reason?: string): void {
+    checkReason(reason);
+    this.#runtime.pause(reason);
+  }
+
+  /** Ends a pause: all requests pass that may. */
+  resume(): void {
+    this.#runtime.resume();
+  }
+
+  /**
+   * Ends the wait of all requests that wait now, those too that wait to be sent again, once each:
+   * promises reject, streams fail, or with `outcomes` each of their requests does. What is in flight
+   * goes on; so does a request in the short delay between two attempts.
+   *
+   * @param reason the error that they get, or the reason that a {@link QueueClearedError} names
+   * @throws TypeError for a reason that is neither an Error nor a string
+   */
+  clear(reason?: string | Error): void {
+    if (isError(reason)) {
+      this.#runtime.clear(reason, reason.message);
+      return;
+    }
+    checkReason(reason);
+    this.#runtime.clear(new QueueClearedError(reason), reason);
+  }
+
+  /**
+   * Takes no new requests, for good: they fail with a `LimiterClosedError`. Those that wait already
+   * are still sent (`waiting: 'send'`, the default), or fail with that error too (`'reject'`); what is
+   * in flight goes on. See `drain`. A limiter that is paused stays paused.
+   *
+   * @throws TypeError for another option, or another value
+   */
+  close(options: CloseOptions = {}): void {
+    this.#runtime.close(checkClose('limiter.close', options));
   }
 
   /** Resolves when no request waits or runs. New ones may come, unless the limiter is closed. */
@@ -344,7 +394,7 @@ export class Limiter {
 
   /** @internal whether a new limiter would do the same as this one */
   get isForgettable(): boolean {
-    return this.isIdle && isAtRest(this.#runtime.gate);
+    return this.isIdle && !this.#runtime.isPaused && isAtRest(this.#runtime.gate);
   }
 
   /** @internal nobody will use it any more */

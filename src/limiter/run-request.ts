@@ -1,5 +1,6 @@
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
+import type { BoundTask } from '../request/bound-task.ts';
 import type { DispatchContext, ExecutionListener } from '../request/dispatch-context.ts';
 import { endOf } from '../request/dispatch-subscriber.ts';
 import { RequestExecution } from '../request/request-execution.ts';
@@ -24,13 +25,17 @@ export class RunRequest<R, T = Task<R>>
 {
   /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
   private resolve: (value: R | Promise<never>) => void;
+  readonly bound: BoundTask<T> | undefined;
 
+  /** @param bound the task with the async context of its call, where that has one */
   constructor(
     options: CallOptions<TaskPipeline<R, T>>,
     resolve: (value: R | Promise<never>) => void,
+    bound: BoundTask<T> | undefined,
   ) {
     super(options);
     this.resolve = resolve;
+    this.bound = bound;
   }
 
   /** What goes on after its first value must not keep that alive, as the promise does. */
@@ -72,9 +77,10 @@ export class AbortableRunRequest<R, T = Task<R>> extends RunRequest<R, T> {
   constructor(
     options: CallOptions<TaskPipeline<R, T>>,
     resolve: (value: R | Promise<never>) => void,
+    bound: BoundTask<T> | undefined,
     signal: AbortSignal,
   ) {
-    super(options, resolve);
+    super(options, resolve, bound);
     this.signal = signal;
   }
 

@@ -15,17 +15,27 @@ import type { RequestGate } from '../request/request-gate.ts';
 import type { Counts, LimiterProgress, RequestCounters } from './request-counters.ts';
 
 /**
+ * - `paused`: nothing is sent until `resume`;
  * - `circuitOpen`: the circuit breaker lets nothing pass;
  * - `cooling`: the adaptive limit is on its way back up;
  * - `draining`: closed, and requests that came before have not ended yet;
  * - `closed`: and they have.
  */
-export type LimiterState = 'running' | 'cooling' | 'circuitOpen' | 'draining' | 'closed';
+export type LimiterState = 'running' | 'cooling' | 'circuitOpen' | 'paused' | 'draining' | 'closed';
+
+/** Why nothing is sent, and for how long that has been so. */
+export interface PauseSnapshot {
+  /** What `pause` was told. */
+  readonly reason: string | undefined;
+  readonly pausedMs: number;
+}
 
 /** The state of a limiter at one moment. Times in ms; what is not on, or not known, is undefined. */
 export interface LimiterSnapshot {
   readonly state: LimiterState;
   readonly mode: Mode;
+  /** Undefined: it is not paused. */
+  readonly paused: PauseSnapshot | undefined;
   /** What the most urgent of those that wait waits for; undefined: nobody waits. */
   readonly binding: GateKind | undefined;
   /** Requests that wait, those too that are to be sent again. */
@@ -64,13 +74,14 @@ interface Known {
   readonly counters: RequestCounters;
   readonly maxConcurrency: number;
   readonly state: LimiterState;
+  readonly paused: PauseSnapshot | undefined;
   readonly now: number;
 }
 
 const NO_QUEUE: GateSnapshot = { waiting: 0, longestWaitMs: 0, nextInMs: undefined };
 
 export function snapshotOf(known: Known): LimiterSnapshot {
-  const { counters, maxConcurrency, state, now } = known;
+  const { counters, maxConcurrency, state, paused, now } = known;
   const { gate, feedback, slots, bytes, policies, queues } = known.gate;
   const { circuitBreaker, rateLimit, pace, adaptive } = policies;
   const { waiting, longestWaitMs, nextInMs } = gate.snapshot();
@@ -82,6 +93,7 @@ export function snapshotOf(known: Known): LimiterSnapshot {
   return {
     state,
     mode: feedback.mode,
+    paused,
     binding: bindingOf(known.gate),
     waiting,
     ended: counters.counts,

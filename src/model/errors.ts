@@ -105,11 +105,24 @@ export class WaitTimeoutError extends HeadgateError {
   }
 }
 
-/** The limiter was closed before the request came to it. */
+/** The limiter was closed before the request came to it, or while it waited (`close({ waiting: 'reject' })`). */
 export class LimiterClosedError extends HeadgateError {
   readonly code = 'LIMITER_CLOSED';
   constructor() {
     super('this limiter is closed: it takes no more requests');
+  }
+}
+
+/** `clear()` took the request out of the queue. It waited, and is not sent. */
+export class QueueClearedError extends HeadgateError {
+  readonly code = 'QUEUE_CLEARED';
+  /** What `clear` was told; undefined: nothing. */
+  readonly reason: string | undefined;
+  constructor(reason?: string) {
+    super(
+      `the queue was cleared while the request waited${reason === undefined ? '' : `: ${reason}`}`,
+    );
+    this.reason = reason;
   }
 }
 

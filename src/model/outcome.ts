@@ -1,6 +1,7 @@
 /**
  * What requests wait for. One gate holds a request for all of it; each part of a wait counts for the
- * policy that bound during it. `retry`: the delay between two attempts.
+ * policy that bound during it. `retry`: the delay between two attempts. `paused`: the limiter was
+ * paused, see `limiter.pause`.
  */
 export type GateKind =
   | 'concurrency'
@@ -9,7 +10,8 @@ export type GateKind =
   | 'circuitBreaker'
   | 'rateLimit'
   | 'pace'
-  | 'retry';
+  | 'retry'
+  | 'paused';
 
 /** How a request's time with headgate ended. `rejected`: a limit refused it, and it was never sent. */
 export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';

@@ -9,6 +9,8 @@ export interface Reading {
   /** How many requests wait, by what the first of them waits for. A kind may occur twice. */
   readonly waiting: readonly (readonly [gate: GateKind, requests: number])[];
   readonly mode?: Mode | undefined;
+  /** Whether nothing is sent, since the user has paused the limiter. */
+  readonly isPaused?: boolean | undefined;
   /** Whether nothing is sent, since the provider has asked for it. */
   readonly isBackingOff?: boolean | undefined;
   /** Requests: the limit now, and the one for those admitted in throttled mode. */

@@ -17,12 +17,16 @@ const NO_RULES: GateRules = {};
 /** No clock was read: nothing but what is given back can help. */
 const UNREAD = Number.NaN;
 
+/** What binds at a gate that is paused. */
+const PAUSED = { binding: 'paused' } as const;
+
 /**
  * - `idle`: nothing is being done;
  * - `deciding`: policies are asked about a request, or others are told of it: it stays the head;
- * - `draining`: between two decisions.
+ * - `draining`: between two decisions;
+ * - `paused`: nothing is being done, and nothing passes until `resume`.
  */
-type GateState = 'idle' | 'deciding' | 'draining';
+type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
 
 /**
  * The place where requests wait until every policy lets them go: one queue, one decision, and all
@@ -55,6 +59,10 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   private isStale = false;
   /** When they were asked. */
   private askedAt = UNREAD;
+  /** Nothing passes. Where something is being done, that ends first. */
+  private isPaused = false;
+  /** The error of a `clear` that came while something was being done. */
+  private clearing: Error | undefined = undefined;
 
   constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe, rules: GateRules = NO_RULES) {
     this.kind = kind;
@@ -186,27 +194,109 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.waits.ended(ticket, true, this.clock.now());
   }
 
+  /** Lets nothing pass until `resume`. Newcomers wait; those that have passed go on. */
+  pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    if (this.state === 'idle') this.comeToRest();
+  }
+
+  /** Lets pass again all that may. */
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    if (this.state === 'paused') this.state = 'idle';
+    this.drain();
+  }
+
+  /**
+   * Ends the wait of all that wait now, with this error, once each. Called while a decision is being
+   * made, it does so right after that.
+   */
+  clear(error: Error): void {
+    if (this.waiting === 0) return;
+    if (this.state === 'idle' || this.state === 'paused') {
+      this.clearNow(error);
+      this.comeToRest();
+      this.drain();
+      return;
+    }
+    this.clearing ??= error;
+    this.isStale = true;
+    // A decision on a newcomer is not followed by another.
+    queueMicrotask(() => this.drain());
+  }
+
   /**
    * Lets pass all that may. Called when something was given back, a limit was changed, time has
    * passed, or a request left. Called from within itself, it leaves the work to the loop.
    */
   drain(): void {
     if (this.state !== 'idle') {
-      this.isStale = true;
+      if (this.state === 'paused') this.drainPaused();
+      else this.isStale = true;
       return;
     }
     try {
       for (let goesOn = true; goesOn; ) {
         this.state = 'draining';
         this.isStale = false;
+        if (this.clearing !== undefined) this.clearNow(this.clearing);
         const queue = this.next();
         const wait = queue === undefined ? this.becomesIdle() : this.serve(queue);
         if (wait === Number.POSITIVE_INFINITY) this.timer.cancel();
         else if (wait > 0) this.timer.set(wait, this.askedAt);
-        goesOn = wait === 0 || this.isStale;
+        goesOn = (wait === 0 || this.isStale) && !this.isPaused;
       }
     } finally {
+      this.comeToRest();
+    }
+  }
+
+  /** While nothing passes, those that have left are swept out all the same. */
+  private drainPaused(): void {
+    if (this.clearing === undefined) this.next();
+    else {
+      this.clearNow(this.clearing);
+      this.comeToRest();
+    }
+  }
+
+  /** Nothing is being done any more. A gate that is paused has no timer, and leaves shared limits to others. */
+  private comeToRest(): void {
+    if (!this.isPaused) {
       this.state = 'idle';
+      return;
+    }
+    this.state = 'paused';
+    this.timer.cancel();
+    const now = this.clock.now();
+    this.waits.note(false, PAUSED, now, this.clock);
+    this.waits.note(true, PAUSED, now, this.clock);
+    this.core.idle?.();
+  }
+
+  /** First all are refused and taken out, then their owners are told: what these send waits behind. */
+  private clearNow(error: Error): void {
+    const now = this.clock.now();
+    const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
+    this.clearing = undefined;
+    this.state = 'deciding';
+    for (const queue of [this.first, this.retries]) {
+      for (let left = queue.length; left > 0 && queue.seek(); left -= 1) {
+        const ticket = this.headTicket(queue);
+        if (ticket === undefined) continue;
+        const { owner } = queue;
+        queue.shift();
+        owner.queued -= 1;
+        ticket.refuse(error);
+        cleared.push([ticket, owner, queue === this.retries]);
+      }
+    }
+    this.state = 'draining';
+    for (const [ticket, owner, isRetry] of cleared) {
+      if (ticket.outcome === undefined) this.waits.ended(ticket, isRetry, now);
+      if (!owner.gone) notifyAdmitted(owner, ticket);
     }
   }
 
@@ -224,6 +314,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       now = this.clock.now();
       wait = isLive ? admission.wait(ticket, isRetry, now) : 0;
     }
+    // Paused by one that policies have told something as they were asked.
+    if (this.isPaused) return 0;
     if (wait <= 0) {
       const refusal = wait === REFUSED ? admission.refusal(ticket, now) : ticket.refusal;
       this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
@@ -315,10 +407,10 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       do {
         this.isStale = false;
         wait = this.admission.wait(ticket, isRetry, now);
-      } while (wait !== 0 && this.isStale);
-      return wait;
+      } while (wait !== 0 && this.isStale && !this.isPaused);
+      return this.isPaused ? Number.POSITIVE_INFINITY : wait;
     } finally {
-      this.state = 'idle';
+      this.comeToRest();
     }
   }
 
@@ -326,6 +418,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   private tryNewcomer(ticket: Ticket, isRetry: boolean, now: number): boolean {
     const wait = this.askNewcomer(ticket, isRetry, now);
     if (wait > 0) {
+      if (this.isPaused) return false;
       this.askedAt = now;
       this.noteBinding(isRetry);
       // Others may have come while policies were asked: they are before this one, and not asked yet.
@@ -341,6 +434,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
 
   /** A newcomer is done with: others may have come while policies were asked, and not been asked yet. */
   private leaveTo(now: number): void {
+    if (this.isPaused) return;
     if (this.waiting > 0) this.timer.set(0, now);
     else this.becomesIdle();
   }
@@ -361,7 +455,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       const { dropped } = capacity;
       const isBusy = this.state === 'deciding';
       if (!capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy)) {
-        if (this.waiting === 0) this.becomesIdle();
+        if (this.waiting === 0 && !this.isPaused) this.becomesIdle();
         return ticket;
       }
       if (capacity.dropped !== dropped) {
@@ -403,6 +497,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.isStale = false;
     probe.queued?.(ticket, this.waits.kindOf(isRetry));
     this.state = state;
+    if (state === 'idle' || state === 'paused') this.comeToRest();
     if (this.isStale || this.waiting !== waiting) this.drain();
     // Policies may be being asked about another, which came before: that one is asked about again.
     this.isStale ||= wasStale;

@@ -33,7 +33,7 @@ export class WaitRecorder {
   /** From now on this policy binds. @param at the time; NaN: it was not read yet */
   note(
     isRetry: boolean,
-    { binding = this.kind, bindingLimit }: Core,
+    { binding = this.kind, bindingLimit }: Pick<Core, 'binding' | 'bindingLimit'>,
     at: number,
     clock: Clock,
   ): void {

@@ -1,4 +1,5 @@
-import type { AdaptiveConfig, LimiterConfig } from '../config/limiter-config.ts';
+import type { LimiterConfig } from '../config/limiter-config.ts';
+import type { AdaptiveConfig } from '../core/adaptive.ts';
 import { START_AT_ONCE } from '../core/adaptive-rate/trust.ts';
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { Cooling } from '../core/cooling.ts';
@@ -6,10 +7,10 @@ import { CoolingCore } from '../core/cooling-core.ts';
 import { Gradient } from '../core/gradient.ts';
 import { GradientCore } from '../core/gradient-core.ts';
 import { Interval } from '../core/interval.ts';
+import { isTroubleOrThrottled, judgeOf } from '../core/judge.ts';
 import type { RateCore } from '../core/rate-core.ts';
 import type { AttemptOptions } from './attempt-options.ts';
 import type { PolicySurroundings } from './attempt-policies.ts';
-import { isTroubleOrThrottled, judgeOf } from './judge.ts';
 
 /** What adapts. Each has moved the concurrency limit to `limit`. */
 export type AdaptiveCore = AdaptiveRateCore | CoolingCore | GradientCore;

@@ -1,5 +1,6 @@
 import { CircuitBreaker } from '../core/circuit-breaker.ts';
 import { CircuitCore } from '../core/circuit-core.ts';
+import { isTrouble, judgeOf } from '../core/judge.ts';
 import { Pace } from '../core/pace.ts';
 import { RateCore } from '../core/rate-core.ts';
 import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
@@ -10,7 +11,6 @@ import type { Tell } from '../model/facts.ts';
 import { print } from '../model/print.ts';
 import { type AdaptiveCore, adaptiveOf } from './adaptive-policy.ts';
 import type { AttemptOptions, CircuitOptions, RateLimitOptions } from './attempt-options.ts';
-import { isTrouble, judgeOf } from './judge.ts';
 
 const MINUTE_MS = 60_000;
 

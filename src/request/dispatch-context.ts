@@ -7,6 +7,7 @@ import type { Probe } from '../model/probe.ts';
 import type { Tap } from '../model/tap.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import type { BoundTask } from './bound-task.ts';
 import type { RequestExecution } from './request-execution.ts';
 
 /** How requests are sent, where no choice is left to the user. */
@@ -61,6 +62,8 @@ export class DispatchContext<T, R> implements DispatchRules {
 export interface ExecutionListener<T, R> {
   /** Nobody wants results any more: nothing is sent. */
   readonly gone: boolean;
+  /** Restores what was around the call that the request comes from; undefined: nothing need be. */
+  readonly bound?: Pick<BoundTask<unknown>, 'runInAsyncScope'> | undefined;
   /** An Observable is about to be subscribed to, which may have to be torn down. */
   subscribing?(execution: RequestExecution<T, R>): void;
   value(execution: RequestExecution<T, R>, value: R): void;

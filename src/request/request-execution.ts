@@ -82,14 +82,20 @@ export class RequestExecution<T, R> {
     // Whoever was told may have unsubscribed.
     if (this.over) return;
     try {
-      if (probe?.sending === undefined) this.call(this.context);
-      else {
-        const context = this.context;
-        probe.sending(ticket, () => this.call(context));
-      }
+      const { context } = this;
+      const { bound } = this.listener;
+      if (bound === undefined) this.start(context);
+      // First, so that a probe may put a trace context of its own in the place of the caller's.
+      else bound.runInAsyncScope(() => this.start(context));
     } catch (error) {
       this.error(error);
     }
+  }
+
+  private start(context: AttemptContext): void {
+    const { probe } = this.dispatch;
+    if (probe?.sending === undefined) this.call(context);
+    else probe.sending(this.ticket, () => this.call(context));
   }
 
   private call(context: AttemptContext): void {

@@ -12,6 +12,7 @@ const GATES = [
   'rateLimit',
   'pace',
   'retry',
+  'paused',
 ] as const;
 const MODES = ['normal', 'throttled'] as const;
 const STATES = ['closed', 'open', 'half-open'] as const;
@@ -65,6 +66,9 @@ export class Gauges {
     }
     const tell = (key: ObservedKey, value: number) => observe(key, value, this.#name);
     tell('backoffActive', readings.some(({ isBackingOff }) => isBackingOff) ? 1 : 0);
+    if (this.#sees('paused', readings, ({ isPaused }) => isPaused)) {
+      tell('paused', readings.some(({ isPaused }) => isPaused) ? 1 : 0);
+    }
     if (this.#sees('bytesUsed', readings, ({ bytes }) => bytes)) {
       tell(
         'bytesUsed',

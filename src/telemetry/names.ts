@@ -102,6 +102,7 @@ export const METRICS = {
     'calls to the API that have ended; less the requests: retries',
   ),
   backoffActive: gauge('headgate.backoff.active', '1', [], '1: the backoff gate is closed'),
+  paused: gauge('headgate.paused', '1', [], '1: the limiter is paused, and sends nothing'),
   mode: gauge('headgate.mode', '1', [mode], '1: in this mode'),
   backoffDuration: histogram(
     'headgate.backoff.duration',

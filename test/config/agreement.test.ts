@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { STRATEGIES } from '../../src/config/adaptive-table.ts';
-import { isAccepted, type Kind } from '../../src/config/option.ts';
 import { ROWS } from '../../src/config/rows.ts';
+import { STRATEGIES } from '../../src/core/adaptive.ts';
 import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../src/core/backoff.ts';
 import { CircuitBreaker } from '../../src/core/circuit-breaker.ts';
 import { Cooling } from '../../src/core/cooling.ts';
 import { gradientSettings } from '../../src/core/gradient-options.ts';
+import { isAccepted, type Kind } from '../../src/core/option.ts';
 import { Pace } from '../../src/core/pace.ts';
 import { Progress } from '../../src/core/progress.ts';
 import { checkRateLimits } from '../../src/core/rate-limit/rate-limit.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ADAPTIVE, STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { checkLimiterConfig } from '../../src/config/check-config.ts';
 import { KEYS } from '../../src/config/rows.ts';
 import { TABLE } from '../../src/config/table.ts';
+import { STRATEGIES } from '../../src/core/adaptive.ts';
 import { editDistance } from '../../src/model/nearest.ts';
 import {
   allValuesOf,
@@ -129,24 +129,24 @@ describe('a configuration', () => {
 });
 
 describe('a key that is no option', () => {
+  const fieldsOf = (key: string) => {
+    const entry = TABLE[key];
+    return entry !== undefined && 'fields' in entry ? Object.keys(entry.fields) : [];
+  };
   /** Of each level: what it is called, its keys, and a configuration with one of them there. */
   const levels: [where: string, keys: readonly string[], at: (key: string) => unknown][] = [
     ['createLimiter', KEYS, (key) => ({ [key]: 1 })],
     ...(['backoff', 'pace', 'circuitBreaker'] as const).map(
       (group): [string, readonly string[], (key: string) => unknown] => [
         group,
-        Object.keys(TABLE[group].fields),
+        fieldsOf(group),
         (key) => treeOf(`${group}.${key}`, 1),
       ],
     ),
-    [
-      'adaptive',
-      Object.keys(ADAPTIVE),
-      (key) => ({ adaptive: { strategy: 'failures', [key]: 1 } }),
-    ],
+    ['adaptive', fieldsOf('adaptive'), (key) => ({ adaptive: { strategy: 'failures', [key]: 1 } })],
     [
       'limits.rpm',
-      Object.keys(TABLE.limits.fields),
+      fieldsOf('limits'),
       (key) => ({ limits: { rpm: { limit: 1, windowMs: 1, [key]: 1 } } }),
     ],
   ];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { strategyOf } from '../../src/config/adaptive-table.ts';
-import type { LimiterConfig, LimiterLayer, Strategy } from '../../src/config/limiter-config.ts';
-import type { Kind } from '../../src/config/option.ts';
+import type { LimiterConfig, LimiterLayer } from '../../src/config/limiter-config.ts';
 import { NAME, ROWS, type Row } from '../../src/config/rows.ts';
+import { type Strategy, strategyOf } from '../../src/core/adaptive.ts';
+import type { Kind } from '../../src/core/option.ts';
 
 /** The rows, the limits by a name. */
 export const NAMED_ROWS: readonly Row[] = ROWS.map(({ path, option }) => ({

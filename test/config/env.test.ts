@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { limiterOptionsFromEnv } from '../../src/config/env.ts';
 import { VARIABLES, variableOf } from '../../src/config/names.ts';
-import { boundOf } from '../../src/config/option.ts';
+import { STRATEGIES } from '../../src/core/adaptive.ts';
+import { boundOf } from '../../src/core/option.ts';
 import {
   allValuesOf,
   configs,

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { limiterOptionsFromJSON } from '../../src/config/json.ts';
+import { STRATEGIES } from '../../src/core/adaptive.ts';
 import { configs, errorOf, NAMED_ROWS, treeOf, valuesOf, wrongValuesOf } from './configs.ts';
 
 describe.each(NAMED_ROWS)('$path in JSON', ({ path, option: { kind } }) => {

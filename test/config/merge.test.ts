@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/advanced.ts';
-import { STRATEGIES } from '../../src/config/adaptive-table.ts';
 import { checkLimiterConfig } from '../../src/config/check-config.ts';
 import { limiterOptionsFromEnv } from '../../src/config/env.ts';
 import { limiterOptionsFromJSON } from '../../src/config/json.ts';
 import type { LimiterConfig, LimiterLayer } from '../../src/config/limiter-config.ts';
 import { mergeLimiterOptions as merge } from '../../src/config/merge.ts';
+import { STRATEGIES } from '../../src/core/adaptive.ts';
 import type { LimiterOptions } from '../../src/index.ts';
 import {
   configs,

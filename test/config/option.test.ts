@@ -11,7 +11,7 @@ import {
   turnOn,
   upTo,
   word,
-} from '../../src/config/option.ts';
+} from '../../src/core/option.ts';
 import { errorOf } from './configs.ts';
 
 /** Of each kind: its bound, and a wrong value with the bound in the words of the checks. */

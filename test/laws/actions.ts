@@ -115,7 +115,10 @@ export function performer(world: World): (action: Action) => void {
     complete: (action) => action.b % 3 === 0 && endSource(action, 'complete'),
     fail: (action) => action.b % 4 === 0 && endSource(action, 'fail'),
     configure: (action) => configure(world, action),
-    close: ({ a }) => a % 4 === 0 && world.close(),
+    close: ({ a, b }) => a % 4 === 0 && world.close(b % 3 === 0),
+    pause: ({ a }) => a % 2 === 0 && world.pause(),
+    resume: () => world.resume(),
+    clear: ({ a }) => a % 3 === 0 && limiter?.clear(`${a}`),
     drain: () => world.drain(),
     push: (action) => action.c % 2 === 0 && push(action),
     recordSuccess: () => {

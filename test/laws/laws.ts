@@ -23,8 +23,12 @@ export class Rest {
   check(): void {
     const { clock, limiter, streams, warden } = this.#world;
     const waiting = warden.requests.filter((req) => req.waits);
+    const isPaused = limiter?.snapshot().paused !== undefined;
     const isStuck =
-      waiting.length > 0 && warden.attempts.out.size === 0 && clock.pendingTimers === 0;
+      !isPaused &&
+      waiting.length > 0 &&
+      warden.attempts.out.size === 0 &&
+      clock.pendingTimers === 0;
     if (isStuck) this.#fault(`${waiting.length} wait for nothing`);
     // One that has just passed a gate, and of which a user is told, waits nowhere: another may come.
     const isBound = warden.disturbedAt < 0 && !warden.isCrowded;
@@ -123,13 +127,15 @@ export class Rest {
     const between = [...warden.alive].filter(
       (ticket) => ticket.attempts > 0 && !warden.attempts.out.has(ticket),
     ).length;
+    same('paused', snapshot.paused !== undefined, warden.pausedAt < Number.POSITIVE_INFINITY);
     if (waiting < unsent || waiting > unsent + between)
       this.#fault(`${waiting} are said to wait: ${unsent} do, and up to ${between} more`);
     same('binding', snapshot.binding === undefined, waiting === 0);
   }
 
   /** Nobody waits who might pass. */
-  #checkReasons({ concurrency, byteBudget, backoff, mode }: LimiterSnapshot): void {
+  #checkReasons({ concurrency, byteBudget, backoff, mode, paused }: LimiterSnapshot): void {
+    if (paused !== undefined) return;
     const { clock, setup, warden } = this.#world;
     const { attempts } = warden;
     const isThrottled = mode === 'throttled';
@@ -153,6 +159,7 @@ export class Rest {
 export async function heal(world: World): Promise<void> {
   const { clock, streams, warden } = world;
   world.isHealing = true;
+  world.resume();
   for (const { req, lease } of world.held.splice(0)) {
     req.lastAnswer = 'ok';
     req.end('ok');

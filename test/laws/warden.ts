@@ -38,6 +38,8 @@ export class Warden implements Tap {
   waitTimeoutMs: number;
   /** The first call since requests are timed out: those that came before it are not. */
   timedFrom = 0;
+  /** After this time nothing may be sent; Infinity: it may. */
+  pausedAt = Number.POSITIVE_INFINITY;
   /** Of those alive, how many were ever sent. */
   inSlots = 0;
   readonly #setup: Setup;
@@ -94,6 +96,7 @@ export class Warden implements Tap {
     const name = `request ${req.id}`;
     if (req.isRefused) this.fault(`${name} was sent though refused`);
     if (req.isGone && !req.isBornLate) this.fault(`${name} was sent though its user has gone`);
+    if (now > this.pausedAt) this.fault(`${name} was sent while the limiter is paused`);
     if (req.ends > 0) this.fault(`${name} was sent after it had ended`);
     if (this.attempts.out.has(ticket)) this.fault(`${name} was sent while its last attempt is out`);
     if (req.attempts === 0) {

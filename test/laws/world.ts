@@ -47,6 +47,8 @@ export class World {
   readonly #tasks = new WeakMap<object, Req>();
   readonly #entering: Req[] = [];
   #calls = 0;
+  /** Callbacks that do something now, within each other. */
+  #sprung = 0;
   /** The least wait that closes the gate, of the answer that is being told. */
   #leastMs = 0;
 
@@ -94,7 +96,12 @@ export class World {
     if (isPending && /push|release|answer|value|record/.test(action.do)) return;
     if (isPending) this.warden.disturbedAt = this.clock.now();
     if (name === 'changed') this.warden.isCrowded = true;
-    this.perform(action);
+    this.#sprung += 1;
+    try {
+      this.perform(action);
+    } finally {
+      this.#sprung -= 1;
+    }
   }
 
   subscribe(): void {
@@ -129,9 +136,21 @@ export class World {
     } else this.held.push({ req, lease });
   }
 
-  close(): void {
+  close(isRejecting = false): void {
     this.isClosed = true;
-    this.limiter?.close();
+    this.limiter?.close({ waiting: isRejecting ? 'reject' : 'send' });
+  }
+
+  pause(): void {
+    if (this.limiter === undefined) return;
+    // What is told of in a decision that was made already goes on.
+    this.warden.pausedAt = this.#sprung > 0 ? this.clock.now() : Number.NEGATIVE_INFINITY;
+    this.limiter.pause();
+  }
+
+  resume(): void {
+    this.warden.pausedAt = Number.POSITIVE_INFINITY;
+    this.limiter?.resume();
   }
 
   drain(): void {

@@ -154,3 +154,26 @@ describe('the metrics of a scripted run', () => {
     for (const name of units.keys()) expect(known).toContain(name);
   });
 });
+
+describe('a pause', () => {
+  it('is a gauge, 0 after it, and what requests are told to wait for', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ name: 'paused', clock });
+    limiter.pause('deploying');
+    const waiting = limiter.run(() => 1);
+    await clock.advanceAsync(2_000);
+    const paused = { 'headgate.gate': 'paused' };
+    const during = await sdk.collect();
+    expect(during.value('headgate.paused', {}, 'paused')).toBe(1);
+    expect(during.value('headgate.request.queued', paused, 'paused')).toBe(1);
+    limiter.resume();
+    await waiting;
+    const after = await sdk.collect();
+    expect(after.value('headgate.paused', {}, 'paused')).toBe(0);
+    expect(after.value('headgate.request.queued', paused, 'paused')).toBe(0);
+    expect(after.histogram('headgate.gate.wait.duration', paused, 'paused')).toMatchObject({
+      sum: 2,
+      count: 1,
+    });
+  });
+});

@@ -1,5 +1,5 @@
-import { checkBetween } from '../core/check-between.ts';
 import { checkBoolean, checkChoice, checkInteger, checkNumber, show } from '../model/check.ts';
+import { checkBetween } from './check-between.ts';
 
 /** What values an option takes. `true`: that one value. */
 export type Kind =
@@ -24,6 +24,22 @@ export interface Option {
   /** What it does, in one line. */
   readonly what: string;
 }
+
+/** Options that belong together, each by its key. */
+export interface OptionGroup {
+  readonly fields: Readonly<Record<string, Option>>;
+  /** What may be given in place of them. */
+  readonly alone?: Option;
+  /** The key that this stands for, if it does for one. */
+  readonly aloneIs?: string;
+  /** Keys that cannot be left out. */
+  readonly required?: readonly string[];
+  /** Whether there are any number of such groups, each by a name. */
+  readonly isNamed?: boolean;
+}
+
+/** Options by their keys. */
+export type OptionTable = Readonly<Record<string, Option | OptionGroup>>;
 
 /** A whole number >= `least`. */
 export function integer(

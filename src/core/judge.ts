@@ -1,6 +1,6 @@
-import type { IsFailure } from '../core/circuit-core.ts';
 import type { Verdict } from '../model/feedback.ts';
 import { print } from '../model/print.ts';
+import type { IsFailure } from './circuit-core.ts';
 
 /** What opens a circuit by default. */
 export function isTrouble({ kind }: Verdict): boolean {
