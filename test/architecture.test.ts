@@ -51,7 +51,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
   ],
   inspector: ['model', 'core', 'queue', 'request', 'limiter', 'node:'],
-  'inspector/page': ['inspector'],
+  'inspector/page': ['inspector', 'preact', 'preact/hooks', 'uplot'],
   batch: ['headgate', 'headgate/advanced', 'estimate', 'rxjs', 'node:', ...BUNDLED],
   'index.ts': [
     'model',

@@ -3,6 +3,7 @@ import { configure } from '../limiter/configure.ts';
 import { runtimeOf } from '../limiter/limiter-runtime.ts';
 import { checkInteger, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { RequestGate } from '../request/request-gate.ts';
+import { isPaused, pause, resume } from './pausing.ts';
 import type { Controls, Setting } from './wire.ts';
 
 const ACTIONS = ['configure', 'pause', 'resume', 'drain'] as const;
@@ -52,8 +53,8 @@ export function controlsOf(gate: RequestGate): Controls {
   const isOpen = runtime !== undefined && runtime.state !== 'closed';
   return {
     settings: settings.filter(({ value }) => Number.isFinite(value)),
-    canPause: false,
-    isPaused: false,
+    canPause: runtime === undefined || isOpen,
+    isPaused: isPaused(gate),
     canDrain: isOpen && runtime.state !== 'draining',
   };
 }
@@ -67,12 +68,14 @@ export function control(gate: RequestGate, { action, settings }: Command): void 
     case 'drain': {
       const runtime = runtimeOf(gate);
       if (runtime === undefined) throw new TypeError('a stream drains when its source ends');
-      runtime.close();
+      runtime.close('send');
       return;
     }
     case 'pause':
+      pause(gate);
+      return;
     case 'resume':
-      throw new TypeError(`\`${action}\` is not offered here`);
+      resume(gate);
   }
 }
 

@@ -5,6 +5,7 @@ import type { CircuitSnapshot } from '../core/circuit-facts.ts';
 import type { RateLimitUsage } from '../core/rate-limit/reservation.ts';
 import { type LimiterRuntime, runtimeOf } from '../limiter/limiter-runtime.ts';
 import type { RequestGate } from '../request/request-gate.ts';
+import { isPaused } from './pausing.ts';
 import type { Gate } from './wire.ts';
 
 /** What is to be known of a gate at one moment, as `snapshot()` tells it. Times in ms. */
@@ -47,7 +48,7 @@ export function stateOf(gate: RequestGate, now: number): GateState {
   return {
     runtime,
     gate,
-    lifecycle: lifecycleOf(runtime),
+    lifecycle: lifecycleOf(gate, runtime),
     waiting,
     waitingBy,
     longestWaitMs,
@@ -67,9 +68,13 @@ export function stateOf(gate: RequestGate, now: number): GateState {
   };
 }
 
-function lifecycleOf(runtime: LimiterRuntime | undefined): GateState['lifecycle'] {
+function lifecycleOf(
+  gate: RequestGate,
+  runtime: LimiterRuntime | undefined,
+): GateState['lifecycle'] {
   const state = runtime?.state;
-  return state === 'closed' || state === 'draining' ? state : 'running';
+  if (state === 'closed' || state === 'draining') return state;
+  return isPaused(gate) ? 'paused' : 'running';
 }
 
 /** The length of the window of a named limit, in ms. */

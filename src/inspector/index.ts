@@ -41,7 +41,11 @@ export async function startInspector(options: InspectorOptions = {}): Promise<In
   let monitor: Monitor | undefined;
   try {
     const assets = await readAssets();
-    monitor = new Monitor({ showValues, wallNow: Date.now });
+    monitor = new Monitor({
+      showValues,
+      keepsTraces: traceUrl !== undefined,
+      wallNow: Date.now,
+    });
     const token = controls ? new Token() : undefined;
     const server = new HttpServer({
       monitor,

@@ -1,4 +1,5 @@
 import { print } from '../model/print.ts';
+import { traceIds } from '../model/trace-ids.ts';
 import { openGates } from '../request/open-gates.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { clip } from './format.ts';
@@ -19,6 +20,8 @@ const VALUE_LENGTH = 400;
 
 export interface MonitorOptions {
   readonly showValues: boolean;
+  /** Whether records name the traces of requests. */
+  readonly keepsTraces?: boolean;
   readonly wallNow: () => number;
 }
 
@@ -37,6 +40,7 @@ export class Monitor {
 
   constructor(options: MonitorOptions) {
     this.#options = options;
+    traceIds.keep(options.keepsTraces === true);
     this.#unwatch = openGates.watch({
       opened: (gate) => this.#opened(gate),
       closed: (gate) => this.#closed(gate),
@@ -52,6 +56,7 @@ export class Monitor {
 
   close(): void {
     this.#unwatch();
+    traceIds.keep(false);
     for (const gate of this.#gates.values()) gate.release();
     this.#gates.clear();
   }

@@ -2,6 +2,7 @@ import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { RequestFollower } from '../model/tap.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { traceIds } from '../model/trace-ids.ts';
 import { RequestHistory } from './request-history.ts';
 import type { Cause, Part, RequestRecord } from './wire.ts';
 
@@ -118,6 +119,7 @@ export class GateFollower implements RequestFollower {
     const history = this.histories.get(ticket);
     const known = history ?? new RequestHistory(nextId(), ticket);
     const { verdict, index, bytes, attempts, value } = ticket;
+    const traceId = traceIds.of(ticket);
     return {
       id: known.id,
       index,
@@ -129,6 +131,7 @@ export class GateFollower implements RequestFollower {
       attempts,
       ...(outcome !== 'ok' && { error: errorOf(ticket, outcome) }),
       ...(show !== undefined && typeof value !== 'function' && { value: show(value) }),
+      ...(traceId !== undefined && { traceId }),
       parts: known
         .parts(ticket, durationMs, verdict?.kind ?? outcome)
         .map((part) => this.withCause(part, ticket.arrivedAt, known)),

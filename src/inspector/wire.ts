@@ -225,5 +225,5 @@ export interface RequestRecord {
   readonly error?: string | undefined;
   readonly parts: readonly Part[];
   readonly value?: string | undefined;
-  readonly traceUrl?: string | undefined;
+  readonly traceId?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { createLimiter, createLimiterGroup, throttle } from 'headgate';
 import { ManualClock } from 'headgate/simulator';
 import { NEVER, Subject } from 'rxjs';
@@ -250,6 +251,24 @@ describe('the way of a request', () => {
     ]);
     expect(requestsOf('way', 'retried')).toHaveLength(1);
     expect(requestsOf('way', 'failed')).toHaveLength(0);
+    limiter.close();
+  });
+
+  it('names its trace where that is wanted', async () => {
+    const tracer = new TracerProvider().getTracer('test');
+    const options = { name: 'traced', clock, telemetry: { tracer } } as const;
+    const unwanted = createLimiter(options);
+    await unwanted.run(async () => 1);
+    expect(requestsOf('traced').map(({ traceId }) => traceId)).toEqual([undefined]);
+    unwanted.close();
+    monitor.close();
+    const linking = new Monitor({ showValues: false, keepsTraces: true, wallNow: () => START });
+    const limiter = createLimiter(options);
+    await limiter.run(async () => 1);
+    const gate = linking.summaries.at(-1)?.id ?? 0;
+    const [record] = linking.requests({ gate, sort: 'latest', outcome: 'all', most: 1 });
+    expect(record?.traceId).toMatch(/^[\da-f]{32}$/);
+    linking.close();
     limiter.close();
   });
 

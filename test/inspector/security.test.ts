@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { createLimiter } from 'headgate';
+import { createLimiter, throttle } from 'headgate';
+import { Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask, type Served, serveInspector } from './support.ts';
 
@@ -159,6 +160,35 @@ describe('a command', () => {
     const plain = { ...authorised(), 'content-type': 'text/plain' };
     expect((await send(plain, '{}')).status).toBe(415);
     expect(limiter.snapshot().state).toBe('running');
+    limiter.close();
+  });
+
+  it('pauses and resumes a limiter, and a stream', async () => {
+    const limiter = createLimiter({ name: 'pausable' });
+    const requests = new Subject<number>();
+    const results: number[] = [];
+    const stream = requests
+      .pipe(throttle(async (value) => value, { name: 'pausable stream' }))
+      .subscribe((value) => results.push(value));
+    const idOf = (name: string) => served.monitor.summaries.find((each) => each.name === name)?.id;
+    const act = async (name: string, action: string) => {
+      const { status } = await send(authorised(), { gate: idOf(name), action });
+      expect(status).toBe(200);
+      served.look();
+      return served.monitor.summaries.find((each) => each.name === name)?.condition;
+    };
+    expect(await act('pausable', 'pause')).toBe('paused');
+    expect(await act('pausable stream', 'pause')).toBe('paused');
+    expect(limiter.snapshot().state).toBe('paused');
+    requests.next(1);
+    const sent = limiter.run(async () => 2);
+    await new Promise(setImmediate);
+    expect(results).toEqual([]);
+    expect(await act('pausable', 'resume')).not.toBe('paused');
+    expect(await act('pausable stream', 'resume')).not.toBe('paused');
+    expect(await sent).toBe(2);
+    expect(results).toEqual([1]);
+    stream.unsubscribe();
     limiter.close();
   });
 

@@ -48,6 +48,7 @@ export function App({ token }: { readonly token: string | undefined }) {
                 gate={detail.id}
                 isLive={link === 'live'}
                 showsValues={hello?.showsValues === true}
+                traceUrl={hello?.traceUrl}
               />
               <Limits limits={detail.limits} />
               <ControlPanel detail={detail} token={token} />

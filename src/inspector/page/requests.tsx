@@ -22,10 +22,12 @@ interface Props {
   readonly gate: number;
   readonly isLive: boolean;
   readonly showsValues: boolean;
+  /** The address of a trace, with `{traceId}` in it. */
+  readonly traceUrl: string | undefined;
 }
 
 /** The slowest and the latest requests, each with its way through the gates. */
-export function Requests({ gate, isLive, showsValues }: Props) {
+export function Requests({ gate, isLive, showsValues, traceUrl }: Props) {
   const [sort, setSort] = useState<string>('latest');
   const [outcome, setOutcome] = useState<string>('all');
   const [open, setOpen] = useState<number>();
@@ -88,6 +90,7 @@ export function Requests({ gate, isLive, showsValues }: Props) {
               record={record}
               longest={longest}
               isOpen={open === record.id}
+              traceUrl={traceUrl}
               toggle={() => setOpen(open === record.id ? undefined : record.id)}
               showOther={records.some(({ id }) => id === causeOf(record)) ? show : undefined}
             />
@@ -140,9 +143,10 @@ interface RequestProps {
   readonly isOpen: boolean;
   readonly toggle: () => void;
   readonly showOther: ((id: number) => void) | undefined;
+  readonly traceUrl: string | undefined;
 }
 
-function Request({ record, longest, isOpen, toggle, showOther }: RequestProps) {
+function Request({ record, longest, isOpen, toggle, showOther, traceUrl }: RequestProps) {
   const { id, index, outcome, durationMs, attempts, parts, error } = record;
   return (
     <li id={`request-${id}`} class={`request ${isOpen ? 'is-open' : ''}`}>
@@ -159,7 +163,7 @@ function Request({ record, longest, isOpen, toggle, showOther }: RequestProps) {
         <span class="request-time">{duration(durationMs)}</span>
         <span class="request-attempts">{attempts > 1 ? `${count(attempts)} attempts` : ''}</span>
       </button>
-      {isOpen && <RequestDetail record={record} showOther={showOther} />}
+      {isOpen && <RequestDetail record={record} showOther={showOther} traceUrl={traceUrl} />}
     </li>
   );
 }
@@ -179,8 +183,12 @@ function Segment({ part, longest }: { readonly part: Part; readonly longest: num
   );
 }
 
-function RequestDetail({ record, showOther }: Pick<RequestProps, 'record' | 'showOther'>) {
-  const { endedAt, bytes: size, tokens, parts, value, traceUrl } = record;
+function RequestDetail({
+  record,
+  showOther,
+  traceUrl,
+}: Pick<RequestProps, 'record' | 'showOther' | 'traceUrl'>) {
+  const { endedAt, bytes: size, tokens, parts, value, traceId } = record;
   return (
     <div class="request-detail">
       <ol>
@@ -202,10 +210,10 @@ function RequestDetail({ record, showOther }: Pick<RequestProps, 'record' | 'sho
       <p class="quiet">
         ended at {new Date(endedAt).toLocaleTimeString()}, {bytes(size)}
         {tokens > 0 && `, ${count(tokens)} tokens`}
-        {traceUrl !== undefined && (
+        {traceId !== undefined && traceUrl !== undefined && (
           <>
             {', '}
-            <a href={traceUrl} target="_blank" rel="noreferrer">
+            <a href={traceUrl.replace('{traceId}', traceId)} target="_blank" rel="noreferrer">
               its trace
             </a>
           </>
