@@ -22,11 +22,3 @@ export interface RequestFollower {
 export class Tap {
   follower: RequestFollower | undefined = undefined;
 }
-
-/** The key under which options carry the name of a limiter or stream past the checks of options. */
-export const NAME: unique symbol = Symbol('headgate.name');
-
-/** Options that may carry a name. */
-export interface Named {
-  readonly [NAME]?: string | undefined;
-}

@@ -8,6 +8,7 @@ import {
   resolveCommonOptions,
 } from '../request/common-options.ts';
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
+import { watchOperator } from '../request/operator-reading.ts';
 import {
   checkResultOptions,
   checkRetryOptions,
@@ -54,11 +55,12 @@ export function dispatch<T, O extends ProjectOutput>(
   checkKeys('dispatch', options, KEYS);
   checkRetryOptions(options);
   checkResultOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
-      const feedback =
-        around.feedback ?? new FeedbackSubject({ clock: around.clock, probe: around.probe });
+      const { clock, probe, feedback = new FeedbackSubject({ clock }) } = common.observed();
+      const around = { clock, probe, feedback };
+      watchOperator(out, around, () => ({ waiting: [['retry', 0]], isSending: true }));
       const dispatcher = dispatchContextOf(
         project,
         feedback,
@@ -66,7 +68,7 @@ export function dispatch<T, O extends ProjectOutput>(
         retryPolicyOf(options),
         {
           ...options,
-          probe: around.probe,
+          probe,
         },
       );
       source.subscribe(
