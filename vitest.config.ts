@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { canRun } from './test/dashboards/programs.ts';
@@ -42,6 +43,8 @@ export default defineConfig({
   test: {
     // Where nobody watches, a line for each file says nothing that its failures do not.
     reporters: [process.env.CI ? 'dot' : 'default', './test/support/closing-line.ts'],
+    // One more than can compute at once: many wait for processes and for real time.
+    maxWorkers: availableParallelism() + 1,
     // Nothing here is timed: a busy machine must not fail a test.
     testTimeout: isLong ? LONG_MS : 60_000,
     hookTimeout: 60_000,

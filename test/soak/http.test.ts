@@ -7,15 +7,15 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLimiter, type Limiter } from '../../src/index.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { expectIdle } from '../limiter/harness.ts';
-import { aliveBytes } from '../support/memory.ts';
+import { aliveBytes, growthOf } from '../support/memory.ts';
 import { isLong } from '../support/runs.ts';
 
 // Real time and real sockets: what is tested is an interplay with Node's own `fetch`.
 
-const REQUESTS = isLong ? 100_000 : 500;
+const REQUESTS = isLong ? 100_000 : 300;
 const ROUNDS = 10;
 const AT_ONCE = 100;
-const GROWTH = isLong ? 3_000_000 : 2_000_000;
+const GROWTH = 3_000_000;
 const LONGEST_MS = 50;
 
 const unhandled: unknown[] = [];
@@ -131,7 +131,7 @@ it(`${REQUESTS} requests over HTTP leave nothing held, and the heap flat`, async
     expectIdle(limiter);
     sizes.push(aliveBytes());
   }
-  const growth = (sizes.at(-1) ?? 0) - (sizes[1] ?? 0);
+  const growth = growthOf(sizes);
   console.log(`${REQUESTS} requests over HTTP:`, limiter.snapshot().ended, `${growth} bytes more`);
   expect(unhandled).toEqual([]);
   expect(growth).toBeLessThan(GROWTH);
