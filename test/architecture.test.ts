@@ -54,6 +54,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   batch: [
     'headgate',
     'headgate/advanced',
+    'headgate/inspector',
     'headgate/telemetry',
     'estimate',
     'rxjs',

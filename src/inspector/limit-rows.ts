@@ -1,4 +1,4 @@
-import { count, duration, plural, rate } from './format.ts';
+import { clip, count, duration, plural, rate } from './format.ts';
 import { type GateState, windowOf } from './gate-state.ts';
 import type { LimitRow } from './wire.ts';
 
@@ -9,7 +9,7 @@ export function limitRowsOf(state: GateState): readonly LimitRow[] {
 
 function setRows(state: GateState): LimitRow[] {
   return Object.entries(state.limits ?? {}).map(([name, { used, limit, resetMs, available }]) => ({
-    name,
+    name: clip(name, 80),
     source: 'set',
     unit: 'count',
     used,
@@ -87,12 +87,15 @@ function holdRows({
   limit,
   maxLimit,
   throttledLimit,
+  rate,
   bytes,
   backoff,
 }: GateState): LimitRow[] {
   const isCut = limit < maxLimit;
   const throttled =
-    backoff.mode === 'throttled' ? `${plural(throttledLimit, 'request')} while throttled` : '';
+    rate === undefined && backoff.mode === 'throttled'
+      ? `${plural(throttledLimit, 'request')} while throttled`
+      : '';
   return [
     {
       name: 'concurrency',

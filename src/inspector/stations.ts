@@ -1,4 +1,4 @@
-import { bytes, count, duration, rate } from './format.ts';
+import { bytes, clip, count, duration, rate } from './format.ts';
 import type { GateState } from './gate-state.ts';
 import type { Gate, Station } from './wire.ts';
 
@@ -63,7 +63,7 @@ function limitPart({ limits, bindingLimit }: GateState): Part | undefined {
   return {
     gate: 'rateLimit',
     title: 'Rate limits',
-    text: `${count(used)} of ${count(limit)} ${name}`,
+    text: `${count(used)} of ${count(limit)} ${clip(name, 40)}`,
     fill: share(used, limit),
   };
 }

@@ -121,7 +121,8 @@ export class TrackedGate {
   }
 
   get perSecond(): number {
-    return this.endedAt === undefined ? this.timeline.mean('sent', RATE_SECONDS) : 0;
+    if (this.endedAt !== undefined) return 0;
+    return Math.round(this.timeline.mean('sent', RATE_SECONDS) * 10) / 10;
   }
 
   summary(): GateSummary {

@@ -1,4 +1,4 @@
-import { bytes, count, duration, plural, rate } from './format.ts';
+import { bytes, clip, count, duration, plural, rate } from './format.ts';
 import { type GateState, isThrottled, windowOf } from './gate-state.ts';
 import type { Condition } from './wire.ts';
 
@@ -131,7 +131,7 @@ function limitReason(state: GateState): string {
   const usage = name === undefined ? undefined : limits[name];
   if (name === undefined || usage === undefined) return 'a shared limit is used up';
   const windowMs = windowOf(state, name, usage.limit) ?? 0;
-  return `your limit allows ${count(usage.limit)} ${name} ${perWindow(windowMs)}`;
+  return `your limit allows ${count(usage.limit)} ${clip(name, 40)} ${perWindow(windowMs)}`;
 }
 
 /** `a minute`, `in 20 s`. */

@@ -257,7 +257,15 @@ function optionsOf(
     },
     scales: { x: { time: true, auto: false }, y: { auto: false } },
     axes: [
-      { stroke: ink, grid: { show: false }, ticks: { show: false }, font, size: 24, space: 90 },
+      {
+        stroke: ink,
+        grid: { show: false },
+        ticks: { show: false },
+        font,
+        size: 24,
+        space: 70,
+        values: (_plot, values) => values.map((value) => clockTime(value)),
+      },
       {
         stroke: ink,
         grid,
@@ -276,6 +284,11 @@ function optionsOf(
     }),
     hooks: { setCursor: [({ cursor }) => hover(cursor.idx ?? null)] },
   };
+}
+
+/** `14:05:30`, by the clock of who looks. */
+function clockTime(second: number): string {
+  return new Date(second * 1_000).toLocaleTimeString([], { hourCycle: 'h23' });
 }
 
 /** Changes with the system's setting. */

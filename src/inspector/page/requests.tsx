@@ -16,7 +16,7 @@ const OUTCOMES = [
 ] as const;
 
 const POLL_MS = 1_000;
-const MOST_SHOWN = 40;
+const MOST_SHOWN = 20;
 
 interface Props {
   readonly gate: number;
