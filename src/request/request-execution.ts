@@ -11,6 +11,7 @@ import { AttemptSubscriber } from './attempt-subscriber.ts';
 import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
 import { PendingBody } from './pending-body.ts';
 import { isUsedUp, OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
+import { reportUnhandled } from './report-unhandled.ts';
 import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -217,9 +218,19 @@ export class RequestExecution<T, R> {
   private await(result: Promise<R>): void {
     result.then(
       (value) => {
-        if (this.next(value)) this.complete();
+        try {
+          if (this.next(value)) this.complete();
+        } catch (thrown) {
+          reportUnhandled(thrown);
+        }
       },
-      (error: unknown) => this.error(error),
+      (error: unknown) => {
+        try {
+          this.error(error);
+        } catch (thrown) {
+          reportUnhandled(thrown);
+        }
+      },
     );
   }
 

@@ -157,6 +157,11 @@ describe('a limiter whose rate adapts', () => {
       'outageStarted',
       'outageEnded',
     ]);
+    // A server that was out has told nothing of a rate.
+    expect(limiter.snapshot().adaptive).toMatchObject({ origin: 'start', isOut: false });
+    await failing(limiter, 1, throttled());
+    fate(limiter.run(send));
+    await clock.advanceAsync(5_000);
     expect(timeline(events).some((line) => line.endsWith('rateAdapted'))).toBe(true);
     expect(limiter.snapshot().adaptive).toMatchObject({ origin: 'learned', isOut: false });
   });
