@@ -164,8 +164,11 @@ function flowWords(state: GateState, perSecond: number): Words {
   if (inFlight === 0 && perSecond === 0) {
     return plain('idle', 'Idle: no request waits or runs.');
   }
-  const slots = Number.isFinite(limit) ? ` of ${count(limit)}` : '';
-  const headline = `Nothing waits: ${count(inFlight)}${slots} ${inFlight === 1 ? 'slot is' : 'slots are'} in use.`;
+  const verb = inFlight === 1 ? 'is' : 'are';
+  const slots = Number.isFinite(limit)
+    ? `${count(inFlight)} of ${plural(limit, 'slot')} ${verb} in use`
+    : `${plural(inFlight, 'slot')} ${verb} in use`;
+  const headline = `Nothing waits: ${slots}.`;
   if (!isThrottled(state)) return plain('flowing', headline);
   return plain('throttled', headline, 'The provider has turned requests away lately.');
 }
