@@ -10,7 +10,7 @@ import { SentAttempt } from './sent-attempt.ts';
 import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
 import { START_AT_ONCE, Trust } from './trust.ts';
-import { UnitRate } from './unit-rate.ts';
+import { type RateOrigin, UnitRate } from './unit-rate.ts';
 
 /** A rate is good for so long without being asked again: it changes while requests wait. */
 const REASK_MS = 1_000;
@@ -95,6 +95,11 @@ export class RateLearner implements SendLogListener {
   /** Requests a second, as of the last time that it was asked for. */
   get perSecond(): number {
     return this.requests.meanPerMs * 1_000;
+  }
+
+  /** Where that comes from. */
+  get origin(): RateOrigin {
+    return this.requests.origin;
   }
 
   /** What was measured last, requests a second; undefined: nothing was. */
