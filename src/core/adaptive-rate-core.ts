@@ -70,6 +70,10 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     this._limit = Math.min(around.startLimit, around.maxLimit);
   }
 
+  get readsUsage(): boolean {
+    return true;
+  }
+
   /** Attempts that may be in flight. */
   get limit(): number {
     return this._limit;
