@@ -6,6 +6,7 @@ export type Gate =
   | 'backoff'
   | 'circuitBreaker'
   | 'rateLimit'
+  | 'costBudget'
   | 'pace'
   | 'retry'
   | 'paused';
@@ -16,6 +17,7 @@ export const GATES: readonly Gate[] = [
   'backoff',
   'circuitBreaker',
   'rateLimit',
+  'costBudget',
   'pace',
   'retry',
   'paused',

@@ -117,6 +117,8 @@ function reason(state: GateState): string {
       return rateReason(state) ?? `one goes every ${duration(intervalMs ?? 0)}`;
     case 'retry':
       return 'a failed request is sent again after a delay';
+    case 'costBudget':
+      return 'the budget of money is used up for now';
     case 'paused':
       return 'it is paused';
     case undefined:
