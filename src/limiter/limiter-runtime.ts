@@ -18,7 +18,7 @@ import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
 import type { Clock } from '../model/clock.ts';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { gateOpener } from '../request/gate-options.ts';
@@ -211,6 +211,20 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(this.clock);
   }
 
+  waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
+    const named = limit === undefined ? undefined : { limit };
+    const until = untilAt === undefined ? undefined : { untilAt };
+    this.tell({
+      kind: 'waiting',
+      at: this.clock.now(),
+      gate,
+      ...named,
+      position,
+      waiting,
+      ...until,
+    });
+  }
+
   waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void {
     if (!this.isHeard()) return;
     const named = limit === undefined ? undefined : { limit };
@@ -321,7 +335,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.group?.tell(event);
   }
 
-  private isHeard(): boolean {
+  isHeard(): boolean {
     return this.events.observed || this.group?.isHeard() === true;
   }
 }
