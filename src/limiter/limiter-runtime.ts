@@ -54,9 +54,18 @@ interface Pause {
 
 /** What one limiter of a group has in common with the others. */
 export interface GroupSide {
+  /** The key of this one. */
+  readonly key: string;
   readonly shared: SharedLimits | undefined;
   readonly isHeard: () => boolean;
   readonly tell: (event: LimiterEvent) => void;
+}
+
+const runtimes = new WeakMap<RequestGate, LimiterRuntime>();
+
+/** The limiter of a gate; undefined: it is that of a stream. */
+export function runtimeOf(gate: RequestGate): LimiterRuntime | undefined {
+  return runtimes.get(gate);
 }
 
 /** What works inside a limiter: its gates, who counts its requests, and what it tells. */
@@ -95,6 +104,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.clock = clock;
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
+      ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
       tell: (fact) => this.tell(fact),
       check: this,
@@ -111,7 +121,9 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.counters = new RequestCounters(clock, this, options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
-    this.around = { clock, probe, listener: this.counters, feedback: this.gate.feedback };
+    const { feedback, gate } = this.gate;
+    this.around = { clock, probe, listener: this.counters, feedback, tap: gate.tap };
+    runtimes.set(this.gate, this);
     this.unwatch = watchGate(probe, this.gate, () => ({
       ...readingOf(this.gate),
       progress: this.counters.standing,

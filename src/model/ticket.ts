@@ -216,6 +216,16 @@ export class Ticket<out T = unknown> {
     return this.#origin.clock.now() - this.arrivedAt;
   }
 
+  /** @internal what it has waited for so far */
+  get waits(): RequestStats['waits'] {
+    return waitsOf(this.#waits);
+  }
+
+  /** @internal 0 as long as nobody has asked for its tokens: to estimate them takes time */
+  get knownTokens(): number {
+    return Math.max(0, this.#tokens);
+  }
+
   /** @internal whether it has waited anywhere */
   get hasWaited(): boolean {
     return this.#waits !== undefined;

@@ -4,6 +4,7 @@ import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import type { Clock, Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
+import type { Tap } from '../model/tap.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
 
@@ -34,6 +35,8 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
+  /** Where an inspector follows the requests. */
+  readonly tap: Tap;
 
   constructor(
     project: (value: T, context: AttemptContext) => ObservableInput<R>,
@@ -44,6 +47,7 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.project = project;
     this.feedback = feedback;
     this.gates = [gate];
+    this.tap = gate.tap;
     this.retry = retry;
     this.classify = classify;
     this.readsAnswers = readsAnswers;

@@ -94,6 +94,7 @@ export class RequestExecution<T, R> {
     this.reported = false;
     this.running = true;
     this.context = new AttemptContext(ticket);
+    this.dispatch.tap.follower?.sent(ticket);
     probe?.attemptStarted?.(ticket, ticket.attempts);
     // Whoever was told may have unsubscribed.
     if (this.over) return;
@@ -290,12 +291,14 @@ export class RequestExecution<T, R> {
   private failed(error: unknown, verdict: Verdict | undefined, isAnswer = false): boolean {
     if (verdict === undefined) return false;
     const { ticket } = this;
-    const { feedback, leastClosureMs } = this.dispatch;
+    const { feedback, leastClosureMs, tap } = this.dispatch;
     this.reported = true;
     ticket.verdict = verdict;
     this.endAttempt(verdict.kind, error);
     const { bytes, epoch } = ticket;
+    const epochBefore = feedback.epoch;
     feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
+    tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.over || this.emitted || this.context?.isLast) return false;
     return this.retry(verdict, error, isAnswer);

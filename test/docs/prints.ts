@@ -27,6 +27,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'from-p-limit.ts': ['1,4,9 1,4,9'],
   'from-p-queue.ts': ['done', 'done'],
   'group.ts': ['large one', 'large two', 'small three', 'small four', 'large,small'],
+  'inspector.ts': ['http://127.0.0.1:'],
   'large-file.ts': ['3'],
   'limiter.ts': ['A', 'B', 'C', 'D', 'E', '0'],
   'map.ts': ['ONE,TWO,THREE'],
