@@ -1,9 +1,10 @@
-import type { Tell } from '../model/facts.ts';
+import type { AdaptationReason, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Reading } from '../model/reading.ts';
-import { type HardRates, RateLearner, type Sending } from './adaptive-rate/rate-learner.ts';
+import { type HardRates, RateLearner } from './adaptive-rate/rate-learner.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
+import type { Sending } from './adaptive-rate/sending.ts';
 import type { Core, Demand, Ended, Time } from './core.ts';
 
 /** What is in force of the rate and of the concurrency. */
@@ -30,6 +31,9 @@ export interface RateSurroundings {
   readonly apply: (limit: number) => void;
   readonly tell: Tell;
 }
+
+/** A change of the rate by this part is told. */
+const DRIFT = 0.1;
 
 /** While it sleeps, so many of the last attempts are remembered. */
 const KEPT_TIMES = 1_024;
@@ -58,11 +62,17 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   private rejectedAt = Number.NEGATIVE_INFINITY;
   /** When what was told last of the rate was measured. */
   private adaptedAt: number | undefined = undefined;
+  /** The rate that was told last. */
+  private toldPerSecond = Number.POSITIVE_INFINITY;
 
   constructor(around: RateSurroundings) {
     this.around = around;
     this.maxLimit = around.maxLimit;
     this._limit = Math.min(around.startLimit, around.maxLimit);
+  }
+
+  get readsUsage(): boolean {
+    return true;
   }
 
   /** Attempts that may be in flight. */
@@ -188,27 +198,61 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     this.adaptedAt = learner.measuredAt;
     if (hasAdapted) {
       const to = learner.measuredPerSecond ?? fromPerSecond;
-      this.around.tell({ kind: 'rateAdapted', at: now, from: fromPerSecond, to });
+      this.toldPerSecond = to;
+      this.around.tell({
+        kind: 'rateAdapted',
+        at: now,
+        reason: 'rejected',
+        from: fromPerSecond,
+        to,
+      });
+    }
+    const hasDrifted = !hasAdapted && this.hasDrifted(learner.perSecond);
+    if (hasDrifted) {
+      const from = this.toldPerSecond;
+      const to = learner.perSecond;
+      const { origin } = learner;
+      const isTold = origin === 'headers' || origin === 'limit';
+      const reason = isTold ? origin : to > from ? 'accepted' : 'estimate';
+      this.toldPerSecond = to;
+      this.around.tell({ kind: 'rateAdapted', at: now, reason, from, to });
     }
     const limit = Math.min(this.maxLimit, learner.limit ?? this.maxLimit);
     const hasMoved = limit !== this._limit;
     if (hasMoved) {
       const from = this._limit;
       this.setLimit(limit);
-      this.around.tell({ kind: 'limitAdapted', at: now, from, to: limit });
+      this.around.tell({
+        kind: 'limitAdapted',
+        at: now,
+        reason: reasonOf(from, limit),
+        from,
+        to: limit,
+      });
     }
     const hasTurned = this.wasOut !== learner.isOut;
     this.wasOut = learner.isOut;
     if (hasTurned) {
       this.around.tell({ kind: learner.isOut ? 'outageStarted' : 'outageEnded', at: now });
     }
-    return hasAdapted || hasMoved || hasTurned;
+    return hasAdapted || hasDrifted || hasMoved || hasTurned;
+  }
+
+  /** Whether the rate is another than was told last, by a tenth. */
+  private hasDrifted(perSecond: number): boolean {
+    const told = this.toldPerSecond;
+    if (perSecond === told || perSecond === Number.POSITIVE_INFINITY) return false;
+    return Math.abs(perSecond - told) >= DRIFT * Math.min(perSecond, told);
   }
 
   private setLimit(limit: number): void {
     this._limit = limit;
     this.around.apply(limit);
   }
+}
+
+function reasonOf(from: number, to: number): AdaptationReason {
+  return to < from ? 'rejected' : 'accepted';
 }
 
 /** Whether an answer is worth waking up for. */

@@ -24,6 +24,7 @@ export interface Changes
     | 'concurrency'
     | 'throttledConcurrency'
     | 'maxBytes'
+    | 'costBudget'
     | 'pace'
     | 'adaptive'
     | 'maxQueue'

@@ -16,6 +16,21 @@ export interface WaitedFact {
   readonly rounds: number;
 }
 
+/** A request has begun to wait. */
+export interface WaitingFact {
+  readonly kind: 'waiting';
+  readonly at: number;
+  readonly gate: GateKind;
+  /** The named rate limit that binds, if one does. */
+  readonly limit?: string;
+  /** Its place in the queue, from 1; with priorities, those may pass it that come later. */
+  readonly position: number;
+  /** How many wait, itself included. */
+  readonly waiting: number;
+  /** When the first of them is asked for again, if time alone can help: the next window, say. */
+  readonly untilAt?: number;
+}
+
 export interface ModeChangedFact {
   readonly kind: 'modeChanged';
   readonly at: number;
@@ -56,15 +71,26 @@ export interface ClearedFact {
   readonly reason?: string;
 }
 
+/** The limiter is closed, and requests that came before have not ended yet. */
+export interface DrainingFact {
+  readonly kind: 'draining';
+  readonly at: number;
+  /** Requests that hold a slot. */
+  readonly inFlight: number;
+  readonly waiting: number;
+}
+
 export type LimiterFact =
   | CoreFact
+  | WaitingFact
   | WaitedFact
   | ModeChangedFact
   | MilestoneFact
   | ClosedFact
   | PausedFact
   | ResumedFact
-  | ClearedFact;
+  | ClearedFact
+  | DrainingFact;
 
 /** What happens in a limiter. `at` is a time of its clock, in ms. */
 export type LimiterEvent = LimiterFact & { readonly level: EventLevel };
@@ -85,6 +111,7 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   outageStarted: 'warn',
   outageEnded: 'info',
   limitDenied: 'debug',
+  waiting: 'debug',
   waited: 'debug',
   modeChanged: 'info',
   milestone: 'info',
@@ -92,6 +119,7 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   resumed: 'info',
   cleared: 'info',
   closed: 'info',
+  draining: 'info',
   drained: 'info',
 };
 

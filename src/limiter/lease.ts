@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { checkAmount, checkChoice } from '../model/check.ts';
+import { checkAmount, checkChoice, checkNumber } from '../model/check.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -11,7 +11,7 @@ import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.t
 /** What a lease needs to tell how its request ended. */
 export type LeaseTerms = Pick<
   DispatchContext<never, unknown>,
-  'feedback' | 'classify' | 'answers' | 'probe'
+  'feedback' | 'classify' | 'answers' | 'probe' | 'tap'
 >;
 
 /**
@@ -38,6 +38,11 @@ export class Lease {
     return this.#ticket.tokens;
   }
 
+  /** As `recordTokens` has told them so far; undefined: it was not told. */
+  get tokensReported(): number | undefined {
+    return this.#ticket.usage?.tokens;
+  }
+
   /** The backoff in force when the lease was granted: give it with the feedback that you push. */
   get epoch(): number {
     return this.#ticket.epoch;
@@ -55,6 +60,16 @@ export class Lease {
    */
   recordTokens(tokens: number): void {
     this.record('tokens', tokens);
+  }
+
+  /**
+   * The request has really cost so much money more, in the currency of the `costBudget`. After the
+   * release it is too late.
+   * @throws RangeError or TypeError for what is no amount
+   */
+  recordCost(cost: number): void {
+    checkNumber('cost', cost, 0);
+    if (!this.isReleased) this.#ticket.record('cost', cost);
   }
 
   /** The same for any rate limit, by its name. */
@@ -76,7 +91,7 @@ export class Lease {
   ): void {
     if (this.isReleased) return;
     checkChoice('outcome', outcome, OUTCOMES);
-    const { feedback, classify, answers, probe } = this.#terms;
+    const { feedback, classify, answers, probe, tap } = this.#terms;
     const { epoch, bytes, attempts } = this.#ticket;
     const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
     this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
@@ -86,7 +101,9 @@ export class Lease {
     }
     try {
       if (verdict !== undefined && error !== undefined) {
+        const epochBefore = feedback.epoch;
         feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs);
+        tap.follower?.rejected(this.#ticket, verdict, epochBefore, feedback.epoch);
       }
     } finally {
       this.#ticket.settle(outcome);
@@ -165,6 +182,7 @@ export class LeaseRequest extends PipelineRequest<undefined, LeasePipeline> {
 /** The gate is behind the ticket: from here on it counts as sent. */
 export function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
   ticket.sent(terms.feedback.epoch);
+  terms.tap.follower?.sent(ticket);
   terms.probe?.attemptStarted?.(ticket, ticket.attempts);
   return new Lease(ticket, terms);
 }

@@ -10,7 +10,7 @@ import {
 } from 'rxjs';
 import type { CircuitCore } from '../core/circuit-core.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
-import type { Demand } from '../core/core.ts';
+import type { Core, Demand } from '../core/core.ts';
 import { isUsual, type RateCore } from '../core/rate-core.ts';
 import { CostAboveLimitError, UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { RetryPolicy } from '../core/retry.ts';
@@ -18,7 +18,7 @@ import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
 import type { Clock } from '../model/clock.ts';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { gateOpener } from '../request/gate-options.ts';
@@ -54,9 +54,18 @@ interface Pause {
 
 /** What one limiter of a group has in common with the others. */
 export interface GroupSide {
+  /** The key of this one. */
+  readonly key: string;
   readonly shared: SharedLimits | undefined;
   readonly isHeard: () => boolean;
   readonly tell: (event: LimiterEvent) => void;
+}
+
+const runtimes = new WeakMap<RequestGate, LimiterRuntime>();
+
+/** The limiter of a gate; undefined: it is that of a stream. */
+export function runtimeOf(gate: RequestGate): LimiterRuntime | undefined {
+  return runtimes.get(gate);
 }
 
 /** What works inside a limiter: its gates, who counts its requests, and what it tells. */
@@ -73,6 +82,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   private readonly circuitBreaker: CircuitCore | undefined;
   /** Rate limits of its own, and those that it shares. */
   private limits: readonly RateCore[];
+  /** Every policy, own or shared, that no wait may satisfy. */
+  private bounds: readonly Core[];
   private readonly events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   private readonly ended = new ReplaySubject<void>(1);
@@ -93,6 +104,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.clock = clock;
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
+      ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
       tell: (fact) => this.tell(fact),
       check: this,
@@ -101,10 +113,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.retry = retryPolicyOf(options, this.gate.isPaced);
     this.circuitBreaker = this.gate.policies.circuitBreaker;
     this.limits = this.allLimits();
+    this.bounds = this.allBounds();
     this.counters = new RequestCounters(clock, this, options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
-    this.around = { clock, probe, listener: this.counters, feedback: this.gate.feedback };
+    const { feedback, gate } = this.gate;
+    this.around = { clock, probe, listener: this.counters, feedback, tap: gate.tap };
+    runtimes.set(this.gate, this);
     this.unwatch = watchGate(probe, this.gate, () => ({
       ...readingOf(this.gate),
       progress: this.counters.standing,
@@ -189,12 +204,26 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       const most = Math.min(this.maxConcurrency, this.group?.shared?.concurrency ?? weight);
       if (weight > most) return new CostAboveLimitError('concurrency', weight, most);
     }
-    return impossible(demand, this.limits);
+    return impossible(demand, this.limits, this.bounds);
   }
 
   /** A limiter that is closed, or whose circuit is open, lets nobody wait. */
   turnsAway(): Error | undefined {
     return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(this.clock);
+  }
+
+  waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
+    const named = limit === undefined ? undefined : { limit };
+    const until = untilAt === undefined ? undefined : { untilAt };
+    this.tell({
+      kind: 'waiting',
+      at: this.clock.now(),
+      gate,
+      ...named,
+      position,
+      waiting,
+      ...until,
+    });
   }
 
   waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void {
@@ -250,6 +279,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   configured(): void {
     this.counters.limitsStand = false;
     this.limits = this.allLimits();
+    this.bounds = this.allBounds();
     this.retry.isPaced = this.gate.isPaced;
     this.gate.changed();
     this._configured.next();
@@ -264,7 +294,12 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   private stop(): void {
     if (this.closed !== undefined) return;
     this.closed = new LimiterClosedError();
-    this.tell({ kind: 'closed', at: this.clock.now() });
+    const at = this.clock.now();
+    this.tell({ kind: 'closed', at });
+    if (!this.counters.isEmpty) {
+      const { inFlight, waiting } = this;
+      this.tell({ kind: 'draining', at, inFlight, waiting });
+    }
     this.counters.whenEmpty(() => {
       this.abandon();
       this.tell({ kind: 'drained', at: this.clock.now() });
@@ -310,13 +345,23 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     );
   }
 
-  private isHeard(): boolean {
+  private allBounds(): readonly Core[] {
+    return [this.gate.policies, this.group?.shared?.policies ?? {}]
+      .flatMap((policies): readonly (Core | undefined)[] => Object.values(policies))
+      .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
+  }
+
+  isHeard(): boolean {
     return this.events.observed || this.group?.isHeard() === true;
   }
 }
 
 /** Why a request can never be sent, whatever it waits; undefined: it can. */
-function impossible(ticket: Demand, cores: readonly RateCore[]): Error | undefined {
+function impossible(
+  ticket: Demand,
+  cores: readonly RateCore[],
+  bounds: readonly Core[],
+): Error | undefined {
   if (ticket.costs !== undefined) {
     const names = cores.flatMap((core) => core.limits.names);
     const unknown = Object.keys(ticket.costs).find(
@@ -324,8 +369,8 @@ function impossible(ticket: Demand, cores: readonly RateCore[]): Error | undefin
     );
     if (unknown !== undefined) return new UnknownLimitError(unknown, names);
   }
-  for (const core of cores) {
-    const error = core.impossible(ticket);
+  for (const policy of bounds) {
+    const error = policy.impossible?.(ticket);
     if (error !== undefined) return error;
   }
   return undefined;

@@ -1,9 +1,35 @@
-import type { Timer } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
 import type { Verdict } from './feedback.ts';
 import type { GateKind, RequestStats, SettleOutcome } from './outcome.ts';
-import type { EndObserver, LeaseIssuer, TicketOwner, WaitTimeout } from './parties.ts';
 import { longer, type Wait, waitsOf } from './wait.ts';
+
+/** Lends something to tickets (a slot, bytes), and takes it back. */
+export interface LeaseIssuer {
+  /** Takes back exactly what was charged to the ticket. Must not throw. */
+  giveBack(charge: unknown, ticket: Ticket): void;
+}
+
+/** Bounds how long a request waits for its first attempt. */
+export interface WaitTimeout {
+  /** The request waits no longer: it is sent, or has ended. */
+  end(): void;
+}
+
+/** What the tickets of one subscription or limiter share. */
+export interface TicketOwner {
+  readonly clock: Clock;
+  /** Told of the end of its tickets, by `settled`. */
+  readonly probe?: EndObserver | undefined;
+  tokensOf(value: unknown, bytes: number): number;
+  /** A ticket has ended, and all that it held was given back. Must not throw. */
+  settled(ticket: Ticket, outcome: SettleOutcome): void;
+}
+
+/** Is told of the end of a request. */
+export interface EndObserver {
+  settled?(ticket: Ticket, outcome: SettleOutcome): void;
+}
 
 /** Amounts by the names of rate limits. */
 export type Amounts = Readonly<Record<string, number>>;
@@ -61,6 +87,8 @@ export class Ticket<out T = unknown> {
   costs: Amounts | undefined = undefined;
   /** @internal what the present attempt has really used, where that was recorded */
   usage: Amounts | undefined = undefined;
+  /** @internal whether a policy prices the tokens of answers */
+  isPriced = false;
   /** @internal whether the present attempt was sent */
   isSent = false;
   /** @internal what the provider's answer to the present attempt says; undefined: none yet */
@@ -77,6 +105,8 @@ export class Ticket<out T = unknown> {
   rounds = 0;
   /** @internal minds its wait, while it waits for its first attempt */
   patience: WaitTimeout | undefined = undefined;
+  /** @internal what it waited for when it was given up; undefined: it was not, or nobody is told */
+  gaveUpAt: GateKind | undefined = undefined;
   /** How it ended, once it has. */
   outcome: SettleOutcome | undefined = undefined;
   /** @internal its neighbours among the tickets that one subscription has waiting */
@@ -184,6 +214,16 @@ export class Ticket<out T = unknown> {
   /** @internal ms since it came, by the clock of its gates */
   get ageMs(): number {
     return this.#origin.clock.now() - this.arrivedAt;
+  }
+
+  /** @internal what it has waited for so far */
+  get waits(): RequestStats['waits'] {
+    return waitsOf(this.#waits);
+  }
+
+  /** @internal 0 as long as nobody has asked for its tokens: to estimate them takes time */
+  get knownTokens(): number {
+    return Math.max(0, this.#tokens);
   }
 
   /** @internal whether it has waited anywhere */

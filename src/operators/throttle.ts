@@ -89,7 +89,7 @@ export function throttle<T, O extends ProjectOutput>(
       const retry = retryPolicyOf(options, opened.isPaced);
       const rules = { ...options, probe: around.probe, answers: opened };
       const dispatch = dispatchContextOf(project, feedback, gate, retry, rules);
-      const factory = new TicketFactory({ ...around, feedback }, options);
+      const factory = new TicketFactory({ ...around, feedback, tap: gate.tap }, options);
       sendThrough(source, out, { factory, gate, dispatch }, options);
     });
 }

@@ -2,14 +2,16 @@ import { type Core, REFUSED } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
 import { uniteProbes } from '../model/join-probes.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { LeaseIssuer } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
+import { Tap } from '../model/tap.ts';
+import type { LeaseIssuer } from '../model/ticket.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { Admission } from './admission.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
-import type { GateRules, GateSnapshot, RequestQueue } from './gate-rules.ts';
+import type { GateRules, GateSnapshot, RequestQueue, WaitListener } from './gate-rules.ts';
 import { notifyAdmitted, reportLater } from './notify.ts';
+import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
 import { WaitRecorder } from './wait-recorder.ts';
 
@@ -44,6 +46,8 @@ type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
  */
 export class Gate<C extends Core = Core> implements LeaseIssuer {
   readonly kind: GateKind;
+  /** Where an inspector follows its requests. */
+  readonly tap = new Tap();
   private readonly clock: Clock;
   private readonly probe: Probe | undefined;
   private readonly rules: GateRules;
@@ -180,6 +184,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void {
     // First, so that it cannot pass any more, whatever they do who are told of its wait.
     ticket.refuse(error);
+    this.givesUp(ticket, owner);
     this.first.bury(1);
     owner.queued -= 1;
     this.waits.ended(ticket, false, this.clock.now(), this.probeOf(owner));
@@ -188,8 +193,15 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.drain();
   }
 
+  /** A request that waits, or finds no place to wait, is given up: tells what for. Nothing is told of others. */
+  givesUp(ticket: Ticket, owner: AdmissionCallback): void {
+    if (this.probeOf(owner) === undefined || ticket.outcome !== undefined) return;
+    ticket.gaveUpAt = this.waits.kindOf(owner.isRetry === true);
+  }
+
   /** Books what a retry has waited that gives up; its owner is gone already, and has not left yet. */
   gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
+    this.givesUp(ticket, owner);
     this.waits.ended(ticket, true, this.clock.now(), this.probeOf(owner));
   }
 
@@ -312,6 +324,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
         const { owner } = queue;
         queue.shift();
         owner.queued -= 1;
+        this.givesUp(ticket, owner);
         ticket.refuse(error);
         cleared.push([ticket, owner, queue === this.retries]);
       }
@@ -478,7 +491,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     if (ticket !== undefined && capacity?.isBounded && ticket.attempts === 0) {
       const { dropped } = capacity;
       const isBusy = this.state === 'deciding';
-      if (!capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy)) {
+      if (!this.makeRoom(capacity, ticket, owner, queue, isBusy)) {
         if (this.waiting === 0 && !this.isPaused) this.becomesIdle();
         return ticket;
       }
@@ -496,9 +509,37 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     owner.queued += 1;
     if (ticket !== undefined) ticket.waitsSince = Number.NEGATIVE_INFINITY;
     if (isNext && !isAsked) this.drain();
+    const { listener } = this.rules;
+    if (listener?.isHeard() && queue.length > 0) this.tellStart(listener, owner, isNext);
     // NaN: it has passed by now, and its owner was told.
     if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
     return undefined;
+  }
+
+  /** @returns as `QueueCapacity.makeRoom` */
+  private makeRoom(
+    capacity: QueueCapacity,
+    ticket: Ticket,
+    owner: AdmissionCallback,
+    queue: RequestQueue,
+    isBusy: boolean,
+  ): boolean {
+    const isTold = this.probeOf(owner) !== undefined;
+    const { waitKind } = this;
+    return capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy, waitKind, isTold);
+  }
+
+  /** Tells the beginning of a wait. */
+  private tellStart(listener: WaitListener, owner: AdmissionCallback, isNext: boolean): void {
+    const { waits, waiting, timer } = this;
+    const isRetry = owner.isRetry === true;
+    listener.waits({
+      gate: waits.kindOf(isRetry),
+      limit: waits.limitOf(isRetry),
+      position: isNext ? 1 : waiting,
+      waiting,
+      untilAt: timer.at < Number.POSITIVE_INFINITY ? timer.at : undefined,
+    });
   }
 
   /** A newcomer waits. */

@@ -4,10 +4,9 @@ import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import type { Clock, Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
+import type { Tap } from '../model/tap.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import type { BoundTask } from './bound-task.ts';
-import type { RequestExecution } from './request-execution.ts';
 
 /** How answers are taken in, which changes with what adapts. */
 export interface AnswerRules {
@@ -38,6 +37,8 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
+  /** Where an inspector follows the requests. */
+  readonly tap: Tap;
 
   constructor(
     project: (value: T, context: AttemptContext) => ObservableInput<R>,
@@ -48,6 +49,7 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.project = project;
     this.feedback = feedback;
     this.gates = [gate];
+    this.tap = gate.tap;
     this.retry = retry;
     this.classify = classify;
     this.answers = answers;
@@ -60,19 +62,4 @@ export class DispatchContext<T, R> implements DispatchRules {
   get readsUsage(): boolean {
     return this.probe !== undefined || this.answers.readsAnswers;
   }
-}
-
-/** Who gets the results of flights. */
-export interface ExecutionListener<T, R> {
-  /** Nobody wants results any more: nothing is sent. */
-  readonly gone: boolean;
-  /** Restores what was around the call that the request comes from; undefined: nothing need be. */
-  readonly bound?: Pick<BoundTask<unknown>, 'runInAsyncScope'> | undefined;
-  /** An Observable is about to be subscribed to, which may have to be torn down. */
-  subscribing?(execution: RequestExecution<T, R>): void;
-  value(execution: RequestExecution<T, R>, value: R): void;
-  /** The request has gone well. */
-  succeeded(execution: RequestExecution<T, R>): void;
-  /** The request has failed for good. */
-  failed(execution: RequestExecution<T, R>, error: unknown): void;
 }

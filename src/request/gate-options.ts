@@ -89,6 +89,7 @@ export function gateOpener(
       {
         clock,
         random,
+        name: options.name,
         probe,
         feedback,
         isFailure,

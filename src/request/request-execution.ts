@@ -8,11 +8,28 @@ import type { Gate } from '../queue/gate.ts';
 import { AttemptContext } from './attempt-context.ts';
 import { attemptGatesOf } from './attempt-gates.ts';
 import { AttemptSubscriber } from './attempt-subscriber.ts';
-import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
+import type { BoundTask } from './bound-task.ts';
+import type { DispatchContext } from './dispatch-context.ts';
 import { PendingBody } from './pending-body.ts';
 import { isUsedUp, OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
+import { reportUnhandled } from './report-unhandled.ts';
 import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
+
+/** Who gets the results of flights. */
+export interface ExecutionListener<T, R> {
+  /** Nobody wants results any more: nothing is sent. */
+  readonly gone: boolean;
+  /** Restores what was around the call that the request comes from; undefined: nothing need be. */
+  readonly bound?: Pick<BoundTask<unknown>, 'runInAsyncScope'> | undefined;
+  /** An Observable is about to be subscribed to, which may have to be torn down. */
+  subscribing?(execution: RequestExecution<T, R>): void;
+  value(execution: RequestExecution<T, R>, value: R): void;
+  /** The request has gone well. */
+  succeeded(execution: RequestExecution<T, R>): void;
+  /** The request has failed for good. */
+  failed(execution: RequestExecution<T, R>, error: unknown): void;
+}
 
 /**
  * A request that is being sent: its attempts, one after the other, until one goes well or the
@@ -77,6 +94,7 @@ export class RequestExecution<T, R> {
     this.reported = false;
     this.running = true;
     this.context = new AttemptContext(ticket);
+    this.dispatch.tap.follower?.sent(ticket);
     probe?.attemptStarted?.(ticket, ticket.attempts);
     // Whoever was told may have unsubscribed.
     if (this.over) return;
@@ -216,9 +234,19 @@ export class RequestExecution<T, R> {
   private await(result: Promise<R>): void {
     result.then(
       (value) => {
-        if (this.next(value)) this.complete();
+        try {
+          if (this.next(value)) this.complete();
+        } catch (thrown) {
+          reportUnhandled(thrown);
+        }
       },
-      (error: unknown) => this.error(error),
+      (error: unknown) => {
+        try {
+          this.error(error);
+        } catch (thrown) {
+          reportUnhandled(thrown);
+        }
+      },
     );
   }
 
@@ -263,12 +291,14 @@ export class RequestExecution<T, R> {
   private failed(error: unknown, verdict: Verdict | undefined, isAnswer = false): boolean {
     if (verdict === undefined) return false;
     const { ticket } = this;
-    const { feedback, answers } = this.dispatch;
+    const { feedback, answers, tap } = this.dispatch;
     this.reported = true;
     ticket.verdict = verdict;
     this.endAttempt(verdict.kind, error);
     const { bytes, epoch } = ticket;
+    const epochBefore = feedback.epoch;
     feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs);
+    tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.over || this.emitted || this.context?.isLast) return false;
     return this.retry(verdict, error, isAnswer);

@@ -32,6 +32,8 @@ const PACED_CLOSURE_MS = 2_000;
 export interface RequestGateParts {
   readonly clock: Clock;
   readonly random: Random;
+  /** Undefined: it has none. */
+  readonly name: string | undefined;
   readonly probe: Probe | undefined;
   readonly feedback: FeedbackSubject;
   readonly isFailure: IsFailure | undefined;
@@ -43,6 +45,8 @@ export interface RequestGateParts {
 
 /** What only some who open a gate have to say. */
 export interface RequestGateExtras {
+  /** The key of a limiter of a group. */
+  readonly key?: string;
   /** Whether requests may have priorities. */
   readonly isPrioritized?: boolean;
   /** Told of every change; the probe is told in any case. */
@@ -58,6 +62,9 @@ export interface RequestGateExtras {
  * held by a request over all its attempts; the backoff, and what else is on, is asked for each.
  */
 export class RequestGate implements AnswerRules {
+  /** The name of its limiter, group or stream, if it has one, and its key in a group. */
+  readonly name: string | undefined;
+  readonly key: string | undefined;
   readonly gate: Gate;
   readonly feedback: FeedbackSubject;
   readonly slots: Slots;
@@ -82,6 +89,8 @@ export class RequestGate implements AnswerRules {
     const { clock, probe, feedback, queues, extras } = parts;
     this.options = options;
     this.parts = parts;
+    this.name = parts.name;
+    this.key = extras.key;
     this.feedback = feedback;
     this.queues = queues;
     const maxLimit = options.concurrency ?? DEFAULT_CONCURRENCY;
@@ -213,9 +222,9 @@ export class RequestGate implements AnswerRules {
   }
 
   private learnHowToAnswer(): void {
-    const { rateLimit } = this._policies;
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
-    this.readsAnswers = this.isPaced || rateLimit?.limits.isSettled('tokens') === true;
+    const parts = attemptParts(this._policies);
+    this.readsAnswers = parts.some(({ core }) => core.readsUsage === true);
   }
 
   private context(maxLimit: number): Omit<PolicyContext, 'others'> {

@@ -4,9 +4,10 @@ import type { Clock } from '../model/clock.ts';
 import { EstimatorError } from '../model/errors.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
-import type { TicketOwner } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
 import { isSized, type Sized } from '../model/sized.ts';
+import type { Tap } from '../model/tap.ts';
+import type { TicketOwner } from '../model/ticket.ts';
 import { type Amounts, Ticket } from '../model/ticket.ts';
 import { checkEstimator, type Estimator, sizeOf } from './size.ts';
 
@@ -58,6 +59,8 @@ export interface TicketFactoryOptions {
   readonly listener?: RequestListener | undefined;
   /** Whose mode is in force. */
   readonly feedback?: { readonly mode: Mode } | undefined;
+  /** Where an inspector follows the requests. */
+  readonly tap?: Tap | undefined;
 }
 
 /** Makes tickets of what arrives at the first gate. */
@@ -68,16 +71,18 @@ export class TicketFactory<T> implements TicketOwner {
   readonly needsTickets: boolean;
   private readonly listener: RequestListener | undefined;
   private readonly feedback: { readonly mode: Mode } | undefined;
+  private readonly tap: Tap | undefined;
   private readonly options: RequestOptions<T>;
   private next = 0;
 
   constructor(around: TicketFactoryOptions, options: RequestOptions<T> = {}) {
-    const { clock, probe, listener, feedback } = around;
+    const { clock, probe, listener, feedback, tap } = around;
     this.clock = clock;
     this.probe = probe;
     this.needsTickets = probe !== undefined || options.priority !== undefined;
     this.listener = listener;
     this.feedback = feedback;
+    this.tap = tap;
     this.options = options;
   }
 
@@ -93,6 +98,7 @@ export class TicketFactory<T> implements TicketOwner {
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.listener?.settled(ticket, outcome);
     this.probe?.settled?.(ticket, outcome);
+    this.tap?.follower?.settled(ticket, outcome);
   }
 
   /**

@@ -95,6 +95,16 @@ describe('events$', () => {
         waits: true,
       },
       {
+        kind: 'waiting',
+        level: 'debug',
+        at: 300,
+        gate: 'rateLimit',
+        limit: 'units',
+        position: 1,
+        waiting: 1,
+        untilAt: 1_000,
+      },
+      {
         kind: 'waited',
         level: 'debug',
         at: 1000,
@@ -165,7 +175,9 @@ describe('events$', () => {
     const events = listen(limiter);
     await clock.advanceAsync(5);
     (await limiter.acquire()).release('failed', new ApiError(503));
-    expect(events).toEqual([{ kind: 'limitAdapted', level: 'debug', at: 5, from: 10, to: 5 }]);
+    expect(events).toMatchObject([
+      { kind: 'limitAdapted', level: 'debug', at: 5, from: 10, to: 5 },
+    ]);
     expect(limiter.snapshot().concurrency.limit).toBe(5);
   });
 
@@ -177,6 +189,6 @@ describe('events$', () => {
     limiter.close();
     await clock.advanceAsync(5);
     lease.release();
-    expect(timeline(events)).toEqual(['5 closed', '10 drained']);
+    expect(timeline(events)).toEqual(['5 closed', '5 draining', '10 drained']);
   });
 });

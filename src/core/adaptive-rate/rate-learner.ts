@@ -1,15 +1,17 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
-import { ConcurrencyCap } from './concurrency-cap.ts';
+import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
+import { LimitSigns } from './limit-signs.ts';
 import { NamedWait } from './named-wait.ts';
 import { ProbeDelay } from './probe-delay.ts';
 import { type Past, RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
-import { SendLog, type SendLogListener } from './send-log.ts';
-import { SentAttempt } from './sent-attempt.ts';
+import { SendHistory, type SendHistoryListener } from './send-history.ts';
+import { Sending } from './sending.ts';
+import type { SentAttempt } from './sent-attempt.ts';
 import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
 import { START_AT_ONCE, Trust } from './trust.ts';
-import { UnitRate } from './unit-rate.ts';
+import { type RateOrigin, UnitRate } from './unit-rate.ts';
 
 /** A rate is good for so long without being asked again: it changes while requests wait. */
 const REASK_MS = 1_000;
@@ -31,15 +33,16 @@ export type HardRates = (unit: 'requests' | 'tokens') => number;
  *
  * Three questions are kept apart. How much may be sent before more is verified: {@link Trust}, which
  * bounds rejections whatever is believed. How fast: {@link RateEstimate}. How many in flight:
- * {@link ConcurrencyCap}.
+ * {@link ConcurrencyCapDetector}.
  */
-export class RateLearner implements SendLogListener {
+export class RateLearner implements SendHistoryListener {
   private readonly hard: HardRates;
-  private readonly log = new SendLog(this);
+  private readonly log = new SendHistory(this);
   private readonly trust: Trust;
+  private readonly signs = new LimitSigns();
   private readonly probes = new ProbeDelay();
   private readonly named: NamedWait;
-  private readonly cap = new ConcurrencyCap();
+  private readonly cap = new ConcurrencyCapDetector();
   private readonly estimate: RateEstimate;
   private readonly requests: UnitRate;
   private tokens: UnitRate | undefined = undefined;
@@ -72,7 +75,7 @@ export class RateLearner implements SendLogListener {
     this.hard = hard;
     this.named = new NamedWait(maxRetryAfterMs);
     this.trust = new Trust(START_AT_ONCE + past.accepted);
-    this.estimate = new RateEstimate(past);
+    this.estimate = new RateEstimate(past, () => hard('requests'));
     this.sent = past.accepted;
     this.acceptedCount = past.accepted;
     this.firstAt = past.firstAt;
@@ -93,6 +96,11 @@ export class RateLearner implements SendLogListener {
   /** Requests a second, as of the last time that it was asked for. */
   get perSecond(): number {
     return this.requests.meanPerMs * 1_000;
+  }
+
+  /** Where that comes from. */
+  get origin(): RateOrigin {
+    return this.requests.origin;
   }
 
   /** What was measured last, requests a second; undefined: nothing was. */
@@ -209,6 +217,7 @@ export class RateLearner implements SendLogListener {
   answered(sending: Sending, verdict: Verdict, used: number | undefined, now: number): void {
     this.inFlight -= 1;
     if (used !== undefined) this.settle(sending, used);
+    this.signs.answered(verdict);
     this.read(verdict.limits ?? [], sending, true, now);
     this.log.accept(sending);
     this.log.advance(now);
@@ -237,6 +246,7 @@ export class RateLearner implements SendLogListener {
     const { limits = [], retryAfterMs } = verdict;
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
+    sending.isForeign = this.signs.isForeign(verdict);
     sending.isExplained = this.read(limits, sending, false, now) && isDated;
     this.stop(sending, verdict, isLater, now);
     this.log.advance(now);
@@ -244,15 +254,16 @@ export class RateLearner implements SendLogListener {
 
   private stop(sending: Sending, verdict: Verdict, isLater: boolean, now: number): void {
     const { retryAfterMs, limits, limit } = verdict;
+    const isToldCap = limit === 'concurrency' && sending.others > 0;
+    const isAtCap = isToldCap || this.cap.explains(sending.others);
     if (isLater) {
       const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
       if (limit === 'concurrency') this.cap.told(Math.max(1, sending.others));
-      else if (!sending.isExplained) this.cap.stopped(sending, isBare);
+      else if (!sending.isExplained) this.cap.stopped(sending, isBare && !this.signs.isTold);
       // What is out now is old news when its answers come.
       this.reactedAt = this.sent;
     }
     sending.reactedAt = this.reactedAt;
-    const isAtCap = this.cap.limit !== undefined && sending.others > 0;
     if (sending.isExplained && isLater) this.named.reset();
     else if (!isAtCap && isLater) this.close(now);
     if (retryAfterMs !== undefined && limit !== 'concurrency') {
@@ -351,16 +362,5 @@ export class RateLearner implements SendLogListener {
 
   private tokenRate(): UnitRate {
     return new UnitRate(() => this.hard('tokens'));
-  }
-}
-
-/** An attempt that is out. */
-export class Sending extends SentAttempt {
-  /** Tokens that were estimated. */
-  readonly estimate: number;
-
-  constructor(sent: ConstructorParameters<typeof SentAttempt>[0], estimate: number) {
-    super(sent);
-    this.estimate = estimate;
   }
 }
