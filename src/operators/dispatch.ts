@@ -9,6 +9,7 @@ import {
 } from '../request/common-options.ts';
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
 import {
+  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
   dispatchContextOf,
@@ -67,6 +68,7 @@ export function dispatch<T, O extends ProjectOutput>(
         {
           ...options,
           probe: around.probe,
+          timeouts: attemptTimeoutsOf(options, around.clock),
         },
       );
       source.subscribe(

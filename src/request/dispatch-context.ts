@@ -6,6 +6,7 @@ import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import type { AttemptTimeouts } from './attempt-timeouts.ts';
 import type { BoundTask } from './bound-task.ts';
 import type { RequestExecution } from './request-execution.ts';
 
@@ -17,6 +18,8 @@ export interface DispatchRules {
   readonly leastClosureMs: number;
   readonly random: Random;
   readonly probe: Probe | undefined;
+  /** Ends attempts that take too long; undefined: nothing does. */
+  readonly timeouts: AttemptTimeouts | undefined;
 }
 
 /** How requests are sent: what all flights of one subscription or limiter share. */
@@ -34,13 +37,15 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
+  readonly timeouts: AttemptTimeouts | undefined;
 
   constructor(
     project: (value: T, context: AttemptContext) => ObservableInput<R>,
     feedback: FeedbackSubject,
     gate: Gate,
-    { retry, classify, readsAnswers, leastClosureMs, random, probe }: DispatchRules,
+    rules: DispatchRules,
   ) {
+    const { retry, classify, readsAnswers, leastClosureMs, random, probe, timeouts } = rules;
     this.project = project;
     this.feedback = feedback;
     this.gates = [gate];
@@ -51,6 +56,7 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.clock = feedback.clock;
     this.random = random;
     this.probe = probe;
+    this.timeouts = timeouts;
   }
 }
 

@@ -6,7 +6,6 @@ import {
   FeedbackSubject,
 } from '../feedback/feedback-subject.ts';
 import { checkKeys } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
 import { adaptiveChoice, isAdaptiveRate } from './adaptive-policy.ts';
 import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
 import { COMMON_KEYS, type CommonOptions, resolveCommonOptions } from './common-options.ts';
@@ -22,6 +21,7 @@ import {
 } from './hold-options.ts';
 import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
 import { RequestGate, type RequestGateExtras } from './request-gate.ts';
+import type { RetryOptions } from './send-options.ts';
 
 /** The limits of one API: the options of all policies. */
 export interface GateOptions
@@ -54,7 +54,7 @@ const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
-  options: GateOptions & { readonly random?: Random },
+  options: GateOptions & Pick<RetryOptions, 'random' | 'deadlineMs'>,
 ): (extras?: RequestGateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
