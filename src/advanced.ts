@@ -6,7 +6,7 @@ export type { AdaptiveRateSnapshot } from './core/adaptive-rate-core.ts';
 export type { BackoffConfig, BackoffSnapshot, Reopen } from './core/backoff.ts';
 export type { ByteBudgetSnapshot } from './core/byte-budget.ts';
 export type { CircuitBreakerConfig } from './core/circuit-core.ts';
-export type { CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';
+export type { CircuitExport, CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';
 export type { CoolingSnapshot, CoolingState } from './core/cooling-facts.ts';
 export type { GradientSnapshot } from './core/gradient.ts';
 export type { PaceSnapshot } from './core/pace.ts';

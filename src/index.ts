@@ -15,6 +15,7 @@ export { type EstimateBytes, estimateBytes } from './estimate/estimate.ts';
 export { type BackoffOptions, FeedbackSubject } from './feedback/feedback-subject.ts';
 export type { Reader } from './feedback/providers/reader.ts';
 export { defaultProviders, readProviders } from './feedback/providers/registry.ts';
+export type { Circuit, Isolation } from './limiter/circuit.ts';
 export type { CloseOptions } from './limiter/close-options.ts';
 export type { LimiterEvent } from './limiter/events.ts';
 export type { GroupEvent, LimiterGroup } from './limiter/group.ts';

@@ -19,6 +19,8 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
   circuitOpened: '`openMs`, `failures`, `reason`: the circuit breaker lets nothing pass',
   circuitHalfOpen: 'it lets a probe pass',
   circuitClosed: 'the probe went well',
+  circuitIsolated: '`reason`: `circuit.isolate()` lets nothing pass',
+  circuitIsolationEnded: 'the last isolation has ended: the circuit is as its failures have it',
   milestone: '`percent`: as much of the total has ended',
   paused: '`reason`: `pause()` was called: nothing is sent until `resume()`',
   resumed: '`pausedMs`: requests are sent again',

@@ -12,11 +12,13 @@ import type { Ledger } from './ledger/ledger.ts';
 import { OutputLock } from './ledger/lock.ts';
 import { inspectOutput } from './ledger/open-output.ts';
 import { ResultFile } from './ledger/result-file.ts';
+import { usageIn } from './ledger/result-line.ts';
 import { pricesOf } from './money/prices.ts';
 import type { BatchOptions, BatchSettings } from './options.ts';
 import type { BatchProgress, BatchReport } from './progress.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 import { cachedResultOf, resultOf } from './result.ts';
+import { allSized } from './size.ts';
 import { pendingRequests } from './source.ts';
 import { type Stop, stopFor } from './stop.ts';
 
@@ -123,8 +125,8 @@ export class BatchRun {
 
   #pending(ledger: Ledger, isChecked: boolean, file: ResultFile) {
     const { changed, retryFailed, existing, cache } = this.#settings.batch;
-    const { tally, stopSignal } = this.#state;
-    return pendingRequests({
+    const { tally, stopSignal, groups } = this.#state;
+    const pending = pendingRequests({
       sources: this.#sources,
       input: this.#input,
       ledger,
@@ -142,10 +144,11 @@ export class BatchRun {
       isStopped: () => stopSignal.aborted,
       stop: (stop) => this.stop(stop),
     });
+    return allSized(groups.from(pending, stopSignal));
   }
 
   /** Sends all requests, or those up to a stop, and waits for what is in flight then. */
-  async #send(source: ReturnType<typeof pendingRequests>, file: ResultFile): Promise<void> {
+  async #send(source: ReturnType<typeof allSized>, file: ResultFile): Promise<void> {
     const { signal, abortSignal, drainMs } = this.#settings.batch;
     const { pacer, attempts, stopSignal } = this.#state;
     this.#state.phase = 'running';
@@ -153,7 +156,7 @@ export class BatchRun {
     let end = () => {};
     const completed = new Promise<void>((resolve, reject) => {
       const sending = pacer.send(source, attempts.attempt).subscribe({
-        next: (outcome) => this.#keep(outcome, file),
+        next: (outcome) => this.#keepAll(outcome, file),
         error: reject,
         complete: resolve,
       });
@@ -166,6 +169,15 @@ export class BatchRun {
       await Promise.race([attempts.idle(), timeout, onAbort(abortSignal)]);
     }
     end();
+  }
+
+  /** Keeps what a request says of its line, or of each of its lines. */
+  #keepAll(outcome: Outcome<BatchRequest, BatchResponse>, file: ResultFile): void {
+    const { groups, budget } = this.#state;
+    if (outcome.request.members !== undefined) {
+      budget.release(outcome.request, outcome.status === 'ok' ? usageIn(outcome.value.body) : null);
+    }
+    for (const each of groups.settled(outcome)) this.#keep(each, file);
   }
 
   #keep(outcome: Outcome<BatchRequest, BatchResponse>, file: ResultFile): void {

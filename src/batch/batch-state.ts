@@ -1,10 +1,12 @@
+import type { LimiterOptions } from 'headgate';
 import { systemClock } from 'headgate/advanced';
 import { Attempts } from './attempts.ts';
+import { RequestGroups } from './groups/request-groups.ts';
 import { OutageWatch } from './http/outage.ts';
 import { Budget } from './money/budget.ts';
 import type { BatchSettings } from './options.ts';
 import { paceOf } from './pace-view.ts';
-import { createPacer, type Pacer } from './pacer.ts';
+import { createPacer, type ModelLimits, type Pacer } from './pacer.ts';
 import type { BatchPhase, BatchProgress } from './progress.ts';
 import type { Stop } from './stop.ts';
 import { Tally } from './tally.ts';
@@ -12,12 +14,18 @@ import { Tally } from './tally.ts';
 /** Requests in flight at the most, where nobody says. */
 const CONCURRENCY = 256;
 
+/** Estimated tokens of a group at the most, well below what providers take in one request. */
+const GROUP_TOKENS = 100_000;
+/** Part of a minute's tokens that one group may take. */
+const GROUP_PART = 0.25;
+
 /** What the parts of a run share: its counts, its limits, and whether it is to stop. */
 export class BatchState {
   readonly tally = new Tally();
   readonly budget: Budget;
   readonly pacer: Pacer;
   readonly attempts: Attempts;
+  readonly groups: RequestGroups;
   phase: BatchPhase = 'starting';
   /** Lines that were looked at before anything was sent. */
   checked = 0;
@@ -38,6 +46,10 @@ export class BatchState {
     const limits = { concurrency: CONCURRENCY, name: 'batch', ...limiter, classify };
     this.budget = new Budget(batch.prices, batch.maxCost ?? Number.POSITIVE_INFINITY);
     this.pacer = createPacer(limits, batch.limitsByModel);
+    this.groups = new RequestGroups({
+      maxItems: batch.groupSize,
+      maxTokens: groupTokens(limiter, batch.limitsByModel),
+    });
     this.attempts = new Attempts({
       send: batch.send,
       tally: this.tally,
@@ -128,4 +140,11 @@ export class BatchState {
     const { max } = this.budget;
     return `the next request might cost more than is left of --max-cost ${max}: raise it to go on`;
   }
+}
+
+/** A group that is larger than a limit allows could never be sent. */
+function groupTokens(limiter: LimiterOptions, byModel: ModelLimits | undefined): number {
+  const limits = [limiter, ...Object.values(byModel ?? {})];
+  const minutes = limits.map(({ tokensPerMinute = Number.POSITIVE_INFINITY }) => tokensPerMinute);
+  return Math.max(1, Math.floor(Math.min(GROUP_TOKENS, GROUP_PART * Math.min(...minutes))));
 }

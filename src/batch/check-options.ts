@@ -19,6 +19,7 @@ export function checkBatchOptions(options: BatchOptions): BatchSettings {
     limit,
     api = 'chat',
     model,
+    groupSize = 1,
     existing = 'resume',
     changed = 'fail',
     retryFailed = false,
@@ -39,6 +40,9 @@ export function checkBatchOptions(options: BatchOptions): BatchSettings {
   choice('existing', existing, EXISTING);
   choice('changed', changed, CHANGED_LINES);
   if (format !== undefined) choice('format', format, INPUT_FORMATS);
+  if (!Number.isInteger(groupSize) || groupSize < 1) {
+    throw new RangeError(`\`groupSize\` must be an integer >= 1, got ${groupSize}`);
+  }
   for (const [name, value] of Object.entries({ outageMs, unreachableMs, drainMs, maxCost })) {
     if (value !== undefined && !(value >= 0)) {
       throw new RangeError(`\`${name}\` must be a number >= 0, got ${value}`);
@@ -58,6 +62,7 @@ export function checkBatchOptions(options: BatchOptions): BatchSettings {
     limit,
     api,
     model,
+    groupSize,
     existing,
     changed,
     retryFailed,

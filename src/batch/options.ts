@@ -25,6 +25,11 @@ export interface BatchOnlyOptions {
   readonly api?: ApiName | undefined;
   /** The model of bodies that name none. */
   readonly model?: string | undefined;
+  /**
+   * Lines for embeddings that are sent as one request at the most, where they differ in nothing but
+   * their text: `send` is given `members` then. Each has its own result. Default 1: none are grouped.
+   */
+  readonly groupSize?: number | undefined;
   /** What to do with an output that exists. Default `resume`. */
   readonly existing?: ExistingOutput | undefined;
   /**
@@ -68,7 +73,14 @@ export interface BatchSettings {
     Required<
       Pick<
         BatchOnlyOptions,
-        'api' | 'existing' | 'changed' | 'retryFailed' | 'outageMs' | 'unreachableMs' | 'drainMs'
+        | 'api'
+        | 'existing'
+        | 'changed'
+        | 'retryFailed'
+        | 'groupSize'
+        | 'outageMs'
+        | 'unreachableMs'
+        | 'drainMs'
       >
     >;
   readonly limiter: LimiterOptions;

@@ -14,6 +14,11 @@ export interface BatchRequest {
   readonly place: string;
   /** Of url and body, in hexadecimal. */
   readonly hash: string;
+  /**
+   * The lines whose texts this request sends together (see `groupSize`); its other fields are those
+   * of the first one. Undefined: it is one line.
+   */
+  readonly members?: readonly BatchRequest[] | undefined;
 }
 
 /** What a server answered to one request. */

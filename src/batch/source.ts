@@ -1,4 +1,3 @@
-import type { Sized } from 'headgate';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { duplicateProblem } from './check-input.ts';
 import { BatchError, InputError, messageOf } from './errors.ts';
@@ -8,7 +7,6 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { ResultFile } from './ledger/result-file.ts';
 import type { ChangedLines } from './options.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
-import { sized } from './size.ts';
 import type { Stop } from './stop.ts';
 import type { Tally } from './tally.ts';
 
@@ -35,15 +33,13 @@ export interface PendingSurroundings {
 }
 
 /** The requests that have to be sent, read as they are asked for. A line that is wrong ends the run. */
-export async function* pendingRequests(
-  around: PendingSurroundings,
-): AsyncGenerator<Sized<BatchRequest>> {
+export async function* pendingRequests(around: PendingSurroundings): AsyncGenerator<BatchRequest> {
   const { sources, input, file, isStopped } = around;
   try {
     for await (const line of readInput(sources, input)) {
       if (isStopped()) return;
       if (line instanceof InputError) throw line;
-      if ((await isPending(line, around)) && !isCached(line, around)) yield sized(line);
+      if ((await isPending(line, around)) && !isCached(line, around)) yield line;
       if (isStopped()) return;
       // A disk that is slower than the answers must not fill the memory with them.
       if (file.unwritten > MOST_UNWRITTEN) await file.flush();

@@ -1,7 +1,14 @@
 import { checkInteger, checkNumber } from '../model/check.ts';
 import type { CircuitFact } from '../model/facts.ts';
-import type { CircuitResult, CircuitSnapshot, CircuitState } from './circuit-facts.ts';
+import { checkBetween } from './check-between.ts';
+import type {
+  CircuitExport,
+  CircuitResult,
+  CircuitSnapshot,
+  CircuitState,
+} from './circuit-facts.ts';
 import { CircuitOpenError } from './circuit-open-error.ts';
+import { OutcomeWindow } from './outcome-window.ts';
 
 /** Failures in a row that open the circuit (seed: 004). */
 export const DEFAULT_CONSECUTIVE_FAILURES = 10;
@@ -9,13 +16,29 @@ export const DEFAULT_CONSECUTIVE_FAILURES = 10;
 export const DEFAULT_OPEN_MS = 30_000;
 /** Probes that have to go well to close it (seed: 004). */
 export const DEFAULT_HALF_OPEN_PROBES = 1;
+/** Over how long `failureRatio` is counted: as Polly's circuit breaker samples. */
+export const DEFAULT_RATIO_WINDOW_MS = 30_000;
+/** Requests in the window before `failureRatio` says something: as in Netflix's Hystrix. */
+export const DEFAULT_LEAST_REQUESTS = 20;
 /** The longest that failed probes make of `openMs`, as a multiple (seed: 004). */
 const MAX_OPEN_FACTOR = 5;
 
 /** @see CircuitBreaker */
 export interface CircuitBreakerOptions {
-  /** Failures in a row that open the circuit, an integer >= 1. Default 10 (seed: 004). */
+  /**
+   * Failures in a row that open the circuit, an integer >= 1. Default 10; where `failureRatio` is
+   * given, they open it only if this is given too.
+   */
   readonly consecutiveFailures?: number;
+  /**
+   * The part of failures among the requests of the last `windowMs` that opens the circuit, a number
+   * from 0 to 1. Default: none does.
+   */
+  readonly failureRatio?: number;
+  /** Over how long `failureRatio` is counted, in milliseconds, >= 1. Default 30,000. */
+  readonly windowMs?: number;
+  /** Requests that must have ended in it before `failureRatio` counts, an integer >= 1. Default 20. */
+  readonly leastRequests?: number;
   /** How long it stays open, in milliseconds, a number >= 0. Default 30,000 (seed: 004). */
   readonly openMs?: number;
   /**
@@ -28,7 +51,10 @@ export interface CircuitBreakerOptions {
 const NO_FACTS: readonly CircuitFact[] = [];
 
 /**
- * Stops sending after many failures in a row, and tries again with probes.
+ * Stops sending after many failures in a row, or among the last requests, and tries again with probes.
+ *
+ * An isolation lies above all that: while there is one nothing is sent, and what is known goes on
+ * below it.
  *
  * Each transition starts a generation. An attempt counts for the generation it was entered in:
  * what comes back from an earlier one says nothing of the present. No transition is lost: the one
@@ -38,6 +64,12 @@ export class CircuitBreaker {
   private readonly consecutiveFailures: number;
   private readonly baseOpenMs: number;
   private readonly halfOpenProbes: number;
+  private readonly failureRatio: number | undefined;
+  private readonly leastRequests: number;
+  /** How the last requests have ended, where `failureRatio` is given. */
+  private readonly recent: OutcomeWindow | undefined;
+  /** Why nothing is sent: a list, as several may isolate it at once. */
+  private readonly isolations: { readonly reason: string | undefined }[] = [];
   private state: CircuitState = 'closed';
   private generation = 0;
   private failures = 0;
@@ -50,9 +82,20 @@ export class CircuitBreaker {
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CircuitBreakerOptions = {}) {
-    const { consecutiveFailures = DEFAULT_CONSECUTIVE_FAILURES } = options;
+    const { failureRatio, windowMs = DEFAULT_RATIO_WINDOW_MS } = options;
+    const { leastRequests = DEFAULT_LEAST_REQUESTS } = options;
+    const { consecutiveFailures } = options;
     const { openMs = DEFAULT_OPEN_MS, halfOpenProbes = DEFAULT_HALF_OPEN_PROBES } = options;
-    this.consecutiveFailures = checkInteger('consecutiveFailures', consecutiveFailures, 1);
+    const inRow = failureRatio === undefined ? DEFAULT_CONSECUTIVE_FAILURES : undefined;
+    this.consecutiveFailures =
+      consecutiveFailures === undefined
+        ? (inRow ?? Number.POSITIVE_INFINITY)
+        : checkInteger('consecutiveFailures', consecutiveFailures, 1);
+    if (failureRatio !== undefined) checkBetween('failureRatio', failureRatio, 0, 1);
+    this.failureRatio = failureRatio;
+    this.leastRequests = checkInteger('leastRequests', leastRequests, 1);
+    checkNumber('windowMs', windowMs, 1);
+    this.recent = failureRatio === undefined ? undefined : new OutcomeWindow(windowMs);
     this.baseOpenMs = checkNumber('openMs', openMs, 0);
     this.halfOpenProbes = checkInteger('halfOpenProbes', halfOpenProbes, 1);
     this.openMs = this.baseOpenMs;
@@ -65,7 +108,12 @@ export class CircuitBreaker {
 
   /** Whether every attempt may be sent, whatever the time. */
   get isClosed(): boolean {
-    return this.state === 'closed';
+    return this.state === 'closed' && this.isolations.length === 0;
+  }
+
+  /** Whether nothing is sent, whatever is known of the provider. */
+  get isIsolated(): boolean {
+    return this.isolations.length > 0;
   }
 
   /**
@@ -76,6 +124,10 @@ export class CircuitBreaker {
    */
   check(now: number): CircuitOpenError | undefined {
     this.wake(now);
+    const isolation = this.isolations[this.isolations.length - 1];
+    if (isolation !== undefined) {
+      return new CircuitOpenError(Number.POSITIVE_INFINITY, isolation.reason ?? 'isolated');
+    }
     if (this.state === 'closed') return undefined;
     if (this.state === 'open') return this.refusal(this.halfOpenAt - now);
     const places = this.halfOpenProbes - this.probesOk - this.probesOut;
@@ -106,7 +158,12 @@ export class CircuitBreaker {
 
   /** Whether an attempt that went well changes nothing: no failure counts, and no time will. */
   isClosedStill(generation: number): boolean {
-    return this.state === 'closed' && this.failures === 0 && generation === this.generation;
+    return (
+      this.state === 'closed' &&
+      this.failures === 0 &&
+      this.recent === undefined &&
+      generation === this.generation
+    );
   }
 
   /** The same for an attempt that was never entered. It counts while the circuit is closed. */
@@ -124,22 +181,85 @@ export class CircuitBreaker {
 
   snapshot(now: number): CircuitSnapshot {
     this.wake(now);
+    const isolation = this.isolations[this.isolations.length - 1];
+    const leftMs = this.state === 'open' ? Math.ceil(this.halfOpenAt - now) : 0;
     return {
-      state: this.state,
+      state: isolation === undefined ? this.state : 'open',
+      isIsolated: isolation !== undefined,
       failures: this.failures,
-      retryAfterMs: this.state === 'open' ? Math.ceil(this.halfOpenAt - now) : 0,
+      recent: this.recent?.recent(now),
+      retryAfterMs: isolation === undefined ? leftMs : Number.POSITIVE_INFINITY,
       probes: this.probesOut,
-      reason: this.reason,
+      reason: isolation === undefined ? this.reason : isolation.reason,
     };
   }
 
+  /** Lets nothing pass until what is returned is called. It tells of the first isolation and of the last end. */
+  isolate(reason: string | undefined, now: number): (now: number) => readonly CircuitFact[] {
+    this.wake(now);
+    const isolation = { reason };
+    if (!this.isIsolated) this.untold.push({ kind: 'circuitIsolated', at: now, reason });
+    this.isolations.push(isolation);
+    return (at) => {
+      const place = this.isolations.indexOf(isolation);
+      if (place < 0) return NO_FACTS;
+      this.isolations.splice(place, 1);
+      this.wake(at);
+      if (!this.isIsolated) this.untold.push({ kind: 'circuitIsolationEnded', at });
+      return this.tell();
+    };
+  }
+
+  /** What is known of the provider, as plain data. */
+  export(now: number): CircuitExport {
+    this.wake(now);
+    const { reason } = this;
+    return {
+      version: 1,
+      state: this.state,
+      failures: this.failures,
+      openMs: this.openMs,
+      leftMs: this.state === 'open' ? Math.max(0, this.halfOpenAt - now) : 0,
+      ...(this.recent && { recent: this.recent.recent(now) }),
+      ...(reason !== undefined && { reason }),
+    };
+  }
+
+  /** Goes on from what was exported, which was checked. Attempts that are out say nothing any more. */
+  restore({ state, failures, openMs, leftMs, recent, reason }: CircuitExport, now: number): void {
+    this.wake(now);
+    const before = this.state;
+    this.enterState(state);
+    this.failures = failures;
+    this.openMs = openMs;
+    this.reason = reason;
+    if (recent !== undefined) this.recent?.add(recent.requests, recent.failures, now);
+    if (state === 'open') {
+      this.halfOpenAt = now + leftMs;
+      this.untold.push({ kind: 'circuitOpened', at: now, openMs: leftMs, failures, reason });
+    } else if (state !== before) {
+      this.untold.push({
+        kind: state === 'closed' ? 'circuitClosed' : 'circuitHalfOpen',
+        at: now,
+      });
+    }
+  }
+
   private count(result: CircuitResult, now: number): void {
+    if (result === 'ignored') return;
+    this.recent?.add(1, result === 'ok' ? 0 : 1, now);
     if (result === 'ok') this.failures = 0;
-    else if (result !== 'ignored') {
+    else {
       this.failures += 1;
-      const enough = this.failures >= this.consecutiveFailures;
+      const enough = this.failures >= this.consecutiveFailures || this.isRatioReached(now);
       if (enough || typeof result === 'object') this.open(result, this.baseOpenMs, now);
     }
+  }
+
+  private isRatioReached(now: number): boolean {
+    if (this.recent === undefined || this.failureRatio === undefined) return false;
+    const { requests, failures } = this.recent.recent(now);
+    return requests >= this.leastRequests && failures >= this.failureRatio * requests;
   }
 
   private judge(result: CircuitResult, now: number): void {
@@ -180,6 +300,7 @@ export class CircuitBreaker {
   private enterState(state: CircuitState): void {
     this.state = state;
     this.generation += 1;
+    this.recent?.clear();
     this.halfOpenAt = Number.POSITIVE_INFINITY;
     this.probesOut = 0;
     this.probesOk = 0;

@@ -1,3 +1,4 @@
+import { show } from '../model/check.ts';
 import type { CircuitFact, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import {
@@ -5,11 +6,13 @@ import {
   type CircuitBreakerOptions,
   DEFAULT_CONSECUTIVE_FAILURES,
   DEFAULT_HALF_OPEN_PROBES,
+  DEFAULT_LEAST_REQUESTS,
   DEFAULT_OPEN_MS,
+  DEFAULT_RATIO_WINDOW_MS,
 } from './circuit-breaker.ts';
-import type { CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
+import type { CircuitExport, CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
 import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
-import { integer, number, type Option, turnOn, word } from './option.ts';
+import { integer, number, type Option, turnOn, upTo, word } from './option.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 
 /** What becomes of requests while the circuit is open. */
@@ -56,6 +59,7 @@ export class CircuitCore implements Core<number> {
     const error = this.breaker.check(now);
     if (error === undefined) return 0;
     if (this.onOpen === 'fail') return REFUSED;
+    if (this.breaker.isIsolated) return Number.POSITIVE_INFINITY;
     const leftMs = this.breaker.nextChangeAt - now;
     // Infinity: all probes are out, and the first that ends says more.
     return Math.max(0, leftMs);
@@ -92,6 +96,18 @@ export class CircuitCore implements Core<number> {
     return this.breaker.snapshot(now);
   }
 
+  /** @returns what ends it */
+  isolate(reason: string | undefined, now: number): (now: number) => void {
+    const end = this.breaker.isolate(reason, now);
+    this.advance(now);
+    return (at) => this.tellAll(end(at));
+  }
+
+  restore(saved: CircuitExport, now: number): void {
+    this.breaker.restore(saved, now);
+    this.advance(now);
+  }
+
   /** A request that was cancelled, rejected for its rate or for what is in it says nothing. */
   private resultOf({ isSent, verdict }: Pick<Ended, 'isSent' | 'verdict'>): CircuitResult {
     if (!isSent || verdict === undefined) return 'ignored';
@@ -110,7 +126,18 @@ const FIELDS = {
     1,
     DEFAULT_CONSECUTIVE_FAILURES,
     'requests',
-    'failures in a row that open the circuit',
+    'failures in a row that open the circuit; off where `failureRatio` is given alone',
+  ),
+  failureRatio: upTo(
+    1,
+    number(0, 'off', '× requests', 'the part of failures among the last requests that opens it'),
+  ),
+  windowMs: number(1, DEFAULT_RATIO_WINDOW_MS, 'ms', 'over how long `failureRatio` is counted'),
+  leastRequests: integer(
+    1,
+    DEFAULT_LEAST_REQUESTS,
+    'requests',
+    'that must have ended in it before `failureRatio` counts',
   ),
   openMs: number(0, DEFAULT_OPEN_MS, 'ms', 'how long it stays open at first'),
   halfOpenProbes: integer(
@@ -125,5 +152,17 @@ const FIELDS = {
 export const CIRCUIT_BREAKER: PolicyDefinition<CircuitBreakerOption> = {
   options: {
     circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
+  },
+  check({ circuitBreaker }, isWhole, nameOf) {
+    if (!isWhole || typeof circuitBreaker !== 'object') return;
+    if (circuitBreaker.failureRatio !== undefined) return;
+    for (const key of ['windowMs', 'leastRequests'] as const) {
+      if (circuitBreaker[key] === undefined) continue;
+      const path = nameOf(`circuitBreaker.${key}`);
+      const needed = nameOf('circuitBreaker.failureRatio');
+      throw new TypeError(
+        `\`${path}\` belongs to \`${needed}\`, which is not given; got ${show(circuitBreaker[key])}`,
+      );
+    }
   },
 };

@@ -74,6 +74,8 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   circuitOpened: 'warn',
   circuitHalfOpen: 'info',
   circuitClosed: 'info',
+  circuitIsolated: 'warn',
+  circuitIsolationEnded: 'info',
   decelerated: 'info',
   reaccelerated: 'info',
   ceilingReset: 'info',

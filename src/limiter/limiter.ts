@@ -32,6 +32,7 @@ import { verdictOn } from '../request/verdict.ts';
 import { isAtRest } from './at-rest.ts';
 import type { CallOptions } from './call-options.ts';
 import { CallPipeline } from './call-pipeline.ts';
+import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
@@ -79,6 +80,8 @@ export interface RecordedSuccess {
 export class Limiter {
   /** What the API's answers say, and the backoff and the mode that follow. */
   readonly feedback: FeedbackSubject;
+  /** The circuit breaker; undefined where none is on. */
+  readonly circuit: Circuit | undefined;
   readonly #runtime: LimiterRuntime;
   /** How promise users go. */
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
@@ -91,7 +94,10 @@ export class Limiter {
    */
   constructor(options: LimiterOptions, group?: GroupSide) {
     this.#runtime = new LimiterRuntime(options, group);
-    this.feedback = this.#runtime.gate.feedback;
+    const { gate } = this.#runtime;
+    this.feedback = gate.feedback;
+    const { circuitBreaker } = gate.policies;
+    this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
     this.#calls = this.#pipelineOf(new TicketFactory(this.#runtime.around), callTask);
   }
 

@@ -12,7 +12,14 @@ export type CircuitFact =
       readonly reason?: string | undefined;
     }
   | { readonly kind: 'circuitHalfOpen'; readonly at: number }
-  | { readonly kind: 'circuitClosed'; readonly at: number };
+  | { readonly kind: 'circuitClosed'; readonly at: number }
+  | {
+      /** `circuit.isolate`: nothing is sent until its end. */
+      readonly kind: 'circuitIsolated';
+      readonly at: number;
+      readonly reason?: string | undefined;
+    }
+  | { readonly kind: 'circuitIsolationEnded'; readonly at: number };
 
 /** A change of the adaptive limit, with the time at which it was due. */
 export type CoolingFact =

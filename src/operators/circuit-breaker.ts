@@ -16,10 +16,20 @@ import {
 } from '../request/gate-subscriber.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 
-const KEYS = ['consecutiveFailures', 'openMs', 'halfOpenProbes', 'onOpen', 'isFailure'] as const;
+const KEYS = [
+  'consecutiveFailures',
+  'failureRatio',
+  'windowMs',
+  'leastRequests',
+  'openMs',
+  'halfOpenProbes',
+  'onOpen',
+  'isFailure',
+] as const;
 
 /**
- * Stops sending after many failures in a row (10), for a while (30 s); then lets a probe through,
+ * Stops sending after many failures in a row (10), or by their part of the last requests
+ * (`failureRatio`), for a while (30 s); then lets a probe through,
  * and opens the way when that goes well (seed: 004). Meanwhile requests fail with a
  * `CircuitOpenError`, or wait (`onOpen: 'wait'`). An error that says that the quota is used up, that
  * nobody has paid or that the key is wrong stops everything at once.

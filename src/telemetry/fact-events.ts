@@ -11,6 +11,13 @@ export function circuitOf(fact: CoreFact): Said | undefined {
       if (fact.reason !== undefined) said[ATTRIBUTES.reason] = fact.reason;
       return said;
     }
+    case 'circuitIsolated': {
+      const said: Said = { [ATTRIBUTES.state]: 'isolated' };
+      if (fact.reason !== undefined) said[ATTRIBUTES.reason] = fact.reason;
+      return said;
+    }
+    case 'circuitIsolationEnded':
+      return { [ATTRIBUTES.state]: 'isolation-ended' };
     case 'circuitHalfOpen':
       return { [ATTRIBUTES.state]: 'half-open' };
     case 'circuitClosed':

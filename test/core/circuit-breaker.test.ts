@@ -67,7 +67,9 @@ describe('an open circuit', () => {
     ]);
     expect(breaker.snapshot(10_000)).toEqual({
       state: 'open',
+      isIsolated: false,
       failures: 1,
+      recent: undefined,
       retryAfterMs: 20_000,
       probes: 0,
       reason: undefined,

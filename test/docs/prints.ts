@@ -5,6 +5,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'anthropic.ts': ['assistant'],
   'batch.ts': ['2 0'],
   'by-hand.ts': ['ant+bee', 'cat+dog', 'eel'],
+  'circuit.ts': ['open', 'open', 'the provider moves its servers'],
   'classify.ts': ['hello 2'],
   'configuration.ts': [
     '8 50',
@@ -32,6 +33,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'outcomes.ts': ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
   'own-reader.ts': ["[ { unit: 'requests', remaining: 7 } ]", 'failed 1'],
   'own-server.ts': ['true', 'true'],
+  'pause.ts': ['paused deploying paused 2', 'EARLY LATE', 'the user has gone'],
   'plain-fetch.ts': ['It says: '],
   'priorities.ts': [
     'the first of the batch',

@@ -1,4 +1,4 @@
-import type { CircuitOptions } from '../../src/request/attempt-options.ts';
+import type { CircuitRules } from './setup.ts';
 
 export type Result = 'ok' | 'failed' | 'fatal' | 'ignored';
 
@@ -69,7 +69,7 @@ export class BackoffOracle {
 export class CircuitOracle {
   state: 'closed' | 'open' | 'half-open' = 'closed';
   generation = 0;
-  readonly #options: Required<CircuitOptions>;
+  readonly #options: CircuitRules;
   #failures = 0;
   #openMs = 0;
   #halfOpenAt = 0;
@@ -77,7 +77,7 @@ export class CircuitOracle {
   probes = 0;
   #ok = 0;
 
-  constructor(options: Required<CircuitOptions>) {
+  constructor(options: CircuitRules) {
     this.#options = options;
   }
 

@@ -21,7 +21,11 @@ const rateLimit: fc.Arbitrary<RateLimit> = fc
     burst === undefined || rest.algorithm !== 'token-bucket' ? rest : { ...rest, burst },
   );
 
-const circuitBreaker: fc.Arbitrary<Required<CircuitOptions>> = fc.record({
+export type CircuitRules = Required<
+  Pick<CircuitOptions, 'consecutiveFailures' | 'openMs' | 'halfOpenProbes' | 'onOpen'>
+>;
+
+const circuitBreaker: fc.Arbitrary<CircuitRules> = fc.record({
   consecutiveFailures: fc.integer({ min: 1, max: 3 }),
   openMs: oneOf(20, 300),
   halfOpenProbes: fc.integer({ min: 1, max: 2 }),

@@ -78,6 +78,9 @@ const ofBackoff: Names<BackoffConfig> = {
 };
 const ofCircuit: Names<CircuitBreakerConfig> = {
   consecutiveFailures: undefined,
+  failureRatio: undefined,
+  windowMs: undefined,
+  leastRequests: undefined,
   halfOpenProbes: undefined,
   onOpen: undefined,
   openMs: undefined,

@@ -61,6 +61,12 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
         help: 'of lines without a url: chat, responses, embeddings, or anthropic',
       },
       {
+        name: 'group',
+        value: 'N',
+        default: '128',
+        help: 'embeddings: lines that are sent as one request at the most; each has its own result',
+      },
+      {
         name: 'base-url',
         value: 'URL',
         default: "the provider's",

@@ -17,6 +17,9 @@ import type { OptionValues } from './values.ts';
 
 const TIMEOUT_MS = 10 * 60_000;
 
+/** Lines for embeddings in one request: servers of one's own often take no more. */
+const GROUP_SIZE = 128;
+
 /** What the options say of a run, but for where it sends its requests. */
 export interface RunOptions {
   readonly batch: Omit<BatchOptions, 'send' | 'signal' | 'abortSignal'>;
@@ -50,6 +53,7 @@ export function readRunOptions(
     format: values.flag('text') ? ('text' as const) : undefined,
     template: values.text('template'),
     limit: values.integer('limit'),
+    groupSize: values.integer('group') ?? GROUP_SIZE,
     limitsByModel: readModelLimits(values),
     existing: readExisting(values),
     changed: values.choice('changed', CHANGED_LINES),

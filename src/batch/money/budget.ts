@@ -52,19 +52,26 @@ export class Budget {
 
   /** A request has ended. @returns what it cost; null: there is no price, or no usage was told */
   settle(request: BatchRequest, usage: TokenUsage | null): number | null {
-    const reservation = this.#reservations.get(request);
-    this.reserved -= reservation?.cost ?? 0;
-    this.#reservations.delete(request);
-    if (this.#reservations.size === 0) this.reserved = 0;
+    this.release(request, usage);
     const prices = this.#prices && pricesOf(this.#prices, request.body.model);
     if (usage === null || prices === undefined) return null;
     const cost = costOf(prices, usage);
     this.spent += cost;
     this.#answers += 1;
     this.#outputTokens += usage.output_tokens;
-    this.#estimatedTokens += reservation?.promptTokens ?? 0;
-    this.#promptTokens += usage.input_tokens;
     return cost;
+  }
+
+  /** What was set aside for a request is free again: a group has no cost beside those of its lines. */
+  release(request: BatchRequest, usage: TokenUsage | null): void {
+    const reservation = this.#reservations.get(request);
+    if (reservation === undefined) return;
+    this.reserved -= reservation.cost;
+    this.#reservations.delete(request);
+    if (this.#reservations.size === 0) this.reserved = 0;
+    if (usage === null) return;
+    this.#estimatedTokens += reservation.promptTokens;
+    this.#promptTokens += usage.input_tokens;
   }
 
   /** How many times the estimate a prompt really has; estimates are never lowered by it. */
