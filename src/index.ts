@@ -28,6 +28,7 @@ export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
 export { Chunk } from './model/chunk.ts';
 export type { Clock, Random } from './model/clock.ts';
 export {
+  AttemptTimeoutError,
   DeadlineExceededError,
   EstimatorError,
   HeadgateError,
