@@ -114,7 +114,10 @@ export class RequestExecution<T, R> implements TimedAttempt {
     if (deadlineMs === Number.POSITIVE_INFINITY) return false;
     const now = Number.isNaN(at) ? clock.now() : at;
     if (now - this.ticket.arrivedAt < deadlineMs) return false;
-    this.crash(new DeadlineExceededError(deadlineMs, this.lastError));
+    const error = new DeadlineExceededError(deadlineMs, this.lastError);
+    // It was not sent: its end says nothing of the provider.
+    this.ticket.refuse(error);
+    this.crash(error);
     return true;
   }
 
