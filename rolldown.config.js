@@ -28,7 +28,7 @@ const licences = {
 export default defineConfig({
   input: { index: 'src/batch/index.ts', main: 'src/batch/command/main.ts' },
   platform: 'node',
-  external: [/^headgate(\/advanced)?$/, 'lmdb'],
+  external: [/^headgate(\/(advanced|telemetry))?$/, 'lmdb'],
   plugins: [licences],
   output: { dir: 'dist/batch', minify: true, chunkFileNames: 'parts/[name].js' },
   tsconfig: false,

@@ -1,14 +1,25 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { canRun } from './test/dashboards/programs.ts';
+import { isLong, LONG_MS } from './test/support/runs.ts';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 /** What runs the package as it is published, and the programs: they are compiled first. */
 const COMPILED = [
   'test/{api-report,package,readme,size}.test.ts',
+  'test/bench-servers/real.test.ts',
   'test/examples/**/*.test.ts',
   'test/batch/command/**/*.test.ts',
+];
+
+/** What measures memory, which nothing else may fill meanwhile: each has a process of its own. */
+const ALONE = [
+  'test/gate/{fifo-memory,queue/scale}.test.ts',
+  'test/limiter/{fetch-unread,group-idle}.test.ts',
+  'test/soak/**/*.test.ts',
+  'test/telemetry/growth.test.ts',
 ];
 
 /** What needs a program that no package of Debian has. */
@@ -27,8 +38,10 @@ export default defineConfig({
   test: {
     // Where nobody watches, a line for each file says nothing that its failures do not.
     reporters: [process.env.CI ? 'dot' : 'default', './test/support/closing-line.ts'],
+    // One more than can compute at once: many wait for processes and for real time.
+    maxWorkers: availableParallelism() + 1,
     // Nothing here is timed: a busy machine must not fail a test.
-    testTimeout: 60_000,
+    testTimeout: isLong ? LONG_MS : 60_000,
     hookTimeout: 60_000,
     projects: [
       {
@@ -36,7 +49,17 @@ export default defineConfig({
         test: {
           name: 'library',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...COMPILED, 'test/compat/**'],
+          exclude: [...configDefaults.exclude, ...COMPILED, ...ALONE, 'test/compat/**'],
+          setupFiles: ['test/support/setup.ts'],
+          // To load the library anew for each file takes longer than most of them.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ALONE,
           setupFiles: ['test/support/setup.ts'],
         },
       },

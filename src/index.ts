@@ -18,10 +18,19 @@ export { defaultProviders, readProviders } from './feedback/providers/registry.t
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export type { CloseOptions } from './limiter/close-options.ts';
 export type { LimiterEvent } from './limiter/events.ts';
-export type { GroupEvent, LimiterGroup } from './limiter/group.ts';
+export {
+  createLimiterGroup,
+  type GroupEvent,
+  type LimiterGroup,
+  type LimiterGroupOptions,
+} from './limiter/group.ts';
 export type { Lease } from './limiter/lease.ts';
-export type { Limiter } from './limiter/limiter.ts';
-export type { AcquireOptions, LimiterThrottleOptions } from './limiter/limiter-options.ts';
+export { createLimiter, type Limiter } from './limiter/limiter.ts';
+export type {
+  AcquireOptions,
+  LimiterOptions,
+  LimiterThrottleOptions,
+} from './limiter/limiter-options.ts';
 export type { LimiterProgress } from './limiter/request-counters.ts';
 export type { Task } from './limiter/run-request.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
@@ -45,14 +54,10 @@ export type { Feedback, Mode, Verdict } from './model/feedback.ts';
 export type { GateKind, Outcome, RequestStats } from './model/outcome.ts';
 export { Sized } from './model/sized.ts';
 export type { Ticket } from './model/ticket.ts';
-export { type ChunkOptions, chunkBy } from './observed/chunk-by.ts';
-export { createLimiter, type LimiterOptions } from './observed/create-limiter.ts';
-export { createLimiterGroup, type LimiterGroupOptions } from './observed/create-limiter-group.ts';
-export { type ThrottleOptions, throttle } from './observed/throttle.ts';
-export { type ThrottleFromOptions, throttleFrom } from './observed/throttle-from.ts';
 export { backoffGate } from './operators/backoff-gate.ts';
 export { byteBudget } from './operators/byte-budget.ts';
 export { byteEstimate } from './operators/byte-estimate.ts';
+export { type ChunkOptions, chunkBy } from './operators/chunk-by.ts';
 export { circuitBreaker } from './operators/circuit-breaker.ts';
 export { concurrencyLimit } from './operators/concurrency-limit.ts';
 export { type DispatchOptions, dispatch } from './operators/dispatch.ts';
@@ -63,6 +68,8 @@ export {
   type TappedProgress,
   tapProgress,
 } from './operators/tap-progress.ts';
+export { type ThrottleOptions, throttle } from './operators/throttle.ts';
+export { type ThrottleFromOptions, throttleFrom } from './operators/throttle-from.ts';
 export type { AttemptContext } from './request/attempt-context.ts';
 export type { CircuitOptions } from './request/attempt-options.ts';
 export type { ByteBudgetOptions, ConcurrencyOptions } from './request/hold-options.ts';

@@ -32,13 +32,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   queue: ['model', 'core'],
   feedback: ['model', 'core', 'queue', 'rxjs'],
   config: ['model', 'core'],
-  request: ['model', 'estimate', 'core', 'config', 'queue', 'feedback', 'rxjs'],
+  request: ['model', 'estimate', 'core', 'config', 'queue', 'feedback', 'telemetry', 'rxjs'],
   operators: ['model', 'estimate', 'core', 'queue', 'feedback', 'request', 'rxjs'],
   limiter: ['model', 'core', 'config', 'queue', 'feedback', 'request', 'rxjs', 'node:'],
   simulator: ['model', 'core', 'queue', 'node:'],
   telemetry: ['model', '@opentelemetry/api'],
   'telemetry/node': ['telemetry', 'model', 'node:', ...SDK],
-  observed: ['model', 'core', 'operators', 'request', 'limiter', 'telemetry', 'rxjs'],
   'advanced.ts': [
     'model',
     'core',
@@ -50,7 +49,15 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'telemetry',
   ],
-  batch: ['headgate', 'headgate/advanced', 'estimate', 'rxjs', 'node:', ...BUNDLED],
+  batch: [
+    'headgate',
+    'headgate/advanced',
+    'headgate/telemetry',
+    'estimate',
+    'rxjs',
+    'node:',
+    ...BUNDLED,
+  ],
   'index.ts': [
     'model',
     'estimate',
@@ -62,7 +69,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'limiter',
     'telemetry',
-    'observed',
   ],
 };
 

@@ -7,8 +7,13 @@ import { createHttpSender, runBatch } from 'headgate/batch';
 import OpenAI from 'openai';
 import pLimit from 'p-limit';
 
-/** How many prompts were answered in the end. */
-export type BatchClient = (url: string, prompts: readonly string[]) => Promise<number>;
+/** How many prompts were answered in the end, and how many calls were answered with 429. */
+export interface Answered {
+  readonly answered: number;
+  readonly rejected: number;
+}
+
+export type BatchClient = (url: string, prompts: readonly string[]) => Promise<Answered>;
 
 /** The command, which is told nothing of the limit. */
 export const headgate: BatchClient = async (url, prompts) => {
@@ -19,7 +24,7 @@ export const headgate: BatchClient = async (url, prompts) => {
     await writeFile(input, prompts.map((prompt) => `${JSON.stringify({ prompt })}\n`).join(''));
     const output = join(folder, 'out.jsonl');
     const report = await runBatch({ input, output, model: 'm', send: sender.send });
-    return report.ok;
+    return { answered: report.ok, rejected: report.rejected };
   } finally {
     await sender.close();
     await rm(folder, { recursive: true });
@@ -28,10 +33,11 @@ export const headgate: BatchClient = async (url, prompts) => {
 
 /** Fifty calls at a time, and the retries of the SDK. */
 export const pLimitAndSdk: BatchClient = async (url, prompts) => {
-  const client = clientOf(url, 2);
+  const { client, rejected } = clientOf(url, 2);
   const limit = pLimit(50);
   const answered = prompts.map((prompt) => limit(() => ask(client, prompt).then(ok, failed)));
-  return (await Promise.all(answered)).filter((isOk) => isOk).length;
+  const good = (await Promise.all(answered)).filter((isOk) => isOk);
+  return { answered: good.length, rejected: rejected() };
 };
 
 const PER_MINUTE = 1_200;
@@ -43,7 +49,7 @@ const PAUSE_MS = 15_000;
  * minute's requests that fills evenly, five attempts each, and a pause of 15 s after a 429.
  */
 export const cookbookRules: BatchClient = async (url, prompts) => {
-  const client = clientOf(url, 0);
+  const { client, rejected } = clientOf(url, 0);
   const queue = prompts.map((prompt) => ({ prompt, attempts: ATTEMPTS }));
   let [available, filledAt, rejectedAt] = [PER_MINUTE, Date.now(), 0];
   let [answered, inFlight] = [0, 0];
@@ -72,11 +78,18 @@ export const cookbookRules: BatchClient = async (url, prompts) => {
     }
     await sleep(1);
   }
-  return answered;
+  return { answered, rejected: rejected() };
 };
 
-function clientOf(url: string, maxRetries: number): OpenAI {
-  return new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries });
+function clientOf(url: string, maxRetries: number) {
+  let rejected = 0;
+  const counting: typeof fetch = async (...args) => {
+    const response = await fetch(...args);
+    if (response.status === 429) rejected += 1;
+    return response;
+  };
+  const options = { apiKey: 'none', baseURL: `${url}/v1`, maxRetries, fetch: counting };
+  return { client: new OpenAI(options), rejected: () => rejected };
 }
 
 function ask(client: OpenAI, prompt: string) {

@@ -12,4 +12,8 @@ export interface Job extends ClientContext {
 export interface Run extends Counts {
   /** Until the client had ended, or the bound, in milliseconds. */
   readonly ms: number;
+  /** Whether the client came to an end before the bound. */
+  readonly isEnded: boolean;
+  /** Since the last answer, in milliseconds. */
+  readonly quietMs: number;
 }

@@ -9,12 +9,13 @@ export interface Counts {
   readonly errors: number;
 }
 
-/** Replaces the global `fetch`; what it returns tells the counts so far. */
-export function countFetches(): () => Counts {
+/** Replaces the global `fetch`; what it returns tells the counts so far, and when the last changed. */
+export function countFetches(): () => Counts & { readonly lastMs: number } {
   const send = globalThis.fetch;
   let successes = 0;
   let rejected = 0;
   let errors = 0;
+  let lastMs = 0;
   globalThis.fetch = async (input, init) => {
     try {
       const response = await send(input, init);
@@ -25,7 +26,9 @@ export function countFetches(): () => Counts {
     } catch (error) {
       errors++;
       throw error;
+    } finally {
+      lastMs = performance.now();
     }
   };
-  return () => ({ successes, rejected, errors });
+  return () => ({ successes, rejected, errors, lastMs });
 }

@@ -9,11 +9,16 @@ const REQUESTS = 300;
 /** At most a hundred requests a second in all: two cores have time to spare. */
 const PARALLEL = 6;
 
+/** The burst at the start of one does not delay that of another. */
+const APART_MS = 1_000;
+
 export const USAGE = `usage: npm run bench:servers -- [options]
   --server a,b    servers by name; a * at the end stands for anything
   --client a,b    clients by name; a * at the end stands for anything
   --requests N    default ${REQUESTS}: requests of each client
   --parallel N    default ${PARALLEL}: runs at a time
+  --apart N       default ${APART_MS}: between the starts of two runs, in milliseconds
+  --bound N       by default four times the ideal and a minute: the longest run, in milliseconds
   --json          prints one object last`;
 
 export interface Options {
@@ -22,6 +27,9 @@ export interface Options {
   readonly clients: readonly ClientName[];
   readonly requests: number;
   readonly parallel: number;
+  readonly apartMs: number;
+  /** Infinity: that of each run. */
+  readonly boundMs: number;
 }
 
 /** @throws UsageError; TypeError of `parseArgs` */
@@ -34,6 +42,8 @@ export function readOptions(args: string[]): Options {
       client: { type: 'string', default: '*' },
       requests: { type: 'string', default: `${REQUESTS}` },
       parallel: { type: 'string', default: `${PARALLEL}` },
+      apart: { type: 'string', default: `${APART_MS}` },
+      bound: { type: 'string' },
     },
   });
   return {
@@ -42,5 +52,10 @@ export function readOptions(args: string[]): Options {
     clients: choose('--client', values.client, clientNames).filter(isClientName),
     requests: readInteger('--requests', values.requests, 1),
     parallel: readInteger('--parallel', values.parallel, 1),
+    apartMs: readInteger('--apart', values.apart, 0),
+    boundMs:
+      values.bound === undefined
+        ? Number.POSITIVE_INFINITY
+        : readInteger('--bound', values.bound, 1),
   };
 }

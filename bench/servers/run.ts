@@ -19,11 +19,8 @@ const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
 const BOUND_FACTOR = 4;
 const BOUND_MORE_MS = 60_000;
 
-/** So far apart runs begin: the burst at the start of one does not delay that of another. */
-const APART_MS = 1_000;
-
 /** A process that takes so much longer than its bound hangs. */
-const WORKER_MORE_MS = 30_000;
+const WORKER_MORE_MS = 120_000;
 
 export interface Results {
   readonly cells: Cells;
@@ -33,7 +30,7 @@ export interface Results {
 
 /** @param told is given each figure as it comes */
 export async function runAll(
-  { clients, requests, parallel }: Options,
+  { clients, requests, parallel, apartMs, boundMs }: Options,
   names: readonly ServerName[],
   told: (name: string, cell: Cell) => void,
 ): Promise<Results> {
@@ -43,9 +40,9 @@ export async function runAll(
   const failures: Record<string, string> = {};
   const measure = async (server: ServerName, client: ClientName) => {
     const name = `${server} ${client}`;
-    await starts(() => sleep(APART_MS));
+    await starts(() => sleep(apartMs));
     try {
-      const cell = await runOne(servers[server], client, requests);
+      const cell = await runOne(servers[server], client, requests, boundMs);
       rows.get(server)?.set(client, cell);
       told(name, cell);
     } catch (error) {
@@ -60,10 +57,15 @@ export async function runAll(
   return { cells: inOrder(rows, clients), failures };
 }
 
-async function runOne(server: Server, client: ClientName, requests: number): Promise<Cell> {
+async function runOne(
+  server: Server,
+  client: ClientName,
+  requests: number,
+  longestMs: number,
+): Promise<Cell> {
   const { limit, latencyMs } = server;
   const ideal = idealMs(limit, latencyMs, requests);
-  const boundMs = BOUND_FACTOR * ideal + BOUND_MORE_MS;
+  const boundMs = Math.min(longestMs, BOUND_FACTOR * ideal + BOUND_MORE_MS);
   const { endpoint, close } = await server.open();
   try {
     const job: Job = { client, endpoint, limit, requests, boundMs };

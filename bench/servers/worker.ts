@@ -16,16 +16,24 @@ const job: Job = JSON.parse(process.argv[2] ?? '');
 await warmUp();
 const counts = countFetches();
 const startMs = performance.now();
-await Promise.race([clients[job.client].run(job), sleep(job.boundMs)]);
-const run: Run = { ...counts(), ms: performance.now() - startMs };
+const isEnded = await Promise.race([
+  clients[job.client].run(job).then(() => true),
+  sleep(job.boundMs, false),
+]);
+const ms = performance.now() - startMs;
+const { lastMs, ...answers } = counts();
+const quietMs = performance.now() - Math.max(startMs, lastMs);
+const run: Run = { ...answers, ms, isEnded, quietMs };
 // A client that was stopped by the bound may have much left to do.
 process.stdout.write(JSON.stringify(run), () => process.exit());
 
-/** The first requests of a process take long, which no limit has to do with. */
+/** The first requests of a process take long, which no limit has to do with. They need not succeed. */
 async function warmUp(): Promise<void> {
   const { endpoint, close } = await listen((_, response) => response.end());
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    await Promise.all(Array.from({ length: WARM_UP_REQUESTS }, () => send(endpoint)));
+    await Promise.all(
+      Array.from({ length: WARM_UP_REQUESTS }, () => send(endpoint).catch(() => undefined)),
+    );
   }
   await close();
 }

@@ -7,6 +7,7 @@ export const GATE_COLOURS = {
   rateLimit: '#FADE2A',
   backoff: '#FF9830',
   circuitBreaker: '#F2495C',
+  paused: '#A7AEBB',
 } as const;
 
 export const OUTCOME_COLOURS = {

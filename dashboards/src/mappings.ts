@@ -45,15 +45,21 @@ export function breakerOpen(read = asItIs): string {
   return max([LABELS.name], read(series('circuit', { [LABELS.state]: '="open"' })));
 }
 
-/** 0 in normal mode, 1 in throttled mode, 2 during an outage, for each limiter. */
+/** 1 while its user has paused it, else 0, for each limiter. */
+function paused(): string {
+  return max([LABELS.name], series('paused'));
+}
+
+/** 0 in normal mode, 1 in throttled mode, 2 during an outage, 3 while paused, for each limiter. */
 export function modeInForce(): string {
-  return `2 * (${outage()} == 1) or ${throttledMode()}`;
+  return `3 * (${paused()} == 1) or 2 * (${outage()} == 1) or ${throttledMode()}`;
 }
 
 export const MODE_WORDS = words(
   ['normal', STATE.good],
   ['throttled', STATE.fair],
   ['outage', STATE.bad],
+  ['paused', STATE.idle],
 );
 
 /** 0 while the circuit breaker is closed, 1 while it is half-open, 2 while it is open. */

@@ -10,7 +10,7 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
   limitAdapted: '`from`, `to`: the limit of requests in flight has moved',
   outageStarted: 'the API lets nothing in; single probes go',
   outageEnded: 'the API lets something in again',
-  modeChanged: '`mode`: `normal` or `throttled` from now on',
+  modeChanged: '`mode`: `normal`, `throttled` or `outage` from now on',
   decelerated:
     "`from`, `to`, `intervalMs`: failures have lowered the limit (`adaptive: 'failures'`)",
   reaccelerated: '`from`, `to`, `intervalMs`: a step back up',

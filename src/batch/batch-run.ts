@@ -80,12 +80,14 @@ export class BatchRun {
       lock.touch();
       void file.tick();
       this.#state.watchServer();
+      this.#state.rememberInTime();
     }, TICK_MS);
     try {
       await this.#send(this.#pending(ledger, isChecked, file), file);
       await this.#save(file);
     } finally {
       clearInterval(ticks);
+      this.#state.remember();
       await file.close();
     }
     return this.#report(tornBytes);

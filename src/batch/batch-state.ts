@@ -3,6 +3,7 @@ import { systemClock } from 'headgate/advanced';
 import { Attempts } from './attempts.ts';
 import { RequestGroups } from './groups/request-groups.ts';
 import { OutageWatch } from './http/outage.ts';
+import { RateMemory } from './ledger/rate-memory.ts';
 import { Budget } from './money/budget.ts';
 import type { BatchSettings } from './options.ts';
 import { paceOf } from './pace-view.ts';
@@ -14,6 +15,9 @@ import { Tally } from './tally.ts';
 /** Requests in flight at the most, where nobody says. */
 const CONCURRENCY = 256;
 
+/** How often what was learned of the provider is written down. */
+const REMEMBER_MS = 10_000;
+
 /** Estimated tokens of a group at the most, well below what providers take in one request. */
 const GROUP_TOKENS = 100_000;
 /** Part of a minute's tokens that one group may take. */
@@ -24,6 +28,7 @@ export class BatchState {
   readonly tally = new Tally();
   readonly budget: Budget;
   readonly pacer: Pacer;
+  readonly #memory: RateMemory;
   readonly attempts: Attempts;
   readonly groups: RequestGroups;
   phase: BatchPhase = 'starting';
@@ -36,6 +41,7 @@ export class BatchState {
   readonly #stopping = new AbortController();
   readonly #startedAt = systemClock.now();
   #endedAt: number | undefined = undefined;
+  #rememberedAt = this.#startedAt;
   #stop: Stop | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option of the limiter */
@@ -45,7 +51,8 @@ export class BatchState {
     const classify = (error: unknown) => this.#outage.failed(error);
     const limits = { concurrency: CONCURRENCY, name: 'batch', ...limiter, classify };
     this.budget = new Budget(batch.prices, batch.maxCost ?? Number.POSITIVE_INFINITY);
-    this.pacer = createPacer(limits, batch.limitsByModel);
+    this.#memory = new RateMemory(batch.output, batch.provider);
+    this.pacer = createPacer(limits, batch.limitsByModel, this.#memory.read(Date.now()));
     this.groups = new RequestGroups({
       maxItems: batch.groupSize,
       maxTokens: groupTokens(limiter, batch.limitsByModel),
@@ -77,6 +84,19 @@ export class BatchState {
     this.#stop = stop;
     this.phase = 'ended';
     this.#endedAt = systemClock.now();
+  }
+
+  /** Keeps what was learned of the provider for a run that goes on; nothing once all is done. */
+  remember(): void {
+    this.#rememberedAt = systemClock.now();
+    const isDone = this.phase === 'ended' && this.#stop === undefined;
+    if (isDone) this.#memory.remove();
+    else this.#memory.write(this.pacer.learned(), Date.now());
+  }
+
+  /** The same, every ten seconds. */
+  rememberInTime(): void {
+    if (systemClock.now() - this.#rememberedAt >= REMEMBER_MS) this.remember();
   }
 
   /** Stops the run where the server has been down for too long. */

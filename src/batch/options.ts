@@ -45,6 +45,12 @@ export interface BatchOnlyOptions {
   readonly maxCost?: number | undefined;
   /** Limits of a limiter for each model, where lines name several; `*` is for all others. */
   readonly limitsByModel?: ModelLimits | undefined;
+  /**
+   * Names where requests go, such as the address of an API. Rates that were learned of it are kept
+   * beside the output, in `OUTPUT.rates`, for a run that goes on within an hour. Default: one name
+   * for all.
+   */
+  readonly provider?: string | undefined;
   /** Answers a request whose content was answered before. Closed by whoever opened it. */
   readonly cache?: AnswerCache | undefined;
   /** How long a server that goes down is waited for, in ms. Default 30 minutes. */
@@ -78,6 +84,7 @@ export interface BatchSettings {
         | 'changed'
         | 'retryFailed'
         | 'groupSize'
+        | 'provider'
         | 'outageMs'
         | 'unreachableMs'
         | 'drainMs'

@@ -2,12 +2,18 @@ import type { LimiterOptions, LimiterSnapshot } from 'headgate';
 
 const MINUTE_MS = 60_000;
 
+/** What is known of a rate that adapts. */
+type RateView = Extract<NonNullable<LimiterSnapshot['adaptive']>, { origin: unknown }>;
+
 /** What holds requests back now, and how fast they may go. */
 export interface PaceView {
   /** Requests that may be sent a second; undefined: nothing bounds them. */
   readonly perSecond: number | undefined;
-  /** Where that comes from: a limit of the user, the provider's headers, or what its 429s taught. */
-  readonly source: 'limit' | 'headers' | 'learned' | undefined;
+  /**
+   * Where that comes from: a limit of the user, the provider's headers, what its 429s taught, or
+   * none of them yet.
+   */
+  readonly source: 'limit' | 'headers' | 'learned' | 'start' | undefined;
   /** In words, what the waiting requests wait for; undefined: for nothing but a free slot. */
   readonly heldBy: string | undefined;
   /** Whether the provider rejects what is sent, and the pace follows from that. */
@@ -33,9 +39,10 @@ export function paceOf(
 
 function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
   const { adaptive, concurrency, mode, binding, backoff, rateLimit } = snapshot;
-  const rate = adaptive !== undefined && 'origin' in adaptive ? adaptive : undefined;
+  const rate: RateView | undefined =
+    adaptive !== undefined && 'origin' in adaptive ? adaptive : undefined;
   const perSecond = rate && Number.isFinite(rate.perSecond) ? rate.perSecond : undefined;
-  const source = rate === undefined || rate.origin === 'start' ? undefined : rate.origin;
+  const source = rate && sourceOf(rate);
   const isOut = rate?.isOut ?? false;
   const view = {
     perSecond,
@@ -69,6 +76,13 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
   }
 }
 
+/** A rate that no 429 has taught is the one that the run began with. */
+function sourceOf({ origin, sinceCutMs }: RateView): PaceView['source'] {
+  return origin === 'start' || (origin === 'learned' && sinceCutMs === undefined)
+    ? 'start'
+    : origin;
+}
+
 function slotWords(limit: number, cap: number | undefined): string {
   if (cap !== undefined) return `${limit} requests at a time, which the provider allows`;
   return `${limit} requests in flight`;
@@ -79,6 +93,7 @@ function rateWords(source: PaceView['source'], perSecond: number | undefined): s
   const rate = perMinute(perSecond);
   if (source === 'headers') return `the provider's limits, now ${rate}`;
   if (source === 'learned') return `${rate}, learned from 429s`;
+  if (source === 'start') return `${rate}, more with each answer`;
   return `your limit of ${rate}`;
 }
 

@@ -9,6 +9,7 @@ import {
 } from 'headgate';
 import type { Observable } from 'rxjs';
 import type { Attempts } from './attempts.ts';
+import type { LearnedRates } from './ledger/rate-memory.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 
 /** Limits by model; `*` is for all others. They outweigh those of the batch. */
@@ -22,18 +23,37 @@ export interface Pacer {
   ): Observable<Outcome<BatchRequest, BatchResponse>>;
   /** The state of each limiter. */
   snapshots(): readonly LimiterSnapshot[];
+  /** The rates that 429s have taught, as far as they are sure. */
+  learned(): LearnedRates;
   close(): void;
 }
 
 const OTHERS = '*';
 
-/** @throws RangeError or TypeError that names a wrong option */
-export function createPacer(options: LimiterOptions, byModel: ModelLimits | undefined): Pacer {
+/**
+ * Requests a second to begin with where nothing is known: a provider that takes less rejects half as
+ * many as it does of a burst, and one that takes more is reached within two seconds or so.
+ */
+const START_PER_SECOND = 50;
+
+/** A rate that rests on fewer accepted requests is not worth keeping. */
+const SURE_EVIDENCE = 20;
+
+/**
+ * @param known rates that were learned before, by model
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function createPacer(
+  options: LimiterOptions,
+  byModel: ModelLimits | undefined,
+  known: LearnedRates,
+): Pacer {
   if (byModel === undefined) {
-    const limiter = createLimiter(options);
+    const limiter = createLimiter(startingAt(options, known.get(OTHERS)));
     return {
       send: (source, attempt) => limiter.throttleFrom(source, attempt, { outcomes: true }),
       snapshots: () => [limiter.snapshot()],
+      learned: () => learnedOf({ [OTHERS]: limiter.snapshot() }),
       close: () => limiter.close(),
     };
   }
@@ -45,11 +65,32 @@ export function createPacer(options: LimiterOptions, byModel: ModelLimits | unde
     ...(name !== undefined && { name }),
     ...(telemetry !== undefined && { telemetry }),
     ...(classify && { classify }),
-    each: (model) => ({ ...limits, ...own(model) }),
+    each: (model) => startingAt({ ...limits, ...own(model) }, known.get(model)),
   });
   return {
     send: (source, attempt) => group.throttleFrom(source, attempt, { outcomes: true }),
     snapshots: () => Object.values(group.snapshot().keys),
+    learned: () => learnedOf(group.snapshot().keys),
     close: () => group.close(),
   };
+}
+
+/** With a rate to begin with, where the options leave the rate to be learned. */
+function startingAt(options: LimiterOptions, initialPerSecond = START_PER_SECOND): LimiterOptions {
+  const { adaptive, backoff, throttledConcurrency, throttledByteFactor } = options;
+  const rules = [adaptive, backoff, throttledConcurrency, throttledByteFactor];
+  if (rules.some((rule) => rule !== undefined)) return options;
+  return { ...options, adaptive: { strategy: 'rate', initialPerSecond } };
+}
+
+function learnedOf(snapshots: Readonly<Record<string, LimiterSnapshot>>): LearnedRates {
+  const rates = Object.entries(snapshots).flatMap(([name, { adaptive }]) => {
+    if (adaptive === undefined || !('origin' in adaptive)) return [];
+    const { origin, ceilingPerSecond, evidence = 0, isOut, sinceCutMs } = adaptive;
+    const isSure = sinceCutMs !== undefined && evidence >= SURE_EVIDENCE && !isOut;
+    return isSure && origin === 'learned' && ceilingPerSecond !== undefined
+      ? [[name, ceilingPerSecond] as const]
+      : [];
+  });
+  return new Map(rates);
 }

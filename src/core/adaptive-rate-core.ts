@@ -21,6 +21,8 @@ export interface RateSurroundings {
   readonly hard: HardRates;
   /** Attempts that may be in flight at first, and at the most. */
   readonly startLimit: number;
+  /** A rate that was learned before, per ms; undefined: none was. */
+  readonly startPerMs?: number | undefined;
   readonly maxLimit: number;
   /** The longest wait of a rejection that is obeyed, in ms. */
   readonly maxRetryAfterMs: number;
@@ -104,6 +106,11 @@ export class AdaptiveRateCore implements Core<RateCharge> {
 
   take(demand: Demand, now: number): RateCharge {
     this.inFlight += 1;
+    const { startPerMs } = this.around;
+    if (startPerMs !== undefined && this.learner === undefined) {
+      this.learner = this.wake();
+      this.learner.begin(startPerMs, now);
+    }
     const { learner } = this;
     if (learner !== undefined) return learner.take(learner.countsTokens ? demand.tokens : 0, now);
     if (this.sent === 0) this.firstAt = now;

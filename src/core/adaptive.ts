@@ -28,6 +28,12 @@ type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
 export interface RateStrategyConfig {
   /** Requests in flight at first, an integer from 1 to `concurrency`. Default 16. */
   readonly initialLimit?: number;
+  /**
+   * The rate to begin with, requests a second, >= 0.001: what was learned of the provider before, say
+   * in an earlier process. It adapts as one that 429s have taught. Default: none, until something is
+   * learned.
+   */
+  readonly initialPerSecond?: number;
 }
 
 /**
@@ -64,6 +70,9 @@ export interface AdaptiveOptionLayer extends ConcurrencyConfig {
 
 export const STRATEGIES = ['rate', 'latency', 'failures'] as const satisfies readonly Strategy[];
 
+/** One request in about a quarter of an hour. */
+const LEAST_PER_SECOND = 0.001;
+
 const COMMON = {
   strategy: word(
     STRATEGIES,
@@ -75,6 +84,15 @@ const COMMON = {
     `${START_AT_ONCE} (rate), \`concurrency\` (failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
     'requests',
     'the limit at first, up to `concurrency`',
+  ),
+};
+
+const RATE = {
+  initialPerSecond: number(
+    LEAST_PER_SECOND,
+    'unknown',
+    'requests/s',
+    'rate: the rate to begin with, as it was learned before',
   ),
 };
 
@@ -122,13 +140,14 @@ const FAILURES = {
 };
 
 /** The options of all strategies. */
-const ADAPTIVE_FIELDS = { ...COMMON, ...LATENCY, ...FAILURES } satisfies Record<
+const ADAPTIVE_FIELDS = { ...COMMON, ...RATE, ...LATENCY, ...FAILURES } satisfies Record<
   keyof AdaptiveLayer,
   Option
 >;
 
 /** The strategy that an option is for; undefined: for several. */
 export function strategyOf(key: string): Strategy | undefined {
+  if (Object.hasOwn(RATE, key)) return 'rate';
   if (Object.hasOwn(LATENCY, key)) return 'latency';
   return Object.hasOwn(FAILURES, key) ? 'failures' : undefined;
 }

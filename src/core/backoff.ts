@@ -121,6 +121,11 @@ export class Backoff implements Core<number>, ModeState {
     return true;
   }
 
+  /** The provider asked to slow down, but nothing is closed for that: the sender's rate adapts. */
+  throttle(now: number): void {
+    this.throttledUntil = Math.max(this.throttledUntil, now + this.throttledForMs);
+  }
+
   /**
    * The provider accepted an attempt of `epoch`. That proves nothing for one of an earlier epoch,
    * nor while the gate is closed: the attempt was sent before. @returns whether it opens the gate

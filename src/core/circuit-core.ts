@@ -1,4 +1,3 @@
-import { show } from '../model/check.ts';
 import type { CircuitFact, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import {
@@ -152,17 +151,5 @@ const FIELDS = {
 export const CIRCUIT_BREAKER: PolicyDefinition<CircuitBreakerOption> = {
   options: {
     circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
-  },
-  check({ circuitBreaker }, isWhole, nameOf) {
-    if (!isWhole || typeof circuitBreaker !== 'object') return;
-    if (circuitBreaker.failureRatio !== undefined) return;
-    for (const key of ['windowMs', 'leastRequests'] as const) {
-      if (circuitBreaker[key] === undefined) continue;
-      const path = nameOf(`circuitBreaker.${key}`);
-      const needed = nameOf('circuitBreaker.failureRatio');
-      throw new TypeError(
-        `\`${path}\` belongs to \`${needed}\`, which is not given; got ${show(circuitBreaker[key])}`,
-      );
-    }
   },
 };

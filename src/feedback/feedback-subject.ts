@@ -14,6 +14,7 @@ import { type Clock, checkClock, type Timer } from '../model/clock.ts';
 import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
 import { partsOf } from '../model/join-probes.ts';
 import { checkProbe, contain, type Probe } from '../model/probe.ts';
+import type { Reading } from '../model/reading.ts';
 import { Gate } from '../queue/gate.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { BackoffPart } from './backoff-part.ts';
@@ -62,6 +63,12 @@ export function checkBackoffOptions(options: BackoffOptions): void {
   if (reopen !== undefined) checkChoice('reopen', reopen, ['probe', 'all']);
 }
 
+/** A probe that is shown the state. */
+interface Shown {
+  times: number;
+  readonly close: (() => void) | undefined;
+}
+
 /** Whether it is a reason to send nothing for a while; an overload is if it names one. */
 function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
   return kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
@@ -97,7 +104,12 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly #largeBackoffMs: number;
   /** Who is told of backoffs, and for how many. */
   readonly #probes = new Map<Probe, number>();
-  readonly #rejections = new Subject<void>();
+  /** Who is shown the state, and for how many. */
+  readonly #shown = new Map<Probe, Shown>();
+  /** Senders that find that the provider lets nothing in. */
+  readonly #outages = new Set<object>();
+  /** The mode may have changed. */
+  readonly #looks = new Subject<void>();
   /** Wake those who wait elsewhere until something has changed here. */
   #waiting: (() => void)[] = [];
 
@@ -112,7 +124,8 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
     const probe = contain(options.probe);
     this.watch(probe);
-    this.#gate = new Gate('backoff', new Backoff(reopen, throttledForMs), this.clock, probe);
+    const core = new Backoff(reopen, throttledForMs);
+    this.#gate = new Gate('backoff', core, this.clock, probe, { isShared: true });
     this.gate.core.onProbeBack = () => this.#drain();
     this.mode$ = this.#watchMode();
   }
@@ -125,8 +138,12 @@ export class FeedbackSubject extends Subject<Feedback> {
     return this.#gate;
   }
 
-  /** `throttled` until `backoffUntil` + `throttledForMs`. */
+  /**
+   * `throttled` until `throttledForMs` after the last 429, and after the wait that it named; `outage`
+   * while a stream or limiter whose rate adapts finds that the provider lets nothing in.
+   */
   get mode(): Mode {
+    if (this.#outages.size > 0) return 'outage';
     return this.clock.now() < this.gate.core.throttledUntil ? 'throttled' : 'normal';
   }
 
@@ -153,6 +170,41 @@ export class FeedbackSubject extends Subject<Feedback> {
         else this.#probes.delete(part);
       }
     };
+  }
+
+  /**
+   * @internal tells a probe of backoffs, and shows it the mode and who waits, once however often it is
+   * asked to, until all have stopped
+   */
+  show(probe: Probe): () => void {
+    const unwatch = this.watch(probe);
+    const closers = partsOf(probe).map((part) => this.#showTo(part));
+    return () => {
+      for (const close of closers) close();
+      unwatch();
+    };
+  }
+
+  #showTo(part: Probe): () => void {
+    let shown = this.#shown.get(part);
+    if (shown === undefined) {
+      shown = { times: 0, close: part.opened?.(() => this.#reading()) };
+      this.#shown.set(part, shown);
+    }
+    shown.times += 1;
+    const { close } = shown;
+    return () => {
+      const { times } = shown;
+      shown.times = times - 1;
+      if (times > 1) return;
+      this.#shown.delete(part);
+      close?.();
+    };
+  }
+
+  #reading(): Reading {
+    const { state } = this.gate.core.snapshot(this.clock.now());
+    return { waiting: this.gate.waitingByKind, mode: this.mode, isBackingOff: state === 'closed' };
   }
 
   /**
@@ -206,7 +258,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     if (feedback.kind === 'ok') core.accept(epoch, this.clock.now());
     else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
       this.#close(feedback, retryAfterMs, epoch);
-    }
+    } else if (feedback.kind === 'throttled') this.slowDown();
     if (!this.closed) super.next(feedback);
     this.#drain();
   }
@@ -238,10 +290,35 @@ export class FeedbackSubject extends Subject<Feedback> {
     const openAt = Math.max(core.until, now);
     const isNewMode = now >= core.throttledUntil;
     core.reject(waitMs, epoch, now);
-    const change = { addedMs: core.until - openAt, isNewMode };
+    const change = { addedMs: core.until - openAt };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
     for (const probe of this.#probes.keys()) probe.backoff?.(waitMs, source, change);
-    this.#rejections.next();
+    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /**
+   * @internal a rate that adapts was asked to slow down: that begins the mode, and closes nothing
+   */
+  slowDown(): void {
+    const { core } = this.gate;
+    const now = this.clock.now();
+    const isNewMode = now >= core.throttledUntil;
+    core.throttle(now);
+    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /** @internal whether a sender finds that the provider lets nothing in */
+  setOutage(sender: object, isOut: boolean): void {
+    const { size } = this.#outages;
+    if (isOut) this.#outages.add(sender);
+    else this.#outages.delete(sender);
+    if (this.#outages.size !== size) this.#modeChanged(size === 0 ? 'outage' : undefined);
+  }
+
+  /** @param begun the mode that has just begun, if one has */
+  #modeChanged(begun: Mode | undefined): void {
+    if (begun !== undefined) for (const probe of this.#probes.keys()) probe.modeBegan?.(begun);
+    this.#looks.next();
   }
 
   #watchMode(): Observable<Mode> {
@@ -251,15 +328,15 @@ export class FeedbackSubject extends Subject<Feedback> {
       const look = () => {
         timer?.cancel();
         const mode = this.mode;
-        if (mode === 'throttled') {
-          const leftMs = this.gate.core.throttledUntil - this.clock.now();
+        const leftMs = this.gate.core.throttledUntil - this.clock.now();
+        if (leftMs > 0) {
           timer = this.clock.setTimer(look, leftMs, false);
         }
         if (mode === last) return;
         last = mode;
         subscriber.next(mode);
       };
-      subscriber.add(this.#rejections.subscribe(look));
+      subscriber.add(this.#looks.subscribe(look));
       subscriber.add(() => timer?.cancel());
       look();
     });

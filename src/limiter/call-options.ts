@@ -1,5 +1,5 @@
-import type { AdmissionCallback } from '../model/parties.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
+import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { BoundTask } from '../request/bound-task.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 import type { Pipeline } from './pipeline-request.ts';

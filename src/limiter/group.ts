@@ -4,12 +4,17 @@ import type { Clock } from '../model/clock.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { isError } from '../model/print.ts';
-import { contain } from '../model/probe.ts';
+import type { Probe } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import { resolveCommonOptions } from '../request/common-options.ts';
+import {
+  OBSERVED_KEYS,
+  type ObservedOptions,
+  probeResolver,
+  resolveCommonOptions,
+} from '../request/common-options.ts';
 import { type RequestPipeline, ResultSubscriber } from '../request/dispatch-subscriber.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
@@ -29,7 +34,7 @@ import type { Lease } from './lease.ts';
 import { Limiter } from './limiter.ts';
 import {
   type AcquireOptions,
-  checkLimiterOptions,
+  checkKeyOptions,
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
@@ -40,10 +45,15 @@ import type { LimiterSnapshot } from './snapshot.ts';
 /** How long a key must have been idle before it is dropped, at least. */
 const DEFAULT_IDLE_MS = 60_000;
 
+/** The limits of one key. A key is never told to telemetry: the name is that of the group. */
+export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry'>;
+
+/** `name` is that of all keys together. */
 export interface LimiterGroupOptions
-  extends Pick<LimiterOptions, 'clock' | 'probe' | 'random' | 'classify'> {
+  extends Pick<LimiterOptions, 'clock' | 'random' | 'classify'>,
+    ObservedOptions {
   /** The limits of each key, the same for all or by the key. Default: those of `createLimiter()`. */
-  readonly each?: LimiterOptions | ((key: string) => LimiterOptions);
+  readonly each?: KeyOptions | ((key: string) => KeyOptions);
   /** Limits that all keys share. Default: none. */
   readonly shared?: SharedOptions;
   /**
@@ -53,7 +63,7 @@ export interface LimiterGroupOptions
   readonly idleMs?: number;
 }
 
-const KEYS = ['each', 'shared', 'idleMs', 'clock', 'probe', 'random', 'classify'] as const;
+const KEYS = ['each', 'shared', 'idleMs', 'clock', 'random', 'classify', ...OBSERVED_KEYS] as const;
 
 /** An event in the limiter of one key, or in what all share (`key` undefined). */
 export type GroupEvent = LimiterEvent & { readonly key: string | undefined };
@@ -112,6 +122,7 @@ export class LimiterGroup<T> {
   readonly #clock: Clock;
   readonly #shared: SharedLimits | undefined;
   readonly #idleMs: number;
+  readonly #probe: Probe | undefined;
   readonly #entries = new Map<string, Entry>();
   readonly #events = new Subject<GroupEvent>();
   /** Keys that turn up. */
@@ -128,7 +139,8 @@ export class LimiterGroup<T> {
     this.#keyOf = keyOf;
     this.#options = options;
     this.#clock = clock;
-    const probe = contain(options.probe);
+    const probe = probeResolver(options)();
+    this.#probe = probe;
     const tell = (fact: CoreFact) => {
       const isDenial = fact.kind === 'limitDenied';
       probe?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
@@ -316,18 +328,20 @@ export class LimiterGroup<T> {
   }
 
   #open(key: string): Limiter {
-    const { each = {}, classify, probe, random } = this.#options;
+    const { each = {}, classify, random } = this.#options;
+    const probe = this.#probe;
     const limits = typeof each === 'function' ? each(key) : each;
     const common = {
       ...(classify && { classify }),
       ...(probe && { probe }),
       ...(random && { random }),
     };
-    checkLimiterOptions(limits, 'each');
+    checkKeyOptions(limits, 'each');
     if (limits.clock !== undefined && limits.clock !== this.#clock) {
       throw new TypeError('`each.clock` must be the clock of the group; leave it out');
     }
-    const options = { ...common, clock: this.#clock, ...limits };
+    // The probe of the group makes the metrics and spans of all keys.
+    const options = { ...common, clock: this.#clock, ...limits, telemetry: false } as const;
     return new Limiter(options, {
       shared: this.#shared,
       tell: (event) => this.#events.next({ ...event, key }),

@@ -3,7 +3,7 @@ import type { LimiterConfig } from '../config/limiter-config.ts';
 import { checkAmount, checkKeys, show } from '../model/check.ts';
 import type { Amounts } from '../model/ticket.ts';
 import type { AttemptOptions } from '../request/attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions } from '../request/common-options.ts';
+import type { CommonOptions } from '../request/common-options.ts';
 import {
   checkRetryOptions,
   type ResultOptions,
@@ -18,7 +18,8 @@ export interface LimiterOptions
     Pick<AttemptOptions, 'isFailure'>,
     Pick<RetryOptions, 'classify' | 'random'> {}
 
-const EXTRA_KEYS = [...COMMON_KEYS, 'isFailure', 'classify', 'random'] as const;
+const KEY_KEYS = ['feedback', 'clock', 'probe', 'isFailure', 'classify', 'random'] as const;
+const EXTRA_KEYS = [...KEY_KEYS, 'name', 'telemetry'] as const;
 
 /** What a promise user says of one request. */
 export interface AcquireOptions {
@@ -71,7 +72,16 @@ function isPlain(options: AcquireOptions): boolean {
 export interface LimiterThrottleOptions<T> extends ResultOptions, RequestOptions<T> {}
 
 /** @throws RangeError or TypeError that names a wrong option */
-export function checkLimiterOptions(options: LimiterOptions, name = 'createLimiter'): void {
-  checkLimiterConfig(name, options, EXTRA_KEYS);
+export function checkLimiterOptions(options: LimiterOptions): void {
+  checkLimiterConfig('createLimiter', options, EXTRA_KEYS);
+  checkRetryOptions(options);
+}
+
+/**
+ * The same for the options of one key of a group, whose name is that of the group.
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function checkKeyOptions(options: LimiterOptions, name: string): void {
+  checkLimiterConfig(name, options, KEY_KEYS);
   checkRetryOptions(options);
 }

@@ -91,9 +91,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.options = options;
     this.group = group;
     this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
-    const { clock, probe } = resolveCommonOptions(options);
+    const around = resolveCommonOptions(options).observed();
+    const { clock, probe } = around;
     this.clock = clock;
-    this.gate = gateOpener(options)({
+    this.gate = gateOpener(options)(around, {
       isPrioritized: true,
       ...(group?.shared && { shared: group.shared.policy }),
       tell: (fact) => this.tell(fact),

@@ -1,5 +1,5 @@
-import type { AdmissionCallback } from '../model/parties.ts';
 import type { Ticket } from '../model/ticket.ts';
+import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { TicketFactory } from '../request/ticket-factory.ts';
 import { type Abortable, AbortSubscription } from './abort-subscription.ts';

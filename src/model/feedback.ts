@@ -11,8 +11,11 @@ export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
 
 export const FEEDBACK_KINDS = ['ok', 'throttled', 'overloaded', 'failed', 'fatal'] as const;
 
-/** Whether the provider has asked us lately to slow down. */
-export type Mode = 'normal' | 'throttled';
+/**
+ * - `throttled`: the provider has asked us lately to slow down;
+ * - `outage`: it lets nothing in, and single probes go (where the rate adapts).
+ */
+export type Mode = 'normal' | 'throttled' | 'outage';
 
 /** What a provider counts against a limit of its own. */
 export type LimitUnit =

@@ -9,10 +9,11 @@ export function partsOf(probe: Probe): readonly Probe[] {
   return partsBy.get(probe) ?? [probe];
 }
 
-/** One probe that tells several, in order; each is contained for itself. Undefined: there is none. */
+/** One probe that tells several, in order, each once; each is contained for itself. Undefined: there is none. */
 export function joinProbes(...probes: readonly (Probe | undefined)[]): Probe | undefined {
-  const parts = probes.flatMap((probe) => contain(probe) ?? []);
-  if (parts.length < 2) return parts[0];
+  const contained = [...new Set(probes.flatMap((probe) => contain(probe) ?? []))];
+  if (contained.length < 2) return contained[0];
+  const parts = [...new Set(contained.flatMap(partsOf))];
   const joined: Partial<Record<keyof Probe, Method>> = {};
   for (const method of FACTS) {
     const told = methodsOf(parts, method);
@@ -36,6 +37,24 @@ export function joinProbes(...probes: readonly (Probe | undefined)[]): Probe | u
   }
   const whole = trust(joined as Probe);
   partsBy.set(whole, parts);
+  return whole;
+}
+
+const united = new WeakMap<Probe, WeakMap<Probe, Probe>>();
+
+/** `joinProbes` of two: the same probe for the same two. */
+export function uniteProbes(one: Probe, other: Probe): Probe {
+  if (one === other) return one;
+  let known = united.get(one);
+  if (known === undefined) {
+    known = new WeakMap();
+    united.set(one, known);
+  }
+  let whole = known.get(other);
+  if (whole === undefined) {
+    whole = joinProbes(one, other) ?? one;
+    known.set(other, whole);
+  }
   return whole;
 }
 

@@ -6,14 +6,13 @@ import { Once } from './once.ts';
 import type { GateKind, SettleOutcome } from './outcome.ts';
 import { print } from './print.ts';
 import type { Reading } from './reading.ts';
+import type { SizedKind } from './sized-kind.ts';
 import type { Ticket } from './ticket.ts';
 
 /** What a backoff has changed. */
 export interface BackoffChange {
   /** How much later than before the gate opens, in ms; 0: no later. */
   readonly addedMs: number;
-  /** Whether it began throttled mode. */
-  readonly isNewMode: boolean;
 }
 
 /** What more is known of a part of a wait. */
@@ -60,8 +59,12 @@ export interface Probe {
   attemptEnded?(ticket: Ticket, attempt: number, kind: FeedbackKind, error?: unknown): void;
   /** The backoff gate was closed, or its closing extended: `waitMs` from now. */
   backoff?(waitMs: number, source: 'retry_after' | 'computed', change?: BackoffChange): void;
+  /** A mode other than `normal` has begun; that it ended is told by time alone, see `mode$`. */
+  modeBegan?(mode: Mode): void;
   /** A limit has denied a request, or a limit, the pace or the circuit breaker has changed. */
   changed?(fact: CoreFact): void;
+  /** The size of a value was estimated. */
+  estimated?(bytes: number, kind: SizedKind): void;
   /** A chunk of requests was closed. */
   chunkClosed?(items: number, bytes: number, reason: ChunkReason, closed?: ClosedChunk): void;
   /** A request has ended and its leases are given back. */
@@ -84,7 +87,9 @@ export const FACTS = [
   'attemptStarted',
   'attemptEnded',
   'backoff',
+  'modeBegan',
   'changed',
+  'estimated',
   'chunkClosed',
   'settled',
 ] as const satisfies readonly (keyof Probe)[];

@@ -8,13 +8,17 @@ export type RateSource = 'limit' | 'headers' | 'learned';
 export interface Reading {
   /** How many requests wait, by what the first of them waits for. A kind may occur twice. */
   readonly waiting: readonly (readonly [gate: GateKind, requests: number])[];
+  /** Whether attempts are made here. */
+  readonly isSending?: boolean | undefined;
   readonly mode?: Mode | undefined;
   /** Whether nothing is sent, since the user has paused the limiter. */
   readonly isPaused?: boolean | undefined;
   /** Whether nothing is sent, since the provider has asked for it. */
   readonly isBackingOff?: boolean | undefined;
   /** Requests: the limit now, and the one for those admitted in throttled mode. */
-  readonly slots?: { readonly limit: number; readonly throttledLimit: number } | undefined;
+  readonly slots?:
+    | { readonly limit: number; readonly throttledLimit?: number | undefined }
+    | undefined;
   /** Bytes in flight, and how many may be before requests wait. */
   readonly bytes?: { readonly used: number; readonly limit: number } | undefined;
   /** By name, in the unit of each. */

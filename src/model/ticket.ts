@@ -2,7 +2,7 @@ import type { Timer } from './clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
 import type { Verdict } from './feedback.ts';
 import type { GateKind, RequestStats, SettleOutcome } from './outcome.ts';
-import type { LeaseIssuer, TicketOwner, WaitTimeout } from './parties.ts';
+import type { EndObserver, LeaseIssuer, TicketOwner, WaitTimeout } from './parties.ts';
 import { longer, type Wait, waitsOf } from './wait.ts';
 
 /** Amounts by the names of rate limits. */
@@ -83,6 +83,8 @@ export class Ticket<out T = unknown> {
   after: Ticket | undefined = undefined;
   /** @internal runs while nobody holds the ticket */
   transit: Timer | undefined = undefined;
+  /** @internal told of its end, beside the probe of its first gate */
+  observers: readonly EndObserver[] | undefined = undefined;
   readonly #origin: TicketOwner;
   #tokens: number;
   #holder: object | undefined = undefined;
@@ -135,6 +137,9 @@ export class Ticket<out T = unknown> {
     this.endPatience();
     this.giveAllBack();
     this.#origin.settled(this, outcome);
+    if (this.observers !== undefined) {
+      for (const observer of this.observers) observer.settled?.(this, outcome);
+    }
     return true;
   }
 
@@ -155,6 +160,11 @@ export class Ticket<out T = unknown> {
     if (this.#holder !== undefined) throw new TicketInUseError();
     this.#holder = holder;
     this.cancelTransit();
+  }
+
+  /** @internal the probe of its first gate */
+  get probe(): EndObserver | undefined {
+    return this.#origin.probe;
   }
 
   /** @internal whoever has it */

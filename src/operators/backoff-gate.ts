@@ -13,6 +13,7 @@ import {
   GateSubscriber,
   type GateSubscriberOptions,
 } from '../request/gate-subscriber.ts';
+import { watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
 /**
@@ -32,13 +33,15 @@ export function backoffGate<T>(
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
   checkKeys('backoffGate', options, [...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
-  const { feedback } = around;
+  const common = resolveCommonOptions(options);
+  const { feedback } = common;
   if (feedback === undefined) {
     throw new TypeError('`feedback` must be a FeedbackSubject, got undefined');
   }
   return (source) =>
     new Observable((out) => {
+      const around = common.observed();
+      watchOperator(out, around);
       source.subscribe(
         new GateSubscriber(out, feedback.gate, new TicketFactory<T>(around), options),
       );

@@ -20,6 +20,7 @@ import {
   checkByteBudgetOptions,
   followMaxBytes,
 } from '../request/hold-options.ts';
+import { watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
 /**
@@ -40,11 +41,16 @@ export function byteBudget<T>(
   checkKeys('byteBudget', options, [...BYTE_BUDGET_KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
   checkByteBudgetOptions(options);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
+      const around = common.observed();
       const { clock, feedback, probe } = around;
       const gate = new Gate('byteBudget', byteBudgetOf(options, feedback), clock, probe);
+      watchOperator(out, around, () => ({
+        waiting: gate.waitingByKind,
+        bytes: { used: gate.core.used, limit: gate.core.maxBytes },
+      }));
       followMaxBytes(out, options, (limit) => {
         gate.core.maxBytes = limit;
         gate.drain();

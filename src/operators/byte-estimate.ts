@@ -1,6 +1,10 @@
-import { map, type OperatorFunction } from 'rxjs';
-import { estimateTokens } from '../estimate/estimate.ts';
+import { defer, map, type OperatorFunction } from 'rxjs';
+import { estimateBytes, estimateTokens } from '../estimate/estimate.ts';
+import { sizedKindOf } from '../estimate/sized-kind.ts';
+import { checkKeys } from '../model/check.ts';
+import type { Probe } from '../model/probe.ts';
 import { Sized } from '../model/sized.ts';
+import { OBSERVED_KEYS, type ObservedOptions, probeResolver } from '../request/common-options.ts';
 import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
 
 /**
@@ -14,14 +18,35 @@ import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
  * EstimatorError that names it.
  *
  * @param estimate bytes of a value, or `{bytes, tokens}`; fractions are rounded up
- * @throws TypeError for an estimator that is no function
+ * @param options `name` and `telemetry`, as of every operator
+ * @throws TypeError for an estimator that is no function, or a wrong option
  * @example
  * prompts$.pipe(byteEstimate(), chunkBy({ maxItems: 16 }), throttle((batch) => send(batch)))
  */
-export function byteEstimate<T>(estimate?: Estimator<T>): OperatorFunction<T, Sized<T>> {
+export function byteEstimate<T>(
+  estimate?: Estimator<T>,
+  options: ObservedOptions = {},
+): OperatorFunction<T, Sized<T>> {
   const estimator = checkEstimator(estimate);
-  return map((value) => {
+  checkKeys('byteEstimate', options, OBSERVED_KEYS);
+  const probeNow = probeResolver(options);
+  const sized = (value: T) => {
     const { bytes, tokens } = sizeOf(value, estimator);
     return new Sized(value, bytes, tokens ?? estimateTokens(value, bytes));
-  });
+  };
+  return (source) =>
+    defer(() => {
+      const probe = probeNow();
+      return source.pipe(map(probe?.estimated === undefined ? sized : telling(probe, sized)));
+    });
+
+  /** The same, and tells of each size. */
+  function telling(probe: Probe, size: (value: T) => Sized<T>): (value: T) => Sized<T> {
+    const isOwn = estimator !== estimateBytes;
+    return (value) => {
+      const estimated = size(value);
+      probe.estimated?.(estimated.bytes, isOwn ? 'custom' : sizedKindOf(value));
+      return estimated;
+    };
+  }
 }

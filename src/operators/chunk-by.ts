@@ -3,11 +3,12 @@ import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../core/chu
 import { checkInteger, checkKeys, checkNumber } from '../model/check.ts';
 import type { Chunk } from '../model/chunk.ts';
 import type { Clock, Timer } from '../model/clock.ts';
-import { contain, type Probe } from '../model/probe.ts';
+import type { Probe } from '../model/probe.ts';
 import { Sized } from '../model/sized.ts';
 import { systemClock } from '../queue/system-clock.ts';
+import { OBSERVED_KEYS, type ObservedOptions, probeResolver } from '../request/common-options.ts';
 
-export interface ChunkOptions {
+export interface ChunkOptions extends ObservedOptions {
   /** Items a chunk holds at the most. Default 1024 (seed: 002). */
   readonly maxItems?: number;
   /** Bytes a chunk holds at the most, unless one item alone has more. Default 5,000,000 (seed: 002). */
@@ -16,10 +17,9 @@ export interface ChunkOptions {
   readonly maxDelayMs?: number;
   /** Default: real time. */
   readonly clock?: Clock;
-  readonly probe?: Probe;
 }
 
-const KEYS = ['maxItems', 'maxBytes', 'maxDelayMs', 'clock', 'probe'] as const;
+const KEYS = ['maxItems', 'maxBytes', 'maxDelayMs', 'clock', ...OBSERVED_KEYS] as const;
 
 /**
  * Groups values into chunks that are sent as one request each. An exact fit stays in; an item over
@@ -36,9 +36,11 @@ export function chunkBy<T>(options: ChunkOptions = {}): OperatorFunction<Sized<T
   checkInteger('maxItems', maxItems, 1);
   checkInteger('maxBytes', maxBytes, 1);
   if (options.maxDelayMs !== undefined) checkNumber('maxDelayMs', options.maxDelayMs, 0);
+  const probeNow = probeResolver(options);
   return (source) =>
     new Observable((out) => {
-      source.subscribe(new Chunking(out, new Chunker<T>(maxItems, maxBytes), options));
+      const chunker = new Chunker<T>(maxItems, maxBytes);
+      source.subscribe(new Chunking(out, chunker, options, probeNow()));
     });
 }
 
@@ -53,13 +55,18 @@ class Chunking<T> extends Subscriber<Sized<T>> {
   /** What was around the items of the open chunk as they came. */
   private arounds: unknown[] = [];
 
-  constructor(out: Subscriber<Chunk<T>>, chunker: Chunker<T>, options: ChunkOptions) {
+  constructor(
+    out: Subscriber<Chunk<T>>,
+    chunker: Chunker<T>,
+    options: ChunkOptions,
+    probe: Probe | undefined,
+  ) {
     super(out);
     this.out = out;
     this.chunker = chunker;
     this.maxDelayMs = options.maxDelayMs;
     this.clock = options.clock ?? systemClock;
-    this.probe = contain(options.probe);
+    this.probe = probe;
     out.add(() => this.timer?.cancel());
   }
 

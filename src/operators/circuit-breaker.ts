@@ -7,6 +7,7 @@ import { circuitOf } from '../request/attempt-policies.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
+  type ResolvedOptions,
   resolveCommonOptions,
 } from '../request/common-options.ts';
 import {
@@ -49,10 +50,12 @@ export function circuitBreaker<T>(
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
   checkKeys('circuitBreaker', options, [...KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
-  const newCore = () =>
-    circuitOf(options, options.isFailure, (fact) => around.probe?.changed?.(fact));
+  const common = resolveCommonOptions(options);
+  const open = ({ probe }: ResolvedOptions) => {
+    const core = circuitOf(options, options.isFailure, (fact) => probe?.changed?.(fact));
+    return { core, read: (now: number) => ({ circuit: core.snapshot(now).state }) };
+  };
   // What is wrong with the options is found by making what they are for.
-  newCore();
-  return attemptOperator('circuitBreaker', newCore, around, options);
+  open(common);
+  return attemptOperator('circuitBreaker', open, common, options);
 }

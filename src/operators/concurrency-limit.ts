@@ -20,6 +20,7 @@ import {
   followConcurrency,
   slotsOf,
 } from '../request/hold-options.ts';
+import { slotsReading, watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 
 /**
@@ -43,11 +44,16 @@ export function concurrencyLimit<T>(
   ]);
   checkConcurrencyOptions(options);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
+      const around = common.observed();
       const { clock, feedback, probe } = around;
       const gate = new Gate('concurrency', slotsOf(options, feedback), clock, probe);
+      watchOperator(out, around, () => ({
+        waiting: gate.waitingByKind,
+        slots: slotsReading(gate.core, feedback),
+      }));
       followConcurrency(out, options, (limit) => {
         gate.core.limit = limit;
         gate.drain();

@@ -8,6 +8,7 @@ import {
   resolveCommonOptions,
 } from '../request/common-options.ts';
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
+import { watchOperator } from '../request/operator-reading.ts';
 import {
   attemptTimeoutsOf,
   checkResultOptions,
@@ -55,11 +56,12 @@ export function dispatch<T, O extends ProjectOutput>(
   checkKeys('dispatch', options, KEYS);
   checkRetryOptions(options);
   checkResultOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
-      const feedback =
-        around.feedback ?? new FeedbackSubject({ clock: around.clock, probe: around.probe });
+      const { clock, probe, feedback = new FeedbackSubject({ clock }) } = common.observed();
+      const around = { clock, probe, feedback };
+      watchOperator(out, around, () => ({ waiting: [['retry', 0]], isSending: true }));
       const dispatcher = dispatchContextOf(
         project,
         feedback,
@@ -67,8 +69,12 @@ export function dispatch<T, O extends ProjectOutput>(
         retryPolicyOf(options),
         {
           ...options,
+<<<<<<< HEAD
           probe: around.probe,
           timeouts: attemptTimeoutsOf(options, around.clock),
+=======
+          probe,
+>>>>>>> main
         },
       );
       source.subscribe(

@@ -35,8 +35,12 @@ export function pace<T>(
   const { random = Math.random } = options;
   checkFunction('random', random);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   // What is wrong with the options is found by making what they are for.
   new Pace(options, random);
-  return attemptOperator('pace', () => new Pace(options, containedRandom(random)), around, options);
+  const open = () => {
+    const core = new Pace(options, containedRandom(random));
+    return { core, read: () => ({ intervalMs: core.interval.ms }) };
+  };
+  return attemptOperator('pace', open, common, options);
 }

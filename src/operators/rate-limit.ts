@@ -10,6 +10,7 @@ import type { RateLimitOptions } from '../request/attempt-options.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
+  type ResolvedOptions,
   resolveCommonOptions,
 } from '../request/common-options.ts';
 import {
@@ -17,6 +18,7 @@ import {
   GATE_SUBSCRIBER_KEYS,
   type GateSubscriberOptions,
 } from '../request/gate-subscriber.ts';
+import { rateReading } from '../request/operator-reading.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 
 const KEYS = ['limits', 'onLimit', 'refundRejected', 'costs'] as const;
@@ -56,18 +58,20 @@ export function rateLimit<T>(
   checkBoolean('refundRejected', refundRejected);
   if (costs !== undefined) checkFunction('costs', costs);
   checkGateSubscriberOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   // What is wrong with the limits is found by making them.
   new RateLimits(limits);
-  const { feedback, probe } = around;
-  const tell: Tell = (fact) => probe?.changed?.(fact);
-  const newCore = () => {
-    const core = new RateCore(new RateLimits(limits), { onLimit, refundRejected }, tell);
-    if (feedback === undefined) return core;
-    return new Composite([
-      { kind: 'rateLimit', core },
-      { kind: 'backoff', core: feedback.closing },
-    ]);
+  const open = ({ feedback, probe }: ResolvedOptions) => {
+    const tell: Tell = (fact) => probe?.changed?.(fact);
+    const rate = new RateCore(new RateLimits(limits), { onLimit, refundRejected }, tell);
+    const core =
+      feedback === undefined
+        ? rate
+        : new Composite([
+            { kind: 'rateLimit', core: rate },
+            { kind: 'backoff', core: feedback.closing },
+          ]);
+    return { core, read: (now: number) => rateReading(rate, now) };
   };
-  return attemptOperator('rateLimit', newCore, around, options);
+  return attemptOperator('rateLimit', open, common, options);
 }

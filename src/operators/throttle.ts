@@ -44,7 +44,8 @@ const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as c
  * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
  * goes on slowly instead.
  *
- * The gates belong to the subscription; `createLimiter` shares them between streams.
+ * The gates belong to the subscription; `createLimiter` shares them between streams. So do its
+ * metrics and spans: they go to the SDK that is registered when it is subscribed to.
  *
  * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`, and `observe`
  *   reads what an answer says that the project does not return
@@ -65,13 +66,14 @@ export function throttle<T, O extends ProjectOutput>(
   checkRetryOptions(options);
   checkResultOptions(options);
   checkRequestOptions(options);
-  const around = resolveCommonOptions(options);
+  const common = resolveCommonOptions(options);
   const openGate = gateOpener(options);
   // Open one now, so that wrong options of its policies throw here.
-  openGate().close();
+  openGate(common).close();
   return (source) =>
     new Observable((out) => {
-      const opened = openGate({ isPrioritized: options.priority !== undefined });
+      const around = common.observed();
+      const opened = openGate(around, { isPrioritized: options.priority !== undefined });
       const { gate, feedback, readsAnswers, leastClosureMs } = opened;
       out.add(() => opened.close());
       out.add(watchGate(around.probe, opened));

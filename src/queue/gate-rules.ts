@@ -1,6 +1,6 @@
 import type { Core } from '../core/core.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { AdmissionCallback } from '../model/parties.ts';
+import type { AdmissionCallback } from './admission-callback.ts';
 import type { IsDead, Queue } from './queue.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import type { WaitTimeouts } from './wait-timeouts.ts';
@@ -30,6 +30,8 @@ export interface GateRules {
   readonly timeouts?: WaitTimeouts;
   readonly check?: AdmissionCheck | undefined;
   readonly listener?: WaitListener | undefined;
+  /** Whether several streams bring requests here, each with a probe of its own. Default false. */
+  readonly isShared?: boolean;
 }
 
 /** Is asked about each newcomer, before it waits. */

@@ -1,10 +1,12 @@
 import { type Core, REFUSED } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
+import { uniteProbes } from '../model/join-probes.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { AdmissionCallback, LeaseIssuer } from '../model/parties.ts';
+import type { LeaseIssuer } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { Admission } from './admission.ts';
+import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
 import type { GateRules, GateSnapshot, RequestQueue } from './gate-rules.ts';
 import { notifyAdmitted, reportLater } from './notify.ts';
@@ -67,7 +69,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.probe = probe;
     this.rules = rules;
     this.admission = new Admission(core, rules.hold, clock, () => this.drain());
-    this.waits = new WaitRecorder(kind, probe, rules.listener);
+    this.waits = new WaitRecorder(kind, rules.listener);
     const { newQueue = (isDead) => new Fifo(isDead) } = rules;
     this.first = newQueue(isCancelled);
     this.retries = newQueue(isCancelled);
@@ -125,7 +127,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     // Clocks are slow: who let the ticket pass in this turn has just read it.
     const now = Number.isNaN(ticket.readAt) ? this.clock.now() : ticket.readAt;
     const isFree = this.isFree();
-    if (isFree && this.tryNewcomer(ticket, owner.isRetry === true, now)) return true;
+    if (isFree && this.tryNewcomer(ticket, owner, now)) return true;
     return this.wait(ticket, owner, now, undefined, isFree) !== undefined;
   }
 
@@ -155,7 +157,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     if (ticket === undefined || ticket.refusal !== undefined) return ticket;
     // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
     const isFree = this.isFree();
-    if (isFree && this.tryNewcomer(ticket, false, now)) return ticket;
+    if (isFree && this.tryNewcomer(ticket, owner, now)) return ticket;
     return this.wait(ticket, owner, now, undefined, isFree);
   }
 
@@ -180,15 +182,15 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     ticket.refuse(error);
     this.first.bury(1);
     owner.queued -= 1;
-    this.waits.ended(ticket, false, this.clock.now());
+    this.waits.ended(ticket, false, this.clock.now(), this.probeOf(owner));
     // Before others pass, who may make it leave: it has left already.
     notifyAdmitted(owner, ticket);
     this.drain();
   }
 
   /** Books what a retry has waited that gives up; its owner is gone already, and has not left yet. */
-  gaveUp(ticket: Ticket): void {
-    this.waits.ended(ticket, true, this.clock.now());
+  gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
+    this.waits.ended(ticket, true, this.clock.now(), this.probeOf(owner));
   }
 
   /** Lets nothing pass until `resume`. Newcomers wait; those that have passed go on. */
@@ -292,7 +294,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     }
     this.state = 'draining';
     for (const [ticket, owner, isRetry] of cleared) {
-      if (ticket.outcome === undefined) this.waits.ended(ticket, isRetry, now);
+      if (ticket.outcome === undefined) this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
       if (!owner.gone) notifyAdmitted(owner, ticket);
     }
   }
@@ -341,7 +343,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     const isRetry = queue === this.retries;
     if (ticket.outcome === undefined) {
       if (refusal === undefined) this.admission.charge(ticket, isRetry, this, now);
-      this.waits.ended(ticket, isRetry, now);
+      this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
     }
     // Gone while others were told: it has counted this request among those that left.
     if (owner.gone) return;
@@ -412,7 +414,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   }
 
   /** Lets a newcomer pass that nobody is before, if it may. @returns whether it has, or was refused */
-  private tryNewcomer(ticket: Ticket, isRetry: boolean, now: number): boolean {
+  private tryNewcomer(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
+    const isRetry = owner.isRetry === true;
     const wait = this.askNewcomer(ticket, isRetry, now);
     if (wait > 0) {
       if (this.isPaused) return false;
@@ -424,7 +427,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     }
     if (wait === REFUSED) this.refuse(ticket, now);
     else this.admission.charge(ticket, isRetry, this, now);
-    this.waits.ended(ticket, isRetry, now);
+    this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
     this.leaveTo(now);
     return true;
   }
@@ -459,7 +462,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
         // The head has gone: the next may need less than that, and the newcomer too.
         this.drain();
         isAsked = this.isFree();
-        if (isAsked && this.tryNewcomer(ticket, false, now)) return ticket;
+        if (isAsked && this.tryNewcomer(ticket, owner, now)) return ticket;
       }
     }
     if (owner.gone) return undefined;
@@ -482,7 +485,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     ticket.rounds = 0;
     const isRetry = owner.isRetry === true;
     if (!isRetry) this.rules.timeouts?.wait(ticket, this, owner);
-    if (this.probe !== undefined) this.tellQueued(ticket, isRetry, this.probe);
+    const probe = this.probeOf(owner);
+    if (probe !== undefined) this.tellQueued(ticket, isRetry, probe);
   }
 
   /** Meanwhile it neither passes nor is given up: others first learn that it waits. */
@@ -518,6 +522,12 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     if (this.core.idle === undefined) return Number.POSITIVE_INFINITY;
     this.core.idle();
     return this.next() === undefined ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  /** Who is told of the waits of a request: at a gate that several share, those who brought it too. */
+  private probeOf(owner: AdmissionCallback): Probe | undefined {
+    if (this.rules.isShared !== true || owner.probe === undefined) return this.probe;
+    return this.probe === undefined ? owner.probe : uniteProbes(this.probe, owner.probe);
   }
 
   private refuse(ticket: Ticket, now: number): void {

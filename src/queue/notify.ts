@@ -1,5 +1,5 @@
-import type { AdmissionCallback } from '../model/parties.ts';
 import type { Ticket } from '../model/ticket.ts';
+import type { AdmissionCallback } from './admission-callback.ts';
 
 /** Tells an owner. Its error must neither stop a queue nor reach the code that gave something back. */
 export function notifyAdmitted(owner: AdmissionCallback, ticket: Ticket): void {

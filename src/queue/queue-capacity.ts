@@ -1,7 +1,7 @@
 import { checkChoice, checkInteger } from '../model/check.ts';
 import { QueueFullError } from '../model/errors.ts';
-import type { AdmissionCallback } from '../model/parties.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
+import type { AdmissionCallback } from './admission-callback.ts';
 import { notifyAdmitted } from './notify.ts';
 import type { Queue } from './queue.ts';
 

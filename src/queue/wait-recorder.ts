@@ -15,13 +15,11 @@ export class WaitRecorder {
   private readonly first = new WaitTimeline();
   private readonly retries = new WaitTimeline();
   private readonly kind: GateKind;
-  private readonly probe: Probe | undefined;
   private readonly listener: WaitListener | undefined;
 
   /** @param kind what those are told to have passed that did not wait */
-  constructor(kind: GateKind, probe: Probe | undefined, listener: WaitListener | undefined) {
+  constructor(kind: GateKind, listener: WaitListener | undefined) {
     this.kind = kind;
-    this.probe = probe;
     this.listener = listener;
   }
 
@@ -49,21 +47,21 @@ export class WaitRecorder {
   }
 
   /** A request waits no longer, or has not waited at all. */
-  ended(ticket: Ticket, isRetry: boolean, now: number): void {
+  ended(ticket: Ticket, isRetry: boolean, now: number, probe: Probe | undefined): void {
     const timeline = isRetry ? this.retries : this.first;
     const since = ticket.waitsSince;
     let rounds = 1 + ticket.rounds;
     ticket.waitsSince = Number.NaN;
     ticket.rounds = 0;
     if (!(since > Number.NEGATIVE_INFINITY)) {
-      this.probe?.admitted?.(ticket, this.kind, 0, 0);
+      probe?.admitted?.(ticket, this.kind, 0, 0);
       return;
     }
     const sole = timeline.soleCauseSince(since);
     const segments = sole === undefined ? timeline.cut(since, now) : [];
     if (segments.length === 0) {
       const { gate = this.kind, limit } = sole ?? timeline.cause ?? {};
-      this.book(ticket, gate, limit, Math.max(0, now - since), rounds, 0);
+      this.book(ticket, gate, limit, Math.max(0, now - since), rounds, 0, probe);
       return;
     }
     // Each part is a round; those that came before it was told why count for the last.
@@ -71,7 +69,7 @@ export class WaitRecorder {
       const isLast = index === segments.length - 1;
       const told = isLast ? Math.max(1, rounds) : 1;
       rounds -= 1;
-      this.book(ticket, cause.gate, cause.limit, waitMs, told, endedMsAgo);
+      this.book(ticket, cause.gate, cause.limit, waitMs, told, endedMsAgo, probe);
     }
   }
 
@@ -82,9 +80,10 @@ export class WaitRecorder {
     waitMs: number,
     rounds: number,
     endedMsAgo: number,
+    probe: Probe | undefined,
   ): void {
     ticket.waited(gate, waitMs, rounds, limit);
-    this.probe?.admitted?.(ticket, gate, waitMs, rounds, { limit, endedMsAgo });
+    probe?.admitted?.(ticket, gate, waitMs, rounds, { limit, endedMsAgo });
     this.listener?.waited(gate, waitMs, rounds, limit);
   }
 }

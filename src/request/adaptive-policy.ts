@@ -47,8 +47,10 @@ export function adaptiveOf(
     const hard = (unit: string) =>
       (rateLimit?.limits.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
     const startLimit = options.initialLimit ?? START_AT_ONCE;
+    const { initialPerSecond } = options;
+    const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
     const around = { maxLimit, maxRetryAfterMs, apply, tell };
-    return new AdaptiveRateCore({ hard, startLimit, ...around });
+    return new AdaptiveRateCore({ hard, startLimit, startPerMs, ...around });
   }
   if (options.strategy === 'latency') {
     const { strategy: _, ...gradient } = options;

@@ -1,23 +1,38 @@
 import { Observable, type OperatorFunction } from 'rxjs';
 import type { Core } from '../core/core.ts';
 import type { GateKind } from '../model/outcome.ts';
+import type { Reading } from '../model/reading.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Gate } from '../queue/gate.ts';
-import type { ResolvedOptions } from './common-options.ts';
+import type { CheckedOptions, ResolvedOptions } from './common-options.ts';
 import { GateSubscriber, type GateSubscriberOptions } from './gate-subscriber.ts';
+import { watchOperator } from './operator-reading.ts';
 import { type RequestInput, type RequestOptions, TicketFactory } from './ticket-factory.ts';
 
-/** A gate that every attempt passes, as an operator: each subscription has a core of its own. */
+/** A policy that one subscription has for itself. */
+export interface OpenedPolicy {
+  readonly core: Core;
+  /** What gauges show of it, beside who waits. */
+  read(now: number): Partial<Reading>;
+}
+
+/** A gate that every attempt passes, as an operator: each subscription has a policy of its own. */
 export function attemptOperator<T>(
   kind: GateKind,
-  newCore: (now: number) => Core,
-  around: ResolvedOptions,
+  open: (around: ResolvedOptions) => OpenedPolicy,
+  common: CheckedOptions,
   options: GateSubscriberOptions & RequestOptions<T>,
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
   return (source) =>
     new Observable((out) => {
+      const around = common.observed();
       const { clock, probe } = around;
-      const gate = new Gate(kind, newCore(clock.now()), clock, probe);
+      const { core, read } = open(around);
+      const gate = new Gate(kind, core, clock, probe);
+      watchOperator(out, around, () => ({
+        waiting: gate.waitingByKind,
+        ...read(clock.now()),
+      }));
       source.subscribe(
         new GateSubscriber(out, gate, new TicketFactory<T>(around, options), options, true),
       );

@@ -30,8 +30,10 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly gates: readonly Gate[];
   readonly retry: RetryPolicy;
   readonly classify: (error: unknown, body?: string) => Verdict;
-  /** Whether what went well is read for usage and limits. */
+  /** Whether what went well is read for limits. */
   readonly readsAnswers: boolean;
+  /** Whether it is read for usage: limits count it, or telemetry compares it with the estimate. */
+  readonly readsUsage: boolean;
   /** The least wait, named by an answer, that closes the backoff gate, in ms. */
   readonly leastClosureMs: number;
   readonly clock: Clock;
@@ -52,6 +54,7 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.retry = retry;
     this.classify = classify;
     this.readsAnswers = readsAnswers;
+    this.readsUsage = readsAnswers || probe !== undefined;
     this.leastClosureMs = leastClosureMs;
     this.clock = feedback.clock;
     this.random = random;

@@ -7,6 +7,7 @@ import type { Gate } from '../queue/gate.ts';
 import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
 import { GateSubscriber } from './gate-subscriber.ts';
 import { InOrder, type Slot } from './in-order.ts';
+import { observeTicket } from './observe-ticket.ts';
 import { RequestExecution } from './request-execution.ts';
 import type { ResultOptions } from './send-options.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
@@ -213,6 +214,7 @@ export class DispatchSubscriber<T, R> extends ResultSubscriber<T, R> {
       this.out.error(error);
       return;
     }
+    observeTicket(ticket, this.factory.probe);
     this.send(ticket, this.dispatch);
   }
 }

@@ -8,7 +8,7 @@ import {
 import { checkKeys } from '../model/check.ts';
 import { adaptiveChoice, isAdaptiveRate } from './adaptive-policy.ts';
 import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions, resolveCommonOptions } from './common-options.ts';
+import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import {
   BYTE_BUDGET_KEYS,
   type ByteBudgetOptions,
@@ -46,37 +46,44 @@ export const GATE_KEYS = [
   'backoff',
 ] as const;
 
-/** What waits at a rate that adapts needs no other limits after a 429, and no probe. */
-const PACED_BACKOFF = { throttledForMs: 0, reopen: 'all' } as const;
+/** What waits at a rate that adapts needs no probe after a 429. */
+const PACED_BACKOFF = { reopen: 'all' } as const;
 
 /**
- * Returns what opens gates; it checks what needs no policy for that. Opening one checks the rest.
+ * Returns what opens gates, of common options that were checked; it checks what needs no policy for that.
+ * Opening one checks the rest.
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
+<<<<<<< HEAD
   options: GateOptions & Pick<RetryOptions, 'random' | 'deadlineMs'>,
 ): (extras?: RequestGateExtras) => RequestGate {
+=======
+  options: GateOptions & { readonly random?: Random },
+): (around: ResolvedOptions, extras?: RequestGateExtras) => RequestGate {
+>>>>>>> main
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
   checkPlainOptions(options);
-  const { clock, probe, feedback: shared } = resolveCommonOptions(options);
-  if (shared !== undefined && options.backoff !== undefined) {
+  if (options.feedback !== undefined && options.backoff !== undefined) {
     throw new TypeError(
       '`backoff` and `feedback` exclude each other: give `backoff` to the feedback',
     );
   }
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const adaptive = adaptiveChoice(options);
+  const isPaced = isAdaptiveRate(adaptive);
   const backoff = {
-    ...(isAdaptiveRate(adaptive) && PACED_BACKOFF),
+    ...(isPaced && PACED_BACKOFF),
     ...options.backoff,
-    clock,
-    probe,
   };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
-  return (extras = {}) => {
-    const feedback = shared ?? new FeedbackSubject(backoff);
+  return (around, extras = {}) => {
+    const { clock, probe } = around;
+    const feedback =
+      around.feedback ??
+      new FeedbackSubject({ ...backoff, clock, ...(probe !== undefined && { probe }) });
     return new RequestGate(
       { ...options, adaptive },
       {
@@ -84,8 +91,9 @@ export function gateOpener(
         random,
         probe,
         feedback,
-        slots: slotsOf(options, feedback),
-        bytes: byteBudgetOf(options, feedback),
+        // Throttled mode changes no limits where the rate adapts.
+        slots: slotsOf(options, isPaced ? undefined : feedback),
+        bytes: byteBudgetOf(options, isPaced ? undefined : feedback),
         queues: new Queues(options, clock),
         extras,
       },

@@ -3,18 +3,36 @@ import type { Probe } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
 import type { RequestGate } from './request-gate.ts';
 
+/** Every gate is told from the start: at 0, while nobody waits there. */
+const NOBODY: Reading['waiting'] = (
+  [
+    'concurrency',
+    'byteBudget',
+    'backoff',
+    'circuitBreaker',
+    'rateLimit',
+    'pace',
+    'retry',
+    'paused',
+  ] as const
+).map((kind) => [kind, 0]);
+
 /** What gauges show of a gate. */
-export function readingOf({ gate, slots, bytes, policies, feedback }: RequestGate): Reading {
+export function readingOf(from: RequestGate): Reading {
+  const { gate, slots, bytes, policies, feedback, isPaced } = from;
   const now = feedback.clock.now();
   const { circuitBreaker, rateLimit, pace, adaptive } = policies;
-  const { limit, throttledLimit } = slots;
-  const { mode, state } = feedback.gate.core.snapshot(now);
+  const { limit } = slots;
+  // A rate that adapts needs no other slots in throttled mode.
+  const throttledLimit = isPaced ? limit : slots.throttledLimit;
+  const { state } = feedback.gate.core.snapshot(now);
   const requestsPerSecond = rateLimit?.limits.perSecond('requests');
   const limited = requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond };
   const adapted = adaptive instanceof AdaptiveRateCore ? adaptive.reading(now) : undefined;
   return {
-    waiting: gate.waitingByKind,
-    mode,
+    waiting: [...NOBODY, ...gate.waitingByKind],
+    isSending: true,
+    mode: feedback.mode,
     isBackingOff: state === 'closed',
     slots: { limit, throttledLimit },
     bytes: { used: bytes.used, limit: bytes.maxBytes },

@@ -1,8 +1,8 @@
 import { DEFAULT_AGING_MS, type LimiterConfig } from '../config/limiter-config.ts';
 import { checkNumber } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
-import type { AdmissionCallback } from '../model/parties.ts';
 import { isTicket } from '../model/ticket.ts';
+import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { GateRules } from '../queue/gate-rules.ts';
 import { PriorityQueue } from '../queue/priority-queue.ts';
 import { QueueCapacity, queueBound } from '../queue/queue-capacity.ts';

@@ -21,6 +21,11 @@ export function limitsTold(answer: unknown): readonly ReportedLimit[] | undefine
   return limitsIn(headersOfResult(answer) ?? answer);
 }
 
+/** Whether one of the provider's limits has nothing left. */
+export function isUsedUp(limits: readonly ReportedLimit[]): boolean {
+  return limits.some(({ remaining }) => remaining === 0);
+}
+
 /** A verdict that says nothing of limits, with what is known of them otherwise. */
 export function withLimits(
   verdict: Verdict,

@@ -12,7 +12,7 @@ import { AttemptSubscriber } from './attempt-subscriber.ts';
 import type { TimedAttempt } from './attempt-timeouts.ts';
 import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
 import { PendingBody } from './pending-body.ts';
-import { OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
+import { isUsedUp, OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
 import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -192,7 +192,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
       if (!this.over) this.accepted(value);
       if (this.over) return false;
     }
-    if (this.dispatch.readsAnswers) readUsage(value, this.ticket);
+    if (this.dispatch.readsUsage) readUsage(value, this.ticket);
     this.emitted = true;
     this.listener.value(this, value);
     return !this.over;
@@ -311,11 +311,14 @@ export class RequestExecution<T, R> implements TimedAttempt {
   }
 
   private accepted(value?: R): void {
-    const { feedback, retry, readsAnswers } = this.dispatch;
+    const { feedback, retry, readsAnswers, leastClosureMs } = this.dispatch;
     this.reported = true;
     const verdict = withLimits(readsAnswers ? readAnswer(value) : OK, this.context?.limits);
     this.ticket.verdict = verdict;
     retry.succeeded();
+    if (verdict.limits !== undefined && leastClosureMs > 0 && isUsedUp(verdict.limits)) {
+      feedback.slowDown();
+    }
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }
 

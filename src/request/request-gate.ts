@@ -86,6 +86,8 @@ export class RequestGate {
       },
       tell: (fact: CoreFact) => {
         this.arm();
+        if (fact.kind === 'outageStarted') feedback.setOutage(this, true);
+        else if (fact.kind === 'outageEnded') feedback.setOutage(this, false);
         probe?.changed?.(fact);
         extras.tell?.(fact);
       },
@@ -132,6 +134,7 @@ export class RequestGate {
   close(): void {
     this.isClosed = true;
     this.timer.cancel();
+    this.feedback.setOutage(this, false);
   }
 
   private arm(): void {

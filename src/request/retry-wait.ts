@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../model/clock.ts';
-import type { AdmissionCallback } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Ticket } from '../model/ticket.ts';
+import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
 
 /** Who is told how a wait ended: exactly one of the two, unless it is cancelled. */
@@ -20,7 +20,7 @@ export class RetryWait implements AdmissionCallback {
   private readonly ticket: Ticket;
   private readonly gates: readonly Gate[];
   private readonly waiting: Waiting;
-  private readonly probe: Probe | undefined;
+  readonly probe: Probe | undefined;
   private delay: Timer | undefined = undefined;
   private deadline: Timer | undefined = undefined;
   private passed = 0;
@@ -45,7 +45,7 @@ export class RetryWait implements AdmissionCallback {
         // First, so that it cannot pass any more, whatever they do who are told of its wait.
         this.gone = true;
         if (this.waitsAt === undefined) this.retryWaited(clock.now() - startedAt);
-        else this.waitsAt.gaveUp(this.ticket);
+        else this.waitsAt.gaveUp(this.ticket, this);
         this.cancel();
         this.waiting.expired();
       }, leftMs);

@@ -1,8 +1,10 @@
 import { LinkedList } from '../model/linked-list.ts';
-import type { AdmissionCallback } from '../model/parties.ts';
+import type { Probe } from '../model/probe.ts';
 import type { Sized } from '../model/sized.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
+import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
+import { observeTicket } from './observe-ticket.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
 /** Takes the requests of a stream that have passed their gate. */
@@ -34,6 +36,10 @@ export class StreamRequests<T> implements AdmissionCallback {
     // Not where it is declared: V8 takes a field that has never changed for a constant, and throws
     // away what it has compiled for that when the first stream ends.
     this.gone = false;
+  }
+
+  get probe(): Probe | undefined {
+    return this.factory.probe;
   }
 
   /** @param index its position in its stream, where several gates take requests of it */
@@ -80,6 +86,7 @@ export class StreamRequests<T> implements AdmissionCallback {
       this.sink.failed(error);
       return;
     }
+    observeTicket(ticket, this.factory.probe);
     this.tickets.add(ticket);
     this.enter(ticket);
   }

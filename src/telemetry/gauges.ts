@@ -1,20 +1,13 @@
 import type { Attributes } from '@opentelemetry/api';
+import type { Mode } from '../model/feedback.ts';
 import type { Reading } from '../model/reading.ts';
 import { Counts } from './counts.ts';
 import type { ObservedKey } from './instruments.ts';
 import { ATTRIBUTES } from './names.ts';
 
-const GATES = [
-  'concurrency',
-  'byteBudget',
-  'backoff',
-  'circuitBreaker',
-  'rateLimit',
-  'pace',
-  'retry',
-  'paused',
-] as const;
-const MODES = ['normal', 'throttled'] as const;
+/** Kinds of gates, and more. */
+const MOST_GATES = 10;
+const MODES = ['normal', 'throttled', 'outage'] as const;
 const STATES = ['closed', 'open', 'half-open'] as const;
 /** Rate limits that are told apart. */
 export const MOST_LIMITS = 20;
@@ -41,20 +34,25 @@ export class Gauges {
   constructor(name: Attributes) {
     const { gate, mode, state, limit, source } = ATTRIBUTES;
     this.#name = name;
-    this.#waiting = new Counts(name, gate, GATES, 0);
+    this.#waiting = new Counts(name, gate, [], MOST_GATES);
     this.#modes = new Counts(name, mode, MODES, 0);
-    this.#slots = new Counts(name, mode, MODES, 0);
+    this.#slots = new Counts(name, mode, [], 2);
     this.#states = new Counts(name, state, STATES, 0);
     this.#used = new Counts(name, limit, [], MOST_LIMITS);
     this.#limits = new Counts(name, limit, [], MOST_LIMITS);
     this.#rates = new Counts(name, source, [], 3);
   }
 
-  /** @param retrying requests between two attempts */
-  observe(readings: readonly Reading[], retrying: number, observe: Observe): void {
+  /**
+   * @param retrying requests between two attempts
+   * @param active attempts in flight
+   */
+  observe(readings: readonly Reading[], retrying: number, active: number, observe: Observe): void {
     this.#sum(readings, retrying);
     this.#waiting.each((count, attributes) => observe('queued', count, attributes));
-    this.#modes.each((count, attributes) => observe('mode', count, attributes));
+    if (this.#sees('mode', readings, ({ mode }) => mode)) {
+      this.#modes.each((count, attributes) => observe('mode', count, attributes));
+    }
     this.#used.each((used, attributes) => observe('rateUsed', used, attributes));
     this.#limits.each((limit, attributes) => observe('rateLimit', limit, attributes));
     this.#rates.each((rate, attributes) => observe('rateTarget', rate, attributes));
@@ -65,7 +63,10 @@ export class Gauges {
       this.#states.each((count, attributes) => observe('circuit', Math.min(count, 1), attributes));
     }
     const tell = (key: ObservedKey, value: number) => observe(key, value, this.#name);
-    tell('backoffActive', readings.some(({ isBackingOff }) => isBackingOff) ? 1 : 0);
+    if (this.#sees('active', readings, ({ isSending }) => isSending)) tell('active', active);
+    if (this.#sees('backoffActive', readings, ({ isBackingOff }) => isBackingOff)) {
+      tell('backoffActive', readings.some(({ isBackingOff }) => isBackingOff) ? 1 : 0);
+    }
     if (this.#sees('paused', readings, ({ isPaused }) => isPaused)) {
       tell('paused', readings.some(({ isPaused }) => isPaused) ? 1 : 0);
     }
@@ -107,13 +108,16 @@ export class Gauges {
   #sum(readings: readonly Reading[], retrying: number): void {
     for (const counts of [this.#waiting, this.#modes, this.#slots, this.#states]) counts.clear();
     for (const counts of [this.#used, this.#limits, this.#rates]) counts.clear();
-    this.#waiting.add('retry', retrying);
-    this.#modes.add(readings.some(({ mode }) => mode === 'throttled') ? 'throttled' : 'normal');
+    if (retrying > 0) this.#waiting.add('retry', retrying);
+    const isIn = (wanted: Mode) => readings.some(({ mode }) => mode === wanted);
+    this.#modes.add(isIn('outage') ? 'outage' : isIn('throttled') ? 'throttled' : 'normal');
     for (const { waiting, slots, circuit, limits = {}, rates = {} } of readings) {
       for (const [gate, requests] of waiting) this.#waiting.add(gate, requests);
       if (circuit !== undefined) this.#states.add(circuit);
-      this.#slots.add('normal', slots?.limit ?? 0);
-      this.#slots.add('throttled', slots?.throttledLimit ?? 0);
+      if (slots !== undefined) this.#slots.add('normal', slots.limit);
+      if (slots?.throttledLimit !== undefined) {
+        this.#slots.add('throttled', slots.throttledLimit);
+      }
       for (const [name, { used, limit }] of Object.entries(limits)) {
         this.#used.add(name, used);
         this.#limits.add(name, limit);

@@ -16,6 +16,8 @@ export const ATTRIBUTES = {
   rounds: 'headgate.rounds',
   seconds: 'headgate.seconds',
   items: 'headgate.items',
+  kind: 'headgate.kind',
+  unit: 'headgate.unit',
   from: 'headgate.from',
   to: 'headgate.to',
   errorType: 'error.type',
@@ -44,9 +46,13 @@ const SECONDS = [
   10_800, 21_600, 43_200, 86_400,
 ];
 const RATIOS = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 10];
+const BYTES = [
+  64, 256, 1_024, 4_096, 16_384, 65_536, 131_072, 262_144, 1_048_576, 4_194_304, 16_777_216,
+  67_108_864,
+];
 const ITEMS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 
-const { errorType, gate, limit, mode, outcome, reason, source, state } = ATTRIBUTES;
+const { errorType, gate, kind, limit, mode, outcome, reason, source, state, unit } = ATTRIBUTES;
 
 export const METRICS = {
   requests: counter(
@@ -80,11 +86,18 @@ export const METRICS = {
   bytesUsed: gauge('headgate.byte_budget.usage', 'By', [], 'bytes in flight, as they were charged'),
   bytesLimit: gauge('headgate.byte_budget.limit', 'By', [], 'usage above which requests wait'),
   requestSize: counter('headgate.request.size', 'By', [], 'bytes of requests that were sent'),
+  estimate: histogram(
+    'headgate.request.estimate',
+    'By',
+    [kind],
+    'sizes that `byteEstimate` has estimated, by what from',
+    BYTES,
+  ),
   estimateRatio: histogram(
     'headgate.byte_estimate.ratio',
     '1',
-    [],
-    'estimated bytes / bytes that were recorded as really used',
+    [unit],
+    'estimated / really used, as answers tell it or `context.record` does, in bytes or tokens',
     RATIOS,
   ),
   rateUsed: gauge('headgate.rate_limit.usage', '1', [limit], 'used of the window, in its own unit'),
@@ -189,7 +202,11 @@ export const SPANS = {
 export const EVENTS = {
   wait: trace('headgate.wait', [A.gate, A.limit, A.seconds], 'a wait for something, of up to 1 ms'),
   backoff: trace('headgate.backoff', [A.seconds, A.source], 'its 429 closed the backoff gate'),
-  mode: trace('headgate.mode', [A.mode], 'its 429 began throttled mode'),
+  mode: trace(
+    'headgate.mode',
+    [A.mode],
+    'its 429 began throttled mode, or showed that the API lets nothing in',
+  ),
   circuit: trace('headgate.circuit', [A.state, A.reason], 'its end changed the circuit breaker'),
   adaptation: trace(
     'headgate.adaptation',

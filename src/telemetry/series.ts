@@ -5,7 +5,8 @@ import type { FeedbackKind } from '../model/feedback.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { BackoffChange, Probe, WaitDetail } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
-import type { Ticket } from '../model/ticket.ts';
+import type { SizedKind } from '../model/sized-kind.ts';
+import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
 import { Gauges, MOST_LIMITS, type Observe } from './gauges.ts';
 import { Instances } from './instances.ts';
@@ -39,6 +40,9 @@ export class Series implements Probe {
   readonly #limits = new Labels(MOST_LIMITS);
   /** By gate, and limit where one is named. */
   readonly #byGate = new Map<string, Attributes>();
+  readonly #byKind = new Map<SizedKind, Attributes>();
+  readonly #inBytes: Attributes;
+  readonly #inTokens: Attributes;
   /** Requests of which an attempt runs. */
   readonly #running = new Set<Ticket>();
   /** Requests that wait for the delay between two attempts. */
@@ -52,6 +56,8 @@ export class Series implements Probe {
     const { outcome, errorType, limit, reason } = ATTRIBUTES;
     this.#instruments = instruments;
     this.#name = { [ATTRIBUTES.name]: name };
+    this.#inBytes = { ...this.#name, [ATTRIBUTES.unit]: 'bytes' };
+    this.#inTokens = { ...this.#name, [ATTRIBUTES.unit]: 'tokens' };
     this.#requests = new Counts(this.#name, outcome, OUTCOMES, 0);
     this.#attempts = new Counts(this.#name, errorType, [''], MOST_ERRORS + 1);
     this.#denied = new Counts(this.#name, limit, [], MOST_LIMITS);
@@ -90,10 +96,7 @@ export class Series implements Probe {
 
   attemptEnded(ticket: Ticket, _attempt: number, kind: FeedbackKind, error?: unknown): void {
     if (!this.#running.delete(ticket)) return;
-    const bytes = ticket.usage?.bytes;
-    if (bytes !== undefined && bytes > 0) {
-      this.#instruments.histograms.estimateRatio.record(ticket.bytes / bytes, this.#name);
-    }
+    if (ticket.usage !== undefined) this.#compare(ticket, ticket.usage);
     if (kind === 'ok' && error === undefined) {
       this.#attempts.add('');
       if (this.#failures.size > 0) this.#failures.delete(ticket);
@@ -113,6 +116,15 @@ export class Series implements Probe {
   changed(fact: CoreFact): void {
     if (fact.kind === 'limitDenied') this.#denied.add(fact.limit);
     if (fact.kind === 'rateAdapted') this.#rateCuts += 1;
+  }
+
+  estimated(bytes: number, kind: SizedKind): void {
+    let attributes = this.#byKind.get(kind);
+    if (attributes === undefined) {
+      attributes = { ...this.#name, [ATTRIBUTES.kind]: kind };
+      this.#byKind.set(kind, attributes);
+    }
+    this.#instruments.histograms.estimate.record(bytes, attributes);
   }
 
   chunkClosed(items: number, _bytes: number, reason: ChunkReason): void {
@@ -141,7 +153,6 @@ export class Series implements Probe {
     this.#requests.each((count, attributes) => observe('requests', count, attributes));
     this.#attempts.each((count, attributes) => observe('attempts', count, attributes));
     this.#flushes.each((count, attributes) => observe('chunkFlushes', count, attributes));
-    observe('active', this.#running.size, this.#name);
     observe('requestSize', this.#bytes, this.#name);
     observe('rateCuts', this.#rateCuts, this.#name);
     const readings = this.#instances.read();
@@ -149,7 +160,14 @@ export class Series implements Probe {
       for (const name of Object.keys(limits)) this.#denied.add(name, 0);
     }
     this.#denied.each((count, attributes) => observe('rateDenied', count, attributes));
-    this.#gauges.observe(readings, this.#retrying.size, observe);
+    this.#gauges.observe(readings, this.#retrying.size, this.#running.size, observe);
+  }
+
+  /** What was estimated with what was used. */
+  #compare(ticket: Ticket, { bytes = 0, tokens = 0 }: Amounts): void {
+    const { estimateRatio } = this.#instruments.histograms;
+    if (bytes > 0) estimateRatio.record(ticket.bytes / bytes, this.#inBytes);
+    if (tokens > 0) estimateRatio.record(ticket.tokens / tokens, this.#inTokens);
   }
 
   #attributesOf(ticket: Ticket, failure: string | undefined): Attributes {

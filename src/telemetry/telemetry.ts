@@ -1,12 +1,15 @@
 import { createNoopMeter, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { checkChoice, checkKeys, checkMethods, show } from '../model/check.ts';
-import { joinProbes } from '../model/join-probes.ts';
+import { joinProbes, uniteProbes } from '../model/join-probes.ts';
 import { print } from '../model/print.ts';
 import type { Probe } from '../model/probe.ts';
 import { Carrier } from './carrier.ts';
 import { areContextsCarried } from './contexts.ts';
 import { seriesOf } from './registry.ts';
-import { Tracing } from './tracing.ts';
+import { tracingOf } from './tracings.ts';
+
+/** Carries contexts where nothing is traced. */
+const CARRIER = new Carrier();
 
 /** The instrumentation scope of all metrics and spans. */
 const SCOPE = 'headgate';
@@ -21,7 +24,7 @@ export interface TelemetryOptions {
   readonly spans?: 'sampled' | 'off';
 }
 
-/** What whoever is watched says of that. */
+/** Names what is observed, and selects its telemetry. */
 export interface Watched {
   /** Tells its metrics and spans apart: few, and never a key or an id. Default `default`. */
   readonly name?: string;
@@ -43,9 +46,8 @@ export function checkWatched({ name, telemetry }: Watched): void {
 }
 
 /**
- * The probe that makes metrics and spans, for gates that are put together by hand:
- * `concurrencyLimit({ probe })`, `dispatch(send, { probe })`. `throttle`, `chunkBy`,
- * `createLimiter` and `createLimiterGroup` have one without being asked.
+ * The probe that makes metrics and spans. Every operator and limiter has one without being asked: this
+ * one is for what you instrument yourself with the facts of a `Probe`.
  *
  * @returns undefined where no SDK is registered: then nothing is watched, at no cost
  * @throws TypeError that names a wrong option
@@ -68,10 +70,11 @@ function probeOf(name: string, telemetry: TelemetryOptions): Probe | undefined {
   const tracer = telemetry.tracer ?? globalTracer();
   const isTraced = tracer !== undefined && spans === 'sampled';
   const isCarried = (meter !== undefined || tracer !== undefined) && areContextsCarried();
-  return joinProbes(
-    isTraced ? new Tracing(tracer, name) : isCarried ? new Carrier() : undefined,
-    meter && seriesOf(meter, name),
-  );
+  const traced = isTraced ? tracingOf(tracer, name) : isCarried ? CARRIER : undefined;
+  const counted = meter && seriesOf(meter, name);
+  // The same for the same two: each operator of a stream asks, and tells one probe whose requests they are.
+  if (traced === undefined || counted === undefined) return joinProbes(traced, counted);
+  return uniteProbes(traced, counted);
 }
 
 function globalMeter(): Meter | undefined {

@@ -12,7 +12,7 @@ import type { Chunk, ChunkReason } from '../model/chunk.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { FeedbackKind, Mode } from '../model/feedback.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
-import type { BackoffChange, ClosedChunk, Probe, WaitDetail } from '../model/probe.ts';
+import type { ClosedChunk, Probe, WaitDetail } from '../model/probe.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Carrier } from './carrier.ts';
 import { runIn } from './contexts.ts';
@@ -30,8 +30,8 @@ export class Tracing implements Probe {
   readonly #carrier = new Carrier();
   /** Until they have ended. */
   readonly #spans = new Map<Ticket, RequestSpan>();
-  /** Those that came in throttled mode. */
-  readonly #throttled = new WeakSet<Ticket>();
+  /** The mode in which those came that did not come in normal mode. */
+  readonly #modes = new WeakMap<Ticket, Mode>();
   /** The request whose attempt has just ended: what changes now, it has caused. */
   #cause: RequestSpan | undefined = undefined;
 
@@ -42,7 +42,8 @@ export class Tracing implements Probe {
 
   arrived(ticket: Ticket, feedback?: { readonly mode: Mode }): void {
     this.#carrier.arrived(ticket);
-    if (feedback?.mode === 'throttled') this.#throttled.add(ticket);
+    if (feedback !== undefined && feedback.mode !== 'normal')
+      this.#modes.set(ticket, feedback.mode);
   }
 
   admitted(
@@ -72,14 +73,15 @@ export class Tracing implements Probe {
     }
   }
 
-  backoff(waitMs: number, source: string, change?: BackoffChange): void {
+  backoff(waitMs: number, source: string): void {
     this.#cause?.event(EVENTS.backoff.name, {
       [ATTRIBUTES.seconds]: waitMs / 1000,
       [ATTRIBUTES.source]: source,
     });
-    if (change?.isNewMode) {
-      this.#cause?.event(EVENTS.mode.name, { [ATTRIBUTES.mode]: 'throttled' });
-    }
+  }
+
+  modeBegan(mode: Mode): void {
+    this.#cause?.event(EVENTS.mode.name, { [ATTRIBUTES.mode]: mode });
   }
 
   changed(fact: CoreFact): void {
@@ -152,7 +154,7 @@ export class Tracing implements Probe {
   #begin(ticket: Ticket): RequestSpan | undefined {
     const arrival = this.#carrier.of(ticket);
     if (isUnsampled(trace.getSpanContext(arrival))) return undefined;
-    const mode = this.#throttled.has(ticket) ? 'throttled' : 'normal';
+    const mode = this.#modes.get(ticket) ?? 'normal';
     return new RequestSpan(this.#tracer, ticket, arrival, this.#name, mode);
   }
 }

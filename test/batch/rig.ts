@@ -47,6 +47,8 @@ export async function batchRig(test: TestContext, send: Send = answer): Promise<
         return send(request, context);
       },
       telemetry: false,
+      // At full speed from the start.
+      adaptive: 'rate',
       ...options,
     });
   return {

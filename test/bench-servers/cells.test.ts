@@ -3,7 +3,14 @@ import { type Cell, cellOf, ratioOf } from '../../bench/servers/cells.ts';
 import type { ClientName } from '../../bench/servers/clients/index.ts';
 import { lineOf, ratiosOf } from '../../bench/servers/report.ts';
 
-const run = { successes: 300, rejected: 12, errors: 0, ms: 20_000.4 };
+const run = {
+  successes: 300,
+  rejected: 12,
+  errors: 0,
+  ms: 20_000.4,
+  isEnded: true,
+  quietMs: 0,
+};
 
 const cell = (ms: number, successes = 300): Cell => cellOf({ ...run, ms, successes }, 300, 10_000);
 

@@ -11,6 +11,8 @@ describe('the command line', () => {
       clients: clientNames,
       requests: 300,
       parallel: 6,
+      apartMs: 1_000,
+      boundMs: Number.POSITIVE_INFINITY,
     });
   });
 
@@ -22,8 +24,24 @@ describe('the command line', () => {
   });
 
   it('reads numbers and flags', () => {
-    const options = readOptions(['--requests', '12', '--parallel', '1', '--json']);
-    expect(options).toMatchObject({ requests: 12, parallel: 1, json: true });
+    const options = readOptions([
+      '--requests',
+      '12',
+      '--parallel',
+      '1',
+      '--apart',
+      '0',
+      '--bound',
+      '9',
+      '--json',
+    ]);
+    expect(options).toMatchObject({
+      requests: 12,
+      parallel: 1,
+      apartMs: 0,
+      boundMs: 9,
+      json: true,
+    });
   });
 
   it.each([

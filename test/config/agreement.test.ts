@@ -84,6 +84,7 @@ const LIMIT = { limit: 1, windowMs: 1 };
 const send = async () => 1;
 
 function useAdaptive(key: string, options: object): void {
+  if (key === 'initialPerSecond') throttle(send, { adaptive: { strategy: 'rate', ...options } });
   const isCooling = /^(initialLimit|failure.*|coolingMs|ceilingResetFactor)$/.test(key);
   if (isCooling) new Cooling({ maxLimit: MANY, ...options }, 0);
   if (!isCooling || key === 'initialLimit') gradientSettings({ maxLimit: MANY, ...options });

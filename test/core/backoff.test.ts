@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Backoff } from '../../src/core/backoff.ts';
+import { runs } from '../support/runs.ts';
 import { demand } from '../support/waiter.ts';
 
 const NOW = 1_000;
@@ -102,7 +103,7 @@ describe('Backoff', () => {
           if (charges.length === 0) expect(backoff.wait(demand(), backoff.until)).toBe(0);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteBudget, DEFAULT_MAX_BYTES } from '../../src/core/byte-budget.ts';
+import { runs } from '../support/runs.ts';
 import { demand, modeUntil } from '../support/waiter.ts';
 
 const INFINITY = Number.POSITIVE_INFINITY;
@@ -112,7 +113,7 @@ describe('the sums of ByteBudget stay exact', () => {
         expect(budget.used).toBe(0);
         expect(budget.wait()).toBe(0);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(500) },
     );
   });
 

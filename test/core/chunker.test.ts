@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Chunker } from '../../src/core/chunker.ts';
 import type { Chunk } from '../../src/model/chunk.ts';
 import { Sized } from '../../src/model/sized.ts';
+import { runs } from '../support/runs.ts';
 
 /** Chunks items of these sizes, as chunkBy does. */
 function chunksOf(maxItems: number, maxBytes: number, sizes: readonly number[]): Chunk<number>[] {
@@ -79,7 +80,7 @@ describe('Chunker', () => {
           });
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(300) },
     );
   });
 });

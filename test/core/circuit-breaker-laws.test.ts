@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CircuitBreaker } from '../../src/core/circuit-breaker.ts';
 import type { CircuitResult } from '../../src/core/circuit-facts.ts';
+import { runs } from '../support/runs.ts';
 
 /** One stay in a state, as the rules have it. Attempts remember the stay in which they were sent. */
 type Stay =
@@ -145,7 +146,7 @@ describe('the circuit breaker, in any interleaving', () => {
         const model = new Model(consecutiveFailures, openMs, halfOpenProbes);
         play(new CircuitBreaker(given), model, script);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -164,7 +165,7 @@ describe('the circuit breaker, in any interleaving', () => {
         }
         expect(breaker.snapshot(later)).toMatchObject({ state: 'closed', probes: 0 });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(300) },
     );
   });
 });

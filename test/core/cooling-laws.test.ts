@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Cooling } from '../../src/core/cooling.ts';
 import { Interval } from '../../src/core/interval.ts';
 import type { CoolingFact } from '../../src/model/facts.ts';
+import { runs } from '../support/runs.ts';
 
 const THRESHOLD = 3;
 const WINDOW = 60;
@@ -100,7 +101,7 @@ describe('cooling, for any failures at any times', () => {
         facts.push(...cooling.advance(END * 1000));
         expect(facts.map(line)).toEqual(byTheRules(script));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Slots } from '../../src/core/slots.ts';
+import { runs } from '../support/runs.ts';
 import { demand, modeUntil } from '../support/waiter.ts';
 
 const NOW = 1_000;
@@ -123,7 +124,7 @@ describe('the limit of Slots', () => {
           expect(slots.throttledInFlight).toBe(held.filter((lease) => lease.throttled).length);
         });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -15,6 +15,7 @@ export const GATES: readonly GateKind[] = [
   'rateLimit',
   'backoff',
   'circuitBreaker',
+  'paused',
 ];
 const LIMITERS = ['batch', 'chat'];
 /** Between two moments at which something is recorded. */
@@ -67,6 +68,7 @@ const GAUGES: readonly (readonly [metric: keyof typeof METRICS, points: Point[]]
   ['rateTarget', each('headgate.source', { limit: 30, headers: 25, learned: 20 })],
   ['rateCeiling', alone(21)],
   ['outage', alone(1)],
+  ['paused', alone(0)],
   ['progressCompleted', alone(300)],
   ['progressExpected', alone(1000)],
 ];
@@ -86,7 +88,8 @@ const HISTOGRAMS: readonly (readonly [metric: keyof typeof METRICS, points: Poin
     ],
   ],
   ['waitDuration', waits(0.2)],
-  ['estimateRatio', alone(1.1)],
+  ['estimate', each('headgate.kind', { text: 2_000, image: 300_000 })],
+  ['estimateRatio', each('headgate.unit', { bytes: 1.1, tokens: 0.9 })],
   ['backoffDuration', each('headgate.source', { retry_after: 2, computed: 1 })],
   ['chunkSize', alone(80)],
 ];

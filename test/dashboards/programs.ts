@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { findProgram } from '../../bench/servers/program.ts';
 
 const START_MS = 20_000;
 
@@ -14,6 +15,8 @@ const PROGRAMS = {
   promtool: { version: '--version', isInCi: true },
   prometheus: { version: '--version', isInCi: true },
   jaeger: { version: 'version', isInCi: false },
+  nginx: { version: '-v', isInCi: true },
+  haproxy: { version: '-v', isInCi: true },
 } as const;
 
 /**
@@ -23,7 +26,7 @@ const PROGRAMS = {
 export function canRun(program: keyof typeof PROGRAMS): boolean {
   const { version, isInCi } = PROGRAMS[program];
   try {
-    execFileSync(program, [version], { stdio: 'ignore' });
+    execFileSync(findProgram(program) ?? program, [version], { stdio: 'ignore' });
     return true;
   } catch {
     if (isInCi && process.env.CI === 'true') return true;

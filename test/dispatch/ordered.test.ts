@@ -3,6 +3,7 @@ import { from, Observable, of, range, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { throttle } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { runs } from '../support/runs.ts';
 import { ApiError, tooMany, watch } from './harness.ts';
 
 /** Emits values at given times after it was subscribed, then fails or completes at the last. */
@@ -158,7 +159,7 @@ describe('ordered', () => {
     };
     await fc.assert(
       fc.asyncProperty(fc.array(request, { maxLength: 12 }), fc.integer({ min: 1, max: 5 }), run),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

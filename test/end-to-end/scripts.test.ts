@@ -5,6 +5,7 @@ import { type AttemptContext, createLimiter, type Outcome } from '../../src/inde
 import { createProvider, ManualClock, seededRandom } from '../../src/simulator/index.ts';
 import { watch } from '../dispatch/harness.ts';
 import { expectIdle } from '../limiter/harness.ts';
+import { runs } from '../support/runs.ts';
 
 const storm = fc
   .record({
@@ -101,6 +102,6 @@ async function play(each: Script): Promise<void> {
 
 describe('in any weather', () => {
   it('each request ends once, and nothing is held afterwards', async () => {
-    await fc.assert(fc.asyncProperty(script, play), { numRuns: 60 });
+    await fc.assert(fc.asyncProperty(script, play), { numRuns: runs(60) });
   }, 60_000);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonBytes } from '../../src/estimate/json.ts';
+import { runs } from '../support/runs.ts';
 import { anyValue, stringifiedBytes, utf16Text } from './arbitraries.ts';
 
 describe('jsonBytes equals the UTF-8 length of JSON.stringify', () => {
@@ -9,7 +10,7 @@ describe('jsonBytes equals the UTF-8 length of JSON.stringify', () => {
       fc.property(utf16Text, (text) => {
         expect(jsonBytes(text)).toBe(stringifiedBytes(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -35,7 +36,7 @@ describe('jsonBytes equals the UTF-8 length of JSON.stringify', () => {
       fc.property(anyValue, (value) => {
         expect(jsonBytes(value)).toBe(stringifiedBytes(value));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(1_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryAfterOf } from '../../src/feedback/retry-after.ts';
+import { runs } from '../support/runs.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const waitOf = (headers: Record<string, string>) => retryAfterOf(headers, () => NOW);
@@ -108,7 +109,7 @@ describe('retryAfterOf', () => {
         seen[ms === undefined ? 'undefined' : 'number'] += 1;
         expect(ms === undefined || (Number.isFinite(ms) && ms > 0)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(1_000) },
     );
     expect(Math.min(seen.undefined, seen.number)).toBeGreaterThan(100);
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Chain, type Plan } from '../support/chain.ts';
+import { runs } from '../support/runs.ts';
 
 const PLANS: Plan[] = [
   'stay',
@@ -111,7 +112,7 @@ describe('a chain of slots, bytes and backoff', () => {
           expect(chain.budget.used).toBe(0);
           expect(chain.clock.pendingTimers).toBe(0);
         }),
-        { numRuns: 1_000 },
+        { numRuns: runs(1_000) },
       );
     },
   );
@@ -134,7 +135,7 @@ describe('a chain of slots, bytes and backoff', () => {
           expect(chain.budget.used).toBe(0);
           expect(chain.clock.pendingTimers).toBe(0);
         }),
-        { numRuns: 500 },
+        { numRuns: runs(500) },
       );
     },
   );

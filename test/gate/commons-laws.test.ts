@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../support/runs.ts';
 import { commonsRig, type Request } from './commons-rig.ts';
 
 const KEYS = ['a', 'b', 'c', 'd'];
@@ -221,7 +222,7 @@ describe('gates that share limits, whatever comes in whatever order', () => {
         world.finish();
       });
       const examples = EXAMPLES.map((script): [Step[]] => [script]);
-      fc.assert(law, { numRuns: Number(process.env.LAW_RUNS ?? 200), examples });
+      fc.assert(law, { numRuns: runs(200), examples });
     },
   );
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../support/runs.ts';
 import { commonsRig } from './commons-rig.ts';
 
 describe('many gates that share limits', () => {
@@ -97,7 +98,7 @@ describe('what two gates let pass while both have waiters', () => {
       expect(most - least).toBeLessThanOrEqual(20 + 2 * 20);
       widestShare = Math.max(widestShare, (most - least) / 60);
     });
-    fc.assert(law, { numRuns: Number(process.env.LAW_RUNS ?? 100) });
+    fc.assert(law, { numRuns: runs(100) });
     expect(widestShare).toBeGreaterThan(0.3);
   });
 });

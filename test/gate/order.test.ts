@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Ticket } from '../../src/model/ticket.ts';
+import { runs } from '../support/runs.ts';
 import { slotGate } from '../support/slot-gate.ts';
 import { Waiter } from '../support/waiter.ts';
 
@@ -112,7 +113,7 @@ describe('a gate', () => {
         expect(slots.inFlight).toBe(0);
         expect(gate.snapshot().waiting).toBe(0);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Probe } from '../../src/model/probe.ts';
 import type { Ticket } from '../../src/model/ticket.ts';
 import { ruledGates } from '../support/ruled-gate.ts';
+import { runs } from '../support/runs.ts';
 import { Waiter } from '../support/waiter.ts';
 
 /** A probe whose listeners are set later. */
@@ -181,7 +182,7 @@ describe('whoever is told by a gate may come back to it', () => {
         expect([waiting.size, gate.waiting]).toEqual([0, 0]);
         expect(gate.core.inFlight).toBe(0);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

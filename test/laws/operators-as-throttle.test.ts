@@ -12,6 +12,7 @@ import {
 } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError } from '../dispatch/harness.ts';
+import { runs } from '../support/runs.ts';
 
 /** What every attempt waits for beside its slot and bytes: one policy at the most. */
 const policy = fc.oneof(
@@ -126,6 +127,6 @@ it('the operators, slots and bytes first, send the same requests at the same tim
       expect(byTime(piped)).toEqual(byTime(whole));
       expect(whole).toHaveLength(2 * jobs.length);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

@@ -5,6 +5,7 @@ import { createLimiter, type Outcome, throttle } from '../../src/index.ts';
 import type { Probe } from '../../src/model/probe.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError, tooMany } from '../dispatch/harness.ts';
+import { runs } from '../support/runs.ts';
 import { lengthOf, type Sdk, startSdk } from '../telemetry/sdk.ts';
 
 let sdk: Sdk;
@@ -134,11 +135,11 @@ const near = (sums: Record<string, number>) =>
   Object.fromEntries(Object.entries(sums).map(([gate, ms]) => [gate, expect.closeTo(ms, 3)]));
 
 it('stats, hooks, events, spans and metrics tell of the same waits', async () => {
-  let runs = 0;
+  let run = 0;
   await fc.assert(
     fc.asyncProperty(script, async (played) => {
-      runs += 1;
-      const name = `run ${runs}`;
+      run += 1;
+      const name = `run ${run}`;
       sdk.forget();
       const { probe, outcomes, events, form } = await play(played, name);
       const told = total(probe.sums.values());
@@ -178,7 +179,7 @@ it('stats, hooks, events, spans and metrics tell of the same waits', async () =>
         expect(Math.abs(ms - (told[gate] ?? 0)), gate).toBeLessThanOrEqual(60);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -193,6 +194,6 @@ it('a request never waits for longer than it is there', async () => {
         expect(waited + stats.attempts * request.ms).toBeCloseTo(stats.durationMs, 3);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createLimiterGroup, type Lease, Sized } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError, type Pending, pending, tooMany } from '../dispatch/harness.ts';
+import { runs } from '../support/runs.ts';
 import { expectAllIdle } from './group-rig.ts';
 import { fate } from './harness.ts';
 
@@ -215,6 +216,6 @@ describe('a group, whatever comes in whatever order', () => {
       for (const each of steps) await world.play(each);
       await world.finish();
     });
-    await fc.assert(law, { numRuns: Number(process.env.LAW_RUNS ?? 150) });
+    await fc.assert(law, { numRuns: runs(150) });
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createLimiter, type Lease, Sized } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { type Pending, pending, watch } from '../dispatch/harness.ts';
+import { runs } from '../support/runs.ts';
 import { expectIdle, fate } from './harness.ts';
 
 describe('streams and promises', () => {
@@ -141,6 +142,8 @@ describe('streams and promises', () => {
       expectIdle(limiter);
       expect(clock.pendingTimers).toBe(0);
     };
-    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 40 }), run), { numRuns: 100 });
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 40 }), run), {
+      numRuns: runs(100),
+    });
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { from, Subject, take } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { Chunk, type ChunkOptions, chunkBy, Sized } from '../../src/index.ts';
+import { runs } from '../support/runs.ts';
 
 const sized = (sizes: readonly number[]) => sizes.map((bytes, at) => new Sized(at, bytes, 1));
 
@@ -73,7 +74,7 @@ test('any data: nothing lost, nothing doubled, in order, as full as can be, neve
         else expect([reason, at]).toEqual(['complete', chunks.length - 1]);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -135,7 +135,7 @@ describe('the wait that an answer names closes the gate of a feedback', () => {
     const { clock, feedback, limiter } = make();
     const fixed = createLimiter({ feedback, adaptive: false });
     await ways['a lease'](limiter, tooMany(500));
-    expect(feedback.mode).toBe('normal');
+    expect([feedback.mode, feedback.backoffUntil]).toEqual(['throttled', undefined]);
     await ways['a lease'](fixed, tooMany(700));
     expect(feedback.backoffUntil).toBe(clock.now() + 700);
   });

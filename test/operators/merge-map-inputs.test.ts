@@ -11,6 +11,7 @@ import {
 } from 'rxjs';
 import { expect, test } from 'vitest';
 import { throttle } from '../../src/index.ts';
+import { runs } from '../support/runs.ts';
 
 /** Every kind of thing that RxJS takes for a stream, each of two values `a` and `b`. */
 const inputs: Record<string, (note: (what: string) => void) => ObservableInput<string>> = {
@@ -115,7 +116,7 @@ test('inputs of every kind, side by side, come out as from mergeMap, turn by tur
       fc.integer({ min: 1, max: 4 }),
       expectTheSame,
     ),
-    { numRuns: 200 },
+    { numRuns: runs(100) },
   );
 });
 

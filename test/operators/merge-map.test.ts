@@ -5,6 +5,7 @@ import { concurrencyLimit, createLimiter, dispatch, throttle } from '../../src/i
 import { withoutAfterlife } from '../support/marbles-end.ts';
 import { type Mapping, play } from '../support/marbles-play.ts';
 import { crowded, scenario } from '../support/marbles-scenario.ts';
+import { runs } from '../support/runs.ts';
 
 const merged: Mapping = (project, concurrency) => mergeMap(project, concurrency);
 
@@ -43,7 +44,7 @@ describe.each(Object.entries(ways))('%s', (_name, way) => {
         const expected = withoutAfterlife(play(script, merged));
         expect(play(script, way)).toEqual(expected);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(300) },
     );
   });
 });
@@ -61,7 +62,7 @@ describe.each([
         const expected = withoutAfterlife(play(script, merged));
         expect(play(script, way)).toEqual(expected);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100) },
     );
   });
 });

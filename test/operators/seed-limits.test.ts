@@ -86,7 +86,8 @@ describe('10,000 requests and 2,000,000 tokens a minute (seed: 001)', () => {
 
 /** As `throttle` does it, but with the gate to look at. */
 function sending(options: Parameters<typeof gateOpener>[0], clock: CountedClock['clock']) {
-  const opened = gateOpener({ ...options, clock })();
+  const around = { clock, probe: undefined, feedback: undefined };
+  const opened = gateOpener({ ...options, clock })(around);
   const source = new Subject<number>();
   const seen = watch(
     new Observable<number | Outcome<number, number>>((out) => {

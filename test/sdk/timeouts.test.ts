@@ -5,7 +5,7 @@ import { expectIdle } from '../limiter/harness.ts';
 import { until } from '../simulator/http/client.ts';
 import { type Rig, start } from './rig.ts';
 
-const TIMEOUT = { apiKey: 'key', maxRetries: 0, timeout: 500 };
+const TIMEOUT = { apiKey: 'key', maxRetries: 0, timeout: 2_000 };
 const BODY = { model: 'm', max_tokens: 8, messages: [{ role: 'user' as const, content: 'hello' }] };
 
 type Ask = (rig: Rig, fetch?: typeof globalThis.fetch) => Promise<unknown>;

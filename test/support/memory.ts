@@ -11,3 +11,10 @@ export function aliveBytes(): number {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
+
+/** How much the later half of some sizes is above the earlier one, without what comes and goes. */
+export function growthOf(sizes: readonly number[]): number {
+  const half = Math.floor(sizes.length / 2);
+  // The first ones are those of a program that is being compiled.
+  return Math.min(...sizes.slice(half)) - Math.min(...sizes.slice(Math.floor(half / 2), half));
+}

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeEach } from 'vitest';
+import { afterAll, beforeEach, vi } from 'vitest';
 import { seededRandom } from '../../src/simulator/random.ts';
 
 /** `npm run test:fresh` draws new cases at each run; `npm test` repeats the same ones. */
@@ -14,4 +14,12 @@ fc.configureGlobal({
 // Jitter is chance: a test that passes with one draw and fails with another tells nothing.
 beforeEach(() => {
   Math.random = seededRandom(1);
+});
+
+// Files follow each other in one process: what one of them replaces is not there for the next.
+afterAll(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
 });

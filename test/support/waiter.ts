@@ -1,7 +1,8 @@
 import type { Demand } from '../../src/core/core.ts';
-import type { AdmissionCallback, TicketOwner } from '../../src/model/parties.ts';
+import type { TicketOwner } from '../../src/model/parties.ts';
 import type { Probe } from '../../src/model/probe.ts';
 import { Ticket } from '../../src/model/ticket.ts';
+import type { AdmissionCallback } from '../../src/queue/admission-callback.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 /** What tickets need around them: a clock that stands still, and four bytes a token. */

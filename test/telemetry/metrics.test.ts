@@ -91,7 +91,8 @@ describe('the metrics of a scripted run', () => {
     });
     const source = { 'headgate.source': 'retry_after' };
     expect(histogram('headgate.backoff.duration', source)).toEqual({ count: 1, sum: 2 });
-    expect(histogram('headgate.byte_estimate.ratio')).toEqual({ count: 1, sum: 2 });
+    const inBytes = { 'headgate.unit': 'bytes' };
+    expect(histogram('headgate.byte_estimate.ratio', inBytes)).toEqual({ count: 1, sum: 2 });
   });
 
   it('show rate limits, pace and circuit breaker where they are on', async () => {

@@ -8,7 +8,7 @@ export function estimateRatio(): PanelMaker {
   const panel = timeSeries({
     title: 'Estimated / actual size, over time',
     description:
-      'How well sizes are estimated: 1 is exact. Below 1 the byte budget lets too much through, above 1 too little.',
+      'How well sizes, in bytes or tokens, are estimated: 1 is exact. Below 1 the limits let too much through, above 1 too little.',
     unit: 'none',
   })
     .thresholds(levels([null, 'transparent'], [1, STATE.idle]))
@@ -18,6 +18,17 @@ export function estimateRatio(): PanelMaker {
     panel.withTarget(query(quantile(q, [], 'estimateRatio'), name));
   }
   return coloured(panel, QUANTILE_COLOURS);
+}
+
+export function estimatedSizes(): PanelMaker {
+  return timeSeries({
+    title: 'Estimated sizes, by kind (p95)',
+    description:
+      'How large requests are that pass `byteEstimate`, by what their size was estimated from. Images and long texts fill the byte budget.',
+    unit: 'bytes',
+  })
+    .noValue('no byteEstimate')
+    .withTarget(query(quantile(0.95, [LABELS.kind], 'estimate'), `{{${LABELS.kind}}}`));
 }
 
 export function chunkSizes(): PanelMaker {

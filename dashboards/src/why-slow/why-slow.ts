@@ -12,7 +12,7 @@ import {
   limitUse,
   retries,
 } from './attempts.ts';
-import { chunkReasons, chunkSizes, estimateRatio } from './sizes.ts';
+import { chunkReasons, chunkSizes, estimatedSizes, estimateRatio } from './sizes.ts';
 import {
   binding,
   closedShare,
@@ -79,9 +79,10 @@ export function whySlow(): Dashboard {
       heading: 'Sizes and chunks',
       height: 8,
       panels: [
-        [8, estimateRatio()],
-        [8, chunkSizes()],
-        [8, chunkReasons()],
+        [6, estimateRatio()],
+        [6, estimatedSizes()],
+        [6, chunkSizes()],
+        [6, chunkReasons()],
       ],
     },
     // Last: the more gates there are, the longer it gets.

@@ -10,6 +10,7 @@ import { dryRun } from './dry-run.ts';
 import { type RunOptions, readRunOptions } from './run-options.ts';
 import { exitCodeOf, onSignals } from './signals.ts';
 import { type Target, targetOf } from './target.ts';
+import { startCommandTelemetry } from './telemetry.ts';
 import type { OptionValues } from './values.ts';
 
 /** `headgate run`. @returns the exit code */
@@ -18,6 +19,8 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
   if (options.isDry) return dryRun(options);
   const target = targetOf(values, options.api, process.env);
   const { timeoutMs } = options;
+  // Limiters report to the SDK that is there when they are made.
+  const stopTelemetry = await startCommandTelemetry(process.env);
   const sender = createHttpSender({ ...target, timeoutMs });
   const stopping = new AbortController();
   const aborting = new AbortController();
@@ -33,6 +36,7 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
     const batch = new BatchRun({
       ...options.batch,
       cache,
+      provider: target.baseUrl,
       send: sender.send,
       signal: stopping.signal,
       abortSignal: aborting.signal,
@@ -49,6 +53,7 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
   } finally {
     release();
     await sender.close();
+    await stopTelemetry();
     await cache?.close();
     // A run that was stopped must not wait for more of what nobody reads.
     if (inputs.includes(STDIN)) process.stdin.destroy();

@@ -75,6 +75,8 @@ function barLine(progress: BatchProgress, width: number, style: Style): string {
   return `${bar}  ${style.strong(text.padStart(longest))}`;
 }
 
+const SOURCES = { limit: 'set', headers: 'told', learned: 'learned', start: 'so far' };
+
 type Figure = readonly [label: string, value: string];
 
 function figures(progress: BatchProgress, width: number, style: Style): string[] {
@@ -108,7 +110,7 @@ function workFigures(progress: BatchProgress, style: Style): Figure[] {
 function speedOf({ ratePerSecond, pace }: BatchProgress, style: Style): string {
   const now = ratePerSecond === undefined ? '-' : rate(ratePerSecond);
   if (pace?.perSecond === undefined) return now;
-  const source = { limit: 'set', headers: 'told', learned: 'learned' }[pace.source ?? 'learned'];
+  const source = SOURCES[pace.source ?? 'start'];
   return `${now} ${style.faint(`of ${rate(pace.perSecond)} ${source}`)}`;
 }
 

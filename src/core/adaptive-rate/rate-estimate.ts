@@ -104,6 +104,18 @@ export class RateEstimate {
     this.firstAt = accepted > 0 ? firstAt : undefined;
   }
 
+  /** Begins with a rate that was measured before, in another process say. */
+  begin(perMs: number, now: number): void {
+    this.perMs = perMs;
+    this.evidence = SURE_EVIDENCE;
+    this.doubling = SURE_EVIDENCE;
+    this.excess = 1 / SURE_EVIDENCE;
+    this.marks = new CongestionMarks({ from: now, to: now });
+    this.openedAt = now;
+    this.verifiedAt = now;
+    this.verifiedPerMs = this.pacePerMs;
+  }
+
   /** Whether anything was measured. */
   get isKnown(): boolean {
     return this.marks !== undefined;
@@ -162,7 +174,9 @@ export class RateEstimate {
     this.verified += 1;
     // A higher pace is verified when its rejections could have come back.
     if (sent.pacePerMs === Number.POSITIVE_INFINITY) return;
-    if (sent.at < this.verifiedAt + horizonMs) return;
+    // Before the first rejection nothing is known of how long they take.
+    const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
+    if (sent.at < this.verifiedAt + silenceMs) return;
     this.verifiedAt = sent.at;
     this.verifiedPerMs = Math.max(this.verifiedPerMs, sent.pacePerMs);
   }
@@ -193,7 +207,7 @@ export class RateEstimate {
     const to = sent.at;
     // Where the provider has named the end of it, it was closed until then.
     const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
-    if (this.marks === undefined) this.begin(closure, from, to);
+    if (this.marks === undefined) this.firstMeasure(closure, from, to);
     else if (closure.isBySaved) {
       this.skippedMs = 0;
       this.marks.restart(from, to);
@@ -205,7 +219,7 @@ export class RateEstimate {
   }
 
   /** The first closure: what was accepted until then is a window's limit at the most. */
-  private begin({ accepted }: Closure, from: number, to: number): void {
+  private firstMeasure({ accepted }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
     this.perMs = least / Math.max(1, to - (this.firstAt ?? from));
     this.evidence = 1;

@@ -80,6 +80,11 @@ export class RateLearner implements SendLogListener {
     if (hard('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.tokenRate();
   }
 
+  /** Begins with a rate, per ms, that was learned before. */
+  begin(perMs: number, now: number): void {
+    this.estimate.begin(perMs, now);
+  }
+
   /** Whether the provider lets nothing in, and single probes go. */
   get isOut(): boolean {
     return this.isClosed && this.probes.count >= OUTAGE_PROBES;

@@ -13,7 +13,8 @@ const COMMAND = join(inject('packageFolder'), 'dist/batch/main.js');
 export const commandLine = [process.execPath, COMMAND] as const;
 
 /** What the command reads of the environment. */
-const OURS = /^(OPENAI_|ANTHROPIC_|HEADGATE_|OTEL_|https?_proxy$|HTTPS?_PROXY$)/;
+const OURS =
+  /^(OPENAI_|ANTHROPIC_|HEADGATE_|OTEL_|https?_proxy$|HTTPS?_PROXY$|NO_PROXY$|no_proxy$)/;
 
 export interface Ended {
   readonly code: number | null;
@@ -32,16 +33,18 @@ export interface StartOptions {
   /** What standard input has; null: nothing yet, and it stays open. */
   readonly input?: string | null;
   readonly cwd?: string;
+  /** The command's file. Default: that of the package as it is published. */
+  readonly main?: string;
 }
 
 /** Starts the command as it is published. It is killed with the test, if it is still there. */
 export function start(
   test: TestContext,
   args: readonly string[],
-  { env = {}, input, cwd }: StartOptions = {},
+  { env = {}, input, cwd, main = COMMAND }: StartOptions = {},
 ): Running {
   const inherited = Object.entries(process.env).filter(([name]) => !OURS.test(name));
-  const child = spawn(process.execPath, [COMMAND, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     cwd,

@@ -1,5 +1,6 @@
 import { expect, it, type TestContext } from 'vitest';
 import { seededRandom } from '../../../src/simulator/index.ts';
+import { isLong } from '../../support/runs.ts';
 import { prompts, rig } from './command.ts';
 
 const LINES = 2_000;
@@ -46,8 +47,4 @@ it(
   180_000,
 );
 
-it.runIf(process.env.HEADGATE_LONG_TESTS)(
-  'and one that is killed 200 times',
-  (test) => killed(test, 200, 2),
-  1_800_000,
-);
+it.runIf(isLong)('and one that is killed 200 times', (test) => killed(test, 200, 2), 1_800_000);

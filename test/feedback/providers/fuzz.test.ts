@@ -6,83 +6,99 @@ import { headersOfResult } from '../../../src/feedback/result-headers.ts';
 import { usageOf } from '../../../src/feedback/usage.ts';
 import { RetryAfterTooLongError, throttle } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
+import { LONG_MS, runs } from '../../support/runs.ts';
 import { checkLimits, checkVerdict, demand, isAmount } from './checks.ts';
 import { bodyText, headers, oddValue, thrown } from './hostile.ts';
 
-/** 100,000 by default; `HEADGATE_FUZZ=1000000` for a long run. */
-const RUNS = Number(process.env.HEADGATE_FUZZ ?? 100_000);
+const RUNS = runs(30_000);
 
 describe('whatever a provider says', () => {
-  it('an error has a verdict that makes sense', () => {
-    let waits = 0;
-    fc.assert(
-      fc.property(thrown, fc.option(bodyText, { nil: undefined }), (error, body) => {
-        if (checkVerdict(error, body) !== undefined) waits += 1;
-      }),
-      { numRuns: Math.ceil(RUNS * 0.5) },
-    );
-    expect(waits).toBeGreaterThan(RUNS * 0.02);
-  }, 600_000);
+  it(
+    'an error has a verdict that makes sense',
+    () => {
+      let waits = 0;
+      fc.assert(
+        fc.property(thrown, fc.option(bodyText, { nil: undefined }), (error, body) => {
+          if (checkVerdict(error, body) !== undefined) waits += 1;
+        }),
+        { numRuns: Math.ceil(RUNS * 0.5) },
+      );
+      expect(waits).toBeGreaterThan(RUNS * 0.02);
+    },
+    LONG_MS,
+  );
 
-  it('headers tell of limits that make sense, or of none', () => {
-    let told = 0;
-    fc.assert(
-      fc.property(headers, fc.double(), (held, atWallMs) => {
-        const limits = reportedLimits(held, atWallMs);
-        if (limits.length > 0) told += 1;
-        checkLimits(limits);
-      }),
-      { numRuns: Math.ceil(RUNS * 0.4) },
-    );
-    expect(told).toBeGreaterThan(RUNS * 0.05);
-  }, 600_000);
+  it(
+    'headers tell of limits that make sense, or of none',
+    () => {
+      let told = 0;
+      fc.assert(
+        fc.property(headers, fc.double(), (held, atWallMs) => {
+          const limits = reportedLimits(held, atWallMs);
+          if (limits.length > 0) told += 1;
+          checkLimits(limits);
+        }),
+        { numRuns: Math.ceil(RUNS * 0.4) },
+      );
+      expect(told).toBeGreaterThan(RUNS * 0.05);
+    },
+    LONG_MS,
+  );
 
-  it('results tell what they used and carry, or nothing', () => {
-    const usage = fc.dictionary(
-      fc.constantFrom('input_tokens', 'prompt_tokens', 'total_tokens', 'outputTokens', 'x'),
-      oddValue,
-    );
-    const result = fc.oneof(oddValue, fc.record({ usage, headers, response: oddValue }));
-    fc.assert(
-      fc.property(result, (value) => {
-        const used = usageOf(value);
-        for (const count of Object.values(used ?? {})) demand(isAmount(count), used);
-        reportedLimits(headersOfResult(value));
-      }),
-      { numRuns: Math.ceil(RUNS * 0.1) },
-    );
-  }, 600_000);
+  it(
+    'results tell what they used and carry, or nothing',
+    () => {
+      const usage = fc.dictionary(
+        fc.constantFrom('input_tokens', 'prompt_tokens', 'total_tokens', 'outputTokens', 'x'),
+        oddValue,
+      );
+      const result = fc.oneof(oddValue, fc.record({ usage, headers, response: oddValue }));
+      fc.assert(
+        fc.property(result, (value) => {
+          const used = usageOf(value);
+          for (const count of Object.values(used ?? {})) demand(isAmount(count), used);
+          reportedLimits(headersOfResult(value));
+        }),
+        { numRuns: Math.ceil(RUNS * 0.1) },
+      );
+    },
+    LONG_MS,
+  );
 
-  it('nobody waits above the cap', async () => {
-    const waits: number[] = [];
-    const attempt = async (error: unknown) => {
-      const clock = new ManualClock();
-      const calls: number[] = [];
-      const project = async () => {
-        calls.push(clock.now());
-        if (calls.length === 1) throw error;
-        return 'done';
+  it(
+    'nobody waits above the cap',
+    async () => {
+      const waits: number[] = [];
+      const attempt = async (error: unknown) => {
+        const clock = new ManualClock();
+        const calls: number[] = [];
+        const project = async () => {
+          calls.push(clock.now());
+          if (calls.length === 1) throw error;
+          return 'done';
+        };
+        let failure: unknown;
+        of('a')
+          .pipe(
+            throttle(project, { clock, random: () => 0.999, backoff: { maxRetryAfterMs: 5_000 } }),
+          )
+          .subscribe({ error: (reason) => (failure = reason) });
+        await clock.runAllAsync();
+        if (calls.length === 2) waits.push(calls[1] ?? 0);
+        else
+          demand(
+            Object.is(failure, error) || failure instanceof RetryAfterTooLongError,
+            String(failure),
+          );
+        demand(clock.pendingTimers === 0, 'a timer is left');
       };
-      let failure: unknown;
-      of('a')
-        .pipe(
-          throttle(project, { clock, random: () => 0.999, backoff: { maxRetryAfterMs: 5_000 } }),
-        )
-        .subscribe({ error: (reason) => (failure = reason) });
-      await clock.runAllAsync();
-      if (calls.length === 2) waits.push(calls[1] ?? 0);
-      else
-        demand(
-          Object.is(failure, error) || failure instanceof RetryAfterTooLongError,
-          String(failure),
-        );
-      demand(clock.pendingTimers === 0, 'a timer is left');
-    };
-    await fc.assert(fc.asyncProperty(thrown, attempt), { numRuns: Math.ceil(RUNS / 100) });
-    expect(Math.max(...waits)).toBeLessThanOrEqual(5_000);
-    expect(Math.min(...waits)).toBeGreaterThan(0);
-    expect(waits.length).toBeGreaterThan(RUNS / 1_000);
-  }, 600_000);
+      await fc.assert(fc.asyncProperty(thrown, attempt), { numRuns: Math.ceil(RUNS / 100) });
+      expect(Math.max(...waits)).toBeLessThanOrEqual(5_000);
+      expect(Math.min(...waits)).toBeGreaterThan(0);
+      expect(waits.length).toBeGreaterThan(RUNS / 1_000);
+    },
+    LONG_MS,
+  );
 });
 
 describe('a time that has passed or is none', () => {

@@ -10,6 +10,7 @@ import {
   parseDictionary,
   parseList,
 } from '../../../src/feedback/providers/structured-list.ts';
+import { runs } from '../../support/runs.ts';
 
 type Plain = [BareItem, [string, BareItem][]][];
 
@@ -128,9 +129,9 @@ describe('a list of structured fields', () => {
         if (got.length > 0) read += 1;
         expect(got).toEqual(theirs(text));
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(5_000) },
     );
-    expect(read).toBeGreaterThan(5_000);
+    expect(read).toBeGreaterThan(1_500);
   });
 });
 
@@ -174,9 +175,9 @@ describe('a dictionary of structured fields', () => {
         if (got.length > 0) read += 1;
         expect(got).toEqual(theirs(text));
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(3_000) },
     );
-    expect(read).toBeGreaterThan(500);
+    expect(read).toBeGreaterThan(200);
     expect(ours('limit=60, remaining=59, reset=6')).toHaveLength(3);
   });
 });

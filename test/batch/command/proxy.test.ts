@@ -1,0 +1,52 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, it, type TestContext } from 'vitest';
+import { prompts, rig } from './command.ts';
+
+/** A proxy that opens tunnels. */
+async function startProxy(test: TestContext) {
+  const tunnels: string[] = [];
+  const server = createServer((_request, response) => response.writeHead(405).end());
+  server.on('connect', ({ url = '', headers }, client) => {
+    tunnels.push(`${url} ${headers['proxy-authorization'] ?? ''}`.trim());
+    const target = connect(Number(url.split(':')[1]), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      target.pipe(client).pipe(target);
+    });
+    target.on('error', () => client.destroy());
+    client.on('error', () => target.destroy());
+    test.onTestFinished(() => {
+      target.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  test.onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { port, url: `http://127.0.0.1:${port}`, tunnels };
+}
+
+it('requests go through --proxy, and through that of the usual variables', async (test) => {
+  const { run, write, server } = await rig(test);
+  const { port, url, tunnels } = await startProxy(test);
+  write('in.jsonl', prompts(2));
+  const args = ['in.jsonl', '--out', 'out.jsonl', '--concurrency', '1', '--overwrite'];
+  const seen = () => [...new Set(tunnels.splice(0))];
+  const target = `127.0.0.1:${server.port}`;
+  expect((await run([...args, '--proxy', url])).code).toBe(0);
+  expect(seen()).toEqual([target]);
+  const withUser = { http_proxy: `http://me:secret@127.0.0.1:${port}` };
+  const { code, stdout, stderr } = await run(args, { env: withUser });
+  expect(code).toBe(0);
+  expect(stdout + stderr).not.toContain('secret');
+  const basic = Buffer.from('me:secret').toString('base64');
+  expect(seen()).toEqual([`${target} Basic ${basic}`]);
+  // NO_PROXY names hosts that are reached without it; --proxy outweighs the variables.
+  expect((await run(args, { env: { HTTP_PROXY: url, NO_PROXY: '127.0.0.1' } })).code).toBe(0);
+  expect(seen()).toEqual([]);
+  const other = { HTTP_PROXY: 'http://127.0.0.1:1' };
+  expect((await run([...args, '--proxy', url], { env: other })).code).toBe(0);
+  expect(seen()).toEqual([target]);
+});

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, inject, it } from 'vitest';
+import type { Cell } from '../../bench/servers/cells.ts';
+import { canRun } from '../dashboards/programs.ts';
+
+/**
+ * Real rate limiters, as programs and packages, in real time. How fast a client is, and how often it
+ * is rejected, depends on the machine and is printed. What fails is a client that ends without a
+ * success of each request, that stands still, or that crashes.
+ */
+const SERVERS = [
+  ...(canRun('nginx') ? ['nginx-req', 'nginx-req-burst', 'nginx-conn'] : []),
+  ...(canRun('haproxy') ? ['haproxy'] : []),
+  'express-draft-6',
+  'express-draft-7',
+  'express-draft-8',
+  'rate-limiter-flexible',
+];
+
+/** The last one is there to compare with. */
+const CLIENTS = ['headgate', 'headgate-fetch', 'headgate-known', 'p-limit'];
+const REQUESTS = 200;
+const BOUND_MS = 60_000;
+/** Longer than a client may wait for a server that has said no. */
+const STANDSTILL_MS = 45_000;
+const TIMEOUT_MS = 300_000;
+
+interface Measured {
+  readonly cells: Readonly<Record<string, Readonly<Record<string, Cell>>>>;
+  readonly failures: Readonly<Record<string, string>>;
+}
+
+/** All at once: most of the time each waits. */
+async function measure(): Promise<Measured> {
+  const main = join(inject('packageFolder'), 'build/bench/servers/main.js');
+  const chosen = ['--server', SERVERS.join(','), '--client', CLIENTS.join(',')];
+  const runs = ['--requests', `${REQUESTS}`, '--bound', `${BOUND_MS}`];
+  const side = ['--parallel', '100', '--apart', '400', '--json'];
+  const args = [main, ...chosen, ...runs, ...side];
+  // It exits with 1 where a run has failed, and says which.
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    timeout: TIMEOUT_MS,
+  }).catch((error: { readonly stdout: string }) => error);
+  const json = stdout.lastIndexOf('\n{');
+  console.log(stdout.slice(0, json));
+  return JSON.parse(stdout.slice(json));
+}
+
+it(
+  'a real server gets each request, and answers each once',
+  async () => {
+    const { cells, failures } = await measure();
+    expect(failures).toEqual({});
+    expect(Object.keys(cells)).toEqual(SERVERS);
+    for (const [server, row] of Object.entries(cells)) {
+      for (const client of CLIENTS.slice(0, -1)) {
+        const name = `${client}, ${server}`;
+        const { isEnded, lost, quietMs, successes } = row[client] ?? {};
+        expect(successes, name).toBeLessThanOrEqual(REQUESTS);
+        if (isEnded) expect(lost, name).toBe(0);
+        else expect(quietMs, name).toBeLessThan(STANDSTILL_MS);
+      }
+    }
+  },
+  TIMEOUT_MS,
+);

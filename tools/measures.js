@@ -1,0 +1,119 @@
+/**
+ * Prints how much of the code a reader meets: `npm run measures`. The files of one request are those
+ * whose functions V8 saw run between subscribe and result, a 429 and its retry included.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const compiled = join(root, 'build/measures');
+const flags = ['--outDir', compiled, '--declaration', 'false', '--emitDeclarationOnly', 'false'];
+const tsc = join(root, 'node_modules/.bin/tsc');
+execFileSync(tsc, ['-p', join(root, 'tsconfig.build.json'), '--noEmit', 'false', ...flags]);
+const library = await import(pathToFileURL(join(compiled, 'index.js')).href);
+const { ManualClock } = await import(pathToFileURL(join(compiled, 'simulator/index.js')).href);
+const { of } = await import('rxjs');
+
+/** The source files of which a function ran during `act`. */
+async function filesOf(act) {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await act();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  session.disconnect();
+  return result
+    .filter(({ url }) => url.startsWith(pathToFileURL(compiled).href))
+    .filter(({ functions }) => functions.some(({ ranges }) => ranges[0].count > 0))
+    .map(({ url }) => relative(compiled, fileURLToPath(url)).replace(/\.js$/, '.ts'))
+    .sort();
+}
+
+/** A provider that rejects the first attempt of a request with a 429. */
+function rejectsOnce() {
+  let calls = 0;
+  return async () => {
+    calls += 1;
+    if (calls === 1) throw Object.assign(new Error('too many requests'), { status: 429 });
+    return 'answer';
+  };
+}
+
+/** Lets time pass until the result is there. */
+async function until(clock, isDone) {
+  for (let step = 0; !isDone() && step < 10_000; step += 1) {
+    await Promise.resolve();
+    if (step % 10 === 9) clock.advance(100);
+  }
+  if (!isDone()) throw new Error('the request did not end');
+}
+
+async function streamFiles() {
+  const clock = new ManualClock();
+  let result;
+  const operator = library.throttle(rejectsOnce(), { clock });
+  const files = await filesOf(async () => {
+    of('prompt')
+      .pipe(operator)
+      .subscribe((value) => {
+        result = value;
+      });
+    await until(clock, () => result !== undefined);
+  });
+  return files;
+}
+
+async function callFiles() {
+  const clock = new ManualClock();
+  const limiter = library.createLimiter({ clock });
+  const send = rejectsOnce();
+  let result;
+  const files = await filesOf(async () => {
+    limiter.run(send).then((value) => {
+      result = value;
+    });
+    await until(clock, () => result !== undefined);
+  });
+  limiter.close();
+  return files;
+}
+
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({
+    path,
+    lines: readFileSync(join(root, 'src', path), 'utf8').split('\n').length - 1,
+  }));
+const total = (files) => files.reduce((sum, { lines }) => sum + lines, 0);
+const ownSources = sources.filter(({ path }) => !/^(batch|simulator|inspector)\//.test(path));
+const withTest = ownSources.filter(({ path }) =>
+  existsSync(join(root, 'test', path.replace(/\.tsx?$/, '.test.ts'))),
+);
+const long = sources.filter(({ lines }) => lines > 200).sort((a, b) => b.lines - a.lines);
+
+const stream = await streamFiles();
+const call = await callFiles();
+const show = process.argv.includes('--files');
+console.log(`files of src                          ${sources.length} (${total(sources)} lines)`);
+console.log(
+  `  without batch, simulator, inspector ${ownSources.length} (${total(ownSources)} lines)`,
+);
+console.log(`  of these with a test of their name  ${withTest.length}`);
+console.log(`files above 200 lines                 ${long.length}`);
+for (const { path, lines } of long) console.log(`  ${String(lines).padStart(4)} ${path}`);
+console.log(
+  'files that one request runs through, a 429 included: its way, and all with their details',
+);
+print('throttle()', stream);
+print('limiter.run', call);
+
+/** The way leads through operators, limiter, request and queue; other rooms are asked on it. */
+function print(name, files) {
+  const way = files.filter((path) => /^(operators|limiter|request|queue)\//.test(path));
+  console.log(`  ${name.padEnd(36)}${way.length}, ${files.length}`);
+  if (show) for (const path of files) console.log(`    ${path}`);
+}
