@@ -69,12 +69,8 @@ export function dispatch<T, O extends ProjectOutput>(
         retryPolicyOf(options),
         {
           ...options,
-<<<<<<< HEAD
-          probe: around.probe,
-          timeouts: attemptTimeoutsOf(options, around.clock),
-=======
           probe,
->>>>>>> main
+          timeouts: attemptTimeoutsOf(options, around.clock),
         },
       );
       source.subscribe(

@@ -55,13 +55,8 @@ const PACED_BACKOFF = { reopen: 'all' } as const;
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
-<<<<<<< HEAD
   options: GateOptions & Pick<RetryOptions, 'random' | 'deadlineMs'>,
-): (extras?: RequestGateExtras) => RequestGate {
-=======
-  options: GateOptions & { readonly random?: Random },
 ): (around: ResolvedOptions, extras?: RequestGateExtras) => RequestGate {
->>>>>>> main
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
   checkPlainOptions(options);
