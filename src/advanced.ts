@@ -1,19 +1,21 @@
 /** What a program uses that builds on headgate: snapshots in detail, instrumentation, readers of answers. */
 
-export type { LimiterConfig, LimiterLayer } from './config/limiter-config.ts';
-export type { AdaptiveConfig } from './core/adaptive.ts';
+export type { LimiterConfig, LimiterLayer, RequestConfig } from './config/limiter-config.ts';
+export type { AdaptiveConfig, AdaptiveOption } from './core/adaptive.ts';
 export type { AdaptiveRateSnapshot } from './core/adaptive-rate-core.ts';
-export type { BackoffConfig, BackoffSnapshot, Reopen } from './core/backoff.ts';
-export type { ByteBudgetSnapshot } from './core/byte-budget.ts';
-export type { CircuitBreakerConfig } from './core/circuit-core.ts';
+export type { BackoffConfig, BackoffOption, BackoffSnapshot, Reopen } from './core/backoff.ts';
+export type { ByteBudgetConfig, ByteBudgetSnapshot } from './core/byte-budget.ts';
+export type { CircuitBreakerConfig, CircuitBreakerOption } from './core/circuit-core.ts';
 export type { CircuitExport, CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';
 export type { CoolingSnapshot, CoolingState } from './core/cooling-facts.ts';
 export type { GradientSnapshot } from './core/gradient.ts';
-export type { PaceSnapshot } from './core/pace.ts';
+export type { PaceOption, PaceSnapshot } from './core/pace.ts';
 export type { ProgressOptions, ProgressSnapshot } from './core/progress.ts';
+export type { RateLimitConfig, RateLimitLayer } from './core/rate-limit/definition.ts';
 export type { RateLimitAlgorithm, RateLimitCharge } from './core/rate-limit/rate-limit.ts';
 export type { RateLimitUsage } from './core/rate-limit/reservation.ts';
-export type { SlotsSnapshot } from './core/slots.ts';
+export type { PolicyConfig, PolicyLayer, PolicySnapshots } from './core/registry.ts';
+export type { ConcurrencyConfig, SlotsSnapshot } from './core/slots.ts';
 export { classify, reportedLimits } from './feedback/classify.ts';
 export type { Answer, HeaderGet, Remark } from './feedback/providers/reader.ts';
 export type { Providers } from './feedback/providers/registry.ts';

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setFlagsFromString } from 'node:v8';
 import { runBatch } from 'headgate/batch';
 
 const LINE_BYTES = 1_000;
@@ -15,6 +16,9 @@ const ANSWER = {
   choices: [{ message: { role: 'assistant', content: 'An answer of a few words.' } }],
   usage: { prompt_tokens: 230, completion_tokens: 6 },
 };
+
+// As the command does.
+setFlagsFromString('--semi-space-growth-factor=1');
 
 const lines = Number(process.argv[2] ?? 1_000_000);
 const folder = await mkdtemp(join(tmpdir(), 'headgate-bench-'));

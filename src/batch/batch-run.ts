@@ -144,7 +144,7 @@ export class BatchRun {
         file.append(JSON.stringify(cachedResultOf(request, response)));
       },
       isStopped: () => stopSignal.aborted,
-      stop: (stop) => this.stop(stop),
+      onInputError: (stop) => this.#state.endAs(stop),
     });
     return allSized(groups.from(pending, stopSignal));
   }

@@ -43,6 +43,7 @@ export class BatchState {
   #endedAt: number | undefined = undefined;
   #rememberedAt = this.#startedAt;
   #stop: Stop | undefined = undefined;
+  #inputStop: Stop | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option of the limiter */
   constructor(settings: BatchSettings) {
@@ -79,8 +80,13 @@ export class BatchState {
     this.#stopping.abort();
   }
 
+  /** Why the run will have ended early when all that was read is sent, unless it is stopped before. */
+  endAs(stop: Stop): void {
+    this.#inputStop = stop;
+  }
+
   /** @param stop why it ended early, where that is known only now */
-  end(stop = this.#stop): void {
+  end(stop = this.#stop ?? this.#inputStop): void {
     this.#stop = stop;
     this.phase = 'ended';
     this.#endedAt = systemClock.now();
@@ -115,6 +121,7 @@ export class BatchState {
   /** All of it, in plain numbers. */
   progress(): BatchProgress {
     const { tally, total, phase } = this;
+    const { outageMs, unreachableMs } = this.#settings.batch;
     const now = systemClock.now();
     const snapshots = phase === 'running' || phase === 'draining' ? this.pacer.snapshots() : [];
     const done = tally.doneBefore + tally.failedBefore + tally.ok + tally.failed;
@@ -144,7 +151,7 @@ export class BatchState {
       cost: this.#cost(remaining),
       errors: tally.errors,
       downForMs: this.#outage.isDown ? this.#outage.downForMs : 0,
-      outageMs: this.#settings.batch.outageMs,
+      outageMs: this.#outage.wasReached ? outageMs : unreachableMs,
       stop: this.#stop,
     };
   }

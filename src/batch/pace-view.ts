@@ -93,7 +93,7 @@ function rateWords(source: PaceView['source'], perSecond: number | undefined): s
   const rate = perMinute(perSecond);
   if (source === 'headers') return `the provider's limits, now ${rate}`;
   if (source === 'learned') return `${rate}, learned from 429s`;
-  if (source === 'start') return `${rate}, more with each answer`;
+  if (source === 'start') return `a careful start, now ${rate}`;
   return `your limit of ${rate}`;
 }
 

@@ -29,7 +29,8 @@ export interface PendingSurroundings {
   /** A line was answered from the cache. */
   readonly onCached: (request: BatchRequest, response: BatchResponse) => void;
   readonly isStopped: () => boolean;
-  readonly stop: (stop: Stop) => void;
+  /** The input ends here: what was read before it is still sent. */
+  readonly onInputError: (stop: Stop) => void;
 }
 
 /** The requests that have to be sent, read as they are asked for. A line that is wrong ends the run. */
@@ -46,7 +47,7 @@ export async function* pendingRequests(around: PendingSurroundings): AsyncGenera
     }
   } catch (error) {
     const message = `${messageOf(error)}\nThe lines before it were sent, and their results are kept`;
-    around.stop({ reason: 'input', message });
+    around.onInputError({ reason: 'input', message });
   }
 }
 

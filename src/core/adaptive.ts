@@ -1,13 +1,20 @@
 import { show } from '../model/check.ts';
 import { START_AT_ONCE } from './adaptive-rate/trust.ts';
+import { AdaptiveRateCore } from './adaptive-rate-core.ts';
+import type { BackoffOption } from './backoff.ts';
+import type { ByteBudgetConfig } from './byte-budget.ts';
 import { checkBetween } from './check-between.ts';
 import {
+  Cooling,
   type CoolingOptions,
   DEFAULT_CEILING_RESET_FACTOR,
   DEFAULT_COOLING_MS,
   DEFAULT_FAILURE_THRESHOLD,
   DEFAULT_FAILURE_WINDOW_MS,
 } from './cooling.ts';
+import { CoolingCore } from './cooling-core.ts';
+import { Gradient } from './gradient.ts';
+import { GradientCore } from './gradient-core.ts';
 import {
   DEFAULT_BACKOFF_RATIO,
   DEFAULT_GRADIENT_INITIAL_LIMIT,
@@ -16,8 +23,12 @@ import {
   DEFAULT_SMOOTHING,
   type GradientOptions,
 } from './gradient-options.ts';
+import { Interval } from './interval.ts';
+import { isTroubleOrThrottled, judgeOf } from './judge.ts';
 import { integer, number, type Option, upTo, word } from './option.ts';
+import { Pace } from './pace.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
+import { RateCore } from './rate-core.ts';
 import { type ConcurrencyConfig, DEFAULT_CONCURRENCY } from './slots.ts';
 
 /** The highest limit is always `concurrency`. */
@@ -152,7 +163,12 @@ export function strategyOf(key: string): Strategy | undefined {
   return Object.hasOwn(FAILURES, key) ? 'failures' : undefined;
 }
 
-export const ADAPTIVE: PolicyDefinition<AdaptiveOption, AdaptiveOptionLayer> = {
+export const ADAPTIVE: PolicyDefinition<
+  AdaptiveOption,
+  AdaptiveCore | undefined,
+  AdaptiveOptionLayer
+> = {
+  kind: 'pace',
   options: {
     adaptive: {
       fields: ADAPTIVE_FIELDS,
@@ -186,4 +202,70 @@ export const ADAPTIVE: PolicyDefinition<AdaptiveOption, AdaptiveOptionLayer> = {
     inBounds('minLimit', minLimit, 1);
     inBounds('initialLimit', initialLimit, minLimit ?? 1);
   },
+
+  create({ adaptive }, context) {
+    const options = optionsOf(adaptive);
+    if (options === undefined) return undefined;
+    const { now, maxLimit, maxRetryAfterMs, apply, tell, isFailure, others } = context;
+    if (options.strategy === 'rate') {
+      const { rateLimit } = others;
+      const limits = rateLimit instanceof RateCore ? rateLimit.limits : undefined;
+      const hard = (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
+      const startLimit = options.initialLimit ?? START_AT_ONCE;
+      const { initialPerSecond } = options;
+      const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
+      const around = { maxLimit, maxRetryAfterMs, apply, tell };
+      return new AdaptiveRateCore({ hard, startLimit, startPerMs, ...around });
+    }
+    if (options.strategy === 'latency') {
+      const { strategy: _, ...gradient } = options;
+      return new GradientCore(new Gradient({ ...gradient, maxLimit }), apply, tell);
+    }
+    const { strategy: _, ...cooling } = options;
+    const { pace } = others;
+    // Without a pace there is no interval to double.
+    const interval = pace instanceof Pace ? pace.interval : noInterval();
+    const judge = judgeOf(isFailure, isTroubleOrThrottled);
+    const policy = new Cooling({ ...cooling, maxLimit }, now, interval);
+    return new CoolingCore(policy, judge, apply, tell);
+  },
+
+  isAtRest(policy, now) {
+    if (policy instanceof AdaptiveRateCore) return policy.isAtRest(now);
+    // What a gradient has learned of latency is worth keeping.
+    if (!(policy instanceof CoolingCore)) return false;
+    return policy.snapshot(now).failures === 0 && policy.nextChangeAt === Number.POSITIVE_INFINITY;
+  },
 };
+
+/** What adapts. Each has moved the concurrency limit to `limit`. */
+export type AdaptiveCore = AdaptiveRateCore | CoolingCore | GradientCore;
+
+/** The options that choose how 429s are answered. */
+type Rules = AdaptiveOption &
+  BackoffOption &
+  Pick<ConcurrencyConfig, 'throttledConcurrency'> &
+  Pick<ByteBudgetConfig, 'throttledByteFactor'>;
+
+/** What adapts, where `adaptive` is not given: the rate, unless an option sets a fixed rule for 429s. */
+export function adaptiveChoice(rules: Rules): NonNullable<AdaptiveOption['adaptive']> {
+  if (rules.adaptive !== undefined) return rules.adaptive;
+  const { backoff, throttledConcurrency, throttledByteFactor } = rules;
+  const fixed = [backoff, throttledConcurrency, throttledByteFactor];
+  return fixed.every((rule) => rule === undefined) ? 'rate' : false;
+}
+
+/** Whether it is the rate that adapts. */
+export function isAdaptiveRate(adaptive: AdaptiveOption['adaptive']): boolean {
+  return optionsOf(adaptive)?.strategy === 'rate';
+}
+
+function optionsOf(adaptive: AdaptiveOption['adaptive']): AdaptiveConfig | undefined {
+  if (adaptive === undefined || adaptive === false) return undefined;
+  return typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
+}
+
+/** An interval that stays nothing. */
+function noInterval(): Interval {
+  return new Interval({ intervalMs: 0, maxIntervalMs: 0 });
+}

@@ -157,6 +157,11 @@ const FIELDS = {
   reopen: word(['probe', 'all'], 'probe', 'who goes first after a backoff: one, or all at once'),
 } satisfies Record<keyof BackoffConfig, Option>;
 
-export const BACKOFF: PolicyDefinition<BackoffOption> = {
+export const BACKOFF: PolicyDefinition<BackoffOption, Backoff> = {
+  kind: 'backoff',
   options: { backoff: { fields: FIELDS } },
+
+  // Throttled mode outlasts the backoff. That no request has tested the end of it yet is not worth a
+  // key that may never come again.
+  isAtRest: (backoff, now) => now >= backoff.throttledUntil,
 };

@@ -5,7 +5,7 @@ import type { PolicyDefinition } from './policy-definition.ts';
 /** Bytes in flight before requests wait: 5 MiB (seed: 000). */
 export const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
 /** How many times its size a request is charged in throttled mode (seed: 000). */
-export const DEFAULT_THROTTLED_BYTE_FACTOR = 20;
+const DEFAULT_THROTTLED_BYTE_FACTOR = 20;
 
 /** How many bytes may be in flight. */
 export interface ByteBudgetConfig {
@@ -67,7 +67,20 @@ export class ByteBudget implements Core<number> {
   }
 }
 
-export const BYTE_BUDGET: PolicyDefinition<ByteBudgetConfig> = {
+/** @param mode throttled mode; undefined: always normal */
+export function byteBudgetOf(
+  {
+    maxBytes = DEFAULT_MAX_BYTES,
+    throttledByteFactor = DEFAULT_THROTTLED_BYTE_FACTOR,
+  }: ByteBudgetConfig,
+  mode: ModeState | undefined,
+): ByteBudget {
+  return new ByteBudget(maxBytes, throttledByteFactor, mode);
+}
+
+export const BYTE_BUDGET: PolicyDefinition<ByteBudgetConfig, ByteBudget> = {
+  kind: 'byteBudget',
+  isHeld: true,
   options: {
     maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'in flight before requests wait'),
     throttledByteFactor: number(
@@ -77,4 +90,12 @@ export const BYTE_BUDGET: PolicyDefinition<ByteBudgetConfig> = {
       'what a request is charged in throttled mode',
     ),
   },
+
+  create: (options, { mode }) => byteBudgetOf(options, mode),
+
+  configure:
+    (budget, { maxBytes }) =>
+    () => {
+      if (maxBytes !== undefined) budget.maxBytes = maxBytes;
+    },
 };

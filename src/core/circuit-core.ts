@@ -1,7 +1,8 @@
+import { checkChoice, checkFunction } from '../model/check.ts';
 import type { CircuitFact, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import {
-  type CircuitBreaker,
+  CircuitBreaker,
   type CircuitBreakerOptions,
   DEFAULT_CONSECUTIVE_FAILURES,
   DEFAULT_HALF_OPEN_PROBES,
@@ -11,6 +12,7 @@ import {
 } from './circuit-breaker.ts';
 import type { CircuitExport, CircuitResult, CircuitSnapshot } from './circuit-facts.ts';
 import { type Core, type Demand, type Ended, REFUSED, type Time } from './core.ts';
+import { type IsFailure, isTrouble, judgeOf } from './judge.ts';
 import { integer, number, type Option, turnOn, upTo, word } from './option.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 
@@ -28,9 +30,6 @@ export interface CircuitBreakerOption {
   /** Stops sending after many failures in a row; `true`: with its defaults. Default: never. */
   readonly circuitBreaker?: true | CircuitBreakerConfig;
 }
-
-/** Whether an answer of the provider tells that it is in trouble. Must not throw. */
-export type IsFailure = (verdict: Verdict) => boolean;
 
 /** A circuit breaker at a gate: attempts that it keeps back are refused, or wait for a probe. */
 export class CircuitCore implements Core<number> {
@@ -148,8 +147,30 @@ const FIELDS = {
   onOpen: word(['fail', 'wait'], 'fail', 'what requests do while it is open'),
 } satisfies Record<keyof CircuitBreakerConfig, Option>;
 
-export const CIRCUIT_BREAKER: PolicyDefinition<CircuitBreakerOption> = {
+export const CIRCUIT_BREAKER: PolicyDefinition<CircuitBreakerOption, CircuitCore | undefined> = {
+  kind: 'circuitBreaker',
   options: {
     circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
   },
+
+  create({ circuitBreaker: options }, { isFailure, tell }) {
+    return options && circuitOf(options === true ? {} : options, isFailure, tell);
+  },
+
+  isAtRest(circuit, now) {
+    const { state, failures } = circuit.snapshot(now);
+    return state === 'closed' && failures === 0;
+  },
 };
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function circuitOf(
+  { onOpen = 'fail', ...options }: CircuitBreakerConfig,
+  isFailure: IsFailure | undefined,
+  tell: Tell,
+): CircuitCore {
+  checkChoice('onOpen', onOpen, ['fail', 'wait']);
+  if (isFailure !== undefined) checkFunction('isFailure', isFailure);
+  const judge = judgeOf(isFailure, isTrouble);
+  return new CircuitCore(new CircuitBreaker(options), onOpen, judge, tell);
+}

@@ -1,9 +1,9 @@
 import type { CoolingFact, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
-import type { IsFailure } from './circuit-core.ts';
 import type { Cooling } from './cooling.ts';
 import type { CoolingSnapshot } from './cooling-facts.ts';
 import type { Core, Demand, Ended, Time } from './core.ts';
+import type { IsFailure } from './judge.ts';
 
 /** Watches attempts, and moves the concurrency limit and the interval. It holds nobody back. */
 export class CoolingCore implements Core<number> {

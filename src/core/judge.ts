@@ -1,6 +1,8 @@
 import type { Verdict } from '../model/feedback.ts';
 import { print } from '../model/print.ts';
-import type { IsFailure } from './circuit-core.ts';
+
+/** Whether an answer of the provider tells that it is in trouble. Must not throw. */
+export type IsFailure = (verdict: Verdict) => boolean;
 
 /** What opens a circuit by default. */
 export function isTrouble({ kind }: Verdict): boolean {

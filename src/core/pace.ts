@@ -1,4 +1,5 @@
 import type { Random } from '../model/clock.ts';
+import { print } from '../model/print.ts';
 import { checkBetween } from './check-between.ts';
 import type { Core, Demand } from './core.ts';
 import {
@@ -117,6 +118,28 @@ export class Pace implements Core<number> {
   }
 }
 
+/**
+ * Chance that cannot fail: the draw comes after other limits were charged, and what throws there, or
+ * draws no number from 0 to 1, counts as 0.
+ */
+export function containedRandom(random: Random): Random {
+  if (random === Math.random) return random;
+  let warned = false;
+  return () => {
+    let why: unknown;
+    try {
+      const drawn = random();
+      if (drawn >= 0 && drawn <= 1) return drawn;
+      why = `it drew ${drawn}`;
+    } catch (error) {
+      why = error;
+    }
+    if (!warned) process.emitWarning(`headgate: \`random\` failed: ${print(why)}`);
+    warned = true;
+    return 0;
+  };
+}
+
 function checkJitter({ jitter = DEFAULT_JITTER }: PaceOptions): number {
   return checkBetween('jitter', jitter, 0, 1);
 }
@@ -132,7 +155,8 @@ const FIELDS = {
   jitter: upTo(1, number(0, DEFAULT_JITTER, '× interval', 'how much chance may add')),
 } satisfies Record<keyof PaceOptions, Option>;
 
-export const PACE: PolicyDefinition<PaceOption> = {
+export const PACE: PolicyDefinition<PaceOption, Pace | undefined> = {
+  kind: 'pace',
   options: { pace: { fields: FIELDS } },
 
   check({ pace = {} }, isWhole, nameOf) {
@@ -145,4 +169,16 @@ export const PACE: PolicyDefinition<PaceOption> = {
       `\`${path}\` must be a finite number >= ${intervalMs}, which is \`${nameOf('pace.intervalMs')}\`, got ${maxIntervalMs}`,
     );
   },
+
+  create: ({ pace }, { random }) => pace && new Pace(pace, containedRandom(random)),
+
+  configure(policy, { pace = {} }) {
+    if (policy === undefined) {
+      throw new TypeError('`pace` cannot change: the limiter was made without one');
+    }
+    policy.check(pace);
+    return () => policy.configure(pace);
+  },
+
+  isAtRest: (policy, now) => policy.snapshot(now).nextInMs <= 0,
 };

@@ -1,10 +1,15 @@
 import { ADAPTIVE, type AdaptiveOption, type AdaptiveOptionLayer } from './adaptive.ts';
-import { BACKOFF, type BackoffOption } from './backoff.ts';
-import { BYTE_BUDGET, type ByteBudgetConfig } from './byte-budget.ts';
+import type { AdaptiveRateSnapshot } from './adaptive-rate-core.ts';
+import { BACKOFF, type BackoffOption, type BackoffSnapshot } from './backoff.ts';
+import { BYTE_BUDGET, type ByteBudgetConfig, type ByteBudgetSnapshot } from './byte-budget.ts';
 import { CIRCUIT_BREAKER, type CircuitBreakerOption } from './circuit-core.ts';
-import { PACE, type PaceOption } from './pace.ts';
+import type { CircuitSnapshot } from './circuit-facts.ts';
+import type { CoolingSnapshot } from './cooling-facts.ts';
+import type { GradientSnapshot } from './gradient.ts';
+import { PACE, type PaceOption, type PaceSnapshot } from './pace.ts';
 import { RATE_LIMIT, type RateLimitConfig, type RateLimitLayer } from './rate-limit/definition.ts';
-import { CONCURRENCY, type ConcurrencyConfig } from './slots.ts';
+import type { RateLimitUsage } from './rate-limit/reservation.ts';
+import { CONCURRENCY, type ConcurrencyConfig, type SlotsSnapshot } from './slots.ts';
 
 /** Every policy, in the order in which a request is charged. */
 export const POLICIES = {
@@ -17,6 +22,29 @@ export const POLICIES = {
   pace: PACE,
 } as const;
 
+/** Options that can change while requests wait and run; a policy must have been on from the start. */
+export const CHANGEABLE_KEYS = [
+  'concurrency',
+  'throttledConcurrency',
+  'maxBytes',
+  'limits',
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'pace',
+] as const satisfies readonly (keyof PolicyConfig)[];
+
+/** Options that a limiter group can share between its keys. */
+export const SHARED_KEYS = [
+  'limits',
+  'onLimit',
+  'refundRejected',
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'pace',
+  'concurrency',
+  'maxBytes',
+] as const satisfies readonly (keyof PolicyConfig)[];
+
 /** The options of all policies. */
 export interface PolicyConfig
   extends ConcurrencyConfig,
@@ -26,6 +54,18 @@ export interface PolicyConfig
     CircuitBreakerOption,
     RateLimitConfig,
     PaceOption {}
+
+/** The state of each policy at one moment; undefined: not on. */
+export interface PolicySnapshots {
+  readonly concurrency: SlotsSnapshot;
+  readonly byteBudget: ByteBudgetSnapshot;
+  readonly backoff: BackoffSnapshot;
+  readonly adaptive: CoolingSnapshot | GradientSnapshot | AdaptiveRateSnapshot | undefined;
+  readonly circuitBreaker: CircuitSnapshot | undefined;
+  /** Of each named limit. */
+  readonly rateLimit: Readonly<Record<string, RateLimitUsage>> | undefined;
+  readonly pace: PaceSnapshot | undefined;
+}
 
 /** What one of several sources says of them. */
 export interface PolicyLayer

@@ -5,7 +5,7 @@ import type { PolicyDefinition } from './policy-definition.ts';
 /** Slots in normal mode (seed: 000). */
 export const DEFAULT_CONCURRENCY = 400;
 /** Slots for requests that are admitted in throttled mode (seed: 000). */
-export const DEFAULT_THROTTLED_CONCURRENCY = 10;
+const DEFAULT_THROTTLED_CONCURRENCY = 10;
 
 /** How many requests may be in flight. */
 export interface ConcurrencyConfig {
@@ -74,7 +74,20 @@ export class Slots implements Core<number> {
   }
 }
 
-export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig> = {
+/** @param mode throttled mode; undefined: always normal */
+export function slotsOf(
+  {
+    concurrency = DEFAULT_CONCURRENCY,
+    throttledConcurrency = DEFAULT_THROTTLED_CONCURRENCY,
+  }: ConcurrencyConfig,
+  mode: ModeState | undefined,
+): Slots {
+  return new Slots(concurrency, throttledConcurrency, mode);
+}
+
+export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig, Slots> = {
+  kind: 'concurrency',
+  isHeld: true,
   options: {
     concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'in flight at the most'),
     throttledConcurrency: integer(
@@ -84,4 +97,15 @@ export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig> = {
       'the same for those admitted in throttled mode',
     ),
   },
+
+  create: (options, { mode }) => slotsOf(options, mode),
+
+  configure:
+    (slots, { concurrency, throttledConcurrency }, { setConcurrency }) =>
+    () => {
+      if (throttledConcurrency !== undefined) slots.throttledLimit = throttledConcurrency;
+      if (concurrency !== undefined) setConcurrency(concurrency);
+    },
+
+  isAtRest: ({ inFlight }) => inFlight === 0,
 };

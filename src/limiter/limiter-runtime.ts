@@ -104,7 +104,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.retry = retryPolicyOf(options, this.gate.isPaced);
     this.timeouts = attemptTimeoutsOf(options, clock);
     this.circuitBreaker = this.gate.policies.circuitBreaker;
-    this.limits = [this.gate.policies.rateLimit, group?.shared?.rateLimit].filter(
+    this.limits = [this.gate.policies.rateLimit, group?.shared?.policies.rateLimit].filter(
       (core) => core !== undefined,
     );
     this.counters = new RequestCounters(clock, this, options, (percent) =>

@@ -1,6 +1,7 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { CircuitOpenError } from '../core/circuit-open-error.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
+import { areAtRest } from '../core/policies.ts';
 import { RateLimitExceededError } from '../core/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../model/check.ts';
@@ -29,7 +30,6 @@ import {
   TicketFactory,
 } from '../request/ticket-factory.ts';
 import { verdictOn } from '../request/verdict.ts';
-import { isAtRest } from './at-rest.ts';
 import type { CallOptions } from './call-options.ts';
 import { CallPipeline } from './call-pipeline.ts';
 import { Circuit } from './circuit.ts';
@@ -394,7 +394,9 @@ export class Limiter {
 
   /** @internal whether a new limiter would do the same as this one */
   get isForgettable(): boolean {
-    return this.isIdle && !this.#runtime.isPaused && isAtRest(this.#runtime.gate);
+    const { gate, isPaused } = this.#runtime;
+    if (!this.isIdle || isPaused || this.feedback.mode !== 'normal') return false;
+    return areAtRest(gate.policies, this.feedback.clock.now());
   }
 
   /** @internal nobody will use it any more */

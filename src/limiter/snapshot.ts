@@ -1,13 +1,6 @@
-import type { AdaptiveRateSnapshot } from '../core/adaptive-rate-core.ts';
-import type { BackoffSnapshot } from '../core/backoff.ts';
-import type { ByteBudgetSnapshot } from '../core/byte-budget.ts';
-import type { CircuitSnapshot } from '../core/circuit-facts.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
-import type { CoolingSnapshot } from '../core/cooling-facts.ts';
-import type { GradientSnapshot } from '../core/gradient.ts';
-import type { PaceSnapshot } from '../core/pace.ts';
-import type { RateLimitUsage } from '../core/rate-limit/reservation.ts';
-import type { SlotsSnapshot } from '../core/slots.ts';
+import { snapshotsOf } from '../core/policies.ts';
+import type { PolicySnapshots } from '../core/registry.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { GateSnapshot } from '../queue/gate-rules.ts';
@@ -31,7 +24,7 @@ export interface PauseSnapshot {
 }
 
 /** The state of a limiter at one moment. Times in ms; what is not on, or not known, is undefined. */
-export interface LimiterSnapshot {
+export interface LimiterSnapshot extends PolicySnapshots {
   readonly state: LimiterState;
   readonly mode: Mode;
   /** Undefined: it is not paused. */
@@ -57,15 +50,11 @@ export interface LimiterSnapshot {
   readonly tokensUsed: number | undefined;
   readonly tokensRemaining: number | undefined;
   /** All wait in one queue. It is shown here where it is a slot that its head waits for, ... */
-  readonly concurrency: GateSnapshot & SlotsSnapshot;
+  readonly concurrency: GateSnapshot & PolicySnapshots['concurrency'];
   /** ... or bytes, ... */
-  readonly byteBudget: GateSnapshot & ByteBudgetSnapshot;
+  readonly byteBudget: GateSnapshot & PolicySnapshots['byteBudget'];
   /** ... or anything else: `waitsFor`. */
-  readonly backoff: GateSnapshot & BackoffSnapshot & { readonly waitsFor: GateKind };
-  readonly circuitBreaker: CircuitSnapshot | undefined;
-  readonly rateLimit: Readonly<Record<string, RateLimitUsage>> | undefined;
-  readonly pace: PaceSnapshot | undefined;
-  readonly adaptive: CoolingSnapshot | GradientSnapshot | AdaptiveRateSnapshot | undefined;
+  readonly backoff: GateSnapshot & PolicySnapshots['backoff'] & { readonly waitsFor: GateKind };
 }
 
 /** What is known of a limiter beside its gate. */
@@ -82,15 +71,17 @@ const NO_QUEUE: GateSnapshot = { waiting: 0, longestWaitMs: 0, nextInMs: undefin
 
 export function snapshotOf(known: Known): LimiterSnapshot {
   const { counters, maxConcurrency, state, paused, now } = known;
-  const { gate, feedback, slots, bytes, policies, queues } = known.gate;
-  const { circuitBreaker, rateLimit, pace, adaptive } = policies;
+  const { gate, feedback, policies, queues } = known.gate;
+  const { pace, adaptive } = policies;
+  const shown = snapshotsOf(policies, now);
   const { waiting, longestWaitMs, nextInMs } = gate.snapshot();
   const queue = { waiting, longestWaitMs, nextInMs };
   const { waitKind } = gate;
   const isHold = waitKind === 'concurrency' || waitKind === 'byteBudget';
   const cooling = adaptive instanceof CoolingCore ? adaptive.snapshot(now) : undefined;
-  const limits = rateLimit?.snapshot(now);
+  const limits = shown.rateLimit;
   return {
+    ...shown,
     state,
     mode: feedback.mode,
     paused,
@@ -105,17 +96,13 @@ export function snapshotOf(known: Known): LimiterSnapshot {
     intervalMs: pace?.interval.ms ?? 0,
     tokensUsed: limits?.tokens?.used,
     tokensRemaining: limits?.tokens?.available,
-    concurrency: { ...(waitKind === 'concurrency' ? queue : NO_QUEUE), ...slots.snapshot() },
-    byteBudget: { ...(waitKind === 'byteBudget' ? queue : NO_QUEUE), ...bytes.snapshot() },
+    concurrency: { ...(waitKind === 'concurrency' ? queue : NO_QUEUE), ...shown.concurrency },
+    byteBudget: { ...(waitKind === 'byteBudget' ? queue : NO_QUEUE), ...shown.byteBudget },
     backoff: {
-      ...feedback.gate.core.snapshot(now),
+      ...shown.backoff,
       ...(isHold ? NO_QUEUE : queue),
       waitsFor: isHold ? 'backoff' : waitKind,
     },
-    circuitBreaker: circuitBreaker?.snapshot(now),
-    rateLimit: limits,
-    pace: pace?.snapshot(now),
-    adaptive: cooling ?? adaptive?.snapshot(now),
   };
 }
 

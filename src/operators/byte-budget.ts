@@ -1,4 +1,5 @@
 import { Observable, type OperatorFunction } from 'rxjs';
+import { byteBudgetOf } from '../core/byte-budget.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Gate } from '../queue/gate.ts';
@@ -16,9 +17,9 @@ import {
 import {
   BYTE_BUDGET_KEYS,
   type ByteBudgetOptions,
-  byteBudgetOf,
   checkByteBudgetOptions,
   followMaxBytes,
+  numberIn,
 } from '../request/hold-options.ts';
 import { watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
@@ -46,7 +47,9 @@ export function byteBudget<T>(
     new Observable((out) => {
       const around = common.observed();
       const { clock, feedback, probe } = around;
-      const gate = new Gate('byteBudget', byteBudgetOf(options, feedback), clock, probe);
+      const { maxBytes, ...rest } = options;
+      const plain = { ...rest, ...numberIn({ maxBytes }) };
+      const gate = new Gate('byteBudget', byteBudgetOf(plain, feedback?.modeState), clock, probe);
       watchOperator(out, around, () => ({
         waiting: gate.waitingByKind,
         bytes: { used: gate.core.used, limit: gate.core.maxBytes },

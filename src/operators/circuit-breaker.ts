@@ -1,9 +1,9 @@
 import type { OperatorFunction } from 'rxjs';
+import { circuitOf } from '../core/circuit-core.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
 import type { AttemptOptions, CircuitOptions } from '../request/attempt-options.ts';
-import { circuitOf } from '../request/attempt-policies.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,

@@ -1,4 +1,5 @@
 import { Observable, type OperatorFunction } from 'rxjs';
+import { slotsOf } from '../core/slots.ts';
 import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Gate } from '../queue/gate.ts';
@@ -18,7 +19,7 @@ import {
   type ConcurrencyOptions,
   checkConcurrencyOptions,
   followConcurrency,
-  slotsOf,
+  numberIn,
 } from '../request/hold-options.ts';
 import { slotsReading, watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
@@ -49,7 +50,9 @@ export function concurrencyLimit<T>(
     new Observable((out) => {
       const around = common.observed();
       const { clock, feedback, probe } = around;
-      const gate = new Gate('concurrency', slotsOf(options, feedback), clock, probe);
+      const { concurrency, ...rest } = options;
+      const plain = { ...rest, ...numberIn({ concurrency }) };
+      const gate = new Gate('concurrency', slotsOf(plain, feedback?.modeState), clock, probe);
       watchOperator(out, around, () => ({
         waiting: gate.waitingByKind,
         slots: slotsReading(gate.core, feedback),

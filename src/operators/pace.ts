@@ -1,10 +1,9 @@
 import type { OperatorFunction } from 'rxjs';
-import { Pace, type PaceOptions } from '../core/pace.ts';
+import { containedRandom, Pace, type PaceOptions } from '../core/pace.ts';
 import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Random } from '../model/clock.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
-import { containedRandom } from '../request/attempt-policies.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,

@@ -1,23 +1,21 @@
 import { checkLimiterConfig } from '../config/check-config.ts';
+import { adaptiveChoice, isAdaptiveRate } from '../core/adaptive.ts';
+import { POLICIES, type PolicyConfig } from '../core/registry.ts';
 import {
   BACKOFF_KEYS,
   type BackoffOptions,
   checkBackoffOptions,
   FeedbackSubject,
 } from '../feedback/feedback-subject.ts';
-import { checkKeys } from '../model/check.ts';
-import { adaptiveChoice, isAdaptiveRate } from './adaptive-policy.ts';
-import { ATTEMPT_KEYS, type AttemptOptions } from './attempt-options.ts';
+import { checkFunction, checkKeys } from '../model/check.ts';
+import type { AttemptOptions } from './attempt-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import {
-  BYTE_BUDGET_KEYS,
   type ByteBudgetOptions,
-  byteBudgetOf,
-  CONCURRENCY_KEYS,
   type ConcurrencyOptions,
   checkByteBudgetOptions,
   checkConcurrencyOptions,
-  slotsOf,
+  numberIn,
 } from './hold-options.ts';
 import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
 import { RequestGate, type RequestGateExtras } from './request-gate.ts';
@@ -37,14 +35,12 @@ export interface GateOptions
   readonly backoff?: Omit<BackoffOptions, 'clock' | 'probe'>;
 }
 
-export const GATE_KEYS = [
-  ...CONCURRENCY_KEYS,
-  ...BYTE_BUDGET_KEYS,
-  ...ATTEMPT_KEYS,
+export const GATE_KEYS: readonly string[] = [
+  ...Object.values(POLICIES).flatMap(({ options }) => Object.keys(options)),
+  'isFailure',
   ...QUEUE_KEYS,
   ...COMMON_KEYS,
-  'backoff',
-] as const;
+];
 
 /** What waits at a rate that adapts needs no probe after a 429. */
 const PACED_BACKOFF = { reopen: 'all' } as const;
@@ -59,7 +55,11 @@ export function gateOpener(
 ): (around: ResolvedOptions, extras?: RequestGateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
-  checkPlainOptions(options);
+  const plain = plainOf(options);
+  // What is no plain data is checked by those who know it.
+  checkLimiterConfig('throttle', plain, Object.keys(options));
+  const { isFailure } = options;
+  if (isFailure !== undefined) checkFunction('isFailure', isFailure);
   if (options.feedback !== undefined && options.backoff !== undefined) {
     throw new TypeError(
       '`backoff` and `feedback` exclude each other: give `backoff` to the feedback',
@@ -80,15 +80,13 @@ export function gateOpener(
       around.feedback ??
       new FeedbackSubject({ ...backoff, clock, ...(probe !== undefined && { probe }) });
     return new RequestGate(
-      { ...options, adaptive },
+      { ...plain, adaptive },
       {
         clock,
         random,
         probe,
         feedback,
-        // Throttled mode changes no limits where the rate adapts.
-        slots: slotsOf(options, isPaced ? undefined : feedback),
-        bytes: byteBudgetOf(options, isPaced ? undefined : feedback),
+        isFailure,
         queues: new Queues(options, clock),
         extras,
       },
@@ -96,13 +94,8 @@ export function gateOpener(
   };
 }
 
-/** Checks by the table of options what is plain data: a limit may be a stream of limits here. */
-function checkPlainOptions(options: GateOptions): void {
+/** The options with the defaults of limits that are streams: these apply before the first value. */
+function plainOf(options: GateOptions): PolicyConfig {
   const { concurrency, maxBytes, ...rest } = options;
-  const plain = {
-    ...rest,
-    ...(typeof concurrency === 'number' && { concurrency }),
-    ...(typeof maxBytes === 'number' && { maxBytes }),
-  };
-  checkLimiterConfig('throttle', plain, Object.keys(rest));
+  return { ...rest, ...numberIn({ concurrency }), ...numberIn({ maxBytes }) };
 }

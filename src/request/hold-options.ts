@@ -1,11 +1,6 @@
 import type { Subscriber } from 'rxjs';
-import {
-  ByteBudget,
-  DEFAULT_MAX_BYTES,
-  DEFAULT_THROTTLED_BYTE_FACTOR,
-} from '../core/byte-budget.ts';
-import { DEFAULT_CONCURRENCY, DEFAULT_THROTTLED_CONCURRENCY, Slots } from '../core/slots.ts';
-import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
+import { BYTE_BUDGET } from '../core/byte-budget.ts';
+import { CONCURRENCY } from '../core/slots.ts';
 import { checkInteger, checkNumber } from '../model/check.ts';
 import { type Adjustable, checkAdjustable, follow } from './adjustable.ts';
 
@@ -25,8 +20,8 @@ export interface ByteBudgetOptions {
   readonly throttledByteFactor?: number;
 }
 
-export const CONCURRENCY_KEYS = ['concurrency', 'throttledConcurrency'] as const;
-export const BYTE_BUDGET_KEYS = ['maxBytes', 'throttledByteFactor'] as const;
+export const CONCURRENCY_KEYS = Object.keys(CONCURRENCY.options);
+export const BYTE_BUDGET_KEYS = Object.keys(BYTE_BUDGET.options);
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkConcurrencyOptions(options: ConcurrencyOptions): void {
@@ -44,19 +39,12 @@ export function checkByteBudgetOptions(options: ByteBudgetOptions): void {
   }
 }
 
-export function slotsOf(options: ConcurrencyOptions, feedback: FeedbackSubject | undefined): Slots {
-  const { concurrency, throttledConcurrency = DEFAULT_THROTTLED_CONCURRENCY } = options;
-  const limit = typeof concurrency === 'number' ? concurrency : DEFAULT_CONCURRENCY;
-  return new Slots(limit, throttledConcurrency, feedback?.modeState);
-}
-
-export function byteBudgetOf(
-  options: ByteBudgetOptions,
-  feedback: FeedbackSubject | undefined,
-): ByteBudget {
-  const { maxBytes, throttledByteFactor = DEFAULT_THROTTLED_BYTE_FACTOR } = options;
-  const initial = typeof maxBytes === 'number' ? maxBytes : DEFAULT_MAX_BYTES;
-  return new ByteBudget(initial, throttledByteFactor, feedback?.modeState);
+/** The options that are numbers, and no streams of them. */
+export function numberIn<K extends string>(
+  values: Readonly<Partial<Record<K, Adjustable | undefined>>>,
+): Readonly<Partial<Record<K, number>>> {
+  const entries = Object.entries(values).filter(([, value]) => typeof value === 'number');
+  return Object.fromEntries(entries) as Partial<Record<K, number>>;
 }
 
 /** Lets a limit follow a stream of limits while `out` is subscribed. */

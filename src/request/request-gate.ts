@@ -1,10 +1,14 @@
+import { isAdaptiveRate } from '../core/adaptive.ts';
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import type { ByteBudget } from '../core/byte-budget.ts';
 import { Composite, type Part } from '../core/composite.ts';
 import type { Core } from '../core/core.ts';
+import type { IsFailure } from '../core/judge.ts';
 import { PacedCore } from '../core/paced-core.ts';
+import { attemptParts, createPolicies, type Policies } from '../core/policies.ts';
+import type { PolicyConfig } from '../core/registry.ts';
 import { RequestHold } from '../core/request-hold.ts';
-import type { Slots } from '../core/slots.ts';
+import { DEFAULT_CONCURRENCY, type Slots } from '../core/slots.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import type { Clock, Random } from '../model/clock.ts';
 import type { CoreFact, Tell } from '../model/facts.ts';
@@ -13,8 +17,6 @@ import { Gate } from '../queue/gate.ts';
 import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
-import type { AttemptOptions } from './attempt-options.ts';
-import { type AttemptPolicies, attemptPoliciesOf } from './attempt-policies.ts';
 import type { Queues } from './queue-options.ts';
 
 /** The adaptive rate delays the next attempts for shorter waits itself. */
@@ -26,8 +28,7 @@ export interface RequestGateParts {
   readonly random: Random;
   readonly probe: Probe | undefined;
   readonly feedback: FeedbackSubject;
-  readonly slots: Slots;
-  readonly bytes: ByteBudget;
+  readonly isFailure: IsFailure | undefined;
   readonly queues: Queues;
   readonly extras: RequestGateExtras;
 }
@@ -53,7 +54,7 @@ export class RequestGate {
   readonly feedback: FeedbackSubject;
   readonly slots: Slots;
   readonly bytes: ByteBudget;
-  readonly policies: AttemptPolicies;
+  readonly policies: Policies;
   readonly queues: Queues;
   /** Whether its rate adapts. */
   readonly isPaced: boolean;
@@ -68,20 +69,21 @@ export class RequestGate {
   private isClosed = false;
 
   /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: AttemptOptions, parts: RequestGateParts) {
-    const { clock, random, probe, feedback, slots, bytes, queues, extras } = parts;
+  constructor(options: PolicyConfig, parts: RequestGateParts) {
+    const { clock, random, probe, feedback, isFailure, queues, extras } = parts;
     this.clock = clock;
     this.feedback = feedback;
-    this.slots = slots;
-    this.bytes = bytes;
     this.queues = queues;
-    this.policies = attemptPoliciesOf(options, {
+    const context = {
       now: clock.now(),
       random,
-      maxLimit: slots.limit,
+      // Throttled mode changes no limits where the rate adapts.
+      mode: isAdaptiveRate(options.adaptive) ? undefined : feedback.modeState,
+      isFailure,
+      maxLimit: options.concurrency ?? DEFAULT_CONCURRENCY,
       maxRetryAfterMs: feedback.maxRetryAfterMs,
-      apply: (limit) => {
-        slots.limit = limit;
+      apply: (limit: number) => {
+        this.slots.limit = limit;
         this.gate.drain();
       },
       tell: (fact: CoreFact) => {
@@ -92,15 +94,19 @@ export class RequestGate {
         extras.tell?.(fact);
       },
       ignoreUnknown: extras.shared !== undefined,
-    });
-    const { adaptive, rateLimit } = this.policies;
+    };
+    this.policies = createPolicies(options, context, feedback.gate.core);
+    const { concurrency: slots, byteBudget: bytes, adaptive, rateLimit } = this.policies;
+    this.slots = slots;
+    this.bytes = bytes;
     this.isPaced = adaptive instanceof AdaptiveRateCore;
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
     this.readsAnswers = this.isPaced || rateLimit?.limits.isSettled('tokens') === true;
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     const backoff = feedback.partOf(() => this.gate.drain());
-    this.timed = new Composite([{ kind: 'backoff', core: backoff }, ...partsOf(this.policies)]);
-    const own = policyOf(backoff, this.policies, this.timed);
+    const others = attemptParts(this.policies);
+    this.timed = new Composite([{ kind: 'backoff', core: backoff }, ...others]);
+    const own = policyOf(backoff, others, this.timed);
     const core = extras.shared?.coreOf(own, () => this.gate.drain()) ?? own;
     const { check, listener, isPrioritized = false } = extras;
     this.gate = new Gate('concurrency', core, clock, probe, {
@@ -145,26 +151,9 @@ export class RequestGate {
 }
 
 /** By default the rate adapts and nothing else is on: that needs no record of charges. */
-function policyOf(backoff: Core<number>, policies: AttemptPolicies, all: Composite): Core {
-  const { adaptive, circuitBreaker, rateLimit, pace } = policies;
-  const isMore = circuitBreaker !== undefined || rateLimit !== undefined || pace !== undefined;
-  if (isMore) return all;
-  if (adaptive === undefined) return backoff;
-  return adaptive instanceof AdaptiveRateCore ? new PacedCore(backoff, adaptive) : all;
-}
-
-/**
- * Charges are given back from the last to the first: what adapts the concurrency, which may let others
- * in, learns of an answer when it has been counted for all that these have to wait for.
- */
-function partsOf({ circuitBreaker, rateLimit, pace, adaptive }: AttemptPolicies): Part[] {
-  const parts: Part[] = [];
-  if (adaptive !== undefined) {
-    const kind = adaptive instanceof AdaptiveRateCore ? 'pace' : 'concurrency';
-    parts.push({ kind, core: adaptive });
-  }
-  if (circuitBreaker !== undefined) parts.push({ kind: 'circuitBreaker', core: circuitBreaker });
-  if (rateLimit !== undefined) parts.push({ kind: 'rateLimit', core: rateLimit });
-  if (pace !== undefined) parts.push({ kind: 'pace', core: pace });
-  return parts;
+function policyOf(backoff: Core<number>, others: readonly Part[], all: Composite): Core {
+  const [first, ...more] = others;
+  if (first === undefined) return backoff;
+  const isAlone = more.length === 0 && first.core instanceof AdaptiveRateCore;
+  return isAlone ? new PacedCore(backoff, first.core) : all;
 }

@@ -4,7 +4,12 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { BatchError } from '../../src/batch/index.ts';
 import { readPriceFile } from '../../src/batch/money/prices.ts';
-import { type BatchRig, batchRig, jsonLines, prompts } from './rig.ts';
+import { answer, type BatchRig, batchRig, jsonLines, prompts } from './rig.ts';
+
+/** Looks again and again. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
 
 /** What a run says of its input before anything is sent. */
 async function refusal(rig: BatchRig, options: Parameters<BatchRig['run']>[0] = {}) {
@@ -35,7 +40,15 @@ describe('a line that cannot be sent is named before anything is sent', () => {
   it.for<[name: string, bad: string | object, says: string]>([
     ['no JSON', '{"prompt": "cut o', 'not JSON: '],
     ['plain text', 'Write a poem', 'for lines of plain text, say --text'],
-    ['no object', '[1, 2]', 'a line must be a JSON object'],
+    ['no object', '12', 'a line must be a JSON object'],
+    [
+      'a list',
+      '[{"prompt": "a"}]',
+      'a line must be a JSON object (of a JSON list, make one object',
+    ],
+    ['an object over several lines', '{', 'not JSON: '],
+    ['a list over several lines', '[', "make one object a line: jq -c '.[]'"],
+    ['a result', { custom_id: 'a', response: null, error: null }, 'this is a line of results'],
     ['an unknown top field', { custom_id: 'a', body: {}, temperature: 1 }, '"temperature"'],
     [
       'a missing body',
@@ -153,6 +166,17 @@ describe('an output that must not be written to', () => {
     expect(message).toContain('there is no such file');
   });
 
+  it.runIf(process.platform === 'linux')(
+    'is where nobody may write, not even root',
+    async (test) => {
+      const rig = await batchRig(test);
+      rig.write('in.jsonl', prompts(1));
+      const { message, exitCode } = await refusal(rig, { output: '/sys/out.jsonl' });
+      expect(message).toBe('cannot write /sys/out.jsonl.lock: permission denied');
+      expect(exitCode).toBe(2);
+    },
+  );
+
   it.skipIf(process.getuid?.() === 0)('may not be written', async (test) => {
     const rig = await batchRig(test);
     rig.write('in.jsonl', prompts(1));
@@ -217,6 +241,22 @@ describe('while a run goes on', () => {
     // The same command goes on with what is there now.
     const again = await rig.run();
     expect([again.ok + again.doneBefore, again.stop]).toEqual([400, undefined]);
+  });
+
+  it('lines that were read before one that is wrong are all sent first', async (test) => {
+    const rig = await batchRig(test, async (request, context) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return answer(request, context);
+    });
+    const filler = 'x'.repeat(2_000);
+    rig.write('in.jsonl', [...prompts(100).map((line) => ({ ...line, filler }))]);
+    const batch = rig.open({ concurrency: 2 });
+    const running = batch.run();
+    await until(() => rig.sent.length > 0);
+    await appendFile(rig.path('in.jsonl'), 'oh\n');
+    const report = await running;
+    expect(report).toMatchObject({ ok: 100, stop: { reason: 'input' } });
+    expect(report.stop?.message).toContain('in.jsonl:101: not JSON');
   });
 
   it('lines that are added end it too: they were not checked', async (test) => {

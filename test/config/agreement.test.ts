@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ROWS } from '../../src/config/rows.ts';
-import { STRATEGIES } from '../../src/core/adaptive.ts';
+import { adaptiveChoice, STRATEGIES } from '../../src/core/adaptive.ts';
 import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../src/core/backoff.ts';
 import { CircuitBreaker } from '../../src/core/circuit-breaker.ts';
 import { Cooling } from '../../src/core/cooling.ts';
@@ -11,7 +11,6 @@ import { Progress } from '../../src/core/progress.ts';
 import { checkRateLimits } from '../../src/core/rate-limit/rate-limit.ts';
 import { FeedbackSubject } from '../../src/feedback/feedback-subject.ts';
 import { throttle } from '../../src/operators/throttle.ts';
-import { adaptiveChoice } from '../../src/request/adaptive-policy.ts';
 import { wrongValuesOf } from './configs.ts';
 
 /** Whoever uses the options of a group in the end. */

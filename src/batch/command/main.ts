@@ -3,6 +3,7 @@
 import { CommanderError } from 'commander';
 import { BatchError, codeOf } from '../errors.ts';
 import { createProgram } from './program.ts';
+import { keepHeapSmall } from './small-heap.ts';
 
 const USAGE = 2;
 
@@ -31,6 +32,7 @@ async function main(): Promise<number> {
   }
 }
 
+keepHeapSmall();
 process.stdout.on('error', ignoreBrokenPipe);
 process.stderr.on('error', ignoreBrokenPipe);
 process.exitCode = await main();

@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module';
 import { Command, Option } from 'commander';
+import { at } from '../json.ts';
 import { EXPORT_FORMATS } from './export-formats.ts';
 import { type CommandOption, EXIT_CODES, RUN_OPTIONS } from './option-table.ts';
 import { OptionValues } from './values.ts';
@@ -12,6 +14,7 @@ const RUN_DESCRIPTION =
 export function createProgram(ended: (code: number) => void): Command {
   const program = new Command('headgate')
     .description('Run files of prompts through rate-limited model APIs.')
+    .version(version())
     .showHelpAfterError('(headgate --help lists the commands)')
     .exitOverride();
   const runCommand = program
@@ -58,6 +61,10 @@ function optionOf({ name, short, value, isRepeatable, help, ...rest }: CommandOp
   if (!isRepeatable) return option;
   const collect = (text: string, before: readonly string[] = []) => [...before, text];
   return option.argParser(collect);
+}
+
+function version(): string {
+  return String(at(createRequire(import.meta.url)('headgate/package.json'), 'version'));
 }
 
 function exitCodes(): string {

@@ -30,14 +30,28 @@ export function parseJsonLine(
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const hint = text.trimStart().startsWith('{') ? '' : ' (for lines of plain text, say --text)';
-    throw new InputError(place, `not JSON: ${messageOf(error)}${hint}`, error);
+    throw new InputError(place, `not JSON: ${messageOf(error)}${formHint(text)}`, error);
   }
-  if (!isObject(value)) throw new InputError(place, 'a line must be a JSON object');
+  if (!isObject(value)) {
+    throw new InputError(place, `a line must be a JSON object${formHint(text)}`);
+  }
+  if ('custom_id' in value && 'response' in value) {
+    throw new InputError(place, 'this is a line of results: name the file of prompts as the input');
+  }
   const isBatch = BATCH_MARKS.some((field) => field in value);
   return isBatch
     ? parseBatchLine(value, place, defaultId, defaults)
     : parseBody(value, place, defaultId, defaults);
+}
+
+/** What files that hold no JSON lines often are. */
+function formHint(text: string): string {
+  const start = text.trimStart();
+  if (start.startsWith('[')) {
+    return " (of a JSON list, make one object a line: jq -c '.[]' list.json > lines.jsonl)";
+  }
+  if (start === '{') return ' (an object must stand on one line: jq -c . file.json > lines.jsonl)';
+  return start.startsWith('{') ? '' : ' (for lines of plain text, say --text)';
 }
 
 function parseBatchLine(

@@ -10,6 +10,8 @@ import { count, duration, money, percent, rate, short } from './words.ts';
 const WIDE = 76;
 const MAX_WIDTH = 110;
 const LABEL_WIDTH = 10;
+/** Below the name of the program. */
+const INDENT = ' '.repeat(LABEL_WIDTH);
 const ERRORS_SHOWN = 3;
 /** Eighths of a cell. */
 const PARTIAL = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
@@ -42,8 +44,8 @@ export function frameOf(
   const { mood, text } = statusOf(progress);
   const painted = { calm: style.good, held: style.warn, trouble: style.bad }[mood];
   const lines = [
-    `${style.strong('headgate')}  ${title.input} ${style.faint('→')} ${title.output}`,
-    style.faint(`          ${title.target}`),
+    ...titleLines(title, width, style),
+    style.faint(INDENT + title.target),
     '',
     ...(progress.phase === 'starting' ? [] : work(progress, width, style)),
     ...wrap(text, width).map(painted),
@@ -52,6 +54,16 @@ export function frameOf(
     ...wrap(HINTS[progress.phase], width).map(style.faint),
   ];
   return lines.map((line) => cliTruncate(line, width));
+}
+
+/** Names that are too long for one line have one each. */
+function titleLines({ input, output }: ScreenTitle, width: number, style: Style): string[] {
+  const start = `${style.strong('headgate')}  ${input}`;
+  const arrow = style.faint('→');
+  const isShort = stringWidth(`${INDENT}${input} → ${output}`) <= width;
+  return isShort
+    ? [`${start} ${arrow} ${output}`]
+    : [start, `${INDENT.slice(2)}${arrow} ${output}`];
 }
 
 /** How far the run has got. */
@@ -111,7 +123,7 @@ function speedOf({ ratePerSecond, pace }: BatchProgress, style: Style): string {
   const now = ratePerSecond === undefined ? '-' : rate(ratePerSecond);
   if (pace?.perSecond === undefined) return now;
   const source = SOURCES[pace.source ?? 'start'];
-  return `${now} ${style.faint(`of ${rate(pace.perSecond)} ${source}`)}`;
+  return now + style.faint(`, limit ${rate(pace.perSecond)} (${source})`);
 }
 
 function etaOf({ etaMs, downForMs, phase }: BatchProgress): string {
@@ -124,7 +136,7 @@ function moneyFigures({ inputTokens, outputTokens, cost }: BatchProgress): Figur
   if (cost === undefined) return [tokens];
   const forecast = cost.forecast === undefined ? '' : `, about ${money(cost.forecast)} in all`;
   const spent: Figure = ['cost', money(cost.spent) + forecast];
-  return cost.max === undefined ? [tokens, spent] : [tokens, spent, ['at most', money(cost.max)]];
+  return cost.max === undefined ? [tokens, spent] : [tokens, spent, ['budget', money(cost.max)]];
 }
 
 function errorLines({ errors }: BatchProgress, style: Style): string[] {

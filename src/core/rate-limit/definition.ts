@@ -1,7 +1,12 @@
-import { show } from '../../model/check.ts';
+import { checkBoolean, checkChoice, show } from '../../model/check.ts';
+import type { Tell } from '../../model/facts.ts';
 import { flag, number, type Option, word } from '../option.ts';
 import type { Naming, PolicyDefinition } from '../policy-definition.ts';
+import { RateCore } from '../rate-core.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { RateLimits } from './rate-limits.ts';
+
+const MINUTE_MS = 60_000;
 
 /** Named rate limits, and what a request does that does not fit. */
 export interface RateLimitConfig {
@@ -48,7 +53,8 @@ const FIELDS = {
   ),
 } satisfies Record<keyof RateLimit, Option>;
 
-export const RATE_LIMIT: PolicyDefinition<RateLimitConfig, RateLimitLayer> = {
+export const RATE_LIMIT: PolicyDefinition<RateLimitConfig, RateCore | undefined, RateLimitLayer> = {
+  kind: 'rateLimit',
   options: {
     requestsPerMinute: number(1, 'off', 'requests', 'short for `limits.requests` a minute'),
     tokensPerMinute: number(1, 'off', 'tokens', 'short for `limits.tokens` a minute, settled'),
@@ -65,7 +71,48 @@ export const RATE_LIMIT: PolicyDefinition<RateLimitConfig, RateLimitLayer> = {
     checkShorthands(layer, nameOf);
     checkBursts(layer, isWhole, nameOf);
   },
+
+  create: (options, { tell, ignoreUnknown }) => rateCoreOf(options, tell, ignoreUnknown),
+
+  configure(policy, changes, { now }) {
+    if (policy === undefined) {
+      throw new TypeError('`limits` cannot change: the limiter was made without any');
+    }
+    const change = policy.limits.prepare(limitsOf(changes));
+    return () => change(now);
+  },
+
+  isAtRest: (policy, now) => Object.values(policy.snapshot(now)).every(({ used }) => used === 0),
 };
+
+/** @param ignoreUnknown whether a request may cost something of limits that are elsewhere */
+function rateCoreOf(
+  options: RateLimitConfig,
+  tell: Tell,
+  ignoreUnknown: boolean,
+): RateCore | undefined {
+  const limits = limitsOf(options);
+  if (options.limits === undefined && Object.keys(limits).length === 0) return undefined;
+  const { onLimit = 'wait', refundRejected = false } = options;
+  checkChoice('onLimit', onLimit, ['wait', 'fail']);
+  checkBoolean('refundRejected', refundRejected);
+  const rules = { onLimit, refundRejected, ignoreUnknown };
+  return new RateCore(new RateLimits(limits), rules, tell);
+}
+
+/** The named limits, those of the short forms too. */
+function limitsOf(options: RateLimitConfig): Readonly<Record<string, RateLimit>> {
+  const { limits, requestsPerMinute, tokensPerMinute } = options;
+  return {
+    ...limits,
+    ...(requestsPerMinute !== undefined && {
+      requests: { limit: requestsPerMinute, windowMs: MINUTE_MS },
+    }),
+    ...(tokensPerMinute !== undefined && {
+      tokens: { limit: tokensPerMinute, windowMs: MINUTE_MS, charge: 'settle' },
+    }),
+  };
+}
 
 function checkShorthands(layer: RateLimitLayer, nameOf: Naming): void {
   for (const [short, name] of SHORTHANDS) {

@@ -245,6 +245,11 @@ export class RateLimits {
    * @throws for nonsense, unknown names and another algorithm, and then changes nothing
    */
   configure(limits: Readonly<Record<string, RateLimit>>, now: number): void {
+    this.prepare(limits)(now);
+  }
+
+  /** Checks changes as `configure` does. @returns makes them */
+  prepare(limits: Readonly<Record<string, RateLimit>>): (now: number) => void {
     const changes = checkRateLimits(limits).map((rule) => {
       const limit = this.limits[this.table.placeOf(rule.name)] as NamedLimit;
       if (rule.algorithm !== limit.rule.algorithm) {
@@ -254,13 +259,15 @@ export class RateLimits {
       }
       return { limit, rule };
     });
-    const at = this.advance(now);
-    for (const { limit, rule } of changes) {
-      limit.state.resize(rule, at);
-      limit.rule = rule;
-    }
-    this.hasActual = this.limits.some(({ rule }) => isActual(rule));
-    this.most = this.limits.map(({ rule }) => mostOf(rule));
+    return (now) => {
+      const at = this.advance(now);
+      for (const { limit, rule } of changes) {
+        limit.state.resize(rule, at);
+        limit.rule = rule;
+      }
+      this.hasActual = this.limits.some(({ rule }) => isActual(rule));
+      this.most = this.limits.map(({ rule }) => mostOf(rule));
+    };
   }
 
   private advance(now: number): number {

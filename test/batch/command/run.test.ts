@@ -110,6 +110,8 @@ describe('headgate run', () => {
       expect([code, cases[index]]).toEqual([2, cases[index]]);
     }
     expect((await command(['frobnicate'])).code).toBe(2);
+    const { code, stdout } = await command(['--version']);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
     expect((await command(['run', '--help'])).code).toBe(0);
   });
 

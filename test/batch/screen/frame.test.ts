@@ -48,9 +48,9 @@ describe('the screen', () => {
     if (held === undefined) throw new Error('held');
     const narrow = frameOf(held, TITLE, 60, PLAIN);
     expect(narrow).toContain('done      42,769 and 312 before');
-    expect(narrow).toContain('speed     8.2/s of 8.3/s told');
+    expect(narrow).toContain('speed     8.2/s, limit 8.3/s (told)');
     expect(narrow).toContain('cost      9.86, about 23.04 in all');
-    expect(narrow).toContain('at most   25.00');
+    expect(narrow).toContain('budget    25.00');
     const wide = frameOf(held, TITLE, 100, PLAIN);
     expect(wide.find((line) => line.startsWith('done'))).toMatch(
       /^done {6}42,769 and 312 before {2,}429s/,
