@@ -54,6 +54,7 @@ export type { Feedback, Mode, Verdict } from './model/feedback.ts';
 export type { GateKind, Outcome, RequestStats } from './model/outcome.ts';
 export { Sized } from './model/sized.ts';
 export type { Ticket } from './model/ticket.ts';
+export { version } from './model/version.ts';
 export { backoffGate } from './operators/backoff-gate.ts';
 export { byteBudget } from './operators/byte-budget.ts';
 export { byteEstimate } from './operators/byte-estimate.ts';

@@ -19,6 +19,7 @@ const ANSWER = {
 
 // As the command does.
 setFlagsFromString('--semi-space-growth-factor=1');
+setFlagsFromString('--heap-growing-percent=20');
 
 const lines = Number(process.argv[2] ?? 1_000_000);
 const folder = await mkdtemp(join(tmpdir(), 'headgate-bench-'));

@@ -16,6 +16,7 @@ export const LABELS = {
   source: labelOf(ATTRIBUTES.source),
   state: labelOf(ATTRIBUTES.state),
   reason: labelOf(ATTRIBUTES.reason),
+  what: labelOf(ATTRIBUTES.what),
   kind: labelOf(ATTRIBUTES.kind),
   errorType: labelOf(ATTRIBUTES.errorType),
 } as const;

@@ -6,8 +6,8 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
   limitDenied:
     '`limit`, `cost`, `available`, `retryAfterMs`, `waits`: a request did not fit this rate limit; it waits or has failed',
   rateAdapted:
-    '`from`, `to`: the rate was measured anew: what was sent and what is accepted, in requests a second',
-  limitAdapted: '`from`, `to`: the limit of requests in flight has moved',
+    '`from`, `to`, `reason`: the rate was measured anew (`rejected`: what was sent, and what is accepted), or has moved by a tenth; requests a second',
+  limitAdapted: '`from`, `to`, `reason`: the limit of requests in flight has moved',
   outageStarted: 'the API lets nothing in; single probes go',
   outageEnded: 'the API lets something in again',
   modeChanged: '`mode`: `normal`, `throttled` or `outage` from now on',
@@ -26,5 +26,6 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
   resumed: '`pausedMs`: requests are sent again',
   cleared: '`requests`, `reason`: `clear()` has ended the wait of so many',
   closed: '`close()` was called: no new requests',
+  draining: '`inFlight`, `waiting`: requests that came before have not ended yet',
   drained: 'after that the last request has ended',
 };

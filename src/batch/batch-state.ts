@@ -41,7 +41,7 @@ export class BatchState {
   readonly #stopping = new AbortController();
   readonly #startedAt = systemClock.now();
   #endedAt: number | undefined = undefined;
-  #rememberedAt = this.#startedAt;
+  #rememberedAt = Number.NEGATIVE_INFINITY;
   #stop: Stop | undefined = undefined;
   #inputStop: Stop | undefined = undefined;
 
@@ -94,13 +94,17 @@ export class BatchState {
 
   /** Keeps what was learned of the provider for a run that goes on; nothing once all is done. */
   remember(): void {
-    this.#rememberedAt = systemClock.now();
     const isDone = this.phase === 'ended' && this.#stop === undefined;
-    if (isDone) this.#memory.remove();
-    else this.#memory.write(this.pacer.learned(), Date.now());
+    if (isDone) {
+      this.#memory.remove();
+      return;
+    }
+    const rates = this.pacer.learned();
+    this.#memory.write(rates, Date.now());
+    if (rates.size > 0) this.#rememberedAt = systemClock.now();
   }
 
-  /** The same, every ten seconds. */
+  /** The same as soon as something is learned, and every ten seconds. */
   rememberInTime(): void {
     if (systemClock.now() - this.#rememberedAt >= REMEMBER_MS) this.remember();
   }

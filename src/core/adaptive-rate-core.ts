@@ -1,4 +1,4 @@
-import type { Tell } from '../model/facts.ts';
+import type { AdaptationReason, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Reading } from '../model/reading.ts';
@@ -31,6 +31,9 @@ export interface RateSurroundings {
   readonly tell: Tell;
 }
 
+/** A change of the rate by this part is told. */
+const DRIFT = 0.1;
+
 /** While it sleeps, so many of the last attempts are remembered. */
 const KEPT_TIMES = 1_024;
 
@@ -58,6 +61,8 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   private rejectedAt = Number.NEGATIVE_INFINITY;
   /** When what was told last of the rate was measured. */
   private adaptedAt: number | undefined = undefined;
+  /** The rate that was told last. */
+  private toldPerSecond = Number.POSITIVE_INFINITY;
 
   constructor(around: RateSurroundings) {
     this.around = around;
@@ -188,27 +193,61 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     this.adaptedAt = learner.measuredAt;
     if (hasAdapted) {
       const to = learner.measuredPerSecond ?? fromPerSecond;
-      this.around.tell({ kind: 'rateAdapted', at: now, from: fromPerSecond, to });
+      this.toldPerSecond = to;
+      this.around.tell({
+        kind: 'rateAdapted',
+        at: now,
+        reason: 'rejected',
+        from: fromPerSecond,
+        to,
+      });
+    }
+    const hasDrifted = !hasAdapted && this.hasDrifted(learner.perSecond);
+    if (hasDrifted) {
+      const from = this.toldPerSecond;
+      const to = learner.perSecond;
+      const { origin } = learner;
+      const isTold = origin === 'headers' || origin === 'limit';
+      const reason = isTold ? origin : to > from ? 'accepted' : 'estimate';
+      this.toldPerSecond = to;
+      this.around.tell({ kind: 'rateAdapted', at: now, reason, from, to });
     }
     const limit = Math.min(this.maxLimit, learner.limit ?? this.maxLimit);
     const hasMoved = limit !== this._limit;
     if (hasMoved) {
       const from = this._limit;
       this.setLimit(limit);
-      this.around.tell({ kind: 'limitAdapted', at: now, from, to: limit });
+      this.around.tell({
+        kind: 'limitAdapted',
+        at: now,
+        reason: reasonOf(from, limit),
+        from,
+        to: limit,
+      });
     }
     const hasTurned = this.wasOut !== learner.isOut;
     this.wasOut = learner.isOut;
     if (hasTurned) {
       this.around.tell({ kind: learner.isOut ? 'outageStarted' : 'outageEnded', at: now });
     }
-    return hasAdapted || hasMoved || hasTurned;
+    return hasAdapted || hasDrifted || hasMoved || hasTurned;
+  }
+
+  /** Whether the rate is another than was told last, by a tenth. */
+  private hasDrifted(perSecond: number): boolean {
+    const told = this.toldPerSecond;
+    if (perSecond === told || perSecond === Number.POSITIVE_INFINITY) return false;
+    return Math.abs(perSecond - told) >= DRIFT * Math.min(perSecond, told);
   }
 
   private setLimit(limit: number): void {
     this._limit = limit;
     this.around.apply(limit);
   }
+}
+
+function reasonOf(from: number, to: number): AdaptationReason {
+  return to < from ? 'rejected' : 'accepted';
 }
 
 /** Whether an answer is worth waking up for. */

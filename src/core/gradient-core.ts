@@ -51,7 +51,8 @@ export class GradientCore implements Core<Sent> {
     const to = this.gradient.sample({ latencyMs, inFlight, dropped, tokens: usage?.tokens }, now);
     if (to === from) return;
     this.apply(to);
-    this.tell({ kind: 'limitAdapted', at: now, from, to });
+    const reason = dropped ? 'rejected' : 'latency';
+    this.tell({ kind: 'limitAdapted', at: now, reason, from, to });
   }
 
   snapshot(): GradientSnapshot {

@@ -146,7 +146,8 @@ export class Progress {
 
   /** The whole is a milestone, even where the steps do not add up to it. */
   private reached(): number[] {
-    const percentage = this.percentage ?? 0;
+    // Of nothing there is no part.
+    const percentage = this.total === 0 ? 0 : (this.percentage ?? 0);
     const step = this.milestonePercent;
     const last = Math.ceil(100 / step);
     const count = percentage === 100 ? last : Math.floor(percentage / step);

@@ -56,6 +56,15 @@ export interface ClearedFact {
   readonly reason?: string;
 }
 
+/** The limiter is closed, and requests that came before have not ended yet. */
+export interface DrainingFact {
+  readonly kind: 'draining';
+  readonly at: number;
+  /** Requests that hold a slot. */
+  readonly inFlight: number;
+  readonly waiting: number;
+}
+
 export type LimiterFact =
   | CoreFact
   | WaitedFact
@@ -64,7 +73,8 @@ export type LimiterFact =
   | ClosedFact
   | PausedFact
   | ResumedFact
-  | ClearedFact;
+  | ClearedFact
+  | DrainingFact;
 
 /** What happens in a limiter. `at` is a time of its clock, in ms. */
 export type LimiterEvent = LimiterFact & { readonly level: EventLevel };
@@ -92,6 +102,7 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   resumed: 'info',
   cleared: 'info',
   closed: 'info',
+  draining: 'info',
   drained: 'info',
 };
 

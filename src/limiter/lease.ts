@@ -38,6 +38,11 @@ export class Lease {
     return this.#ticket.tokens;
   }
 
+  /** As `recordTokens` has told them so far; undefined: it was not told. */
+  get tokensReported(): number | undefined {
+    return this.#ticket.usage?.tokens;
+  }
+
   /** The backoff in force when the lease was granted: give it with the feedback that you push. */
   get epoch(): number {
     return this.#ticket.epoch;

@@ -263,7 +263,12 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   private stop(): void {
     if (this.closed !== undefined) return;
     this.closed = new LimiterClosedError();
-    this.tell({ kind: 'closed', at: this.clock.now() });
+    const at = this.clock.now();
+    this.tell({ kind: 'closed', at });
+    if (!this.counters.isEmpty) {
+      const { inFlight, waiting } = this;
+      this.tell({ kind: 'draining', at, inFlight, waiting });
+    }
     this.counters.whenEmpty(() => {
       this.abandon();
       this.tell({ kind: 'drained', at: this.clock.now() });

@@ -261,6 +261,34 @@ export class Limiter {
   }
 
   /**
+   * Runs something with a lease, and gives it back: as `ok` where it returns, as `failed` with its error
+   * where it throws, so that a 429 closes the gates; where `options.signal` has aborted, as `cancelled`.
+   * It is called once: nothing is sent again.
+   *
+   * @returns what `body` returns; rejects with what it throws, or as `acquire` does
+   * @throws RangeError or TypeError that names a wrong option
+   * @example
+   * const answer = await limiter.use(async (lease) => {
+   *   const answer = await client.complete('ready?');
+   *   lease.recordTokens(answer.usage.total_tokens);
+   *   return answer;
+   * });
+   */
+  async use<R>(body: (lease: Lease) => R | PromiseLike<R>, options?: AcquireOptions): Promise<R> {
+    checkFunction('body', body);
+    const lease = await this.acquire(options);
+    try {
+      const result = await body(lease);
+      lease.release();
+      return result;
+    } catch (error) {
+      if (options?.signal?.aborted === true) lease.release('cancelled');
+      else lease.release('failed', error);
+      throw error;
+    }
+  }
+
+  /**
    * A lease, if a request may be sent at once; undefined: it would have to wait.
    * @throws LimiterClosedError; CostAboveLimitError, UnknownLimitError: it may never be sent
    * @throws RangeError or TypeError that names a wrong option

@@ -100,9 +100,12 @@ export class ResponseError extends HeadgateError {
 export class QueueFullError extends HeadgateError {
   readonly code = 'QUEUE_FULL';
   readonly maxQueue: number;
-  constructor(maxQueue: number) {
+  /** What the queue waits for. */
+  readonly gate: string;
+  constructor(maxQueue: number, gate: string) {
     super(`the queue is full: maxQueue is ${maxQueue}`);
     this.maxQueue = maxQueue;
+    this.gate = gate;
   }
 }
 

@@ -52,19 +52,38 @@ export interface LimitDeniedFact {
   readonly waits: boolean;
 }
 
-/** The latency gradient has moved the concurrency limit. */
+/**
+ * Why something has adapted: `rejected`: the provider turned attempts away; `accepted`: it lets more in;
+ * `headers`: its answers tell a limit; `estimate`: what is believed of it has changed; `limit`: the one that was configured binds; `latency`: answers
+ * have become slower or faster; `failures`: too many attempts failed; `recovered`: none did for long.
+ */
+export type AdaptationReason =
+  | 'rejected'
+  | 'accepted'
+  | 'headers'
+  | 'estimate'
+  | 'limit'
+  | 'latency'
+  | 'failures'
+  | 'recovered';
+
+/** The latency gradient, or a cap that was found, has moved the concurrency limit. */
 export interface LimitAdaptedFact {
   readonly kind: 'limitAdapted';
   readonly at: number;
+  readonly reason: AdaptationReason;
   readonly from: number;
   readonly to: number;
 }
 
-/** The rate that a provider accepts was measured anew. */
+/**
+ * The rate was measured anew (`rejected`: what was sent, and what is accepted), or has moved by a tenth.
+ */
 export interface RateAdaptedFact {
   readonly kind: 'rateAdapted';
   readonly at: number;
-  /** Requests a second that were sent, and that are accepted. */
+  readonly reason: AdaptationReason;
+  /** Requests a second, before and after. Infinity: nothing bounded them. */
   readonly from: number;
   readonly to: number;
 }

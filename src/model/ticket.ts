@@ -75,6 +75,8 @@ export class Ticket<out T = unknown> {
   rounds = 0;
   /** @internal minds its wait, while it waits for its first attempt */
   patience: WaitTimeout | undefined = undefined;
+  /** @internal what it waited for when it was given up; undefined: it was not, or nobody is told */
+  gaveUpAt: GateKind | undefined = undefined;
   /** How it ended, once it has. */
   outcome: SettleOutcome | undefined = undefined;
   /** @internal its neighbours among the tickets that one subscription has waiting */

@@ -10,6 +10,7 @@ import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
 import type { GateRules, GateSnapshot, RequestQueue } from './gate-rules.ts';
 import { notifyAdmitted, reportLater } from './notify.ts';
+import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
 import { WaitRecorder } from './wait-recorder.ts';
 
@@ -180,6 +181,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void {
     // First, so that it cannot pass any more, whatever they do who are told of its wait.
     ticket.refuse(error);
+    this.givesUp(ticket, owner);
     this.first.bury(1);
     owner.queued -= 1;
     this.waits.ended(ticket, false, this.clock.now(), this.probeOf(owner));
@@ -188,8 +190,15 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.drain();
   }
 
+  /** A request that waits, or finds no place to wait, is given up: tells what for. Nothing is told of others. */
+  givesUp(ticket: Ticket, owner: AdmissionCallback): void {
+    if (this.probeOf(owner) === undefined || ticket.outcome !== undefined) return;
+    ticket.gaveUpAt = this.waits.kindOf(owner.isRetry === true);
+  }
+
   /** Books what a retry has waited that gives up; its owner is gone already, and has not left yet. */
   gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
+    this.givesUp(ticket, owner);
     this.waits.ended(ticket, true, this.clock.now(), this.probeOf(owner));
   }
 
@@ -288,6 +297,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
         const { owner } = queue;
         queue.shift();
         owner.queued -= 1;
+        this.givesUp(ticket, owner);
         ticket.refuse(error);
         cleared.push([ticket, owner, queue === this.retries]);
       }
@@ -454,7 +464,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     if (ticket !== undefined && capacity?.isBounded && ticket.attempts === 0) {
       const { dropped } = capacity;
       const isBusy = this.state === 'deciding';
-      if (!capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy)) {
+      if (!this.makeRoom(capacity, ticket, owner, queue, isBusy)) {
         if (this.waiting === 0 && !this.isPaused) this.becomesIdle();
         return ticket;
       }
@@ -475,6 +485,19 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     // NaN: it has passed by now, and its owner was told.
     if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
     return undefined;
+  }
+
+  /** @returns as `QueueCapacity.makeRoom` */
+  private makeRoom(
+    capacity: QueueCapacity,
+    ticket: Ticket,
+    owner: AdmissionCallback,
+    queue: RequestQueue,
+    isBusy: boolean,
+  ): boolean {
+    const isTold = this.probeOf(owner) !== undefined;
+    const { waitKind } = this;
+    return capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy, waitKind, isTold);
   }
 
   /** A newcomer waits. */

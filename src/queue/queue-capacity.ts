@@ -1,5 +1,6 @@
 import { checkChoice, checkInteger } from '../model/check.ts';
 import { QueueFullError } from '../model/errors.ts';
+import type { GateKind } from '../model/outcome.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
 import { notifyAdmitted } from './notify.ts';
@@ -80,6 +81,8 @@ export class QueueCapacity {
    * before count, but neither need this leave nor are given up.
    * @param waiting counts all that wait at the gate
    * @param isHeadBusy whether the gate decides on the head of the queue: then nobody goes
+   * @param waitsFor what holds them back
+   * @param isTold whether somebody is told of those that go
    * @returns false: the newcomer was refused, or its owner has gone
    */
   makeRoom(
@@ -88,6 +91,8 @@ export class QueueCapacity {
     queue: Queue<unknown, AdmissionCallback>,
     waiting: () => number,
     isHeadBusy: boolean,
+    waitsFor: GateKind,
+    isTold: boolean,
   ): boolean {
     while (!owner.gone) {
       const count = waiting();
@@ -97,16 +102,17 @@ export class QueueCapacity {
       if (!isTicket(item) || item.attempts > 0) break;
       queue.shift();
       oldest.queued -= 1;
-      this.drop(item);
+      this.drop(item, waitsFor, isTold);
       notifyAdmitted(oldest, item);
     }
     // One that has gone meanwhile was not turned away.
-    if (!owner.gone) this.drop(newcomer);
+    if (!owner.gone) this.drop(newcomer, waitsFor, isTold);
     return false;
   }
 
-  private drop(ticket: Ticket): void {
+  private drop(ticket: Ticket, gate: GateKind, isTold: boolean): void {
     this.dropped += 1;
-    ticket.refuse(new QueueFullError(this.bound.maxQueue));
+    if (isTold) ticket.gaveUpAt = gate;
+    ticket.refuse(new QueueFullError(this.bound.maxQueue, gate));
   }
 }

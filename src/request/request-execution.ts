@@ -13,6 +13,7 @@ import type { TimedAttempt } from './attempt-timeouts.ts';
 import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
 import { PendingBody } from './pending-body.ts';
 import { isUsedUp, OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
+import { reportUnhandled } from './report-unhandled.ts';
 import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -287,10 +288,18 @@ export class RequestExecution<T, R> implements TimedAttempt {
     // What ends after its time is over is not the end of the attempt that runs now.
     result.then(
       (value) => {
-        if (this.current === context && this.next(value)) this.complete();
+        try {
+          if (this.current === context && this.next(value)) this.complete();
+        } catch (thrown) {
+          reportUnhandled(thrown);
+        }
       },
       (error: unknown) => {
-        if (this.current === context) this.error(error);
+        try {
+          if (this.current === context) this.error(error);
+        } catch (thrown) {
+          reportUnhandled(thrown);
+        }
       },
     );
   }

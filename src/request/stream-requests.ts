@@ -71,12 +71,20 @@ export class StreamRequests<T> implements AdmissionCallback {
     if (this.gone) return;
     this.gone = true;
     const { withoutTicket } = this;
+    if (this.probe !== undefined) this.giveUp();
     this.gate.left(this);
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = this.tickets.first) {
       this.tickets.remove(ticket);
       ticket.settle('cancelled');
     }
     if (withoutTicket > 0) this.factory.abandoned(withoutTicket);
+  }
+
+  /** Tells of those that wait what they have waited for. */
+  private giveUp(): void {
+    for (let ticket = this.tickets.first; ticket !== undefined; ticket = ticket.after) {
+      if (!Number.isNaN(ticket.waitsSince)) this.gate.givesUp(ticket, this);
+    }
   }
 
   private takeOver(ticket: Ticket<T>): void {

@@ -1,4 +1,4 @@
-import type { CoreFact } from '../model/facts.ts';
+import type { AdaptationReason, CoreFact } from '../model/facts.ts';
 import { ATTRIBUTES } from './names.ts';
 
 type Said = Record<string, string | number>;
@@ -27,20 +27,38 @@ export function circuitOf(fact: CoreFact): Said | undefined {
   }
 }
 
-/** The same for a move of the adaptive limit or rate. */
-export function adaptationOf(fact: CoreFact): Said | undefined {
+/** A change of what adapts. */
+export interface Adaptation {
+  readonly what: 'rate' | 'concurrency' | 'interval';
+  readonly reason: AdaptationReason;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Undefined: the fact is no move of the adaptive limit or rate. */
+export function adaptationOf(fact: CoreFact): Adaptation | undefined {
   switch (fact.kind) {
+    case 'rateAdapted':
+      return { what: 'rate', reason: fact.reason, from: fact.from, to: fact.to };
+    case 'limitAdapted':
+      return { what: 'concurrency', reason: fact.reason, from: fact.from, to: fact.to };
     case 'decelerated':
+      return { what: 'concurrency', reason: 'failures', from: fact.from, to: fact.to };
     case 'reaccelerated':
     case 'ceilingReset':
-    case 'limitAdapted':
-    case 'rateAdapted': {
-      const { kind, from, to } = fact;
-      return { [ATTRIBUTES.state]: kind, [ATTRIBUTES.from]: from, [ATTRIBUTES.to]: to };
-    }
+      return { what: 'concurrency', reason: 'recovered', from: fact.from, to: fact.to };
     default:
       return undefined;
   }
+}
+
+/** The attributes of the event of an adaptation. */
+export function saidOf(kind: string, { reason, from, to }: Adaptation): Said {
+  const said: Said = { [ATTRIBUTES.state]: kind, [ATTRIBUTES.reason]: reason };
+  // A rate that nothing bounded is no number that a span can hold.
+  if (Number.isFinite(from)) said[ATTRIBUTES.from] = from;
+  if (Number.isFinite(to)) said[ATTRIBUTES.to] = to;
+  return said;
 }
 
 /** The same for an outage of the provider. */

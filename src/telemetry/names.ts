@@ -18,6 +18,7 @@ export const ATTRIBUTES = {
   items: 'headgate.items',
   kind: 'headgate.kind',
   unit: 'headgate.unit',
+  what: 'headgate.what',
   from: 'headgate.from',
   to: 'headgate.to',
   errorType: 'error.type',
@@ -52,7 +53,8 @@ const BYTES = [
 ];
 const ITEMS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 
-const { errorType, gate, kind, limit, mode, outcome, reason, source, state, unit } = ATTRIBUTES;
+const { errorType, gate, kind, limit, mode, outcome } = ATTRIBUTES;
+const { reason, source, state, unit, what } = ATTRIBUTES;
 
 export const METRICS = {
   requests: counter(
@@ -114,6 +116,25 @@ export const METRICS = {
     [errorType],
     'calls to the API that have ended; less the requests: retries',
   ),
+  tokens: counter(
+    'headgate.tokens',
+    '{token}',
+    [],
+    'tokens that answers say they have used, or that were recorded',
+  ),
+  attemptDuration: histogram(
+    'headgate.attempt.duration',
+    's',
+    [errorType],
+    'how long calls to the API took, of those whose end was waited for',
+    SECONDS,
+  ),
+  givenUp: counter(
+    'headgate.request.given_up',
+    '{request}',
+    [gate],
+    'requests that ended while they waited, by what for: aborted, timed out, or given up for others',
+  ),
   backoffActive: gauge('headgate.backoff.active', '1', [], '1: the backoff gate is closed'),
   paused: gauge('headgate.paused', '1', [], '1: the limiter is paused, and sends nothing'),
   mode: gauge('headgate.mode', '1', [mode], '1: in this mode'),
@@ -137,6 +158,12 @@ export const METRICS = {
     '{request}/s',
     [],
     'what the API accepted when it last had nothing left; 0: it never had, or no rate adapts',
+  ),
+  adaptations: counter(
+    'headgate.adaptations',
+    '{change}',
+    [what, reason],
+    'changes of the adaptive rate, limit or interval, by why',
   ),
   rateCuts: counter(
     'headgate.rate.cuts',
@@ -178,13 +205,13 @@ const A = ATTRIBUTES;
 export const SPANS = {
   request: trace(
     'headgate.request',
-    [A.name, A.mode, A.bytes, A.tokens, A.attempts, A.epoch, A.outcome, A.errorType],
-    'a request, from arrival to its end; `headgate.mode` at its arrival',
+    [A.name, A.mode, A.bytes, A.tokens, A.attempts, A.epoch, A.outcome, A.gate, A.errorType],
+    'a request, from arrival to its end; `headgate.mode` at its arrival; `headgate.gate` if it ended while it waited there',
   ),
   wait: trace(
     'headgate.wait',
     [A.name, A.gate, A.limit, A.rounds],
-    'a wait for something, of more than 1 ms',
+    'a wait for something, of more than 1 ms; links to the request, and its attempt, whose 429 caused it',
   ),
   attempt: trace(
     'headgate.attempt',
@@ -210,7 +237,7 @@ export const EVENTS = {
   circuit: trace('headgate.circuit', [A.state, A.reason], 'its end changed the circuit breaker'),
   adaptation: trace(
     'headgate.adaptation',
-    [A.state, A.from, A.to],
+    [A.state, A.reason, A.from, A.to],
     'its end moved the adaptive limit, or rate',
   ),
   outage: trace(

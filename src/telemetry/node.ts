@@ -1,14 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
-import { NodeSDK } from '@opentelemetry/sdk-node';
-import {
-  ParentBasedSampler,
-  type Sampler,
-  TraceIdRatioBasedSampler,
-} from '@opentelemetry/sdk-trace';
+import type { NodeSDK } from '@opentelemetry/sdk-node';
+import type { Sampler } from '@opentelemetry/sdk-trace';
 import { checkInteger, checkKeys, show } from '../model/check.ts';
 import { print } from '../model/print.ts';
 import { type Environment, readEnvironment } from './node/environment.ts';
 import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
+import { loadPackages, type Packages } from './node/packages.ts';
 import { MetricsPage } from './node/page.ts';
 
 /** Where Prometheus expects a page of metrics (the default of OpenTelemetry). */
@@ -21,6 +20,8 @@ const SHUTDOWN_MS = 5_000;
 export interface StartOptions {
   /** What the program is called. */
   readonly serviceName: string;
+  /** The version of the program. Default: that of its package, where npm has started it. */
+  readonly serviceVersion?: string;
   /** Port of the page of metrics; 0: any that is free. `false`: no page. Default 9464. */
   readonly prometheusPort?: number | false;
   /** Address that it listens at; `0.0.0.0`: all of them, for a container say. Default 127.0.0.1. */
@@ -43,14 +44,22 @@ export interface Telemetry {
   shutdown(): Promise<void>;
 }
 
-const KEYS = ['serviceName', 'prometheusPort', 'prometheusHost', 'otlpEndpoint', 'sampleRatio'];
+const KEYS = [
+  'serviceName',
+  'serviceVersion',
+  'prometheusPort',
+  'prometheusHost',
+  'otlpEndpoint',
+  'sampleRatio',
+];
 
 /**
  * Starts an OpenTelemetry SDK for programs that have none: a page of metrics for Prometheus, and
  * traces and metrics by OTLP where an endpoint is given. Start it before limiters and streams are
  * made. Whatever goes wrong later is one line on standard error, and disturbs no request.
  *
- * @throws RangeError or TypeError that names a wrong option
+ * @throws RangeError or TypeError that names a wrong option; Error that says what to install, where
+ * packages are missing
  * @example
  * const telemetry = await startTelemetry({ serviceName: 'labeller' });
  * console.log(telemetry.prometheusUrl); // http://127.0.0.1:9464/metrics
@@ -59,6 +68,8 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   checkOptions(options);
   const environment = readEnvironment(process.env);
   if (environment.isDisabled) return NOTHING;
+  const packages = await loadPackages();
+  const { NodeSDK, PrometheusExporter } = packages;
   const warn: Warn = (message) => console.error(`headgate telemetry: ${message}`);
   let isLost = false;
   const lose: Warn = (message) => {
@@ -68,25 +79,28 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const endpoint = options.otlpEndpoint;
   const tracesEndpoint = endpointOf(environment.traces, environment.tracesEndpoint, endpoint);
   const metricsEndpoint = endpointOf(environment.metrics, environment.metricsEndpoint, endpoint);
-  const page = wantsPage(environment, options) ? new MetricsPage() : undefined;
+  const page = wantsPage(environment, options)
+    ? new MetricsPage(new PrometheusExporter({ preventServerStart: true }))
+    : undefined;
   const prometheusUrl = await openPage(page, environment, options, warn);
   const readers: IMetricReader[] = [];
   if (page !== undefined && prometheusUrl !== undefined) readers.push(page.exporter);
   if (metricsEndpoint !== undefined) {
-    readers.push(metricReader(environment.metricsEndpoint ? undefined : endpoint, lose));
+    readers.push(metricReader(packages, environment.metricsEndpoint ? undefined : endpoint, lose));
   }
   // What speaks otherwise, or goes elsewhere, the SDK makes from the environment.
   const isOther = environment.isOtherProtocol || environment.traces?.some(isOtherExporter) === true;
   const processors =
     tracesEndpoint === undefined
       ? []
-      : [spanProcessor(environment.tracesEndpoint ? undefined : endpoint, lose)];
+      : [spanProcessor(packages, environment.tracesEndpoint ? undefined : endpoint, lose)];
   const sdk = new NodeSDK({
     serviceName: environment.serviceName ?? options.serviceName,
+    resource: resourceOf(packages, options),
     metricReaders: readers,
     ...(isOther ? {} : { spanProcessors: processors }),
     ...(process.env.OTEL_LOGS_EXPORTER === undefined && { logRecordProcessors: [] }),
-    ...(!environment.hasSampler && { sampler: samplerOf(options.sampleRatio ?? 1) }),
+    ...(!environment.hasSampler && { sampler: samplerOf(packages, options.sampleRatio ?? 1) }),
   });
   sdk.start();
   let ending: Promise<void> | undefined;
@@ -107,9 +121,13 @@ const NOTHING: Telemetry = {
 
 function checkOptions(options: StartOptions): void {
   checkKeys('startTelemetry', options, KEYS);
-  const { serviceName, prometheusPort, prometheusHost, otlpEndpoint, sampleRatio } = options;
+  const { serviceName, serviceVersion, prometheusPort, prometheusHost, otlpEndpoint, sampleRatio } =
+    options;
   if (typeof serviceName !== 'string' || serviceName === '') {
     throw new TypeError(`\`serviceName\` must be a string of text, got ${show(serviceName)}`);
+  }
+  if (serviceVersion !== undefined && typeof serviceVersion !== 'string') {
+    throw new TypeError(`\`serviceVersion\` must be a string, got ${show(serviceVersion)}`);
   }
   if (prometheusPort !== undefined && prometheusPort !== false) {
     checkInteger('prometheusPort', prometheusPort, 0);
@@ -165,8 +183,25 @@ async function openPage(
   }
 }
 
-function samplerOf(ratio: number): Sampler {
+function samplerOf(
+  { ParentBasedSampler, TraceIdRatioBasedSampler }: Packages,
+  ratio: number,
+): Sampler {
   return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+}
+
+/**
+ * Tells this process apart from others of the same name, whose series would be one. What
+ * OTEL_RESOURCE_ATTRIBUTES says outweighs it.
+ */
+function resourceOf({ resources }: Packages, { serviceVersion }: StartOptions) {
+  const version = serviceVersion ?? process.env.npm_package_version;
+  const own = resources.resourceFromAttributes({
+    'service.instance.id': randomUUID(),
+    'host.name': hostname(),
+    ...(version !== undefined && { 'service.version': version }),
+  });
+  return own.merge(resources.detectResources({ detectors: [resources.envDetector] }));
 }
 
 async function end(

@@ -1,4 +1,12 @@
-import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  type Link,
+  type Span,
+  type SpanContext,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { WaitDetail } from '../model/probe.ts';
@@ -22,7 +30,10 @@ export class RequestSpan {
   readonly #inside: Context;
   /** The wall clock's ms at arrival. */
   readonly #arrivedAt: number;
+  /** When its span starts: no span below it starts before. */
+  readonly #startedAt: number;
   #attempt: Span | undefined = undefined;
+  #lastAttempt: SpanContext | undefined = undefined;
   #errorType: string | undefined = undefined;
 
   constructor(tracer: Tracer, ticket: Ticket, arrival: Context, name: string, mode: Mode) {
@@ -35,7 +46,9 @@ export class RequestSpan {
       [ATTRIBUTES.mode]: mode,
       [ATTRIBUTES.bytes]: ticket.bytes,
     };
-    const startTime = this.#arrivedAt;
+    // The caller's span starts at a whole millisecond: this one must not start before that.
+    const startTime = Math.ceil(this.#arrivedAt);
+    this.#startedAt = startTime;
     this.#span = tracer.startSpan(SPANS.request.name, { attributes, startTime }, arrival);
     this.#inside = trace.setSpan(arrival, this.#span);
     this.active = this.#inside;
@@ -46,9 +59,23 @@ export class RequestSpan {
     return this.#span.isRecording();
   }
 
-  waited(gate: GateKind, waitMs: number, rounds: number, detail?: WaitDetail): void {
+  /** Links to the request and its last attempt, for those who wait for what it has caused. */
+  get links(): readonly Link[] {
+    const links: Link[] = [{ context: this.#span.spanContext() }];
+    if (this.#lastAttempt !== undefined) links.push({ context: this.#lastAttempt });
+    return links;
+  }
+
+  /** @param links to what has caused the wait */
+  waited(
+    gate: GateKind,
+    waitMs: number,
+    rounds: number,
+    detail?: WaitDetail,
+    links?: readonly Link[],
+  ): void {
     const { limit, endedMsAgo = 0 } = detail ?? {};
-    const endTime = Math.max(this.#arrivedAt, this.#now - endedMsAgo);
+    const endTime = Math.max(this.#startedAt, this.#now - endedMsAgo);
     const cause = {
       [ATTRIBUTES.gate]: gate,
       ...(limit !== undefined && { [ATTRIBUTES.limit]: limit }),
@@ -59,7 +86,8 @@ export class RequestSpan {
     }
     const options = {
       attributes: { [ATTRIBUTES.name]: this.#name, ...cause, [ATTRIBUTES.rounds]: rounds },
-      startTime: Math.max(this.#arrivedAt, endTime - waitMs),
+      startTime: Math.max(this.#startedAt, endTime - waitMs),
+      ...(links !== undefined && { links: [...links] }),
     };
     this.#tracer.startSpan(SPANS.wait.name, options, this.#inside).end(endTime);
   }
@@ -70,9 +98,10 @@ export class RequestSpan {
       ...(attempt > 1 && { [ATTRIBUTES.resends]: attempt - 1 }),
     };
     // A span below it starts at a whole millisecond: this one must not start after that.
-    const startTime = Math.floor(this.#now);
+    const startTime = Math.max(this.#startedAt, Math.floor(this.#now));
     const options = { attributes, startTime };
     this.#attempt = this.#tracer.startSpan(SPANS.attempt.name, options, this.#inside);
+    this.#lastAttempt = this.#attempt.spanContext();
     this.active = trace.setSpan(this.#inside, this.#attempt);
   }
 
@@ -88,13 +117,14 @@ export class RequestSpan {
   }
 
   settled(outcome: SettleOutcome): void {
-    const { attempts, tokens, epoch, refusal } = this.#ticket;
+    const { attempts, tokens, epoch, refusal, gaveUpAt } = this.#ticket;
     this.#endAttempt(outcome);
     this.#span.setAttributes({
       [ATTRIBUTES.tokens]: tokens,
       [ATTRIBUTES.attempts]: attempts,
       [ATTRIBUTES.epoch]: epoch,
       [ATTRIBUTES.outcome]: outcome,
+      ...(gaveUpAt !== undefined && { [ATTRIBUTES.gate]: gaveUpAt }),
     });
     if (outcome === 'failed' || outcome === 'rejected') {
       const type = this.#errorType ?? errorTypeOf(this.#ticket, refusal);
@@ -113,7 +143,7 @@ export class RequestSpan {
 
   /** By the wall clock, as far as that has gone with the gates' since the request came. */
   get #now(): number {
-    return this.#arrivedAt + Math.max(0, this.#ticket.ageMs);
+    return Math.max(this.#startedAt, this.#arrivedAt + Math.max(0, this.#ticket.ageMs));
   }
 }
 

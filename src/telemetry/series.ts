@@ -8,6 +8,7 @@ import type { Reading } from '../model/reading.ts';
 import type { SizedKind } from '../model/sized-kind.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
+import { adaptationOf } from './fact-events.ts';
 import { Gauges, MOST_LIMITS, type Observe } from './gauges.ts';
 import { Instances } from './instances.ts';
 import type { Instruments } from './instruments.ts';
@@ -18,8 +19,8 @@ const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
 /** Error types that are told apart. */
 const MOST_ERRORS = 10;
-/** Alerts are about these: whatever else turns up first, they are told. */
-const RESERVED_ERRORS = ['429'];
+/** Told apart whatever else turns up first, and counted from 0: a rate does not see a series begin. */
+const KNOWN_ERRORS = ['429', '500', '503', '529'];
 
 /**
  * The metrics of all limiters and streams of one name: plain numbers, read when metrics are
@@ -32,9 +33,12 @@ export class Series implements Probe {
   readonly #attempts: Counts;
   readonly #denied: Counts;
   readonly #flushes: Counts;
+  readonly #givenUp: Counts;
+  /** By what has changed. */
+  readonly #adaptations = new Map<string, Counts>();
   readonly #gauges: Gauges;
   readonly #instances = new Instances();
-  readonly #errors = new Labels(MOST_ERRORS, RESERVED_ERRORS);
+  readonly #errors = new Labels(MOST_ERRORS, KNOWN_ERRORS);
   readonly #byError = new Map<string, Attributes>();
   /** Rate limits that waits are told apart by. */
   readonly #limits = new Labels(MOST_LIMITS);
@@ -43,13 +47,14 @@ export class Series implements Probe {
   readonly #byKind = new Map<SizedKind, Attributes>();
   readonly #inBytes: Attributes;
   readonly #inTokens: Attributes;
-  /** Requests of which an attempt runs. */
-  readonly #running = new Set<Ticket>();
+  /** Requests of which an attempt runs, and how old they were when it began, in ms. */
+  readonly #running = new Map<Ticket, number>();
   /** Requests that wait for the delay between two attempts. */
   readonly #retrying = new Set<Ticket>();
   /** What requests failed with that have not ended yet. */
   readonly #failures = new Map<Ticket, string>();
   #bytes = 0;
+  #tokens = 0;
   #rateCuts = 0;
 
   constructor(name: string, instruments: Instruments) {
@@ -59,9 +64,10 @@ export class Series implements Probe {
     this.#inBytes = { ...this.#name, [ATTRIBUTES.unit]: 'bytes' };
     this.#inTokens = { ...this.#name, [ATTRIBUTES.unit]: 'tokens' };
     this.#requests = new Counts(this.#name, outcome, OUTCOMES, 0);
-    this.#attempts = new Counts(this.#name, errorType, [''], MOST_ERRORS + 1);
+    this.#attempts = new Counts(this.#name, errorType, ['', ...KNOWN_ERRORS], MOST_ERRORS + 1);
     this.#denied = new Counts(this.#name, limit, [], MOST_LIMITS);
     this.#flushes = new Counts(this.#name, reason, REASONS, 0);
+    this.#givenUp = new Counts(this.#name, ATTRIBUTES.gate, [], 10);
     this.#gauges = new Gauges(this.#name);
   }
 
@@ -90,20 +96,26 @@ export class Series implements Probe {
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
-    this.#running.add(ticket);
+    this.#running.set(ticket, ticket.ageMs);
     if (attempt === 1) this.#bytes += ticket.bytes;
   }
 
   attemptEnded(ticket: Ticket, _attempt: number, kind: FeedbackKind, error?: unknown): void {
-    if (!this.#running.delete(ticket)) return;
+    const startedMs = this.#running.get(ticket);
+    if (startedMs === undefined) return;
+    this.#running.delete(ticket);
+    const seconds = (ticket.ageMs - startedMs) / 1_000;
+    const { attemptDuration } = this.#instruments.histograms;
     if (ticket.usage !== undefined) this.#compare(ticket, ticket.usage);
     if (kind === 'ok' && error === undefined) {
       this.#attempts.add('');
+      attemptDuration.record(seconds, this.#name);
       if (this.#failures.size > 0) this.#failures.delete(ticket);
       return;
     }
-    const type = this.#errors.of(errorTypeOf(ticket, error));
+    const type = this.#typeOf(ticket, error);
     this.#attempts.add(type);
+    attemptDuration.record(seconds, this.#attributesOf(type));
     this.#failures.set(ticket, type);
   }
 
@@ -115,7 +127,12 @@ export class Series implements Probe {
 
   changed(fact: CoreFact): void {
     if (fact.kind === 'limitDenied') this.#denied.add(fact.limit);
-    if (fact.kind === 'rateAdapted') this.#rateCuts += 1;
+    const adaptation = adaptationOf(fact);
+    if (adaptation === undefined) return;
+    const { what, reason } = adaptation;
+    const counts = this.#adaptations.get(what) ?? this.#adaptationsOf(what);
+    counts.add(reason);
+    if (fact.kind === 'rateAdapted' && reason === 'rejected') this.#rateCuts += 1;
   }
 
   estimated(bytes: number, kind: SizedKind): void {
@@ -134,13 +151,15 @@ export class Series implements Probe {
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.#requests.add(outcome);
+    if (ticket.gaveUpAt !== undefined) this.#givenUp.add(ticket.gaveUpAt);
     if (this.#retrying.size > 0) this.#retrying.delete(ticket);
     if (this.#running.delete(ticket)) this.#attempts.add(outcome === 'ok' ? '' : outcome);
     const failure = this.#failures.size > 0 ? this.#failures.get(ticket) : undefined;
     if (failure !== undefined) this.#failures.delete(ticket);
     // How long somebody has waited before he gave up says nothing of latency.
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
-    const attributes = outcome === 'ok' ? this.#name : this.#attributesOf(ticket, failure);
+    const type = outcome === 'ok' ? undefined : (failure ?? this.#typeOf(ticket, ticket.refusal));
+    const attributes = type === undefined ? this.#name : this.#attributesOf(type);
     this.#instruments.histograms.requestDuration.record(ticket.ageMs / 1000, attributes);
   }
 
@@ -154,10 +173,18 @@ export class Series implements Probe {
     this.#attempts.each((count, attributes) => observe('attempts', count, attributes));
     this.#flushes.each((count, attributes) => observe('chunkFlushes', count, attributes));
     observe('requestSize', this.#bytes, this.#name);
+    observe('tokens', this.#tokens, this.#name);
     observe('rateCuts', this.#rateCuts, this.#name);
     const readings = this.#instances.read();
-    for (const { limits = {} } of readings) {
+    for (const { limits = {}, waiting, isOut } of readings) {
+      // A rate adapts: its changes count from 0.
+      if (isOut !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
       for (const name of Object.keys(limits)) this.#denied.add(name, 0);
+      for (const [gate] of waiting) this.#givenUp.add(gate, 0);
+    }
+    this.#givenUp.each((count, attributes) => observe('givenUp', count, attributes));
+    for (const counts of this.#adaptations.values()) {
+      counts.each((count, attributes) => observe('adaptations', count, attributes));
     }
     this.#denied.each((count, attributes) => observe('rateDenied', count, attributes));
     this.#gauges.observe(readings, this.#retrying.size, this.#running.size, observe);
@@ -168,10 +195,30 @@ export class Series implements Probe {
     const { estimateRatio } = this.#instruments.histograms;
     if (bytes > 0) estimateRatio.record(ticket.bytes / bytes, this.#inBytes);
     if (tokens > 0) estimateRatio.record(ticket.tokens / tokens, this.#inTokens);
+    this.#tokens += tokens;
   }
 
-  #attributesOf(ticket: Ticket, failure: string | undefined): Attributes {
-    const type = failure ?? this.#errors.of(errorTypeOf(ticket, ticket.refusal));
+  #typeOf(ticket: Ticket, error: unknown): string {
+    return this.#errors.of(errorTypeOf(ticket, error));
+  }
+
+  #countFromZero(what: string, reasons: readonly string[]): void {
+    const counts = this.#adaptations.get(what) ?? this.#adaptationsOf(what);
+    for (const reason of reasons) counts.add(reason, 0);
+  }
+
+  #adaptationsOf(what: string): Counts {
+    const counts = new Counts(
+      { ...this.#name, [ATTRIBUTES.what]: what },
+      ATTRIBUTES.reason,
+      [],
+      10,
+    );
+    this.#adaptations.set(what, counts);
+    return counts;
+  }
+
+  #attributesOf(type: string): Attributes {
     let attributes = this.#byError.get(type);
     if (attributes === undefined) {
       attributes = { ...this.#name, [ATTRIBUTES.errorType]: type };

@@ -3,6 +3,7 @@ import { checkChoice, checkKeys, checkMethods, show } from '../model/check.ts';
 import { joinProbes, uniteProbes } from '../model/join-probes.ts';
 import { print } from '../model/print.ts';
 import type { Probe } from '../model/probe.ts';
+import { version } from '../model/version.ts';
 import { Carrier } from './carrier.ts';
 import { areContextsCarried } from './contexts.ts';
 import { seriesOf } from './registry.ts';
@@ -78,7 +79,7 @@ function probeOf(name: string, telemetry: TelemetryOptions): Probe | undefined {
 }
 
 function globalMeter(): Meter | undefined {
-  const meter = metrics.getMeter(SCOPE);
+  const meter = metrics.getMeter(SCOPE, version);
   return meter === createNoopMeter() ? undefined : meter;
 }
 
@@ -86,8 +87,8 @@ function globalMeter(): Meter | undefined {
 function globalTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   if ('getDelegateTracer' in provider && typeof provider.getDelegateTracer === 'function') {
-    const tracer: Tracer | undefined = provider.getDelegateTracer(SCOPE);
+    const tracer: Tracer | undefined = provider.getDelegateTracer(SCOPE, version);
     return tracer;
   }
-  return provider.getTracer(SCOPE);
+  return provider.getTracer(SCOPE, version);
 }

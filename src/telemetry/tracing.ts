@@ -16,7 +16,7 @@ import type { ClosedChunk, Probe, WaitDetail } from '../model/probe.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { Carrier } from './carrier.ts';
 import { runIn } from './contexts.ts';
-import { adaptationOf, circuitOf, outageOf } from './fact-events.ts';
+import { adaptationOf, circuitOf, outageOf, saidOf } from './fact-events.ts';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
 import { RequestSpan } from './request-span.ts';
 
@@ -34,6 +34,8 @@ export class Tracing implements Probe {
   readonly #modes = new WeakMap<Ticket, Mode>();
   /** The request whose attempt has just ended: what changes now, it has caused. */
   #cause: RequestSpan | undefined = undefined;
+  /** The request whose 429 has closed the backoff gate last, and its attempt; undefined: not traced. */
+  #closedBy: readonly Link[] | undefined = undefined;
 
   constructor(tracer: Tracer, name: string) {
     this.#tracer = tracer;
@@ -53,7 +55,9 @@ export class Tracing implements Probe {
     rounds: number,
     detail?: WaitDetail,
   ): void {
-    if (rounds > 0) this.#spanOf(ticket)?.waited(gate, waitMs, rounds, detail);
+    if (rounds === 0) return;
+    const links = gate === 'backoff' ? this.#closedBy : undefined;
+    this.#spanOf(ticket)?.waited(gate, waitMs, rounds, detail, links);
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
@@ -74,6 +78,7 @@ export class Tracing implements Probe {
   }
 
   backoff(waitMs: number, source: string): void {
+    this.#closedBy = this.#cause?.links;
     this.#cause?.event(EVENTS.backoff.name, {
       [ATTRIBUTES.seconds]: waitMs / 1000,
       [ATTRIBUTES.source]: source,
@@ -89,7 +94,9 @@ export class Tracing implements Probe {
     const circuit = circuitOf(fact);
     if (circuit !== undefined) this.#cause.event(EVENTS.circuit.name, circuit);
     const adaptation = adaptationOf(fact);
-    if (adaptation !== undefined) this.#cause.event(EVENTS.adaptation.name, adaptation);
+    if (adaptation !== undefined) {
+      this.#cause.event(EVENTS.adaptation.name, saidOf(fact.kind, adaptation));
+    }
     const outage = outageOf(fact);
     if (outage !== undefined) this.#cause.event(EVENTS.outage.name, outage);
   }

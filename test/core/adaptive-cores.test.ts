@@ -117,7 +117,13 @@ describe('a gradient core', () => {
     expect(limits.length).toBeGreaterThan(3);
     expect(limits.at(-1)).toBe(gradient.limit);
     expect(facts.map((fact) => fact.kind === 'limitAdapted' && fact.to)).toEqual(limits);
-    expect(facts[0]).toEqual({ kind: 'limitAdapted', at: 200, from: 10, to: limits[0] });
+    expect(facts[0]).toEqual({
+      kind: 'limitAdapted',
+      at: 200,
+      reason: 'latency',
+      from: 10,
+      to: limits[0],
+    });
   });
 
   it.each([['throttled'], ['overloaded']] as const)('shrinks at once when %s', (kind) => {

@@ -209,7 +209,11 @@ it('tells no NaN, nothing infinite or negative, and each milestone once', () => 
           const { percentage = 0 } = snapshot;
           expect(percentage).toBeLessThanOrEqual(100);
           expect(told.at(-1) ?? 0).toBeGreaterThanOrEqual(
-            percentage === 100 ? 100 : Math.floor(percentage / milestonePercent) * milestonePercent,
+            snapshot.total === 0
+              ? 0
+              : percentage === 100
+                ? 100
+                : Math.floor(percentage / milestonePercent) * milestonePercent,
           );
         }
         expect(told).toEqual([...new Set(told)].sort((a, b) => a - b));

@@ -42,6 +42,15 @@ const COUNTERS: readonly (readonly [metric: keyof typeof METRICS, points: Point[
     each('headgate.outcome', { ok: 20, failed: 2, rejected: 1, cancelled: 1, reclaimed: 0 }),
   ],
   ['requestSize', alone(50_000)],
+  ['tokens', alone(12_000)],
+  ['givenUp', byGate(0.5)],
+  [
+    'adaptations',
+    [
+      [{ 'headgate.what': 'rate', 'headgate.reason': 'rejected' }, 0.1],
+      [{ 'headgate.what': 'rate', 'headgate.reason': 'accepted' }, 0.3],
+    ],
+  ],
   ['rateCuts', alone(0.1)],
   ['rateDenied', each('headgate.limit', { rpm: 2, tpm: 0 })],
   [
@@ -85,6 +94,13 @@ const HISTOGRAMS: readonly (readonly [metric: keyof typeof METRICS, points: Poin
     [
       [{}, 3],
       [{ 'error.type': '429' }, 4],
+    ],
+  ],
+  [
+    'attemptDuration',
+    [
+      [{}, 2],
+      [{ 'error.type': '429' }, 0.2],
     ],
   ],
   ['waitDuration', waits(0.2)],

@@ -105,6 +105,7 @@ function modesOf(feedback: FeedbackSubject): Mode[] {
 /** What each form has for itself: where requests queue, and what they hold meanwhile. */
 const OWN = [
   'headgate.request.queued',
+  'headgate.request.given_up',
   'headgate.gate.wait.duration',
   'headgate.request.duration',
   'headgate.byte_budget.usage',

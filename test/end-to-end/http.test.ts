@@ -51,7 +51,7 @@ function sendAll<R>(
 }
 
 /** Long enough that the first requests fall into it on a slow machine too. */
-const FIRST_STORM = { fromMs: 0, toMs: 700, status: 429 } as const;
+const FIRST_STORM = { fromMs: 0, toMs: 1_500, status: 429 } as const;
 
 const QUICK = { backoffMs: 50, throttledForMs: 100 };
 

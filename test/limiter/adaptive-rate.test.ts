@@ -57,9 +57,9 @@ describe('by default', () => {
   });
 
   it('a wait of 2 s and more closes the gate for everyone, a shorter one the pace alone', async () => {
-    for (const [retryAfterMs, mode] of [
-      [2_000, 'throttled'],
-      [1_999, 'normal'],
+    for (const [retryAfterMs, state] of [
+      [2_000, 'closed'],
+      [1_999, 'open'],
     ] as const) {
       const { clock, limiter } = rig();
       let attempts = 0;
@@ -71,12 +71,13 @@ describe('by default', () => {
         }),
       );
       await clock.advanceAsync(10);
-      expect(limiter.snapshot().mode).toBe(mode);
+      expect(limiter.snapshot()).toMatchObject({ mode: 'throttled', backoff: { state } });
       fate(limiter.run(() => sentAt.push(clock.now())));
       await clock.advanceAsync(retryAfterMs - 11);
       expect([attempts, sentAt.length]).toEqual([1, 0]);
       await clock.advanceAsync(1_500);
       expect([attempts, sentAt.length]).toEqual([2, 1]);
+      await clock.advanceAsync(10_000);
       expect(limiter.snapshot().mode).toBe('normal');
     }
   });
@@ -160,6 +161,11 @@ describe('a limiter whose rate adapts', () => {
       'outageStarted',
       'outageEnded',
     ]);
+    // A server that was out has told nothing of a rate.
+    expect(limiter.snapshot().adaptive).toMatchObject({ origin: 'start', isOut: false });
+    await failing(limiter, 1, throttled());
+    fate(limiter.run(send));
+    await clock.advanceAsync(5_000);
     expect(timeline(events).some((line) => line.endsWith('rateAdapted'))).toBe(true);
     expect(limiter.snapshot().adaptive).toMatchObject({ origin: 'learned', isOut: false });
   });

@@ -67,7 +67,14 @@ describe('an adaptation', () => {
     await clock.advanceAsync(100);
     const told = eventsOf('headgate.adaptation');
     expect(told.filter((events) => events.length > 0)).toEqual([
-      [{ 'headgate.state': 'decelerated', 'headgate.from': 8, 'headgate.to': 4 }],
+      [
+        {
+          'headgate.state': 'decelerated',
+          'headgate.reason': 'failures',
+          'headgate.from': 8,
+          'headgate.to': 4,
+        },
+      ],
     ]);
     const failed = sdk
       .finished('headgate.request')

@@ -282,5 +282,6 @@ describe('what was estimated', () => {
       'used',
     );
     expect(ratio).toEqual({ count: 1, sum: 2 });
+    expect(now.value('headgate.tokens', {}, 'used')).toBe(50);
   });
 });

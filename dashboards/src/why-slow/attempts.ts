@@ -1,8 +1,8 @@
-import { LIMIT_COLOUR, STATE } from '../colours.ts';
+import { GATE_COLOURS, LIMIT_COLOUR, STATE } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
 import { type PanelMaker, query, sideLegend, stacked, timeSeries } from '../parts.ts';
-import { labelMissing, quantile, series, sum, sumRate } from '../promql.ts';
-import { colouredByError, dashed, levelLines, levels, rightAxis } from '../styles.ts';
+import { labelMissing, QUANTILES, quantile, series, sum, sumRate } from '../promql.ts';
+import { coloured, colouredByError, dashed, levelLines, levels, rightAxis } from '../styles.ts';
 import { retryRatio } from './summary.ts';
 
 export function attemptsByError(): PanelMaker {
@@ -61,6 +61,61 @@ export function adaptiveRate(): PanelMaker {
     .withTarget(query(sumRate([], 'rateCuts'), 'measured anew'))
     .overrideByName('ceiling', dashed(LIMIT_COLOUR))
     .overrideByName('measured anew', rightAxis('cps'));
+}
+
+export function attemptDurations(): PanelMaker {
+  const panel = timeSeries({
+    title: 'Time of an attempt, by what it ended with',
+    description:
+      'How long the API itself takes, without any wait. Errors that take long are time-outs; errors that come at once cost little.',
+    unit: 's',
+  })
+    .legend(sideLegend())
+    .noValue('nothing has ended');
+  for (const [name, q] of QUANTILES) {
+    const time = quantile(q, [LABELS.errorType], 'attemptDuration');
+    const named = labelMissing(LABELS.errorType, 'ok', time);
+    panel.withTarget(query(named, `{{${LABELS.errorType}}} ${name}`));
+  }
+  return panel;
+}
+
+export function givenUp(): PanelMaker {
+  const panel = timeSeries({
+    title: 'Given up while they waited, by gate',
+    description:
+      'Requests that were aborted, timed out, or gave way to others, by what they waited for. That gate is what callers have no patience with.',
+    unit: 'reqps',
+  })
+    .noValue('no limiter')
+    .withTarget(query(sumRate([LABELS.gate], 'givenUp'), `{{${LABELS.gate}}}`));
+  return coloured(panel, GATE_COLOURS);
+}
+
+export function adaptations(): PanelMaker {
+  return timeSeries({
+    title: 'Adaptations, by reason',
+    description:
+      'How often the rate or the limit has moved, and why: `rejected` by 429s, `accepted` as more is let in, `headers` as the API tells. Many of both: the limit is near, or others use it too.',
+    unit: 'cps',
+  })
+    .noValue('nothing has adapted')
+    .withTarget(
+      query(
+        sumRate([LABELS.what, LABELS.reason], 'adaptations'),
+        `{{${LABELS.what}}} {{${LABELS.reason}}}`,
+      ),
+    );
+}
+
+export function tokens(): PanelMaker {
+  return timeSeries({
+    title: 'Tokens a second',
+    description: 'Tokens, input and output, that answers say they have used.',
+    unit: 'short',
+  })
+    .noValue('no answer tells its usage')
+    .withTarget(query(sumRate([], 'tokens'), 'tokens'));
 }
 
 export function deniedByLimit(): PanelMaker {

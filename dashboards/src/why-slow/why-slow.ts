@@ -4,13 +4,17 @@ import { layOut } from '../layout.ts';
 import { latency, queues } from '../shared-panels.ts';
 import { OVERVIEW, WHY_SLOW } from '../uids.ts';
 import {
+  adaptations,
   adaptiveRate,
+  attemptDurations,
   attemptsByError,
   backoffLengths,
   deniedByLimit,
   errorDurations,
+  givenUp,
   limitUse,
   retries,
+  tokens,
 } from './attempts.ts';
 import { chunkReasons, chunkSizes, estimatedSizes, estimateRatio } from './sizes.ts';
 import {
@@ -58,6 +62,15 @@ export function whySlow(): Dashboard {
         [8, attemptsByError()],
         [8, retries()],
         [8, errorDurations()],
+      ],
+    },
+    {
+      height: 8,
+      panels: [
+        [9, attemptDurations()],
+        [5, givenUp()],
+        [5, adaptations()],
+        [5, tokens()],
       ],
     },
     {

@@ -1,10 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 
+/** The heap may grow by this part, in per cent, before its garbage is collected. */
+const GROWING_PERCENT = 20;
+
 /**
- * Keeps the heap's space for new objects at the size that it begins with: a run makes much garbage and
- * keeps little of it, for which a larger space would be filled without need. Measured with a million
- * lines: 50 MB less, at the same speed. To be called before much has been allocated.
+ * Lets the heap grow little beyond what is in use: a run makes much garbage and keeps little of it.
+ * Measured with 200,000 lines of 1 kB: 87 MiB instead of 175, at the same speed. To be called before
+ * much has been allocated.
  */
 export function keepHeapSmall(): void {
+  // The space for new objects stays as large as it is at the start.
   setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }

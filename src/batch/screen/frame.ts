@@ -87,7 +87,7 @@ function barLine(progress: BatchProgress, width: number, style: Style): string {
   return `${bar}  ${style.strong(text.padStart(longest))}`;
 }
 
-const SOURCES = { limit: 'set', headers: 'told', learned: 'learned', start: 'so far' };
+const SOURCES = { limit: 'set', headers: 'told', learned: 'learned', start: 'start' };
 
 type Figure = readonly [label: string, value: string];
 
@@ -123,7 +123,7 @@ function speedOf({ ratePerSecond, pace }: BatchProgress, style: Style): string {
   const now = ratePerSecond === undefined ? '-' : rate(ratePerSecond);
   if (pace?.perSecond === undefined) return now;
   const source = SOURCES[pace.source ?? 'start'];
-  return now + style.faint(`, limit ${rate(pace.perSecond)} (${source})`);
+  return now + style.faint(` (${source} ${rate(pace.perSecond)})`);
 }
 
 function etaOf({ etaMs, downForMs, phase }: BatchProgress): string {

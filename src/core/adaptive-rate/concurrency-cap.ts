@@ -32,6 +32,8 @@ export class ConcurrencyCap {
   private atCap = 0;
   private patience = 1;
   private disproofs = 0;
+  /** Whether anything was accepted since the last of them. */
+  private hasAccepted = true;
   /** A cap that was disproved must look like one for longer. */
   private needed = STOPS;
 
@@ -40,7 +42,14 @@ export class ConcurrencyCap {
     return this.cap === undefined ? undefined : this.open;
   }
 
+  /** Whether a rejection with so many others in flight is one of the cap: not one after the other. */
+  explains(others: number): boolean {
+    const { cap, hasAccepted } = this;
+    return hasAccepted && cap !== undefined && others >= Math.max(1, (1 - SAME) * cap - 1);
+  }
+
   isAccepted({ others }: SentAttempt): void {
+    this.hasAccepted = true;
     if (this.cap === undefined) {
       this.accepted += 1;
       if (others >= this.stoppedAt) this.over += 1;
@@ -86,12 +95,16 @@ export class ConcurrencyCap {
       this.patience = Math.min(LONGEST_WAIT, this.patience * 2);
       return;
     }
+    // Rejections in a row may be an outage: only the first of them tells of a cap.
+    if (!this.hasAccepted) return;
+    const isAtCap = this.explains(others);
+    this.hasAccepted = false;
     this.disproofs += 1;
     if (this.disproofs >= DISPROOFS) {
       this.cap = undefined;
       this.stops = 0;
       this.needed += 1;
-    } else if (others >= 1 && others >= (1 - SAME) * cap - 1) {
+    } else if (isAtCap) {
       this.cap = Math.min(others, cap);
       this.open = this.cap;
     }

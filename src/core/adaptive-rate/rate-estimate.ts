@@ -1,4 +1,5 @@
 import { CongestionMarks, type RateBounds } from './congestion-marks.ts';
+import { RejectionDamping } from './rejection-damping.ts';
 import type { SentAttempt } from './sent-attempt.ts';
 
 /** Of what was measured, what is left unused until more is tried. */
@@ -26,6 +27,7 @@ const IDLE_PART = 0.05;
 /** A rate that rests on so much evidence is kept when nothing is let in for so long ... */
 const SURE_EVIDENCE = 20;
 const OUTAGE_INTERVALS = 4;
+const OUTAGE_PROBES = 3;
 /** ... that it would have fallen below this part: such a closure has other reasons. */
 const OUTAGE_PART = 0.5;
 /** Where a rate falls below this part, and it was closed for this part of the time, it is not sure. */
@@ -54,6 +56,11 @@ interface Closure {
   /** Whether it was begun by an attempt that was sent from what was saved. */
   readonly isBySaved: boolean;
   lastAt: number;
+  rejected: number;
+  /** Single attempts that were rejected since it was noticed. */
+  probes: number;
+  /** Whether no rejection of it looks like those of the limit. */
+  isForeign: boolean;
   /** Accepted, and without demand, between the last closure and the end of this one. */
   accepted: number;
   idleMs: number;
@@ -65,6 +72,7 @@ interface Closure {
  * measurement rests on, and faster still the longer nothing is rejected.
  */
 export class RateEstimate {
+  private readonly hardPerMs: () => number;
   private marks: CongestionMarks | undefined = undefined;
   private perMs = 0;
   private evidence = 1;
@@ -79,6 +87,7 @@ export class RateEstimate {
   /** Attempts sent from this order on are of the present try. */
   private triedFrom = 0;
   private closure: Closure | undefined = undefined;
+  private readonly damping = new RejectionDamping();
   private firstAt: number | undefined;
   private accepted: number;
   private idleMs = 0;
@@ -99,7 +108,9 @@ export class RateEstimate {
     undefined;
   private _bounds: RateBounds | undefined = undefined;
 
-  constructor({ accepted, firstAt }: Past) {
+  /** @param hardPerMs the rate of a limit that was configured; Infinity: none was */
+  constructor({ accepted, firstAt }: Past, hardPerMs: () => number) {
+    this.hardPerMs = hardPerMs;
     this.accepted = accepted;
     this.firstAt = accepted > 0 ? firstAt : undefined;
   }
@@ -145,7 +156,9 @@ export class RateEstimate {
     if (this.marks === undefined) return Number.POSITIVE_INFINITY;
     const earned = Math.max(0, this.verified - this.unearned);
     const excess = this.excess * 2 ** Math.min(40, earned / this.doubling);
-    return Math.min(LEAD * this.verifiedPerMs, this.perMs * (1 + excess - MARGIN));
+    // What is rejected at any rate takes nothing of it.
+    const perMs = this.perMs / (1 - this.damping.share);
+    return Math.min(LEAD * this.verifiedPerMs, perMs * (1 + excess - MARGIN));
   }
 
   /**
@@ -156,6 +169,7 @@ export class RateEstimate {
    */
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
     this.firstAt ??= sent.at;
+    this.damping.settled();
     this.resume(sent);
     if (sent.outcome === 'rejected') {
       this.reject(sent);
@@ -163,9 +177,20 @@ export class RateEstimate {
     }
     const { closure } = this;
     const hasReopened = closure !== undefined && sent.order >= closure.noticedAt;
-    if (hasReopened) this.reopened(closure, sent, namedUntil);
+    const isByChance = hasReopened && this.isByChance(closure);
+    if (isByChance) {
+      this.closure = undefined;
+      this.tryFrom(sent);
+    } else if (hasReopened) this.reopened(closure, sent, namedUntil);
     this.accept(sent, horizonMs);
-    return hasReopened;
+    return hasReopened && !isByChance;
+  }
+
+  private isByChance({ rejected, pacePerMs, isBySaved }: Closure): boolean {
+    if (rejected > 1 || isBySaved || this.marks === undefined) return false;
+    if (pacePerMs === Number.POSITIVE_INFINITY || !this.damping.isByChance(pacePerMs)) return false;
+    this.perMs = Math.max(this.perMs, this.damping.ratePerMs);
+    return true;
   }
 
   private accept(sent: SentAttempt, horizonMs: number): void {
@@ -191,10 +216,16 @@ export class RateEstimate {
         pacePerMs: sent.pacePerMs,
         isBySaved,
         lastAt: sent.at,
+        rejected: 0,
+        probes: 0,
+        isForeign: true,
         accepted: 0,
         idleMs: 0,
       };
     }
+    if (sent.order >= this.closure.noticedAt) this.closure.probes += 1;
+    if (!sent.isForeign) this.closure.isForeign = false;
+    this.closure.rejected += 1;
     this.closure.lastAt = sent.at;
     this.closure.accepted = this.accepted;
     this.closure.idleMs = this.idleMs;
@@ -202,9 +233,14 @@ export class RateEstimate {
 
   private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
     this.closure = undefined;
+    const to = sent.at;
+    if (closure.isForeign && closure.probes >= OUTAGE_PROBES && this.marks === undefined) {
+      // It was open until then: nothing is known of a limit.
+      this.firstAt = (this.firstAt ?? to) + to - closure.startedAt;
+      return;
+    }
     this.accepted -= closure.accepted;
     this.idleMs -= closure.idleMs;
-    const to = sent.at;
     // Where the provider has named the end of it, it was closed until then.
     const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
     if (this.marks === undefined) this.firstMeasure(closure, from, to);
@@ -222,6 +258,9 @@ export class RateEstimate {
   private firstMeasure({ accepted }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
     this.perMs = least / Math.max(1, to - (this.firstAt ?? from));
+    const hardPerMs = this.hardPerMs();
+    // One closure is no reason to doubt a limit that was configured.
+    if (hardPerMs !== Number.POSITIVE_INFINITY) this.perMs = Math.max(this.perMs, hardPerMs);
     this.evidence = 1;
     this.doubling = Math.max(LEAST_DOUBLING, Math.min(MOST_DOUBLING, least));
     this.excess = Math.min(MOST_EXCESS, Math.max(1 / least, 2 * LEAST_EXCESS));
@@ -235,9 +274,10 @@ export class RateEstimate {
     const closedMs = to - startedAt;
     const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);
     const isOutage =
-      Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
-      closedMs * this.perMs > OUTAGE_INTERVALS &&
-      accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs;
+      (closure.isForeign && closure.probes >= OUTAGE_PROBES) ||
+      (Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
+        closedMs * this.perMs > OUTAGE_INTERVALS &&
+        accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs);
     if (isOutage) {
       this.skippedMs += idleMs + closedMs;
       const at = to - this.skippedMs;

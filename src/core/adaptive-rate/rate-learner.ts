@@ -1,5 +1,6 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 import { ConcurrencyCap } from './concurrency-cap.ts';
+import { LimitSigns } from './limit-signs.ts';
 import { NamedWait } from './named-wait.ts';
 import { ProbeDelay } from './probe-delay.ts';
 import { type Past, RateEstimate } from './rate-estimate.ts';
@@ -9,7 +10,7 @@ import { SentAttempt } from './sent-attempt.ts';
 import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
 import { START_AT_ONCE, Trust } from './trust.ts';
-import { UnitRate } from './unit-rate.ts';
+import { type RateOrigin, UnitRate } from './unit-rate.ts';
 
 /** A rate is good for so long without being asked again: it changes while requests wait. */
 const REASK_MS = 1_000;
@@ -37,6 +38,7 @@ export class RateLearner implements SendLogListener {
   private readonly hard: HardRates;
   private readonly log = new SendLog(this);
   private readonly trust: Trust;
+  private readonly signs = new LimitSigns();
   private readonly probes = new ProbeDelay();
   private readonly named: NamedWait;
   private readonly cap = new ConcurrencyCap();
@@ -72,7 +74,7 @@ export class RateLearner implements SendLogListener {
     this.hard = hard;
     this.named = new NamedWait(maxRetryAfterMs);
     this.trust = new Trust(START_AT_ONCE + past.accepted);
-    this.estimate = new RateEstimate(past);
+    this.estimate = new RateEstimate(past, () => hard('requests'));
     this.sent = past.accepted;
     this.acceptedCount = past.accepted;
     this.firstAt = past.firstAt;
@@ -93,6 +95,11 @@ export class RateLearner implements SendLogListener {
   /** Requests a second, as of the last time that it was asked for. */
   get perSecond(): number {
     return this.requests.meanPerMs * 1_000;
+  }
+
+  /** Where that comes from. */
+  get origin(): RateOrigin {
+    return this.requests.origin;
   }
 
   /** What was measured last, requests a second; undefined: nothing was. */
@@ -209,6 +216,7 @@ export class RateLearner implements SendLogListener {
   answered(sending: Sending, verdict: Verdict, used: number | undefined, now: number): void {
     this.inFlight -= 1;
     if (used !== undefined) this.settle(sending, used);
+    this.signs.answered(verdict);
     this.read(verdict.limits ?? [], sending, true, now);
     this.log.accept(sending);
     this.log.advance(now);
@@ -237,6 +245,7 @@ export class RateLearner implements SendLogListener {
     const { limits = [], retryAfterMs } = verdict;
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
+    sending.isForeign = this.signs.isForeign(verdict);
     sending.isExplained = this.read(limits, sending, false, now) && isDated;
     this.stop(sending, verdict, isLater, now);
     this.log.advance(now);
@@ -244,15 +253,16 @@ export class RateLearner implements SendLogListener {
 
   private stop(sending: Sending, verdict: Verdict, isLater: boolean, now: number): void {
     const { retryAfterMs, limits, limit } = verdict;
+    const isToldCap = limit === 'concurrency' && sending.others > 0;
+    const isAtCap = isToldCap || this.cap.explains(sending.others);
     if (isLater) {
       const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
       if (limit === 'concurrency') this.cap.told(Math.max(1, sending.others));
-      else if (!sending.isExplained) this.cap.stopped(sending, isBare);
+      else if (!sending.isExplained) this.cap.stopped(sending, isBare && !this.signs.isTold);
       // What is out now is old news when its answers come.
       this.reactedAt = this.sent;
     }
     sending.reactedAt = this.reactedAt;
-    const isAtCap = this.cap.limit !== undefined && sending.others > 0;
     if (sending.isExplained && isLater) this.named.reset();
     else if (!isAtCap && isLater) this.close(now);
     if (retryAfterMs !== undefined && limit !== 'concurrency') {

@@ -29,6 +29,8 @@ const GUARD_PART = 0.02;
 /** The same where no end has proved true yet; then one attempt tests it, for so long at the most. */
 const TEST_MS = 1_000;
 const TEST_PART = 0.05;
+/** Of a window that was whole again in our absence more than this part is left. */
+const JUST_BEGUN_PART = 0.5;
 /** An end that moves so often before it has come is none. */
 const MOVES = 2;
 /** More than this part of the limit, and this amount, is not explained by own attempts. */
@@ -103,8 +105,9 @@ export class ReportedWindow {
     const used = limit - remaining;
     if (!this.isTold) {
       this.endsBetween(earliest, latest);
-      // The last window is not over yet.
-      if (report.isRejected) this.before = totalNow - used;
+      // The last window is not over yet; one that has just begun is used by others, or by the last one.
+      const hasJustBegun = report.resetMs > JUST_BEGUN_PART * this.lengthMs;
+      if (report.isRejected && !hasJustBegun) this.before = totalNow - used;
     } else if (earliest - roundedMs > this.latestEnd + SAME_END_MS) {
       // It is another window, or one that slides.
       if (at < this.earliestEnd - roundedMs) this.moves += 1;

@@ -21,6 +21,8 @@ export class SentAttempt {
   outcome: 'unknown' | 'accepted' | 'rejected' | 'withdrawn' = 'unknown';
   /** Of one that was rejected: whether the limit that it was told explains that. */
   isExplained = false;
+  /** Of one that was rejected: whether it tells less than rejections of the limit do. */
+  isForeign = false;
   /** Of one that was rejected: attempts sent by the time its rejection was reacted to. */
   reactedAt = 0;
 

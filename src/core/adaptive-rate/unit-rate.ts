@@ -18,7 +18,7 @@ export class UnitRate {
   private readonly pacer = new Pacer(Number.POSITIVE_INFINITY);
   private readonly hardPerMs: () => number;
   private _origin: RateOrigin = 'start';
-  private toldPerMs: number | undefined = undefined;
+  private usualPerMs = Number.POSITIVE_INFINITY;
   private order = 0;
   private sent = 0;
   private lost = 0;
@@ -33,10 +33,10 @@ export class UnitRate {
     return this.pacer.ratePerMs;
   }
 
-  /** The same; of a limit of which what is left may be sent at once, what that comes to. */
+  /** The same; of a limit of which what is left may be sent at once, and of one that is kept elsewhere, what that comes to. */
   get meanPerMs(): number {
     const { ratePerMs } = this.pacer;
-    return ratePerMs === Number.POSITIVE_INFINITY ? (this.toldPerMs ?? ratePerMs) : ratePerMs;
+    return ratePerMs === Number.POSITIVE_INFINITY ? this.usualPerMs : ratePerMs;
   }
 
   get origin(): RateOrigin {
@@ -118,12 +118,15 @@ export class UnitRate {
     const headers = Math.min(told, this.exactly(learned, now));
     const hard = this.hardPerMs() * EXACT_PART;
     const rate = Math.min(learned, headers, hard);
-    this.toldPerMs = this.reported.usualPerMs(now);
-    const isTold = this.toldPerMs !== undefined;
-    if (rate === Number.POSITIVE_INFINITY) this._origin = isTold ? 'headers' : 'start';
-    else if (rate === hard) this._origin = 'limit';
+    const usual = this.reported.usualPerMs(now) ?? Number.POSITIVE_INFINITY;
+    this.usualPerMs = Math.min(usual, hard);
+    if (rate === Number.POSITIVE_INFINITY) {
+      this._origin = usual === Number.POSITIVE_INFINITY ? 'start' : 'headers';
+    } else if (rate === hard) this._origin = 'limit';
     else this._origin = rate === headers ? 'headers' : 'learned';
-    return rate;
+    // A policy of its own keeps to what was configured, and lets go at once what that saves.
+    const isPaced = learned !== Number.POSITIVE_INFINITY || rate < hard;
+    return isPaced ? rate : Number.POSITIVE_INFINITY;
   }
 
   /** The limit that is told, if what was learned is as good as that. */

@@ -1,7 +1,6 @@
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import type { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import type { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Packages } from './packages.ts';
 
 /** Spans that wait to be exported: a burst of requests ends more than the 2048 of the default. */
 const MAX_SPANS = 16_384;
@@ -17,7 +16,11 @@ interface Exporter<T> {
 }
 
 /** @param endpoint of OTLP over HTTP; undefined: the environment says it */
-export function spanProcessor(endpoint: string | undefined, warn: Warn): BatchSpanProcessor {
+export function spanProcessor(
+  { OTLPTraceExporter, BatchSpanProcessor }: Packages,
+  endpoint: string | undefined,
+  warn: Warn,
+): BatchSpanProcessor {
   const exporter = new OTLPTraceExporter(target(endpoint, 'traces'));
   const maxQueueSize = amount('OTEL_BSP_MAX_QUEUE_SIZE') ?? MAX_SPANS;
   const maxExportBatchSize = amount('OTEL_BSP_MAX_EXPORT_BATCH_SIZE');
@@ -34,6 +37,7 @@ export function spanProcessor(endpoint: string | undefined, warn: Warn): BatchSp
 
 /** @param endpoint of OTLP over HTTP; undefined: the environment says it */
 export function metricReader(
+  { OTLPMetricExporter, PeriodicExportingMetricReader }: Packages,
   endpoint: string | undefined,
   warn: Warn,
 ): PeriodicExportingMetricReader {
@@ -56,14 +60,17 @@ function target(endpoint: string | undefined, signal: string) {
   return { url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}`, timeoutMillis: TIMEOUT_MS };
 }
 
-/** The exporter, which now says once that it fails. */
+/** The exporter, which now says when it begins to fail, and when it no longer does. */
 function warning<T, E extends Exporter<T>>(exporter: E, signal: string, warn: Warn): E {
   const send = exporter.export.bind(exporter);
-  let warned = false;
+  let isFailing = false;
   exporter.export = (items, done) => {
     send(items, (result) => {
-      if (result.error !== undefined && !warned) {
-        warned = true;
+      if (result.error === undefined && result.code === 0 && isFailing) {
+        isFailing = false;
+        warn(`${signal} are exported again`);
+      } else if (result.error !== undefined && !isFailing) {
+        isFailing = true;
         warn(
           `${signal} could not be exported, and are lost while that lasts: ${whyOf(result.error)}`,
         );

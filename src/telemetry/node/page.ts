@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 
 /** Where Prometheus finds the metrics. */
 const PATH = '/metrics';
@@ -17,12 +17,13 @@ function isLocal(host: string): boolean {
 
 /** A page of metrics that Prometheus can scrape. It keeps no process alive. */
 export class MetricsPage {
-  readonly exporter = new PrometheusExporter({ preventServerStart: true });
+  readonly exporter: PrometheusExporter;
   readonly #server: Server;
   /** The address that it listens at. */
   #address = '';
 
-  constructor() {
+  constructor(exporter: PrometheusExporter) {
+    this.exporter = exporter;
     this.#server = createServer((request, response) => {
       if (!this.#isAllowed(request.headers.host)) response.writeHead(403).end();
       else if (request.url?.split('?')[0] !== PATH) response.writeHead(404).end();

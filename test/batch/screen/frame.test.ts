@@ -48,7 +48,7 @@ describe('the screen', () => {
     if (held === undefined) throw new Error('held');
     const narrow = frameOf(held, TITLE, 60, PLAIN);
     expect(narrow).toContain('done      42,769 and 312 before');
-    expect(narrow).toContain('speed     8.2/s, limit 8.3/s (told)');
+    expect(narrow).toContain('speed     8.2/s (told 8.3/s)');
     expect(narrow).toContain('cost      9.86, about 23.04 in all');
     expect(narrow).toContain('budget    25.00');
     const wide = frameOf(held, TITLE, 100, PLAIN);

@@ -151,7 +151,13 @@ describe('what a core of the adaptive rate tells', () => {
     const told = player.facts.filter(({ kind }) => kind === 'rateAdapted');
     // The probe goes 100 ms after the rejection, as was the mean interval.
     const to = expect.closeTo(10 / 1.1, 3);
-    expect(told).toEqual([{ kind: 'rateAdapted', at: 1_100, from: Number.POSITIVE_INFINITY, to }]);
+    expect(told[0]).toEqual({
+      kind: 'rateAdapted',
+      at: 1_100,
+      reason: 'rejected',
+      from: Number.POSITIVE_INFINITY,
+      to,
+    });
   });
 
   it('is a cap, after it was applied', () => {
@@ -160,7 +166,13 @@ describe('what a core of the adaptive rate tells', () => {
     player.end(first ?? 0, { verdict: { kind: 'throttled', limit: 'concurrency' } });
     // The first had no others beside it: one may be in flight.
     expect(player.limits).toEqual([1]);
-    expect(player.facts).toContainEqual({ kind: 'limitAdapted', at: 0, from: 16, to: 1 });
+    expect(player.facts).toContainEqual({
+      kind: 'limitAdapted',
+      at: 0,
+      reason: 'rejected',
+      from: 16,
+      to: 1,
+    });
     expect(player.wait()).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -104,13 +104,17 @@ describe('a cap of what is in flight', () => {
 
   it('falls where fewer are let in', () => {
     const cap = found();
+    accepted(cap, 1, 5);
     stopped(cap, 8);
     expect(cap.limit).toBe(8);
   });
 
   it('is disproved by rejections far below it, and needs more to be believed again', () => {
     const cap = found();
-    for (let n = 0; n < 3; n += 1) stopped(cap, 2);
+    for (let n = 0; n < 3; n += 1) {
+      accepted(cap, 1, 1);
+      stopped(cap, 2);
+    }
     expect(cap.limit).toBeUndefined();
     for (let n = 0; n < 3; n += 1) {
       accepted(cap, 20, 9);
@@ -120,5 +124,20 @@ describe('a cap of what is in flight', () => {
     accepted(cap, 20, 9);
     stopped(cap, 10);
     expect(cap.limit).toBe(10);
+  });
+
+  it('is not disproved by rejections in a row: that is an outage', () => {
+    const cap = found();
+    for (let n = 0; n < 20; n += 1) stopped(cap, 0);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('explains rejections with about as many in flight, and no others', () => {
+    const cap = found();
+    accepted(cap, 1, 5);
+    expect([0, 6, 7, 10].map((others) => cap.explains(others))).toEqual([false, false, true, true]);
+    stopped(cap, 10);
+    expect(cap.explains(10)).toBe(false);
+    expect(new ConcurrencyCap().explains(10)).toBe(false);
   });
 });

@@ -5,7 +5,9 @@ import { attemptAt } from './attempts.ts';
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** An estimate of a provider whose answers come at once, and what is sent to it. */
-function learning(estimate = new RateEstimate({ accepted: 0, firstAt: 0 })) {
+function learning(
+  estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, () => Number.POSITIVE_INFINITY),
+) {
   let order = 0;
   const settle = (outcome: 'accepted' | 'rejected', at: number, idleMs = 0, namedUntil = NEVER) => {
     const pacePerMs = estimate.pacePerMs;
@@ -71,7 +73,9 @@ describe('what is learned of a rate', () => {
   });
 
   it('counts what was accepted before it was asked', () => {
-    const { estimate, accept, reject } = learning(new RateEstimate({ accepted: 50, firstAt: 0 }));
+    const { estimate, accept, reject } = learning(
+      new RateEstimate({ accepted: 50, firstAt: 0 }, () => Number.POSITIVE_INFINITY),
+    );
     reject(5_000);
     accept(5_100);
     expect(estimate.measuredPerMs).toBeCloseTo(50 / 5_100, 9);

@@ -121,16 +121,24 @@ describe('a window whose end is told', () => {
 
   it('spreads them where ends have proved wrong, until some have proved true', () => {
     const window = begun();
-    for (const start of [6_010, 12_010]) {
+    for (const start of [6_010, 8_500]) {
       window.wait(1, LIMIT, start);
-      tell(window, { at: start, remaining: 0, resetMs: 6_000, total: LIMIT, isRejected: true });
+      tell(window, { at: start, remaining: 0, resetMs: 2_000, total: LIMIT, isRejected: true });
     }
     expect(window.isExact).toBe(true);
-    window.wait(1, LIMIT, 18_400);
+    window.wait(1, LIMIT, 11_000);
     expect(window.isExact).toBe(false);
-    tell(window, { at: 18_400, remaining: 59, resetMs: 6_000, total: LIMIT + 1 });
-    window.rateAt(LIMIT + 1, 24_800);
+    tell(window, { at: 11_000, remaining: 59, resetMs: 6_000, total: LIMIT + 1 });
+    window.rateAt(LIMIT + 1, 17_400);
     expect(window.isExact).toBe(true);
+  });
+
+  it('spreads them where one is used up as it begins: others use it, or the last one counts', () => {
+    const window = begun();
+    window.wait(1, LIMIT, 6_010);
+    tell(window, { at: 6_010, remaining: 0, resetMs: 6_000, total: LIMIT, isRejected: true });
+    expect(window.isExact).toBe(false);
+    expect(window.rateAt(LIMIT, 6_010)).toBeCloseTo((0.05 * LIMIT) / WINDOW_MS, 6);
   });
 
   it('waits for the earliest end that fits all times, where these are whole seconds', () => {

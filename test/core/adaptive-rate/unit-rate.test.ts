@@ -14,11 +14,20 @@ describe('the rate of one thing that a provider counts', () => {
     expect(rate.origin).toBe('start');
   });
 
-  it('is the limit that was configured, but for 0.2 %', () => {
+  it('leaves a limit that was configured to its own policy, and shows it', () => {
     const rate = rateOf(0.01);
     rate.wait(NONE, 0);
     rate.take(1, 0);
-    expect(rate.wait(NONE, 0)).toBeCloseTo(100 / 0.998, 6);
+    expect(rate.wait(NONE, 0)).toBe(0);
+    expect(rate.origin).toBe('limit');
+    expect(rate.meanPerMs).toBeCloseTo(0.00998, 9);
+  });
+
+  it('is no more than 99.8 % of that once anything was learned', () => {
+    const rate = rateOf(0.01);
+    rate.wait(0.02, 0);
+    rate.take(1, 0);
+    expect(rate.wait(0.02, 0)).toBeCloseTo(100 / 0.998, 6);
     expect(rate.origin).toBe('limit');
   });
 
@@ -45,51 +54,49 @@ describe('the rate of one thing that a provider counts', () => {
   it('follows a limit that is configured anew', () => {
     let perMs = 0.01;
     const rate = new UnitRate(() => perMs);
-    rate.wait(NONE, 0);
+    rate.wait(1, 0);
     expect(rate.perMs).toBeCloseTo(0.00998, 9);
     perMs = 0.02;
-    rate.wait(NONE, 0);
+    rate.wait(1, 0);
     expect(rate.perMs).toBeCloseTo(0.01996, 9);
   });
 
   it('owes what an attempt has cost beyond what was thought, and is owed what was never sent', () => {
-    const rate = rateOf(1 / 0.998);
-    rate.wait(NONE, 0);
+    const rate = rateOf();
+    rate.wait(1, 0);
     const charge = rate.take(10, 0);
-    expect(rate.wait(NONE, 0)).toBeCloseTo(10, 6);
+    expect(rate.wait(1, 0)).toBeCloseTo(10, 6);
     rate.settle(charge, 15);
-    expect(rate.wait(NONE, 0)).toBeCloseTo(15, 6);
+    expect(rate.wait(1, 0)).toBeCloseTo(15, 6);
     const unsent = rate.take(20, 0);
-    expect(rate.wait(NONE, 0)).toBeCloseTo(35, 6);
+    expect(rate.wait(1, 0)).toBeCloseTo(35, 6);
     rate.reject(unsent, true);
-    expect(rate.wait(NONE, 0)).toBeCloseTo(15, 6);
+    expect(rate.wait(1, 0)).toBeCloseTo(15, 6);
   });
 
   it('keeps what was rejected as paid: it was sent', () => {
-    const rate = rateOf(1 / 0.998);
-    rate.wait(NONE, 0);
+    const rate = rateOf();
+    rate.wait(1, 0);
     rate.reject(rate.take(10, 0), false);
-    expect(rate.wait(NONE, 0)).toBeCloseTo(10, 6);
+    expect(rate.wait(1, 0)).toBeCloseTo(10, 6);
   });
 
   it('owes nothing for what was sent before there was a rate', () => {
-    let perMs = NONE;
-    const rate = new UnitRate(() => perMs);
+    const rate = rateOf();
     rate.wait(NONE, 0);
     const charge = rate.take(10, 0);
-    perMs = 1;
-    rate.wait(NONE, 0);
+    rate.wait(1, 0);
     rate.settle(charge, 100);
-    expect(rate.wait(NONE, 0)).toBe(0);
+    expect(rate.wait(1, 0)).toBe(0);
   });
 
   it('lets go at once what is saved', () => {
-    const rate = rateOf(0.01 / 0.998);
-    rate.wait(NONE, 0);
+    const rate = rateOf();
+    rate.wait(0.01, 0);
     for (let n = 0; n < 5; n += 1) rate.take(1, 1_000, 500);
-    expect(rate.wait(NONE, 1_000)).toBe(0);
+    expect(rate.wait(0.01, 1_000)).toBe(0);
     rate.take(1, 1_000, 500);
-    expect(rate.wait(NONE, 1_000)).toBeCloseTo(100, 6);
+    expect(rate.wait(0.01, 1_000)).toBeCloseTo(100, 6);
   });
 
   it('makes up for late timers, but not where a learned pace keeps requests apart', () => {

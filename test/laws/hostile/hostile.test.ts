@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { config } from 'rxjs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { LONG_MS, runs } from '../../support/runs.ts';
 import { type Script, script } from './script.ts';
 import { World } from './world.ts';
@@ -10,6 +10,8 @@ const note = (reason: unknown) => void unhandled.push(reason);
 
 beforeEach(() => {
   process.on('unhandledRejection', note);
+  // Each callback that throws is warned of.
+  vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   // What a listener or a teardown throws, RxJS throws again in a turn of its own.
   config.onUnhandledError = () => {};
 });

@@ -1,0 +1,71 @@
+import type * as MetricExporter from '@opentelemetry/exporter-metrics-otlp-proto';
+import type * as Prometheus from '@opentelemetry/exporter-prometheus';
+import type * as TraceExporter from '@opentelemetry/exporter-trace-otlp-proto';
+import type * as Metrics from '@opentelemetry/sdk-metrics';
+import type * as Node from '@opentelemetry/sdk-node';
+import type * as Trace from '@opentelemetry/sdk-trace';
+
+/** What is used of the packages that only `startTelemetry` needs. */
+export interface Packages {
+  readonly NodeSDK: typeof Node.NodeSDK;
+  readonly resources: typeof Node.resources;
+  readonly ParentBasedSampler: typeof Trace.ParentBasedSampler;
+  readonly TraceIdRatioBasedSampler: typeof Trace.TraceIdRatioBasedSampler;
+  readonly BatchSpanProcessor: typeof Trace.BatchSpanProcessor;
+  readonly PeriodicExportingMetricReader: typeof Metrics.PeriodicExportingMetricReader;
+  readonly PrometheusExporter: typeof Prometheus.PrometheusExporter;
+  readonly OTLPTraceExporter: typeof TraceExporter.OTLPTraceExporter;
+  readonly OTLPMetricExporter: typeof MetricExporter.OTLPMetricExporter;
+}
+
+const NAMES = [
+  '@opentelemetry/sdk-node',
+  '@opentelemetry/sdk-trace',
+  '@opentelemetry/sdk-metrics',
+  '@opentelemetry/exporter-prometheus',
+  '@opentelemetry/exporter-trace-otlp-proto',
+  '@opentelemetry/exporter-metrics-otlp-proto',
+];
+
+/**
+ * Loads the packages.
+ * @throws Error that says what to install, where one is missing
+ */
+export async function loadPackages(): Promise<Packages> {
+  try {
+    return await load();
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+    throw new Error(
+      `startTelemetry needs packages that are not installed: npm install ${NAMES.join(' ')}`,
+      { cause },
+    );
+  }
+}
+
+async function load(): Promise<Packages> {
+  const [node, trace, metrics, prometheus, traceExporter, metricExporter] = await Promise.all([
+    import('@opentelemetry/sdk-node'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/sdk-metrics'),
+    import('@opentelemetry/exporter-prometheus'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+    import('@opentelemetry/exporter-metrics-otlp-proto'),
+  ]);
+  return {
+    NodeSDK: node.NodeSDK,
+    resources: node.resources,
+    ParentBasedSampler: trace.ParentBasedSampler,
+    TraceIdRatioBasedSampler: trace.TraceIdRatioBasedSampler,
+    BatchSpanProcessor: trace.BatchSpanProcessor,
+    PeriodicExportingMetricReader: metrics.PeriodicExportingMetricReader,
+    PrometheusExporter: prometheus.PrometheusExporter,
+    OTLPTraceExporter: traceExporter.OTLPTraceExporter,
+    OTLPMetricExporter: metricExporter.OTLPMetricExporter,
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
+  return code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+}
