@@ -48,6 +48,7 @@ export {
   RetryAfterTooLongError,
   TicketExpiredError,
   TicketInUseError,
+  TooManyKeysError,
   WaitTimeoutError,
 } from './model/errors.ts';
 export type { Feedback, Mode, Verdict } from './model/feedback.ts';

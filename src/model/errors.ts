@@ -109,6 +109,16 @@ export class QueueFullError extends HeadgateError {
   }
 }
 
+/** A group has `maxKeys` keys, all of them in use or with something to remember: no other can come now. */
+export class TooManyKeysError extends HeadgateError {
+  readonly code = 'TOO_MANY_KEYS';
+  readonly maxKeys: number;
+  constructor(maxKeys: number) {
+    super(`this group has maxKeys (${maxKeys}) keys, and none of them is idle`);
+    this.maxKeys = maxKeys;
+  }
+}
+
 /** The request waited for `waitTimeoutMs` and was not sent. */
 export class WaitTimeoutError extends HeadgateError {
   readonly code = 'WAIT_TIMEOUT';
