@@ -8,6 +8,7 @@ export type { ByteBudgetConfig, ByteBudgetSnapshot } from './core/byte-budget.ts
 export type { CircuitBreakerConfig, CircuitBreakerOption } from './core/circuit-core.ts';
 export type { CircuitExport, CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';
 export type { CoolingSnapshot, CoolingState } from './core/cooling-facts.ts';
+export type { CostBudgetConfig, CostBudgetOption, CostBudgetSnapshot } from './core/cost-budget.ts';
 export type { GradientSnapshot } from './core/gradient.ts';
 export type { PaceOption, PaceSnapshot } from './core/pace.ts';
 export type { ProgressOptions, ProgressSnapshot } from './core/progress.ts';

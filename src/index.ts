@@ -62,6 +62,7 @@ export { byteEstimate } from './operators/byte-estimate.ts';
 export { type ChunkOptions, chunkBy } from './operators/chunk-by.ts';
 export { circuitBreaker } from './operators/circuit-breaker.ts';
 export { concurrencyLimit } from './operators/concurrency-limit.ts';
+export { type CostBudgetOptions, costBudget } from './operators/cost-budget.ts';
 export { type DispatchOptions, dispatch } from './operators/dispatch.ts';
 export { pace } from './operators/pace.ts';
 export { type RateLimitOperatorOptions, rateLimit } from './operators/rate-limit.ts';

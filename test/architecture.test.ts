@@ -36,7 +36,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   operators: ['model', 'estimate', 'core', 'queue', 'feedback', 'request', 'rxjs'],
   limiter: ['model', 'core', 'config', 'queue', 'feedback', 'request', 'rxjs', 'node:'],
   simulator: ['model', 'core', 'queue', 'node:'],
-  telemetry: ['model', '@opentelemetry/api'],
+  telemetry: ['model', 'core', '@opentelemetry/api'],
   'telemetry/node': ['telemetry', 'model', 'node:', ...SDK],
   'advanced.ts': [
     'model',

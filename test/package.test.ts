@@ -252,3 +252,14 @@ describe('the packed package in an empty project', () => {
     ).toThrow();
   });
 });
+
+it('startTelemetry says what to install where its packages are missing', () => {
+  const program = `
+    import { startTelemetry } from 'headgate/telemetry';
+    await startTelemetry({ serviceName: 'x' }).catch(({ message }) => console.log(message));
+  `;
+  const printed = run('--input-type=module', '-e', program);
+  expect(printed).toMatch(
+    /^startTelemetry needs packages that are not installed: npm install @opentelemetry\/sdk-node /,
+  );
+});

@@ -2,6 +2,8 @@ import type { LimiterFact } from '../../src/limiter/events.ts';
 
 /** What each event of a limiter says. An event without a line here does not compile. */
 export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
+  waiting:
+    '`gate`, `limit`, `position`, `waiting`, `untilAt`: a request begins to wait there, behind so many',
   waited: '`gate`, `waitMs`, `rounds`: a request had to wait there, and goes on',
   limitDenied:
     '`limit`, `cost`, `available`, `retryAfterMs`, `waits`: a request did not fit this rate limit; it waits or has failed',

@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<GateKind, string>> = {
   backoff: 'backoff',
   circuitBreaker: 'circuit',
   rateLimit: 'rate',
+  costBudget: 'cost',
   pace: 'pace',
   retry: 'retry',
   paused: 'paused',

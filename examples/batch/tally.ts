@@ -37,6 +37,7 @@ export class Tally {
     backoff: [],
     circuitBreaker: [],
     rateLimit: [],
+    costBudget: [],
     pace: [],
     retry: [],
     paused: [],

@@ -2,8 +2,9 @@ import type { AdaptationReason, Tell } from '../model/facts.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Reading } from '../model/reading.ts';
-import { type HardRates, RateLearner, type Sending } from './adaptive-rate/rate-learner.ts';
+import { type HardRates, RateLearner } from './adaptive-rate/rate-learner.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
+import type { Sending } from './adaptive-rate/sending.ts';
 import type { Core, Demand, Ended, Time } from './core.ts';
 
 /** What is in force of the rate and of the concurrency. */
@@ -72,6 +73,10 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     this.around = around;
     this.maxLimit = around.maxLimit;
     this._limit = Math.min(around.startLimit, around.maxLimit);
+  }
+
+  get readsUsage(): boolean {
+    return true;
   }
 
   /** Attempts that may be in flight. */

@@ -8,6 +8,8 @@ export interface Demand {
   readonly tokens: number;
   /** What it costs of rate limits, where that is not what they expect. */
   readonly costs?: Amounts | undefined;
+  /** Set by a policy that needs the tokens of the answer as providers price them. */
+  isPriced?: boolean;
 }
 
 /** A request whose attempt has ended, or was never made. */
@@ -56,6 +58,10 @@ export interface Core<Charge = unknown> {
   take(demand: Demand, now: number): Charge | 0;
   /** Takes a charge back: the request has ended, or its attempt where it is charged for each. */
   giveBack(charge: Charge, ended: Ended, time: Time): void;
+  /** Why no wait would be enough for a request; undefined: it would. */
+  impossible?(demand: Demand): Error | undefined;
+  /** Whether the usage in answers that went well must be read. Default false. */
+  readonly readsUsage?: boolean;
   /** Nobody waits for this now: nobody waits at all, or for something else first. */
   idle?(): void;
   /** When time alone changes the state in a way that others should know; default Infinity. */

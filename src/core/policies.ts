@@ -1,6 +1,9 @@
+import type { PolicyMetric } from '../model/metric.ts';
+import type { GateKind } from '../model/outcome.ts';
 import type { Backoff } from './backoff.ts';
 import type { Part } from './composite.ts';
 import type { Core } from './core.ts';
+import type { Option, OptionGroup } from './option.ts';
 import type { ChangeContext, PolicyContext, PolicyDefinition } from './policy-definition.ts';
 import { POLICIES, type PolicyConfig, type PolicySnapshots } from './registry.ts';
 
@@ -104,6 +107,36 @@ export function snapshotsOf(policies: Partial<Policies>, now: number): Partial<P
   const snapshots = ENTRIES.map(([name]) => [name, policies[name]?.snapshot(now)]);
   const known: Partial<Snapshots> = Object.fromEntries(snapshots);
   return known;
+}
+
+/** The values of the gauges of all policies that are on. */
+export function measure(
+  policies: Partial<Policies>,
+  now: number,
+): Readonly<Record<string, number>> {
+  const values: Record<string, number> = {};
+  for (const [, definition, policy] of policiesOf(policies)) {
+    Object.assign(values, definition.measure?.(policy, now));
+  }
+  return values;
+}
+
+/** What a wait for a policy may be counted as. */
+export const KINDS: readonly GateKind[] = [...new Set(ENTRIES.map(([, { kind }]) => kind))];
+
+/** The gauges of all policies, by their keys. */
+export const POLICY_METRICS: Readonly<Record<string, PolicyMetric>> = Object.assign(
+  {},
+  ...ENTRIES.map(([, { metrics }]) => metrics),
+);
+
+/** The keys of a group of options. */
+export function fieldsOf(
+  { options }: { readonly options: Readonly<Record<string, Option | OptionGroup>> },
+  group: string,
+): readonly string[] {
+  const entry = options[group];
+  return entry !== undefined && 'fields' in entry ? Object.keys(entry.fields) : [];
 }
 
 /** Whether all policies are as new ones are. */

@@ -1,5 +1,6 @@
 import type { Random } from '../model/clock.ts';
 import type { Tell } from '../model/facts.ts';
+import type { PolicyMetric } from '../model/metric.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Core, ModeState } from './core.ts';
 import type { IsFailure } from './judge.ts';
@@ -79,6 +80,10 @@ export interface PolicyDefinition<
    * @throws RangeError or TypeError that names a wrong option, or one that cannot change
    */
   configure?(policy: P, changes: Options, context: ChangeContext): () => void;
+  /** Its gauges, by the keys that `measure` gives. */
+  readonly metrics?: Readonly<Record<string, PolicyMetric>>;
+  /** The values of its gauges. */
+  measure?(policy: NonNullable<P>, now: number): Readonly<Record<string, number>>;
   /** Whether it is as a new one: nothing is held, used up, or learned. Default: it always is. */
   isAtRest?(policy: NonNullable<P>, now: number): boolean;
 }

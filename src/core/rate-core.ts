@@ -9,8 +9,8 @@ import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
 /** What becomes of a request that does not fit a rate limit. */
 export type OnLimit = 'wait' | 'fail';
 
-/** Limits whose costs are known of each request. */
-const USUAL: readonly string[] = ['requests', 'tokens', 'bytes'];
+/** Limits whose costs are known of each request, and `cost`: what it is expected to cost in money. */
+const USUAL: readonly string[] = ['requests', 'tokens', 'bytes', 'cost'];
 
 /** Whether a request may have a cost of this name, be there such a limit or not. */
 export function isUsual(name: string): boolean {
@@ -59,6 +59,10 @@ export class RateCore implements Core<Reservation> {
     this.tell = tell;
     this.usual = limits.names.map((name) => USUAL.indexOf(name));
     this.expected = limits.names.map(() => 0);
+  }
+
+  get readsUsage(): boolean {
+    return this.limits.isSettled('tokens');
   }
 
   wait(demand: Demand, now: number): number {

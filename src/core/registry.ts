@@ -5,6 +5,12 @@ import { BYTE_BUDGET, type ByteBudgetConfig, type ByteBudgetSnapshot } from './b
 import { CIRCUIT_BREAKER, type CircuitBreakerOption } from './circuit-core.ts';
 import type { CircuitSnapshot } from './circuit-facts.ts';
 import type { CoolingSnapshot } from './cooling-facts.ts';
+import {
+  COST_BUDGET,
+  type CostBudgetLayer,
+  type CostBudgetOption,
+  type CostBudgetSnapshot,
+} from './cost-budget.ts';
 import type { GradientSnapshot } from './gradient.ts';
 import { PACE, type PaceOption, type PaceSnapshot } from './pace.ts';
 import { RATE_LIMIT, type RateLimitConfig, type RateLimitLayer } from './rate-limit/definition.ts';
@@ -19,6 +25,7 @@ export const POLICIES = {
   adaptive: ADAPTIVE,
   circuitBreaker: CIRCUIT_BREAKER,
   rateLimit: RATE_LIMIT,
+  costBudget: COST_BUDGET,
   pace: PACE,
 } as const;
 
@@ -30,6 +37,7 @@ export const CHANGEABLE_KEYS = [
   'limits',
   'requestsPerMinute',
   'tokensPerMinute',
+  'costBudget',
   'pace',
 ] as const satisfies readonly (keyof PolicyConfig)[];
 
@@ -40,6 +48,7 @@ export const SHARED_KEYS = [
   'refundRejected',
   'requestsPerMinute',
   'tokensPerMinute',
+  'costBudget',
   'pace',
   'concurrency',
   'maxBytes',
@@ -53,6 +62,7 @@ export interface PolicyConfig
     AdaptiveOption,
     CircuitBreakerOption,
     RateLimitConfig,
+    CostBudgetOption,
     PaceOption {}
 
 /** The state of each policy at one moment; undefined: not on. */
@@ -64,6 +74,7 @@ export interface PolicySnapshots {
   readonly circuitBreaker: CircuitSnapshot | undefined;
   /** Of each named limit. */
   readonly rateLimit: Readonly<Record<string, RateLimitUsage>> | undefined;
+  readonly costBudget: CostBudgetSnapshot | undefined;
   readonly pace: PaceSnapshot | undefined;
 }
 
@@ -75,4 +86,5 @@ export interface PolicyLayer
     AdaptiveOptionLayer,
     CircuitBreakerOption,
     RateLimitLayer,
+    CostBudgetLayer,
     PaceOption {}

@@ -56,14 +56,33 @@ function counted(usage: object): Usage | undefined {
   const input = first(usage, INPUT);
   const output = first(usage, OUTPUT) ?? googleOutput(usage);
   const total = first(usage, TOTAL);
-  // Anthropic counts what it writes into its cache beside the input; reads from it are free.
-  const cached = count(usage, 'cache_creation_input_tokens') ?? 0;
-  const inputTokens = input === undefined ? undefined : input + cached;
+  // Anthropic counts what it writes into its cache beside the input; reads from it are free of limits.
+  const written = count(usage, 'cache_creation_input_tokens') ?? 0;
+  const inputTokens = input === undefined ? undefined : input + written;
   if (inputTokens === undefined && output === undefined && total === undefined) return undefined;
   return {
     tokens: total ?? (inputTokens ?? 0) + (output ?? 0),
     ...(inputTokens !== undefined && { inputTokens }),
     ...(output !== undefined && { outputTokens: output }),
+  };
+}
+
+/**
+ * The tokens of an answer as providers price them, beside those that `usageOf` reads: input that no
+ * cache has answered for, input that one has, and output.
+ */
+export function pricedTokens(value: unknown): Readonly<Record<string, number>> | undefined {
+  const usage = usageIn(value) ?? usageIn(read(value, 'data')) ?? usageIn(read(value, 'response'));
+  if (usage === undefined) return undefined;
+  const { inputTokens = 0, outputTokens = 0 } = counted(usage) ?? {};
+  // OpenAI and Google count what a cache has answered for within the input, Anthropic beside it.
+  const details = read(usage, 'prompt_tokens_details') ?? read(usage, 'input_tokens_details');
+  const within = count(details, 'cached_tokens') ?? count(usage, 'cachedContentTokenCount') ?? 0;
+  const beside = count(usage, 'cache_read_input_tokens') ?? 0;
+  return {
+    inputTokens: Math.max(0, inputTokens - within),
+    cachedTokens: within + beside,
+    outputTokens,
   };
 }
 

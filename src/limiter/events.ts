@@ -16,6 +16,21 @@ export interface WaitedFact {
   readonly rounds: number;
 }
 
+/** A request has begun to wait. */
+export interface WaitingFact {
+  readonly kind: 'waiting';
+  readonly at: number;
+  readonly gate: GateKind;
+  /** The named rate limit that binds, if one does. */
+  readonly limit?: string;
+  /** Its place in the queue, from 1; with priorities, those may pass it that come later. */
+  readonly position: number;
+  /** How many wait, itself included. */
+  readonly waiting: number;
+  /** When the first of them is asked for again, if time alone can help: the next window, say. */
+  readonly untilAt?: number;
+}
+
 export interface ModeChangedFact {
   readonly kind: 'modeChanged';
   readonly at: number;
@@ -67,6 +82,7 @@ export interface DrainingFact {
 
 export type LimiterFact =
   | CoreFact
+  | WaitingFact
   | WaitedFact
   | ModeChangedFact
   | MilestoneFact
@@ -95,6 +111,7 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   outageStarted: 'warn',
   outageEnded: 'info',
   limitDenied: 'debug',
+  waiting: 'debug',
   waited: 'debug',
   modeChanged: 'info',
   milestone: 'info',

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { checkAmount, checkChoice } from '../model/check.ts';
+import { checkAmount, checkChoice, checkNumber } from '../model/check.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -60,6 +60,16 @@ export class Lease {
    */
   recordTokens(tokens: number): void {
     this.record('tokens', tokens);
+  }
+
+  /**
+   * The request has really cost so much money more, in the currency of the `costBudget`. After the
+   * release it is too late.
+   * @throws RangeError or TypeError for what is no amount
+   */
+  recordCost(cost: number): void {
+    checkNumber('cost', cost, 0);
+    if (!this.isReleased) this.#ticket.record('cost', cost);
   }
 
   /** The same for any rate limit, by its name. */

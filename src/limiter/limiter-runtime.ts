@@ -10,7 +10,7 @@ import {
 } from 'rxjs';
 import type { CircuitCore } from '../core/circuit-core.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
-import type { Demand } from '../core/core.ts';
+import type { Core, Demand } from '../core/core.ts';
 import { isUsual, type RateCore } from '../core/rate-core.ts';
 import { UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { RetryPolicy } from '../core/retry.ts';
@@ -18,7 +18,7 @@ import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
 import type { Clock } from '../model/clock.ts';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
@@ -76,6 +76,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   private readonly circuitBreaker: CircuitCore | undefined;
   /** Rate limits of its own, and those that it shares. */
   private readonly limits: readonly RateCore[];
+  /** Every policy, own or shared, that no wait may satisfy. */
+  private readonly bounds: readonly Core[];
   private readonly events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   private readonly ended = new ReplaySubject<void>(1);
@@ -107,6 +109,9 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.limits = [this.gate.policies.rateLimit, group?.shared?.policies.rateLimit].filter(
       (core) => core !== undefined,
     );
+    this.bounds = [this.gate.policies, group?.shared?.policies ?? {}]
+      .flatMap((policies): readonly (Core | undefined)[] => Object.values(policies))
+      .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
     this.counters = new RequestCounters(clock, this, options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
@@ -190,12 +195,26 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   /** Why a request can never be sent; undefined: it can. */
   refusal(demand: Demand): Error | undefined {
-    return impossible(demand, this.limits);
+    return impossible(demand, this.limits, this.bounds);
   }
 
   /** A limiter that is closed, or whose circuit is open, lets nobody wait. */
   turnsAway(): Error | undefined {
     return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(this.clock);
+  }
+
+  waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
+    const named = limit === undefined ? undefined : { limit };
+    const until = untilAt === undefined ? undefined : { untilAt };
+    this.tell({
+      kind: 'waiting',
+      at: this.clock.now(),
+      gate,
+      ...named,
+      position,
+      waiting,
+      ...until,
+    });
   }
 
   waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void {
@@ -309,13 +328,17 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.group?.tell(event);
   }
 
-  private isHeard(): boolean {
+  isHeard(): boolean {
     return this.events.observed || this.group?.isHeard() === true;
   }
 }
 
 /** Why a request can never be sent, whatever it waits; undefined: it can. */
-function impossible(ticket: Demand, cores: readonly RateCore[]): Error | undefined {
+function impossible(
+  ticket: Demand,
+  cores: readonly RateCore[],
+  bounds: readonly Core[],
+): Error | undefined {
   if (ticket.costs !== undefined) {
     const names = cores.flatMap((core) => core.limits.names);
     const unknown = Object.keys(ticket.costs).find(
@@ -323,8 +346,8 @@ function impossible(ticket: Demand, cores: readonly RateCore[]): Error | undefin
     );
     if (unknown !== undefined) return new UnknownLimitError(unknown, names);
   }
-  for (const core of cores) {
-    const error = core.impossible(ticket);
+  for (const policy of bounds) {
+    const error = policy.impossible?.(ticket);
     if (error !== undefined) return error;
   }
   return undefined;

@@ -9,6 +9,7 @@ export type GateKind =
   | 'backoff'
   | 'circuitBreaker'
   | 'rateLimit'
+  | 'costBudget'
   | 'pace'
   | 'retry'
   | 'paused';

@@ -34,6 +34,8 @@ export interface Reading {
   readonly rateCeiling?: number | undefined;
   /** Of a rate that adapts: whether the provider lets nothing in, and single probes go. */
   readonly isOut?: boolean | undefined;
+  /** Of policies that describe their gauges, by the keys of these. */
+  readonly gauges?: Readonly<Record<string, number>> | undefined;
   /** Requests that have ended, and how many there will be. */
   readonly progress?:
     | { readonly completed: number; readonly total: number | undefined }

@@ -59,6 +59,8 @@ export class Ticket<out T = unknown> {
   costs: Amounts | undefined = undefined;
   /** @internal what the present attempt has really used, where that was recorded */
   usage: Amounts | undefined = undefined;
+  /** @internal whether a policy prices the tokens of answers */
+  isPriced = false;
   /** @internal whether the present attempt was sent */
   isSent = false;
   /** @internal what the provider's answer to the present attempt says; undefined: none yet */

@@ -40,8 +40,24 @@ export interface AdmissionCheck {
   turnsAway(): Error | undefined;
 }
 
+/** The beginning of a wait. */
+export interface WaitStart {
+  readonly gate: GateKind;
+  readonly limit: string | undefined;
+  /** Its place in the queue, from 1; where a lower priority waits behind others, at least that. */
+  readonly position: number;
+  /** How many wait, itself included. */
+  readonly waiting: number;
+  /** When the first of them is asked for again; undefined: time alone does not help. */
+  readonly untilAt: number | undefined;
+}
+
 /** Is told how long requests have waited. */
 export interface WaitListener {
+  /** Whether anybody listens: else nothing need be told. */
+  isHeard(): boolean;
+  /** A request has begun to wait. Must not throw. */
+  waits(start: WaitStart): void;
   /** A request has waited. Must not throw. */
   waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void;
 }

@@ -8,7 +8,7 @@ import { isTicket, type Ticket } from '../model/ticket.ts';
 import { Admission } from './admission.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
-import type { GateRules, GateSnapshot, RequestQueue } from './gate-rules.ts';
+import type { GateRules, GateSnapshot, RequestQueue, WaitListener } from './gate-rules.ts';
 import { notifyAdmitted, reportLater } from './notify.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
@@ -482,6 +482,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     owner.queued += 1;
     if (ticket !== undefined) ticket.waitsSince = Number.NEGATIVE_INFINITY;
     if (isNext && !isAsked) this.drain();
+    const { listener } = this.rules;
+    if (listener?.isHeard() && queue.length > 0) this.tellStart(listener, owner, isNext);
     // NaN: it has passed by now, and its owner was told.
     if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
     return undefined;
@@ -498,6 +500,19 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     const isTold = this.probeOf(owner) !== undefined;
     const { waitKind } = this;
     return capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy, waitKind, isTold);
+  }
+
+  /** Tells the beginning of a wait. */
+  private tellStart(listener: WaitListener, owner: AdmissionCallback, isNext: boolean): void {
+    const { waits, waiting, timer } = this;
+    const isRetry = owner.isRetry === true;
+    listener.waits({
+      gate: waits.kindOf(isRetry),
+      limit: waits.limitOf(isRetry),
+      position: isNext ? 1 : waiting,
+      waiting,
+      untilAt: timer.at < Number.POSITIVE_INFINITY ? timer.at : undefined,
+    });
   }
 
   /** A newcomer waits. */

@@ -23,6 +23,11 @@ export class WaitRecorder {
     this.listener = listener;
   }
 
+  /** Which named limit binds them, if one does. */
+  limitOf(isRetry: boolean): string | undefined {
+    return (isRetry ? this.retries : this.first).cause?.limit;
+  }
+
   /** What binds those now that wait. */
   kindOf(isRetry: boolean): GateKind {
     return (isRetry ? this.retries : this.first).cause?.gate ?? this.kind;

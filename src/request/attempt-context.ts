@@ -1,4 +1,4 @@
-import { checkAmount } from '../model/check.ts';
+import { checkAmount, checkNumber } from '../model/check.ts';
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { limitsTold, readUsage } from './read-answer.ts';
@@ -33,6 +33,15 @@ export class AttemptContext {
   /** The attempt has really used so many tokens more, whatever was estimated. */
   recordTokens(tokens: number): void {
     this.record('tokens', tokens);
+  }
+
+  /**
+   * The attempt has really cost so much money more, in the currency of the `costBudget`.
+   * @throws RangeError or TypeError for what is no amount
+   */
+  recordCost(cost: number): void {
+    checkNumber('cost', cost, 0);
+    if (this.isRunning) this.#ticket.record('cost', cost);
   }
 
   /**

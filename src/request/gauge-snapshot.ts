@@ -1,21 +1,14 @@
 import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
+import { KINDS, measure } from '../core/policies.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
 import type { RequestGate } from './request-gate.ts';
 
 /** Every gate is told from the start: at 0, while nobody waits there. */
-const NOBODY: Reading['waiting'] = (
-  [
-    'concurrency',
-    'byteBudget',
-    'backoff',
-    'circuitBreaker',
-    'rateLimit',
-    'pace',
-    'retry',
-    'paused',
-  ] as const
-).map((kind) => [kind, 0]);
+const NOBODY: Reading['waiting'] = ([...KINDS, 'retry', 'paused'] as const).map((kind) => [
+  kind,
+  0,
+]);
 
 /** What gauges show of a gate. */
 export function readingOf(from: RequestGate): Reading {
@@ -39,6 +32,7 @@ export function readingOf(from: RequestGate): Reading {
     limits: rateLimit?.snapshot(now),
     circuit: circuitBreaker?.snapshot(now).state,
     intervalMs: pace?.interval.ms,
+    gauges: measure(policies, now),
     ...adapted,
     rates: adapted?.rates ?? limited,
   };

@@ -1,6 +1,6 @@
 import { reportedLimits } from '../feedback/classify.ts';
 import { headersOfResult } from '../feedback/result-headers.ts';
-import { usageOf } from '../feedback/usage.ts';
+import { pricedTokens, usageOf } from '../feedback/usage.ts';
 import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 
@@ -41,9 +41,18 @@ function limitsIn(headers: object | undefined): readonly ReportedLimit[] | undef
   return limits.length === 0 ? undefined : limits;
 }
 
-/** Records the tokens that an answer says it has used, unless the user has recorded them. */
+/**
+ * Records the tokens that an answer says it has used, unless the user has recorded them; where they
+ * are priced, input, cache and output too.
+ */
 export function readUsage(value: unknown, ticket: Ticket): void {
   if (ticket.usage?.tokens !== undefined) return;
   const usage = usageOf(value);
-  if (usage !== undefined) ticket.record('tokens', usage.tokens);
+  if (usage === undefined) return;
+  ticket.record('tokens', usage.tokens);
+  if (!ticket.isPriced) return;
+  // What a user has recorded counts, and is not added to.
+  for (const [name, amount] of Object.entries(pricedTokens(value) ?? {})) {
+    if (ticket.usage?.[name] === undefined) ticket.record(name, amount);
+  }
 }

@@ -96,15 +96,15 @@ export class RequestGate {
       ignoreUnknown: extras.shared !== undefined,
     };
     this.policies = createPolicies(options, context, feedback.gate.core);
-    const { concurrency: slots, byteBudget: bytes, adaptive, rateLimit } = this.policies;
+    const { concurrency: slots, byteBudget: bytes, adaptive } = this.policies;
     this.slots = slots;
     this.bytes = bytes;
     this.isPaced = adaptive instanceof AdaptiveRateCore;
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
-    this.readsAnswers = this.isPaced || rateLimit?.limits.isSettled('tokens') === true;
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     const backoff = feedback.partOf(() => this.gate.drain());
     const others = attemptParts(this.policies);
+    this.readsAnswers = others.some(({ core }) => core.readsUsage === true);
     this.timed = new Composite([{ kind: 'backoff', core: backoff }, ...others]);
     const own = policyOf(backoff, others, this.timed);
     const core = extras.shared?.coreOf(own, () => this.gate.drain()) ?? own;

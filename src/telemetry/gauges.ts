@@ -30,6 +30,8 @@ export class Gauges {
   readonly #limits: Counts;
   readonly #rates: Counts;
   readonly #seen = new Set<ObservedKey>();
+  /** The gauges that policies describe: the sums of all instances. */
+  readonly #policies = new Map<string, number>();
 
   constructor(name: Attributes) {
     const { gate, mode, state, limit, source } = ATTRIBUTES;
@@ -83,6 +85,7 @@ export class Gauges {
     if (this.#sees('interval', readings, ({ intervalMs }) => intervalMs)) {
       tell('interval', Math.max(0, ...readings.map(({ intervalMs = 0 }) => intervalMs)) / 1000);
     }
+    for (const [key, value] of this.#policies) tell(`policy.${key}`, value);
     if (this.#sees('outage', readings, ({ isOut }) => isOut)) {
       tell('outage', readings.some(({ isOut }) => isOut) ? 1 : 0);
       // 0 as long as no congestion was met.
@@ -108,10 +111,14 @@ export class Gauges {
   #sum(readings: readonly Reading[], retrying: number): void {
     for (const counts of [this.#waiting, this.#modes, this.#slots, this.#states]) counts.clear();
     for (const counts of [this.#used, this.#limits, this.#rates]) counts.clear();
+    for (const key of this.#policies.keys()) this.#policies.set(key, 0);
     if (retrying > 0) this.#waiting.add('retry', retrying);
     const isIn = (wanted: Mode) => readings.some(({ mode }) => mode === wanted);
     this.#modes.add(isIn('outage') ? 'outage' : isIn('throttled') ? 'throttled' : 'normal');
-    for (const { waiting, slots, circuit, limits = {}, rates = {} } of readings) {
+    for (const { waiting, slots, circuit, limits = {}, rates = {}, gauges = {} } of readings) {
+      for (const [key, value] of Object.entries(gauges)) {
+        this.#policies.set(key, value + (this.#policies.get(key) ?? 0));
+      }
       for (const [gate, requests] of waiting) this.#waiting.add(gate, requests);
       if (circuit !== undefined) this.#states.add(circuit);
       if (slots !== undefined) this.#slots.add('normal', slots.limit);

@@ -1,3 +1,5 @@
+import { POLICY_METRICS } from '../core/policies.ts';
+
 /** Every name that headgate gives to OpenTelemetry, in one place: dashboards and documents follow it. */
 
 export const ATTRIBUTES = {
@@ -192,6 +194,17 @@ export const METRICS = {
     'requests that there will be',
   ),
 } as const satisfies Record<string, Metric>;
+
+/** The same, and the gauges that policies describe. */
+export const ALL_METRICS: Readonly<Record<string, Metric>> = {
+  ...METRICS,
+  ...Object.fromEntries(
+    Object.entries(POLICY_METRICS).map(([key, { name, unit, meaning }]) => [
+      `policy.${key}`,
+      gauge(name, unit, [], meaning),
+    ]),
+  ),
+};
 
 /** What one span, or event on a span, is. */
 export interface Trace {

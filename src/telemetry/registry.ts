@@ -33,7 +33,10 @@ class Registry {
   #observe(result: BatchObservableResult): void {
     const { observed } = this.#instruments;
     for (const series of this.#series.values()) {
-      series.observe((key, value, attributes) => result.observe(observed[key], value, attributes));
+      series.observe((key, value, attributes) => {
+        const gauge = observed[key];
+        if (gauge !== undefined) result.observe(gauge, value, attributes);
+      });
     }
   }
 }

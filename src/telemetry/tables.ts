@@ -1,8 +1,8 @@
-import { EVENTS, METRICS, SPANS, type Trace } from './names.ts';
+import { ALL_METRICS, EVENTS, SPANS, type Trace } from './names.ts';
 
 /** The metrics as a table in Markdown, for the documentation. */
 export function metricTable(): string {
-  const rows = Object.values(METRICS).map(({ name, instrument, unit, attributes, meaning }) => [
+  const rows = Object.values(ALL_METRICS).map(({ name, instrument, unit, attributes, meaning }) => [
     code(name),
     `${instrument}, ${unit}`,
     attributes.map(code).join(', '),

@@ -4,6 +4,7 @@ import { adaptiveChoice, STRATEGIES } from '../../src/core/adaptive.ts';
 import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../src/core/backoff.ts';
 import { CircuitBreaker } from '../../src/core/circuit-breaker.ts';
 import { Cooling } from '../../src/core/cooling.ts';
+import { CostBudget } from '../../src/core/cost-budget.ts';
 import { gradientSettings } from '../../src/core/gradient-options.ts';
 import { isAccepted, type Kind } from '../../src/core/option.ts';
 import { Pace } from '../../src/core/pace.ts';
@@ -21,6 +22,7 @@ const users: Readonly<Record<string, (options: never) => unknown>> = {
       requests: { ...LIMIT, ...algorithmOf(options), ...options },
     }),
   pace: (options: object) => new Pace({ intervalMs: 0, ...options }, () => 0),
+  costBudget: (options: object) => new CostBudget({ maxCost: 5, windowMs: 7, ...options }),
   circuitBreaker: (options: object) => new CircuitBreaker(options),
 };
 
@@ -111,7 +113,8 @@ describe('the defaults', () => {
   });
 
   it('are values that their options take', () => {
-    const states = /^(off|no bound|unknown|required|root of the limit|`limit`|16 \(rate\), .*)$/;
+    const states =
+      /^(off|no bound|unknown|required|root of the limit|`limit`|`inputPrice`|16 \(rate\), .*)$/;
     for (const { path, option } of ROWS) {
       const isState = typeof option.default === 'string' && states.test(option.default);
       expect([path, isState || isAccepted(option, option.default)]).toEqual([path, true]);

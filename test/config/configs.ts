@@ -54,6 +54,12 @@ function surroundings(path: string): Map<string, unknown> {
       ['limits.input_tokens.algorithm', 'token-bucket'],
     ]);
   }
+  if (group === 'costBudget') {
+    return new Map<string, unknown>([
+      ['costBudget.maxCost', 5],
+      ['costBudget.windowMs', 7],
+    ]);
+  }
   if (group === 'adaptive' && key !== '') {
     return new Map<string, unknown>([
       ['concurrency', Number.MAX_SAFE_INTEGER],
@@ -148,6 +154,10 @@ function repair(given: Readonly<Record<string, unknown>>, strategy: Strategy): L
       leaves.set(`${limit}.limit`, leaves.get(`${limit}.limit`) ?? 5);
       leaves.set(`${limit}.windowMs`, leaves.get(`${limit}.windowMs`) ?? 7);
       if (leaves.has(`${limit}.burst`)) leaves.set(`${limit}.algorithm`, 'token-bucket');
+    }
+    if (group === 'costBudget') {
+      leaves.set('costBudget.maxCost', leaves.get('costBudget.maxCost') ?? 5);
+      leaves.set('costBudget.windowMs', leaves.get('costBudget.windowMs') ?? 7);
     }
     if (group === 'adaptive') {
       leaves.set('adaptive.strategy', strategy);

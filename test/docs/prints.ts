@@ -11,6 +11,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
     '8 50',
     'TypeError: `concurency` is no option of limiterOptionsFromJSON; did you mean',
   ],
+  'cost-budget.ts': ['6 of 6', 'spent 0.012', 'COST_ABOVE_LIMIT'],
   'embeddings.ts': ['3', '9', '3', '3', '8'],
   'errors.ts': ['the API: Error: no such thing', 'again in '],
   'events.ts': ['circuitOpened {"openMs":30000,"failures":2}', 'closed {}', 'drained {}'],

@@ -95,6 +95,16 @@ describe('events$', () => {
         waits: true,
       },
       {
+        kind: 'waiting',
+        level: 'debug',
+        at: 300,
+        gate: 'rateLimit',
+        limit: 'units',
+        position: 1,
+        waiting: 1,
+        untilAt: 1_000,
+      },
+      {
         kind: 'waited',
         level: 'debug',
         at: 1000,

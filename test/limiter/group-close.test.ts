@@ -61,11 +61,15 @@ describe('what a group tells', () => {
     await clock.advanceAsync(0);
     expect(events.map(({ at, key, kind }) => `${at} ${key} ${kind}`)).toEqual([
       '0 a limitDenied',
+      '0 a waiting',
       '0 undefined limitDenied',
+      '0 b waiting',
       '1000 b waited',
       '1000 a waited',
       '1000 a closed',
+      '1000 a draining',
       '1000 b closed',
+      '1000 b draining',
       '1000 a drained',
       '1000 b drained',
     ]);

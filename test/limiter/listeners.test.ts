@@ -49,6 +49,7 @@ describe('a listener', () => {
     expect(new Set(heard)).toEqual(
       new Set([
         'limitDenied',
+        'waiting',
         'waited',
         'milestone',
         'decelerated',
@@ -79,6 +80,8 @@ describe('a listener', () => {
     let calls = 0;
     limiter.events$.subscribe(({ kind }) => {
       if (kind === 'limitDenied' || calls > 20) return;
+      // Told while the requests are still being made: those that follow would be refused.
+      if (kind === 'waiting' && method === 'close') return;
       calls += 1;
       if (method === 'run') late.push(fate(limiter.run(() => 'late')));
       if (method === 'urgent') late.push(fate(limiter.run(() => 'late', { priority: 5 })));

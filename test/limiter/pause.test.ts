@@ -83,6 +83,7 @@ describe('a paused limiter', () => {
     });
     expect(states).toEqual(['0 running', '100 paused', '400 running']);
     expect(events.map(({ kind, at, ...more }) => ({ kind, at, ...more }))).toMatchObject([
+      { kind: 'waiting', at: 0, gate: 'concurrency' },
       { kind: 'paused', at: 100, reason: 'deploying', level: 'info' },
       { kind: 'resumed', at: 400, pausedMs: 300 },
       { kind: 'waited', gate: 'concurrency', waitMs: 100 },

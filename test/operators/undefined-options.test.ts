@@ -45,6 +45,7 @@ const shared = {
   name: undefined,
   onLimit: undefined,
   overflow: undefined,
+  costBudget: undefined,
   pace: undefined,
   probe: undefined,
   random: undefined,

@@ -75,6 +75,24 @@ describe('startTelemetry', () => {
     expect(lines).toEqual([]);
   });
 
+  it('tells each process apart, by an instance id, and its host and version', async () => {
+    const page = async () => {
+      const telemetry = await start({ serviceVersion: '7.1' });
+      const text = await (await fetch(telemetry.prometheusUrl ?? '')).text();
+      await telemetry.shutdown();
+      unregister();
+      return /target_info\{(.*)\}/.exec(text)?.[1] ?? '';
+    };
+    const id = (labels: string) => /service_instance_id="([^"]+)"/.exec(labels)?.[1];
+    const [one, other] = [await page(), await page()];
+    expect(one).toMatch(/host_name="[^"]+"/);
+    expect(one).toContain('service_version="7.1"');
+    expect(id(one)).toMatch(/^[\da-f-]{36}$/);
+    expect(id(other)).not.toBe(id(one));
+    vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.instance.id=pod-1');
+    expect(id(await page())).toBe('pod-1');
+  });
+
   it('sends traces and metrics by OTLP where it is told to, the last of them at shutdown', async () => {
     const { paths, endpoint } = await receiver();
     const telemetry = await start({ otlpEndpoint: endpoint, prometheusPort: false });

@@ -1,12 +1,13 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
-import { ConcurrencyCap } from './concurrency-cap.ts';
+import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
 import { LimitSigns } from './limit-signs.ts';
 import { NamedWait } from './named-wait.ts';
 import { ProbeDelay } from './probe-delay.ts';
 import { type Past, RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
-import { SendLog, type SendLogListener } from './send-log.ts';
-import { SentAttempt } from './sent-attempt.ts';
+import { SendHistory, type SendHistoryListener } from './send-history.ts';
+import { Sending } from './sending.ts';
+import type { SentAttempt } from './sent-attempt.ts';
 import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
 import { START_AT_ONCE, Trust } from './trust.ts';
@@ -32,16 +33,16 @@ export type HardRates = (unit: 'requests' | 'tokens') => number;
  *
  * Three questions are kept apart. How much may be sent before more is verified: {@link Trust}, which
  * bounds rejections whatever is believed. How fast: {@link RateEstimate}. How many in flight:
- * {@link ConcurrencyCap}.
+ * {@link ConcurrencyCapDetector}.
  */
-export class RateLearner implements SendLogListener {
+export class RateLearner implements SendHistoryListener {
   private readonly hard: HardRates;
-  private readonly log = new SendLog(this);
+  private readonly log = new SendHistory(this);
   private readonly trust: Trust;
   private readonly signs = new LimitSigns();
   private readonly probes = new ProbeDelay();
   private readonly named: NamedWait;
-  private readonly cap = new ConcurrencyCap();
+  private readonly cap = new ConcurrencyCapDetector();
   private readonly estimate: RateEstimate;
   private readonly requests: UnitRate;
   private tokens: UnitRate | undefined = undefined;
@@ -361,16 +362,5 @@ export class RateLearner implements SendLogListener {
 
   private tokenRate(): UnitRate {
     return new UnitRate(() => this.hard('tokens'));
-  }
-}
-
-/** An attempt that is out. */
-export class Sending extends SentAttempt {
-  /** Tokens that were estimated. */
-  readonly estimate: number;
-
-  constructor(sent: ConstructorParameters<typeof SentAttempt>[0], estimate: number) {
-    super(sent);
-    this.estimate = estimate;
   }
 }

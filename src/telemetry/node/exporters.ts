@@ -61,7 +61,7 @@ function target(endpoint: string | undefined, signal: string) {
 }
 
 /** The exporter, which now says when it begins to fail, and when it no longer does. */
-function warning<T, E extends Exporter<T>>(exporter: E, signal: string, warn: Warn): E {
+export function warning<T, E extends Exporter<T>>(exporter: E, signal: string, warn: Warn): E {
   const send = exporter.export.bind(exporter);
   let isFailing = false;
   exporter.export = (items, done) => {

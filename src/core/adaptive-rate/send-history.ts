@@ -10,7 +10,7 @@ const FORGETS = 1 / 32;
 const CHUNK = 4_096;
 
 /** Told of each attempt once. */
-export interface SendLogListener {
+export interface SendHistoryListener {
   /** It is known to be accepted: answered, or not rejected for long enough. In any order. */
   accepted(sent: SentAttempt): void;
   /** It, and all that were sent before it, are known. In the order of sending. */
@@ -21,8 +21,8 @@ export interface SendLogListener {
  * What was sent, in order, and what became of it. Answers come back in any order, and rejections may
  * take longer or shorter than they: only in the order of sending do they tell how much was let in.
  */
-export class SendLog {
-  private readonly listener: SendLogListener;
+export class SendHistory {
+  private readonly listener: SendHistoryListener;
   private sent: SentAttempt[] = [];
   /** The first that is not settled. */
   private head = 0;
@@ -36,7 +36,7 @@ export class SendLog {
   /** Whether an answer has shown, since the first rejection, that something is let in. */
   private isConfirmed = false;
 
-  constructor(listener: SendLogListener) {
+  constructor(listener: SendHistoryListener) {
     this.listener = listener;
   }
 

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { ConcurrencyCap } from '../../../src/core/adaptive-rate/concurrency-cap.ts';
+import { ConcurrencyCapDetector } from '../../../src/core/adaptive-rate/concurrency-cap-detector.ts';
 import { attemptAt } from './attempts.ts';
 
 /** So many were accepted, with so many others in flight. */
-function accepted(cap: ConcurrencyCap, count: number, others: number): void {
+function accepted(cap: ConcurrencyCapDetector, count: number, others: number): void {
   for (let n = 0; n < count; n += 1) cap.isAccepted(attemptAt(n, { others }));
 }
 
-function stopped(cap: ConcurrencyCap, others: number, isBare = true): void {
+function stopped(cap: ConcurrencyCapDetector, others: number, isBare = true): void {
   cap.stopped(attemptAt(0, { others }), isBare);
 }
 
 /** A cap of ten that was found. */
-function found(): ConcurrencyCap {
-  const cap = new ConcurrencyCap();
+function found(): ConcurrencyCapDetector {
+  const cap = new ConcurrencyCapDetector();
   for (let n = 0; n < 3; n += 1) {
     accepted(cap, 20, 9);
     stopped(cap, 10);
@@ -23,17 +23,17 @@ function found(): ConcurrencyCap {
 
 describe('a cap of what is in flight', () => {
   it('is not known at first', () => {
-    expect(new ConcurrencyCap().limit).toBeUndefined();
+    expect(new ConcurrencyCapDetector().limit).toBeUndefined();
   });
 
   it('is what a rejection tells, or what was in flight beside it', () => {
-    const told = new ConcurrencyCap();
+    const told = new ConcurrencyCapDetector();
     told.told(12, 8);
     expect(told.limit).toBe(8);
-    const shown = new ConcurrencyCap();
+    const shown = new ConcurrencyCapDetector();
     shown.told(12);
     expect(shown.limit).toBe(12);
-    const none = new ConcurrencyCap();
+    const none = new ConcurrencyCapDetector();
     none.told(0);
     expect(none.limit).toBe(1);
   });
@@ -43,7 +43,7 @@ describe('a cap of what is in flight', () => {
   });
 
   it('is not taken for one where as many in flight were accepted', () => {
-    const cap = new ConcurrencyCap();
+    const cap = new ConcurrencyCapDetector();
     for (let n = 0; n < 20; n += 1) {
       accepted(cap, 20, 12);
       stopped(cap, 10);
@@ -52,7 +52,7 @@ describe('a cap of what is in flight', () => {
   });
 
   it('is not taken for one where rejections come at any number in flight', () => {
-    const cap = new ConcurrencyCap();
+    const cap = new ConcurrencyCapDetector();
     for (let n = 0; n < 20; n += 1) {
       accepted(cap, 20, 2);
       stopped(cap, n % 2 === 0 ? 5 : 40);
@@ -61,7 +61,7 @@ describe('a cap of what is in flight', () => {
   });
 
   it('is not taken for one where rejections say something else', () => {
-    const cap = new ConcurrencyCap();
+    const cap = new ConcurrencyCapDetector();
     for (let n = 0; n < 20; n += 1) {
       accepted(cap, 20, 9);
       stopped(cap, 10, false);
@@ -138,6 +138,6 @@ describe('a cap of what is in flight', () => {
     expect([0, 6, 7, 10].map((others) => cap.explains(others))).toEqual([false, false, true, true]);
     stopped(cap, 10);
     expect(cap.explains(10)).toBe(false);
-    expect(new ConcurrencyCap().explains(10)).toBe(false);
+    expect(new ConcurrencyCapDetector().explains(10)).toBe(false);
   });
 });

@@ -39,7 +39,7 @@ export interface RateBounds {
  * empty both times, a window is at its end both times. The longest row of marks that agree counts:
  * where the rate has changed, older ones contradict the last, and are left out.
  */
-export class CongestionMarks {
+export class CongestionSamples {
   private readonly marks: Mark[] = [];
 
   /** @param first the mark that all measurements begin with */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { CongestionMarks } from '../../../src/core/adaptive-rate/congestion-marks.ts';
+import { CongestionSamples } from '../../../src/core/adaptive-rate/congestion-samples.ts';
 
 const PACE = 0.02;
 
 /** Marks of a provider that was kept full: so many were accepted in so many ms, again and again. */
-function marksOf(...rows: [accepted: number, ms: number, isFull?: boolean][]): CongestionMarks {
-  const marks = new CongestionMarks({ from: 0, to: 0 });
+function marksOf(...rows: [accepted: number, ms: number, isFull?: boolean][]): CongestionSamples {
+  const marks = new CongestionSamples({ from: 0, to: 0 });
   let at = 0;
   for (const [accepted, ms, isFull = true] of rows) {
     at += ms;
@@ -36,7 +36,7 @@ describe('marks of congestion', () => {
   });
 
   it('measure windows, that let everything in at once, by their ends', () => {
-    const marks = new CongestionMarks({ from: 0, to: 1_000 });
+    const marks = new CongestionSamples({ from: 0, to: 1_000 });
     for (let n = 1; n <= 5; n += 1) {
       marks.add({
         accepted: 60,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SendLog } from '../../../src/core/adaptive-rate/send-log.ts';
+import { SendHistory } from '../../../src/core/adaptive-rate/send-history.ts';
 import type { SentAttempt } from '../../../src/core/adaptive-rate/sent-attempt.ts';
 import { attemptAt } from './attempts.ts';
 
@@ -7,7 +7,7 @@ import { attemptAt } from './attempts.ts';
 function logOf(...times: number[]) {
   const accepted: number[] = [];
   const settled: [number, string][] = [];
-  const log = new SendLog({
+  const log = new SendHistory({
     accepted: ({ order }) => accepted.push(order),
     settled: ({ order, outcome }) => settled.push([order, outcome]),
   });

@@ -20,7 +20,7 @@ const DISPROOFS = 3;
  * Tells a cap of what is in flight from a rate. A cap rejects whatever comes while so many are in
  * flight, and nothing else; a rate rejects whatever comes too soon, however many are in flight.
  */
-export class ConcurrencyCap {
+export class ConcurrencyCapDetector {
   private cap: number | undefined = undefined;
   /** What is tried, from the cap up. */
   private open = 0;
