@@ -1,9 +1,35 @@
-import type { Timer } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
 import type { Verdict } from './feedback.ts';
 import type { GateKind, RequestStats, SettleOutcome } from './outcome.ts';
-import type { EndObserver, LeaseIssuer, TicketOwner, WaitTimeout } from './parties.ts';
 import { longer, type Wait, waitsOf } from './wait.ts';
+
+/** Lends something to tickets (a slot, bytes), and takes it back. */
+export interface LeaseIssuer {
+  /** Takes back exactly what was charged to the ticket. Must not throw. */
+  giveBack(charge: unknown, ticket: Ticket): void;
+}
+
+/** Bounds how long a request waits for its first attempt. */
+export interface WaitTimeout {
+  /** The request waits no longer: it is sent, or has ended. */
+  end(): void;
+}
+
+/** What the tickets of one subscription or limiter share. */
+export interface TicketOwner {
+  readonly clock: Clock;
+  /** Told of the end of its tickets, by `settled`. */
+  readonly probe?: EndObserver | undefined;
+  tokensOf(value: unknown, bytes: number): number;
+  /** A ticket has ended, and all that it held was given back. Must not throw. */
+  settled(ticket: Ticket, outcome: SettleOutcome): void;
+}
+
+/** Is told of the end of a request. */
+export interface EndObserver {
+  settled?(ticket: Ticket, outcome: SettleOutcome): void;
+}
 
 /** Amounts by the names of rate limits. */
 export type Amounts = Readonly<Record<string, number>>;

@@ -1,7 +1,6 @@
 import type { Core } from '../core/core.ts';
 import type { Clock } from '../model/clock.ts';
-import type { LeaseIssuer } from '../model/parties.ts';
-import type { Ticket } from '../model/ticket.ts';
+import type { LeaseIssuer, Ticket } from '../model/ticket.ts';
 
 /**
  * The policies of a gate as one decision: those that a request holds something of over all its

@@ -1,8 +1,7 @@
 import type { Clock, Timer } from '../model/clock.ts';
 import { DeadlineExceededError, WaitTimeoutError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { WaitTimeout } from '../model/parties.ts';
-import type { Ticket } from '../model/ticket.ts';
+import type { Ticket, WaitTimeout } from '../model/ticket.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
 

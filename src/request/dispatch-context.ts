@@ -7,8 +7,6 @@ import type { Probe } from '../model/probe.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { AttemptTimeouts } from './attempt-timeouts.ts';
-import type { BoundTask } from './bound-task.ts';
-import type { RequestExecution } from './request-execution.ts';
 
 /** How requests are sent, where no choice is left to the user. */
 export interface DispatchRules {
@@ -61,19 +59,4 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.probe = probe;
     this.timeouts = timeouts;
   }
-}
-
-/** Who gets the results of flights. */
-export interface ExecutionListener<T, R> {
-  /** Nobody wants results any more: nothing is sent. */
-  readonly gone: boolean;
-  /** Restores what was around the call that the request comes from; undefined: nothing need be. */
-  readonly bound?: Pick<BoundTask<unknown>, 'runInAsyncScope'> | undefined;
-  /** An Observable is about to be subscribed to, which may have to be torn down. */
-  subscribing?(execution: RequestExecution<T, R>): void;
-  value(execution: RequestExecution<T, R>, value: R): void;
-  /** The request has gone well. */
-  succeeded(execution: RequestExecution<T, R>): void;
-  /** The request has failed for good. */
-  failed(execution: RequestExecution<T, R>, error: unknown): void;
 }

@@ -10,12 +10,28 @@ import { AttemptContext } from './attempt-context.ts';
 import { attemptGatesOf } from './attempt-gates.ts';
 import { AttemptSubscriber } from './attempt-subscriber.ts';
 import type { TimedAttempt } from './attempt-timeouts.ts';
-import type { DispatchContext, ExecutionListener } from './dispatch-context.ts';
+import type { BoundTask } from './bound-task.ts';
+import type { DispatchContext } from './dispatch-context.ts';
 import { PendingBody } from './pending-body.ts';
 import { isUsedUp, OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
 import { reportUnhandled } from './report-unhandled.ts';
 import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
+
+/** Who gets the results of flights. */
+export interface ExecutionListener<T, R> {
+  /** Nobody wants results any more: nothing is sent. */
+  readonly gone: boolean;
+  /** Restores what was around the call that the request comes from; undefined: nothing need be. */
+  readonly bound?: Pick<BoundTask<unknown>, 'runInAsyncScope'> | undefined;
+  /** An Observable is about to be subscribed to, which may have to be torn down. */
+  subscribing?(execution: RequestExecution<T, R>): void;
+  value(execution: RequestExecution<T, R>, value: R): void;
+  /** The request has gone well. */
+  succeeded(execution: RequestExecution<T, R>): void;
+  /** The request has failed for good. */
+  failed(execution: RequestExecution<T, R>, error: unknown): void;
+}
 
 /**
  * A request that is being sent: its attempts, one after the other, until one goes well or the

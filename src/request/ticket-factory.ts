@@ -4,9 +4,9 @@ import type { Clock } from '../model/clock.ts';
 import { EstimatorError } from '../model/errors.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
-import type { TicketOwner } from '../model/parties.ts';
 import type { Probe } from '../model/probe.ts';
 import { isSized, type Sized } from '../model/sized.ts';
+import type { TicketOwner } from '../model/ticket.ts';
 import { type Amounts, Ticket } from '../model/ticket.ts';
 import { checkEstimator, type Estimator, sizeOf } from './size.ts';
 

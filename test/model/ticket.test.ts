@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TicketExpiredError, TicketInUseError } from '../../src/model/errors.ts';
 import type { SettleOutcome } from '../../src/model/outcome.ts';
-import type { LeaseIssuer } from '../../src/model/parties.ts';
+import type { LeaseIssuer } from '../../src/model/ticket.ts';
 import { Ticket } from '../../src/model/ticket.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { originOf, ticketMaker } from '../support/waiter.ts';

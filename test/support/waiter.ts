@@ -1,6 +1,6 @@
 import type { Demand } from '../../src/core/core.ts';
-import type { TicketOwner } from '../../src/model/parties.ts';
 import type { Probe } from '../../src/model/probe.ts';
+import type { TicketOwner } from '../../src/model/ticket.ts';
 import { Ticket } from '../../src/model/ticket.ts';
 import type { AdmissionCallback } from '../../src/queue/admission-callback.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
