@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { from, last, lastValueFrom, NEVER, Observable, of, startWith, toArray } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   type AttemptContext,
   createLimiter,
@@ -142,11 +142,18 @@ describe('an attempt that takes too long', () => {
         response.write('part');
       },
     );
-    const limiter = createLimiter({ attemptTimeoutMs: 150, failedAttempts: 1 });
-    const first = limiter.fetch(url);
-    await expect(first).rejects.toMatchObject({ code: 'ATTEMPT_TIMEOUT' });
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, attemptTimeoutMs: 150, failedAttempts: 1 });
+    const first = fate(limiter.fetch(url));
+    await vi.waitUntil(() => seen.length === 1, 10_000);
+    clock.advance(150);
+    await limiter.drain();
+    expect(first.error).toMatchObject({ code: 'ATTEMPT_TIMEOUT' });
     const response = await limiter.fetch(url);
-    await expect(response.text()).rejects.toMatchObject({ code: 'ATTEMPT_TIMEOUT' });
+    const text = fate(response.text());
+    clock.advance(150);
+    await vi.waitUntil(() => text.state !== 'open', 10_000);
+    expect(text.error).toMatchObject({ code: 'ATTEMPT_TIMEOUT' });
     await limiter.drain();
     expect(seen).toHaveLength(2);
     expectIdle(limiter);
