@@ -147,7 +147,7 @@ describe('an attempt that takes too long', () => {
     const first = fate(limiter.fetch(url));
     await vi.waitUntil(() => seen.length === 1, 10_000);
     clock.advance(150);
-    await limiter.drain();
+    await vi.waitUntil(() => first.state !== 'open', 10_000);
     expect(first.error).toMatchObject({ code: 'ATTEMPT_TIMEOUT' });
     const response = await limiter.fetch(url);
     const text = fate(response.text());
