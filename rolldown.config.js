@@ -5,7 +5,7 @@ import { defineConfig } from 'rolldown';
 const PACKAGE = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//;
 
 /** Packages that are copied into the command ask for their licences to come along. */
-const licences = {
+export const licences = {
   name: 'licences',
   generateBundle() {
     const packages = new Map(
@@ -28,7 +28,7 @@ const licences = {
 export default defineConfig({
   input: { index: 'src/batch/index.ts', main: 'src/batch/command/main.ts' },
   platform: 'node',
-  external: [/^headgate(\/(advanced|telemetry))?$/, 'lmdb'],
+  external: [/^headgate(\/(advanced|inspector|telemetry))?$/, 'lmdb'],
   plugins: [licences],
   output: { dir: 'dist/batch', minify: true, chunkFileNames: 'parts/[name].js' },
   tsconfig: false,

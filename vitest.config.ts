@@ -12,6 +12,7 @@ const COMPILED = [
   'test/bench-servers/real.test.ts',
   'test/examples/**/*.test.ts',
   'test/batch/command/**/*.test.ts',
+  'test/inspector/page.test.ts',
 ];
 
 /** What measures memory, which nothing else may fill meanwhile: each has a process of its own. */
@@ -22,14 +23,18 @@ const ALONE = [
   'test/telemetry/growth.test.ts',
 ];
 
-/** What needs a program that no package of Debian has. */
-const LEFT_OUT = canRun('jaeger') ? [] : ['test/examples/jaeger.test.ts'];
+/** What needs a program that is not here. */
+const LEFT_OUT = [
+  ...(canRun('jaeger') ? [] : ['test/examples/jaeger.test.ts']),
+  ...(canRun('chromium') ? [] : ['test/inspector/page.test.ts']),
+];
 
 export default defineConfig({
   resolve: {
     alias: [
       { find: /^headgate\/advanced$/, replacement: source('advanced.ts') },
       { find: /^headgate\/batch$/, replacement: source('batch/index.ts') },
+      { find: /^headgate\/inspector$/, replacement: source('inspector/index.ts') },
       { find: /^headgate\/simulator$/, replacement: source('simulator/index.ts') },
       { find: /^headgate\/telemetry$/, replacement: source('telemetry/node.ts') },
       { find: /^headgate$/, replacement: source('index.ts') },

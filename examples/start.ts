@@ -47,6 +47,7 @@ const args = [
   '0.25',
   '--price-out',
   '2',
+  '--inspect',
   ...process.argv.slice(2),
 ];
 const shown = args.map((arg) => (/[^\w:/.-]/.test(arg) ? JSON.stringify(arg) : arg)).join(' ');

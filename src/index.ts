@@ -31,6 +31,7 @@ export type {
   LimiterOptions,
   LimiterThrottleOptions,
 } from './limiter/limiter-options.ts';
+export type { MapOptions, MapTask } from './limiter/map.ts';
 export type { LimiterProgress } from './limiter/request-counters.ts';
 export type { Task } from './limiter/run-request.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
@@ -44,6 +45,7 @@ export {
   LimiterClosedError,
   QueueClearedError,
   QueueFullError,
+  RequestTimeoutError,
   ResponseError,
   RetryAfterTooLongError,
   TicketExpiredError,

@@ -49,9 +49,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'telemetry',
   ],
+  inspector: ['model', 'core', 'queue', 'request', 'limiter', 'node:'],
+  'inspector/page': ['inspector', 'preact', 'preact/hooks', 'uplot'],
   batch: [
     'headgate',
     'headgate/advanced',
+    'headgate/inspector',
     'headgate/telemetry',
     'estimate',
     'rxjs',
@@ -78,6 +81,7 @@ const IMPORT =
 
 function folderOf(path: string): string {
   if (/^telemetry\/node[./]/.test(path)) return 'telemetry/node';
+  if (path.startsWith('inspector/page/')) return 'inspector/page';
   return path.split('/')[0] ?? path;
 }
 

@@ -43,7 +43,7 @@ function report(name) {
       },
       apiReport: {
         enabled: true,
-        reportFileName: `${name === 'index' ? 'headgate' : `headgate-${name}`}.api.md`,
+        reportFileName: `${name === 'index' ? 'headgate' : `headgate-${name.replace('/index', '')}`}.api.md`,
         reportFolder: reports,
         reportTempFolder: temporary,
       },

@@ -6,14 +6,14 @@
  * (`index.d.ts`). So a class is one class, and one type, however it was imported.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import commandConfig from '../rolldown.config.js';
+import commandConfig, { licences } from '../rolldown.config.js';
 import { command, entries } from './entries.js';
 import { optionalProperties } from './optional-properties.js';
 
@@ -71,6 +71,25 @@ async function bundleCommand(folder) {
   await bundle.write({ ...output, dir: join(folder, 'batch') });
 }
 
+/** Bundles the inspector's page: all that it needs comes from its own server. */
+async function bundlePage(folder) {
+  const source = join(root, 'src/inspector/page');
+  const page = join(folder, 'inspector/page');
+  const bundle = await rolldown({
+    cwd: root,
+    input: { page: join(source, 'main.tsx') },
+    platform: 'browser',
+    plugins: [licences],
+    tsconfig: join(source, 'tsconfig.json'),
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  });
+  await bundle.write({ dir: page, format: 'esm', minify: true, entryFileNames: '[name].js' });
+  const styles = [join(root, 'node_modules/uplot/dist/uPlot.min.css'), join(source, 'page.css')];
+  const css = styles.map((file) => readFileSync(file, 'utf8')).join('\n');
+  writeFileSync(join(page, 'page.css'), css);
+  for (const file of ['index.html', 'icon.svg']) copyFileSync(join(source, file), join(page, file));
+}
+
 /** Bundles the declarations that the compiler writes. */
 async function bundleTypes(folder, values) {
   const declarations = mkdtempSync(join(tmpdir(), 'headgate-types-'));
@@ -107,6 +126,7 @@ const folder = resolve(process.argv[2] ?? join(root, 'dist'));
 rmSync(folder, { recursive: true, force: true });
 await bundleTypes(folder, await bundleCode(folder));
 await bundleCommand(folder);
+await bundlePage(folder);
 for (const name of Object.keys({ ...entries, ...command })) {
   const file = basename(name);
   writeFileSync(join(folder, `${name}.cjs`), `module.exports = require('./${file}.js');\n`);

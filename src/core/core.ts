@@ -6,6 +6,8 @@ import type { Amounts } from '../model/ticket.ts';
 export interface Demand {
   readonly bytes: number;
   readonly tokens: number;
+  /** Slots that it takes while it is in flight. Default 1. */
+  readonly weight?: number;
   /** What it costs of rate limits, where that is not what they expect. */
   readonly costs?: Amounts | undefined;
   /** Set by a policy that needs the tokens of the answer as providers price them. */

@@ -37,9 +37,13 @@ export class RequestHold implements Core<number> {
     return slot === SLOT ? bytes : -1 - bytes;
   }
 
-  giveBack(charge: number): void {
+  refusal(demand: Demand): Error {
+    return this.slots.refusal(demand);
+  }
+
+  giveBack(charge: number, ended: Pick<Demand, 'weight'>): void {
     this.bytes.giveBack(charge < 0 ? -1 - charge : charge);
-    this.slots.giveBack(charge < 0 ? SLOT_AND_THROTTLED_SLOT : SLOT);
+    this.slots.giveBack(charge < 0 ? SLOT_AND_THROTTLED_SLOT : SLOT, ended);
   }
 
   snapshot(): object {

@@ -1,6 +1,7 @@
-import { ALWAYS_NORMAL, type Core, type Demand, type ModeState } from './core.ts';
+import { ALWAYS_NORMAL, type Core, type Demand, type ModeState, REFUSED } from './core.ts';
 import { integer } from './option.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
+import { CostAboveLimitError } from './rate-limit/errors.ts';
 
 /** Slots in normal mode (seed: 000). */
 export const DEFAULT_CONCURRENCY = 400;
@@ -19,7 +20,9 @@ export interface ConcurrencyConfig {
 export const SLOT = 1;
 export const SLOT_AND_THROTTLED_SLOT = 2;
 
-/** Requests. */
+const ONE_SLOT = { weight: 1 };
+
+/** Requests, each counted by its weight. */
 export interface SlotsSnapshot {
   readonly limit: number;
   readonly inFlight: number;
@@ -29,11 +32,13 @@ export interface SlotsSnapshot {
 }
 
 /**
- * Counts requests in flight. In throttled mode a request needs a throttled slot too; those that
+ * Counts requests in flight, each by its weight: it takes all of its slots, or none. In throttled mode a request needs a throttled slot too; those that
  * were admitted before count for the limit only.
  */
 export class Slots implements Core<number> {
   limit: number;
+  /** The highest that the limit may be; undefined: it does not adapt. */
+  most: number | undefined = undefined;
   throttledLimit: number;
   inFlight = 0;
   throttledInFlight = 0;
@@ -50,22 +55,37 @@ export class Slots implements Core<number> {
     return this.inFlight >= this.limit;
   }
 
-  wait(_demand: Demand, now: number): number {
+  /** The highest that the limit may be, where it adapts. */
+  get maxLimit(): number {
+    return this.most ?? this.limit;
+  }
+
+  /** A request that weighs more than a limit that adapts goes alone. */
+  wait({ weight = 1 }: Demand, now: number): number {
     if (this.isFull) return Number.POSITIVE_INFINITY;
-    if (this.throttledInFlight < this.throttledLimit) return 0;
+    if (weight > 1) {
+      if (weight > this.maxLimit) return REFUSED;
+      if (this.inFlight > 0 && this.inFlight + weight > this.limit) return Number.POSITIVE_INFINITY;
+    }
+    const throttled = this.throttledInFlight;
+    if (throttled === 0 || throttled + weight <= this.throttledLimit) return 0;
     return Math.max(0, this.mode.throttledUntil - now);
   }
 
-  take(_demand: Demand, now: number): number {
-    this.inFlight += 1;
+  refusal({ weight = 1 }: Demand): Error {
+    return new CostAboveLimitError('concurrency', weight, this.maxLimit);
+  }
+
+  take({ weight = 1 }: Demand, now: number): number {
+    this.inFlight += weight;
     if (now >= this.mode.throttledUntil) return SLOT;
-    this.throttledInFlight += 1;
+    this.throttledInFlight += weight;
     return SLOT_AND_THROTTLED_SLOT;
   }
 
-  giveBack(charge: number): void {
-    this.inFlight -= 1;
-    if (charge === SLOT_AND_THROTTLED_SLOT) this.throttledInFlight -= 1;
+  giveBack(charge: number, { weight = 1 }: Pick<Demand, 'weight'> = ONE_SLOT): void {
+    this.inFlight -= weight;
+    if (charge === SLOT_AND_THROTTLED_SLOT) this.throttledInFlight -= weight;
   }
 
   snapshot(): SlotsSnapshot {

@@ -19,13 +19,15 @@ export class CallOptions<P extends Pipeline<never> = Pipeline> implements Admiss
   readonly tokens: number;
   readonly priority: number;
   readonly costs: Amounts | undefined;
+  readonly weight: number;
 
-  constructor(pipeline: P, bytes = 0, tokens = 0, priority = 0, costs?: Amounts) {
+  constructor(pipeline: P, bytes = 0, tokens = 0, priority = 0, costs?: Amounts, weight = 1) {
     this.pipeline = pipeline;
     this.bytes = bytes;
     this.tokens = tokens;
     this.priority = priority;
     this.costs = costs;
+    this.weight = weight;
   }
 
   /** Nobody can take its tasks out of a queue. */
@@ -63,7 +65,7 @@ export class CallOptions<P extends Pipeline<never> = Pipeline> implements Admiss
    * @param tokensOf estimates the tokens of a request by its bytes, where they are not said
    */
   with(
-    { bytes = 0, tokens, priority = 0, costs }: AcquireOptions,
+    { bytes = 0, tokens, priority = 0, costs, weight = 1 }: AcquireOptions,
     tokensOf: (bytes: number) => number,
   ): CallOptions<P> {
     // Fractions are rounded up, so that sums of sizes stay exact.
@@ -74,8 +76,9 @@ export class CallOptions<P extends Pipeline<never> = Pipeline> implements Admiss
       this.costs === undefined &&
       this.bytes === size &&
       this.tokens === amount &&
-      this.priority === priority;
+      this.priority === priority &&
+      this.weight === weight;
     if (isSame) return this;
-    return new CallOptions(this.pipeline, size, amount, priority, costs && { ...costs });
+    return new CallOptions(this.pipeline, size, amount, priority, costs && { ...costs }, weight);
   }
 }

@@ -265,7 +265,10 @@ export class LimiterGroup<T> {
   }
 
   /** As `limiter.tryAcquire`, of a key. */
-  tryAcquire(key: string, options?: Omit<AcquireOptions, 'signal'>): Lease | undefined {
+  tryAcquire(
+    key: string,
+    options?: Omit<AcquireOptions, 'signal' | 'timeoutMs'>,
+  ): Lease | undefined {
     return this.#limiterOf(key).tryAcquire(options);
   }
 
@@ -372,13 +375,14 @@ export class LimiterGroup<T> {
   }
 
   #open(key: string): Limiter {
-    const { each = {}, classify, random } = this.#options;
+    const { each = {}, classify, random, name } = this.#options;
     const probe = this.#probe;
     const limits = typeof each === 'function' ? each(key) : each;
     const common = {
       ...(classify && { classify }),
       ...(probe && { probe }),
       ...(random && { random }),
+      ...(name !== undefined && { name }),
     };
     checkKeyOptions(limits, 'each');
     if (limits.clock !== undefined && limits.clock !== this.#clock) {
@@ -387,6 +391,7 @@ export class LimiterGroup<T> {
     // The probe of the group makes the metrics and spans of all keys.
     const options = { ...common, clock: this.#clock, ...limits, telemetry: false } as const;
     return new Limiter(options, {
+      key,
       shared: this.#shared,
       tell: (event) => this.#events.next({ ...event, key }),
       isHeard: () => this.#events.observed,

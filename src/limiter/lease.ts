@@ -11,7 +11,7 @@ import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.t
 /** What a lease needs to tell how its request ended. */
 export type LeaseTerms = Pick<
   DispatchContext<never, unknown>,
-  'feedback' | 'classify' | 'leastClosureMs' | 'probe'
+  'feedback' | 'classify' | 'leastClosureMs' | 'probe' | 'tap'
 >;
 
 /**
@@ -91,7 +91,7 @@ export class Lease {
   ): void {
     if (this.isReleased) return;
     checkChoice('outcome', outcome, OUTCOMES);
-    const { feedback, classify, leastClosureMs, probe } = this.#terms;
+    const { feedback, classify, leastClosureMs, probe, tap } = this.#terms;
     const { epoch, bytes, attempts } = this.#ticket;
     const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
     this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
@@ -101,7 +101,9 @@ export class Lease {
     }
     try {
       if (verdict !== undefined && error !== undefined) {
+        const epochBefore = feedback.epoch;
         feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
+        tap.follower?.rejected(this.#ticket, verdict, epochBefore, feedback.epoch);
       }
     } finally {
       this.#ticket.settle(outcome);
@@ -180,6 +182,7 @@ export class LeaseRequest extends PipelineRequest<undefined, LeasePipeline> {
 /** The gate is behind the ticket: from here on it counts as sent. */
 export function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
   ticket.sent(terms.feedback.epoch);
+  terms.tap.follower?.sent(ticket);
   terms.probe?.attemptStarted?.(ticket, ticket.attempts);
   return new Lease(ticket, terms);
 }

@@ -1,6 +1,6 @@
 import { checkLimiterConfig } from '../config/check-config.ts';
 import type { LimiterConfig } from '../config/limiter-config.ts';
-import { checkAmount, checkKeys, show } from '../model/check.ts';
+import { checkAmount, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Amounts } from '../model/ticket.ts';
 import type { AttemptOptions } from '../request/attempt-options.ts';
 import type { CommonOptions } from '../request/common-options.ts';
@@ -9,7 +9,12 @@ import {
   type ResultOptions,
   type RetryOptions,
 } from '../request/send-options.ts';
-import { checkCosts, checkPriority, type RequestOptions } from '../request/ticket-factory.ts';
+import {
+  checkCosts,
+  checkPriority,
+  checkWeight,
+  type RequestOptions,
+} from '../request/ticket-factory.ts';
 
 /** What of a limiter's options is plain data, and what is not. */
 export interface LimiterOptions
@@ -31,21 +36,38 @@ export interface AcquireOptions {
   readonly costs?: Amounts;
   /** An integer: a higher one goes first. Default 0. */
   readonly priority?: number;
+  /** How many slots of `concurrency` it takes, an integer >= 1. Default 1. */
+  readonly weight?: number;
+  /**
+   * How long the call may take, its wait included (of `acquire` the wait alone), in ms, a number >= 1.
+   * It is aborted then, and rejects with a `RequestTimeoutError`. Default: no bound.
+   */
+  readonly timeoutMs?: number;
   /** Gives up waiting, or abandons the call that runs. */
   readonly signal?: AbortSignal;
 }
 
-const ACQUIRE_KEYS = ['bytes', 'tokens', 'costs', 'priority', 'signal'] as const;
+const ACQUIRE_KEYS = [
+  'bytes',
+  'tokens',
+  'costs',
+  'priority',
+  'weight',
+  'timeoutMs',
+  'signal',
+] as const;
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkAcquireOptions(options: AcquireOptions): void {
   if (!isPlain(options)) checkKeys('AcquireOptions', options, ACQUIRE_KEYS);
-  const { signal, costs, priority, bytes, tokens } = options;
+  const { signal, costs, priority, weight, timeoutMs, bytes, tokens } = options;
+  if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, 1);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError(`\`signal\` must be an AbortSignal, got ${show(signal)}`);
   }
   if (costs !== undefined) checkCosts(costs);
   if (priority !== undefined) checkPriority(priority);
+  if (weight !== undefined) checkWeight(weight);
   if (bytes !== undefined) checkAmount('bytes', bytes);
   if (tokens !== undefined) checkAmount('tokens', tokens);
 }
@@ -57,12 +79,14 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 function isPlain(options: AcquireOptions): boolean {
   if (typeof options !== 'object' || options === null) return false;
   if (Object.getPrototypeOf(options) !== Object.prototype) return false;
-  const { signal, costs, priority, bytes, tokens } = options;
+  const { signal, costs, priority, weight, timeoutMs, bytes, tokens } = options;
   let unknown = 0;
   for (const _key in options) unknown += 1;
   if (signal !== undefined) unknown -= 1;
   if (costs !== undefined) unknown -= 1;
   if (priority !== undefined) unknown -= 1;
+  if (weight !== undefined) unknown -= 1;
+  if (timeoutMs !== undefined) unknown -= 1;
   if (bytes !== undefined) unknown -= 1;
   if (tokens !== undefined) unknown -= 1;
   return unknown === 0;

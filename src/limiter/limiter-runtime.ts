@@ -12,7 +12,7 @@ import type { CircuitCore } from '../core/circuit-core.ts';
 import { CoolingCore } from '../core/cooling-core.ts';
 import type { Core, Demand } from '../core/core.ts';
 import { isUsual, type RateCore } from '../core/rate-core.ts';
-import { UnknownLimitError } from '../core/rate-limit/errors.ts';
+import { CostAboveLimitError, UnknownLimitError } from '../core/rate-limit/errors.ts';
 import type { RetryPolicy } from '../core/retry.ts';
 import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
 import type { Clock } from '../model/clock.ts';
@@ -56,9 +56,18 @@ interface Pause {
 
 /** What one limiter of a group has in common with the others. */
 export interface GroupSide {
+  /** The key of this one. */
+  readonly key: string;
   readonly shared: SharedLimits | undefined;
   readonly isHeard: () => boolean;
   readonly tell: (event: LimiterEvent) => void;
+}
+
+const runtimes = new WeakMap<RequestGate, LimiterRuntime>();
+
+/** The limiter of a gate; undefined: it is that of a stream. */
+export function runtimeOf(gate: RequestGate): LimiterRuntime | undefined {
+  return runtimes.get(gate);
 }
 
 /** What works inside a limiter: its gates, who counts its requests, and what it tells. */
@@ -98,6 +107,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.clock = clock;
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
+      ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
       tell: (fact) => this.tell(fact),
       check: this,
@@ -115,7 +125,9 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.counters = new RequestCounters(clock, this, options, (percent) =>
       this.tell({ kind: 'milestone', at: clock.now(), percent }),
     );
-    this.around = { clock, probe, listener: this.counters, feedback: this.gate.feedback };
+    const { feedback, gate } = this.gate;
+    this.around = { clock, probe, listener: this.counters, feedback, tap: gate.tap };
+    runtimes.set(this.gate, this);
     this.unwatch = watchGate(probe, this.gate, () => ({
       ...readingOf(this.gate),
       progress: this.counters.standing,
@@ -195,6 +207,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   /** Why a request can never be sent; undefined: it can. */
   refusal(demand: Demand): Error | undefined {
+    const { weight = 1 } = demand;
+    if (weight > 1) {
+      const most = Math.min(this.maxConcurrency, this.group?.shared?.concurrency ?? weight);
+      if (weight > most) return new CostAboveLimitError('concurrency', weight, most);
+    }
     return impossible(demand, this.limits, this.bounds);
   }
 

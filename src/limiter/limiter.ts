@@ -16,6 +16,7 @@ import { bindTask } from '../request/bound-task.ts';
 import { type RequestPipeline, sendThrough } from '../request/dispatch-subscriber.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
+import { pullWhenFree } from '../request/pull-when-free.ts';
 import {
   checkResultOptions,
   type Emitted,
@@ -32,6 +33,7 @@ import {
 import { verdictOn } from '../request/verdict.ts';
 import type { CallOptions } from './call-options.ts';
 import { CallPipeline } from './call-pipeline.ts';
+import { withTimeout } from './call-timeout.ts';
 import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
@@ -46,6 +48,7 @@ import {
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
+import { checkSignal, collect, type MapOptions, type MapTask } from './map.ts';
 import type { LimiterProgress } from './request-counters.ts';
 import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
@@ -189,6 +192,45 @@ export class Limiter {
   }
 
   /**
+   * Calls `fn` for each value of a source, as `run` does, and resolves with the results in the order
+   * of the source: an iterable, an async iterable or a ReadableStream. It is read only as requests are
+   * sent: one value at the most is read ahead. The first request that fails for good ends it, and what
+   * waits and runs is abandoned; with `outcomes` each result is an `Outcome`, and none does.
+   *
+   * @returns rejects with the error of that request, of the source, or with the signal's reason
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  map<T, R>(
+    source: PullSource<T>,
+    fn: MapTask<T, R>,
+    options: MapOptions<T> & { readonly outcomes: true },
+  ): Promise<Outcome<T, Awaited<R>>[]>;
+  map<T, R>(
+    source: PullSource<T>,
+    fn: MapTask<T, R>,
+    options?: MapOptions<T>,
+  ): Promise<Awaited<R>[]>;
+  map<T, R>(
+    source: PullSource<T>,
+    fn: MapTask<T, R>,
+    options: MapOptions<T> = {},
+  ): Promise<unknown[]> {
+    checkFunction('fn', fn);
+    checkKeys('limiter.map', options, ['outcomes', 'signal', ...REQUEST_KEYS]);
+    checkPull(source, {});
+    const { signal, ...plain } = options;
+    checkSignal(signal);
+    const project = async (value: T, context: AttemptContext): Promise<Awaited<R>> =>
+      await fn(value, context);
+    // What is wrong with the options of requests is found by making what they are for.
+    this.throttle(project, plain);
+    const operatorOf = (watched: typeof project) =>
+      this.throttle(watched, { ...plain, ordered: true }) as OperatorFunction<T, unknown>;
+    const { outcomes = false } = plain;
+    return collect(pullWhenFree(source, project, operatorOf, outcomes), signal);
+  }
+
+  /**
    * Calls `task` when all gates let it pass, and again where the API rejects it; all that `throttle`
    * does for one request, as a promise. Waiting for a slot does not keep the process alive. The task
    * runs in the async context of this call: an `AsyncLocalStorage` has there what it has here.
@@ -198,6 +240,10 @@ export class Limiter {
    */
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
     checkFunction('task', task);
+    if (options?.timeoutMs !== undefined) {
+      const { clock } = this.#runtime;
+      return withTimeout(options.timeoutMs, options, clock, (said) => this.run(task, said));
+    }
     // One pipeline serves tasks of every type: what a task returns is handed on untouched.
     return this.#call(task, this.#calls as unknown as CallPipeline<Task<R>, R>, options);
   }
@@ -251,6 +297,10 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
+    if (options?.timeoutMs !== undefined) {
+      const { clock } = this.#runtime;
+      return withTimeout(options.timeoutMs, options, clock, (said) => this.acquire(said));
+    }
     const said = callOptionsOf(options, undefined, this.#calls);
     const ticket = this.#ticketOf(undefined, said);
     return new Promise((resolve, reject) => {
@@ -293,7 +343,7 @@ export class Limiter {
    * @throws LimiterClosedError; CostAboveLimitError, UnknownLimitError: it may never be sent
    * @throws RangeError or TypeError that names a wrong option
    */
-  tryAcquire(options: Omit<AcquireOptions, 'signal'> = {}): Lease | undefined {
+  tryAcquire(options: Omit<AcquireOptions, 'signal' | 'timeoutMs'> = {}): Lease | undefined {
     const ticket = ticketNow(undefined, callOptionsOf(options, undefined, this.#calls));
     ticket.take(this);
     const { gate, dispatch } = this.#calls;

@@ -81,6 +81,11 @@ export class RequestCounters implements RequestListener {
     return { completed: ok + failed + rejected, total: this.total };
   }
 
+  /** How far all have got, where a total was given; else it is not measured. */
+  get measured(): LimiterProgress | undefined {
+    return this.total === undefined ? undefined : this.progress();
+  }
+
   /** Whether nobody waits or runs. */
   get isEmpty(): boolean {
     return this.present === 0 && this.limiter.waiting === 0;

@@ -78,6 +78,11 @@ export class SharedLimits {
     this.policy = new SharedPolicy(new Composite(allParts(this.policies)), COSTS[cost]);
   }
 
+  /** Undefined: the keys share no slots. */
+  get concurrency(): number | undefined {
+    return this.policies.concurrency?.limit;
+  }
+
   snapshot(now: number): SharedSnapshot {
     return snapshotsOf(this.policies, now);
   }

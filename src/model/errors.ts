@@ -132,6 +132,16 @@ export class WaitTimeoutError extends HeadgateError {
   }
 }
 
+/** The call did not end within its `timeoutMs`. It was aborted, wherever it was. */
+export class RequestTimeoutError extends HeadgateError {
+  readonly code = 'REQUEST_TIMEOUT';
+  readonly timeoutMs: number;
+  constructor(timeoutMs: number) {
+    super(`the call did not end within its timeoutMs of ${timeoutMs} ms`);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
 /** The limiter was closed before the request came to it, or while it waited (`close({ waiting: 'reject' })`). */
 export class LimiterClosedError extends HeadgateError {
   readonly code = 'LIMITER_CLOSED';

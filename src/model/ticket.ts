@@ -73,6 +73,8 @@ export class Ticket<out T = unknown> {
   readonly bytes: number;
   /** Position of the request in its stream, from 0. */
   readonly index: number;
+  /** Slots that it takes of a limit of requests in flight. */
+  readonly weight: number;
   /** When it came to its first gate, in the clock's milliseconds. */
   readonly arrivedAt: number;
   /** @internal the backoff in force when the last attempt was sent */
@@ -134,6 +136,7 @@ export class Ticket<out T = unknown> {
     tokens: number | undefined,
     index: number,
     arrivedAt: number,
+    weight = 1,
   ) {
     this.#origin = origin;
     this.value = value;
@@ -141,6 +144,7 @@ export class Ticket<out T = unknown> {
     this.#tokens = tokens ?? -1;
     this.index = index;
     this.arrivedAt = arrivedAt;
+    this.weight = weight;
   }
 
   /** Tokens of the request, estimated when first asked for. */
@@ -210,6 +214,16 @@ export class Ticket<out T = unknown> {
   /** @internal ms since it came, by the clock of its gates */
   get ageMs(): number {
     return this.#origin.clock.now() - this.arrivedAt;
+  }
+
+  /** @internal what it has waited for so far */
+  get waits(): RequestStats['waits'] {
+    return waitsOf(this.#waits);
+  }
+
+  /** @internal 0 as long as nobody has asked for its tokens: to estimate them takes time */
+  get knownTokens(): number {
+    return Math.max(0, this.#tokens);
   }
 
   /** @internal whether it has waited anywhere */

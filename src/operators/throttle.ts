@@ -91,7 +91,7 @@ export function throttle<T, O extends ProjectOutput>(
       const timeouts = attemptTimeoutsOf(options, around.clock);
       const rules = { ...options, probe: around.probe, readsAnswers, leastClosureMs, timeouts };
       const dispatch = dispatchContextOf(project, feedback, gate, retry, rules);
-      const factory = new TicketFactory({ ...around, feedback }, options);
+      const factory = new TicketFactory({ ...around, feedback, tap: gate.tap }, options);
       sendThrough(source, out, { factory, gate, dispatch }, options);
     });
 }

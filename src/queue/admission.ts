@@ -66,7 +66,8 @@ export class Admission<C extends Core = Core> {
   }
 
   refusal(ticket: Ticket, now: number): Error | undefined {
-    return this.core.refusal?.(ticket, now);
+    const refuser = this.isHoldShort ? this.hold : this.core;
+    return refuser?.refusal?.(ticket, now);
   }
 
   /** Charges a request that need not wait, to all policies. @param gate lends what an attempt takes */

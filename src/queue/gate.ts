@@ -3,6 +3,7 @@ import type { Clock } from '../model/clock.ts';
 import { uniteProbes } from '../model/join-probes.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
+import { Tap } from '../model/tap.ts';
 import type { LeaseIssuer } from '../model/ticket.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { Admission } from './admission.ts';
@@ -45,6 +46,8 @@ type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
  */
 export class Gate<C extends Core = Core> implements LeaseIssuer {
   readonly kind: GateKind;
+  /** Where an inspector follows its requests. */
+  readonly tap = new Tap();
   private readonly clock: Clock;
   private readonly probe: Probe | undefined;
   private readonly rules: GateRules;

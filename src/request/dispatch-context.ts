@@ -4,6 +4,7 @@ import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import type { Clock, Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Probe } from '../model/probe.ts';
+import type { Tap } from '../model/tap.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { AttemptTimeouts } from './attempt-timeouts.ts';
@@ -38,6 +39,8 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly random: Random;
   readonly probe: Probe | undefined;
   readonly timeouts: AttemptTimeouts | undefined;
+  /** Where an inspector follows the requests. */
+  readonly tap: Tap;
 
   constructor(
     project: (value: T, context: AttemptContext) => ObservableInput<R>,
@@ -49,6 +52,7 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.project = project;
     this.feedback = feedback;
     this.gates = [gate];
+    this.tap = gate.tap;
     this.retry = retry;
     this.classify = classify;
     this.readsAnswers = readsAnswers;

@@ -84,6 +84,7 @@ export function gateOpener(
       {
         clock,
         random,
+        name: options.name,
         probe,
         feedback,
         isFailure,

@@ -2,6 +2,7 @@ import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
 import { KINDS, measure } from '../core/policies.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Reading } from '../model/reading.ts';
+import { openGates } from './open-gates.ts';
 import type { RequestGate } from './request-gate.ts';
 
 /** Every gate is told from the start: at 0, while nobody waits there. */
@@ -38,17 +39,19 @@ export function readingOf(from: RequestGate): Reading {
   };
 }
 
-/** Has a probe watch a gate, until what is returned is called. */
+/** Has a probe, and inspectors, watch a gate, until what is returned is called. */
 export function watchGate(
   probe: Probe | undefined,
   gate: RequestGate,
   read: () => Reading = () => readingOf(gate),
 ): () => void {
-  if (probe === undefined) return () => {};
+  const unlist = openGates.add(gate);
+  if (probe === undefined) return unlist;
   const unwatch = gate.feedback.watch(probe);
   const close = probe.opened?.(read);
   return () => {
     close?.();
     unwatch();
+    unlist();
   };
 }

@@ -108,6 +108,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     this.running = true;
     this.context = new AttemptContext(ticket);
     this.current = this.context;
+    this.dispatch.tap.follower?.sent(ticket);
     probe?.attemptStarted?.(ticket, ticket.attempts);
     // Whoever was told may have unsubscribed.
     if (this.over) return;
@@ -362,13 +363,15 @@ export class RequestExecution<T, R> implements TimedAttempt {
   private failed(error: unknown, verdict: Verdict | undefined, isAnswer = false): boolean {
     if (verdict === undefined) return false;
     const { ticket } = this;
-    const { feedback, leastClosureMs } = this.dispatch;
+    const { feedback, leastClosureMs, tap } = this.dispatch;
     this.reported = true;
     this.lastError = error;
     ticket.verdict = verdict;
     this.endAttempt(verdict.kind, error);
     const { bytes, epoch } = ticket;
+    const epochBefore = feedback.epoch;
     feedback.answered({ ...verdict, bytes, epoch }, leastClosureMs);
+    tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.over || this.emitted || this.context?.isLast) return false;
     return this.retry(verdict, error, isAnswer);

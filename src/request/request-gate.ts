@@ -26,6 +26,8 @@ const PACED_CLOSURE_MS = 2_000;
 export interface RequestGateParts {
   readonly clock: Clock;
   readonly random: Random;
+  /** Undefined: it has none. */
+  readonly name: string | undefined;
   readonly probe: Probe | undefined;
   readonly feedback: FeedbackSubject;
   readonly isFailure: IsFailure | undefined;
@@ -35,6 +37,8 @@ export interface RequestGateParts {
 
 /** What only some who open a gate have to say. */
 export interface RequestGateExtras {
+  /** The key of a limiter of a group. */
+  readonly key?: string;
   /** Whether requests may have priorities. */
   readonly isPrioritized?: boolean;
   /** Told of every change; the probe is told in any case. */
@@ -50,6 +54,9 @@ export interface RequestGateExtras {
  * held by a request over all its attempts; the backoff, and what else is on, is asked for each.
  */
 export class RequestGate {
+  /** The name of its limiter, group or stream, if it has one, and its key in a group. */
+  readonly name: string | undefined;
+  readonly key: string | undefined;
   readonly gate: Gate;
   readonly feedback: FeedbackSubject;
   readonly slots: Slots;
@@ -72,6 +79,8 @@ export class RequestGate {
   constructor(options: PolicyConfig, parts: RequestGateParts) {
     const { clock, random, probe, feedback, isFailure, queues, extras } = parts;
     this.clock = clock;
+    this.name = parts.name;
+    this.key = extras.key;
     this.feedback = feedback;
     this.queues = queues;
     const context = {
@@ -101,6 +110,7 @@ export class RequestGate {
     this.bytes = bytes;
     this.isPaced = adaptive instanceof AdaptiveRateCore;
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
+    slots.most = slots.limit;
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     const backoff = feedback.partOf(() => this.gate.drain());
     const others = attemptParts(this.policies);
@@ -133,6 +143,7 @@ export class RequestGate {
   setConcurrency(concurrency: number): void {
     const { adaptive } = this.policies;
     adaptive?.setMaxLimit(concurrency, this.clock.now());
+    this.slots.most = concurrency;
     this.slots.limit = adaptive?.limit ?? concurrency;
   }
 

@@ -6,6 +6,7 @@ import type { Mode } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
 import { isSized, type Sized } from '../model/sized.ts';
+import type { Tap } from '../model/tap.ts';
 import type { TicketOwner } from '../model/ticket.ts';
 import { type Amounts, Ticket } from '../model/ticket.ts';
 import { checkEstimator, type Estimator, sizeOf } from './size.ts';
@@ -21,15 +22,23 @@ export interface RequestOptions<T> {
   readonly costs?: (value: T) => Amounts;
   /** An integer: a higher one goes first. Default 0. */
   readonly priority?: (value: T) => number;
+  /** How many slots of `concurrency` a request takes, an integer >= 1. Default 1. */
+  readonly weight?: (value: T) => number;
 }
 
-export const REQUEST_KEYS = ['estimate', 'costs', 'priority'] as const;
+export const REQUEST_KEYS = ['estimate', 'costs', 'priority', 'weight'] as const;
 
 /** @throws TypeError that names a wrong option */
-export function checkRequestOptions<T>({ estimate, costs, priority }: RequestOptions<T>): void {
+export function checkRequestOptions<T>({
+  estimate,
+  costs,
+  priority,
+  weight,
+}: RequestOptions<T>): void {
   checkEstimator(estimate);
   if (costs !== undefined) checkFunction('costs', costs);
   if (priority !== undefined) checkFunction('priority', priority);
+  if (weight !== undefined) checkFunction('weight', weight);
 }
 
 /** Is told of requests that come and go. None of it may throw. */
@@ -50,6 +59,8 @@ export interface TicketFactoryOptions {
   readonly listener?: RequestListener | undefined;
   /** Whose mode is in force. */
   readonly feedback?: { readonly mode: Mode } | undefined;
+  /** Where an inspector follows the requests. */
+  readonly tap?: Tap | undefined;
 }
 
 /** Makes tickets of what arrives at the first gate. */
@@ -60,16 +71,18 @@ export class TicketFactory<T> implements TicketOwner {
   readonly needsTickets: boolean;
   private readonly listener: RequestListener | undefined;
   private readonly feedback: { readonly mode: Mode } | undefined;
+  private readonly tap: Tap | undefined;
   private readonly options: RequestOptions<T>;
   private next = 0;
 
   constructor(around: TicketFactoryOptions, options: RequestOptions<T> = {}) {
-    const { clock, probe, listener, feedback } = around;
+    const { clock, probe, listener, feedback, tap } = around;
     this.clock = clock;
     this.probe = probe;
     this.needsTickets = probe !== undefined || options.priority !== undefined;
     this.listener = listener;
     this.feedback = feedback;
+    this.tap = tap;
     this.options = options;
   }
 
@@ -85,6 +98,7 @@ export class TicketFactory<T> implements TicketOwner {
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.listener?.settled(ticket, outcome);
     this.probe?.settled?.(ticket, outcome);
+    this.tap?.follower?.settled(ticket, outcome);
   }
 
   /**
@@ -97,11 +111,11 @@ export class TicketFactory<T> implements TicketOwner {
     bytes: number,
     tokens: number | undefined,
     arrivedAt: number,
-    { priority, costs }: { readonly priority?: number; readonly costs?: Amounts } = NOTHING,
+    { priority, costs, weight }: SaidOfRequest = NOTHING,
     index = this.next,
     isPossible = false,
   ): Ticket<V> {
-    const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt);
+    const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt, weight);
     this.next = index + 1;
     if (priority !== undefined) ticket.priority = priority;
     if (costs !== undefined) ticket.costs = costs;
@@ -117,14 +131,15 @@ export class TicketFactory<T> implements TicketOwner {
 
   /** @throws EstimatorError */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
-    const { estimate = estimateBytes, costs, priority } = this.options;
+    const { estimate = estimateBytes, costs, priority, weight } = this.options;
     const value = isSized(arrival) ? arrival.value : arrival;
     const said =
-      costs === undefined && priority === undefined
+      costs === undefined && priority === undefined && weight === undefined
         ? NOTHING
         : {
             ...(costs && { costs: saidBy(costs, value, 'costs', checkCosts) }),
             ...(priority && { priority: saidBy(priority, value, 'priority', checkPriority) }),
+            ...(weight && { weight: saidBy(weight, value, 'weight', checkWeight) }),
           };
     if (isSized(arrival)) {
       return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said, index);
@@ -137,7 +152,18 @@ export class TicketFactory<T> implements TicketOwner {
   }
 }
 
-const NOTHING: { readonly priority?: number; readonly costs?: Amounts } = {};
+interface SaidOfRequest {
+  readonly priority?: number;
+  readonly costs?: Amounts | undefined;
+  readonly weight?: number;
+}
+
+const NOTHING: SaidOfRequest = {};
+
+/** @throws RangeError or TypeError; whether there are so many slots is known at the gate */
+export function checkWeight(weight: number): void {
+  checkInteger('weight', weight, 1);
+}
 
 /** @throws RangeError or TypeError */
 export function checkPriority(priority: number): void {

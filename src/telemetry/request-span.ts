@@ -11,6 +11,7 @@ import type { Mode } from '../model/feedback.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { WaitDetail } from '../model/probe.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { traceIds } from '../model/trace-ids.ts';
 import { errorTypeOf } from './labels.ts';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
 
@@ -52,6 +53,7 @@ export class RequestSpan {
     this.#span = tracer.startSpan(SPANS.request.name, { attributes, startTime }, arrival);
     this.#inside = trace.setSpan(arrival, this.#span);
     this.active = this.#inside;
+    if (this.#span.isRecording()) traceIds.remember(ticket, this.#span.spanContext().traceId);
   }
 
   /** Whether anybody will see it; one that nobody sees makes no more spans. */

@@ -14,6 +14,7 @@ const START_MS = 20_000;
 const PROGRAMS = {
   promtool: { version: '--version', isInCi: true },
   prometheus: { version: '--version', isInCi: true },
+  chromium: { version: '--version', isInCi: true },
   jaeger: { version: 'version', isInCi: false },
   nginx: { version: '-v', isInCi: true },
   haproxy: { version: '-v', isInCi: true },

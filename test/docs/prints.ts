@@ -27,8 +27,10 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'from-p-limit.ts': ['1,4,9 1,4,9'],
   'from-p-queue.ts': ['done', 'done'],
   'group.ts': ['large one', 'large two', 'small three', 'small four', 'large,small'],
+  'inspector.ts': ['http://127.0.0.1:'],
   'large-file.ts': ['3'],
   'limiter.ts': ['A', 'B', 'C', 'D', 'E', '0'],
+  'map.ts': ['ONE,TWO,THREE'],
   'observe.ts': ['It says: '],
   'openai.ts': ['Say hello. ', 'Name a colour. '],
   'outcomes.ts': ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
@@ -51,5 +53,6 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'testing.ts': ['a minute passed in no time'],
   'tokens.ts': ['a', 'b'],
   'unknown-limits.ts': ['true true'],
+  'weights.ts': ['a page', 'a book', 'another page'],
   'what-binds.ts': ['concurrency 1 1/1 normal'],
 };

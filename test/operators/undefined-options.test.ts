@@ -69,6 +69,7 @@ const ofThrottle: Names<ThrottleOptions> = {
   ordered: undefined,
   outcomes: undefined,
   priority: undefined,
+  weight: undefined,
 };
 const ofBackoff: Names<BackoffConfig> = {
   backoffMs: undefined,

@@ -160,6 +160,10 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
     title: 'Display',
     options: [
       { name: 'quiet', short: 'q', help: 'show no progress, only the report' },
+      {
+        name: 'inspect',
+        help: 'serve a page that shows where requests wait, and print its address',
+      },
       { name: 'json', help: 'progress and report as lines of JSON on standard output' },
     ],
   },

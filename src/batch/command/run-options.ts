@@ -28,6 +28,8 @@ export interface RunOptions {
   /** The folder of the cache. */
   readonly cache: string | undefined;
   readonly isQuiet: boolean;
+  /** Whether the inspector is served. */
+  readonly isInspected: boolean;
   readonly isJson: boolean;
   readonly isDry: boolean;
 }
@@ -65,7 +67,9 @@ export function readRunOptions(
   const timeoutMs = values.time('timeout') ?? TIMEOUT_MS;
   const isQuiet = values.flag('quiet');
   const cache = values.text('cache');
-  return { batch, api, timeoutMs, cache, isQuiet, isJson: values.flag('json'), isDry };
+  const isInspected = values.flag('inspect');
+  const isJson = values.flag('json');
+  return { batch, api, timeoutMs, cache, isQuiet, isInspected, isJson, isDry };
 }
 
 function readExisting(values: OptionValues): ExistingOutput {

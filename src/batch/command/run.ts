@@ -7,6 +7,7 @@ import { formatReport } from '../screen/report.ts';
 import { COLOURS, PLAIN } from '../screen/style.ts';
 import { NO_SCREEN, openJsonLog, openLog, openTerminal, type Screen } from '../screen/terminal.ts';
 import { dryRun } from './dry-run.ts';
+import { startCommandInspector } from './inspect.ts';
 import { type RunOptions, readRunOptions } from './run-options.ts';
 import { exitCodeOf, onSignals } from './signals.ts';
 import { type Target, targetOf } from './target.ts';
@@ -21,6 +22,7 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
   const { timeoutMs } = options;
   // Limiters report to the SDK that is there when they are made.
   const stopTelemetry = await startCommandTelemetry(process.env);
+  const stopInspector = await startCommandInspector(options.isInspected, console.error);
   const sender = createHttpSender({ ...target, timeoutMs });
   const stopping = new AbortController();
   const aborting = new AbortController();
@@ -53,6 +55,7 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
   } finally {
     release();
     await sender.close();
+    await stopInspector();
     await stopTelemetry();
     await cache?.close();
     // A run that was stopped must not wait for more of what nobody reads.

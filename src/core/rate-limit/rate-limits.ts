@@ -68,6 +68,14 @@ export class RateLimits {
     return rule === undefined ? undefined : (rule.limit * 1000) / rule.windowMs;
   }
 
+  /** A limit as an option, for who changes a part of it; undefined: there is none of that name. */
+  optionsOf(name: string): RateLimit | undefined {
+    const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;
+    if (rule === undefined) return undefined;
+    const { limit, windowMs, algorithm, charge, maxCost } = rule;
+    return { limit, windowMs, algorithm, charge, ...(maxCost !== limit && { burst: maxCost }) };
+  }
+
   /** For how long a limit of that name saves what is not used, in ms: a bucket does, a window does not. */
   savesMs(name: string): number {
     const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;

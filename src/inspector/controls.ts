@@ -1,0 +1,120 @@
+import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
+import { configure } from '../limiter/configure.ts';
+import { runtimeOf } from '../limiter/limiter-runtime.ts';
+import { checkInteger, checkKeys, checkNumber, show } from '../model/check.ts';
+import type { RequestGate } from '../request/request-gate.ts';
+import { isPaused, pause, resume } from './pausing.ts';
+import type { Controls, Setting } from './wire.ts';
+
+const ACTIONS = ['configure', 'pause', 'resume', 'drain'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** What the page asks for. */
+export interface Command {
+  readonly gate: number;
+  readonly action: Action;
+  readonly settings: Readonly<Record<string, number>>;
+}
+
+const LIMIT = 'limits.';
+
+/** @throws TypeError or RangeError that names what is wrong */
+export function readCommand(body: unknown): Command {
+  checkKeys('a command', body, ['gate', 'action', 'settings']);
+  const { gate, action, settings = {} } = body as Partial<Record<keyof Command, unknown>>;
+  checkInteger('gate', gate, 1);
+  if (!ACTIONS.includes(action as Action)) {
+    throw new TypeError(`\`action\` must be one of ${ACTIONS.join(', ')}, got ${show(action)}`);
+  }
+  if (typeof settings !== 'object' || settings === null || Array.isArray(settings)) {
+    throw new TypeError(`\`settings\` must be an object of numbers, got ${show(settings)}`);
+  }
+  for (const [name, value] of Object.entries(settings)) checkNumber(`settings.${name}`, value, 0);
+  return { gate: gate as number, action: action as Action, settings: { ...settings } };
+}
+
+/** What can be changed at a gate, with its present values. */
+export function controlsOf(gate: RequestGate): Controls {
+  const runtime = runtimeOf(gate);
+  const limits = gate.policies.rateLimit?.limits;
+  const settings: Setting[] = [
+    {
+      name: 'concurrency',
+      label: 'Requests in flight, at most',
+      value: runtime?.maxConcurrency ?? gate.slots.limit,
+    },
+    { name: 'maxBytes', label: 'Bytes in flight, at most', value: gate.bytes.maxBytes },
+    ...(limits?.names ?? []).map((name) => ({
+      name: `${LIMIT}${name}`,
+      label: `Limit of ${name}`,
+      value: limits?.optionsOf(name)?.limit ?? 0,
+    })),
+  ];
+  const isOpen = runtime !== undefined && runtime.state !== 'closed';
+  return {
+    settings: settings.filter(({ value }) => Number.isFinite(value)),
+    canPause: runtime === undefined || isOpen,
+    isPaused: isPaused(gate),
+    canDrain: isOpen && runtime.state !== 'draining',
+  };
+}
+
+/** Does what the page asks for. @throws RangeError or TypeError that names what is wrong */
+export function control(gate: RequestGate, { action, settings }: Command): void {
+  switch (action) {
+    case 'configure':
+      change(gate, settings);
+      return;
+    case 'drain': {
+      const runtime = runtimeOf(gate);
+      if (runtime === undefined) throw new TypeError('a stream drains when its source ends');
+      runtime.close('send');
+      return;
+    }
+    case 'pause':
+      pause(gate);
+      return;
+    case 'resume':
+      resume(gate);
+  }
+}
+
+function change(gate: RequestGate, settings: Command['settings']): void {
+  const { concurrency, maxBytes, ...named } = settings;
+  if (concurrency !== undefined) checkInteger('settings.concurrency', concurrency, 1);
+  const limits = limitsOf(gate, named);
+  const runtime = runtimeOf(gate);
+  if (runtime !== undefined) {
+    const changes = {
+      ...(concurrency !== undefined && { concurrency }),
+      ...(maxBytes !== undefined && { maxBytes }),
+      ...(Object.keys(limits).length > 0 && { limits }),
+    };
+    configure(changes, runtime);
+    return;
+  }
+  if (Object.keys(limits).length > 0) {
+    gate.policies.rateLimit?.limits.configure(limits, gate.feedback.clock.now());
+  }
+  if (maxBytes !== undefined) gate.bytes.maxBytes = maxBytes;
+  if (concurrency !== undefined) gate.setConcurrency(concurrency);
+  gate.changed();
+}
+
+/** The named limits as they are to be. */
+function limitsOf(
+  { policies }: RequestGate,
+  named: Readonly<Record<string, number>>,
+): Readonly<Record<string, RateLimit>> {
+  const limits: Record<string, RateLimit> = {};
+  for (const [setting, limit] of Object.entries(named)) {
+    const name = setting.startsWith(LIMIT) ? setting.slice(LIMIT.length) : '';
+    const options = policies.rateLimit?.limits.optionsOf(name);
+    if (options === undefined) {
+      throw new TypeError(`\`settings.${setting}\` is no setting of this gate`);
+    }
+    checkNumber(`settings.${setting}`, limit, 1);
+    limits[name] = { ...options, limit };
+  }
+  return limits;
+}

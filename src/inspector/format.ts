@@ -1,0 +1,64 @@
+/** Numbers in words, as the server and the page write them. */
+
+const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const FRACTION = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+
+/** `12,345`; `1.23` where it is small and no integer. */
+export function count(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? 'no limit' : '0';
+  return Number.isInteger(value) || value >= 100 ? COUNT.format(value) : FRACTION.format(value);
+}
+
+/** `1 request`, `2 requests`. */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** `340 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
+export function duration(ms: number): string {
+  if (!Number.isFinite(ms)) return 'unknown';
+  if (ms < 1) return ms <= 0 ? '0 ms' : '< 1 ms';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return joined(minutes, 'min', seconds % 60, 's');
+  return joined(Math.floor(minutes / 60), 'h', minutes % 60, 'min');
+}
+
+function joined(first: number, unit: string, rest: number, small: string): string {
+  return rest === 0 ? `${first} ${unit}` : `${first} ${unit} ${rest} ${small}`;
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** `512 B`, `5.0 MiB`. */
+export function bytes(value: number): string {
+  if (!Number.isFinite(value) || value >= 2 ** 50) return 'no limit';
+  let amount = value;
+  let unit = 0;
+  while (Math.abs(amount) >= 1024 && unit < UNITS.length - 1) {
+    amount /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** A rate in the unit that people would use: `20 requests a second`, `500 requests a minute`. */
+export function rate(perSecond: number, unit = 'request'): string {
+  if (perSecond >= 20 || Number.isInteger(perSecond)) {
+    return `${plural(round(perSecond), unit)} a second`;
+  }
+  return `${plural(round(perSecond * 60), unit)} a minute`;
+}
+
+function round(value: number): number {
+  return value >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+}
+
+/** At most so many characters. */
+export function clip(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

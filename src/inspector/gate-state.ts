@@ -1,0 +1,89 @@
+import type { AdaptiveRateSnapshot } from '../core/adaptive-rate-core.ts';
+import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
+import type { BackoffSnapshot } from '../core/backoff.ts';
+import type { CircuitSnapshot } from '../core/circuit-facts.ts';
+import type { RateLimitUsage } from '../core/rate-limit/reservation.ts';
+import { type LimiterRuntime, runtimeOf } from '../limiter/limiter-runtime.ts';
+import type { RequestGate } from '../request/request-gate.ts';
+import { isPaused } from './pausing.ts';
+import type { Gate } from './wire.ts';
+
+/** What is to be known of a gate at one moment, as `snapshot()` tells it. Times in ms. */
+export interface GateState {
+  readonly runtime: LimiterRuntime | undefined;
+  readonly gate: RequestGate;
+  readonly lifecycle: 'running' | 'paused' | 'draining' | 'closed';
+  readonly waiting: number;
+  readonly waitingBy: Readonly<Partial<Record<Gate, number>>>;
+  readonly longestWaitMs: number;
+  readonly nextInMs: number | undefined;
+  readonly binding: Gate | undefined;
+  /** The named limit that binds, where one does. */
+  readonly bindingLimit: string | undefined;
+  readonly inFlight: number;
+  readonly limit: number;
+  readonly throttledLimit: number;
+  readonly maxLimit: number;
+  readonly bytes: { readonly used: number; readonly limit: number };
+  readonly backoff: BackoffSnapshot;
+  readonly circuit: CircuitSnapshot | undefined;
+  readonly limits: Readonly<Record<string, RateLimitUsage>> | undefined;
+  readonly intervalMs: number | undefined;
+  /** Of a rate that adapts. */
+  readonly rate: AdaptiveRateSnapshot | undefined;
+}
+
+/** Reads everything, but measures nothing that is not measured already. */
+export function stateOf(gate: RequestGate, now: number): GateState {
+  const { slots, bytes, feedback, policies } = gate;
+  const { circuitBreaker, rateLimit, pace, adaptive } = policies;
+  const runtime = runtimeOf(gate);
+  const { waiting, longestWaitMs, nextInMs } = gate.gate.snapshot();
+  const waitingBy: Partial<Record<Gate, number>> = {};
+  for (const [kind, requests] of gate.gate.waitingByKind) {
+    if (requests > 0) waitingBy[kind] = (waitingBy[kind] ?? 0) + requests;
+  }
+  const { limit, inFlight, throttledLimit } = slots;
+  const binding = waiting > 0 ? gate.gate.waitKind : undefined;
+  return {
+    runtime,
+    gate,
+    lifecycle: lifecycleOf(gate, runtime),
+    waiting,
+    waitingBy,
+    longestWaitMs,
+    nextInMs,
+    binding,
+    bindingLimit: binding === 'rateLimit' ? gate.gate.core.bindingLimit : undefined,
+    inFlight,
+    limit,
+    throttledLimit,
+    maxLimit: runtime?.maxConcurrency ?? limit,
+    bytes: { used: bytes.used, limit: bytes.maxBytes },
+    backoff: feedback.gate.core.snapshot(now),
+    circuit: circuitBreaker?.snapshot(now),
+    limits: rateLimit?.snapshot(now),
+    intervalMs: pace?.interval.ms,
+    rate: adaptive instanceof AdaptiveRateCore ? adaptive.snapshot(now) : undefined,
+  };
+}
+
+function lifecycleOf(
+  gate: RequestGate,
+  runtime: LimiterRuntime | undefined,
+): GateState['lifecycle'] {
+  const state = runtime?.state;
+  if (state === 'closed' || state === 'draining') return state;
+  return isPaused(gate) ? 'paused' : 'running';
+}
+
+/** The length of the window of a named limit, in ms. */
+export function windowOf({ gate }: GateState, name: string, limit: number): number | undefined {
+  const perSecond = gate.policies.rateLimit?.limits.perSecond(name);
+  return perSecond === undefined ? undefined : (limit / perSecond) * 1_000;
+}
+
+/** Whether the provider has turned a request away lately. */
+export function isThrottled({ backoff, rate }: GateState): boolean {
+  return backoff.mode === 'throttled' || (rate?.sinceCutMs ?? Number.POSITIVE_INFINITY) < 10_000;
+}

@@ -1,0 +1,121 @@
+import { clip, count, duration, plural, rate } from './format.ts';
+import { type GateState, windowOf } from './gate-state.ts';
+import type { LimitRow } from './wire.ts';
+
+/** Every limit that is known: those that were set, those that the provider told, and what was learned. */
+export function limitRowsOf(state: GateState): readonly LimitRow[] {
+  return [...setRows(state), ...adaptiveRows(state), ...holdRows(state)];
+}
+
+function setRows(state: GateState): LimitRow[] {
+  return Object.entries(state.limits ?? {}).map(([name, { used, limit, resetMs, available }]) => ({
+    name: clip(name, 80),
+    source: 'set',
+    unit: 'count',
+    used,
+    limit,
+    windowMs: windowOf(state, name, limit),
+    leftMs: used > 0 ? resetMs : undefined,
+    note: used > limit ? 'in debt: more was used than estimated' : `${count(available)} may go now`,
+  }));
+}
+
+function adaptiveRows({ rate: adaptive }: GateState): LimitRow[] {
+  if (adaptive === undefined || adaptive.origin === 'start') return [];
+  const { origin, perSecond, tokens, cap } = adaptive;
+  const rows: LimitRow[] = [];
+  const source = origin === 'headers' ? 'told' : origin === 'limit' ? 'set' : 'learned';
+  if (Number.isFinite(perSecond)) {
+    rows.push(rateRow('rate of requests', source, perSecond, certaintyOf(adaptive)));
+  }
+  if (tokens !== undefined && Number.isFinite(tokens.perSecond)) {
+    const told = tokens.origin === 'headers' ? 'told' : 'learned';
+    rows.push(rateRow('rate of tokens', told, tokens.perSecond, ''));
+  }
+  if (cap !== undefined) {
+    rows.push({
+      name: 'requests in flight',
+      source: 'learned',
+      unit: 'count',
+      used: undefined,
+      limit: cap,
+      windowMs: undefined,
+      leftMs: undefined,
+      note: 'the provider turned away what was above it',
+    });
+  }
+  return rows;
+}
+
+/** How sure a learned rate is, and since when. */
+function certaintyOf(adaptive: NonNullable<GateState['rate']>): string {
+  const { ceilingPerSecond, leastPerSecond, mostPerSecond, evidence, sinceCutMs, origin } =
+    adaptive;
+  const said: string[] = [];
+  if (origin === 'headers') said.push('from the headers of its answers');
+  if (ceilingPerSecond !== undefined) said.push(`measured ${rate(ceilingPerSecond)}`);
+  if (sinceCutMs !== undefined) said.push(`${duration(sinceCutMs)} ago`);
+  if (leastPerSecond !== undefined && mostPerSecond !== undefined) {
+    said.push(`between ${count(leastPerSecond)} and ${count(mostPerSecond)} a second`);
+  }
+  if (evidence !== undefined) said.push(`from ${plural(evidence, 'answer')}`);
+  return said.join(', ');
+}
+
+function rateRow(
+  name: string,
+  source: LimitRow['source'],
+  perSecond: number,
+  note: string,
+): LimitRow {
+  // In the unit that people would use.
+  const isFast = perSecond >= 20;
+  return {
+    name,
+    source,
+    unit: 'count',
+    used: undefined,
+    limit: isFast ? perSecond : perSecond * 60,
+    windowMs: isFast ? 1_000 : 60_000,
+    leftMs: undefined,
+    note,
+  };
+}
+
+function holdRows({
+  inFlight,
+  limit,
+  maxLimit,
+  throttledLimit,
+  rate,
+  bytes,
+  backoff,
+}: GateState): LimitRow[] {
+  const isCut = limit < maxLimit;
+  const throttled =
+    rate === undefined && backoff.mode === 'throttled'
+      ? `${plural(throttledLimit, 'request')} while throttled`
+      : '';
+  return [
+    {
+      name: 'concurrency',
+      source: isCut ? 'learned' : 'set',
+      unit: 'count',
+      used: inFlight,
+      limit,
+      windowMs: undefined,
+      leftMs: undefined,
+      note: isCut ? `may become ${count(maxLimit)}` : throttled,
+    },
+    {
+      name: 'bytes in flight',
+      source: 'set',
+      unit: 'bytes',
+      used: bytes.used,
+      limit: bytes.limit,
+      windowMs: undefined,
+      leftMs: undefined,
+      note: bytes.used > bytes.limit ? 'overdrawn by one large request' : '',
+    },
+  ];
+}

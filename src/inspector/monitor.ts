@@ -1,0 +1,168 @@
+import { print } from '../model/print.ts';
+import { traceIds } from '../model/trace-ids.ts';
+import { openGates } from '../request/open-gates.ts';
+import type { RequestGate } from '../request/request-gate.ts';
+import { clip } from './format.ts';
+import { KEPT_MS, RequestLog, type RequestQuery } from './request-log.ts';
+import { TrackedGate } from './tracked-gate.ts';
+import type { Controls, Frame, GateSummary, RequestRecord } from './wire.ts';
+
+/** Limiters and streams that are followed at the most; of others only the number is known. */
+export const MOST_GATES = 200;
+/** Of those that have ended, so many are kept. */
+const MOST_ENDED = 50;
+
+/** The list of so many is sent with every frame; a longer one each fourth time. */
+const SHORT_LIST = 20;
+
+/** Characters of a value that is shown. */
+const VALUE_LENGTH = 400;
+
+export interface MonitorOptions {
+  readonly showValues: boolean;
+  /** Whether records name the traces of requests. */
+  readonly keepsTraces?: boolean;
+  readonly wallNow: () => number;
+}
+
+/** Follows every limiter and stream of the process, and says what is to be seen of them. */
+export class Monitor {
+  readonly #log = new RequestLog();
+  readonly #gates = new Map<number, TrackedGate>();
+  readonly #byGate = new WeakMap<RequestGate, TrackedGate>();
+  readonly #options: MonitorOptions;
+  readonly #unwatch: () => void;
+  /** Open, but not followed. */
+  #others = 0;
+  #nextGate = 1;
+  #nextRequest = 1;
+  #looks = 0;
+
+  constructor(options: MonitorOptions) {
+    this.#options = options;
+    traceIds.keep(options.keepsTraces === true);
+    this.#unwatch = openGates.watch({
+      opened: (gate) => this.#opened(gate),
+      closed: (gate) => this.#closed(gate),
+    });
+  }
+
+  /** Looks at everything; called four times a second. */
+  look(): void {
+    this.#looks += 1;
+    for (const gate of this.#gates.values()) gate.look();
+    if (this.#looks % 4 === 0) this.#expire();
+  }
+
+  close(): void {
+    this.#unwatch();
+    traceIds.keep(false);
+    for (const gate of this.#gates.values()) gate.release();
+    this.#gates.clear();
+  }
+
+  /** A limiter or stream by its number; undefined: there is none, or no more. */
+  find(id: number): TrackedGate | undefined {
+    return this.#gates.get(id);
+  }
+
+  /** The one that is shown where none was chosen: where most waits, or else runs. */
+  get busiest(): TrackedGate | undefined {
+    let busiest: TrackedGate | undefined;
+    let most = -1;
+    for (const gate of this.#gates.values()) {
+      const { waiting, inFlight, condition, perSecond } = gate.summary();
+      const isOver = condition === 'ended' || condition === 'closed';
+      const weight = isOver ? 0 : 1 + waiting * 1_000 + inFlight + perSecond;
+      if (weight > most) [busiest, most] = [gate, weight];
+    }
+    return busiest;
+  }
+
+  get summaries(): readonly GateSummary[] {
+    return [...this.#gates.values()].map((gate) => gate.summary());
+  }
+
+  /** Requests kept at this moment. */
+  get recordCount(): number {
+    return this.#log.size;
+  }
+
+  /** @param isFirst whether the reader has seen nothing of it yet */
+  frame(gate: TrackedGate | undefined, controls: Controls | undefined, isFirst: boolean): Frame {
+    const isListed = isFirst || this.#gates.size <= SHORT_LIST || this.#looks % 4 === 0;
+    return {
+      at: this.#options.wallNow(),
+      ...(isListed && { gates: this.summaries, more: this.#others }),
+      ...(gate && { detail: gate.detail(controls) }),
+      ...(gate && isFirst && { history: gate.timeline.last(Number.POSITIVE_INFINITY) }),
+      ...(gate && !isFirst && { points: gate.timeline.last(2) }),
+    };
+  }
+
+  requests(query: RequestQuery): readonly RequestRecord[] {
+    return this.#log.find(query, this.#options.wallNow());
+  }
+
+  #opened(gate: RequestGate): void {
+    if (this.#gates.size >= MOST_GATES) this.#dropEnded(MOST_GATES - 1);
+    if (this.#gates.size >= MOST_GATES) {
+      this.#others += 1;
+      return;
+    }
+    const id = this.#nextGate;
+    this.#nextGate += 1;
+    const tracked = new TrackedGate(id, gate, {
+      log: this.#log,
+      wallNow: this.#options.wallNow,
+      show: this.#options.showValues ? (value) => clip(printed(value), VALUE_LENGTH) : undefined,
+      nextId: () => {
+        const next = this.#nextRequest;
+        this.#nextRequest += 1;
+        return next;
+      },
+    });
+    this.#gates.set(id, tracked);
+    this.#byGate.set(gate, tracked);
+  }
+
+  #closed(gate: RequestGate): void {
+    const tracked = this.#byGate.get(gate);
+    if (tracked === undefined) {
+      this.#others = Math.max(0, this.#others - 1);
+      return;
+    }
+    tracked.end();
+    // One that was never used, as when options are checked, is of no interest.
+    if (tracked.isUnused) this.#gates.delete(tracked.id);
+    else this.#dropEnded(Number.POSITIVE_INFINITY);
+  }
+
+  #expire(): void {
+    const now = this.#options.wallNow();
+    this.#log.expire(now);
+    for (const [id, { endedAt }] of this.#gates) {
+      if (endedAt !== undefined && now - endedAt > KEPT_MS) this.#gates.delete(id);
+    }
+  }
+
+  /** Forgets those that ended first, until no more than so many of them, and of all, are left. */
+  #dropEnded(mostOfAll: number): void {
+    const ended = [...this.#gates.values()].filter(({ endedAt }) => endedAt !== undefined);
+    ended.sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
+    for (const [index, { id }] of ended.entries()) {
+      const isFew = ended.length - index <= MOST_ENDED && this.#gates.size <= mostOfAll;
+      if (isFew) return;
+      this.#gates.delete(id);
+    }
+  }
+}
+
+/** A value as text; what cannot be made JSON of is printed as it is. */
+function printed(value: unknown): string {
+  try {
+    return typeof value === 'string' ? value : (JSON.stringify(value) ?? print(value));
+  } catch {
+    return print(value);
+  }
+}

@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks';
+import { TimeLines } from './charts.tsx';
+import { type Link, useView } from './connection.ts';
+import { ControlPanel } from './controls.tsx';
+import { GateList } from './gate-list.tsx';
+import { Limits } from './limits.tsx';
+import { Pipeline } from './pipeline.tsx';
+import { Requests } from './requests.tsx';
+import { Status } from './status.tsx';
+
+const LINKS: Readonly<Record<Link, string>> = {
+  connecting: 'Connecting …',
+  live: 'Live',
+  lost: 'Not reachable: the program has ended, or is busy',
+};
+
+export function App({ token }: { readonly token: string | undefined }) {
+  const [wanted, select] = useState(0);
+  const view = useView(wanted);
+  const { hello, detail, link, gates, more, points, at } = view;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the limiter
+      </a>
+      <header class="top">
+        <img src="/icon.svg" alt="" width="24" height="24" />
+        <b>headgate</b>
+        <span class="program quiet clip">
+          {hello !== undefined && `${hello.program}, process ${hello.pid}, Node ${hello.node}`}
+        </span>
+        <span class={`link-state is-${link}`} role="status">
+          <span class="lamp" aria-hidden="true" />
+          {LINKS[link]}
+        </span>
+      </header>
+      <div class="page">
+        <GateList gates={gates} more={more} selected={detail?.id} select={select} />
+        <main id="main" class={link === 'lost' ? 'is-stale' : ''}>
+          {detail === undefined ? (
+            <Nothing isConnecting={link === 'connecting'} />
+          ) : (
+            <>
+              <Status detail={detail} />
+              <Pipeline detail={detail} />
+              <TimeLines points={points} at={at} />
+              <Requests
+                gate={detail.id}
+                isLive={link === 'live'}
+                showsValues={hello?.showsValues === true}
+                traceUrl={hello?.traceUrl}
+              />
+              <Limits limits={detail.limits} />
+              <ControlPanel detail={detail} token={token} />
+            </>
+          )}
+        </main>
+      </div>
+    </>
+  );
+}
+
+function Nothing({ isConnecting }: { readonly isConnecting: boolean }) {
+  if (isConnecting) return <p class="empty">Connecting …</p>;
+  return (
+    <section class="nothing">
+      <h1>No limiter and no stream yet</h1>
+      <p>
+        Each <code>createLimiter()</code>, each key of a group, and each stream through{' '}
+        <code>throttle()</code> of this process shows up here by itself.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,80 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Frame, GateDetail, GateSummary, Hello, Point } from '../wire.ts';
+
+/** A quarter of an hour. */
+const KEPT_POINTS = 900;
+
+/** `lost`: the program has ended, or cannot be reached; what was seen last stays. */
+export type Link = 'connecting' | 'live' | 'lost';
+
+/** What the server has said so far. */
+export interface View {
+  readonly link: Link;
+  readonly hello: Hello | undefined;
+  readonly at: number;
+  readonly gates: readonly GateSummary[];
+  readonly more: number;
+  readonly detail: GateDetail | undefined;
+  readonly points: readonly Point[];
+}
+
+const NOTHING: View = {
+  link: 'connecting',
+  hello: undefined,
+  at: 0,
+  gates: [],
+  more: 0,
+  detail: undefined,
+  points: [],
+};
+
+/** Reads what the server pushes of one limiter or stream; 0: of the busiest. */
+export function useView(gate: number): View {
+  const [view, setView] = useState(NOTHING);
+  useEffect(() => {
+    const events = new EventSource(`/events?gate=${gate}`);
+    events.addEventListener('hello', (event) => {
+      const hello = JSON.parse(event.data) as Hello;
+      setView((before) => ({ ...before, hello, link: 'live' }));
+    });
+    events.addEventListener('frame', (event) => {
+      const frame = JSON.parse(event.data) as Frame;
+      setView((before) => withFrame(before, frame));
+    });
+    events.addEventListener('error', () => setView((before) => ({ ...before, link: 'lost' })));
+    return () => events.close();
+  }, [gate]);
+  return view;
+}
+
+function withFrame(before: View, { at, gates, more, detail, history, points = [] }: Frame): View {
+  return {
+    ...before,
+    link: 'live',
+    at,
+    gates: gates ?? before.gates,
+    more: more ?? before.more,
+    detail: detail ?? before.detail,
+    points: history ?? withPoints(before.points, points),
+  };
+}
+
+/** Seconds that are known already are replaced. */
+function withPoints(known: readonly Point[], points: readonly Point[]): readonly Point[] {
+  const [first] = points;
+  if (first === undefined) return known;
+  const from = first[0] ?? 0;
+  let end = known.length;
+  while (end > 0 && (known[end - 1]?.[0] ?? 0) >= from) end -= 1;
+  return [...known.slice(Math.max(0, end + points.length - KEPT_POINTS), end), ...points];
+}
+
+/** The token of the printed address: kept for this tab, and taken out of the address. */
+export function takeToken(): string | undefined {
+  const match = /(?:^#|&)token=([\w-]+)/.exec(location.hash);
+  if (match?.[1] !== undefined) {
+    sessionStorage.setItem('headgate.token', match[1]);
+    history.replaceState(null, '', location.pathname);
+  }
+  return sessionStorage.getItem('headgate.token') ?? undefined;
+}

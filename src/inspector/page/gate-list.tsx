@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import { count } from '../format.ts';
+import type { GateSummary } from '../wire.ts';
+import { CONDITION_NAMES, ConditionIcon } from './icons.tsx';
+
+interface Props {
+  readonly gates: readonly GateSummary[];
+  readonly more: number;
+  readonly selected: number | undefined;
+  readonly select: (gate: number) => void;
+}
+
+/** A filter is worth its place from so many on. */
+const FILTER_FROM = 8;
+
+/** All limiters and streams; at a small width it is folded away behind the present one. */
+export function GateList({ gates, more, selected, select }: Props) {
+  const [filter, setFilter] = useState('');
+  const [isOpen, setOpen] = useState(false);
+  const wanted = filter.trim().toLowerCase();
+  const shown = gates.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const present = gates.find(({ id }) => id === selected);
+  return (
+    <nav class={`gates ${isOpen ? 'is-open' : ''}`} aria-label="Limiters and streams">
+      <button
+        type="button"
+        class="gates-toggle"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span class="clip">{present?.name ?? 'No limiter yet'}</span>
+        <span class="quiet">{gates.length > 1 ? `1 of ${count(gates.length)}` : ''}</span>
+        <span aria-hidden="true">{isOpen ? '▴' : '▾'}</span>
+      </button>
+      <div class="gates-body">
+        {gates.length >= FILTER_FROM && (
+          <input
+            type="search"
+            class="filter"
+            placeholder={`Filter ${count(gates.length)}`}
+            aria-label="Filter limiters and streams by name"
+            value={filter}
+            onInput={(event) => setFilter(event.currentTarget.value)}
+          />
+        )}
+        <ul>
+          {shown.map((gate) => (
+            <li key={gate.id}>
+              <button
+                type="button"
+                class="gate"
+                aria-current={gate.id === selected ? 'true' : undefined}
+                onClick={() => {
+                  select(gate.id);
+                  setOpen(false);
+                }}
+              >
+                <ConditionIcon condition={gate.condition} />
+                <span class="gate-name" title={gate.name}>
+                  {gate.name}
+                </span>
+                <span class="gate-state">
+                  {CONDITION_NAMES[gate.condition]}
+                  {gate.waiting > 0 && `, ${count(gate.waiting)} wait`}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {shown.length === 0 && gates.length > 0 && <p class="quiet pad">None has that name.</p>}
+        {more > 0 && <p class="quiet pad">{count(more)} more are not followed.</p>}
+      </div>
+    </nav>
+  );
+}

@@ -1,0 +1,76 @@
+import { bytes, count, duration } from '../format.ts';
+import type { LimitRow } from '../wire.ts';
+
+const SOURCES: Readonly<Record<LimitRow['source'], string>> = {
+  set: 'set by you',
+  told: 'told by headers',
+  learned: 'learned',
+  shared: 'shared',
+};
+
+export function Limits({ limits }: { readonly limits: readonly LimitRow[] }) {
+  return (
+    <section aria-labelledby="limits-title">
+      <h2 id="limits-title">Limits</h2>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by keys. */}
+      <section class="scroll" tabIndex={0} aria-label="Table of limits">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Limit</th>
+              <th scope="col">Source</th>
+              <th scope="col" class="number">
+                Used
+              </th>
+              <th scope="col" class="number">
+                Of
+              </th>
+              <th scope="col">Window left</th>
+              <th scope="col">How sure</th>
+            </tr>
+          </thead>
+          <tbody>
+            {limits.map((row) => (
+              <Row key={`${row.source} ${row.name}`} row={row} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <p class="quiet">No store is shared: only this process keeps to these limits.</p>
+    </section>
+  );
+}
+
+function Row({ row }: { readonly row: LimitRow }) {
+  const { name, source, used, limit, windowMs, leftMs, note, unit } = row;
+  const print = unit === 'bytes' ? bytes : unit === 'ms' ? duration : count;
+  const share = used === undefined || !(limit > 0) ? undefined : Math.min(1, used / limit);
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>
+        <span class={`source is-${source}`}>{SOURCES[source]}</span>
+      </td>
+      <td class="number">
+        {used === undefined ? '–' : print(used)}
+        {share !== undefined && (
+          <span class={`meter ${share >= 1 ? 'is-full' : ''}`} aria-hidden="true">
+            <span style={{ transform: `scaleX(${share})` }} />
+          </span>
+        )}
+      </td>
+      <td class="number">
+        {limit === null ? 'no limit' : print(limit)}
+        {windowMs !== undefined && <span class="quiet"> {windowWords(windowMs)}</span>}
+      </td>
+      <td>{leftMs === undefined ? '–' : duration(leftMs)}</td>
+      <td class="quiet">{note}</td>
+    </tr>
+  );
+}
+
+function windowWords(windowMs: number): string {
+  if (windowMs === 1_000) return 'a second';
+  if (windowMs === 60_000) return 'a minute';
+  return `in ${duration(windowMs)}`;
+}

@@ -1,0 +1,152 @@
+import type { ComponentChildren } from 'preact';
+import { bytes, count } from '../format.ts';
+import type { Condition, GateDetail, Station } from '../wire.ts';
+
+/** Nothing is sent in these. */
+const STOPPED: readonly Condition[] = ['backoff', 'circuitOpen', 'paused', 'outage'];
+
+/** The way of a request as a picture: where it waits, and how fast it flows. */
+export function Pipeline({ detail }: { readonly detail: GateDetail }) {
+  const { waiting, inFlight, limit, perSecond, ended, sent, stations } = detail;
+  const isStopped = STOPPED.includes(detail.condition);
+  const came = ended.ok + ended.failed + ended.rejected + ended.cancelled + waiting + inFlight;
+  const binding = stations.find(({ isBinding }) => isBinding);
+  return (
+    <section aria-labelledby="pipeline-title">
+      <h2 id="pipeline-title">Pipeline</h2>
+      <ol class="pipeline">
+        <Node title="Source" value={count(came)} note="came" />
+        <Pipe perSecond={perSecond} />
+        <Node
+          title="Queue"
+          value={count(waiting)}
+          note={waiting === 1 ? 'waits' : 'wait'}
+          fill={tankFill(waiting)}
+          tone={waiting > 0 ? 'held' : undefined}
+        />
+        <Pipe perSecond={isStopped ? 0 : perSecond} />
+        <Node
+          title="Gate"
+          value={isStopped ? 'shut' : waiting > 0 ? 'holds' : 'open'}
+          note={binding === undefined ? 'all pass' : binding.title}
+          tone={isStopped ? 'shut' : waiting > 0 ? 'held' : undefined}
+          isGate
+        />
+        <Stations stations={stations} estimate={estimateOf(detail)} />
+        <Pipe perSecond={isStopped ? 0 : perSecond} isCut={isStopped} />
+        <Node
+          title="In flight"
+          value={count(inFlight)}
+          note={Number.isFinite(limit) && limit !== null ? `of ${count(limit)} slots` : 'no limit'}
+          fill={limit > 0 ? inFlight / limit : 0}
+        />
+        <Pipe perSecond={perSecond} />
+        <Node title="API" value={`${count(perSecond)}/s`} note={`${count(sent)} sent`} />
+        <Pipe perSecond={perSecond} />
+        <Node
+          title="Results"
+          value={count(ended.ok)}
+          note={`${count(ended.failed + ended.rejected)} failed`}
+        />
+      </ol>
+    </section>
+  );
+}
+
+function estimateOf({ sent, bytesSent }: GateDetail): string {
+  return sent === 0 ? 'nothing sent yet' : `${bytes(bytesSent / sent)} each, on average`;
+}
+
+interface NodeProps {
+  readonly title: string;
+  readonly value: string;
+  readonly note: ComponentChildren;
+  /** From 0 to 1: how full it is. */
+  readonly fill?: number;
+  readonly tone?: 'held' | 'shut' | undefined;
+  readonly isGate?: boolean;
+}
+
+function Node({ title, value, note, fill, tone, isGate = false }: NodeProps) {
+  return (
+    <li class={`node ${tone === undefined ? '' : `is-${tone}`} ${isGate ? 'is-gate' : ''}`}>
+      {fill !== undefined && (
+        <span class="tank" aria-hidden="true">
+          <span style={{ transform: `scaleY(${Math.min(1, fill)})` }} />
+        </span>
+      )}
+      <span class="node-title">{title}</span>
+      <span class="node-value">{value}</span>
+      <span class="node-note">{note}</span>
+    </li>
+  );
+}
+
+/** Flows faster where more is sent, by the logarithm: 1 a second is slow, 1,000 is fast. */
+function Pipe({
+  perSecond,
+  isCut = false,
+}: {
+  readonly perSecond: number;
+  readonly isCut?: boolean;
+}) {
+  const speed = perSecond <= 0 ? 0 : Math.min(4, 1 + Math.log10(1 + perSecond));
+  const state = isCut ? 'is-cut' : speed > 0 ? 'is-flowing' : '';
+  return (
+    <li class={`pipe ${state}`} aria-hidden="true">
+      <span
+        style={{
+          animationDuration: `${(2.4 / Math.max(1, Math.round(speed * 2) / 2)).toFixed(2)}s`,
+        }}
+      />
+    </li>
+  );
+}
+
+/** A queue of 10 is visible, one of a million is full. */
+function tankFill(waiting: number): number {
+  return waiting === 0 ? 0 : Math.min(1, 0.08 + Math.log10(waiting) / 6);
+}
+
+function Stations({
+  stations,
+  estimate,
+}: {
+  readonly stations: readonly Station[];
+  readonly estimate: string;
+}) {
+  return (
+    <li class="stations">
+      <p class="stations-title">All of these must let a request go, at once:</p>
+      <ol>
+        <li class="station">
+          <span class="station-title">Estimate</span>
+          <span class="station-text">{estimate}</span>
+        </li>
+        {stations.map((station) => (
+          <StationTile key={station.gate} station={station} />
+        ))}
+      </ol>
+    </li>
+  );
+}
+
+function StationTile({ station }: { readonly station: Station }) {
+  const { title, text, fill, isBinding, isClosed, waiting } = station;
+  const state = isClosed ? 'is-shut' : isBinding ? 'is-held' : '';
+  return (
+    <li class={`station ${state}`}>
+      <span class="station-title">
+        {title}
+        {(isBinding || isClosed) && <b class="mark">{isClosed ? 'shut' : 'binds'}</b>}
+      </span>
+      <span class="station-text">{text}</span>
+      {fill !== undefined && (
+        <span class="meter" aria-hidden="true">
+          <span style={{ transform: `scaleX(${fill})` }} />
+        </span>
+      )}
+      {waiting > 0 && <span class="station-waiting">{count(waiting)} wait for this</span>}
+    </li>
+  );
+}

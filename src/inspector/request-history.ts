@@ -1,0 +1,100 @@
+import type { Verdict } from '../model/feedback.ts';
+import type { GateKind, GateWait } from '../model/outcome.ts';
+import type { Ticket } from '../model/ticket.ts';
+import type { Part } from './wire.ts';
+
+type Waits = Readonly<Partial<Record<GateKind, GateWait>>>;
+
+/** Attempts of one request that are kept. */
+const MOST_PARTS = 60;
+
+/** What happened to one request, in order: waits and attempts. */
+export class RequestHistory {
+  readonly id: number;
+  readonly #parts: Part[] = [];
+  /** The backoffs in force as attempts were sent, with the times at which they were. */
+  readonly #epochs: { readonly atMs: number; readonly epoch: number }[] = [];
+  #startMs: number;
+  #waits: Waits = {};
+  #isOpen = true;
+
+  /** @param ticket one that was not sent a second time yet */
+  constructor(id: number, ticket: Ticket) {
+    this.id = id;
+    const { startedAt, arrivedAt } = ticket;
+    this.#startMs = this.#addWaits(ticket, 0, startedAt - arrivedAt);
+    this.#epochs.push({ atMs: this.#startMs, epoch: ticket.epoch });
+    this.#isOpen = ticket.attempts > 0;
+  }
+
+  /** Another attempt is sent. */
+  resent(ticket: Ticket): void {
+    const { ageMs } = ticket;
+    const last = this.#parts.at(-1);
+    const fromMs = last === undefined ? 0 : last.startMs + last.ms;
+    this.#addWaits(ticket, fromMs, ageMs);
+    this.#startMs = ageMs;
+    this.#isOpen = true;
+    this.#epochs.push({ atMs: ageMs, epoch: ticket.epoch });
+    if (this.#epochs.length > MOST_PARTS) this.#epochs.shift();
+  }
+
+  /** An attempt was turned away. */
+  answered(ticket: Ticket, { kind, status, retryAfterMs }: Verdict): void {
+    this.#isOpen = false;
+    this.#add({
+      kind: 'attempt',
+      attempt: ticket.attempts,
+      startMs: this.#startMs,
+      ms: Math.max(0, ticket.ageMs - this.#startMs),
+      result: kind,
+      ...(status !== undefined && { status }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+
+  /** The backoff in force when what began then was sent. */
+  epochAt(startMs: number): number | undefined {
+    return this.#epochs.find(({ atMs }) => atMs >= startMs)?.epoch;
+  }
+
+  /** All of it, up to the end of the request. */
+  parts(ticket: Ticket, durationMs: number, result: string): readonly Part[] {
+    if (this.#isOpen && ticket.attempts > 0) {
+      this.#add({
+        kind: 'attempt',
+        attempt: ticket.attempts,
+        startMs: this.#startMs,
+        ms: Math.max(0, durationMs - this.#startMs),
+        result,
+      });
+    } else {
+      const last = this.#parts.at(-1);
+      this.#addWaits(ticket, last === undefined ? 0 : last.startMs + last.ms, durationMs);
+    }
+    return this.#parts;
+  }
+
+  /** Adds what the request has waited since the last look. @returns when it was let pass, in ms */
+  #addWaits(ticket: Ticket, fromMs: number, untilMs: number): number {
+    const waits = ticket.hasWaited ? ticket.waits : {};
+    let startMs = fromMs;
+    // The first that bound is last in the list.
+    for (const [gate, wait] of Object.entries(waits).reverse()) {
+      const kind = gate as GateKind;
+      const ms = wait.waitMs - (this.#waits[kind]?.waitMs ?? 0);
+      if (ms <= 0) continue;
+      const limit = wait.limits === undefined ? undefined : Object.keys(wait.limits)[0];
+      this.#add({ kind: 'wait', gate: kind, startMs, ms, ...(limit !== undefined && { limit }) });
+      startMs += ms;
+    }
+    this.#waits = waits;
+    return untilMs >= startMs ? untilMs : startMs;
+  }
+
+  /** Of a request that is sent again and again the first and the last parts are kept. */
+  #add(part: Part): void {
+    this.#parts.push(part);
+    if (this.#parts.length > MOST_PARTS) this.#parts.splice(MOST_PARTS / 2, 1);
+  }
+}

@@ -1,0 +1,115 @@
+import type { RequestRecord } from './wire.ts';
+
+/** Records of requests that are kept at the most, of all gates together. */
+export const MOST_RECORDS = 2_000;
+const MOST_LATEST = 1_500;
+const MOST_SLOWEST = MOST_RECORDS - MOST_LATEST;
+
+/** Records are kept for a quarter of an hour. */
+export const KEPT_MS = 15 * 60_000;
+
+/** Which requests are asked for. */
+export interface RequestQuery {
+  readonly gate: number;
+  readonly sort: 'latest' | 'slowest';
+  readonly outcome: 'all' | 'ok' | 'failed' | 'retried' | 'waited';
+  readonly most: number;
+}
+
+interface Entry {
+  readonly gate: number;
+  readonly record: RequestRecord;
+}
+
+/** The latest and the slowest requests of all gates. */
+export class RequestLog {
+  readonly #latest: Entry[] = [];
+  /** Where the next goes, once the ring is full. */
+  #next = 0;
+  /** By gate, the slowest first. */
+  readonly #slowest = new Map<number, RequestRecord[]>();
+
+  get size(): number {
+    let size = this.#latest.length;
+    for (const records of this.#slowest.values()) size += records.length;
+    return size;
+  }
+
+  /** How long a request of a gate must have taken to be among its slowest, in ms. */
+  slowMs(gate: number): number {
+    const records = this.#slowest.get(gate);
+    const isFull = records !== undefined && records.length >= this.#share;
+    return isFull ? (records.at(-1)?.durationMs ?? 0) : 0;
+  }
+
+  add(gate: number, record: RequestRecord): void {
+    if (this.#latest.length < MOST_LATEST) this.#latest.push({ gate, record });
+    else {
+      this.#latest[this.#next] = { gate, record };
+      this.#next = (this.#next + 1) % MOST_LATEST;
+    }
+    if (record.durationMs > this.slowMs(gate)) this.#addSlow(gate, record);
+  }
+
+  /** Forgets what is too old to be shown. */
+  expire(now: number): void {
+    for (const [gate, records] of this.#slowest) {
+      const kept = records.filter(({ endedAt }) => now - endedAt <= KEPT_MS);
+      if (kept.length === 0) this.#slowest.delete(gate);
+      else if (kept.length < records.length) this.#slowest.set(gate, kept);
+    }
+  }
+
+  find({ gate, sort, outcome, most }: RequestQuery, now: number): readonly RequestRecord[] {
+    const records = sort === 'slowest' ? (this.#slowest.get(gate) ?? []) : this.#latestOf(gate);
+    const found: RequestRecord[] = [];
+    for (const record of records) {
+      if (found.length >= most) break;
+      if (now - record.endedAt <= KEPT_MS && matches(record, outcome)) found.push(record);
+    }
+    return found;
+  }
+
+  /** The newest first. */
+  *#latestOf(gate: number): Iterable<RequestRecord> {
+    const { length } = this.#latest;
+    for (let back = 1; back <= length; back += 1) {
+      const entry = this.#latest[(this.#next - back + 2 * length) % length];
+      if (entry?.gate === gate) yield entry.record;
+    }
+  }
+
+  /** What each gate may keep of its slowest. */
+  get #share(): number {
+    return Math.max(1, Math.min(100, Math.floor(MOST_SLOWEST / Math.max(1, this.#slowest.size))));
+  }
+
+  #addSlow(gate: number, record: RequestRecord): void {
+    let records = this.#slowest.get(gate);
+    if (records === undefined) {
+      if (this.#slowest.size >= MOST_SLOWEST) return;
+      records = [];
+      this.#slowest.set(gate, records);
+      // Each has less from now on.
+      for (const others of this.#slowest.values()) others.splice(this.#share);
+    }
+    const at = records.findIndex(({ durationMs }) => durationMs < record.durationMs);
+    records.splice(at < 0 ? records.length : at, 0, record);
+    records.splice(this.#share);
+  }
+}
+
+function matches(record: RequestRecord, outcome: RequestQuery['outcome']): boolean {
+  switch (outcome) {
+    case 'all':
+      return true;
+    case 'ok':
+      return record.outcome === 'ok';
+    case 'failed':
+      return record.outcome !== 'ok';
+    case 'retried':
+      return record.attempts > 1;
+    case 'waited':
+      return record.parts.some(({ kind }) => kind === 'wait');
+  }
+}

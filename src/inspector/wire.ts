@@ -1,0 +1,231 @@
+/** What the inspector's server sends to its page. Plain data: both sides import these types. */
+
+export type Gate =
+  | 'concurrency'
+  | 'byteBudget'
+  | 'backoff'
+  | 'circuitBreaker'
+  | 'rateLimit'
+  | 'costBudget'
+  | 'pace'
+  | 'retry'
+  | 'paused';
+
+export const GATES: readonly Gate[] = [
+  'concurrency',
+  'byteBudget',
+  'backoff',
+  'circuitBreaker',
+  'rateLimit',
+  'costBudget',
+  'pace',
+  'retry',
+  'paused',
+];
+
+/**
+ * The one word for what goes on.
+ * - `held`: requests wait for a limit;
+ * - `backoff`: nothing is sent until a time, since the provider said so;
+ * - `throttled`: requests flow, slower than they could, after a rejection;
+ * - `outage`: the provider lets nothing in, and single probes go;
+ * - `ended`: the stream is over, or the limiter is gone.
+ */
+export type Condition =
+  | 'idle'
+  | 'flowing'
+  | 'held'
+  | 'backoff'
+  | 'throttled'
+  | 'outage'
+  | 'circuitOpen'
+  | 'paused'
+  | 'draining'
+  | 'closed'
+  | 'ended';
+
+/** One limiter or stream in the list of all. */
+export interface GateSummary {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: 'limiter' | 'stream' | 'key';
+  readonly condition: Condition;
+  readonly waiting: number;
+  readonly inFlight: number;
+  /** Requests sent a second, over the last seconds. */
+  readonly perSecond: number;
+}
+
+/** One policy of the gate, as a station that requests pass. */
+export interface Station {
+  readonly gate: Gate | 'estimate';
+  readonly title: string;
+  /** The state in a few words: `12 of 50`. */
+  readonly text: string;
+  /** What is used, from 0 to 1; undefined: it has no amount. */
+  readonly fill: number | undefined;
+  /** Whether the first that waits waits for this. */
+  readonly isBinding: boolean;
+  /** Requests that wait for this, as far as that is known. */
+  readonly waiting: number;
+  /** Nothing passes here now: a circuit is open, a backoff runs. */
+  readonly isClosed: boolean;
+}
+
+/** One limit, whoever set it. */
+export interface LimitRow {
+  readonly name: string;
+  readonly source: 'set' | 'told' | 'learned' | 'shared';
+  readonly unit: 'count' | 'bytes' | 'ms';
+  readonly used: number | undefined;
+  readonly limit: number;
+  /** The length of its window, in ms. */
+  readonly windowMs: number | undefined;
+  /** Until nothing of the window is used any more, in ms. */
+  readonly leftMs: number | undefined;
+  /** How sure, or why; a sentence. */
+  readonly note: string;
+}
+
+/** What can be changed, with its present value. */
+export interface Setting {
+  readonly name: string;
+  readonly label: string;
+  readonly value: number;
+}
+
+/** Everything of one limiter or stream at one moment. */
+export interface GateDetail extends GateSummary {
+  readonly fullName: string;
+  /** What goes on, in a sentence. */
+  readonly headline: string;
+  /** More of it, where there is more to say. */
+  readonly hint: string;
+  /** Until that changes by itself, in ms. */
+  readonly leftMs: number | undefined;
+  readonly binding: Gate | undefined;
+  readonly mode: string;
+  readonly limit: number;
+  readonly maxLimit: number;
+  readonly longestWaitMs: number;
+  readonly waitingBy: Readonly<Partial<Record<Gate, number>>>;
+  readonly ended: {
+    readonly ok: number;
+    readonly failed: number;
+    readonly rejected: number;
+    readonly cancelled: number;
+  };
+  readonly dropped: number;
+  readonly sent: number;
+  /** Of all that were sent. */
+  readonly bytesSent: number;
+  readonly throttled: number;
+  readonly bytes: { readonly used: number; readonly limit: number };
+  readonly progress:
+    | { readonly completed: number; readonly total: number; readonly etaMs: number | undefined }
+    | undefined;
+  readonly stations: readonly Station[];
+  readonly limits: readonly LimitRow[];
+  /** Undefined where nothing can be changed. */
+  readonly controls: Controls | undefined;
+}
+
+export interface Controls {
+  readonly settings: readonly Setting[];
+  readonly canPause: boolean;
+  readonly isPaused: boolean;
+  readonly canDrain: boolean;
+}
+
+/** Columns of a time line, in this order; the first is seconds since 1970. */
+export const COLUMNS = [
+  'time',
+  'sent',
+  'ok',
+  'failed',
+  'throttled',
+  'rateSet',
+  'rateTold',
+  'rateLearned',
+  'inFlight',
+  'limit',
+  'bytes',
+  'tokens',
+  ...GATES,
+] as const;
+export type Column = (typeof COLUMNS)[number];
+
+/** One second: a number for each column; null: there was none. */
+export type Point = readonly (number | null)[];
+
+export interface Hello {
+  readonly pid: number;
+  readonly program: string;
+  readonly node: string;
+  readonly startedAt: number;
+  readonly canControl: boolean;
+  readonly showsValues: boolean;
+  readonly traceUrl: string | undefined;
+}
+
+/** Sent four times a second. */
+export interface Frame {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** All that are followed; sent less often where there are many. */
+  readonly gates?: readonly GateSummary[];
+  /** So many more are not followed. */
+  readonly more?: number;
+  /** The one that was asked for, or else the one where most waits. */
+  readonly detail?: GateDetail;
+  /** All seconds known so far, sent once; then the last two. */
+  readonly history?: readonly Point[];
+  readonly points?: readonly Point[];
+}
+
+/** A part of the life of a request. */
+export type Part =
+  | {
+      readonly kind: 'wait';
+      readonly gate: Gate;
+      readonly limit?: string | undefined;
+      readonly startMs: number;
+      readonly ms: number;
+      /** The rejection that made it wait. */
+      readonly cause?: Cause | undefined;
+    }
+  | {
+      readonly kind: 'attempt';
+      readonly attempt: number;
+      readonly startMs: number;
+      readonly ms: number;
+      readonly result: string;
+      readonly status?: number | undefined;
+      readonly retryAfterMs?: number | undefined;
+    };
+
+/** The answer to another request, which made this one wait. */
+export interface Cause {
+  /** That request, as `RequestRecord.id`. */
+  readonly id: number;
+  readonly at: number;
+  readonly status?: number | undefined;
+}
+
+/** One request that has ended. */
+export interface RequestRecord {
+  readonly id: number;
+  /** Its position in its stream, from 0. */
+  readonly index: number;
+  /** Milliseconds since 1970. */
+  readonly endedAt: number;
+  readonly durationMs: number;
+  readonly outcome: string;
+  readonly bytes: number;
+  readonly tokens: number;
+  readonly attempts: number;
+  readonly error?: string | undefined;
+  readonly parts: readonly Part[];
+  readonly value?: string | undefined;
+  readonly traceId?: string | undefined;
+}

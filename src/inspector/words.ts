@@ -1,0 +1,194 @@
+import { bytes, clip, count, duration, plural, rate } from './format.ts';
+import { type GateState, isThrottled, windowOf } from './gate-state.ts';
+import type { Condition } from './wire.ts';
+
+/** What goes on at a gate, in words. */
+export interface Words {
+  readonly condition: Condition;
+  readonly headline: string;
+  readonly hint: string;
+  /** Until it changes by itself, in ms. */
+  readonly leftMs: number | undefined;
+}
+
+/** Says what goes on, the gravest first. */
+export function wordsOf(state: GateState, perSecond: number): Words {
+  return (
+    lifecycleWords(state) ??
+    circuitWords(state) ??
+    outageWords(state) ??
+    backoffWords(state) ??
+    waitWords(state) ??
+    flowWords(state, perSecond)
+  );
+}
+
+function lifecycleWords({ lifecycle, waiting, inFlight }: GateState): Words | undefined {
+  switch (lifecycle) {
+    case 'closed':
+      return plain('closed', 'Closed: it takes no requests, and all have ended.');
+    case 'draining':
+      return plain(
+        'draining',
+        `Closed: it takes no new requests; ${waits(waiting)} and ${run(inFlight)}.`,
+      );
+    case 'paused':
+      return plain('paused', `Paused: nothing is sent; ${waits(waiting)}.`, stillRun(inFlight));
+    case 'running':
+      return undefined;
+  }
+}
+
+function circuitWords({ circuit, waiting }: GateState): Words | undefined {
+  if (circuit === undefined || circuit.state === 'closed') return undefined;
+  const why = circuit.reason ?? `${plural(circuit.failures, 'request')} in a row failed`;
+  if (circuit.state === 'half-open') {
+    return plain(
+      'circuitOpen',
+      `The circuit is half open: a probe tests the provider; ${waits(waiting)}.`,
+      `It opened because: ${why}.`,
+    );
+  }
+  return {
+    condition: 'circuitOpen',
+    headline: `The circuit is open: nothing is sent; ${waits(waiting)}.`,
+    hint: `It opened because: ${why}. Then a probe is sent.`,
+    leftMs: circuit.retryAfterMs,
+  };
+}
+
+function outageWords({ rate: adaptive, waiting, nextInMs }: GateState): Words | undefined {
+  if (adaptive?.isOut !== true) return undefined;
+  return {
+    condition: 'outage',
+    headline: `Outage: the provider turns everything away; ${waits(waiting)}.`,
+    hint: 'Single probes are sent until one goes well.',
+    leftMs: nextInMs,
+  };
+}
+
+function backoffWords({ backoff, waiting, inFlight }: GateState): Words | undefined {
+  if (backoff.state === 'probing') {
+    return plain(
+      'backoff',
+      `A probe tests whether the provider accepts requests again; ${waits(waiting)}.`,
+    );
+  }
+  if (backoff.state !== 'closed') return undefined;
+  return {
+    condition: 'backoff',
+    headline: `Backing off after a rejection: nothing is sent; ${waits(waiting)}.`,
+    hint: stillRun(inFlight),
+    leftMs: backoff.closedForMs,
+  };
+}
+
+function waitWords(state: GateState): Words | undefined {
+  const { binding, waiting, nextInMs, longestWaitMs } = state;
+  if (binding === undefined) return undefined;
+  const why = reason(state);
+  return {
+    condition: isThrottled(state) ? 'throttled' : 'held',
+    headline: `${waits(waiting)}: ${why}.`,
+    hint: `The first has waited for ${duration(longestWaitMs)}.`,
+    leftMs: binding === 'concurrency' || binding === 'byteBudget' ? undefined : nextInMs,
+  };
+}
+
+/** What the first that waits waits for. */
+function reason(state: GateState): string {
+  const { binding, limit, maxLimit, bytes: budget, intervalMs, circuit } = state;
+  switch (binding) {
+    case 'concurrency': {
+      if (limit < maxLimit) {
+        return `${plural(limit, 'slot is', 'slots are')} taken, of the ${count(maxLimit)} that it may become`;
+      }
+      return limit === 1 ? 'the one slot is taken' : `all ${count(limit)} slots are taken`;
+    }
+    case 'byteBudget':
+      return `${bytes(budget.used)} of ${bytes(budget.limit)} are in flight`;
+    case 'backoff':
+      return 'the provider asked for a pause';
+    case 'circuitBreaker':
+      return `the circuit is ${circuit?.state ?? 'open'}`;
+    case 'rateLimit':
+      return limitReason(state);
+    case 'pace':
+      return rateReason(state) ?? `one goes every ${duration(intervalMs ?? 0)}`;
+    case 'retry':
+      return 'a failed request is sent again after a delay';
+    case 'costBudget':
+      return 'the budget of money is used up for now';
+    case 'paused':
+      return 'it is paused';
+    case undefined:
+      return '';
+  }
+}
+
+function limitReason(state: GateState): string {
+  const { limits = {}, bindingLimit } = state;
+  const names = Object.keys(limits);
+  const name = bindingLimit ?? names[0];
+  const usage = name === undefined ? undefined : limits[name];
+  if (name === undefined || usage === undefined) return 'a shared limit is used up';
+  const windowMs = windowOf(state, name, usage.limit) ?? 0;
+  return `your limit allows ${count(usage.limit)} ${clip(name, 40)} ${perWindow(windowMs)}`;
+}
+
+/** `a minute`, `in 20 s`. */
+function perWindow(windowMs: number): string {
+  if (windowMs === 1_000) return 'a second';
+  if (windowMs === 60_000) return 'a minute';
+  if (windowMs === 3_600_000) return 'an hour';
+  if (windowMs === 86_400_000) return 'a day';
+  return `in ${duration(windowMs)}`;
+}
+
+/** What bounds a rate that adapts; undefined: it does not adapt, or nothing is known yet. */
+function rateReason({ rate: adaptive }: GateState): string | undefined {
+  if (adaptive === undefined || adaptive.origin === 'start') return undefined;
+  const { tokens, perSecond, origin } = adaptive;
+  const isTokens = tokens !== undefined && tokens.origin === 'headers' && origin !== 'headers';
+  const amount = isTokens ? rate(tokens.perSecond, 'token') : rate(perSecond);
+  switch (isTokens ? 'headers' : origin) {
+    case 'headers':
+      return `the provider allows ${amount}`;
+    case 'learned':
+      return `the provider accepts about ${amount}, as its rejections showed`;
+    case 'limit':
+      return `your limit allows ${amount}`;
+  }
+}
+
+function flowWords(state: GateState, perSecond: number): Words {
+  const { inFlight, limit } = state;
+  if (inFlight === 0 && perSecond === 0) {
+    return plain('idle', 'Idle: no request waits or runs.');
+  }
+  const verb = inFlight === 1 ? 'is' : 'are';
+  const slots = Number.isFinite(limit)
+    ? `${count(inFlight)} of ${plural(limit, 'slot')} ${verb} in use`
+    : `${plural(inFlight, 'slot')} ${verb} in use`;
+  const headline = `Nothing waits: ${slots}.`;
+  if (!isThrottled(state)) return plain('flowing', headline);
+  return plain('throttled', headline, 'The provider has turned requests away lately.');
+}
+
+function plain(condition: Condition, headline: string, hint = ''): Words {
+  return { condition, headline, hint, leftMs: undefined };
+}
+
+function waits(waiting: number): string {
+  if (waiting === 0) return 'nothing waits';
+  return `${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
+}
+
+function run(inFlight: number): string {
+  return inFlight === 0 ? 'none runs' : `${count(inFlight)} ${inFlight === 1 ? 'runs' : 'run'}`;
+}
+
+function stillRun(inFlight: number): string {
+  if (inFlight === 0) return '';
+  return `${plural(inFlight, 'request')} that ${inFlight === 1 ? 'was' : 'were'} sent before still ${inFlight === 1 ? 'runs' : 'run'}.`;
+}

@@ -1,0 +1,24 @@
+import type { Verdict } from './feedback.ts';
+import type { SettleOutcome } from './outcome.ts';
+import type { Ticket } from './ticket.ts';
+
+/** Follows the requests of one gate. None of its methods may throw or be slow. */
+export interface RequestFollower {
+  /** An attempt is sent. */
+  sent(ticket: Ticket): void;
+  /**
+   * The answer to an attempt was no success.
+   * @param epochBefore the backoff in force until then: a later one was caused by this answer
+   */
+  rejected(ticket: Ticket, verdict: Verdict, epochBefore: number, epochAfter: number): void;
+  /** A request has ended, and its leases are given back. */
+  settled(ticket: Ticket, outcome: SettleOutcome): void;
+}
+
+/**
+ * The place at a gate where an inspector follows its requests, while it runs. It can be set and
+ * cleared at any time, which a probe cannot; without a follower each fact costs one check.
+ */
+export class Tap {
+  follower: RequestFollower | undefined = undefined;
+}

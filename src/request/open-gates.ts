@@ -1,0 +1,54 @@
+import type { RequestGate } from './request-gate.ts';
+
+/** Is told of the gates of limiters and streams that come and go. Must not throw. */
+export interface GateWatcher {
+  opened(gate: RequestGate): void;
+  closed(gate: RequestGate): void;
+}
+
+/** Fewer references are not worth a search for those whose gates were collected. */
+const LEAST_SWEPT = 64;
+
+/**
+ * The gates of all limiters and streams of this process that are open. Those that were dropped
+ * without `close()`, as a limiter may be, are not kept alive.
+ */
+class OpenGates {
+  readonly #gates = new Map<number, WeakRef<RequestGate>>();
+  readonly #watchers = new Set<GateWatcher>();
+  #next = 1;
+  #sweepAt = LEAST_SWEPT;
+
+  /** @returns what takes it off again */
+  add(gate: RequestGate): () => void {
+    const id = this.#next;
+    this.#next += 1;
+    this.#gates.set(id, new WeakRef(gate));
+    if (this.#gates.size > this.#sweepAt) this.#sweep();
+    for (const watcher of this.#watchers) watcher.opened(gate);
+    return () => {
+      if (!this.#gates.delete(id)) return;
+      for (const watcher of this.#watchers) watcher.closed(gate);
+    };
+  }
+
+  /** Tells of all that are open, then of each change, until what is returned is called. */
+  watch(watcher: GateWatcher): () => void {
+    for (const reference of this.#gates.values()) {
+      const gate = reference.deref();
+      if (gate !== undefined) watcher.opened(gate);
+    }
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** Each time their number has doubled: a constant cost for each gate. */
+  #sweep(): void {
+    for (const [id, reference] of this.#gates) {
+      if (reference.deref() === undefined) this.#gates.delete(id);
+    }
+    this.#sweepAt = Math.max(LEAST_SWEPT, 2 * this.#gates.size);
+  }
+}
+
+export const openGates = new OpenGates();

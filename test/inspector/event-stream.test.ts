@@ -1,0 +1,52 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { EventStream } from '../../src/inspector/event-stream.ts';
+
+class Response extends EventEmitter {
+  readonly written: string[] = [];
+  isDestroyed = false;
+  takes = true;
+
+  write(text: string): boolean {
+    this.written.push(text);
+    return this.takes;
+  }
+
+  destroy(): void {
+    this.isDestroyed = true;
+  }
+}
+
+function open() {
+  const response = new Response();
+  return { response, stream: new EventStream(response as unknown as ServerResponse) };
+}
+
+it('leaves out what a reader does not take, and goes on when it does', () => {
+  const { response, stream } = open();
+  response.takes = false;
+  stream.send('frame', '1');
+  expect(stream.isReady).toBe(false);
+  response.emit('drain');
+  expect(stream.isReady).toBe(true);
+  stream.send('frame', '2');
+  expect(response.written).toEqual(['event: frame\ndata: 1\n\n', 'event: frame\ndata: 2\n\n']);
+  expect(response.isDestroyed).toBe(false);
+});
+
+it('cuts a reader off that takes nothing for 40 frames', () => {
+  const { response, stream } = open();
+  response.takes = false;
+  stream.send('frame', '1');
+  for (let frame = 0; frame < 39; frame += 1) expect(stream.isReady).toBe(false);
+  expect(response.isDestroyed).toBe(false);
+  expect(stream.isReady).toBe(false);
+  expect(response.isDestroyed).toBe(true);
+});
+
+it('sends no message above one MiB', () => {
+  const { response, stream } = open();
+  stream.send('frame', 'x'.repeat(1024 * 1024 + 1));
+  expect(response.written).toEqual(['event: tooLarge\ndata: {}\n\n']);
+});

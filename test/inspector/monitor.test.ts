@@ -1,0 +1,326 @@
+import { TracerProvider } from '@opentelemetry/sdk-trace';
+import { createLimiter, createLimiterGroup, throttle } from 'headgate';
+import { ManualClock } from 'headgate/simulator';
+import { NEVER, Subject } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MOST_GATES, Monitor } from '../../src/inspector/monitor.ts';
+import { MOST_RECORDS } from '../../src/inspector/request-log.ts';
+import type { GateDetail, GateSummary } from '../../src/inspector/wire.ts';
+
+const START = 1_700_000_000_000;
+let clock: ManualClock;
+let monitor: Monitor;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  monitor = new Monitor({ showValues: false, wallNow: () => START + clock.now() });
+});
+
+afterEach(() => monitor.close());
+
+function named(name: string): GateSummary {
+  const summary = monitor.summaries.find((each) => each.name === name);
+  if (summary === undefined) throw new Error(`nothing is named ${name}`);
+  return summary;
+}
+
+function detailOf(name: string): GateDetail {
+  const detail = monitor.find(named(name).id)?.detail(undefined);
+  if (detail === undefined) throw new Error(`nothing is known of ${name}`);
+  return detail;
+}
+
+function requestsOf(name: string, outcome: 'all' | 'failed' | 'retried' = 'all') {
+  return monitor.requests({ gate: named(name).id, sort: 'latest', outcome, most: 200 });
+}
+
+const never = () => new Promise<never>(() => {});
+
+describe('what is followed', () => {
+  it('is every limiter, key and stream, with its name, those from before too', () => {
+    const before = new Monitor({ showValues: false, wallNow: () => 0 });
+    before.close();
+    const early = createLimiter({ name: 'early', clock });
+    const late = new Monitor({ showValues: false, wallNow: () => START });
+    const limiter = createLimiter({ clock });
+    const group = createLimiterGroup(() => '', { name: 'models', clock });
+    void group.run('large', never);
+    const stream = NEVER.pipe(throttle(never, { name: 'stream', clock })).subscribe();
+    const seen = late.summaries.map(({ name, kind }) => `${kind} ${name}`);
+    expect(seen).toContain('limiter early');
+    expect(seen).toContain('key models / large');
+    expect(seen).toContain('stream stream');
+    expect(seen.some((each) => /^limiter limiter \d+$/.test(each))).toBe(true);
+    late.close();
+    stream.unsubscribe();
+    for (const each of [early, limiter, group]) each.close();
+  });
+
+  it('stays to be seen when it has ended, if it was used', async () => {
+    const requests = new Subject<number>();
+    requests.pipe(throttle(async () => 1, { name: 'used', clock })).subscribe();
+    const unused = NEVER.pipe(throttle(never, { name: 'unused', clock })).subscribe();
+    requests.next(1);
+    await clock.advanceAsync(0);
+    requests.complete();
+    unused.unsubscribe();
+    monitor.look();
+    expect(detailOf('used')).toMatchObject({ condition: 'ended', ended: { ok: 1 } });
+    expect(monitor.summaries.map(({ name }) => name)).not.toContain('unused');
+    await clock.advanceAsync(16 * 60_000);
+    for (let look = 0; look < 4; look += 1) monitor.look();
+    expect(monitor.summaries.map(({ name }) => name)).not.toContain('used');
+  });
+
+  it('is 200 at the most; the others are counted', () => {
+    const limiters = Array.from({ length: MOST_GATES + 7 }, () => createLimiter({ clock }));
+    const { gates = [], more = 0 } = monitor.frame(undefined, undefined, true);
+    expect(gates).toHaveLength(MOST_GATES);
+    expect(more).toBeGreaterThanOrEqual(7);
+    for (const limiter of limiters) limiter.close();
+  });
+
+  it('is left alone when the inspector ends', async () => {
+    const limiter = createLimiter({ name: 'left', clock });
+    const gate = monitor.find(named('left').id)?.gate;
+    expect(gate?.gate.tap.follower).toBeDefined();
+    monitor.close();
+    expect(gate?.gate.tap.follower).toBeUndefined();
+    await limiter.run(async () => 1);
+    limiter.close();
+  });
+});
+
+describe('what is shown', () => {
+  it('is what snapshot() says', async () => {
+    const limiter = createLimiter({
+      name: 'same',
+      clock,
+      concurrency: 2,
+      maxBytes: 1_000,
+      requestsPerMinute: 100,
+      total: 20,
+    });
+    const ends: (() => void)[] = [];
+    const task = () => new Promise<void>((resolve) => ends.push(resolve));
+    const failing = () => Promise.reject(new TypeError('no'));
+    await limiter.run(async () => 1);
+    await limiter.run(failing).catch(() => {});
+    for (let request = 0; request < 7; request += 1) void limiter.run(task, { bytes: 10 });
+    await clock.advanceAsync(1_000);
+    monitor.look();
+    const snapshot = limiter.snapshot();
+    const detail = detailOf('same');
+    expect(detail).toMatchObject({
+      waiting: snapshot.waiting,
+      inFlight: snapshot.concurrency.inFlight,
+      limit: snapshot.concurrency.limit,
+      maxLimit: snapshot.maxConcurrency,
+      binding: snapshot.binding,
+      ended: snapshot.ended,
+      mode: snapshot.mode,
+      dropped: snapshot.dropped,
+      bytes: { used: snapshot.byteBudget.used, limit: snapshot.byteBudget.maxBytes },
+      longestWaitMs: snapshot.concurrency.longestWaitMs,
+    });
+    expect(detail.progress).toMatchObject({ completed: 2, total: 20 });
+    expect(detail.limits.find(({ name }) => name === 'requests')).toMatchObject({
+      used: snapshot.rateLimit?.requests?.used,
+      limit: 100,
+      windowMs: 60_000,
+    });
+    expect(detail.waiting).toBe(5);
+    for (const end of ends) end();
+    limiter.close();
+  });
+
+  it('is said in words, with the time left', async () => {
+    const limiter = createLimiter({
+      name: 'said',
+      clock,
+      limits: { requests: { limit: 2, windowMs: 60_000 } },
+    });
+    for (let request = 0; request < 5; request += 1) void limiter.run(async () => 1);
+    await clock.advanceAsync(10_000);
+    monitor.look();
+    expect(detailOf('said')).toMatchObject({
+      condition: 'held',
+      headline: '3 wait: your limit allows 2 requests a minute.',
+      leftMs: 50_000,
+      waitingBy: { rateLimit: 3 },
+    });
+    expect(detailOf('said').stations.filter(({ isBinding }) => isBinding)).toMatchObject([
+      { gate: 'rateLimit', text: '2 of 2 requests', fill: 1, waiting: 3 },
+    ]);
+    limiter.close();
+  });
+
+  it('is an open circuit, a backoff, a limiter that drains', async () => {
+    const broken = createLimiter({
+      name: 'broken',
+      clock,
+      maxAttempts: 1,
+      circuitBreaker: { consecutiveFailures: 2, openMs: 30_000, onOpen: 'wait' },
+    });
+    for (let request = 0; request < 2; request += 1) {
+      await broken.run(() => Promise.reject({ status: 500 })).catch(() => {});
+    }
+    void broken.run(async () => 1);
+    const asked = createLimiter({ name: 'asked', clock, adaptive: false });
+    const error = { status: 429, headers: { 'retry-after': '20' } };
+    void asked.run(() => Promise.reject(error)).catch(() => {});
+    const draining = createLimiter({ name: 'draining', clock });
+    void draining.run(never);
+    draining.close();
+    await clock.advanceAsync(5_000);
+    monitor.look();
+    expect(detailOf('broken')).toMatchObject({
+      condition: 'circuitOpen',
+      headline: 'The circuit is open: nothing is sent; 1 waits.',
+      leftMs: 25_000,
+    });
+    expect(detailOf('asked')).toMatchObject({ condition: 'backoff', leftMs: 15_000, throttled: 1 });
+    expect(detailOf('draining')).toMatchObject({
+      condition: 'draining',
+      headline: 'Closed: it takes no new requests; nothing waits and 1 runs.',
+    });
+    for (const each of [broken, asked]) each.close();
+  });
+
+  it('is a point a second', async () => {
+    const limiter = createLimiter({ name: 'timed', clock });
+    for (let second = 0; second < 3; second += 1) {
+      for (let look = 0; look < 4; look += 1) {
+        void limiter.run(async () => 1);
+        await clock.advanceAsync(249);
+        monitor.look();
+        await clock.advanceAsync(1);
+      }
+    }
+    const points = monitor.find(named('timed').id)?.timeline.last(3) ?? [];
+    expect(points.map(([time, sent, ok]) => [time, sent, ok])).toEqual([
+      [START / 1_000, 4, 4],
+      [START / 1_000 + 1, 4, 4],
+      [START / 1_000 + 2, 4, 4],
+    ]);
+    limiter.close();
+  });
+});
+
+describe('the way of a request', () => {
+  it('names waits, attempts, and the request whose 429 held it', async () => {
+    const limiter = createLimiter({ name: 'way', clock, adaptive: false, concurrency: 1 });
+    let calls = 0;
+    const task = async () => {
+      calls += 1;
+      const isFirst = calls === 1;
+      await new Promise((resolve) => clock.setTimer(() => resolve(0), 100));
+      if (isFirst)
+        throw Object.assign(new Error('slow down'), {
+          status: 429,
+          headers: { 'retry-after': '3' },
+        });
+    };
+    const done = Promise.all([limiter.run(task), limiter.run(task)]);
+    await clock.advanceAsync(60_000);
+    await done;
+    const [second, first] = requestsOf('way');
+    expect(first?.parts).toMatchObject([
+      {
+        kind: 'attempt',
+        attempt: 1,
+        startMs: 0,
+        ms: 100,
+        result: 'throttled',
+        status: 429,
+        retryAfterMs: 3_000,
+      },
+      {
+        kind: 'wait',
+        gate: 'backoff',
+        startMs: 100,
+        ms: 3_000,
+        cause: { id: first?.id, status: 429 },
+      },
+      { kind: 'attempt', attempt: 2, startMs: 3_100, ms: 100, result: 'ok' },
+    ]);
+    expect(first).toMatchObject({ attempts: 2, outcome: 'ok', durationMs: 3_200 });
+    expect(second?.parts).toMatchObject([
+      { kind: 'wait', startMs: 0, ms: 3_200 },
+      { kind: 'attempt', attempt: 1, startMs: 3_200, ms: 100, result: 'ok' },
+    ]);
+    expect(requestsOf('way', 'retried')).toHaveLength(1);
+    expect(requestsOf('way', 'failed')).toHaveLength(0);
+    limiter.close();
+  });
+
+  it('names its trace where that is wanted', async () => {
+    const tracer = new TracerProvider().getTracer('test');
+    const options = { name: 'traced', clock, telemetry: { tracer } } as const;
+    const unwanted = createLimiter(options);
+    await unwanted.run(async () => 1);
+    expect(requestsOf('traced').map(({ traceId }) => traceId)).toEqual([undefined]);
+    unwanted.close();
+    monitor.close();
+    const linking = new Monitor({ showValues: false, keepsTraces: true, wallNow: () => START });
+    const limiter = createLimiter(options);
+    await limiter.run(async () => 1);
+    const gate = linking.summaries.at(-1)?.id ?? 0;
+    const [record] = linking.requests({ gate, sort: 'latest', outcome: 'all', most: 1 });
+    expect(record?.traceId).toMatch(/^[\da-f]{32}$/);
+    linking.close();
+    limiter.close();
+  });
+
+  it('has no value and no message unless that was asked for', async () => {
+    const secret = 'my secret prompt';
+    const showing = new Monitor({ showValues: true, wallNow: () => START });
+    const requests = new Subject<string>();
+    const fail = () => Promise.reject(new Error(secret));
+    const options = { name: 'secret', clock, outcomes: true, maxAttempts: 1 } as const;
+    const stream = requests.pipe(throttle(fail, options)).subscribe();
+    requests.next(secret);
+    await clock.advanceAsync(0);
+    const id = showing.summaries.find(({ name }) => name === 'secret')?.id ?? 0;
+    const query = { gate: id, sort: 'latest', outcome: 'all', most: 10 } as const;
+    expect(JSON.stringify(showing.requests(query))).toContain(secret);
+    showing.close();
+    stream.unsubscribe();
+
+    const again = requests.pipe(throttle(fail, { ...options, name: 'hidden' })).subscribe();
+    requests.next(secret);
+    await clock.advanceAsync(0);
+    expect(requestsOf('hidden')).toMatchObject([{ outcome: 'failed', error: 'failed' }]);
+    expect(
+      JSON.stringify([monitor.frame(undefined, undefined, true), requestsOf('hidden')]),
+    ).not.toContain(secret);
+    again.unsubscribe();
+  });
+});
+
+describe('memory', () => {
+  it('holds 2,000 requests and 900 seconds at the most', async () => {
+    const limiter = createLimiter({
+      name: 'many',
+      clock,
+      concurrency: 100,
+      adaptive: false,
+      maxAttempts: 1,
+    });
+    const other = createLimiter({ name: 'other', clock });
+    for (let second = 0; second < 1_000; second += 1) {
+      for (let request = 0; request < 20; request += 1) {
+        void limiter.run(() => Promise.reject(new Error('no'))).catch(() => {});
+        void other.run(async () => 1);
+      }
+      await clock.advanceAsync(1_000);
+      monitor.look();
+    }
+    expect(monitor.recordCount).toBeLessThanOrEqual(MOST_RECORDS);
+    expect(monitor.recordCount).toBeGreaterThan(1_000);
+    expect(monitor.find(named('many').id)?.timeline.length).toBe(900);
+    const frame = JSON.stringify(monitor.frame(monitor.find(named('many').id), undefined, true));
+    expect(Buffer.byteLength(frame)).toBeLessThan(200_000);
+    for (const each of [limiter, other]) each.close();
+  });
+});

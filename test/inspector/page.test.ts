@@ -1,0 +1,241 @@
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+
+type Library = typeof import('headgate');
+type InspectorModule = typeof import('headgate/inspector');
+
+const CHROMIUM = process.env.CHROMIUM ?? 'chromium';
+const folder = inject('packageFolder');
+const built = (file: string) => import(pathToFileURL(join(folder, 'dist', file)).href);
+
+let library: Library;
+let inspectors: InspectorModule;
+let browser: Browser;
+let page: Page;
+let inspector: Awaited<ReturnType<InspectorModule['startInspector']>>;
+/** What the page has said of anything wrong, and asked of other servers. */
+let faults: string[];
+const ends: (() => void)[] = [];
+
+beforeAll(async () => {
+  library = await built('index.js');
+  inspectors = await built('inspector/index.js');
+  browser = await puppeteer.launch({
+    executablePath: found(CHROMIUM),
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+}, 120_000);
+
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  inspector = await inspectors.startInspector({ port: 0, controls: true });
+  faults = [];
+  page = await browser.newPage();
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { origin } = new URL(inspector.url);
+    if (!request.url().startsWith(origin)) faults.push(`asked ${request.url()}`);
+  });
+});
+
+afterEach(async () => {
+  await page.close();
+  await inspector.close();
+  // A request that ends lets another run, which is to end, too.
+  while (ends.length > 0) {
+    for (const end of ends.splice(0)) end();
+    await new Promise(setImmediate);
+  }
+});
+
+/** The file of a program on the PATH. */
+function found(program: string): string {
+  return execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).trim();
+}
+
+async function open(width = 1280, theme = 'light', url = inspector.url): Promise<void> {
+  await page.setViewport({ width, height: 900 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+  await page.goto(url);
+}
+
+/** Waits until the page has such a text. */
+async function shows(selector: string, text: string): Promise<void> {
+  const all = `[...document.querySelectorAll(${JSON.stringify(selector)})]`;
+  await page.waitForFunction(
+    `${all}.some((each) => each.textContent.includes(${JSON.stringify(text)}))`,
+  );
+}
+
+/** The figures below the headline, by name. */
+function figures(): Promise<Record<string, string>> {
+  return page.$$eval('.figure', (all) =>
+    Object.fromEntries(
+      all.map((each) => [
+        each.querySelector('dt')?.textContent ?? '',
+        each.querySelector('dd')?.textContent ?? '',
+      ]),
+    ),
+  );
+}
+
+/** A limiter of two slots: so many requests have ended, two run, and so many wait. */
+async function busyLimiter(name: string, waiting: number) {
+  const limiter = library.createLimiter({ name, concurrency: 2, requestsPerMinute: 1_000 });
+  await limiter.run(async () => 1);
+  await limiter.run(() => Promise.reject(new Error('no'))).catch(() => {});
+  const task = () =>
+    new Promise<void>((resolve) => {
+      ends.push(resolve);
+    });
+  for (let request = 0; request < 2 + waiting; request += 1) {
+    limiter.run(task, { bytes: 10 }).catch(() => {});
+  }
+  ends.push(() => limiter.close());
+  return limiter;
+}
+
+describe('the page', () => {
+  it('shows the numbers of snapshot(), and what binds in words', async () => {
+    const limiter = await busyLimiter('numbers', 5);
+    await open();
+    await shows('h1', 'numbers');
+    await shows('.headline', '5 wait: all 2 slots are taken.');
+    const { waiting, concurrency, ended } = limiter.snapshot();
+    expect(await figures()).toMatchObject({
+      Waiting: String(waiting),
+      'In flight': String(concurrency.inFlight),
+      Succeeded: String(ended.ok),
+      Failed: String(ended.failed),
+      '429s': '0',
+    });
+    await shows('.station.is-held', 'Slots');
+    expect(faults).toEqual([]);
+  });
+
+  it('tells of another binding gate within four frames, which is a second', async () => {
+    const limiter = await busyLimiter('changes', 0);
+    const frames: string[] = [];
+    let wanted = Number.POSITIVE_INFINITY;
+    await new Promise<void>((resolve, reject) => {
+      const request = get(`${new URL(inspector.url).origin}/events`, (response) => {
+        let text = '';
+        response.on('data', (data: Buffer) => {
+          text += data;
+          const events = text.split('\n\n');
+          text = events.pop() ?? '';
+          for (const event of events.filter((each) => each.startsWith('event: frame'))) {
+            frames.push(event);
+            if (frames.length === 2) {
+              for (let more = 0; more < 3; more += 1) limiter.run(async () => 1).catch(() => {});
+              wanted = frames.length;
+            }
+            if (event.includes('"binding":"concurrency"')) {
+              request.destroy();
+              resolve();
+            }
+          }
+        });
+      });
+      request.on('error', reject);
+    });
+    expect(frames.length - wanted).toBeLessThanOrEqual(4);
+  });
+
+  it('changes limits with the token, and not without', async () => {
+    const limiter = await busyLimiter('controlled', 5);
+    await open();
+    await shows('.setting', 'Requests in flight');
+    expect(await page.evaluate('location.hash')).toBe('');
+    await page.click('.setting input', { count: 3 });
+    await page.type('.setting input', '4');
+    await page.click('.setting button');
+    await shows('[role=status]', 'Done.');
+    expect(limiter.snapshot().concurrency.limit).toBe(4);
+    await shows('.headline', '3 wait: all 4 slots are taken.');
+
+    const without = await browser.createBrowserContext();
+    const plain = await without.newPage();
+    await plain.goto(`${new URL(inspector.url).origin}/`);
+    await plain.waitForSelector('.setting button');
+    const isOff = await plain.$$eval('.controls button, .controls input', (all) =>
+      all.every((each) => each.hasAttribute('disabled')),
+    );
+    expect(isOff).toBe(true);
+    const status = await plain.evaluate(async () => {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ gate: 1, action: 'drain' });
+      return (await fetch('/control', { method: 'POST', headers, body })).status;
+    });
+    expect(status).toBe(401);
+    await without.close();
+    expect(limiter.snapshot().state).toBe('running');
+  });
+
+  it('shows where a request waited when its line is opened by keyboard', async () => {
+    await busyLimiter('keys', 1);
+    await open();
+    await page.waitForSelector('.request-line');
+    await page.focus('.request-line');
+    await page.keyboard.press('Enter');
+    await shows('.request-detail', 'attempt 1 took');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.request-detail', { hidden: true });
+    expect(faults).toEqual([]);
+  });
+
+  it('says what is missing where there is nothing', async () => {
+    await open();
+    await shows('h1', 'No limiter and no stream yet');
+    expect(faults).toEqual([]);
+  });
+
+  it('is no wider than its window with names of 200 characters and 50 limiters', async () => {
+    await busyLimiter('n'.repeat(200), 3);
+    for (let each = 0; each < 50; each += 1) {
+      const limiter = library.createLimiter({ name: `limiter ${each} ${'x'.repeat(each * 4)}` });
+      ends.push(() => limiter.close());
+    }
+    for (const width of [400, 1280]) {
+      await open(width);
+      await shows('h1', 'nnnn');
+      const tooWide = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(tooWide).toBeLessThanOrEqual(0);
+    }
+  });
+
+  it.each([
+    [1280, 'light'],
+    [1280, 'dark'],
+    [400, 'light'],
+    [400, 'dark'],
+  ])('has no serious finding of axe at %i px, %s', async (width, theme) => {
+    await busyLimiter('accessible', 5);
+    await open(width, theme);
+    await shows('.headline', '5 wait');
+    await page.waitForSelector('.request-line');
+    await page.click('.request-line');
+    const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+    await page.evaluate(await readFile(axe, 'utf8'));
+    const findings = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
+      const { violations } = await axe.run();
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`);
+    });
+    expect(findings).toEqual([]);
+  });
+});
