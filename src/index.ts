@@ -38,6 +38,7 @@ export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
 export { Chunk } from './model/chunk.ts';
 export type { Clock, Random } from './model/clock.ts';
 export {
+  AttemptTimeoutError,
   DeadlineExceededError,
   EstimatorError,
   HeadgateError,
@@ -49,6 +50,7 @@ export {
   RetryAfterTooLongError,
   TicketExpiredError,
   TicketInUseError,
+  TooManyKeysError,
   WaitTimeoutError,
 } from './model/errors.ts';
 export type { Feedback, Mode, Verdict } from './model/feedback.ts';

@@ -21,7 +21,11 @@ export interface RequestConfig {
   readonly agingMs?: number;
   /** Attempts a request at the most, an integer >= 1. Default: no bound for 429, 503 and 529. */
   readonly maxAttempts?: number;
-  /** No retry starts later than this after the request's arrival, in ms, >= 0. Default: no bound. */
+  /** Attempts for a request that meets 408, 409 or a 5xx but 503 and 529, or a timeout, an integer >= 1. Default 3. */
+  readonly failedAttempts?: number;
+  /** How long an attempt may take with its body, in ms, >= 1; Infinity: no bound. Default 600,000. */
+  readonly attemptTimeoutMs?: number;
+  /** How long a request may take from its arrival to its result, in ms, >= 1. Default: no bound. */
   readonly deadlineMs?: number;
   /** How many requests there will be, an integer >= 0, for progress and ETA. Default: unknown. */
   readonly total?: number;

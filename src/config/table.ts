@@ -2,6 +2,7 @@ import type { Option, OptionTable } from '../core/option.ts';
 import { integer, number, orInfinity, upTo, word } from '../core/option.ts';
 import { DEFAULT_MILESTONE_PERCENT } from '../core/progress.ts';
 import { POLICIES } from '../core/registry.ts';
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, DEFAULT_FAILED_ATTEMPTS } from '../core/retry.ts';
 import { DEFAULT_AGING_MS, type RequestConfig } from './limiter-config.ts';
 
 const REQUEST_OPTIONS = {
@@ -12,7 +13,16 @@ const REQUEST_OPTIONS = {
   ),
   agingMs: number(1, DEFAULT_AGING_MS, 'ms', 'waiting that makes up for one step of priority'),
   maxAttempts: integer(1, 'no bound', 'attempts', 'a request at the most'),
-  deadlineMs: number(0, 'off', 'ms', 'since arrival; no retry starts later'),
+  failedAttempts: integer(
+    1,
+    DEFAULT_FAILED_ATTEMPTS,
+    'attempts',
+    'a request that meets 408, 409, a 5xx but 503 and 529, or a timeout',
+  ),
+  attemptTimeoutMs: orInfinity(
+    number(1, DEFAULT_ATTEMPT_TIMEOUT_MS, 'ms', 'how long an attempt may take, its body included'),
+  ),
+  deadlineMs: number(1, 'off', 'ms', 'how long a request may take, from its arrival to its result'),
   total: integer(0, 'unknown', 'requests', 'how many there will be, for progress and ETA'),
   milestonePercent: upTo(
     100,

@@ -37,6 +37,8 @@ const DRIFT = 0.1;
 
 /** While it sleeps, so many of the last attempts are remembered. */
 const KEPT_TIMES = 1_024;
+/** Room for those of a key that is used little; it grows. */
+const FIRST_TIMES = 8;
 
 /** For so long after a rejection what was learned is worth keeping where nobody sends. */
 const LEARNED_FOR_MS = 60_000;
@@ -53,7 +55,9 @@ export class AdaptiveRateCore implements Core<RateCharge> {
   private readonly early = new Map<number, Sending>();
   /** While it sleeps: attempts sent, and when those were that are still out; NaN for the others. */
   private sent = 0;
-  private readonly times = new Float64Array(KEPT_TIMES);
+  private times = new Float64Array(FIRST_TIMES);
+  /** The attempts before this one, by its number, have ended, or are too long ago. */
+  private since = 0;
   private firstAt = 0;
   private inFlight = 0;
   private _limit: number;
@@ -124,7 +128,9 @@ export class AdaptiveRateCore implements Core<RateCharge> {
     const { learner } = this;
     if (learner !== undefined) return learner.take(learner.countsTokens ? demand.tokens : 0, now);
     if (this.sent === 0) this.firstAt = now;
-    this.times[this.sent % KEPT_TIMES] = now;
+    const place = this.sent - this.since;
+    if (place === this.times.length && place < KEPT_TIMES) this.grow();
+    this.times[place % KEPT_TIMES] = now;
     this.sent += 1;
     return this.sent;
   }
@@ -153,13 +159,26 @@ export class AdaptiveRateCore implements Core<RateCharge> {
 
   /** An attempt has ended while it sleeps. */
   private forget(charge: number): void {
-    if (this.sent - charge < KEPT_TIMES) this.times[(charge - 1) % KEPT_TIMES] = Number.NaN;
+    if (this.inFlight === 0) {
+      // None is out: the next is the first of those that are remembered.
+      this.since = this.sent;
+      if (this.times.length > FIRST_TIMES) this.times = new Float64Array(FIRST_TIMES);
+    } else if (this.sent - charge < KEPT_TIMES) {
+      this.times[(charge - 1 - this.since) % KEPT_TIMES] = Number.NaN;
+    }
+  }
+
+  private grow(): void {
+    const times = new Float64Array(this.times.length * 2);
+    times.set(this.times);
+    this.times = times;
   }
 
   private wake(): RateLearner {
     const out: [charge: number, at: number][] = [];
-    for (let order = Math.max(0, this.sent - KEPT_TIMES); order < this.sent; order += 1) {
-      const at = this.times[order % KEPT_TIMES] ?? Number.NaN;
+    const first = Math.max(this.since, this.sent - KEPT_TIMES);
+    for (let order = first; order < this.sent; order += 1) {
+      const at = this.times[(order - this.since) % KEPT_TIMES] ?? Number.NaN;
       if (!Number.isNaN(at)) out.push([order + 1, at]);
     }
     const past = { accepted: this.sent - out.length, firstAt: this.firstAt };

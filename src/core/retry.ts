@@ -1,8 +1,10 @@
 import type { Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 
-/** Attempts for a request that fails for a passing reason (408, 409, 5xx, connection errors). */
-const FAILED_ATTEMPTS = 3;
+/** Attempts for a request that fails for a passing reason (408, 409, 5xx, timeouts). */
+export const DEFAULT_FAILED_ATTEMPTS = 3;
+/** Bounds an attempt, its body included: 10 minutes, as the SDKs of OpenAI and Anthropic do. */
+export const DEFAULT_ATTEMPT_TIMEOUT_MS = 600_000;
 /** Delay before the second attempt, at most; it doubles for each further one. */
 const RETRY_BASE_MS = 500;
 /** Longest delay between two attempts. */
@@ -38,14 +40,22 @@ export class RetryPolicy {
   private readonly _deadlineMs: number;
   /** Whether what all attempts pass waits out overloads: then delays need not double. */
   isPaced: boolean;
+  private readonly failedAttempts: number;
   private budget = BUDGET_TOKENS;
 
   /**
    * @param maxAttempts attempts a request, whatever it fails with
    * @param deadlineMs no retry starts later than this after the request's arrival
    * @param isPaced whether what all attempts pass waits out overloads: then delays need not double
+   * @param failedAttempts attempts a request that fails for a passing reason of its own
    */
-  constructor(maxAttempts: number, deadlineMs: number, isPaced = false) {
+  constructor(
+    maxAttempts: number,
+    deadlineMs: number,
+    isPaced = false,
+    failedAttempts = DEFAULT_FAILED_ATTEMPTS,
+  ) {
+    this.failedAttempts = failedAttempts;
     this.isPaced = isPaced;
     this.maxAttempts = maxAttempts;
     this._deadlineMs = deadlineMs;
@@ -87,7 +97,7 @@ export class RetryPolicy {
       return Math.max(RETRY_MIN_MS, random() * RETRY_BASE_MS);
     }
     if (isCharged(verdict)) {
-      if (failures >= FAILED_ATTEMPTS || this.budget < TOKENS_PER_RETRY) return undefined;
+      if (failures >= this.failedAttempts || this.budget < TOKENS_PER_RETRY) return undefined;
     }
     if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
     const bound = Math.min(

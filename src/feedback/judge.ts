@@ -7,7 +7,7 @@ import type { Answer, Reader, Remark } from './providers/reader.ts';
 import { dateMs } from './providers/times.ts';
 import { retryAfterOf } from './retry-after.ts';
 
-/** Codes of Node's sockets, of its resolver, of undici and of SDKs that mean: the connection broke. */
+/** Codes of Node's sockets, of its resolver, of undici, of SDKs and of headgate itself that mean: no answer came. */
 const CONNECTION_CODES = [
   'ECONNRESET',
   'ECONNREFUSED',
@@ -28,6 +28,7 @@ const CONNECTION_CODES = [
   'UND_ERR_BODY_TIMEOUT',
   'APIConnectionError',
   'APIConnectionTimeoutError',
+  'ATTEMPT_TIMEOUT',
 ];
 
 /** A text alone that says what a 429 would. */

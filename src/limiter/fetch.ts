@@ -16,7 +16,7 @@ type Run = (task: FetchTask, options: AcquireOptions) => Promise<Response>;
  * A `fetch` whose requests go through a limiter, each until its body has ended. A body to be sent
  * that is a stream is read by the first attempt, so such a request is sent once.
  *
- * The signal goes to the call as it is, which breaks off the body too.
+ * A signal breaks off the call, and its body too; so does the end of the attempt's time.
  */
 export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
   return (input, init) => {
@@ -24,8 +24,10 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
     const signal = init?.signal ?? request?.signal;
     const attempt: FetchTask = (context) => {
       if (isReadOnce(init?.body)) context.doNotRetry();
+      // The user's own counts longer than the attempt: until the last of a body was read.
+      const both = signal ? AbortSignal.any([signal, context.signal]) : context.signal;
       // A Request gives its body away once: what is sent is a copy.
-      return exchange(() => send(request?.clone() ?? input, init), clock);
+      return exchange(() => send(request?.clone() ?? input, { ...init, signal: both }), clock);
     };
     return run(attempt, { bytes: bytesOf(init?.body), ...(signal && { signal }) });
   };

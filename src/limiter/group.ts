@@ -1,7 +1,8 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
 import { UnknownLimitError } from '../core/rate-limit/errors.ts';
-import { checkFunction, checkKeys, checkNumber, show } from '../model/check.ts';
+import { checkFunction, checkInteger, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Clock } from '../model/clock.ts';
+import { TooManyKeysError } from '../model/errors.ts';
 import type { CoreFact } from '../model/facts.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { isError } from '../model/print.ts';
@@ -45,6 +46,8 @@ import type { LimiterSnapshot } from './snapshot.ts';
 
 /** How long a key must have been idle before it is dropped, at least. */
 const DEFAULT_IDLE_MS = 60_000;
+/** Keys that come from outside, such as the names of tenants, must not fill the memory. */
+const DEFAULT_MAX_KEYS = 10_000;
 
 /** The limits of one key. A key is never told to telemetry: the name is that of the group. */
 export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry'>;
@@ -62,9 +65,24 @@ export interface LimiterGroupOptions
    * has nothing to remember: no rate limit in use, no backoff, no failure. Default 60,000.
    */
   readonly idleMs?: number;
+  /**
+   * Keys at the most, an integer >= 1. One more takes the place of the key that has been idle for longest
+   * and has nothing to remember; where there is none, its request fails with a `TooManyKeysError`.
+   * Default 10,000.
+   */
+  readonly maxKeys?: number;
 }
 
-const KEYS = ['each', 'shared', 'idleMs', 'clock', 'random', 'classify', ...OBSERVED_KEYS] as const;
+const KEYS = [
+  'each',
+  'shared',
+  'idleMs',
+  'maxKeys',
+  'clock',
+  'random',
+  'classify',
+  ...OBSERVED_KEYS,
+] as const;
 
 /** An event in the limiter of one key, or in what all share (`key` undefined). */
 export type GroupEvent = LimiterEvent & { readonly key: string | undefined };
@@ -112,6 +130,15 @@ interface Entry {
   isUsed: boolean;
   /** Whether a user has its limiter: it is not dropped then. */
   isKept: boolean;
+  /** Its last use, counted over all keys. */
+  usedAt: number;
+}
+
+/** A key that was idle at a look at all keys. */
+interface IdleKey {
+  readonly key: string;
+  readonly entry: Entry;
+  readonly usedAt: number;
 }
 
 /** A limiter for each key, and what they share. Made by {@link createLimiterGroup}. */
@@ -123,6 +150,7 @@ export class LimiterGroup<T> {
   readonly #clock: Clock;
   readonly #shared: SharedLimits | undefined;
   readonly #idleMs: number;
+  readonly #maxKeys: number;
   readonly #probe: Probe | undefined;
   readonly #entries = new Map<string, Entry>();
   readonly #events = new Subject<GroupEvent>();
@@ -131,12 +159,16 @@ export class LimiterGroup<T> {
   readonly #sweeper: ResettableTimer;
   readonly #unwatch: (() => void) | undefined;
   #isClosed = false;
+  #uses = 0;
+  /** Keys that may make room, the oldest last. */
+  #idle: IdleKey[] = [];
   #pause: { readonly reason: string | undefined } | undefined = undefined;
 
   /** @internal */
   constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
     const { shared, idleMs = DEFAULT_IDLE_MS, clock = systemClock, random = Math.random } = options;
     this.#idleMs = checkNumber('idleMs', idleMs, 1);
+    this.#maxKeys = checkInteger('maxKeys', options.maxKeys ?? DEFAULT_MAX_KEYS, 1);
     this.#keyOf = keyOf;
     this.#options = options;
     this.#clock = clock;
@@ -218,12 +250,20 @@ export class LimiterGroup<T> {
 
   /** As `limiter.run`, through the limiter of a key. */
   run<R>(key: string, task: Task<R>, options?: AcquireOptions): Promise<R> {
-    return this.#limiterOf(key).run(task, options);
+    try {
+      return this.#limiterOf(key).run(task, options);
+    } catch (error) {
+      return rejectedBy(error);
+    }
   }
 
   /** As `limiter.acquire`, of a key. */
   acquire(key: string, options?: AcquireOptions): Promise<Lease> {
-    return this.#limiterOf(key).acquire(options);
+    try {
+      return this.#limiterOf(key).acquire(options);
+    } catch (error) {
+      return rejectedBy(error);
+    }
   }
 
   /** As `limiter.tryAcquire`, of a key. */
@@ -322,13 +362,17 @@ export class LimiterGroup<T> {
     const known = this.#entries.get(key);
     if (known !== undefined) {
       known.isUsed = true;
+      this.#uses += 1;
+      known.usedAt = this.#uses;
       return known.limiter;
     }
+    if (this.#entries.size >= this.#maxKeys) this.#makeRoom();
     const limiter = this.#open(key);
+    this.#uses += 1;
     if (this.#pause !== undefined) limiter.pause(this.#pause.reason);
     if (this.#isClosed) limiter.close();
     else if (this.#entries.size === 0) this.#sweepLater();
-    this.#entries.set(key, { limiter, isUsed: true, isKept: false });
+    this.#entries.set(key, { limiter, isUsed: true, isKept: false, usedAt: this.#uses });
     this.#opened.next([key, limiter]);
     return limiter;
   }
@@ -367,10 +411,32 @@ export class LimiterGroup<T> {
     });
   }
 
+  /** Looks at all keys when those are gone that were idle at the last look. @throws TooManyKeysError */
+  #makeRoom(): void {
+    if (this.#dropOldest()) return;
+    this.#idle = [...this.#entries]
+      .filter(([, entry]) => isDroppable(entry))
+      .map(([key, entry]) => ({ key, entry, usedAt: entry.usedAt }))
+      .sort((one, other) => other.usedAt - one.usedAt);
+    if (!this.#dropOldest()) throw new TooManyKeysError(this.#maxKeys);
+  }
+
+  #dropOldest(): boolean {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      const { key, entry, usedAt } = idle;
+      if (this.#entries.get(key) !== entry || entry.usedAt !== usedAt) continue;
+      if (!isDroppable(entry)) continue;
+      entry.limiter.abandon();
+      this.#entries.delete(key);
+      return true;
+    }
+    return false;
+  }
+
   /** Looks at all keys at once, so that a request costs no more than a mark. */
   #dropIdle(): void {
     for (const [key, entry] of this.#entries) {
-      if (!entry.isUsed && !entry.isKept && entry.limiter.isForgettable) {
+      if (!entry.isUsed && isDroppable(entry)) {
         entry.limiter.abandon();
         this.#entries.delete(key);
       }
@@ -382,4 +448,15 @@ export class LimiterGroup<T> {
   #sweepLater(): void {
     this.#sweeper.set(this.#idleMs, this.#clock.now());
   }
+}
+
+/** Whether a new limiter would do the same as that of a key, and no user has it. */
+function isDroppable({ isKept, limiter }: Entry): boolean {
+  return !isKept && limiter.isForgettable;
+}
+
+/** For what returns a promise. A key that is no string is a fault of the caller, and is thrown at once. */
+function rejectedBy(error: unknown): Promise<never> {
+  if (error instanceof TooManyKeysError) return Promise.reject(error);
+  throw error;
 }

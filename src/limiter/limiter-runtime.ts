@@ -19,12 +19,14 @@ import type { Clock } from '../model/clock.ts';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
+import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { gateOpener } from '../request/gate-options.ts';
 import { readingOf, watchGate } from '../request/gauge-snapshot.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import {
+  attemptTimeoutsOf,
   dispatchContextOf,
   type Project,
   type ProjectOutput,
@@ -79,6 +81,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   maxConcurrency: number;
   private readonly options: LimiterOptions;
   private readonly group: GroupSide | undefined;
+  private readonly timeouts: AttemptTimeouts | undefined;
   private readonly circuitBreaker: CircuitCore | undefined;
   /** Rate limits of its own, and those that it shares. */
   private limits: readonly RateCore[];
@@ -111,6 +114,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       listener: this,
     });
     this.retry = retryPolicyOf(options, this.gate.isPaced);
+    this.timeouts = attemptTimeoutsOf(options, clock);
     this.circuitBreaker = this.gate.policies.circuitBreaker;
     this.limits = this.allLimits();
     this.bounds = this.allBounds();
@@ -327,6 +331,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       ...options,
       ...(probe && { probe }),
       answers: this.gate,
+      timeouts: this.timeouts,
     });
   }
 

@@ -56,15 +56,29 @@ export class RetryAfterTooLongError extends HeadgateError {
 }
 
 /**
- * The `deadlineMs` of a request passed while it waited to be sent again, and its last answer was a
- * `Response`, or the body of an error, in `cause`. One that failed with an error fails with that.
+ * The `deadlineMs` of a request passed, counted from its arrival, while it waited or while the API was
+ * called. `cause` has its last answer or error, if there was any. A request that waits to be sent again
+ * and whose last attempt failed with an error fails with that error instead.
  */
 export class DeadlineExceededError extends HeadgateError {
   readonly code = 'DEADLINE_EXCEEDED';
   readonly deadlineMs: number;
-  constructor(deadlineMs: number, cause: unknown) {
-    super(`the request could not be sent again within its deadline of ${deadlineMs} ms`, { cause });
+  constructor(deadlineMs: number, cause?: unknown) {
+    super(
+      `the request did not end within its deadline of ${deadlineMs} ms`,
+      cause === undefined ? undefined : { cause },
+    );
     this.deadlineMs = deadlineMs;
+  }
+}
+
+/** An attempt, its body included, took longer than `attemptTimeoutMs`. Its signal was aborted with this. */
+export class AttemptTimeoutError extends HeadgateError {
+  readonly code = 'ATTEMPT_TIMEOUT';
+  readonly attemptTimeoutMs: number;
+  constructor(attemptTimeoutMs: number) {
+    super(`the attempt did not end within attemptTimeoutMs (${attemptTimeoutMs})`);
+    this.attemptTimeoutMs = attemptTimeoutMs;
   }
 }
 
@@ -92,6 +106,16 @@ export class QueueFullError extends HeadgateError {
     super(`the queue is full: maxQueue is ${maxQueue}`);
     this.maxQueue = maxQueue;
     this.gate = gate;
+  }
+}
+
+/** A group has `maxKeys` keys, all of them in use or with something to remember: no other can come now. */
+export class TooManyKeysError extends HeadgateError {
+  readonly code = 'TOO_MANY_KEYS';
+  readonly maxKeys: number;
+  constructor(maxKeys: number) {
+    super(`this group has maxKeys (${maxKeys}) keys, and none of them is idle`);
+    this.maxKeys = maxKeys;
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
 import { watchOperator } from '../request/operator-reading.ts';
 import {
+  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
   dispatchContextOf,
@@ -69,6 +70,7 @@ export function dispatch<T, O extends ProjectOutput>(
         {
           ...options,
           probe,
+          timeouts: attemptTimeoutsOf(options, around.clock),
         },
       );
       source.subscribe(

@@ -8,6 +8,7 @@ import { GATE_KEYS, type GateOptions, gateOpener } from '../request/gate-options
 import { watchGate } from '../request/gauge-snapshot.ts';
 import { followConcurrency, followMaxBytes } from '../request/hold-options.ts';
 import {
+  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
   dispatchContextOf,
@@ -87,7 +88,8 @@ export function throttle<T, O extends ProjectOutput>(
       // A wrong limit may have come at once.
       if (out.closed) return;
       const retry = retryPolicyOf(options, opened.isPaced);
-      const rules = { ...options, probe: around.probe, answers: opened };
+      const timeouts = attemptTimeoutsOf(options, around.clock);
+      const rules = { ...options, probe: around.probe, answers: opened, timeouts };
       const dispatch = dispatchContextOf(project, feedback, gate, retry, rules);
       const factory = new TicketFactory({ ...around, feedback, tap: gate.tap }, options);
       sendThrough(source, out, { factory, gate, dispatch }, options);

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../model/clock.ts';
-import { WaitTimeoutError } from '../model/errors.ts';
+import { DeadlineExceededError, WaitTimeoutError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket, WaitTimeout } from '../model/ticket.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
@@ -40,16 +40,25 @@ export class WaitTimeouts {
     ({ ticket }) => ticket.patience === undefined,
   );
   private waitTimeoutMs: number;
+  private readonly deadlineMs: number;
   private timer: Timer | undefined = undefined;
 
-  /** @param waitTimeoutMs Infinity: nobody is timed out */
-  constructor(waitTimeoutMs: number, clock: Clock) {
+  /**
+   * @param waitTimeoutMs Infinity: nobody is timed out
+   * @param deadlineMs how long requests may take in all, which ends their wait too; Infinity: no bound
+   */
+  constructor(waitTimeoutMs: number, clock: Clock, deadlineMs = Number.POSITIVE_INFINITY) {
     this.waitTimeoutMs = waitTimeoutMs;
     this.clock = clock;
+    this.deadlineMs = deadlineMs;
   }
 
   get isOn(): boolean {
-    return this.waitTimeoutMs !== Number.POSITIVE_INFINITY;
+    return this.longestMs !== Number.POSITIVE_INFINITY;
+  }
+
+  private get longestMs(): number {
+    return Math.min(this.waitTimeoutMs, this.deadlineMs);
   }
 
   /** A request has come to wait at a gate. */
@@ -79,7 +88,7 @@ export class WaitTimeouts {
 
   private arm(): void {
     if (this.timer !== undefined || !this.isOn || !this.waiters.seek()) return;
-    const leftMs = this.waiters.since + this.waitTimeoutMs - this.clock.now();
+    const leftMs = this.waiters.since + this.longestMs - this.clock.now();
     this.timer = this.clock.setTimer(
       () => {
         this.timer = undefined;
@@ -91,11 +100,17 @@ export class WaitTimeouts {
 
   private expire(): void {
     while (this.waiters.seek()) {
-      if (this.clock.now() < this.waiters.since + this.waitTimeoutMs) break;
+      if (this.clock.now() < this.waiters.since + this.longestMs) break;
       const { ticket, gate, owner } = this.waiters.item;
-      gate.expel(ticket, owner, new WaitTimeoutError(this.waitTimeoutMs, gate.waitKind));
+      gate.expel(ticket, owner, this.errorAt(gate));
     }
     this.arm();
+  }
+
+  private errorAt({ waitKind }: Expelling): Error {
+    const { waitTimeoutMs, deadlineMs } = this;
+    if (deadlineMs <= waitTimeoutMs) return new DeadlineExceededError(deadlineMs);
+    return new WaitTimeoutError(waitTimeoutMs, waitKind);
   }
 
   private disarm(): void {

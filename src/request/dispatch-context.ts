@@ -7,6 +7,7 @@ import type { Probe } from '../model/probe.ts';
 import type { Tap } from '../model/tap.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import type { AttemptTimeouts } from './attempt-timeouts.ts';
 
 /** How answers are taken in, which changes with what adapts. */
 export interface AnswerRules {
@@ -23,6 +24,8 @@ export interface DispatchRules {
   readonly answers: AnswerRules;
   readonly random: Random;
   readonly probe: Probe | undefined;
+  /** Ends attempts that take too long; undefined: nothing does. */
+  readonly timeouts: AttemptTimeouts | undefined;
 }
 
 /** How requests are sent: what all flights of one subscription or limiter share. */
@@ -37,6 +40,7 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe | undefined;
+  readonly timeouts: AttemptTimeouts | undefined;
   /** Where an inspector follows the requests. */
   readonly tap: Tap;
 
@@ -44,8 +48,9 @@ export class DispatchContext<T, R> implements DispatchRules {
     project: (value: T, context: AttemptContext) => ObservableInput<R>,
     feedback: FeedbackSubject,
     gate: Gate,
-    { retry, classify, answers, random, probe }: DispatchRules,
+    rules: DispatchRules,
   ) {
+    const { retry, classify, answers, random, probe, timeouts } = rules;
     this.project = project;
     this.feedback = feedback;
     this.gates = [gate];
@@ -56,6 +61,7 @@ export class DispatchContext<T, R> implements DispatchRules {
     this.clock = feedback.clock;
     this.random = random;
     this.probe = probe;
+    this.timeouts = timeouts;
   }
 
   /** Whether what went well is read for usage: limits count it, or telemetry compares it with the estimate. */

@@ -8,7 +8,6 @@ import {
   FeedbackSubject,
 } from '../feedback/feedback-subject.ts';
 import { checkFunction, checkKeys } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
 import type { AttemptOptions } from './attempt-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import {
@@ -20,6 +19,7 @@ import {
 } from './hold-options.ts';
 import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
 import { RequestGate, type RequestGateExtras } from './request-gate.ts';
+import type { RetryOptions } from './send-options.ts';
 
 /** The limits of one API: the options of all policies. */
 export interface GateOptions
@@ -51,7 +51,7 @@ const PACED_BACKOFF = { reopen: 'all' } as const;
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
-  options: GateOptions & { readonly random?: Random },
+  options: GateOptions & Pick<RetryOptions, 'random' | 'deadlineMs'>,
 ): (around: ResolvedOptions, extras?: RequestGateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);

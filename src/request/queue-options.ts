@@ -23,13 +23,13 @@ export class Queues {
   private readonly agingMs: number;
 
   /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: QueueOptions, clock: Clock) {
+  constructor(options: QueueOptions & Pick<LimiterConfig, 'deadlineMs'>, clock: Clock) {
     const { maxQueue, overflow, agingMs = DEFAULT_AGING_MS } = options;
-    const { waitTimeoutMs = Number.POSITIVE_INFINITY } = options;
+    const { waitTimeoutMs = Number.POSITIVE_INFINITY, deadlineMs } = options;
     if (waitTimeoutMs !== Number.POSITIVE_INFINITY) checkNumber('waitTimeoutMs', waitTimeoutMs, 1);
     checkNumber('agingMs', agingMs, 1);
     this.capacity = new QueueCapacity(queueBound(maxQueue, overflow));
-    this.timeouts = new WaitTimeouts(waitTimeoutMs, clock);
+    this.timeouts = new WaitTimeouts(waitTimeoutMs, clock, deadlineMs);
     this.agingMs = agingMs;
   }
 

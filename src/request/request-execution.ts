@@ -1,13 +1,15 @@
 import { from, type Observable } from 'rxjs';
 import { errorIn, isKnownError } from '../feedback/error-value.ts';
 import { discard, isFailedResponse } from '../feedback/shape.ts';
-import { DeadlineExceededError } from '../model/errors.ts';
+import type { Timer } from '../model/clock.ts';
+import { type AttemptTimeoutError, DeadlineExceededError } from '../model/errors.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import { AttemptContext } from './attempt-context.ts';
 import { attemptGatesOf } from './attempt-gates.ts';
 import { AttemptSubscriber } from './attempt-subscriber.ts';
+import type { TimedAttempt } from './attempt-timeouts.ts';
 import type { BoundTask } from './bound-task.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { PendingBody } from './pending-body.ts';
@@ -35,13 +37,18 @@ export interface ExecutionListener<T, R> {
  * A request that is being sent: its attempts, one after the other, until one goes well or the
  * request may not be sent again. It holds its ticket's leases all the while.
  */
-export class RequestExecution<T, R> {
+export class RequestExecution<T, R> implements TimedAttempt {
+  startedAt = Number.NaN;
+  earlier: TimedAttempt | undefined = undefined;
+  later: TimedAttempt | undefined = undefined;
   readonly ticket: Ticket<T>;
   /** The answer that says no it ended with, which is a value all the same. */
   refusal: R | undefined = undefined;
   private readonly dispatch: DispatchContext<T, R>;
   private readonly listener: ExecutionListener<T, R>;
   private context: AttemptContext | undefined = undefined;
+  /** The same while what the attempt says counts. */
+  private current: AttemptContext | undefined = undefined;
   private inner: AttemptSubscriber<R> | undefined = undefined;
   /** Since the first attempt that failed. */
   private retries: Retries | undefined = undefined;
@@ -57,6 +64,10 @@ export class RequestExecution<T, R> {
   /** Whether a value was passed on: then the request cannot be sent again. */
   private emitted = false;
   private over = false;
+  /** Ends the request at its deadline, while an attempt runs. */
+  private deadline: Timer | undefined = undefined;
+  /** What the last attempt failed with. */
+  private lastError: unknown = undefined;
 
   constructor(
     ticket: Ticket<T>,
@@ -90,10 +101,13 @@ export class RequestExecution<T, R> {
   private attempt(): void {
     const { ticket } = this;
     const { feedback, probe } = this.dispatch;
+    const at = ticket.readAt;
+    if (this.isLate(at)) return;
     ticket.sent(feedback.epoch);
     this.reported = false;
     this.running = true;
     this.context = new AttemptContext(ticket);
+    this.current = this.context;
     this.dispatch.tap.follower?.sent(ticket);
     probe?.attemptStarted?.(ticket, ticket.attempts);
     // Whoever was told may have unsubscribed.
@@ -104,8 +118,65 @@ export class RequestExecution<T, R> {
       if (bound === undefined) this.start(context);
       // First, so that a probe may put a trace context of its own in the place of the caller's.
       else bound.runInAsyncScope(() => this.start(context));
+      // Most projects are asynchronous; one that has ended already needs no timer.
+      if (this.running && this.current === context) this.bound(at);
     } catch (error) {
       this.error(error);
+    }
+  }
+
+  /** @param at the time; NaN: it was not read. @returns whether the deadline has passed, which ends it */
+  private isLate(at: number): boolean {
+    const { retry, clock } = this.dispatch;
+    const { deadlineMs } = retry;
+    if (deadlineMs === Number.POSITIVE_INFINITY) return false;
+    const now = Number.isNaN(at) ? clock.now() : at;
+    if (now - this.ticket.arrivedAt < deadlineMs) return false;
+    const error = new DeadlineExceededError(deadlineMs, this.lastError);
+    // It was not sent: its end says nothing of the provider.
+    this.ticket.refuse(error);
+    this.crash(error);
+    return true;
+  }
+
+  /** Bounds the attempt that runs. */
+  private bound(at: number): void {
+    const { retry, clock, timeouts } = this.dispatch;
+    timeouts?.started(this, at);
+    const { deadlineMs } = retry;
+    if (deadlineMs === Number.POSITIVE_INFINITY) return;
+    const leftMs = this.ticket.arrivedAt + deadlineMs - clock.now();
+    const expire = () => {
+      const error = new DeadlineExceededError(deadlineMs, this.lastError);
+      this.abandon(error);
+      this.crash(error);
+    };
+    this.deadline = clock.setTimer(expire, Math.max(0, leftMs), false);
+  }
+
+  private unbound(): void {
+    this.dispatch.timeouts?.ended(this);
+    this.deadline?.cancel();
+    this.deadline = undefined;
+  }
+
+  /** Told by `timeouts`: the attempt has taken too long. */
+  timedOut(error: AttemptTimeoutError): void {
+    if (this.over) return;
+    this.abandon(error);
+    this.error(error);
+  }
+
+  /** Ends the attempt that runs; nothing that it says from now on counts. */
+  private abandon(reason: unknown): void {
+    const { context } = this;
+    this.current = undefined;
+    this.reading?.stop();
+    this.reading = undefined;
+    try {
+      this.inner?.unsubscribe();
+    } finally {
+      context?.abandon(reason);
     }
   }
 
@@ -117,7 +188,7 @@ export class RequestExecution<T, R> {
 
   private call(context: AttemptContext): void {
     const result = this.dispatch.project(this.ticket.value, context);
-    if (result instanceof Promise) this.await(result);
+    if (result instanceof Promise) this.await(result, context);
     else if (!this.over) this.subscribe(from(result));
   }
 
@@ -220,29 +291,29 @@ export class RequestExecution<T, R> {
       return;
     }
     this.over = true;
+    this.unbound();
     this.retries?.cancel();
-    this.reading?.stop();
     try {
-      this.inner?.unsubscribe();
+      this.abandon(reason);
     } finally {
-      this.context?.abandon(reason);
       this.ticket.settle('cancelled');
     }
   }
 
   /** One `then` instead of a subscriber: most projects are async functions. */
-  private await(result: Promise<R>): void {
+  private await(result: Promise<R>, context: AttemptContext): void {
+    // What ends after its time is over is not the end of the attempt that runs now.
     result.then(
       (value) => {
         try {
-          if (this.next(value)) this.complete();
+          if (this.current === context && this.next(value)) this.complete();
         } catch (thrown) {
           reportUnhandled(thrown);
         }
       },
       (error: unknown) => {
         try {
-          this.error(error);
+          if (this.current === context) this.error(error);
         } catch (thrown) {
           reportUnhandled(thrown);
         }
@@ -280,6 +351,7 @@ export class RequestExecution<T, R> {
   private endAttempt(kind: FeedbackKind, error?: unknown): void {
     if (!this.running) return;
     this.running = false;
+    this.unbound();
     this.dispatch.probe?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
 
@@ -293,6 +365,7 @@ export class RequestExecution<T, R> {
     const { ticket } = this;
     const { feedback, answers, tap } = this.dispatch;
     this.reported = true;
+    this.lastError = error;
     ticket.verdict = verdict;
     this.endAttempt(verdict.kind, error);
     const { bytes, epoch } = ticket;

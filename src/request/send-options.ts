@@ -1,14 +1,15 @@
 import type { ObservableInput, ObservedValueOf } from 'rxjs';
-import { RetryPolicy } from '../core/retry.ts';
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../core/retry.ts';
 import { classify } from '../feedback/classify.ts';
 import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
 import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
+import type { Clock, Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Probe } from '../model/probe.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import { AttemptTimeouts } from './attempt-timeouts.ts';
 import { type AnswerRules, DispatchContext, type DispatchRules } from './dispatch-context.ts';
 
 /** What a project may return: all that RxJS takes for an inner Observable but a string. */
@@ -25,11 +26,21 @@ export type Project<T, O extends ProjectOutput> = (value: T, context: AttemptCon
 /** How often requests are sent, and what their errors mean. */
 export interface RetryOptions {
   /**
-   * Attempts a request at the most; 1 turns retries off. Default: no bound for 429, 503 and 529.
-   * Other passing failures end a request at the third of them in any case.
+   * Attempts a request at the most, whatever it meets; 1 turns retries off. Default: no bound for 429,
+   * 503 and 529.
    */
   readonly maxAttempts?: number;
-  /** No retry starts later than this after the request's arrival, in ms. Default: no bound. */
+  /** Attempts for a request that meets 408, 409 or another 5xx, or a timeout, an integer >= 1. Default 3. */
+  readonly failedAttempts?: number;
+  /**
+   * How long an attempt may take, its body included, in ms, >= 1; Infinity: no bound. Then its signal
+   * aborts, and it has failed with an `AttemptTimeoutError`. Default 600,000.
+   */
+  readonly attemptTimeoutMs?: number;
+  /**
+   * How long a request may take from its arrival to its result, in ms, >= 1, waiting and in flight. Then
+   * its signal aborts, and it fails with a `DeadlineExceededError`. Default: no bound.
+   */
   readonly deadlineMs?: number;
   /**
    * What an error says about the provider. Default, also where it returns undefined: by its shape.
@@ -53,7 +64,14 @@ export interface ResultOptions {
   readonly ordered?: boolean;
 }
 
-export const RETRY_KEYS = ['maxAttempts', 'deadlineMs', 'classify', 'random'] as const;
+export const RETRY_KEYS = [
+  'maxAttempts',
+  'failedAttempts',
+  'attemptTimeoutMs',
+  'deadlineMs',
+  'classify',
+  'random',
+] as const;
 export const RESULT_KEYS = ['outcomes', 'ordered'] as const;
 
 /** @throws RangeError or TypeError that names a wrong option */
@@ -65,7 +83,12 @@ export function checkResultOptions({ outcomes, ordered }: ResultOptions): void {
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkRetryOptions(options: RetryOptions): void {
   if (options.maxAttempts !== undefined) checkInteger('maxAttempts', options.maxAttempts, 1);
-  if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 0);
+  const { failedAttempts, attemptTimeoutMs = Number.POSITIVE_INFINITY } = options;
+  if (failedAttempts !== undefined) checkInteger('failedAttempts', failedAttempts, 1);
+  if (attemptTimeoutMs !== Number.POSITIVE_INFINITY) {
+    checkNumber('attemptTimeoutMs', attemptTimeoutMs, 1);
+  }
+  if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 1);
   if (options.classify !== undefined) checkFunction('classify', options.classify);
   if (options.random !== undefined) checkFunction('random', options.random);
 }
@@ -75,14 +98,24 @@ export function checkRetryOptions(options: RetryOptions): void {
  * @param isPaced whether what all attempts pass waits out overloads too
  */
 export function retryPolicyOf(
-  { maxAttempts, deadlineMs }: RetryOptions,
+  { maxAttempts, deadlineMs, failedAttempts }: RetryOptions,
   isPaced = false,
 ): RetryPolicy {
   return new RetryPolicy(
     maxAttempts ?? Number.POSITIVE_INFINITY,
     deadlineMs ?? Number.POSITIVE_INFINITY,
     isPaced,
+    failedAttempts,
   );
+}
+
+/** What ends attempts that take too long, for all that share it; undefined: nothing does. */
+export function attemptTimeoutsOf(
+  { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS }: RetryOptions,
+  clock: Clock,
+): AttemptTimeouts | undefined {
+  if (attemptTimeoutMs === Number.POSITIVE_INFINITY) return undefined;
+  return new AttemptTimeouts(attemptTimeoutMs, clock);
 }
 
 export interface DispatchContextOptions {
@@ -91,6 +124,7 @@ export interface DispatchContextOptions {
   readonly probe?: Probe;
   /** Default: nothing is read of answers that went well, and every wait closes the backoff gate. */
   readonly answers?: AnswerRules;
+  readonly timeouts?: AttemptTimeouts | undefined;
 }
 
 const PLAIN_ANSWERS: AnswerRules = { readsAnswers: false, leastClosureMs: 0 };
@@ -107,7 +141,7 @@ export function dispatchContextOf<T, O extends ProjectOutput>(
   options: DispatchContextOptions,
 ): DispatchContext<T, ObservedValueOf<O>> {
   const { classify: custom, random = Math.random, probe } = options;
-  const { answers = PLAIN_ANSWERS } = options;
+  const { answers = PLAIN_ANSWERS, timeouts } = options;
   const manner: DispatchRules = {
     retry,
     classify:
@@ -117,6 +151,7 @@ export function dispatchContextOf<T, O extends ProjectOutput>(
     answers,
     random,
     probe,
+    timeouts,
   };
   // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
   return new DispatchContext(

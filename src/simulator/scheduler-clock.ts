@@ -5,6 +5,8 @@ import type { Clock } from '../model/clock.ts';
 export interface SchedulerLike {
   now(): number;
   schedule(work: () => void, delay?: number): { unsubscribe(): void };
+  /** What is still to be done, as a scheduler in virtual time has it. */
+  readonly actions?: readonly { readonly closed: boolean }[];
 }
 
 /**
@@ -17,13 +19,22 @@ export interface SchedulerLike {
  *   ...
  * });
  * ```
+ *
+ * A timer that keeps no process alive (such as that of `attemptTimeoutMs`) does not fire once nothing
+ * else is left to be done: the test has ended then, as a process would have.
  */
 export function schedulerClock(scheduler: SchedulerLike): Clock {
+  /** Actions of timers that keep no process alive. */
+  const idle = new WeakSet<object>();
+  const isOver = () => scheduler.actions?.every((action) => action.closed || idle.has(action));
   return {
     now: () => scheduler.now(),
-    setTimer(callback, delayMs) {
+    setTimer(callback, delayMs, keepAlive = true) {
       checkNumber('delayMs', delayMs, 0);
-      const action = scheduler.schedule(() => callback(), delayMs);
+      const action = scheduler.schedule(() => {
+        if (keepAlive || isOver() !== true) callback();
+      }, delayMs);
+      if (!keepAlive) idle.add(action);
       return { cancel: () => action.unsubscribe() };
     },
   };

@@ -80,7 +80,7 @@ export const setup = fc.record({
   reopen: oneOf('probe', 'probe', 'all'),
   throttledForMs: oneOf(0, 100),
   maxAttempts: some(fc.integer({ min: 1, max: 4 })),
-  deadlineMs: some(oneOf(0, 100, 1500)),
+  deadlineMs: some(oneOf(1, 100, 1500)),
   outcomes: fc.boolean(),
   ordered: fc.boolean(),
   hasPriority: fc.boolean(),

@@ -127,7 +127,11 @@ export class Warden implements Tap {
     const req = this.#reqOf(ticket);
     const { verdict } = ticket;
     const meaning = req?.lastAnswer && MEANINGS[req.lastAnswer];
+    const { deadlineMs = Number.POSITIVE_INFINITY } = this.#setup;
+    // An answer that comes as the deadline passes may come too late to be heard.
+    const isLate = this.#clock.now() - ticket.arrivedAt >= deadlineMs - NEARLY;
     if (
+      !isLate &&
       outcome !== 'cancelled' &&
       req?.via !== 'acquire' &&
       req?.via !== 'try' &&
@@ -135,7 +139,8 @@ export class Warden implements Tap {
     ) {
       this.fault(`request ${req?.id} was answered ${req?.lastAnswer}, taken for ${verdict?.kind}`);
     }
-    this.attempts.over(ticket, sent, outcome, req);
+    const isCutOff = isLate && verdict === undefined;
+    this.attempts.over(ticket, sent, isCutOff ? 'cancelled' : outcome, req);
   }
 
   /** Requests that have gone, and waited without a ticket: at least so many, and at most. */

@@ -15,7 +15,7 @@ const throttled = (retryAfterMs?: number) =>
 
 describe('by default', () => {
   it('16 go at once, and one more with each that was accepted, until the first 429', async () => {
-    const { clock, limiter } = rig({ concurrency: 64 });
+    const { clock, limiter } = rig({ concurrency: 64, attemptTimeoutMs: Number.POSITIVE_INFINITY });
     const sentAt: number[] = [];
     const run = () => fate(limiter.run(() => sentAt.push(clock.now())));
     for (let n = 0; n < 50; n += 1) run();
@@ -97,7 +97,10 @@ describe('by default', () => {
 
 describe('a limit of what is in flight that was lowered', () => {
   it('is tried though all that are in flight hang', async () => {
-    const { clock, limiter } = rig({ adaptive: 'rate', concurrency: 100 });
+    const { clock, limiter } = rig({
+      concurrency: 100,
+      attemptTimeoutMs: Number.POSITIVE_INFINITY,
+    });
     let attempts = 0;
     const send = () => {
       attempts += 1;

@@ -152,7 +152,12 @@ describe('configure, while requests wait and run,', () => {
   });
 
   it('takes away the bounds of the queue and of the wait, for those too that wait', async () => {
-    const { clock, limiter } = rig({ concurrency: 1, maxQueue: 1, waitTimeoutMs: 100 });
+    const { clock, limiter } = rig({
+      concurrency: 1,
+      maxQueue: 1,
+      waitTimeoutMs: 100,
+      attemptTimeoutMs: Number.POSITIVE_INFINITY,
+    });
     const { run, end } = script(limiter);
     run('first');
     const second = run('second');

@@ -104,7 +104,10 @@ describe('promises by key', () => {
   });
 
   it('of 10,000 keys pass without recursion when one slot is given back', async () => {
-    const group = createLimiterGroup((key: string) => key, { shared: { concurrency: 1 } });
+    const group = createLimiterGroup((key: string) => key, {
+      maxKeys: 10_001,
+      shared: { concurrency: 1 },
+    });
     const held = await group.acquire('x');
     let done = 0;
     const all = Array.from({ length: 10_000 }, (_, key) =>

@@ -22,7 +22,7 @@ describe('createLimiter', () => {
     [{ throttledConcurrency: 0.5 }, '`throttledConcurrency`'],
     [{ throttledByteFactor: 0 }, '`throttledByteFactor`'],
     [{ maxAttempts: 0 }, '`maxAttempts` must be an integer >= 1, got 0'],
-    [{ deadlineMs: Number.NaN }, '`deadlineMs` must be a finite number >= 0, got NaN'],
+    [{ deadlineMs: Number.NaN }, '`deadlineMs` must be a finite number >= 1, got NaN'],
     [{ classify: 'x' }, '`classify` must be a function, got "x"'],
     [{ backoff: { backoffMs: 0 } }, '`backoff.backoffMs` must be an integer >= 1, got 0'],
     [{ feedback: {} }, '`feedback` must be a FeedbackSubject'],

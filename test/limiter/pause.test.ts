@@ -26,7 +26,8 @@ describe('a paused limiter', () => {
   });
 
   it('arms no timer, though a rate is what the requests wait for', async () => {
-    const { clock, limiter } = rig({ limits: { requests: { limit: 1, windowMs: 1_000 } } });
+    const limits = { requests: { limit: 1, windowMs: 1_000 } };
+    const { clock, limiter } = rig({ limits, attemptTimeoutMs: Number.POSITIVE_INFINITY });
     const { started, run } = script(limiter);
     run('a');
     run('b');

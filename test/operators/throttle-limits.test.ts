@@ -159,7 +159,7 @@ describe('queues in throttle', () => {
     } as const;
     const seen = watch(source.pipe(throttle(() => NEVER, options)));
     for (let n = 0; n < 5; n += 1) source.next(n);
-    expect(clock.pendingTimers).toBe(3);
+    expect(clock.pendingTimers).toBe(4);
     seen.subscription.unsubscribe();
     expect(clock.pendingTimers).toBe(0);
   });

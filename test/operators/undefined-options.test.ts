@@ -34,6 +34,8 @@ const shared = {
   clock: undefined,
   concurrency: undefined,
   deadlineMs: undefined,
+  failedAttempts: undefined,
+  attemptTimeoutMs: undefined,
   feedback: undefined,
   isFailure: undefined,
   limits: undefined,
