@@ -17,10 +17,10 @@ const COMPILED = [
 
 /** What measures memory, which nothing else may fill meanwhile: each has a process of its own. */
 const ALONE = [
-  'test/gate/{fifo-memory,queue/scale}.test.ts',
+  'test/queue/{fifo-memory,queue/scale}.test.ts',
   'test/limiter/{fetch-unread,group-idle}.test.ts',
   'test/soak/**/*.test.ts',
-  'test/telemetry/growth.test.ts',
+  'test/behaviour/telemetry/growth.test.ts',
 ];
 
 /** What needs a program that is not here. */

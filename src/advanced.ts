@@ -1,42 +1,14 @@
-/** What a program uses that builds on headgate: snapshots in detail, instrumentation, readers of answers. */
+/** For programs that build on headgate: detailed snapshots, instrumentation, provider adapters. */
 
-export type { LimiterConfig, LimiterLayer, RequestConfig } from './config/limiter-config.ts';
-export type { AdaptiveConfig, AdaptiveOption } from './core/adaptive.ts';
-export type { AdaptiveRateSnapshot } from './core/adaptive-rate-core.ts';
-export type { BackoffConfig, BackoffOption, BackoffSnapshot, Reopen } from './core/backoff.ts';
-export type { ByteBudgetConfig, ByteBudgetSnapshot } from './core/byte-budget.ts';
-export type { CircuitBreakerConfig, CircuitBreakerOption } from './core/circuit-core.ts';
-export type { CircuitExport, CircuitSnapshot, CircuitState } from './core/circuit-facts.ts';
-export type { CoolingSnapshot, CoolingState } from './core/cooling-facts.ts';
-export type { CostBudgetConfig, CostBudgetOption, CostBudgetSnapshot } from './core/cost-budget.ts';
-export type { GradientSnapshot } from './core/gradient.ts';
-export type { PaceOption, PaceSnapshot } from './core/pace.ts';
-export type { ProgressOptions, ProgressSnapshot } from './core/progress.ts';
-export type { RateLimitConfig, RateLimitLayer } from './core/rate-limit/definition.ts';
-export type { RateLimitAlgorithm, RateLimitCharge } from './core/rate-limit/rate-limit.ts';
-export type { RateLimitUsage } from './core/rate-limit/reservation.ts';
-export type { PolicyConfig, PolicyLayer, PolicySnapshots } from './core/registry.ts';
-export type { ConcurrencyConfig, SlotsSnapshot } from './core/slots.ts';
-export { classify, reportedLimits } from './feedback/classify.ts';
-export type { Answer, HeaderGet, Remark } from './feedback/providers/reader.ts';
-export type { Providers } from './feedback/providers/registry.ts';
-export { headersOfResult } from './feedback/result-headers.ts';
-export { type Usage, usageOf } from './feedback/usage.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { EventLevel, LimiterFact } from './limiter/events.ts';
 export type { GroupSnapshot } from './limiter/group.ts';
 export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
 export type { ChunkReason } from './model/chunk.ts';
-export type { Timer } from './model/clock.ts';
-export type {
-  CircuitFact,
-  CoolingFact,
-  CoreFact,
-  LimitAdaptedFact,
-  LimitDeniedFact,
-} from './model/facts.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
+export type { GaugeSnapshot, RateSource } from './model/gauge-snapshot.ts';
+export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
 export type {
   Datum,
   EncodedTextChunk,
@@ -47,9 +19,43 @@ export type {
   TensorData,
 } from './model/model-input.ts';
 export type { GateWait, SettleOutcome } from './model/outcome.ts';
-export type { BackoffChange, ClosedChunk, Probe } from './model/probe.ts';
-export type { RateSource, Reading } from './model/reading.ts';
+export type {
+  AimdEvent,
+  CircuitEvent,
+  LimitAdaptedEvent,
+  LimitDeniedEvent,
+  PolicyEvent,
+} from './model/policy-events.ts';
 export type { Amounts } from './model/ticket.ts';
+export type { LimiterConfig, LimiterLayer, RequestConfig } from './options/limiter-config.ts';
+export type { AdaptiveConfig, AdaptiveOption } from './policies/adaptive.ts';
+export type { AdaptiveRateSnapshot } from './policies/adaptive-rate-policy.ts';
+export type { AimdSnapshot, AimdState } from './policies/aimd-events.ts';
+export type { BackoffConfig, BackoffOption, BackoffSnapshot, Reopen } from './policies/backoff.ts';
+export type { ByteBudgetConfig, ByteBudgetSnapshot } from './policies/byte-budget-policy.ts';
+export type {
+  CircuitBreakerConfig,
+  CircuitBreakerOption,
+} from './policies/circuit-breaker-policy.ts';
+export type { CircuitExport, CircuitSnapshot, CircuitState } from './policies/circuit-events.ts';
+export type { ConcurrencyConfig, ConcurrencySnapshot } from './policies/concurrency-policy.ts';
+export type {
+  CostBudgetConfig,
+  CostBudgetOption,
+  CostBudgetSnapshot,
+} from './policies/cost-budget.ts';
+export type { GradientSnapshot } from './policies/gradient.ts';
+export type { PaceOption, PaceSnapshot } from './policies/pace.ts';
+export type { ProgressOptions, ProgressSnapshot } from './policies/progress.ts';
+export type { RateLimitConfig, RateLimitLayer } from './policies/rate-limit/definition.ts';
+export type { RateLimitAlgorithm, RateLimitCharge } from './policies/rate-limit/rate-limit.ts';
+export type { RateLimitUsage } from './policies/rate-limit/reservation.ts';
+export type { PolicyConfig, PolicyLayer, PolicySnapshots } from './policies/registry.ts';
+export type { HeaderGet, PartialVerdict, ProviderResponse } from './providers/adapter.ts';
+export { classify, reportedLimits } from './providers/classify.ts';
+export type { Providers } from './providers/registry.ts';
+export { headersOfResult } from './providers/result-headers.ts';
+export { type Usage, usageOf } from './providers/usage.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-capacity.ts';
 export { systemClock } from './queue/system-clock.ts';
@@ -66,4 +72,5 @@ export type {
   RetryOptions,
 } from './request/send-options.ts';
 export type { RequestInput as Arrival, RequestOptions } from './request/ticket-factory.ts';
-export { telemetryProbe, type Watched } from './telemetry/telemetry.ts';
+export { type InstrumentationOptions, telemetryInstrumentation } from './telemetry/telemetry.ts';
+export type { Timer } from './util/clock.ts';

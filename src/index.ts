@@ -1,20 +1,5 @@
 /** What a program that sends requests uses. `headgate/advanced` has the rest. */
 
-export { limiterOptionsFromEnv } from './config/env.ts';
-export { limiterOptionsFromJSON } from './config/json.ts';
-export { mergeLimiterOptions } from './config/merge.ts';
-export { CircuitOpenError } from './core/circuit-open-error.ts';
-export type { PaceOptions } from './core/pace.ts';
-export {
-  CostAboveLimitError,
-  RateLimitExceededError,
-  UnknownLimitError,
-} from './core/rate-limit/errors.ts';
-export type { RateLimit } from './core/rate-limit/rate-limit.ts';
-export { type EstimateBytes, estimateBytes } from './estimate/estimate.ts';
-export { type BackoffOptions, FeedbackSubject } from './feedback/feedback-subject.ts';
-export type { Reader } from './feedback/providers/reader.ts';
-export { defaultProviders, readProviders } from './feedback/providers/registry.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export type { CloseOptions } from './limiter/close-options.ts';
 export type { LimiterEvent } from './limiter/events.ts';
@@ -36,7 +21,6 @@ export type { LimiterProgress } from './limiter/request-counters.ts';
 export type { Task } from './limiter/run-request.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
 export { Chunk } from './model/chunk.ts';
-export type { Clock, Random } from './model/clock.ts';
 export {
   AttemptTimeoutError,
   DeadlineExceededError,
@@ -75,11 +59,27 @@ export {
 } from './operators/tap-progress.ts';
 export { type ThrottleOptions, throttle } from './operators/throttle.ts';
 export { type ThrottleFromOptions, throttleFrom } from './operators/throttle-from.ts';
+export { limiterOptionsFromEnv } from './options/env.ts';
+export { limiterOptionsFromJSON } from './options/json.ts';
+export { mergeLimiterOptions } from './options/merge.ts';
+export { CircuitOpenError } from './policies/circuit-open-error.ts';
+export type { PaceOptions } from './policies/pace.ts';
+export {
+  CostAboveLimitError,
+  RateLimitExceededError,
+  UnknownLimitError,
+} from './policies/rate-limit/errors.ts';
+export type { RateLimit } from './policies/rate-limit/rate-limit.ts';
+export type { ProviderAdapter } from './providers/adapter.ts';
+export { defaultProviders, readProviders } from './providers/registry.ts';
 export type { AttemptContext } from './request/attempt-context.ts';
 export type { CircuitOptions } from './request/attempt-options.ts';
+export { type BackoffOptions, FeedbackSubject } from './request/feedback-subject.ts';
 export type { ByteBudgetOptions, ConcurrencyOptions } from './request/hold-options.ts';
 export type { PullOptions } from './request/pull.ts';
 export type { PullSource, ReadableStreamLike } from './request/pull-iterator.ts';
 export type { Project } from './request/send-options.ts';
 export type { Estimator, Size } from './request/size.ts';
+export { type EstimateBytes, estimateBytes } from './sizing/estimate.ts';
 export type { TelemetryOptions } from './telemetry/telemetry.ts';
+export type { Clock, Random } from './util/clock.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { throttle } from 'headgate';
-import { telemetryProbe } from 'headgate/advanced';
+import { telemetryInstrumentation } from 'headgate/advanced';
 import { range } from 'rxjs';
 import { expectEqual } from '../expect.ts';
 import { type CountingSdk, startSdk } from '../sdk.ts';
@@ -34,7 +34,7 @@ export function watchedStream(name: WatchName): ClientModule {
     },
     prove: async () => {
       if (sdk !== undefined) await expectWatched(sdk, sent, sampled ?? 0);
-      else expectEqual('a probe without an SDK', telemetryProbe(), undefined);
+      else expectEqual('a probe without an SDK', telemetryInstrumentation(), undefined);
     },
   };
 }

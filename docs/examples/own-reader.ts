@@ -1,11 +1,11 @@
-import { defaultProviders, type Reader, readProviders, throttle } from 'headgate';
+import { defaultProviders, type ProviderAdapter, readProviders, throttle } from 'headgate';
 import { of } from 'rxjs';
 
-const gateway: Reader = {
+const gateway: ProviderAdapter = {
   name: 'our gateway',
   marks: ['x-budget-left'],
   limits: (header) => [{ unit: 'requests', remaining: Number(header('x-budget-left')) }],
-  remark: ({ words }) =>
+  verdict: ({ words }) =>
     words.has('budget_spent') ? { kind: 'fatal', outage: 'quota' } : undefined,
 };
 const { classify, reportedLimits } = readProviders([gateway, ...defaultProviders]);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { optionTable } from '../../src/config/option-rows.ts';
-import { defaultProviders } from '../../src/feedback/providers/registry.ts';
 import { LEVELS } from '../../src/limiter/events.ts';
+import { optionTable } from '../../src/options/option-rows.ts';
+import { defaultProviders } from '../../src/providers/registry.ts';
 import { metricTable, spanTable } from '../../src/telemetry/tables.ts';
 import { EVENT_TEXTS } from './events.ts';
 import { code, tableOf } from './markdown.ts';

@@ -1,5 +1,5 @@
 import { Sized } from 'headgate';
-import { estimateBytes, estimateTokens } from '../estimate/estimate.ts';
+import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { endpointOf } from './endpoint.ts';
 import type { BatchRequest } from './request.ts';
 

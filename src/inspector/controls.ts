@@ -1,8 +1,8 @@
-import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
 import { configure } from '../limiter/configure.ts';
 import { runtimeOf } from '../limiter/limiter-runtime.ts';
-import { checkInteger, checkKeys, checkNumber, show } from '../model/check.ts';
+import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RequestGate } from '../request/request-gate.ts';
+import { checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
 import { isPaused, pause, resume } from './pausing.ts';
 import type { Controls, Setting } from './wire.ts';
 

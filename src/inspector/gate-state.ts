@@ -1,9 +1,9 @@
-import type { AdaptiveRateSnapshot } from '../core/adaptive-rate-core.ts';
-import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
-import type { BackoffSnapshot } from '../core/backoff.ts';
-import type { CircuitSnapshot } from '../core/circuit-facts.ts';
-import type { RateLimitUsage } from '../core/rate-limit/reservation.ts';
 import { type LimiterRuntime, runtimeOf } from '../limiter/limiter-runtime.ts';
+import type { AdaptiveRateSnapshot } from '../policies/adaptive-rate-policy.ts';
+import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
+import type { BackoffSnapshot } from '../policies/backoff.ts';
+import type { CircuitSnapshot } from '../policies/circuit-events.ts';
+import type { RateLimitUsage } from '../policies/rate-limit/reservation.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { isPaused } from './pausing.ts';
 import type { Gate } from './wire.ts';
@@ -54,17 +54,17 @@ export function stateOf(gate: RequestGate, now: number): GateState {
     longestWaitMs,
     nextInMs,
     binding,
-    bindingLimit: binding === 'rateLimit' ? gate.gate.core.bindingLimit : undefined,
+    bindingLimit: binding === 'rateLimit' ? gate.gate.policy.bindingLimit : undefined,
     inFlight,
     limit,
     throttledLimit,
     maxLimit: runtime?.maxConcurrency ?? limit,
     bytes: { used: bytes.used, limit: bytes.maxBytes },
-    backoff: feedback.gate.core.snapshot(now),
+    backoff: feedback.gate.policy.snapshot(now),
     circuit: circuitBreaker?.snapshot(now),
     limits: rateLimit?.snapshot(now),
     intervalMs: pace?.interval.ms,
-    rate: adaptive instanceof AdaptiveRateCore ? adaptive.snapshot(now) : undefined,
+    rate: adaptive instanceof AdaptiveRatePolicy ? adaptive.snapshot(now) : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
-import { print } from '../model/print.ts';
 import { traceIds } from '../model/trace-ids.ts';
 import { openGates } from '../request/open-gates.ts';
 import type { RequestGate } from '../request/request-gate.ts';
+import { print } from '../util/print.ts';
 import { clip } from './format.ts';
 import { KEPT_MS, RequestLog, type RequestQuery } from './request-log.ts';
 import { TrackedGate } from './tracked-gate.ts';

@@ -1,4 +1,4 @@
-import { checkBoolean, checkInteger, checkKeys, show } from '../model/check.ts';
+import { checkBoolean, checkInteger, checkKeys, show } from '../util/check.ts';
 
 /** How the inspector is served, and what it shows. */
 export interface InspectorOptions {

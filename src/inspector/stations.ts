@@ -37,7 +37,7 @@ function backoffPart({ backoff }: GateState): Part {
         isClosed: true,
       };
     case 'probing':
-      return { gate: 'backoff', title, text: 'a probe is out' };
+      return { gate: 'backoff', title, text: 'a instrumentation is out' };
     case 'open':
       return { gate: 'backoff', title, text: 'open' };
   }

@@ -45,14 +45,14 @@ function circuitWords({ circuit, waiting }: GateState): Words | undefined {
   if (circuit.state === 'half-open') {
     return plain(
       'circuitOpen',
-      `The circuit is half open: a probe tests the provider; ${waits(waiting)}.`,
+      `The circuit is half open: a instrumentation tests the provider; ${waits(waiting)}.`,
       `It opened because: ${why}.`,
     );
   }
   return {
     condition: 'circuitOpen',
     headline: `The circuit is open: nothing is sent; ${waits(waiting)}.`,
-    hint: `It opened because: ${why}. Then a probe is sent.`,
+    hint: `It opened because: ${why}. Then a instrumentation is sent.`,
     leftMs: circuit.retryAfterMs,
   };
 }
@@ -71,7 +71,7 @@ function backoffWords({ backoff, waiting, inFlight }: GateState): Words | undefi
   if (backoff.state === 'probing') {
     return plain(
       'backoff',
-      `A probe tests whether the provider accepts requests again; ${waits(waiting)}.`,
+      `A instrumentation tests whether the provider accepts requests again; ${waits(waiting)}.`,
     );
   }
   if (backoff.state !== 'closed') return undefined;

@@ -1,11 +1,11 @@
-import { type Linked, LinkedList } from '../model/linked-list.ts';
+import { type Linked, LinkedList } from '../util/linked-list.ts';
 
-/** Who is told that a signal has aborted. */
+/** Is called when a signal aborts. */
 export interface Abortable {
   abort(reason: unknown): void;
 }
 
-/** One who listens to a signal, until it aborts or `stop` is called. */
+/** Listens to a signal until it aborts or `stop` is called. */
 export class AbortSubscription implements Linked<AbortSubscription> {
   before: AbortSubscription | undefined = undefined;
   after: AbortSubscription | undefined = undefined;
@@ -29,8 +29,8 @@ export class AbortSubscription implements Linked<AbortSubscription> {
 }
 
 /**
- * All who listen to one signal, behind one listener: EventTarget compares each new listener with
- * all that it has, so that n of them would cost n².
+ * All subscriptions to one signal, behind one event listener: EventTarget compares each new listener
+ * with all others, so n of them would cost n².
  */
 class Listener {
   private readonly signal: AbortSignal;
@@ -50,7 +50,7 @@ class Listener {
     if (this.roster.first === undefined) this.signal.removeEventListener('abort', this);
   }
 
-  /** Each leaves the roster as it is told. */
+  /** Each is removed from the list when it is called. */
   handleEvent(): void {
     const { reason } = this.signal;
     for (let next = this.roster.first; next !== undefined; next = this.roster.first) {

@@ -6,11 +6,12 @@ import type { Pipeline } from './pipeline-request.ts';
 import { RunRequest, type TaskPipeline } from './run-request.ts';
 
 /**
- * Immutable copy of a call's options (a user may change and reuse theirs), and the pipeline that the
- * call goes through.
+ * Immutable copy of a call's options (users may change and reuse their object), and the pipeline of
+ * the
+ * call.
  *
- * For tasks that nobody can abort it stands in the queue itself: those that wait have nothing of
- * their own but a task and a promise, and become requests when their turn comes.
+ * Tasks without a signal share this object in the queue: a waiting task has only a function and a
+ * promise of its own, and becomes a request when its turn comes.
  */
 export class CallOptions<P extends Pipeline<never> = Pipeline> implements AdmissionCallback {
   queued = 0;
@@ -30,13 +31,13 @@ export class CallOptions<P extends Pipeline<never> = Pipeline> implements Admiss
     this.weight = weight;
   }
 
-  /** Nobody can take its tasks out of a queue. */
+  /** Its tasks cannot be aborted while they wait. */
   get gone(): boolean {
     return false;
   }
 
   /**
-   * Goes to the gate with a task that nobody can abort and that needs no ticket yet.
+   * Sends a task to the gate that cannot be aborted and needs no ticket yet.
    * @param task a function, or one that is bound to the async context of its call
    * @param resolve of the promise of the task
    */
@@ -59,10 +60,10 @@ export class CallOptions<P extends Pipeline<never> = Pipeline> implements Admiss
   }
 
   /**
-   * The same pipeline, with what is said now: this very object, where that is the same as before. So
-   * calls that wait, of which the same is said, share one.
-   * @param options checked
-   * @param tokensOf estimates the tokens of a request by its bytes, where they are not said
+   * The call options for the same pipeline. Returns this object if the options are equal, so that
+   * waiting calls with equal options share one.
+   * @param options checked options
+   * @param tokensOf estimates the tokens of a request from its bytes, if they are not given
    */
   with(
     { bytes = 0, tokens, priority = 0, costs, weight = 1 }: AcquireOptions,

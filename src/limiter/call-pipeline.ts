@@ -4,14 +4,17 @@ import type { RequestPipeline } from '../request/dispatch-subscriber.ts';
 import type { TicketFactory } from '../request/ticket-factory.ts';
 import { CallOptions } from './call-options.ts';
 
-/** How calls of one kind go through a limiter. Tickets may be made of more (`V`) than is sent (`T`). */
+/**
+ * The parts that calls of one kind pass in a limiter. Tickets may contain more (`V`) than is sent
+ * (`T`).
+ */
 export class CallPipeline<T, R, V = T> implements RequestPipeline<T, R, V> {
   readonly factory: TicketFactory<V>;
   readonly gate: Gate;
   readonly dispatch: DispatchContext<T, R>;
-  /** Of a request of which nothing is said: it has no size. */
+  /** The call options of requests without options: their size is 0. */
   readonly defaults: CallOptions<CallPipeline<T, R, V>>;
-  /** Of the last of which something was said. */
+  /** The call options of the last request with options. */
   latest: CallOptions<CallPipeline<T, R, V>>;
 
   constructor(factory: TicketFactory<V>, gate: Gate, dispatch: DispatchContext<T, R>) {

@@ -1,6 +1,6 @@
-import { checkNumber } from '../model/check.ts';
-import type { Clock } from '../model/clock.ts';
 import { RequestTimeoutError } from '../model/errors.ts';
+import { checkNumber } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
 
 /**

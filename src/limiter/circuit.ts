@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { CircuitCore } from '../core/circuit-core.ts';
-import type { CircuitExport, CircuitSnapshot, CircuitState } from '../core/circuit-facts.ts';
-import { checkChoice, checkInteger, checkKeys, checkNumber, show } from '../model/check.ts';
+import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
+import type { CircuitExport, CircuitSnapshot, CircuitState } from '../policies/circuit-events.ts';
 import type { RequestGate } from '../request/request-gate.ts';
+import { checkChoice, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
 import { checkReason } from './close-options.ts';
 
 /** Keeps a circuit open until `end()`, or the end of a block: `using isolation = circuit.isolate()`. */
@@ -26,12 +26,12 @@ export class Isolation {
 
 /** The circuit breaker of a limiter: `limiter.circuit`. */
 export class Circuit {
-  readonly #core: CircuitCore;
+  readonly #policy: CircuitBreakerPolicy;
   readonly #gate: RequestGate;
 
   /** @internal */
-  constructor(core: CircuitCore, gate: RequestGate) {
-    this.#core = core;
+  constructor(policy: CircuitBreakerPolicy, gate: RequestGate) {
+    this.#policy = policy;
     this.#gate = gate;
   }
 
@@ -40,20 +40,21 @@ export class Circuit {
   }
 
   snapshot(): CircuitSnapshot {
-    return this.#core.snapshot(this.#now);
+    return this.#policy.snapshot(this.#now);
   }
 
   /**
-   * Lets nothing pass until what is returned ends: requests fail or wait, as `onOpen` says. What is in
-   * flight goes on, and what its answers say is counted. After the last of several isolations the
-   * circuit is as the failures have it.
+   * Lets nothing pass until the returned object is ended: requests fail or wait, as `onOpen` says.
+   * Requests in flight go on, and their answers are counted. After the last of several isolations
+   * the
+   * circuit is in the state that follows from the failures.
    *
    * @param reason shown in the error, the event and the snapshot
    * @throws TypeError for a reason that is no string
    */
   isolate(reason?: string): Isolation {
     checkReason(reason);
-    const end = this.#core.isolate(reason, this.#now);
+    const end = this.#policy.isolate(reason, this.#now);
     this.#gate.changed();
     return new Isolation(() => {
       end(this.#now);
@@ -62,21 +63,23 @@ export class Circuit {
   }
 
   /**
-   * What is known of the provider, as plain data that JSON keeps: give it to `restore` of another
-   * process, or after a restart. Isolations are not part of it.
+   * The state of the circuit as plain data for JSON. Pass it to `restore` of another process, or
+   * after a
+   * restart. Isolations are not part of it.
    */
   export(): CircuitExport {
-    return this.#core.breaker.export(this.#now);
+    return this.#policy.breaker.export(this.#now);
   }
 
   /**
-   * Goes on from what `export` has returned: an open circuit stays open for the rest of its time,
-   * counted from now. What is in flight says nothing any more.
-   * @throws RangeError or TypeError that names what is wrong; nothing is changed then
+   * Continues from a state that `export` returned: an open circuit stays open for the rest of its
+   * time,
+   * counted from now. Answers to requests in flight are not counted.
+   * @throws RangeError or TypeError that names the wrong field; then nothing is changed
    */
   restore(saved: CircuitExport): void {
     checkExport(saved);
-    this.#core.restore(saved, this.#now);
+    this.#policy.restore(saved, this.#now);
     this.#gate.changed();
   }
 

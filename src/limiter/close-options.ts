@@ -1,9 +1,9 @@
-import { checkChoice, checkKeys, show } from '../model/check.ts';
+import { checkChoice, checkKeys, show } from '../util/check.ts';
 import type { OnClose } from './limiter-runtime.ts';
 
 /** How a limiter, or a group of them, is closed. */
 export interface CloseOptions {
-  /** What becomes of the requests that wait: they are sent (default), or rejected. */
+  /** Whether waiting requests are sent (default) or rejected. */
   readonly waiting?: OnClose;
 }
 
@@ -16,7 +16,7 @@ export function checkClose(where: string, options: CloseOptions): OnClose {
   return checkChoice('waiting', waiting, WAITING);
 }
 
-/** Of a pause, or of a queue that is cleared. @throws TypeError */
+/** Checks the reason of a pause, or of clearing a queue. @throws TypeError */
 export function checkReason(reason: unknown): asserts reason is string | undefined {
   if (reason === undefined || typeof reason === 'string') return;
   throw new TypeError(`\`reason\` must be a string, got ${show(reason)}`);

@@ -1,10 +1,10 @@
-import { checkLayer, checkLimiterConfig } from '../config/check-config.ts';
-import { configurePolicies } from '../core/policies.ts';
-import { limitsOf } from '../core/rate-limit/definition.ts';
-import type { LimitChanges } from '../core/rate-limit/rate-limits.ts';
-import { CHANGEABLE_KEYS, type PolicyConfig } from '../core/registry.ts';
-import { checkKeys } from '../model/check.ts';
+import { checkLayer, checkLimiterConfig } from '../options/check-config.ts';
+import { configurePolicies } from '../policies/policies.ts';
+import { limitsOf } from '../policies/rate-limit/definition.ts';
+import type { LimitChanges } from '../policies/rate-limit/rate-limits.ts';
+import { CHANGEABLE_KEYS, type PolicyConfig } from '../policies/registry.ts';
 import { queueBound } from '../queue/queue-capacity.ts';
+import { checkKeys } from '../util/check.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
 

@@ -1,11 +1,11 @@
-import type { CoreFact } from '../model/facts.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
+import type { PolicyEvent } from '../model/policy-events.ts';
 
-/** How much a log should make of an event (seed: 004). */
+/** The log level of an event. */
 export type EventLevel = 'debug' | 'info' | 'warn';
 
-/** A request has waited for something; a wait for one thing after the other is told in parts. */
+/** A request has waited. A wait for several policies one after the other is reported in parts. */
 export interface WaitedFact {
   readonly kind: 'waited';
   readonly at: number;
@@ -37,7 +37,7 @@ export interface ModeChangedFact {
   readonly mode: Mode;
 }
 
-/** So many per cent of the total have ended. */
+/** A percentage of the total has ended. */
 export interface MilestoneFact {
   readonly kind: 'milestone';
   readonly at: number;
@@ -63,7 +63,7 @@ export interface ResumedFact {
   readonly pausedMs: number;
 }
 
-/** `clear()`, or `close({ waiting: 'reject' })`, ended the wait of so many requests. */
+/** `clear()` or `close({ waiting: 'reject' })` ended the wait of requests. */
 export interface ClearedFact {
   readonly kind: 'cleared';
   readonly at: number;
@@ -81,7 +81,7 @@ export interface DrainingFact {
 }
 
 export type LimiterFact =
-  | CoreFact
+  | PolicyEvent
   | WaitingFact
   | WaitedFact
   | ModeChangedFact
@@ -92,10 +92,10 @@ export type LimiterFact =
   | ClearedFact
   | DrainingFact;
 
-/** What happens in a limiter. `at` is a time of its clock, in ms. */
+/** An event of a limiter. `at` is a time of its clock, in ms. */
 export type LimiterEvent = LimiterFact & { readonly level: EventLevel };
 
-/** How much a log should make of each. */
+/** The log level of each event. */
 export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   circuitOpened: 'warn',
   circuitHalfOpen: 'info',
@@ -123,7 +123,7 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   drained: 'info',
 };
 
-/** The same, with the level that a log should give it. */
+/** The same, with its log level. */
 export function leveled(fact: LimiterFact): LimiterEvent {
   return { ...fact, level: LEVELS[fact.kind] };
 }

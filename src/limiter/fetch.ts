@@ -1,13 +1,13 @@
 import { Observable } from 'rxjs';
-import type { Clock } from '../model/clock.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
+import type { Clock } from '../util/clock.ts';
 import { heldResponse } from './held-response.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 
 /** The `fetch` of Node, or of an SDK. */
 export type Fetch = typeof fetch;
 
-/** One call of `fetch`: its response, and the end of that when the body has ended. */
+/** One call of `fetch`: emits its response, and completes when the body has ended. */
 export type FetchTask = (context: AttemptContext) => Observable<Response>;
 
 type Run = (task: FetchTask, options: AcquireOptions) => Promise<Response>;
@@ -26,7 +26,7 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
       if (isReadOnce(init?.body)) context.doNotRetry();
       // The user's own counts longer than the attempt: until the last of a body was read.
       const both = signal ? AbortSignal.any([signal, context.signal]) : context.signal;
-      // A Request gives its body away once: what is sent is a copy.
+      // The body of a Request can be read only once, so a copy is sent.
       return exchange(() => send(request?.clone() ?? input, { ...init, signal: both }), clock);
     };
     return run(attempt, { bytes: bytesOf(init?.body), ...(signal && { signal }) });
@@ -49,12 +49,12 @@ function exchange(call: () => Promise<Response>, clock: Clock): Observable<Respo
   });
 }
 
-/** Streams of the web and of Node, generators: whatever Node's `fetch` reads piece by piece. */
+/** Web streams, Node streams and generators: bodies that Node's `fetch` reads in pieces. */
 function isReadOnce(body: unknown): boolean {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
-/** What a form or a stream weighs is not known: 0. */
+/** The size of a form or a stream is unknown and counts 0. */
 function bytesOf(body: unknown): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
   if (body instanceof Blob) return body.size;

@@ -1,14 +1,11 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
-import { UnknownLimitError } from '../core/rate-limit/errors.ts';
-import { checkFunction, checkInteger, checkKeys, checkNumber, show } from '../model/check.ts';
-import type { Clock } from '../model/clock.ts';
 import { TooManyKeysError } from '../model/errors.ts';
-import type { CoreFact } from '../model/facts.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { isError } from '../model/print.ts';
-import type { Probe } from '../model/probe.ts';
-import type { Reading } from '../model/reading.ts';
+import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
+import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import {
@@ -29,6 +26,9 @@ import {
   RESULT_KEYS,
 } from '../request/send-options.ts';
 import { checkRequestOptions, REQUEST_KEYS } from '../request/ticket-factory.ts';
+import { checkFunction, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
+import { isError } from '../util/print.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type LimiterEvent, leveled } from './events.ts';
 import { KeyRouter } from './key-router.ts';
@@ -44,7 +44,7 @@ import type { Task } from './run-request.ts';
 import { SharedLimits, type SharedOptions, type SharedSnapshot } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
 
-/** How long a key must have been idle before it is dropped, at least. */
+/** The default of `idleMs`. */
 const DEFAULT_IDLE_MS = 60_000;
 /** Keys that come from outside, such as the names of tenants, must not fill the memory. */
 const DEFAULT_MAX_KEYS = 10_000;
@@ -56,13 +56,16 @@ export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry'>;
 export interface LimiterGroupOptions
   extends Pick<LimiterOptions, 'clock' | 'random' | 'classify'>,
     ObservedOptions {
-  /** The limits of each key, the same for all or by the key. Default: those of `createLimiter()`. */
+  /**
+   * The limits of each key: the same for all, or a function of the key. Default: those of
+   * `createLimiter()`.
+   */
   readonly each?: KeyOptions | ((key: string) => KeyOptions);
   /** Limits that all keys share. Default: none. */
   readonly shared?: SharedOptions;
   /**
-   * A key without requests is dropped when it has been idle for so long, in ms, a number >= 1, and
-   * has nothing to remember: no rate limit in use, no backoff, no failure. Default 60,000.
+   * The time in ms, >= 1, after which an idle key is dropped, if it has nothing to remember: no rate
+   * limit in use, no backoff, no failure. Default 60,000.
    */
   readonly idleMs?: number;
   /**
@@ -84,7 +87,7 @@ const KEYS = [
   ...OBSERVED_KEYS,
 ] as const;
 
-/** An event in the limiter of one key, or in what all share (`key` undefined). */
+/** An event of the limiter of one key, or of the shared limits (`key` undefined). */
 export type GroupEvent = LimiterEvent & { readonly key: string | undefined };
 
 /** The state of a group at one moment. */
@@ -95,12 +98,14 @@ export interface GroupSnapshot {
 }
 
 /**
- * Makes a limiter for each key that turns up (a model, a tenant), with limits of its own beside
- * those that all share. A key that has to wait for its own limits keeps no other waiting. Where the
- * shared limits bind, keys take turns by cost (deficit round robin): none starves, however many
- * requests another has. The rate of each key adapts, as that of a limiter does.
+ * Makes a limiter for each key (a model, a tenant), with limits of its own beside shared ones. A key
+ * that waits for its own limits delays no other key. While the shared limits bind, keys take turns
+ * by
+ * cost (deficit round robin), so none starves, however many requests another key has. The rate of
+ * each
+ * key adapts, as that of a limiter.
  *
- * @param keyOf the key of a request in a stream; what it throws errors the stream
+ * @param keyOf returns the key of a request in a stream; its error errors the stream
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * const group = createLimiterGroup((request: Request) => request.model, {
@@ -121,14 +126,14 @@ export function createLimiterGroup<T>(
   return new LimiterGroup(keyOf, options);
 }
 
-/** What there is to read where nothing is shared. */
-const NOTHING: Reading = { waiting: [] };
+/** The snapshot of a group without shared limits. */
+const NOTHING: GaugeSnapshot = { waiting: [] };
 
 interface Entry {
   readonly limiter: Limiter;
-  /** Since the last look at who is idle; or busy at that look. */
+  /** Whether the key was used since the last idle check, or busy at that check. */
   isUsed: boolean;
-  /** Whether a user has its limiter: it is not dropped then. */
+  /** Whether the user holds its limiter, so that it is not dropped. */
   isKept: boolean;
   /** Its last use, counted over all keys. */
   usedAt: number;
@@ -141,9 +146,9 @@ interface IdleKey {
   readonly usedAt: number;
 }
 
-/** A limiter for each key, and what they share. Made by {@link createLimiterGroup}. */
+/** A limiter for each key, and the shared limits. Made by {@link createLimiterGroup}. */
 export class LimiterGroup<T> {
-  /** What happens in the limiters of all keys. */
+  /** The events of the limiters of all keys. */
   readonly events$: Observable<GroupEvent>;
   readonly #keyOf: (value: T) => string;
   readonly #options: LimiterGroupOptions;
@@ -151,10 +156,10 @@ export class LimiterGroup<T> {
   readonly #shared: SharedLimits | undefined;
   readonly #idleMs: number;
   readonly #maxKeys: number;
-  readonly #probe: Probe | undefined;
+  readonly #instrumentation: Instrumentation | undefined;
   readonly #entries = new Map<string, Entry>();
   readonly #events = new Subject<GroupEvent>();
-  /** Keys that turn up. */
+  /** Emits each new key. */
   readonly #opened = new Subject<readonly [key: string, limiter: Limiter]>();
   readonly #sweeper: ResettableTimer;
   readonly #unwatch: (() => void) | undefined;
@@ -172,23 +177,24 @@ export class LimiterGroup<T> {
     this.#keyOf = keyOf;
     this.#options = options;
     this.#clock = clock;
-    const probe = probeResolver(options)();
-    this.#probe = probe;
-    const tell = (fact: CoreFact) => {
+    const instrumentation = probeResolver(options)();
+    this.#instrumentation = instrumentation;
+    const emit = (fact: PolicyEvent) => {
       const isDenial = fact.kind === 'limitDenied';
-      probe?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
+      instrumentation?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
       this.#events.next({ ...leveled(fact), key: undefined });
     };
     this.#shared =
-      shared === undefined ? undefined : new SharedLimits(shared, random, tell, clock.now());
-    this.#unwatch = probe?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
+      shared === undefined ? undefined : new SharedLimits(shared, random, emit, clock.now());
+    this.#unwatch = instrumentation?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
     this.#sweeper = new ResettableTimer(clock, () => this.#dropIdle(), false);
     this.events$ = merge(this.#events, this.#modes());
-    // What is wrong with the limits of each key is found by making them; by key, when it comes.
+    // Construct the limits once, so that wrong ones throw here. Limits by key are checked with each
+    // key.
     if (typeof options.each !== 'function') this.#open('').abandon();
   }
 
-  /** The keys that are present. */
+  /** The present keys. */
   get keys(): readonly string[] {
     return [...this.#entries.keys()];
   }
@@ -226,8 +232,9 @@ export class LimiterGroup<T> {
   }
 
   /**
-   * As `limiter.throttleFrom`, each request through the limiter of its key. What was read and has to
-   * wait for its key counts as read ahead: where it is all of that, other keys wait too.
+   * As `limiter.throttleFrom`, each request through the limiter of its key. Requests that were read
+   * and
+   * wait for their key count as read ahead: if they use all of it, other keys wait too.
    * @throws RangeError or TypeError that names a wrong option
    */
   throttleFrom<O extends ProjectOutput, B extends boolean = false>(
@@ -242,7 +249,7 @@ export class LimiterGroup<T> {
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     const { readAhead = defaultReadAhead(Number.POSITIVE_INFINITY), ...plain } = options;
     checkPull(source, options);
-    // What is wrong with the options of requests is found by making what they are for.
+    // Construct once, so that wrong options throw here.
     this.throttle(project, plain);
     const operatorOf = (watched: Project<T, O>) => this.throttle(watched, plain);
     return pull(source, { project, operatorOf, readAhead, ...plain });
@@ -257,7 +264,7 @@ export class LimiterGroup<T> {
     }
   }
 
-  /** As `limiter.acquire`, of a key. */
+  /** As `limiter.acquire`, for a key. */
   acquire(key: string, options?: AcquireOptions): Promise<Lease> {
     try {
       return this.#limiterOf(key).acquire(options);
@@ -266,7 +273,7 @@ export class LimiterGroup<T> {
     }
   }
 
-  /** As `limiter.tryAcquire`, of a key. */
+  /** As `limiter.tryAcquire`, for a key. */
   tryAcquire(
     key: string,
     options?: Omit<AcquireOptions, 'signal' | 'timeoutMs'>,
@@ -285,7 +292,7 @@ export class LimiterGroup<T> {
     this.#shared.policy.drain();
   }
 
-  /** The state of what all share, and of the limiter of each key that is present. */
+  /** The state of the shared limits, and of the limiter of each present key. */
   snapshot(): GroupSnapshot {
     const keys = [...this.#entries].map(([key, { limiter }]) => [key, limiter.snapshot()] as const);
     return {
@@ -295,8 +302,9 @@ export class LimiterGroup<T> {
   }
 
   /**
-   * The limiter of a key, made if the key is new: to pause, configure or watch it alone. The key is
-   * kept from then on, also where it is idle.
+   * The limiter of a key, made if the key is new, to pause, configure or watch it alone. The key is
+   * kept
+   * from then on, even if it is idle.
    */
   get(key: string): Limiter {
     const limiter = this.#limiterOf(key);
@@ -306,7 +314,7 @@ export class LimiterGroup<T> {
   }
 
   /**
-   * As `limiter.pause`, of every key, those too that turn up later.
+   * As `limiter.pause`, for every present and later key.
    * @throws TypeError for a reason that is no string
    */
   pause(reason?: string): void {
@@ -315,14 +323,14 @@ export class LimiterGroup<T> {
     for (const limiter of this.#limiters()) limiter.pause(reason);
   }
 
-  /** As `limiter.resume`, of every key, those too that were paused alone. */
+  /** As `limiter.resume`, for every key, including keys that were paused alone. */
   resume(): void {
     this.#pause = undefined;
     for (const limiter of this.#limiters()) limiter.resume();
   }
 
   /**
-   * As `limiter.clear`, of every key.
+   * As `limiter.clear`, for every key.
    * @throws TypeError for a reason that is neither an Error nor a string
    */
   clear(reason?: string | Error): void {
@@ -350,7 +358,7 @@ export class LimiterGroup<T> {
     }
   }
 
-  /** Those present now: what they tell may bring other keys. */
+  /** The present keys, copied: their events may add others. */
   #limiters(): readonly Limiter[] {
     return [...this.#entries.values()].map(({ limiter }) => limiter);
   }
@@ -377,7 +385,7 @@ export class LimiterGroup<T> {
     return limiter;
   }
 
-  /** Changes of the mode of each key, as long as somebody listens. */
+  /** Changes of the mode of each key, while there are subscribers. */
   #modes(): Observable<GroupEvent> {
     return new Observable((out) => {
       const watch = (key: string, { modes$ }: Limiter) =>
@@ -389,11 +397,11 @@ export class LimiterGroup<T> {
 
   #open(key: string): Limiter {
     const { each = {}, classify, random, name } = this.#options;
-    const probe = this.#probe;
+    const instrumentation = this.#instrumentation;
     const limits = typeof each === 'function' ? each(key) : each;
     const common = {
       ...(classify && { classify }),
-      ...(probe && { probe }),
+      ...(instrumentation && { probe: instrumentation }),
       ...(random && { random }),
       ...(name !== undefined && { name }),
     };
@@ -406,7 +414,7 @@ export class LimiterGroup<T> {
     return new Limiter(options, {
       key,
       shared: this.#shared,
-      tell: (event) => this.#events.next({ ...event, key }),
+      emit: (event) => this.#events.next({ ...event, key }),
       isHeard: () => this.#events.observed,
     });
   }
@@ -433,7 +441,7 @@ export class LimiterGroup<T> {
     return false;
   }
 
-  /** Looks at all keys at once, so that a request costs no more than a mark. */
+  /** Checks all keys at once, so that a request only sets a mark. */
   #dropIdle(): void {
     for (const [key, entry] of this.#entries) {
       if (!entry.isUsed && isDroppable(entry)) {

@@ -1,12 +1,12 @@
-import type { Clock, Timer } from '../model/clock.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 
-/** What of a body is read before its reader asks for it: nearly all answers are shorter. */
+/** How many bytes of a body are read ahead. Nearly all answers are shorter. */
 export const READ_AHEAD_BYTES = 256 * 1024;
 
-/** How long a longer body may wait for its reader before it holds nothing any more. */
+/** How long a longer body may wait for its reader before it gives up its slot. */
 export const UNREAD_MS = 30_000;
 
-/** Who learns that the last of a body has come, or that none will. The first call counts. */
+/** Is called when a body has arrived or will never arrive. The first call counts. */
 export interface BodyHolder {
   ended(): void;
   failed(error: unknown): void;
@@ -15,12 +15,13 @@ export interface BodyHolder {
 export type Body = NonNullable<Response['body']>;
 type Controller = ReadableByteStreamController | ReadableStreamDefaultController;
 
-/** A body that its user has dropped ends with its connection; nothing here may refer to the body. */
+/** A dropped body ends with its connection, so nothing here may keep a reference to the body. */
 const dropped = new FinalizationRegistry<() => void>((end) => end());
 
 /**
- * The same body, which tells when it has come to its end, was cancelled or broke. It reads ahead of
- * its reader, up to {@link READ_AHEAD_BYTES}: what nobody reads ends too.
+ * The same body, with a callback for its end, cancellation or failure. It reads ahead of its
+ * reader, up
+ * to {@link READ_AHEAD_BYTES}, so that an unread body ends too.
  */
 export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
   const isBytes = isByteStream(body);
@@ -58,7 +59,7 @@ export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
   return held;
 }
 
-/** Those of `fetch` are; what stands for them in tests need not be. */
+/** Bodies of `fetch` are byte streams; test doubles may not be. */
 function isByteStream(body: Body): boolean {
   try {
     body.getReader({ mode: 'byob' }).releaseLock();
@@ -72,7 +73,7 @@ function sizeOf(part: unknown): number {
   return ArrayBuffer.isView(part) ? part.byteLength : 1;
 }
 
-/** Who reads into a buffer of its own is told of the end with the buffer. */
+/** A reader with its own buffer gets the end together with the buffer. */
 function close(controller: Controller): void {
   controller.close();
   if ('byobRequest' in controller) controller.byobRequest?.respond(0);

@@ -1,16 +1,17 @@
-import type { Clock } from '../model/clock.ts';
+import type { Clock } from '../util/clock.ts';
 import { type Body, type BodyHolder, heldBody } from './held-body.ts';
 
 /**
- * The same response, whose `holder` is told when its body has ended. One that has no body, or says
- * no, has ended with its head: whoever looks at a status alone must not hold a slot.
+ * The same response; `holder` is called when its body has ended. A response without a body, or that
+ * is
+ * not ok, ends with its head: a caller that reads only the status must not hold a slot.
  */
 export function heldResponse(response: Response, holder: BodyHolder, clock: Clock): Response {
   if (!(response instanceof Response) || !response.ok || response.body === null) return response;
   return withBody(heldBody(response.body, holder, clock), response);
 }
 
-/** A response with another body, and with all that a new one cannot be told. */
+/** A response with another body, and with the fields that a constructor cannot set. */
 function withBody(body: Body | null, from: Response): Response {
   const { status, statusText, headers, url, redirected, type } = from;
   const response = new Response(body, { status, statusText, headers });

@@ -5,28 +5,28 @@ import type { RequestPipeline, ResultSubscriber } from '../request/dispatch-subs
 import type { Slot } from '../request/in-order.ts';
 import { StreamRequests } from '../request/stream-requests.ts';
 
-/** The requests of a stream that have one key. */
+/** The requests of a stream with the same key. */
 interface KeyedRequests<T> {
   readonly requests: StreamRequests<T>;
-  /** Those that have come and were not sent yet. */
+  /** Requests that arrived and were not sent yet. */
   pending: number;
 }
 
-/** Takes each request of a stream to the gate of its key, and those that have passed to the API. */
+/** Takes each request of a stream to the gate of its key, and then to the API. */
 export class KeyRouter<T, R> extends Subscriber<T | Sized<T>> {
   private readonly out: Subscriber<unknown>;
   private readonly results: ResultSubscriber<T, R>;
   private readonly pipelineOf: (input: T | Sized<T>) => RequestPipeline<T, R>;
-  /** By their pipelines, which a group drops with keys that are idle. */
+  /** By pipeline. A group drops the pipelines of idle keys. */
   private readonly byKey = new WeakMap<RequestPipeline<T, R>, KeyedRequests<T>>();
-  /** Those of which some are pending. */
+  /** The keys with pending requests. */
   private readonly active = new Set<KeyedRequests<T>>();
-  /** The places of requests in the order of results, by their index, where these are ordered. */
+  /** The places of requests in the order of results, by index, if results are ordered. */
   private readonly slots = new Map<number, Slot<R | Outcome<T, R>>>();
   private arrivals = 0;
   private sourceDone = false;
 
-  /** @param pipelineOf what it throws errors the stream */
+  /** @param pipelineOf its error errors the stream */
   constructor(
     out: Subscriber<unknown>,
     results: ResultSubscriber<T, R>,

@@ -1,23 +1,24 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { checkAmount, checkChoice, checkNumber } from '../model/check.ts';
+
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { verdictOn } from '../request/verdict.ts';
+import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
 import type { CallOptions } from './call-options.ts';
 import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.ts';
 
-/** What a lease needs to tell how its request ended. */
+/** What a lease needs to report the end of its request. */
 export type LeaseTerms = Pick<
   DispatchContext<never, unknown>,
-  'feedback' | 'classify' | 'answers' | 'probe' | 'tap'
+  'feedback' | 'classify' | 'answers' | 'instrumentation' | 'tap'
 >;
 
 /**
- * Leave to send one request: a slot, its bytes, its part of the rate limits. Give it back with
- * `release()`, or let `using lease = await limiter.acquire()` (or `await using`) do it. Giving it
- * back twice does nothing.
+ * Permission to send one request: a slot, its bytes, its share of the rate limits. Give it back with
+ * `release()`, or with `using lease = await limiter.acquire()` (or `await using`). A second release
+ * does nothing.
  */
 export class Lease {
   readonly #ticket: Ticket;
@@ -33,7 +34,7 @@ export class Lease {
     return this.#ticket.bytes;
   }
 
-  /** As they were estimated; see `recordTokens`. */
+  /** The estimated tokens; see `recordTokens`. */
   get tokens(): number {
     return this.#ticket.tokens;
   }
@@ -43,20 +44,21 @@ export class Lease {
     return this.#ticket.usage?.tokens;
   }
 
-  /** The backoff in force when the lease was granted: give it with the feedback that you push. */
+  /** The backoff in force when the lease was granted. Pass it with the feedback that you push. */
   get epoch(): number {
     return this.#ticket.epoch;
   }
 
-  /** Whether it was given back. */
+  /** Whether the lease was given back. */
   get isReleased(): boolean {
     return this.#ticket.outcome !== undefined;
   }
 
   /**
-   * The request has really used so many tokens more, whatever was estimated: rate limits that are
-   * charged `settle` or `actual` are charged that. After the release it is too late.
-   * @throws RangeError or TypeError for what is no amount
+   * Records tokens that the request really used, in addition to those recorded before. Rate limits
+   * with
+   * `charge: 'settle'` or `'actual'` are charged that. After the release it has no effect.
+   * @throws RangeError or TypeError for a value that is no amount
    */
   recordTokens(tokens: number): void {
     this.record('tokens', tokens);
@@ -65,7 +67,7 @@ export class Lease {
   /**
    * The request has really cost so much money more, in the currency of the `costBudget`. After the
    * release it is too late.
-   * @throws RangeError or TypeError for what is no amount
+   * @throws RangeError or TypeError for a value that is no amount
    */
   recordCost(cost: number): void {
     checkNumber('cost', cost, 0);
@@ -79,11 +81,13 @@ export class Lease {
   }
 
   /**
-   * @param outcome how the request ended. `'ok'` (default): the provider accepted it. `'failed'`: it
-   * did not. `'cancelled'`: it was never sent, or its answer was not waited for.
-   * @param error what the request failed with: read by its shape, so that a 429 closes the gates as
-   * one of `run` does. Without one, a failure is one of the provider.
-   * @throws TypeError for what is no outcome: the lease is held on then
+   * @param outcome how the request ended. `'ok'` (default): the provider accepted it. `'failed'`:
+   * it did
+   * not. `'cancelled'`: it was never sent, or its answer was not awaited.
+   * @param error the error of a failed request. It is read by its shape, so that a 429 closes the
+   * gates
+   * as in `run`. Without it, the failure counts as the provider's.
+   * @throws TypeError for an unknown outcome; then the lease is still held
    */
   release(
     outcome: Extract<SettleOutcome, 'ok' | 'failed' | 'cancelled'> = 'ok',
@@ -91,7 +95,7 @@ export class Lease {
   ): void {
     if (this.isReleased) return;
     checkChoice('outcome', outcome, OUTCOMES);
-    const { feedback, classify, answers, probe, tap } = this.#terms;
+    const { feedback, classify, answers, instrumentation: probe, tap } = this.#terms;
     const { epoch, bytes, attempts } = this.#ticket;
     const verdict = outcome === 'failed' ? failureOf(error, classify) : undefined;
     this.#ticket.verdict = outcome === 'ok' ? OK : verdict;
@@ -123,7 +127,7 @@ export class Lease {
 const OK: Verdict = { kind: 'ok' };
 const OUTCOMES = ['ok', 'failed', 'cancelled'] as const;
 
-/** A classifier that throws leaves a failure as it is. */
+/** If the classifier throws, the failure stays as it is. */
 function failureOf(error: unknown, classify: (error: unknown) => Verdict): Verdict {
   if (error === undefined) return { kind: 'failed' };
   try {
@@ -138,7 +142,7 @@ export interface LeasePipeline extends Pipeline<undefined> {
   readonly dispatch: LeaseTerms;
 }
 
-/** A request for a lease on its way through the gate. */
+/** A request for a lease that waits at the gate. */
 export class LeaseRequest extends PipelineRequest<undefined, LeasePipeline> {
   readonly #resolve: (lease: Lease) => void;
   readonly #reject: (reason: unknown) => void;
@@ -179,10 +183,10 @@ export class LeaseRequest extends PipelineRequest<undefined, LeasePipeline> {
   }
 }
 
-/** The gate is behind the ticket: from here on it counts as sent. */
+/** The ticket has passed the gate, and counts as sent from now on. */
 export function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
   ticket.sent(terms.feedback.epoch);
   terms.tap.follower?.sent(ticket);
-  terms.probe?.attemptStarted?.(ticket, ticket.attempts);
+  terms.instrumentation?.attemptStarted?.(ticket, ticket.attempts);
   return new Lease(ticket, terms);
 }

@@ -1,7 +1,6 @@
-import { checkLimiterConfig } from '../config/check-config.ts';
-import type { LimiterConfig } from '../config/limiter-config.ts';
-import { checkAmount, checkKeys, checkNumber, show } from '../model/check.ts';
 import type { Amounts } from '../model/ticket.ts';
+import { checkLimiterConfig } from '../options/check-config.ts';
+import type { LimiterConfig } from '../options/limiter-config.ts';
 import type { AttemptOptions } from '../request/attempt-options.ts';
 import type { CommonOptions } from '../request/common-options.ts';
 import {
@@ -15,26 +14,34 @@ import {
   checkWeight,
   type RequestOptions,
 } from '../request/ticket-factory.ts';
+import { checkAmount, checkKeys, checkNumber, show } from '../util/check.ts';
 
-/** What of a limiter's options is plain data, and what is not. */
+/** The options of a limiter: plain data, and the others. */
 export interface LimiterOptions
   extends LimiterConfig,
     CommonOptions,
     Pick<AttemptOptions, 'isFailure'>,
     Pick<RetryOptions, 'classify' | 'random'> {}
 
-const KEY_KEYS = ['feedback', 'clock', 'probe', 'isFailure', 'classify', 'random'] as const;
+const KEY_KEYS = [
+  'feedback',
+  'clock',
+  'instrumentation',
+  'isFailure',
+  'classify',
+  'random',
+] as const;
 const EXTRA_KEYS = [...KEY_KEYS, 'name', 'telemetry'] as const;
 
-/** What a promise user says of one request. */
+/** Options of one call. */
 export interface AcquireOptions {
   /** Its size in bytes. Default 0. */
   readonly bytes?: number;
   /** Its tokens. Default `bytes / 4`. */
   readonly tokens?: number;
-  /** What it costs of named rate limits. Default: 1 of `requests`, its `tokens` and `bytes`. */
+  /** Its costs by rate limit. Default: 1 of `requests`, its `tokens` and `bytes`. */
   readonly costs?: Amounts;
-  /** An integer: a higher one goes first. Default 0. */
+  /** An integer; the highest goes first. Default 0. */
   readonly priority?: number;
   /** How many slots of `concurrency` it takes, an integer >= 1. Default 1. */
   readonly weight?: number;
@@ -43,7 +50,7 @@ export interface AcquireOptions {
    * It is aborted then, and rejects with a `RequestTimeoutError`. Default: no bound.
    */
   readonly timeoutMs?: number;
-  /** Gives up waiting, or abandons the call that runs. */
+  /** Ends the wait, or abandons the running call. */
   readonly signal?: AbortSignal;
 }
 
@@ -73,8 +80,8 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 }
 
 /**
- * Whether it is a plain object with as many keys as it has options that we know: then there are no
- * others. This is asked for each request, and to compare names takes longer.
+ * Whether a plain object has as many keys as it has known options, and so no unknown ones. This runs
+ * for each request, and is faster than comparing names.
  */
 function isPlain(options: AcquireOptions): boolean {
   if (typeof options !== 'object' || options === null) return false;
@@ -92,7 +99,7 @@ function isPlain(options: AcquireOptions): boolean {
   return unknown === 0;
 }
 
-/** What a stream says of its requests and results; all limits are the limiter's. */
+/** Options of a stream's requests and results. All limits are the limiter's. */
 export interface LimiterThrottleOptions<T> extends ResultOptions, RequestOptions<T> {}
 
 /** @throws RangeError or TypeError that names a wrong option */

@@ -8,22 +8,21 @@ import {
   skip,
   takeUntil,
 } from 'rxjs';
-import type { CircuitCore } from '../core/circuit-core.ts';
-import { CoolingCore } from '../core/cooling-core.ts';
-import type { Core, Demand } from '../core/core.ts';
-import { isUsual, type RateCore } from '../core/rate-core.ts';
-import { CostAboveLimitError, UnknownLimitError } from '../core/rate-limit/errors.ts';
-import type { RetryPolicy } from '../core/retry.ts';
-import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
-import type { Clock } from '../model/clock.ts';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
+import { AimdPolicy } from '../policies/aimd-policy.ts';
+import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
+import { DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
+import type { Policy, RequestCost } from '../policies/policy.ts';
+import { CostAboveLimitError, UnknownLimitError } from '../policies/rate-limit/errors.ts';
+import { isUsual, type RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import type { RetryPolicy } from '../policies/retry.ts';
 import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { gateOpener } from '../request/gate-options.ts';
-import { readingOf, watchGate } from '../request/gauge-snapshot.ts';
+import { gaugeSnapshotOf, watchGate } from '../request/gauge-snapshot.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import {
   attemptTimeoutsOf,
@@ -33,6 +32,7 @@ import {
   retryPolicyOf,
 } from '../request/send-options.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
+import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { type CountedRequests, type LimiterProgress, RequestCounters } from './request-counters.ts';
@@ -45,7 +45,7 @@ import {
   snapshotOf,
 } from './snapshot.ts';
 
-/** What becomes of the requests that wait when a limiter is closed. */
+/** Whether waiting requests are sent or rejected when a limiter is closed. */
 export type OnClose = 'send' | 'reject';
 
 /** Since when a limiter is paused, and why. */
@@ -54,13 +54,13 @@ interface Pause {
   readonly reason: string | undefined;
 }
 
-/** What one limiter of a group has in common with the others. */
+/** What a limiter of a group shares with the others. */
 export interface GroupSide {
   /** The key of this one. */
   readonly key: string;
   readonly shared: SharedLimits | undefined;
   readonly isHeard: () => boolean;
-  readonly tell: (event: LimiterEvent) => void;
+  readonly emit: (event: LimiterEvent) => void;
 }
 
 const runtimes = new WeakMap<RequestGate, LimiterRuntime>();
@@ -70,27 +70,27 @@ export function runtimeOf(gate: RequestGate): LimiterRuntime | undefined {
   return runtimes.get(gate);
 }
 
-/** What works inside a limiter: its gates, who counts its requests, and what it tells. */
+/** The inside of a limiter: its gate, its counters, and its events. */
 export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitListener {
   readonly clock: Clock;
   readonly gate: RequestGate;
   readonly retry: RetryPolicy;
   readonly counters: RequestCounters;
-  /** What intakes need. */
+  /** What ticket factories need. */
   readonly around: TicketFactoryOptions;
   maxConcurrency: number;
   private readonly options: LimiterOptions;
   private readonly group: GroupSide | undefined;
   private readonly timeouts: AttemptTimeouts | undefined;
-  private readonly circuitBreaker: CircuitCore | undefined;
-  /** Rate limits of its own, and those that it shares. */
-  private limits: readonly RateCore[];
+  private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
+  /** Its own rate limits, and the shared ones. */
+  private limits: readonly RateLimitPolicy[];
   /** Every policy, own or shared, that no wait may satisfy. */
-  private bounds: readonly Core[];
+  private bounds: readonly Policy[];
   private readonly events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   private readonly ended = new ReplaySubject<void>(1);
-  /** Emits when nobody will use it any more. */
+  /** Emits when it will not be used any more. */
   private readonly abandoned = new ReplaySubject<void>(1);
   private readonly unwatch: () => void;
   private readonly _configured = new Subject<void>();
@@ -103,13 +103,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.group = group;
     this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
     const around = resolveCommonOptions(options).observed();
-    const { clock, probe } = around;
+    const { clock, instrumentation: probe } = around;
     this.clock = clock;
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
-      tell: (fact) => this.tell(fact),
+      emit: (fact) => this.emit(fact),
       check: this,
       listener: this,
     });
@@ -119,13 +119,19 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.limits = this.allLimits();
     this.bounds = this.allBounds();
     this.counters = new RequestCounters(clock, this, options, (percent) =>
-      this.tell({ kind: 'milestone', at: clock.now(), percent }),
+      this.emit({ kind: 'milestone', at: clock.now(), percent }),
     );
     const { feedback, gate } = this.gate;
-    this.around = { clock, probe, listener: this.counters, feedback, tap: gate.tap };
+    this.around = {
+      clock,
+      instrumentation: probe,
+      listener: this.counters,
+      feedback,
+      tap: gate.tap,
+    };
     runtimes.set(this.gate, this);
     this.unwatch = watchGate(probe, this.gate, () => ({
-      ...readingOf(this.gate),
+      ...gaugeSnapshotOf(this.gate),
       progress: this.counters.standing,
       isPaused: this.isPaused,
     }));
@@ -135,7 +141,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return merge(this.events, this.modes$);
   }
 
-  /** Changes of the mode are told by a timer of their own, as long as somebody listens. */
+  /** Changes of the mode are reported by their own timer, while there are subscribers. */
   get modes$(): Observable<LimiterEvent> {
     const { clock, gate } = this;
     return gate.feedback.mode$.pipe(
@@ -181,7 +187,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const { circuitBreaker, adaptive } = this.gate.policies;
     const now = this.clock.now();
     if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
-    if (adaptive instanceof CoolingCore && adaptive.snapshot(now).state === 'cooling') {
+    if (adaptive instanceof AimdPolicy && adaptive.snapshot(now).state === 'cooling') {
       return 'cooling';
     }
     return 'running';
@@ -201,17 +207,17 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return bindingOf(this.gate);
   }
 
-  /** Why a request can never be sent; undefined: it can. */
-  refusal(demand: Demand): Error | undefined {
-    const { weight = 1 } = demand;
+  /** The error of a request that can never be sent; undefined if it can. */
+  refusal(request: RequestCost): Error | undefined {
+    const { weight = 1 } = request;
     if (weight > 1) {
       const most = Math.min(this.maxConcurrency, this.group?.shared?.concurrency ?? weight);
       if (weight > most) return new CostAboveLimitError('concurrency', weight, most);
     }
-    return impossible(demand, this.limits, this.bounds);
+    return impossible(request, this.limits, this.bounds);
   }
 
-  /** A limiter that is closed, or whose circuit is open, lets nobody wait. */
+  /** A closed limiter, or one with an open circuit, lets no request wait. */
   turnsAway(): Error | undefined {
     return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(this.clock);
   }
@@ -219,7 +225,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
     const named = limit === undefined ? undefined : { limit };
     const until = untilAt === undefined ? undefined : { untilAt };
-    this.tell({
+    this.emit({
       kind: 'waiting',
       at: this.clock.now(),
       gate,
@@ -233,7 +239,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void {
     if (!this.isHeard()) return;
     const named = limit === undefined ? undefined : { limit };
-    this.tell({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds, ...named });
+    this.emit({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds, ...named });
   }
 
   snapshot(): LimiterSnapshot {
@@ -246,13 +252,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return this.pausing !== undefined;
   }
 
-  /** Another reason replaces the one before; the pause has begun when it has. */
+  /** A new reason replaces the one before; the start of the pause stays. */
   pause(reason: string | undefined): void {
     const at = this.clock.now();
     const wasPaused = this.isPaused;
     this.pausing = { at: this.pausing?.at ?? at, reason };
     this.gate.gate.pause();
-    if (!wasPaused) this.tell({ kind: 'paused', at, ...(reason !== undefined && { reason }) });
+    if (!wasPaused) this.emit({ kind: 'paused', at, ...(reason !== undefined && { reason }) });
   }
 
   resume(): void {
@@ -260,18 +266,18 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     if (pausing === undefined) return;
     this.pausing = undefined;
     const at = this.clock.now();
-    this.tell({ kind: 'resumed', at, pausedMs: at - pausing.at });
+    this.emit({ kind: 'resumed', at, pausedMs: at - pausing.at });
     // A listener may have paused it again.
     if (!this.isPaused) this.gate.gate.resume();
   }
 
-  /** Ends the wait of all that wait now. */
+  /** Ends the wait of all waiting requests. */
   clear(error: Error, reason?: string): void {
     const { waiting } = this;
     this.gate.gate.clear(error);
     if (waiting === 0) return;
     const at = this.clock.now();
-    this.tell({ kind: 'cleared', at, requests: waiting, ...(reason !== undefined && { reason }) });
+    this.emit({ kind: 'cleared', at, requests: waiting, ...(reason !== undefined && { reason }) });
   }
 
   private pausedAt(now: number): PauseSnapshot | undefined {
@@ -289,7 +295,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this._configured.next();
   }
 
-  /** @param waiting what becomes of those that wait; a limiter that is closed already can reject them yet */
+  /**
+   * @param waiting whether waiting requests are sent or rejected; a closed limiter can still reject
+   * them
+   */
   close(waiting: OnClose): void {
     this.stop();
     if (waiting === 'reject' && this.closed !== undefined) this.clear(this.closed, 'closed');
@@ -299,14 +308,14 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     if (this.closed !== undefined) return;
     this.closed = new LimiterClosedError();
     const at = this.clock.now();
-    this.tell({ kind: 'closed', at });
+    this.emit({ kind: 'closed', at });
     if (!this.counters.isEmpty) {
       const { inFlight, waiting } = this;
-      this.tell({ kind: 'draining', at, inFlight, waiting });
+      this.emit({ kind: 'draining', at, inFlight, waiting });
     }
     this.counters.whenEmpty(() => {
       this.abandon();
-      this.tell({ kind: 'drained', at: this.clock.now() });
+      this.emit({ kind: 'drained', at: this.clock.now() });
       this.counters.end();
       this.ended.next();
       this.ended.complete();
@@ -314,7 +323,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     });
   }
 
-  /** Nobody will use it any more. */
+  /** It will not be used any more. */
   abandon(): void {
     this.gate.close();
     this.unwatch();
@@ -325,34 +334,34 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     project: Project<T, O>,
   ): DispatchContext<T, ObservedValueOf<O>> {
     const { gate, feedback } = this.gate;
-    const { probe } = this.around;
-    const { probe: _, ...options } = this.options;
+    const { instrumentation: probe } = this.around;
+    const { instrumentation: _, ...options } = this.options;
     return dispatchContextOf(project, feedback, gate, this.retry, {
       ...options,
-      ...(probe && { probe }),
+      ...(probe && { instrumentation: probe }),
       answers: this.gate,
       timeouts: this.timeouts,
     });
   }
 
-  /** Nothing is made of an event to which nobody listens. */
-  tell(fact: LimiterFact): void {
+  /** An event without subscribers is not created. */
+  emit(fact: LimiterFact): void {
     if (!this.isHeard()) return;
     const event = leveled(fact);
     this.events.next(event);
-    this.group?.tell(event);
+    this.group?.emit(event);
   }
 
-  private allLimits(): readonly RateCore[] {
+  private allLimits(): readonly RateLimitPolicy[] {
     const { policies } = this.gate;
     return [policies.rateLimit, this.group?.shared?.policies.rateLimit].filter(
-      (core) => core !== undefined,
+      (policy) => policy !== undefined,
     );
   }
 
-  private allBounds(): readonly Core[] {
+  private allBounds(): readonly Policy[] {
     return [this.gate.policies, this.group?.shared?.policies ?? {}]
-      .flatMap((policies): readonly (Core | undefined)[] => Object.values(policies))
+      .flatMap((policies): readonly (Policy | undefined)[] => Object.values(policies))
       .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
   }
 
@@ -361,16 +370,16 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   }
 }
 
-/** Why a request can never be sent, whatever it waits; undefined: it can. */
+/** The error of a request that can never be sent, however long it waits; undefined if it can. */
 function impossible(
-  ticket: Demand,
-  cores: readonly RateCore[],
-  bounds: readonly Core[],
+  ticket: RequestCost,
+  policies: readonly RateLimitPolicy[],
+  bounds: readonly Policy[],
 ): Error | undefined {
   if (ticket.costs !== undefined) {
-    const names = cores.flatMap((core) => core.limits.names);
+    const names = policies.flatMap((policy) => policy.limits.names);
     const unknown = Object.keys(ticket.costs).find(
-      (name) => !isUsual(name) && !cores.some((core) => core.limits.knows(name)),
+      (name) => !isUsual(name) && !policies.some((policy) => policy.limits.knows(name)),
     );
     if (unknown !== undefined) return new UnknownLimitError(unknown, names);
   }

@@ -1,19 +1,16 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { CircuitOpenError } from '../core/circuit-open-error.ts';
-import { CoolingCore } from '../core/cooling-core.ts';
-import { areAtRest } from '../core/policies.ts';
-import { RateLimitExceededError, UnknownLimitError } from '../core/rate-limit/errors.ts';
-import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
-import { checkAmount, checkFunction, checkKeys, checkNumber } from '../model/check.ts';
-import { deferred } from '../model/deferred.ts';
 import { QueueClearedError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { isError } from '../model/print.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { AimdPolicy } from '../policies/aimd-policy.ts';
+import { CircuitOpenError } from '../policies/circuit-open-error.ts';
+import { areAtRest } from '../policies/policies.ts';
+import { RateLimitExceededError, UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { bindTask } from '../request/bound-task.ts';
 import { type RequestPipeline, sendThrough } from '../request/dispatch-subscriber.ts';
+import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import { pullWhenFree } from '../request/pull-when-free.ts';
@@ -31,6 +28,9 @@ import {
   TicketFactory,
 } from '../request/ticket-factory.ts';
 import { verdictOn } from '../request/verdict.ts';
+import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
+import { deferred } from '../util/deferred.ts';
+import { isError } from '../util/print.ts';
 import type { CallOptions } from './call-options.ts';
 import { CallPipeline } from './call-pipeline.ts';
 import { withTimeout } from './call-timeout.ts';
@@ -54,12 +54,13 @@ import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
- * Makes one gate for everybody who uses one API key: streams and promises wait in the same queue,
- * higher priorities first; within one, what is sent again goes first, then what came first.
+ * Makes one gate for all users of one API key: streams and promises wait in the same queue, by
+ * priority, then retries, then arrival.
  *
- * From the first 429, or the first limit that an answer tells, it sends as fast as the API accepts
- * (`adaptive`, by default `'rate'`); where `backoff`, `throttledConcurrency` or `throttledByteFactor`
- * is given, or `adaptive: false`, it backs off and goes on slowly instead.
+ * From the first 429, or the first reported limit on, it sends as fast as the API accepts
+ * (`adaptive`,
+ * by default `'rate'`). With `backoff`, `throttledConcurrency` or `throttledByteFactor`, or with
+ * `adaptive: false`, it backs off and continues slowly instead.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example
@@ -72,23 +73,23 @@ export function createLimiter(options: LimiterOptions = {}): Limiter {
   return new Limiter(options);
 }
 
-/** What is known of a request that went past the limiter. */
+/** The amounts of a request that was sent without the limiter. */
 export interface RecordedSuccess {
-  /** Charged to the limit that is named `tokens`, if there is one. */
+  /** Charged to the limit with the name `tokens`, if there is one. */
   readonly tokens?: number;
   readonly durationMs?: number;
 }
 
 /** One gate, shared by streams and promises. Made by {@link createLimiter}. */
 export class Limiter {
-  /** What the API's answers say, and the backoff and the mode that follow. */
+  /** The feedback of the API's answers, with the backoff and the mode. */
   readonly feedback: FeedbackSubject;
-  /** The circuit breaker; undefined where none is on. */
+  /** The circuit breaker; undefined if none is on. */
   readonly circuit: Circuit | undefined;
   readonly #runtime: LimiterRuntime;
-  /** How promise users go. */
+  /** The pipelines of calls with promises. */
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
-  /** What was found to be possible; its gate asks again. */
+  /** The options of `tryAcquire` that were found possible. */
   #possible: CallOptions | undefined = undefined;
 
   /**
@@ -105,8 +106,9 @@ export class Limiter {
   }
 
   /**
-   * What happens here, each with the level that a log should give it. Changes of the mode are told
-   * as long as somebody listens. A listener that throws disturbs no request; RxJS reports its error.
+   * The events of the limiter, each with its log level. Changes of the mode are reported while
+   * there are
+   * subscribers. A listener that throws affects no request; RxJS reports its error.
    * Completes when the limiter is closed and drained, as the other streams do.
    */
   get events$(): Observable<LimiterEvent> {
@@ -119,18 +121,21 @@ export class Limiter {
   }
 
   /**
-   * How far all have got: now, then at each milestone, and else as requests end, once a second at
-   * the most. What has ended before the first look counts, but not for the mean duration.
+   * The progress of all requests: now, then at each milestone, and otherwise as requests end, at
+   * most
+   * once a second. Requests that ended before the first subscription count, but not for the mean
+   * duration.
    */
   get progress$(): Observable<LimiterProgress> {
     return this.#runtime.progress$;
   }
 
   /**
-   * A `fetch` to hand to an SDK. Each call is a request as one of `run`; its `body` is its size. A
-   * response that is ok holds its slot until the last of its body has come, was cancelled, aborted
-   * by the call's signal, or broke; one without a body, or that is not ok, until its head has come.
-   * Up to 256 KiB are read ahead; a longer body that nobody reads for 30 s holds no slot any more.
+   * A `fetch` for an SDK. Each call is a request as in `run`; the size of its `body` is its size. A
+   * response that is ok holds its slot until its body has arrived, was cancelled, was aborted by the
+   * call's signal, or failed; one without a body, or that is not ok, until its head has arrived. Up
+   * to
+   * 256 KiB are read ahead. A longer body that is not read for 30 s gives up its slot.
    */
   get fetch(): Fetch {
     const send: Fetch = (input, init) => fetch(input, init);
@@ -141,7 +146,7 @@ export class Limiter {
   }
 
   /**
-   * As the operator `throttle`, through this limiter's gates.
+   * As the operator `throttle`, through this limiter's gate.
    * @throws TypeError that names a wrong option
    */
   throttle<T, O extends ProjectOutput, B extends boolean = false>(
@@ -166,7 +171,7 @@ export class Limiter {
   }
 
   /**
-   * As `throttle`, of a source that is read only as requests end: see `throttleFrom`.
+   * As `throttle`, for a source that is read only as requests end; see `throttleFrom`.
    * @throws RangeError or TypeError that names a wrong option
    */
   throttleFrom<T, O extends ProjectOutput, B extends boolean = false>(
@@ -181,7 +186,7 @@ export class Limiter {
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     const { readAhead, ...plain } = options;
     checkPull(source, options);
-    // What is wrong with the options of requests is found by making what they are for.
+    // Construct once, so that wrong options throw here.
     this.throttle(project, plain);
     return pull(source, {
       project,
@@ -222,7 +227,7 @@ export class Limiter {
     checkSignal(signal);
     const project = async (value: T, context: AttemptContext): Promise<Awaited<R>> =>
       await fn(value, context);
-    // What is wrong with the options of requests is found by making what they are for.
+    // Construct once, so that wrong options throw here.
     this.throttle(project, plain);
     const operatorOf = (watched: typeof project) =>
       this.throttle(watched, { ...plain, ordered: true }) as OperatorFunction<T, unknown>;
@@ -231,11 +236,14 @@ export class Limiter {
   }
 
   /**
-   * Calls `task` when all gates let it pass, and again where the API rejects it; all that `throttle`
-   * does for one request, as a promise. Waiting for a slot does not keep the process alive. The task
-   * runs in the async context of this call: an `AsyncLocalStorage` has there what it has here.
-   * @returns what the task returns; rejects with its error, with the signal's reason, or with that
-   * of the limit that refused it
+   * Calls `task` when the gate lets it pass, and again if the API rejects it: what `throttle` does
+   * for
+   * one request, as a promise. Waiting for a slot does not keep the process alive. The task runs in
+   * the
+   * async context of this call, so an `AsyncLocalStorage` has the same value there.
+   * @returns the result of the task; rejects with its error, the signal's reason, or the error of
+   * the
+   * limit that refused it
    * @throws RangeError or TypeError that names a wrong option
    */
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
@@ -244,7 +252,7 @@ export class Limiter {
       const { clock } = this.#runtime;
       return withTimeout(options.timeoutMs, options, clock, (said) => this.run(task, said));
     }
-    // One pipeline serves tasks of every type: what a task returns is handed on untouched.
+    // One pipeline serves tasks of every type: their results are passed on unchanged.
     return this.#call(task, this.#calls as unknown as CallPipeline<Task<R>, R>, options);
   }
 
@@ -269,8 +277,9 @@ export class Limiter {
 
   /**
    * Makes a function whose calls go through the limiter, as `run` does.
-   * @param options what to say of each request, or a function that says it of the arguments; what
-   * that throws, the call rejects with
+   * @param options the options of each request, or a function that returns them for the arguments;
+   * the
+   * call rejects with an error of that function
    * @throws RangeError or TypeError that names a wrong option
    */
   wrap<This, Args extends unknown[], R>(
@@ -291,9 +300,10 @@ export class Limiter {
   }
 
   /**
-   * Waits until all gates let a request pass that you send yourself.
-   * @returns a lease to give back when the request has ended (nothing reclaims it); rejects with the
-   * signal's reason, or with that of the limit that refused it
+   * Waits until the gate lets a request pass that you send yourself.
+   * @returns a lease to give back when the request has ended (it is never reclaimed); rejects with
+   * the
+   * signal's reason, or the error of the limit that refused it
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
@@ -339,8 +349,8 @@ export class Limiter {
   }
 
   /**
-   * A lease, if a request may be sent at once; undefined: it would have to wait.
-   * @throws LimiterClosedError; CostAboveLimitError, UnknownLimitError: it may never be sent
+   * A lease if a request may be sent at once; undefined if it would have to wait.
+   * @throws LimiterClosedError; CostAboveLimitError or UnknownLimitError if it can never be sent
    * @throws RangeError or TypeError that names a wrong option
    */
   tryAcquire(options: Omit<AcquireOptions, 'signal' | 'timeoutMs'> = {}): Lease | undefined {
@@ -352,15 +362,15 @@ export class Limiter {
     const isPassing =
       refusal instanceof RateLimitExceededError || refusal instanceof CircuitOpenError;
     const isImpossible = refusal !== undefined && !isPassing;
-    // Who asks until it is granted has one request, not one for each time.
+    // A caller that asks until it is granted has one request, not one per call.
     ticket.settle(isImpossible ? 'rejected' : 'cancelled');
     if (isImpossible) throw refusal;
     return undefined;
   }
 
   /**
-   * A request that went past the limiter has gone well; it counts for progress, too.
-   * @throws RangeError or TypeError for what is no amount
+   * Records the success of a request that was sent without the limiter. It counts for progress, too.
+   * @throws RangeError or TypeError for a value that is no amount
    */
   recordSuccess({ tokens, durationMs }: RecordedSuccess = {}): void {
     if (durationMs !== undefined) checkNumber('durationMs', durationMs, 0);
@@ -372,8 +382,9 @@ export class Limiter {
   }
 
   /**
-   * A request that went past the limiter has failed, for good; `error` is read by its shape.
-   * @throws what `classify` throws; TypeError where it returns no verdict
+   * Records the final failure of a request that was sent without the limiter; `error` is read by its
+   * shape.
+   * @throws an error of `classify`; TypeError if it returns no verdict
    */
   recordFailure(error?: unknown): void {
     const { circuitBreaker, adaptive } = this.#runtime.gate.policies;
@@ -382,12 +393,15 @@ export class Limiter {
     this.#runtime.counters.recorded('failed', undefined);
     const now = this.feedback.clock.now();
     circuitBreaker?.recordVerdict(verdict, now);
-    if (adaptive instanceof CoolingCore) adaptive.recordVerdict(verdict, now);
+    if (adaptive instanceof AimdPolicy) adaptive.recordVerdict(verdict, now);
     this.feedback.next(verdict);
     this.#runtime.gate.changed();
   }
 
-  /** Tokens that were used past the limiter: charged to the limit that is named `tokens`, if there is one. */
+  /**
+   * Records tokens that were used without the limiter, for the limit with the name `tokens`, if
+   * there is one.
+   */
   recordTokens(tokens: number): void {
     const used = checkAmount('tokens', tokens);
     const limits = this.#runtime.gate.policies.rateLimit?.limits;
@@ -398,7 +412,7 @@ export class Limiter {
   /**
    * Makes more of a quota available (a limit whose `windowMs` is Infinity), at once: what waits for it
    * goes on. Where more than its limit is available then, that is its limit from now on.
-   * @throws RangeError or TypeError for what is no amount, or a limit that time refills; UnknownLimitError
+   * @throws RangeError or TypeError for a value that is no amount, or a limit that time refills; UnknownLimitError
    */
   add(limit: string, amount: number): void {
     const added = checkNumber('amount', amount, 0);
@@ -409,14 +423,14 @@ export class Limiter {
     this.#runtime.configured();
   }
 
-  /** The state of everything now, in plain numbers. */
+  /** The present state, in plain numbers. */
   snapshot(): LimiterSnapshot {
     return this.#runtime.snapshot();
   }
 
   /**
-   * Changes limits while requests wait and run: all of them or, where one is wrong, none.
-   * @throws RangeError or TypeError that names the option; for one that cannot change, too
+   * Changes limits while requests wait and run: all given ones, or none if one is wrong.
+   * @throws RangeError or TypeError that names the option, also for an option that cannot change
    */
   configure(changes: Changes): void {
     configure(changes, this.#runtime);
@@ -424,9 +438,11 @@ export class Limiter {
   }
 
   /**
-   * Sends nothing until `resume`: requests wait, those too that are to be sent again. What is in
-   * flight goes on. Waits are booked to `paused`, and the state is `paused`. A request whose
-   * `waitTimeoutMs` or deadline passes meanwhile fails as ever.
+   * Sends nothing until `resume`: all requests wait, retries too. Requests in flight go on. Waits
+   * are
+   * booked to `paused`, and the state is `paused`. A request whose `waitTimeoutMs` or deadline
+   * passes
+   * meanwhile fails as usual.
    *
    * @param reason shown in the snapshot and in the event
    * @throws TypeError for a reason that is no string
@@ -436,17 +452,19 @@ export class Limiter {
     this.#runtime.pause(reason);
   }
 
-  /** Ends a pause: all requests pass that may. */
+  /** Ends a pause, and lets all requests pass that may. */
   resume(): void {
     this.#runtime.resume();
   }
 
   /**
-   * Ends the wait of all requests that wait now, those too that wait to be sent again, once each:
-   * promises reject, streams fail, or with `outcomes` each of their requests does. What is in flight
-   * goes on; so does a request in the short delay between two attempts.
+   * Ends the wait of all waiting requests, retries too, once each: promises reject, streams fail,
+   * or with
+   * `outcomes` each of their requests fails. Requests in flight go on, and so do requests in the
+   * short
+   * delay between two attempts.
    *
-   * @param reason the error that they get, or the reason that a {@link QueueClearedError} names
+   * @param reason the error for them, or the reason in a {@link QueueClearedError}
    * @throws TypeError for a reason that is neither an Error nor a string
    */
   clear(reason?: string | Error): void {
@@ -459,9 +477,11 @@ export class Limiter {
   }
 
   /**
-   * Takes no new requests, for good: they fail with a `LimiterClosedError`. Those that wait already
-   * are still sent (`waiting: 'send'`, the default), or fail with that error too (`'reject'`); what is
-   * in flight goes on. See `drain`. A limiter that is paused stays paused.
+   * Accepts no new requests, for good: they fail with a `LimiterClosedError`. Waiting requests are
+   * still
+   * sent (`waiting: 'send'`, the default), or fail with that error too (`'reject'`). Requests in
+   * flight
+   * go on. See `drain`. A paused limiter stays paused.
    *
    * @throws TypeError for another option, or another value
    */
@@ -469,12 +489,14 @@ export class Limiter {
     this.#runtime.close(checkClose('limiter.close', options));
   }
 
-  /** Resolves when no request waits or runs. New ones may come, unless the limiter is closed. */
+  /**
+   * Resolves when no request waits or runs. New requests may arrive, unless the limiter is closed.
+   */
   drain(): Promise<void> {
     return new Promise((resolve) => this.#runtime.counters.whenEmpty(resolve));
   }
 
-  /** @internal changes of the mode, which nobody is told of that does not listen */
+  /** @internal changes of the mode, reported while there are subscribers */
   get modes$(): Observable<LimiterEvent> {
     return this.#runtime.modes$;
   }
@@ -491,12 +513,12 @@ export class Limiter {
     return areAtRest(gate.policies, this.feedback.clock.now());
   }
 
-  /** @internal nobody will use it any more */
+  /** @internal it will not be used any more */
   abandon(): void {
     this.#runtime.abandon();
   }
 
-  /** @internal how requests of a stream go through this limiter, one of several that it uses */
+  /** @internal the pipeline for a stream that uses several limiters */
   pipelineOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
     options: RequestOptions<T>,
@@ -512,7 +534,10 @@ export class Limiter {
     return new CallPipeline(factory, gate, this.#runtime.dispatchContextOf(project));
   }
 
-  /** Undefined: it can be sent, and its wait is neither watched nor bounded; its ticket can wait. */
+  /**
+   * Undefined if it can be sent and its wait is neither observed nor bounded: its ticket can be
+   * made later.
+   */
   #ticketOf<T, R, V, W extends V>(
     value: W,
     options: CallOptions<CallPipeline<T, R, V>>,

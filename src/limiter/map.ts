@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
-import { show } from '../model/check.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import type { RequestOptions } from '../request/ticket-factory.ts';
+import { show } from '../util/check.ts';
 
 /** What `limiter.map` calls for each value, and for each attempt. */
 export type MapTask<T, R> = (value: T, context: AttemptContext) => R | PromiseLike<R>;

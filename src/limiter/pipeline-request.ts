@@ -11,22 +11,22 @@ export interface Pipeline<T = unknown> {
   readonly gate: Gate;
 }
 
-/** What it takes to abort a request. */
+/** The state of a request that can be aborted. */
 export class AbortState<T> {
   isAborted = false;
-  /** `making`: to make its ticket may abort the request, which is counted by then. */
+  /** `making`: making its ticket may abort the request, which is counted already. */
   ticket: Ticket<T> | 'making' | undefined = undefined;
-  /** To the signal, until the request has ended. */
+  /** The subscription to the signal, until the request has ended. */
   subscription: AbortSubscription | undefined = undefined;
-  /** What sends the request, once it is sent. */
+  /** The execution, once the request is sent. */
   execution: { cancel(reason: unknown): void } | undefined = undefined;
 }
 
 /**
- * A request of a promise user on its way through the gate. An abort takes it out of the queue.
+ * A request of a call that waits at the gate. An abort takes it out of the queue.
  *
  * Kept small, and references no young objects: many of these reach the old generation of the garbage
- * collector. What it takes to abort one is kept for those alone that can be aborted.
+ * collector. Only requests that can be aborted keep the state for that.
  */
 export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
   implements AdmissionCallback, Abortable
@@ -34,12 +34,12 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
   queued = 0;
   protected readonly options: CallOptions<P>;
 
-  /** @param options if its ticket is made when its turn comes: it can be sent, by that */
+  /** @param options the call options, if its ticket is made when its turn comes */
   constructor(options: CallOptions<P>) {
     this.options = options;
   }
 
-  /** Undefined: nobody can abort it. */
+  /** Undefined if it cannot be aborted. */
   protected get abortState(): AbortState<T> | undefined {
     return undefined;
   }
@@ -48,20 +48,20 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
     return this.abortState?.isAborted === true;
   }
 
-  /** For queues where it waits without a ticket. */
+  /** The priority, for a queue where it waits without a ticket. */
   get priority(): number {
     return this.options.priority;
   }
 
-  /** The gate is behind the request. */
+  /** The request has passed the gate. */
   protected abstract send(ticket: Ticket<T>): void;
 
-  /** The user has aborted, while the request waited or later, or a limit has refused the request. */
+  /** The user aborted the request while it waited or later, or a limit refused it. */
   protected abstract reject(reason: unknown): void;
 
   /**
-   * @param value the request itself, where it has no ticket yet
-   * @param ticket taken over; undefined: one is made when the request's turn comes
+   * @param value the request itself, if it has no ticket yet
+   * @param ticket its ticket; undefined if it is made when the request's turn comes
    */
   start(value: T, ticket: Ticket<T> | undefined): void {
     const { gate } = this.options.pipeline;
@@ -71,7 +71,10 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
     } else if (gate.enter(ticket, this)) this.admitted(ticket);
   }
 
-  /** For one that a signal may abort. @returns whether it may start: the signal has not aborted yet */
+  /**
+   * Subscribes to the signal. @returns whether the request may start: the signal has not aborted
+   * yet
+   */
   protected heed(
     signal: AbortSignal,
     state: AbortState<T>,
@@ -132,7 +135,7 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
     else if (ticket === undefined && isQueued) factory.abandoned(1);
   }
 
-  /** The request has ended: there is nothing to abort any more. */
+  /** The request has ended, and can no longer be aborted. */
   protected end(): void {
     const state = this.abortState;
     if (state === undefined) return;

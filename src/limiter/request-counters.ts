@@ -1,14 +1,14 @@
 import { Subject } from 'rxjs';
-import { Progress, type ProgressOptions, type ProgressSnapshot } from '../core/progress.ts';
-import type { Clock } from '../model/clock.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { Progress, type ProgressOptions, type ProgressSnapshot } from '../policies/progress.ts';
 import type { RequestListener } from '../request/ticket-factory.ts';
+import type { Clock } from '../util/clock.ts';
 
-/** Least time between two reports of progress that reach no milestone. */
+/** The least time between two progress reports without a milestone. */
 const REPORT_MS = 1_000;
 
-/** Requests that have ended, by how they did. */
+/** Ended requests by outcome. */
 export interface Counts {
   readonly ok: number;
   readonly failed: number;
@@ -16,15 +16,15 @@ export interface Counts {
   readonly cancelled: number;
 }
 
-/** How far the requests of a limiter have got. */
+/** The progress of a limiter's requests. */
 export interface LimiterProgress extends ProgressSnapshot {
-  /** What those wait for that have got furthest; undefined: nobody waits. */
+  /** The cause of the wait of the most urgent request; undefined if none waits. */
   readonly binding: GateKind | undefined;
-  /** The milestone that was reached, in per cent; undefined: none was. */
+  /** The reached milestone, in per cent; undefined if none was reached. */
   readonly milestone: number | undefined;
 }
 
-/** What the census asks of the limiter. */
+/** What the counters need from the limiter. */
 export interface CountedRequests {
   /** Requests that hold a slot. */
   readonly inFlight: number;
@@ -34,11 +34,11 @@ export interface CountedRequests {
   refusal(ticket: Ticket): Error | undefined;
 }
 
-/** Counts the requests of a limiter: who is there, how they ended, how far all have got. */
+/** Counts a limiter's requests: present ones, ended ones by outcome, and their progress. */
 export class RequestCounters implements RequestListener {
-  /** Until limits are changed. */
+  /** Valid until limits are changed. */
   limitsStand = true;
-  /** Requests that have come and not ended, but for those that wait without a ticket. */
+  /** Unfinished requests, without those that wait without a ticket. */
   private present = 0;
   private readonly _counts = { ok: 0, failed: 0, rejected: 0, cancelled: 0, reclaimed: 0 };
   private readonly clock: Clock;
@@ -46,7 +46,7 @@ export class RequestCounters implements RequestListener {
   private readonly options: ProgressOptions;
   private readonly onMilestone: (percent: number) => void;
   private readonly _reports = new Subject<LimiterProgress>();
-  /** Durations are measured once somebody wants to know when it will end. */
+  /** Durations are measured from the first subscription to progress on. */
   private _progress: Progress | undefined = undefined;
   private reportedAt = Number.NEGATIVE_INFINITY;
   /** Whether requests have ended since the last report. */
@@ -65,7 +65,7 @@ export class RequestCounters implements RequestListener {
     this.options = options;
     this.onMilestone = onMilestone;
     this.total = options.total;
-    // What is wrong with the options is found by making what they are for.
+    // Construct once, so that wrong options throw here.
     const progress = new Progress(options, clock.now());
     if (options.total !== undefined) this._progress = progress;
   }
@@ -75,7 +75,7 @@ export class RequestCounters implements RequestListener {
     return { ok, failed, rejected, cancelled: cancelled + reclaimed };
   }
 
-  /** How many have ended, well or not, and how many there will be. */
+  /** How many have ended, and how many there will be. */
   get standing(): { readonly completed: number; readonly total: number | undefined } {
     const { ok, failed, rejected } = this._counts;
     return { completed: ok + failed + rejected, total: this.total };
@@ -86,12 +86,12 @@ export class RequestCounters implements RequestListener {
     return this.total === undefined ? undefined : this.progress();
   }
 
-  /** Whether nobody waits or runs. */
+  /** Whether no request waits or runs. */
   get isEmpty(): boolean {
     return this.present === 0 && this.limiter.waiting === 0;
   }
 
-  /** Emits as requests end: at each milestone, at the end, and else once a second at the most. */
+  /** Emits as requests end: at each milestone, at the end, and otherwise at most once a second. */
   get reports(): Subject<LimiterProgress> {
     this.measure();
     return this._reports;
@@ -116,7 +116,7 @@ export class RequestCounters implements RequestListener {
     this._counts.cancelled += count;
   }
 
-  /** A request that went past the limiter has ended. */
+  /** A request that was sent without the limiter has ended. */
   recorded(outcome: 'ok' | 'failed', durationMs: number | undefined): void {
     this._counts[outcome] += 1;
     const now = this.clock.now();
@@ -125,12 +125,12 @@ export class RequestCounters implements RequestListener {
     }
   }
 
-  /** Nobody will come any more: reports what was not reported yet. */
+  /** No more requests will arrive: reports what was not reported yet. */
   end(): void {
     if (this.isReportDue && this._reports.observed) this.report(this.clock.now());
   }
 
-  /** Calls back when nobody is there any more; at once if nobody is. */
+  /** Calls back when no request is present any more; at once if none is. */
   whenEmpty(callback: () => void): void {
     this.onEmpty.push(callback);
     if (this.present === 0) this.lookIfEmpty();
@@ -142,7 +142,7 @@ export class RequestCounters implements RequestListener {
     this.reached(progress.setTotal(total), this.clock.now());
   }
 
-  /** @param least how many requests are worked on at once, at least */
+  /** @param least the least parallelism to assume */
   progress(milestone?: number, least = 0): LimiterProgress {
     const { inFlight, binding } = this.limiter;
     const parallelism = Math.max(least, inFlight);
@@ -159,7 +159,7 @@ export class RequestCounters implements RequestListener {
     return this._progress;
   }
 
-  /** Only what was sent tells how long requests take: from the slot to the end. */
+  /** Only sent requests are measured: from the slot to the end. */
   private record(progress: Progress, ticket: Ticket, outcome: SettleOutcome): void {
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
     const now = this.clock.now();
@@ -177,7 +177,7 @@ export class RequestCounters implements RequestListener {
     else this.isReportDue = milestones.length === 0;
   }
 
-  /** Of those in flight one has just ended; whoever sends one after the other has none left. */
+  /** One request has just ended; with sequential sending there is none left in flight. */
   private report(now: number, milestone?: number): void {
     this.reportedAt = now;
     this.isReportDue = false;
@@ -185,8 +185,9 @@ export class RequestCounters implements RequestListener {
   }
 
   /**
-   * A request may end in the turn in which it began, while those behind it wait without a ticket. At
-   * the end of that turn they have tickets, or have gone.
+   * A request may end in the turn in which it began, while those behind it wait without a ticket.
+   * At the
+   * end of that turn they have tickets, or have left.
    */
   private lookIfEmpty(): void {
     if (this.isEmpty) this.tellEmpty();

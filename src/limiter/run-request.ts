@@ -11,20 +11,24 @@ import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.t
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
 
-/** A pipeline that ends with calling tasks. */
+/** A pipeline that ends with the call of a task. */
 export interface TaskPipeline<R, T = Task<R>> extends Pipeline<T> {
   readonly dispatch: DispatchContext<T, R>;
 }
 
 /**
- * A task on its way through the gate, then in flight, until it has ended; its promise is settled
- * with what it emits first.
+ * A task that waits at the gate and is then in flight, until it has ended. Its promise is settled
+ * with
+ * its first value.
  */
 export class RunRequest<R, T = Task<R>>
   extends PipelineRequest<T, TaskPipeline<R, T>>
   implements ExecutionListener<T, R>
 {
-  /** Rejects it, too. The function for that would be kept for nothing: most calls go well. */
+  /**
+   * Resolves or rejects the promise. A function to reject it would be kept in vain: most calls
+   * succeed.
+   */
   private resolve: (value: R | Promise<never>) => void;
   readonly bound: BoundTask<T> | undefined;
 
@@ -39,7 +43,10 @@ export class RunRequest<R, T = Task<R>>
     this.bound = bound;
   }
 
-  /** What goes on after its first value must not keep that alive, as the promise does. */
+  /**
+   * An execution that goes on after its first value must not keep that value alive through the
+   * promise.
+   */
   value(_execution: RequestExecution<T, R>, value: R): void {
     const resolve = this.resolve;
     this.resolve = ignore;
@@ -70,7 +77,7 @@ export class RunRequest<R, T = Task<R>>
   }
 }
 
-/** One that a signal may abort. */
+/** A task with a signal. */
 export class AbortableRunRequest<R, T = Task<R>> extends RunRequest<R, T> {
   private readonly signal: AbortSignal;
   private readonly _abortState = new AbortState<T>();

@@ -1,32 +1,32 @@
-import { checkLimiterConfig } from '../config/check-config.ts';
-import { Composite } from '../core/composite.ts';
-import type { Demand } from '../core/core.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { Emit } from '../model/policy-events.ts';
+import { checkLimiterConfig } from '../options/check-config.ts';
+import { Composite } from '../policies/composite.ts';
 import {
   allParts,
   createPolicies,
   hasOption,
   type Policies,
   snapshotsOf,
-} from '../core/policies.ts';
-import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../core/registry.ts';
-import { checkChoice, checkInteger, checkKeys } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
-import type { Tell } from '../model/facts.ts';
-import type { Reading } from '../model/reading.ts';
+} from '../policies/policies.ts';
+import type { RequestCost } from '../policies/policy.ts';
+import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policies/registry.ts';
 import { SharedPolicy } from '../queue/shared-policy.ts';
+import { checkChoice, checkInteger, checkKeys } from '../util/check.ts';
+import type { Random } from '../util/clock.ts';
 
-/** What a request counts when keys take turns. */
+/** The cost of a request when keys take turns. */
 export type TurnCost = 'requests' | 'tokens' | 'bytes';
 
-/** Limits that all keys of a group share, beside those of each. */
+/** Limits that all keys of a group share, beside the limits of each key. */
 export interface SharedOptions extends Pick<PolicyConfig, (typeof SHARED_KEYS)[number]> {
-  /** Attempts in flight at the most, an integer >= 1. Default: no bound. */
+  /** The greatest number of attempts in flight, an integer >= 1. Default: no bound. */
   readonly concurrency?: number;
   /** Bytes in flight before attempts wait, an integer >= 0. Default: no bound. */
   readonly maxBytes?: number;
   /**
-   * What a request counts when keys take turns: 1, its tokens or its bytes.
-   * Default: `'tokens'` where a limit of that name is shared, else `'requests'`.
+   * The cost of a request when keys take turns: 1, its tokens or its bytes.
+   * Default: `'tokens'` if a limit of that name is shared, else `'requests'`.
    */
   readonly cost?: TurnCost;
 }
@@ -37,19 +37,19 @@ const COSTS = {
   requests: () => 1,
   tokens: ({ tokens }) => tokens,
   bytes: ({ bytes }) => bytes,
-} as const satisfies Record<TurnCost, (demand: Demand) => number>;
+} as const satisfies Record<TurnCost, (request: RequestCost) => number>;
 
-/** The state of what all keys share. */
+/** The state of the shared limits. */
 export type SharedSnapshot = Partial<PolicySnapshots>;
 
-/** Limits that the gates of all keys share; they take turns where one of them binds. */
+/** Limits that the gates of all keys share. The gates take turns while one of them binds. */
 export class SharedLimits {
   readonly policy: SharedPolicy;
   /** Those that are on. */
   readonly policies: Partial<Policies>;
 
   /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: SharedOptions, random: Random, tell: Tell, now: number) {
+  constructor(options: SharedOptions, random: Random, emit: Emit, now: number) {
     checkKeys('shared', options, KEYS);
     const { cost: said, ...limits } = options;
     const { concurrency, maxBytes } = limits;
@@ -59,7 +59,7 @@ export class SharedLimits {
     const context = {
       now,
       random,
-      tell,
+      emit,
       maxLimit: Number.POSITIVE_INFINITY,
       maxRetryAfterMs: Number.POSITIVE_INFINITY,
       apply: () => {},
@@ -87,8 +87,8 @@ export class SharedLimits {
     return snapshotsOf(this.policies, now);
   }
 
-  /** What gauges show of it: rate limits alone, named apart from those of each key. */
-  reading(now: number): Reading {
+  /** Its state for gauges: only rate limits, with names that differ from those of each key. */
+  reading(now: number): GaugeSnapshot {
     const limits = Object.entries(this.policies.rateLimit?.snapshot(now) ?? {});
     return {
       waiting: [],

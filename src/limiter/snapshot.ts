@@ -1,8 +1,8 @@
-import { CoolingCore } from '../core/cooling-core.ts';
-import { snapshotsOf } from '../core/policies.ts';
-import type { PolicySnapshots } from '../core/registry.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
+import { AimdPolicy } from '../policies/aimd-policy.ts';
+import { snapshotsOf } from '../policies/policies.ts';
+import type { PolicySnapshots } from '../policies/registry.ts';
 import type { GateSnapshot } from '../queue/gate-rules.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import type { Counts, LimiterProgress, RequestCounters } from './request-counters.ts';
@@ -10,43 +10,46 @@ import type { Counts, LimiterProgress, RequestCounters } from './request-counter
 /**
  * - `paused`: nothing is sent until `resume`;
  * - `circuitOpen`: the circuit breaker lets nothing pass;
- * - `cooling`: the adaptive limit is on its way back up;
- * - `draining`: closed, and requests that came before have not ended yet;
- * - `closed`: and they have.
+ * - `cooling`: the adaptive limit was lowered and is rising again;
+ * - `draining`: closed, and earlier requests have not ended yet;
+ * - `closed`: closed, and all requests have ended.
  */
 export type LimiterState = 'running' | 'cooling' | 'circuitOpen' | 'paused' | 'draining' | 'closed';
 
 /** Why nothing is sent, and for how long that has been so. */
 export interface PauseSnapshot {
-  /** What `pause` was told. */
+  /** The reason that `pause` was given. */
   readonly reason: string | undefined;
   readonly pausedMs: number;
 }
 
-/** The state of a limiter at one moment. Times in ms; what is not on, or not known, is undefined. */
+/**
+ * The state of a limiter at one moment. Times in ms. A policy that is off, or an unknown value, is
+ * undefined.
+ */
 export interface LimiterSnapshot extends PolicySnapshots {
   readonly state: LimiterState;
   readonly mode: Mode;
-  /** Undefined: it is not paused. */
+  /** Undefined if it is not paused. */
   readonly paused: PauseSnapshot | undefined;
   /** What the most urgent of those that wait waits for; undefined: nobody waits. */
   readonly binding: GateKind | undefined;
-  /** Requests that wait, those too that are to be sent again. */
+  /** Waiting requests, retries too. */
   readonly waiting: number;
-  /** Requests that have ended, by how they did. */
+  /** Ended requests by outcome. */
   readonly ended: Counts;
-  /** Requests that found the queue full, or were given up for others. */
+  /** Requests that found the queue full, or were given up for newcomers. */
   readonly dropped: number;
   readonly progress: LimiterProgress;
-  /** The highest that the concurrency limit may be; the limit itself is `concurrency.limit`. */
+  /** The upper bound of the concurrency limit; the present limit is `concurrency.limit`. */
   readonly maxConcurrency: number;
-  /** What the adaptive limit grows to for now. */
+  /** The present ceiling of the adaptive limit. */
   readonly safeCeiling: number;
-  /** Failures that count for the adaptive limit now. */
+  /** The failures that count for the adaptive limit at present. */
   readonly failures: number;
-  /** Between two dispatches now, without jitter; 0 without a pace. */
+  /** The present interval between two dispatches, without jitter; 0 without a pace. */
   readonly intervalMs: number;
-  /** Of the limit that is named `tokens`. */
+  /** The usage of the limit with the name `tokens`. */
   readonly tokensUsed: number | undefined;
   readonly tokensRemaining: number | undefined;
   /** All wait in one queue. It is shown here where it is a slot that its head waits for, ... */
@@ -57,7 +60,7 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly backoff: GateSnapshot & PolicySnapshots['backoff'] & { readonly waitsFor: GateKind };
 }
 
-/** What is known of a limiter beside its gate. */
+/** The parts of a snapshot that do not come from the gate. */
 interface Known {
   readonly gate: RequestGate;
   readonly counters: RequestCounters;
@@ -78,7 +81,7 @@ export function snapshotOf(known: Known): LimiterSnapshot {
   const queue = { waiting, longestWaitMs, nextInMs };
   const { waitKind } = gate;
   const isHold = waitKind === 'concurrency' || waitKind === 'byteBudget';
-  const cooling = adaptive instanceof CoolingCore ? adaptive.snapshot(now) : undefined;
+  const cooling = adaptive instanceof AimdPolicy ? adaptive.snapshot(now) : undefined;
   const limits = shown.rateLimit;
   return {
     ...shown,
@@ -106,7 +109,7 @@ export function snapshotOf(known: Known): LimiterSnapshot {
   };
 }
 
-/** What the head of the queue waits for. */
+/** The cause of the head's wait. */
 export function bindingOf({ gate }: RequestGate): GateKind | undefined {
   return gate.waiting > 0 ? gate.waitKind : undefined;
 }

@@ -1,8 +1,8 @@
-import { messageOf, print } from './print.ts';
+import { messageOf, print } from '../util/print.ts';
 
-/** The base of every error that headgate makes itself. Errors of your own calls pass through as they are. */
+/** The base class of headgate's own errors. Errors of your own calls pass through unchanged. */
 export abstract class HeadgateError extends Error {
-  /** Says which error it is; stable, unlike the message. */
+  /** Identifies the error; stable, unlike the message. */
   abstract readonly code: string;
   override get name(): string {
     return this.constructor.name;
@@ -32,7 +32,7 @@ export class TicketInUseError extends HeadgateError {
   }
 }
 
-/** The estimator threw, or returned something that is no size. `cause` has what it was. */
+/** The estimator threw, or returned a value that is no size. `cause` has the error or the value. */
 export class EstimatorError extends HeadgateError {
   readonly code = 'ESTIMATOR_FAILED';
   constructor(estimator: string, cause: unknown) {
@@ -96,7 +96,7 @@ export class ResponseError extends HeadgateError {
   }
 }
 
-/** Too many requests wait already (`maxQueue`), and `overflow` chose this one to go. It was not sent. */
+/** Too many requests wait (`maxQueue`), and `overflow` chose this one to fail. It was not sent. */
 export class QueueFullError extends HeadgateError {
   readonly code = 'QUEUE_FULL';
   readonly maxQueue: number;
@@ -163,7 +163,7 @@ export class QueueClearedError extends HeadgateError {
   }
 }
 
-/** The status of an answer that says no; undefined where it says none, or went well by it. */
+/** The status of an answer that is not ok; undefined if there is no status, or it means success. */
 function statusOf(answer: unknown): number | undefined {
   if (typeof answer !== 'object' || answer === null || !('status' in answer)) return undefined;
   const { status } = answer;

@@ -1,11 +1,11 @@
-/** What the result of an attempt says about the provider. */
+/** The kinds of results of an attempt, as far as the provider is concerned. */
 
 /**
  * - `ok`: it answered;
  * - `throttled`: we send too much (429);
- * - `overloaded`: it has too much to do, whoever sends (503, 529);
+ * - `overloaded`: it lacks capacity for all its clients (503, 529);
  * - `failed`: something broke (other 5xx, connection errors, errors of your own code);
- * - `fatal`: asking again cannot help (quota, billing, 401, 403, other 4xx).
+ * - `fatal`: another attempt cannot help (quota, billing, 401, 403, other 4xx).
  */
 export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
 
@@ -17,7 +17,7 @@ export const FEEDBACK_KINDS = ['ok', 'throttled', 'overloaded', 'failed', 'fatal
  */
 export type Mode = 'normal' | 'throttled' | 'outage';
 
-/** What a provider counts against a limit of its own. */
+/** The units that providers limit. */
 export type LimitUnit =
   | 'requests'
   | 'tokens'
@@ -26,35 +26,38 @@ export type LimitUnit =
   | 'bytes'
   | 'concurrency';
 
-/** What an answer says of one of the provider's limits. Each field is missing where it is not said. */
+/**
+ * One of the provider's limits, as an answer reports it. A field that was not reported is missing.
+ */
 export interface ReportedLimit {
   readonly unit: LimitUnit;
-  /** Of a window. */
+  /** The amount that a window allows. */
   readonly limit?: number;
-  /** What was left of it when the provider answered. */
+  /** The amount that was left when the provider answered. */
   readonly remaining?: number;
-  /** From the answer until nothing is used any more, in ms. */
+  /** The time from the answer until the limit is full again, in ms. */
   readonly resetMs?: number;
   /**
-   * Whether that was told as a time of day: it holds from the answer then, and a duration from when the
-   * provider looked at the limit. Default false.
+   * Whether the reset was given as a time. A time counts from the answer, a duration from the
+   * moment at
+   * which the provider checked the limit. Default false.
    */
   readonly isResetTime?: boolean;
-  /** Length of the window, in ms, where the provider says it or is known for it. */
+  /** Length of the window in ms, if the provider reports it or documents it. */
   readonly windowMs?: number;
 }
 
 export interface Feedback {
   readonly kind: FeedbackKind;
-  /** Milliseconds that the provider asked to wait. Values that are no number > 0 are ignored. */
+  /** The wait that the provider asks for, in ms. Values other than numbers > 0 are ignored. */
   readonly retryAfterMs?: number;
-  /** Size of the request, which scales the wait where the provider named none. Default 0. */
+  /** Size of the request, which decides the wait if the provider names none. Default 0. */
   readonly bytes?: number;
   /** Which limit was hit, as in {@link Verdict.limit}. */
   readonly limit?: string;
   /** Response headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the answer says of the provider's limits. */
+  /** The provider's limits, as the answer reports them. */
   readonly limits?: readonly ReportedLimit[];
   /**
    * The backoff that was in force when the attempt was sent: answers of one epoch count once.
@@ -63,26 +66,29 @@ export interface Feedback {
   readonly epoch?: number;
 }
 
-/** How an error or a response is to be taken. */
+/** What an error or a response means. */
 export interface Verdict {
   readonly kind: FeedbackKind;
   /** Whether sending the same request again may help. Default: true for `throttled` and `overloaded`. */
   readonly retry?: boolean;
   readonly retryAfterMs?: number;
   /**
-   * Which limit was hit, where the provider says: a {@link LimitUnit}, or its own name for it.
-   * `'concurrency'` is a cap on what is in flight, which no slower rate keeps: a place is free as soon
-   * as a request ends.
+   * The limit that was hit, if the provider names it: a {@link LimitUnit}, or the provider's own
+   * name.
+   * `'concurrency'` is a limit on concurrent requests: a place is free as soon as one of them ends,
+   * so a
+   * slower rate does not help.
    */
   readonly limit?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the answer says of the provider's limits. */
+  /** The provider's limits, as the answer reports them. */
   readonly limits?: readonly ReportedLimit[];
-  /** HTTP status, where there was one. */
+  /** HTTP status; undefined if there was none. */
   readonly status?: number;
   /**
-   * Why no request will go well for now: `quota`, `billing`, `authorisation`, or what a classifier
-   * says. Opens a circuit breaker at once.
+   * Why no request can succeed for now: `quota`, `billing`, `authorisation`, or a classifier's own
+   * word.
+   * Opens a circuit breaker at once.
    */
   readonly outage?: string;
 }

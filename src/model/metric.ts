@@ -1,7 +1,7 @@
 /** A gauge of a policy, as it is described to OpenTelemetry. */
 export interface PolicyMetric {
   readonly name: string;
-  /** As UCUM has it. */
+  /** The unit in UCUM notation. */
   readonly unit: string;
   readonly meaning: string;
 }

@@ -23,12 +23,12 @@ export interface ImageAssetPointerChunk {
 
 export type ModelInputChunk = EncodedTextChunk | ImageChunk | ImageAssetPointerChunk;
 
-/** What a model is sampled or trained on: text and images in order. */
+/** The input of sampling or training: text and images in order. */
 export interface ModelInput {
   readonly chunks: readonly ModelInputChunk[];
 }
 
-/** Numbers with a type, as loss functions take them. */
+/** Typed numbers, the input of loss functions. */
 export interface TensorData {
   readonly data: ArrayLike<number>;
   readonly dtype?: string;

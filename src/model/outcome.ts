@@ -1,7 +1,8 @@
 /**
- * What requests wait for. One gate holds a request for all of it; each part of a wait counts for the
- * policy that bound during it. `retry`: the delay between two attempts. `paused`: the limiter was
- * paused, see `limiter.pause`.
+ * The causes of waits. One gate asks all policies; each part of a wait counts for the policy that
+ * bound
+ * during it. `retry` is the delay between two attempts, `paused` the time in which the limiter was
+ * paused (`limiter.pause`).
  */
 export type GateKind =
   | 'concurrency'
@@ -17,21 +18,21 @@ export type GateKind =
 /** How a request's time with headgate ended. `rejected`: a limit refused it, and it was never sent. */
 export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';
 
-/** What waiting for one policy cost one request. */
+/** The wait of one request for one policy. */
 export interface GateWait {
   /** Milliseconds, over all attempts. */
   readonly waitMs: number;
-  /** How often the request was told to wait (on) for it. */
+  /** How often the policy told the request to wait, or to wait on. */
   readonly rounds: number;
-  /** The part of `waitMs` for each named rate limit that bound, in ms. */
+  /** `waitMs` by the named rate limit that bound, in ms. */
   readonly limits?: Readonly<Record<string, number>>;
 }
 
-/** What happened to one request. */
+/** The history of one request. */
 export interface RequestStats {
-  /** Waits by gate; a gate where the request did not wait is missing. */
+  /** Waits by cause; a policy that the request did not wait for is missing. */
   readonly waits: Readonly<Partial<Record<GateKind, GateWait>>>;
-  /** Calls to the API, 0 when none was made. */
+  /** Calls to the API; 0 if none was made. */
   readonly attempts: number;
   readonly bytes: number;
   readonly tokens: number;

@@ -1,4 +1,4 @@
-import { checkAmount } from './check.ts';
+import { checkAmount } from '../util/check.ts';
 
 /**
  * A value with its size: what `byteEstimate` emits and `chunkBy` groups.
@@ -26,7 +26,7 @@ export class Sized<T> {
   }
 }
 
-/** Of anything that users send: a Proxy that was revoked throws when it is asked. */
+/** Whether any value is a `Sized`. `instanceof` throws for a revoked Proxy. */
 export function isSized<T>(item: T | Sized<T>): item is Sized<T> {
   try {
     return item instanceof Sized;

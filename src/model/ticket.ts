@@ -1,10 +1,10 @@
-import type { Clock, Timer } from './clock.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
 import type { Verdict } from './feedback.ts';
 import type { GateKind, RequestStats, SettleOutcome } from './outcome.ts';
 import { longer, type Wait, waitsOf } from './wait.ts';
 
-/** Lends something to tickets (a slot, bytes), and takes it back. */
+/** Issues leases to tickets (a slot, bytes), and takes them back. */
 export interface LeaseIssuer {
   /** Takes back exactly what was charged to the ticket. Must not throw. */
   giveBack(charge: unknown, ticket: Ticket): void;
@@ -16,13 +16,13 @@ export interface WaitTimeout {
   end(): void;
 }
 
-/** What the tickets of one subscription or limiter share. */
+/** The parts that the tickets of one subscription or limiter share. */
 export interface TicketOwner {
   readonly clock: Clock;
   /** Told of the end of its tickets, by `settled`. */
-  readonly probe?: EndObserver | undefined;
+  readonly instrumentation?: EndObserver | undefined;
   tokensOf(value: unknown, bytes: number): number;
-  /** A ticket has ended, and all that it held was given back. Must not throw. */
+  /** Called when a ticket has ended and has given everything back. Must not throw. */
   settled(ticket: Ticket, outcome: SettleOutcome): void;
 }
 
@@ -35,8 +35,8 @@ export interface EndObserver {
 export type Amounts = Readonly<Record<string, number>>;
 
 /**
- * Of anything that users send: a Proxy that was revoked throws when it is asked. The look along the
- * prototypes is for objects alone, as it is slow.
+ * Whether any value is a ticket. `instanceof` throws for a revoked Proxy. Primitives are excluded
+ * first, because `instanceof` is slow.
  */
 export function isTicket(item: unknown): item is Ticket {
   try {
@@ -46,7 +46,7 @@ export function isTicket(item: unknown): item is Ticket {
   }
 }
 
-/** A thing lent, on top of what was lent before. */
+/** One lease in a ticket's stack, linked to the lease before it. */
 class Lease {
   readonly lender: LeaseIssuer;
   readonly charge: unknown;
@@ -61,9 +61,10 @@ class Lease {
 /**
  * A request on its way, with the leases that it holds.
  *
- * Whoever holds a ticket settles it. Between two gates nobody does: a ticket that you keep from
- * the next gate (with `filter`, say) is reclaimed after a while; `ticket.settle('cancelled')`
- * gives its leases back at once.
+ * The holder of a ticket settles it. Between two gates a ticket has no holder: one that never
+ * reaches
+ * the next gate, because of a `filter` for example, is reclaimed after a while. Call
+ * `ticket.settle('cancelled')` to give its leases back at once.
  */
 export class Ticket<out T = unknown> {
   /** Makes the class nominal: tickets cannot be chunked. */
@@ -75,52 +76,55 @@ export class Ticket<out T = unknown> {
   readonly index: number;
   /** Slots that it takes of a limit of requests in flight. */
   readonly weight: number;
-  /** When it came to its first gate, in the clock's milliseconds. */
+  /** When it reached its first gate, in the clock's milliseconds. */
   readonly arrivedAt: number;
   /** @internal the backoff in force when the last attempt was sent */
   epoch = 0;
   /** Attempts made so far. */
   attempts = 0;
-  /** Higher goes first where gates wait by priority. */
+  /** The highest goes first, at gates with priorities. */
   priority = 0;
-  /** What it costs of rate limits, where that is not `requests: 1`, its tokens and its bytes. */
+  /** Its costs by rate limit, if they are not `requests: 1`, its tokens and its bytes. */
   costs: Amounts | undefined = undefined;
-  /** @internal what the present attempt has really used, where that was recorded */
+  /** @internal the recorded usage of the present attempt */
   usage: Amounts | undefined = undefined;
   /** @internal whether a policy prices the tokens of answers */
   isPriced = false;
   /** @internal whether the present attempt was sent */
   isSent = false;
-  /** @internal what the provider's answer to the present attempt says; undefined: none yet */
+  /** @internal the verdict on the answer to the present attempt; undefined before the answer */
   verdict: Verdict | undefined = undefined;
-  /** @internal why it may not be sent, once that is known; it then passes all gates for nothing */
+  /**
+   * @internal the error of a request that may not be sent; it then passes all gates without a
+   * charge
+   */
   refusal: Error | undefined = undefined;
-  /** @internal the time of the clock, if it was read in this very turn; else NaN */
+  /** @internal the time of the clock, if it was read in this turn of the event loop; else NaN */
   readAt = Number.NaN;
-  /** @internal since when it waits at a gate; NaN: it does not wait */
+  /** @internal since when it waits at a gate; NaN if it does not wait */
   waitsSince = Number.NaN;
-  /** @internal when the last gate before its first attempt let it pass; NaN: not known */
+  /** @internal when the last gate before its first attempt let it pass; NaN if unknown */
   startedAt = Number.NaN;
-  /** @internal how often its gate has told it to wait on */
+  /** @internal how often its gate told it to wait on */
   rounds = 0;
-  /** @internal minds its wait, while it waits for its first attempt */
+  /** @internal the bound on its wait for the first attempt */
   patience: WaitTimeout | undefined = undefined;
   /** @internal what it waited for when it was given up; undefined: it was not, or nobody is told */
   gaveUpAt: GateKind | undefined = undefined;
-  /** How it ended, once it has. */
+  /** How it ended; undefined before that. */
   outcome: SettleOutcome | undefined = undefined;
-  /** @internal its neighbours among the tickets that one subscription has waiting */
+  /** @internal its neighbours in the list of waiting tickets of its subscription */
   before: Ticket | undefined = undefined;
   /** @internal */
   after: Ticket | undefined = undefined;
-  /** @internal runs while nobody holds the ticket */
+  /** @internal runs while the ticket has no holder */
   transit: Timer | undefined = undefined;
   /** @internal told of its end, beside the probe of its first gate */
   observers: readonly EndObserver[] | undefined = undefined;
   readonly #origin: TicketOwner;
   #tokens: number;
   #holder: object | undefined = undefined;
-  /** The first two things lent: few tickets have more, and a lease is larger than what it holds. */
+  /** The first two leases, stored without a lease object: few tickets have more. */
   #first: LeaseIssuer | undefined = undefined;
   #firstCharge: unknown = 0;
   #second: LeaseIssuer | undefined = undefined;
@@ -147,20 +151,20 @@ export class Ticket<out T = unknown> {
     this.weight = weight;
   }
 
-  /** Tokens of the request, estimated when first asked for. */
+  /** Tokens of the request, estimated at the first read. */
   get tokens(): number {
     if (this.#tokens < 0) this.#tokens = this.#origin.tokensOf(this.value, this.bytes);
     return this.#tokens;
   }
 
   /**
-   * Gives all leases back, last lent first, exactly what was charged, once.
-   * @returns false when the ticket had been settled before, and nothing was done.
+   * Gives all leases back, the last one first, exactly what was charged, once.
+   * @returns false if the ticket was settled before; then nothing happens.
    */
   settle(outcome: SettleOutcome): boolean {
     if (this.outcome !== undefined) return false;
     this.outcome = outcome;
-    // Whoever sends it without `dispatch` tells no more than this.
+    // Without `dispatch` this is all that is known about the attempt.
     if (this.attempts === 0 && this.refusal === undefined) {
       if (outcome === 'ok' || outcome === 'failed') {
         this.isSent = true;
@@ -177,7 +181,7 @@ export class Ticket<out T = unknown> {
     return true;
   }
 
-  /** What has happened to the request so far. */
+  /** The history of the request so far. */
   stats(): RequestStats {
     return {
       waits: waitsOf(this.#waits),
@@ -188,7 +192,9 @@ export class Ticket<out T = unknown> {
     };
   }
 
-  /** @internal a gate or dispatch takes the ticket over. Throws when it may not. */
+  /**
+   * @internal makes a gate or dispatch the holder. Throws if the ticket has ended or has a holder.
+   */
   take(holder: object): void {
     if (this.outcome !== undefined) throw new TicketExpiredError(this.outcome);
     if (this.#holder !== undefined) throw new TicketInUseError();
@@ -198,20 +204,20 @@ export class Ticket<out T = unknown> {
 
   /** @internal the probe of its first gate */
   get probe(): EndObserver | undefined {
-    return this.#origin.probe;
+    return this.#origin.instrumentation;
   }
 
-  /** @internal whoever has it */
+  /** @internal the holder; undefined between two gates */
   get holder(): object | undefined {
     return this.#holder;
   }
 
-  /** @internal the holder lets go: from now on somebody must take the ticket over */
+  /** @internal ends the holder's hold: the next gate must take the ticket, or it is reclaimed */
   release(): void {
     this.#holder = undefined;
   }
 
-  /** @internal ms since it came, by the clock of its gates */
+  /** @internal ms since its arrival, by the clock of its gates */
   get ageMs(): number {
     return this.#origin.clock.now() - this.arrivedAt;
   }
@@ -231,12 +237,12 @@ export class Ticket<out T = unknown> {
     return this.#waits !== undefined;
   }
 
-  /** @internal whether the ticket lives and nobody holds it */
+  /** @internal whether the ticket has neither ended nor a holder */
   get isAdrift(): boolean {
     return this.#holder === undefined && this.outcome === undefined;
   }
 
-  /** @internal one that was settled while the lender charged it keeps nothing */
+  /** @internal adds a lease. A ticket that was settled meanwhile gives it back at once */
   lend(lender: LeaseIssuer, charge: unknown): void {
     if (this.outcome !== undefined) lender.giveBack(charge, this);
     else if (this.#second !== undefined || this.#top !== undefined) {
@@ -250,7 +256,7 @@ export class Ticket<out T = unknown> {
     }
   }
 
-  /** @internal gives back what one lender lent, where it lies in the stack */
+  /** @internal gives back the lease of one issuer, wherever it is in the stack */
   returnTo(lender: LeaseIssuer): void {
     let above: Lease | undefined;
     for (let lease = this.#top; lease !== undefined; lease = lease.below) {
@@ -266,7 +272,7 @@ export class Ticket<out T = unknown> {
     else if (this.#first === lender) this.giveFirstBack();
   }
 
-  /** @internal it will never be sent; what it holds is given back when it is settled */
+  /** @internal refuses the request for good; its leases are given back when it is settled */
   refuse(error: Error): void {
     this.refusal ??= error;
     this.endPatience();
@@ -284,14 +290,14 @@ export class Ticket<out T = unknown> {
     this.endPatience();
   }
 
-  /** @internal there will be another attempt, which was not sent yet */
+  /** @internal prepares another attempt */
   unsent(): void {
     this.isSent = false;
     this.verdict = undefined;
     this.usage = undefined;
   }
 
-  /** @internal adds to what the present attempt has used */
+  /** @internal adds to the usage of the present attempt */
   record(limit: string, amount: number): void {
     this.usage = { ...this.usage, [limit]: (this.usage?.[limit] ?? 0) + amount };
   }
@@ -301,7 +307,7 @@ export class Ticket<out T = unknown> {
     this.#waits = longer(this.#waits, gate, limit, waitMs, rounds);
   }
 
-  /** The last lent first. */
+  /** The leases, the last one first. */
   private giveAllBack(): void {
     let lease = this.#top;
     this.#top = undefined;

@@ -1,9 +1,9 @@
 import type { GateKind, GateWait } from './outcome.ts';
 
-/** What waiting for one thing has cost a request so far, on top of its waits for others. */
+/** The wait of a request for one policy so far, linked to its other waits. */
 export class Wait {
   readonly gate: GateKind;
-  /** The named limit, where the gate keeps several. */
+  /** The named limit, if the policy has several. */
   readonly limit: string | undefined;
   waitMs: number;
   rounds: number;
@@ -39,7 +39,7 @@ export function longer(
   return last;
 }
 
-/** All waits of a request, by their gates, and within one by the named limits. */
+/** All waits of a request, by cause, and within a cause by named limit. */
 export function waitsOf(last: Wait | undefined): Readonly<Partial<Record<GateKind, GateWait>>> {
   const waits: Partial<Record<GateKind, GateWait>> = {};
   for (let wait = last; wait !== undefined; wait = wait.before) {

@@ -1,12 +1,11 @@
 import { Observable, type OperatorFunction } from 'rxjs';
-import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
-import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
   resolveCommonOptions,
 } from '../request/common-options.ts';
+import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import {
   checkGateSubscriberOptions,
   GATE_SUBSCRIBER_KEYS,
@@ -15,11 +14,14 @@ import {
 } from '../request/gate-subscriber.ts';
 import { watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
+import { checkKeys } from '../util/check.ts';
 
 /**
- * Holds requests back while a backoff is in force; they keep the leases that they have. When it is
- * over one probe passes, and when that goes well everyone (`reopen: 'all'` of the feedback lets
- * everyone pass at once).
+ * Holds requests back while a backoff is in force; they keep their leases. When it is over, one
+ * request
+ * passes as a probe, and all others after it succeeded (with `reopen: 'all'` of the feedback all
+ * pass
+ * at once).
  *
  * All gates and retries that share a `feedback` wait in one queue, first come, first served.
  *

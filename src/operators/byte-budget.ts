@@ -1,7 +1,6 @@
 import { Observable, type OperatorFunction } from 'rxjs';
-import { byteBudgetOf } from '../core/byte-budget.ts';
-import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { byteBudgetPolicyOf } from '../policies/byte-budget-policy.ts';
 import { Gate } from '../queue/gate.ts';
 import {
   COMMON_KEYS,
@@ -23,14 +22,17 @@ import {
 } from '../request/hold-options.ts';
 import { watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
+import { checkKeys } from '../util/check.ts';
 
 /**
- * Lets requests pass while the bytes in flight do not exceed a budget; the one that passes last may
- * overdraw it, so that a request larger than the whole budget can be sent at all. While it is
- * overdrawn everyone waits, requests of no size too. First come, first served.
+ * Lets requests pass while the bytes in flight do not exceed a budget. The last one may overdraw
+ * it, so
+ * that a request larger than the whole budget can be sent at all. While it is overdrawn all requests
+ * wait, also those of size 0. First come, first served.
  *
- * In throttled mode a request is charged `throttledByteFactor` times its size. What is given back
- * is what was charged.
+ * In throttled mode a request is charged `throttledByteFactor` times its size, and gives back what
+ * it
+ * was charged.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example
@@ -46,19 +48,24 @@ export function byteBudget<T>(
   return (source) =>
     new Observable((out) => {
       const around = common.observed();
-      const { clock, feedback, probe } = around;
+      const { clock, feedback, instrumentation } = around;
       const { maxBytes, ...rest } = options;
       const plain = { ...rest, ...numberIn({ maxBytes }) };
-      const gate = new Gate('byteBudget', byteBudgetOf(plain, feedback?.modeState), clock, probe);
+      const gate = new Gate(
+        'byteBudget',
+        byteBudgetPolicyOf(plain, feedback?.modeState),
+        clock,
+        instrumentation,
+      );
       watchOperator(out, around, () => ({
         waiting: gate.waitingByKind,
-        bytes: { used: gate.core.used, limit: gate.core.maxBytes },
+        bytes: { used: gate.policy.used, limit: gate.policy.maxBytes },
       }));
       followMaxBytes(out, options, (limit) => {
-        gate.core.maxBytes = limit;
+        gate.policy.maxBytes = limit;
         gate.drain();
       });
-      // A wrong limit may have come at once.
+      // The stream of limits may have emitted a wrong one at once.
       if (out.closed) return;
       source.subscribe(new GateSubscriber(out, gate, new TicketFactory<T>(around), options));
     });

@@ -1,11 +1,11 @@
 import { defer, map, type OperatorFunction } from 'rxjs';
-import { estimateBytes, estimateTokens } from '../estimate/estimate.ts';
-import { sizedKindOf } from '../estimate/sized-kind.ts';
-import { checkKeys } from '../model/check.ts';
-import type { Probe } from '../model/probe.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import { Sized } from '../model/sized.ts';
 import { OBSERVED_KEYS, type ObservedOptions, probeResolver } from '../request/common-options.ts';
 import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
+import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
+import { sizedKindOf } from '../sizing/sized-kind.ts';
+import { checkKeys } from '../util/check.ts';
 
 /**
  * Gives each value its size in bytes and tokens.
@@ -36,16 +36,21 @@ export function byteEstimate<T>(
   };
   return (source) =>
     defer(() => {
-      const probe = probeNow();
-      return source.pipe(map(probe?.estimated === undefined ? sized : telling(probe, sized)));
+      const instrumentation = probeNow();
+      return source.pipe(
+        map(instrumentation?.estimated === undefined ? sized : telling(instrumentation, sized)),
+      );
     });
 
   /** The same, and tells of each size. */
-  function telling(probe: Probe, size: (value: T) => Sized<T>): (value: T) => Sized<T> {
+  function telling(
+    instrumentation: Instrumentation,
+    size: (value: T) => Sized<T>,
+  ): (value: T) => Sized<T> {
     const isOwn = estimator !== estimateBytes;
     return (value) => {
       const estimated = size(value);
-      probe.estimated?.(estimated.bytes, isOwn ? 'custom' : sizedKindOf(value));
+      instrumentation.estimated?.(estimated.bytes, isOwn ? 'custom' : sizedKindOf(value));
       return estimated;
     };
   }

@@ -1,19 +1,19 @@
 import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
-import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../core/chunker.ts';
-import { checkInteger, checkKeys, checkNumber } from '../model/check.ts';
 import type { Chunk } from '../model/chunk.ts';
-import type { Clock, Timer } from '../model/clock.ts';
-import type { Probe } from '../model/probe.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import { Sized } from '../model/sized.ts';
+import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../policies/chunker.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { OBSERVED_KEYS, type ObservedOptions, probeResolver } from '../request/common-options.ts';
+import { checkInteger, checkKeys, checkNumber } from '../util/check.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 
 export interface ChunkOptions extends ObservedOptions {
-  /** Items a chunk holds at the most. Default 1024 (seed: 002). */
+  /** The greatest number of items in a chunk. Default 1024. */
   readonly maxItems?: number;
-  /** Bytes a chunk holds at the most, unless one item alone has more. Default 5,000,000 (seed: 002). */
+  /** The greatest number of bytes in a chunk, unless one item alone has more. Default 5,000,000. */
   readonly maxBytes?: number;
-  /** How long a chunk may stay open for more, in ms. Default: until it is full or the source ends. */
+  /** How long a chunk may stay open, in ms. Default: until it is full or the source ends. */
   readonly maxDelayMs?: number;
   /** Default: real time. */
   readonly clock?: Clock;
@@ -49,24 +49,24 @@ class Chunking<T> extends Subscriber<Sized<T>> {
   private readonly chunker: Chunker<T>;
   private readonly maxDelayMs: number | undefined;
   private readonly clock: Clock;
-  private readonly probe: Probe | undefined;
+  private readonly instrumentation: Instrumentation | undefined;
   private timer: Timer | undefined;
   private openedAt = 0;
-  /** What was around the items of the open chunk as they came. */
+  /** The contexts in which the items of the open chunk arrived. */
   private arounds: unknown[] = [];
 
   constructor(
     out: Subscriber<Chunk<T>>,
     chunker: Chunker<T>,
     options: ChunkOptions,
-    probe: Probe | undefined,
+    instrumentation: Instrumentation | undefined,
   ) {
     super(out);
     this.out = out;
     this.chunker = chunker;
     this.maxDelayMs = options.maxDelayMs;
     this.clock = options.clock ?? systemClock;
-    this.probe = probe;
+    this.instrumentation = instrumentation;
     out.add(() => this.timer?.cancel());
   }
 
@@ -79,7 +79,8 @@ class Chunking<T> extends Subscriber<Sized<T>> {
     const overflowing = this.chunker.add(item);
     if (opens || overflowing !== undefined) this.startTimer();
     if (overflowing !== undefined) this.emit(overflowing);
-    if (this.probe !== undefined) this.remember(this.probe, opens || overflowing !== undefined);
+    if (this.instrumentation !== undefined)
+      this.remember(this.instrumentation, opens || overflowing !== undefined);
     this.emitIfAny(this.chunker.full());
   }
 
@@ -88,7 +89,7 @@ class Chunking<T> extends Subscriber<Sized<T>> {
     this.out.complete();
   }
 
-  /** Runs from the first item of the open chunk. */
+  /** Set at the first item of the open chunk. */
   private startTimer(): void {
     if (this.maxDelayMs === undefined) return;
     this.timer?.cancel();
@@ -97,7 +98,7 @@ class Chunking<T> extends Subscriber<Sized<T>> {
     }, this.maxDelayMs);
   }
 
-  /** The chunk that was open is closed now. */
+  /** Emits the chunk that was just closed. */
   private emitIfAny(chunk: Chunk<T> | undefined): void {
     if (chunk === undefined) return;
     this.timer?.cancel();
@@ -106,21 +107,21 @@ class Chunking<T> extends Subscriber<Sized<T>> {
 
   private emit(chunk: Chunk<T>): void {
     if (this.out.closed) return;
-    const probe = this.probe;
-    if (probe !== undefined) {
+    const instrumentation = this.instrumentation;
+    if (instrumentation !== undefined) {
       const openMs = this.clock.now() - this.openedAt;
       const closed = { chunk, openMs, arounds: this.arounds };
       this.arounds = [];
-      probe.chunkClosed?.(chunk.value.length, chunk.bytes, chunk.reason, closed);
+      instrumentation.chunkClosed?.(chunk.value.length, chunk.bytes, chunk.reason, closed);
     }
-    if (probe?.delivering === undefined) this.out.next(chunk);
-    else probe.delivering(chunk, () => this.out.next(chunk));
+    if (instrumentation?.delivering === undefined) this.out.next(chunk);
+    else instrumentation.delivering(chunk, () => this.out.next(chunk));
   }
 
-  private remember(probe: Probe, opens: boolean): void {
+  private remember(instrumentation: Instrumentation, opens: boolean): void {
     if (opens) this.openedAt = this.clock.now();
-    if (probe.around === undefined) return;
-    const around = probe.around();
+    if (instrumentation.around === undefined) return;
+    const around = instrumentation.around();
     if (this.arounds.length === 0 || this.arounds.at(-1) !== around) this.arounds.push(around);
   }
 }

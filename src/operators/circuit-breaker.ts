@@ -1,7 +1,6 @@
 import type { OperatorFunction } from 'rxjs';
-import { circuitOf } from '../core/circuit-core.ts';
-import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { circuitOf } from '../policies/circuit-breaker-policy.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
 import type { AttemptOptions, CircuitOptions } from '../request/attempt-options.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type GateSubscriberOptions,
 } from '../request/gate-subscriber.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
+import { checkKeys } from '../util/check.ts';
 
 const KEYS = [
   'consecutiveFailures',
@@ -31,12 +31,15 @@ const KEYS = [
 /**
  * Stops sending after many failures in a row (10), or by their part of the last requests
  * (`failureRatio`), for a while (30 s); then lets a probe through,
- * and opens the way when that goes well (seed: 004). Meanwhile requests fail with a
- * `CircuitOpenError`, or wait (`onOpen: 'wait'`). An error that says that the quota is used up, that
- * nobody has paid or that the key is wrong stops everything at once.
+ * Stops sending after consecutive failures (10), or by their share of the last requests
+ * (`failureRatio`), for a while (30 s); then lets one request pass as a probe, and all others after
+ * it
+ * succeeded. Meanwhile requests fail with a `CircuitOpenError`, or wait (`onOpen: 'wait'`). An error
+ * that means a used-up quota, an unpaid account or a wrong key opens the circuit at once.
  *
- * It learns how requests end as `dispatch` settles them. A request that is cancelled, or fails for
- * what is in it, says nothing.
+ * It counts requests when `dispatch` settles them. A cancelled request, or one that failed because
+ * of
+ * its content, does not count.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example
@@ -51,11 +54,13 @@ export function circuitBreaker<T>(
   checkKeys('circuitBreaker', options, [...KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
   checkGateSubscriberOptions(options);
   const common = resolveCommonOptions(options);
-  const open = ({ probe }: ResolvedOptions) => {
-    const core = circuitOf(options, options.isFailure, (fact) => probe?.changed?.(fact));
-    return { core, read: (now: number) => ({ circuit: core.snapshot(now).state }) };
+  const open = ({ instrumentation }: ResolvedOptions) => {
+    const policy = circuitOf(options, options.isFailure, (fact) =>
+      instrumentation?.changed?.(fact),
+    );
+    return { policy, read: (now: number) => ({ circuit: policy.snapshot(now).state }) };
   };
-  // What is wrong with the options is found by making what they are for.
+  // Construct once, so that wrong options throw here.
   open(common);
   return attemptOperator('circuitBreaker', open, common, options);
 }

@@ -1,7 +1,6 @@
 import { Observable, type OperatorFunction } from 'rxjs';
-import { slotsOf } from '../core/slots.ts';
-import { checkKeys } from '../model/check.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { concurrencyPolicyOf } from '../policies/concurrency-policy.ts';
 import { Gate } from '../queue/gate.ts';
 import {
   COMMON_KEYS,
@@ -23,13 +22,14 @@ import {
 } from '../request/hold-options.ts';
 import { slotsReading, watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
+import { checkKeys } from '../util/check.ts';
 
 /**
- * Lets a number of requests be in flight at a time: from here until they are settled.
+ * Limits the number of requests in flight: from here until they are settled.
  *
- * A request that comes to the head of the queue in throttled mode needs one of the throttled slots
- * too, or waits until the mode ends. Raising the limit admits waiters at once; lowering it lets
- * the holders finish and admits nobody until fewer are in flight. First come, first served.
+ * In throttled mode the head of the queue also needs one of the throttled slots, or waits until the
+ * mode ends. A raised limit admits waiters at once; under a lowered one the holders finish, and no
+ * request is admitted until fewer are in flight. First come, first served.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example
@@ -49,19 +49,24 @@ export function concurrencyLimit<T>(
   return (source) =>
     new Observable((out) => {
       const around = common.observed();
-      const { clock, feedback, probe } = around;
+      const { clock, feedback, instrumentation } = around;
       const { concurrency, ...rest } = options;
       const plain = { ...rest, ...numberIn({ concurrency }) };
-      const gate = new Gate('concurrency', slotsOf(plain, feedback?.modeState), clock, probe);
+      const gate = new Gate(
+        'concurrency',
+        concurrencyPolicyOf(plain, feedback?.modeState),
+        clock,
+        instrumentation,
+      );
       watchOperator(out, around, () => ({
         waiting: gate.waitingByKind,
-        slots: slotsReading(gate.core, feedback),
+        slots: slotsReading(gate.policy, feedback),
       }));
       followConcurrency(out, options, (limit) => {
-        gate.core.limit = limit;
+        gate.policy.limit = limit;
         gate.drain();
       });
-      // A wrong limit may have come at once.
+      // The stream of limits may have emitted a wrong one at once.
       if (out.closed) return;
       source.subscribe(new GateSubscriber(out, gate, new TicketFactory<T>(around), options));
     });

@@ -1,8 +1,7 @@
 import type { OperatorFunction } from 'rxjs';
-import { COST_BUDGET, CostBudget, type CostBudgetConfig } from '../core/cost-budget.ts';
-import { fieldsOf, measure } from '../core/policies.ts';
-import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
+import { COST_BUDGET, CostBudget, type CostBudgetConfig } from '../policies/cost-budget.ts';
+import { fieldsOf, measure } from '../policies/policies.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
 import {
   COMMON_KEYS,
@@ -15,6 +14,7 @@ import {
   type GateSubscriberOptions,
 } from '../request/gate-subscriber.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
+import { checkFunction, checkKeys } from '../util/check.ts';
 
 const KEYS = [...fieldsOf(COST_BUDGET, 'costBudget'), 'costs'];
 
@@ -48,8 +48,8 @@ export function costBudget<T>(
   checkGateSubscriberOptions(options);
   const common = resolveCommonOptions(options);
   const open = () => {
-    const core = new CostBudget(options);
-    return { core, read: (now: number) => ({ gauges: measure({ costBudget: core }, now) }) };
+    const policy = new CostBudget(options);
+    return { policy, read: (now: number) => ({ gauges: measure({ costBudget: policy }, now) }) };
   };
   // Construct once, so that wrong options throw here.
   open();

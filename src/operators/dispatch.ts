@@ -1,6 +1,4 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { FeedbackSubject } from '../feedback/feedback-subject.ts';
-import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Outcome } from '../model/outcome.ts';
 import {
   COMMON_KEYS,
@@ -8,6 +6,7 @@ import {
   resolveCommonOptions,
 } from '../request/common-options.ts';
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
+import { FeedbackSubject } from '../request/feedback-subject.ts';
 import { watchOperator } from '../request/operator-reading.ts';
 import {
   attemptTimeoutsOf,
@@ -24,22 +23,24 @@ import {
   retryPolicyOf,
 } from '../request/send-options.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
+import { checkFunction, checkKeys } from '../util/check.ts';
 
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
 
 const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS] as const;
 
 /**
- * Sends each request with `project`, as `mergeMap` does, and sees it through: what comes back is
- * told to `feedback`, and a request that was rejected is sent again, still holding its leases, as
- * soon as the backoff is over.
+ * Sends each request with `project`, as `mergeMap` does, until it has ended: each answer goes to
+ * `feedback`, and a rejected request is sent again, still holding its leases, as soon as the backoff
+ * is over.
  *
- * Retried are 429, 503 and 529 without end, and 408, 409, other 5xx and connection errors up to
- * 3 attempts; a `Response` of fetch counts by its status, and the last one is passed on as the
- * value it is. An Observable that has emitted is not retried. The first request that fails for
- * good errors the stream, unless `outcomes` is true.
+ * 429, 503 and 529 are retried without end, and 408, 409, other 5xx and connection errors up to 3
+ * attempts. A `Response` of fetch counts by its status, and the last one is emitted as a value. An
+ * Observable that has emitted is not retried. The first request that fails for good errors the
+ * stream,
+ * unless `outcomes` is true.
  *
- * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`
+ * @param project called once per attempt; its `context` has `attempt`, `index` and `signal`
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * prompts$.pipe(byteEstimate(), byteBudget(), dispatch((prompt) => client.complete(prompt)))
@@ -59,8 +60,12 @@ export function dispatch<T, O extends ProjectOutput>(
   const common = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
-      const { clock, probe, feedback = new FeedbackSubject({ clock }) } = common.observed();
-      const around = { clock, probe, feedback };
+      const {
+        clock,
+        instrumentation,
+        feedback = new FeedbackSubject({ clock }),
+      } = common.observed();
+      const around = { clock, instrumentation, feedback };
       watchOperator(out, around, () => ({ waiting: [['retry', 0]], isSending: true }));
       const dispatcher = dispatchContextOf(
         project,
@@ -69,7 +74,7 @@ export function dispatch<T, O extends ProjectOutput>(
         retryPolicyOf(options),
         {
           ...options,
-          probe,
+          instrumentation: instrumentation,
           timeouts: attemptTimeoutsOf(options, around.clock),
         },
       );

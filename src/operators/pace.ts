@@ -1,8 +1,6 @@
 import type { OperatorFunction } from 'rxjs';
-import { containedRandom, Pace, type PaceOptions } from '../core/pace.ts';
-import { checkFunction, checkKeys } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { containedRandom, Pace, type PaceOptions } from '../policies/pace.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
 import {
   COMMON_KEYS,
@@ -15,13 +13,16 @@ import {
   type GateSubscriberOptions,
 } from '../request/gate-subscriber.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
+import { checkFunction, checkKeys } from '../util/check.ts';
+import type { Random } from '../util/clock.ts';
 
 const KEYS = ['intervalMs', 'maxIntervalMs', 'jitter', 'random'] as const;
 
 /**
- * Leaves at least an interval between two requests, and some jitter: 200 ms by default, and up to
- * half of that more (seed: 004). The pause is reserved as a request passes, so that those who wait
- * leave one by one, first come, first served.
+ * Keeps an interval between two requests: 200 ms by default, plus a jitter of up to half of that.
+ * The
+ * interval is reserved when a request passes, so that waiting requests leave one by one, first come,
+ * first served.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example
@@ -35,11 +36,11 @@ export function pace<T>(
   checkFunction('random', random);
   checkGateSubscriberOptions(options);
   const common = resolveCommonOptions(options);
-  // What is wrong with the options is found by making what they are for.
+  // Construct once, so that wrong options throw here.
   new Pace(options, random);
   const open = () => {
-    const core = new Pace(options, containedRandom(random));
-    return { core, read: () => ({ intervalMs: core.interval.ms }) };
+    const policy = new Pace(options, containedRandom(random));
+    return { policy, read: () => ({ intervalMs: policy.interval.ms }) };
   };
   return attemptOperator('pace', open, common, options);
 }

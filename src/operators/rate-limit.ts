@@ -1,10 +1,9 @@
 import type { OperatorFunction } from 'rxjs';
-import { Composite } from '../core/composite.ts';
-import { RateCore } from '../core/rate-core.ts';
-import { RateLimits } from '../core/rate-limit/rate-limits.ts';
-import { checkBoolean, checkChoice, checkFunction, checkKeys } from '../model/check.ts';
-import type { Tell } from '../model/facts.ts';
+import type { Emit } from '../model/policy-events.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
+import { Composite } from '../policies/composite.ts';
+import { RateLimits } from '../policies/rate-limit/rate-limits.ts';
+import { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
 import type { RateLimitOptions } from '../request/attempt-options.ts';
 import {
@@ -20,6 +19,7 @@ import {
 } from '../request/gate-subscriber.ts';
 import { rateReading } from '../request/operator-reading.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
+import { checkBoolean, checkChoice, checkFunction, checkKeys } from '../util/check.ts';
 
 const KEYS = ['limits', 'onLimit', 'refundRejected', 'costs'] as const;
 
@@ -29,17 +29,17 @@ export interface RateLimitOperatorOptions<T>
     CommonOptions,
     GateSubscriberOptions {
   readonly limits: NonNullable<RateLimitOptions['limits']>;
-  /** What a request costs of the limits, by their names. What is not named costs as by default. */
+  /** The costs of a request by limit. Limits without a given cost use the default. */
   readonly costs?: (value: T) => Amounts;
 }
 
 /**
- * Keeps named rate limits: a request passes when it fits all of them, and is charged to all or to
- * none. It waits exactly as long as the limit that binds needs, first come, first served
- * (`onLimit: 'fail'` errors the stream instead, or fails that request where `dispatch` has
- * `outcomes`). Each further attempt of a request is charged again.
+ * Keeps named rate limits: a request passes when it fits all of them, and is charged to all or none.
+ * It waits exactly as long as the binding limit needs, first come, first served (`onLimit: 'fail'`
+ * errors the stream instead, or fails only that request if `dispatch` has `outcomes`). Each further
+ * attempt of a request is charged again.
  *
- * With a `feedback`, nothing passes while its backoff lasts, so that what was charged is sent at
+ * With a `feedback`, no request passes while its backoff lasts, so that a charged request is sent at
  * once. Put it last, before `dispatch`.
  *
  * @throws RangeError or TypeError that names a wrong option
@@ -59,23 +59,23 @@ export function rateLimit<T>(
   if (costs !== undefined) checkFunction('costs', costs);
   checkGateSubscriberOptions(options);
   const common = resolveCommonOptions(options);
-  // What is wrong with the limits is found by making them.
+  // Construct once, so that wrong limits throw here.
   new RateLimits(limits);
-  const open = ({ clock, feedback, probe }: ResolvedOptions) => {
-    const tell: Tell = (fact) => probe?.changed?.(fact);
-    const rate = new RateCore(
+  const open = ({ clock, feedback, instrumentation }: ResolvedOptions) => {
+    const emit: Emit = (fact) => instrumentation?.changed?.(fact);
+    const rate = new RateLimitPolicy(
       new RateLimits(limits, clock.now()),
       { onLimit, refundRejected },
-      tell,
+      emit,
     );
-    const core =
+    const policy =
       feedback === undefined
         ? rate
         : new Composite([
-            { kind: 'rateLimit', core: rate },
-            { kind: 'backoff', core: feedback.closing },
+            { kind: 'rateLimit', policy: rate },
+            { kind: 'backoff', policy: feedback.closing },
           ]);
-    return { core, read: (now: number) => rateReading(rate, now) };
+    return { policy, read: (now: number) => rateReading(rate, now) };
   };
   return attemptOperator('rateLimit', open, common, options);
 }

@@ -1,35 +1,38 @@
 import { defer, type MonoTypeOperatorFunction, tap } from 'rxjs';
-import { Progress, type ProgressOptions, type ProgressSnapshot } from '../core/progress.ts';
-import { checkFunction, checkKeys, checkNumber } from '../model/check.ts';
-import { type Clock, checkClock } from '../model/clock.ts';
+import { Progress, type ProgressOptions, type ProgressSnapshot } from '../policies/progress.ts';
 import { systemClock } from '../queue/system-clock.ts';
+import { checkFunction, checkKeys, checkNumber } from '../util/check.ts';
+import { type Clock, checkClock } from '../util/clock.ts';
 
-/** Least time between two reports that reach no milestone. */
+/** The default of `everyMs`. */
 const DEFAULT_EVERY_MS = 1_000;
 
 export interface TapProgressOptions extends ProgressOptions {
-  /** Least time between two reports that reach no milestone, in ms, >= 0. Default 1000. */
+  /** The least time between two reports without a milestone, in ms, >= 0. Default 1000. */
   readonly everyMs?: number;
   /** Default: real time. */
   readonly clock?: Clock;
 }
 
-/** What `tapProgress` tells. */
+/** A report of `tapProgress`. */
 export interface TappedProgress extends ProgressSnapshot {
-  /** The milestone that was reached, in per cent; undefined: none was. */
+  /** The reached milestone, in per cent; undefined if none was reached. */
   readonly milestone: number | undefined;
 }
 
 const KEYS = ['total', 'milestonePercent', 'rateWindowMs', 'everyMs', 'clock'] as const;
 
 /**
- * Counts what passes, behind `throttle` or `dispatch`, and tells how far it has got: at each
- * milestone, once a second at the most otherwise, and when the stream ends. A failed `Outcome`
- * counts as failed. The ETA is what remains at the rate of the last minute; `limiter.progress$`
- * knows more, as it sees how many requests run at once.
+ * Counts the results after `throttle` or `dispatch`, and reports the progress: at each milestone,
+ * otherwise at most once a second, and when the stream ends. A failed `Outcome` counts as failed.
+ * The
+ * ETA is the remaining count at the rate of the last minute; `limiter.progress$` is more exact,
+ * since
+ * it knows how many requests run at once.
  *
- * What passes is not changed. A listener that throws disturbs nothing; its error is thrown where
- * nobody else's work is.
+ * The values are not changed. A listener that throws affects nothing; its error is thrown in a turn
+ * of
+ * its own.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example
@@ -44,7 +47,7 @@ export function tapProgress<T>(
   const { everyMs = DEFAULT_EVERY_MS, clock = systemClock } = options;
   checkNumber('everyMs', everyMs, 0);
   checkClock(clock);
-  // What is wrong with the other options is found by making what they are for.
+  // Construct once, so that wrong options throw here.
   new Progress(options, 0);
   return (source) =>
     defer(() => {
@@ -77,7 +80,7 @@ function etaOf(remaining: number, ratePerSecond: number | undefined): number | u
   return ratePerSecond ? (remaining * 1_000) / ratePerSecond : undefined;
 }
 
-/** Whether it is an `Outcome` of a request that failed. */
+/** Whether it is the `Outcome` of a failed request. */
 function isFailed(value: unknown): boolean {
   return (
     typeof value === 'object' &&

@@ -1,7 +1,7 @@
 import type { Observable, ObservedValueOf } from 'rxjs';
-import { DEFAULT_CONCURRENCY } from '../core/slots.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
+import { DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
@@ -10,14 +10,15 @@ import { type ThrottleOptions, throttle } from './throttle.ts';
 export interface ThrottleFromOptions<T = unknown> extends ThrottleOptions<T>, PullOptions {}
 
 /**
- * Sends requests as `throttle` does, and reads them from a source only as others end: of a file of
- * five million lines a few hundred are in memory at a time.
+ * Sends requests as `throttle` does, and reads them from a source only as others end: for a file of
+ * five million lines, a few hundred are in memory at a time.
  *
- * An error of the source errors the stream at once. Unsubscribing, and an error of the stream, call
- * the source's `return()` (of a stream `cancel()`) once.
+ * An error of the source errors the stream at once. An unsubscription or an error of the stream
+ * calls
+ * the source's `return()` (`cancel()` for a ReadableStream) once.
  *
  * @param source an iterable, async iterable or ReadableStream, of values or of values with sizes
- * @param project as for `throttle`: called once an attempt
+ * @param project as for `throttle`: called once per attempt
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * throttleFrom(handle.readLines(), (line) => client.complete(line), { outcomes: true }).subscribe(save);
@@ -34,7 +35,7 @@ export function throttleFrom<T, O extends ProjectOutput>(
 ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
   const { readAhead, ...plain } = options;
   checkPull(source, options);
-  // What is wrong with the options of requests is found by making what they are for.
+  // Construct once, so that wrong options throw here.
   throttle(project, plain);
   const { concurrency = DEFAULT_CONCURRENCY } = options;
   return pull(source, {

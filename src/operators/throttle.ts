@@ -1,5 +1,4 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { checkFunction, checkKeys } from '../model/check.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
@@ -27,6 +26,7 @@ import {
   type RequestOptions,
   TicketFactory,
 } from '../request/ticket-factory.ts';
+import { checkFunction, checkKeys } from '../util/check.ts';
 
 export interface ThrottleOptions<T = unknown>
   extends GateOptions,
@@ -38,17 +38,20 @@ const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as c
 
 /**
  * Sends a stream of requests to an API through one gate: a request waits, holding nothing, until the
- * concurrency, the bytes, the backoff and what else is on let it go together. With a concurrency alone
- * it behaves as `mergeMap(project, concurrency)` until the API says 429, or tells its limits. From then
- * on it sends as fast as the API accepts (`adaptive`, by default `'rate'`); where `backoff`,
- * `throttledConcurrency` or `throttledByteFactor` is given, or `adaptive: false`, it backs off and
- * goes on slowly instead.
+ * concurrency, the bytes, the backoff and all other policies let it pass together. With only a
+ * concurrency it behaves as `mergeMap(project, concurrency)` until the API answers 429 or reports
+ * its
+ * limits. From then on it sends as fast as the API accepts (`adaptive`, by default `'rate'`). With
+ * `backoff`, `throttledConcurrency` or `throttledByteFactor`, or with `adaptive: false`, it backs
+ * off
+ * and continues slowly instead.
  *
- * The gates belong to the subscription; `createLimiter` shares them between streams. So do its
- * metrics and spans: they go to the SDK that is registered when it is subscribed to.
+ * The gate belongs to the subscription; `createLimiter` shares one between streams. Metrics and
+ * spans
+ * go to the SDK that is registered at the time of the subscription.
  *
- * @param project called once an attempt; its `context` has `attempt`, `index` and `signal`, and `observe`
- *   reads what an answer says that the project does not return
+ * @param project called once per attempt; its `context` has `attempt`, `index` and `signal`, and
+ *   `observe` reads an answer that the project does not return
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * prompts$.pipe(throttle((prompt) => client.complete(prompt), { concurrency: 50 })).subscribe(save);
@@ -76,7 +79,7 @@ export function throttle<T, O extends ProjectOutput>(
       const opened = openGate(around, { isPrioritized: options.priority !== undefined });
       const { gate, feedback } = opened;
       out.add(() => opened.close());
-      out.add(watchGate(around.probe, opened));
+      out.add(watchGate(around.instrumentation, opened));
       followConcurrency(out, options, (limit) => {
         opened.setConcurrency(limit);
         opened.changed();
@@ -85,11 +88,16 @@ export function throttle<T, O extends ProjectOutput>(
         opened.bytes.maxBytes = limit;
         gate.drain();
       });
-      // A wrong limit may have come at once.
+      // The stream of limits may have emitted a wrong one at once.
       if (out.closed) return;
       const retry = retryPolicyOf(options, opened.isPaced);
       const timeouts = attemptTimeoutsOf(options, around.clock);
-      const rules = { ...options, probe: around.probe, answers: opened, timeouts };
+      const rules = {
+        ...options,
+        instrumentation: around.instrumentation,
+        answers: opened,
+        timeouts,
+      };
       const dispatch = dispatchContextOf(project, feedback, gate, retry, rules);
       const factory = new TicketFactory({ ...around, feedback, tap: gate.tap }, options);
       sendThrough(source, out, { factory, gate, dispatch }, options);

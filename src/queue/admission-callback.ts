@@ -1,24 +1,24 @@
-import type { Probe } from '../model/probe.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Ticket } from '../model/ticket.ts';
 
-/** Is told when the requests that it has brought to a gate are let pass. */
+/** Brings requests to a gate, and is called when they may pass. */
 export interface AdmissionCallback {
-  /** Whether it has gone, with all that it had in queues. */
+  /** Whether it has ended, and with it all its requests in queues. */
   readonly gone: boolean;
-  /** How many of its requests are in the queue of a gate: at first 0, kept by the gate alone. */
+  /** How many of its requests are in the queue of a gate. Starts at 0; only the gate changes it. */
   queued: number;
-  /** Whether what it brings was sent before, and keeps what a request holds over its attempts. */
+  /** Whether its requests were sent before, so that they keep their slot and bytes. */
   readonly isRetry?: boolean;
   /**
-   * Makes the ticket of something that has waited without one.
-   * @param reply what came with the item, if anything did
-   * @returns undefined if that cannot be done; then the owner has gone
+   * Makes the ticket of an item that waited without one.
+   * @param reply the reply that came with the item, if any
+   * @returns undefined if that fails; then the owner has ended
    */
   ticketOf?(item: unknown, arrivedAt: number, reply?: unknown): Ticket | undefined;
-  /** The request may pass; or it was refused, and never will. */
+  /** The request may pass, or was refused for good. */
   admitted(ticket: Ticket): void;
-  /** Of what waits without a ticket: a higher one goes first. Default 0. */
+  /** The priority of an item that waits without a ticket; the highest goes first. Default 0. */
   readonly priority?: number;
   /** Told of the waits of its requests at a gate that several share. */
-  readonly probe?: Probe | undefined;
+  readonly instrumentation?: Instrumentation | undefined;
 }

@@ -1,40 +1,41 @@
-import type { Core } from '../core/core.ts';
-import type { Clock } from '../model/clock.ts';
 import type { LeaseIssuer, Ticket } from '../model/ticket.ts';
+import type { Policy } from '../policies/policy.ts';
+import type { Clock } from '../util/clock.ts';
 
 /** What a policy has charged that was not the first of its gate. */
 class LaterCharge {
-  readonly core: Core;
+  readonly policy: Policy;
   readonly charge: unknown;
 
-  constructor(core: Core, charge: unknown) {
-    this.core = core;
+  constructor(policy: Policy, charge: unknown) {
+    this.policy = policy;
     this.charge = charge;
   }
 }
 
 /**
- * The policies of a gate as one decision: those that a request holds something of over all its
- * attempts (a slot, bytes), and those that are asked for each attempt. A request that was sent before
- * holds the former, and is asked for the latter alone.
+ * The policies of a gate as one decision: those whose leases a request holds over all its attempts
+ * (a
+ * slot, bytes), and those that are asked for each attempt. A retry holds the former already, so only
+ * the latter are asked.
  */
-export class Admission<C extends Core = Core> {
+export class Admission<C extends Policy = Policy> {
   private _core: C;
   /** The first policy; most gates have no other. */
   private readonly original: C;
   private readonly clock: Clock;
-  private readonly hold: Core<number> | undefined;
+  private readonly hold: Policy<number> | undefined;
   private readonly holdIssuer: LeaseIssuer;
-  /** What has held the last request back. */
-  private _binding: Core;
+  /** The cause of the last request's wait. */
+  private _binding: Policy;
 
-  /** @param givenBack called after a request has given back what it held */
-  constructor(core: C, hold: Core<number> | undefined, clock: Clock, givenBack: () => void) {
-    this._core = core;
-    this.original = core;
+  /** @param givenBack called after a request has given back its leases */
+  constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, givenBack: () => void) {
+    this._core = policy;
+    this.original = policy;
     this.clock = clock;
     this.hold = hold;
-    this._binding = core;
+    this._binding = policy;
     this.holdIssuer = {
       giveBack: (charge, ticket) => {
         hold?.giveBack(charge as number, ticket, clock);
@@ -43,77 +44,80 @@ export class Admission<C extends Core = Core> {
     };
   }
 
-  /** Asked for each attempt. */
-  get core(): C {
+  /** The policy that is asked for each attempt. */
+  get policy(): C {
     return this._core;
   }
 
   /** Another one from now on. */
-  setCore(core: C): void {
-    if (this._binding === this._core) this._binding = core;
-    this._core = core;
+  setCore(policy: C): void {
+    if (this._binding === this._core) this._binding = policy;
+    this._core = policy;
   }
 
-  /** What has held the last request back. */
-  get binding(): Core {
+  /** The cause of the last request's wait. */
+  get binding(): Policy {
     return this._binding;
   }
 
-  /** Whether that was what requests hold over their attempts. */
+  /** Whether the cause is a policy whose leases requests hold over their attempts. */
   get isHoldShort(): boolean {
     return this._binding === this.hold;
   }
 
-  /** Whether the end of a request gives back more than the end of its attempt. */
+  /** Whether requests hold leases over their attempts. */
   get hasHold(): boolean {
     return this.hold !== undefined;
   }
 
-  /** Whether nothing but what is given back can help a request: then no clock need be read. */
+  /** Whether no request can pass before a lease is given back. Then the clock is not read. */
   isFull(isRetry: boolean): boolean {
     const hold = this.holdOf(isRetry);
     const isHoldFull = hold?.isFull === true;
-    this._binding = isHoldFull ? hold : this.core;
-    return isHoldFull || this.core.isFull === true;
+    this._binding = isHoldFull ? hold : this.policy;
+    return isHoldFull || this.policy.isFull === true;
   }
 
-  /** @returns as `Core.wait` */
+  /** @returns as `Policy.wait` */
   wait(ticket: Ticket, isRetry: boolean, now: number): number {
     const hold = this.holdOf(isRetry);
     const heldMs = hold === undefined ? 0 : hold.wait(ticket, now);
-    this._binding = heldMs === 0 ? this.core : (hold ?? this.core);
-    return heldMs === 0 ? this.core.wait(ticket, now) : heldMs;
+    this._binding = heldMs === 0 ? this.policy : (hold ?? this.policy);
+    return heldMs === 0 ? this.policy.wait(ticket, now) : heldMs;
   }
 
-  /** What binds those that wait behind one that `core` holds back: what they lack first. */
-  bindingBehind(isRetry: boolean): Core {
+  /**
+   * The cause for the requests that wait behind the head: the first policy that has no room for
+   * them.
+   */
+  bindingBehind(isRetry: boolean): Policy {
     const hold = this.holdOf(isRetry);
-    return hold?.isFull ? hold : this.core;
+    return hold?.isFull ? hold : this.policy;
   }
 
   refusal(ticket: Ticket, now: number): Error | undefined {
-    const refuser = this.isHoldShort ? this.hold : this.core;
+    const refuser = this.isHoldShort ? this.hold : this.policy;
     return refuser?.refusal?.(ticket, now);
   }
 
-  /** Charges a request that need not wait, to all policies. @param gate lends what an attempt takes */
+  /** Charges a request that may pass to all policies. @param gate the issuer of its leases */
   charge(ticket: Ticket, isRetry: boolean, gate: LeaseIssuer, now: number): void {
     ticket.readAt = now;
     const hold = this.holdOf(isRetry);
     if (hold !== undefined) ticket.lend(this.holdIssuer, hold.take(ticket, now));
-    const { core } = this;
-    const charge = core.take(ticket, now);
+    const { policy } = this;
+    const charge = policy.take(ticket, now);
     if (charge === 0) return;
-    ticket.lend(gate, core === this.original ? charge : new LaterCharge(core, charge));
+    ticket.lend(gate, policy === this.original ? charge : new LaterCharge(policy, charge));
   }
 
   /** Takes back what was charged for an attempt. */
   giveBack(charge: unknown, ticket: Ticket): void {
-    if (charge instanceof LaterCharge) charge.core.giveBack(charge.charge, ticket, this.clock);
+    if (charge instanceof LaterCharge) charge.policy.giveBack(charge.charge, ticket, this.clock);
     else this.original.giveBack(charge, ticket, this.clock);
   }
 
-  private holdOf(isRetry: boolean): Core<number> | undefined {
+  private holdOf(isRetry: boolean): Policy<number> | undefined {
     return isRetry ? undefined : this.hold;
   }
 }

@@ -1,45 +1,46 @@
-import { checkNumber } from '../model/check.ts';
-import type { Link } from './link.ts';
+import { checkNumber } from '../util/check.ts';
+import type { RingLink } from './ring.ts';
 
-/** The least cost: free requests without end must not keep the turn for ever. */
+/** The least cost, so that an endless row of free requests cannot keep the turn for ever. */
 const LEAST_COST = 1;
 
-/** Someone who takes turns. */
+/** A contender that takes turns. */
 export interface Contender<Self> {
   /** Its place in the round. */
-  readonly turn: Link<Self>;
-  /** What it may spend yet. */
+  readonly turn: RingLink<Self>;
+  /** What it may still spend. */
   deficit: number;
 }
 
 /**
  * Deficit round robin (Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin",
  * 1996): contenders take turns, and in each may spend a quantum and what the turn before left over.
- * A newcomer's turn is the last of the round; who leaves forfeits what it had left.
+ * A newcomer's turn is the last of the round; a contender that leaves forfeits its remainder.
  *
- * The quantum is the largest cost met since all had left, or `minQuantum` if that is more. With
- * less a contender would have to save up for several rounds, and to find who may spend would cost
- * more than O(1); with more the requests of one contender go in longer bursts.
+ * The quantum is the largest cost since the round was last empty, or `minQuantum` if that is more.
+ * With a smaller quantum a contender would have to save for several rounds, and to find the next
+ * spender would cost more than O(1). With a larger one each contender's requests go in longer
+ * bursts.
  */
 export class DeficitRound<Member extends Contender<Member>> {
   private readonly minQuantum: number;
   private readonly costOf: (member: Member) => number;
   private _quantum: number;
-  /** Whose turn it is; the ring goes on with those whose turns come after. */
-  private turn: Link<Member> | undefined = undefined;
-  /** Whether it has got the quantum of this turn. */
+  /** The contender whose turn it is; the ring continues in the order of turns. */
+  private turn: RingLink<Member> | undefined = undefined;
+  /** Whether it received the quantum of this turn. */
   private begun = false;
   private _spender: Member | undefined = undefined;
   private cost = 0;
 
-  /** @param costOf the cost of what the member would spend on next: finite, >= 0 */
+  /** @param costOf the cost of a member's next request: finite, >= 0 */
   constructor(minQuantum: number, costOf: (member: Member) => number) {
     this.minQuantum = checkNumber('minQuantum', minQuantum, 0);
     this.costOf = costOf;
     this._quantum = minQuantum;
   }
 
-  /** What a turn is worth now. */
+  /** The present quantum. */
   get quantum(): number {
     return this._quantum;
   }
@@ -49,7 +50,7 @@ export class DeficitRound<Member extends Contender<Member>> {
     else member.turn.join(this.turn);
   }
 
-  /** A spender has spent or withdrawn before it leaves. */
+  /** Removes a member. If it is the spender, it has spent or withdrawn before. */
   leave(member: Member): void {
     const { turn } = member;
     member.deficit = 0;
@@ -61,25 +62,25 @@ export class DeficitRound<Member extends Contender<Member>> {
     turn.leave();
   }
 
-  /** Who is to spend next. The answer stays until that one spends or withdraws. */
+  /** The member that may spend next. The answer stays until it spends or withdraws. */
   spender(): Member | undefined {
     while (this._spender === undefined && this.turn !== undefined) this.ask(this.turn);
     return this._spender;
   }
 
-  /** The spender has spent what it wanted to. */
+  /** Books the expense of the spender. */
   spend(): void {
     if (this._spender === undefined) return;
     this._spender.deficit -= this.cost;
     this._spender = undefined;
   }
 
-  /** What the member wanted to spend on has gone; its turn has not. */
+  /** The member's next request has gone; its turn continues. */
   withdraw(member: Member): void {
     if (this._spender === member) this._spender = undefined;
   }
 
-  private ask(turn: Link<Member>): void {
+  private ask(turn: RingLink<Member>): void {
     const member = turn.value;
     const cost = Math.max(LEAST_COST, checkNumber('cost', this.costOf(member), 0));
     this._quantum = Math.max(this._quantum, cost);
@@ -93,7 +94,7 @@ export class DeficitRound<Member extends Contender<Member>> {
     this.cost = cost;
   }
 
-  private pass(turn: Link<Member>): void {
+  private pass(turn: RingLink<Member>): void {
     this.turn = turn.after;
     this.begun = false;
   }

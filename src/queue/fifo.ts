@@ -1,18 +1,18 @@
-/** Room of the first segment: most queues stay empty. */
+/** Capacity of the first segment: most queues stay empty. */
 const FIRST = 4;
-/** So many dead are never worth a sweep. */
+/** Fewer cancelled waiters than this are never swept out. */
 const LEAST = 16;
-/** Room of the largest: beyond it the length of a queue costs no more a waiter. */
+/** Capacity of the largest segment. Larger ones would not make a waiter cheaper. */
 const MOST = 1024;
 
-/** A part of the queue: what waits, for whom, since when, and how to reply, side by side. */
+/** A part of the queue: items, owners, arrival times and replies in parallel arrays. */
 class Segment<Item, Owner> {
   readonly items: (Item | undefined)[];
   readonly owners: (Owner | undefined)[];
   readonly since: Float64Array;
-  /** Since somebody had one. */
+  /** Made when the first waiter has a reply. */
   replies: unknown[] | undefined = undefined;
-  /** Those between head and tail wait. */
+  /** The waiters are between head and tail. */
   head = 0;
   tail = 0;
   next: Segment<Item, Owner> | undefined = undefined;
@@ -26,32 +26,33 @@ class Segment<Item, Owner> {
 
 /**
  * First in, first out, in a chain of segments: a waiter costs 24 bytes (32 with a reply) and no
- * object of its own, nothing is ever copied to make room, and what has passed is given back.
+ * object of its own, nothing is copied to make room, and used-up segments are released.
  *
- * Waiters may die in the queue. They are counted with `bury` and skipped when their turn comes;
- * when the dead outnumber the living they are swept out. Everything is O(1), amortised.
+ * Waiters may be cancelled in the queue. `markCancelled` counts them, and they are skipped when
+ * their
+ * turn comes; when they outnumber the others, they are swept out. Everything is O(1), amortised.
  */
 export class Fifo<Item, Owner> {
-  /** All are as urgent. */
+  /** All waiters are equally urgent. */
   key = 0;
-  private readonly isDead: (item: Item, owner: Owner) => boolean;
+  private readonly isCancelled: (item: Item, owner: Owner) => boolean;
   private first: Segment<Item, Owner> = new Segment(FIRST);
   private last = this.first;
-  /** Kept for reuse, so that a queue that is as long as it was makes no garbage. */
+  /** A spare segment for reuse, so that a queue of constant length makes no garbage. */
   private spare: Segment<Item, Owner> | undefined = undefined;
   private count = 0;
-  private dead = 0;
+  private cancelled = 0;
 
-  constructor(isDead: (item: Item, owner: Owner) => boolean) {
-    this.isDead = isDead;
+  constructor(isCancelled: (item: Item, owner: Owner) => boolean) {
+    this.isCancelled = isCancelled;
   }
 
-  /** How many wait, the dead not counted. */
+  /** How many wait, without the cancelled ones. */
   get length(): number {
-    return this.count - this.dead;
+    return this.count - this.cancelled;
   }
 
-  /** @returns false: those before it are served before it */
+  /** @returns false: those before it are served first */
   push(item: Item, owner: Owner, since: number, reply?: unknown): boolean {
     let last = this.last;
     if (last.tail === last.items.length) last = this.extend();
@@ -67,12 +68,15 @@ export class Fifo<Item, Owner> {
     return false;
   }
 
-  /** Brings the living one that waits longest to the head. @returns false if there is none */
+  /**
+   * Brings the longest-waiting request that is not cancelled to the head. @returns false if there
+   * is none
+   */
   seek(): boolean {
     while (this.count > 0) {
-      if (!this.isDead(this.item, this.owner)) return true;
+      if (!this.isCancelled(this.item, this.owner)) return true;
       this.shift();
-      if (this.dead > 0) this.dead -= 1;
+      if (this.cancelled > 0) this.cancelled -= 1;
     }
     return false;
   }
@@ -82,7 +86,7 @@ export class Fifo<Item, Owner> {
     return this.first.items[this.first.head] as Item;
   }
 
-  /** Whom the head waits for. */
+  /** The owner of the head. */
   get owner(): Owner {
     return this.first.owners[this.first.head] as Owner;
   }
@@ -92,12 +96,12 @@ export class Fifo<Item, Owner> {
     return this.first.since[this.first.head] as number;
   }
 
-  /** What the owner of the head needs beside the item, if it does. */
+  /** The reply that came with the head, if any. */
   get reply(): unknown {
     return this.first.replies?.[this.first.head];
   }
 
-  /** Puts something else in the place of the head. */
+  /** Replaces the item of the head. */
   replace(item: Item): void {
     this.first.items[this.first.head] = item;
   }
@@ -119,10 +123,10 @@ export class Fifo<Item, Owner> {
     this.spare = first;
   }
 
-  /** So many of those that wait have died since the last call. More than wait cannot have. */
-  bury(count: number): void {
-    this.dead = Math.min(this.dead + count, this.count);
-    if (this.dead > LEAST && this.dead > this.length) this.sweepDead();
+  /** Counts waiters that were cancelled since the last call; at most as many as wait. */
+  markCancelled(count: number): void {
+    this.cancelled = Math.min(this.cancelled + count, this.count);
+    if (this.cancelled > LEAST && this.cancelled > this.length) this.removeCancelled();
   }
 
   private extend(): Segment<Item, Owner> {
@@ -134,19 +138,19 @@ export class Fifo<Item, Owner> {
     return next;
   }
 
-  /** Keeps the living alone. */
-  private sweepDead(): void {
+  /** Removes the cancelled waiters. */
+  private removeCancelled(): void {
     let old: Segment<Item, Owner> | undefined = this.first;
     this.first = new Segment(FIRST);
     this.last = this.first;
     this.spare = undefined;
     this.count = 0;
-    this.dead = 0;
+    this.cancelled = 0;
     for (; old !== undefined; old = old.next) {
       for (let at = old.head; at < old.tail; at += 1) {
         const item = old.items[at] as Item;
         const owner = old.owners[at] as Owner;
-        if (this.isDead(item, owner)) continue;
+        if (this.isCancelled(item, owner)) continue;
         this.push(item, owner, old.since[at] as number, old.replies?.[at]);
       }
     }

@@ -1,30 +1,30 @@
-import type { Core } from '../core/core.ts';
 import type { GateKind } from '../model/outcome.ts';
+import type { Policy } from '../policies/policy.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
-import type { IsDead, Queue } from './queue.ts';
+import type { IsCancelled, Queue } from './queue.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import type { WaitTimeouts } from './wait-timeouts.ts';
 
-/** What every gate tells of its queue, beside what its policy tells. */
+/** The state of a gate's queue, beside the state of its policies. */
 export interface GateSnapshot {
   /** Requests in the queue. */
   readonly waiting: number;
-  /** How long the first of them has been waiting, in ms; 0 if nobody waits. */
+  /** How long the first of them has been waiting, in ms; 0 if none waits. */
   readonly longestWaitMs: number;
-  /** Until the first is asked for again, in ms, where time alone can help; else undefined. */
+  /** The time until the first is decided on again, in ms; undefined if time alone cannot help. */
   readonly nextInMs: number | undefined;
 }
 
-/** What waits at a gate: tickets, or what tickets are made of when its turn comes. */
+/** The queue of a gate: tickets, or items whose tickets are made when their turn comes. */
 export type RequestQueue = Queue<unknown, AdmissionCallback>;
 
-/** What sets one gate apart from another, beside its policy. */
+/** The options of a gate beside its policy. */
 export interface GateRules {
-  /** What requests hold over all their attempts. Default: nothing. */
-  readonly hold?: Core<number>;
-  /** Makes the queues. Default: first in, first out. */
+  /** The policies whose leases requests hold over all attempts. Default: none. */
+  readonly hold?: Policy<number>;
+  /** Creates the queues. Default: first in, first out. */
   readonly newQueue?:
-    | ((isCancelled: IsDead<unknown, AdmissionCallback>) => RequestQueue)
+    | ((isCancelled: IsCancelled<unknown, AdmissionCallback>) => RequestQueue)
     | undefined;
   readonly capacity?: QueueCapacity;
   readonly timeouts?: WaitTimeouts;
@@ -34,9 +34,9 @@ export interface GateRules {
   readonly isShared?: boolean;
 }
 
-/** Is asked about each newcomer, before it waits. */
+/** Called for each newcomer before it waits. */
 export interface AdmissionCheck {
-  /** The error with which the newcomer is turned away; undefined: it may come in. */
+  /** The error that turns the newcomer away; undefined if it may enter. */
   turnsAway(): Error | undefined;
 }
 
@@ -52,12 +52,12 @@ export interface WaitStart {
   readonly untilAt: number | undefined;
 }
 
-/** Is told how long requests have waited. */
+/** Receives the waits of requests. */
 export interface WaitListener {
   /** Whether anybody listens: else nothing need be told. */
   isHeard(): boolean;
   /** A request has begun to wait. Must not throw. */
   waits(start: WaitStart): void;
-  /** A request has waited. Must not throw. */
+  /** Called when a wait ended. Must not throw. */
   waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void;
 }

@@ -1,11 +1,11 @@
-import { type Core, REFUSED } from '../core/core.ts';
-import type { Clock } from '../model/clock.ts';
-import { uniteProbes } from '../model/join-probes.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
+import { uniteProbes } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { Probe } from '../model/probe.ts';
 import { Tap } from '../model/tap.ts';
 import type { LeaseIssuer } from '../model/ticket.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
+import { type Policy, REFUSED } from '../policies/policy.ts';
+import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
@@ -17,17 +17,18 @@ import { WaitRecorder } from './wait-recorder.ts';
 
 const NO_RULES: GateRules = {};
 
-/** No clock was read: nothing but what is given back can help. */
+/** Stands for a time that was not read: only a lease that is given back can help. */
 const UNREAD = Number.NaN;
 
-/** What binds at a gate that is paused. */
+/** The cause of waits at a paused gate. */
 const PAUSED = { binding: 'paused' } as const;
 
 /**
- * - `idle`: nothing is being done;
- * - `deciding`: policies are asked about a request, or others are told of it: it stays the head;
- * - `draining`: between two decisions;
- * - `paused`: nothing is being done, and nothing passes until `resume`.
+ * - `idle`: the gate is at rest;
+ * - `deciding`: policies are asked about a request, or listeners are called for it; it stays the
+ * head;
+ * - `draining`: the loop is between two decisions;
+ * - `paused`: the gate is at rest, and nothing passes until `resume`.
  */
 type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
 
@@ -37,64 +38,75 @@ type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
  * slot and bytes. Order: by priority, if the queue has one; then retries; then arrival. A newcomer
  * never overtakes a waiter of its own priority.
  *
- * Where the most urgent request waits for a slot or bytes, the most urgent retry is asked about
- * instead: it holds both, and may be the one whose end the other waits for.
+ * If the most urgent request waits for a slot or bytes, the gate decides on the most urgent retry
+ * instead: it holds both, and the other request may be waiting for its end.
  *
- * What a request takes is reserved before anyone is told. Work that comes back from within (a listener
- * that gives something back, a request that sends another) is left to the loop. One timer at the
- * most, armed only while a request waits and time alone can help.
+ * Everything that a request takes is reserved before any callback runs. Re-entrant calls (a listener
+ * that gives a lease back, a request that sends another) are left to the loop. There is at most one
+ * timer, set only while a request waits and time alone can help.
  */
-export class Gate<C extends Core = Core> implements LeaseIssuer {
+export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   readonly kind: GateKind;
   /** Where an inspector follows its requests. */
   readonly tap = new Tap();
   private readonly clock: Clock;
-  private readonly probe: Probe | undefined;
+  private readonly instrumentation: Instrumentation | undefined;
   private readonly rules: GateRules;
   private readonly admission: Admission<C>;
   private readonly waits: WaitRecorder;
-  /** Those that were never sent, and those that were. */
+  /** The queue of requests that were never sent, and the queue of retries. */
   private readonly first: RequestQueue;
   private readonly retries: RequestQueue;
   private readonly timer: ResettableTimer;
   private state: GateState = 'idle';
-  /** Something has changed since policies were asked: their answer may be out of date. */
+  /**
+   * Whether anything changed since the policies answered, so that the answer may be out of date.
+   */
   private isStale = false;
-  /** When they were asked. */
+  /** When the policies were asked. */
   private askedAt = UNREAD;
-  /** Nothing passes. Where something is being done, that ends first. */
+  /** Whether the gate is paused. A decision that is being made ends first. */
   private isPaused = false;
   /** What was to be done while a decision was being made; undefined: nothing. */
   private deferred: (() => void)[] | undefined = undefined;
 
-  constructor(kind: GateKind, core: C, clock: Clock, probe?: Probe, rules: GateRules = NO_RULES) {
+  constructor(
+    kind: GateKind,
+    policy: C,
+    clock: Clock,
+    instrumentation?: Instrumentation,
+    rules: GateRules = NO_RULES,
+  ) {
     this.kind = kind;
     this.clock = clock;
-    this.probe = probe;
+    this.instrumentation = instrumentation;
     this.rules = rules;
-    this.admission = new Admission(core, rules.hold, clock, () => this.drain());
+    this.admission = new Admission(policy, rules.hold, clock, () => this.drain());
     this.waits = new WaitRecorder(kind, rules.listener);
-    const { newQueue = (isDead) => new Fifo(isDead) } = rules;
+    const { newQueue = (isCancelled) => new Fifo(isCancelled) } = rules;
     this.first = newQueue(isCancelled);
     this.retries = newQueue(isCancelled);
     this.timer = new ResettableTimer(clock, () => this.drain());
   }
 
-  /** The policy of attempts. */
-  get core(): C {
-    return this.admission.core;
+  /** The policy that is asked for each attempt. */
+  get policy(): C {
+    return this.admission.policy;
   }
 
   get waiting(): number {
     return this.first.length + this.retries.length;
   }
 
-  /** What the requests in the queue wait for: those that were never sent, if there are any. */
+  /**
+   * The cause of the waits of requests that were never sent, or of retries if there are only
+   * retries.
+   */
   get waitKind(): GateKind {
     return this.waits.kindOf(this.first.length === 0);
   }
 
-  /** How many wait for what. */
+  /** How many requests wait, by cause. */
   get waitingByKind(): readonly (readonly [gate: GateKind, requests: number])[] {
     return [
       [this.waits.kindOf(false), this.first.length],
@@ -102,10 +114,12 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     ];
   }
 
-  /** Whether each request needs its ticket at once, since its wait is watched or bounded. */
+  /** Whether each request needs its ticket at once, because its wait is observed or bounded. */
   get needsTickets(): boolean {
     const { timeouts, capacity } = this.rules;
-    return this.probe !== undefined || timeouts?.isOn === true || capacity?.isBounded === true;
+    return (
+      this.instrumentation !== undefined || timeouts?.isOn === true || capacity?.isBounded === true
+    );
   }
 
   snapshot(): GateSnapshot & ReturnType<C['snapshot']> {
@@ -118,24 +132,26 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     const leftMs = this.timer.at - now;
     const isTimed = this.waiting > 0 && leftMs < Number.POSITIVE_INFINITY;
     const nextInMs = isTimed ? Math.max(0, leftMs) : undefined;
-    const core = this.core.snapshot(now) as ReturnType<C['snapshot']>;
-    return { waiting: this.waiting, longestWaitMs, nextInMs, ...core };
+    const policy = this.policy.snapshot(now) as ReturnType<C['snapshot']>;
+    return { waiting: this.waiting, longestWaitMs, nextInMs, ...policy };
   }
 
   /**
-   * A request that has its ticket already.
-   * @returns true: it has passed, or was refused. False: `owner` is told of that, or was told already.
+   * Admits a request that has its ticket already.
+   * @returns true if it passed or was refused. False: `owner` is called for that, now or before
    */
   enter(ticket: Ticket, owner: AdmissionCallback): boolean {
     if (this.isTurnedAway(ticket)) return true;
-    // Clocks are slow: who let the ticket pass in this turn has just read it.
+    // Reading the clock is slow: the gate that let the ticket pass in this turn has just read it.
     const now = Number.isNaN(ticket.readAt) ? this.clock.now() : ticket.readAt;
     const isFree = this.isFree();
     if (isFree && this.tryNewcomer(ticket, owner, now)) return true;
     return this.wait(ticket, owner, now, undefined, isFree) !== undefined;
   }
 
-  /** The same for one that will not wait. @returns whether it has passed; if not, nothing is done */
+  /**
+   * The same for a request that does not wait. @returns whether it passed; if not, nothing happens
+   */
   tryEnter(ticket: Ticket): boolean {
     if (this.isTurnedAway(ticket) || !this.isFree()) return false;
     const now = this.clock.now();
@@ -147,10 +163,10 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   }
 
   /**
-   * A request that gets its ticket when its turn comes: until then it costs no more than its place
-   * in the queue.
-   * @param reply what the owner needs beside the item to make the ticket, if it does
-   * @returns the ticket, if the request has passed. Undefined: `owner` is told of that, or was already
+   * Admits a request that gets its ticket when its turn comes. Until then it costs no more than its
+   * place in the queue.
+   * @param reply what the owner needs beside the item to make the ticket, if anything
+   * @returns the ticket if the request passed. Undefined: `owner` is called for that, now or before
    */
   enterLater(item: unknown, owner: AdmissionCallback, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
@@ -159,7 +175,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     const ticket = owner.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
     if (ticket === undefined || ticket.refusal !== undefined) return ticket;
-    // Making the ticket calls the user's estimator, which may have sent others here meanwhile.
+    // Making the ticket calls the user's estimator, which may have sent other requests meanwhile.
     const isFree = this.isFree();
     if (isFree && this.tryNewcomer(ticket, owner, now)) return ticket;
     return this.wait(ticket, owner, now, undefined, isFree);
@@ -167,28 +183,28 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
 
   giveBack(charge: unknown, ticket: Ticket): void {
     this.admission.giveBack(charge, ticket);
-    // What a request that has ended holds comes back next: then others may pass.
+    // A request that has ended gives its leases back next; then others may pass.
     if (!this.admission.hasHold || ticket.outcome === undefined) this.drain();
   }
 
-  /** The owner has just gone, with all that it has in the queue. */
+  /** The owner has just ended, and with it all its requests in the queue. */
   left(owner: AdmissionCallback): void {
     const count = owner.queued;
     if (count === 0) return;
     owner.queued = 0;
-    this.queueOf(owner).bury(count);
+    this.queueOf(owner).markCancelled(count);
     this.drain();
   }
 
-  /** Ends the wait of one request that was never sent, for nothing. */
+  /** Ends the wait of one request that was never sent, without a charge. */
   expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void {
-    // First, so that it cannot pass any more, whatever they do who are told of its wait.
+    // First, so that it cannot pass any more, whatever the listeners of its wait do.
     ticket.refuse(error);
     this.givesUp(ticket, owner);
-    this.first.bury(1);
+    this.first.markCancelled(1);
     owner.queued -= 1;
     this.waits.ended(ticket, false, this.clock.now(), this.probeOf(owner));
-    // Before others pass, who may make it leave: it has left already.
+    // Before others pass: these could make it leave again.
     notifyAdmitted(owner, ticket);
     this.drain();
   }
@@ -199,20 +215,22 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     ticket.gaveUpAt = this.waits.kindOf(owner.isRetry === true);
   }
 
-  /** Books what a retry has waited that gives up; its owner is gone already, and has not left yet. */
+  /**
+   * Books the wait of a retry that gives up. Its owner has ended, but `leave` was not called yet.
+   */
   gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
     this.givesUp(ticket, owner);
     this.waits.ended(ticket, true, this.clock.now(), this.probeOf(owner));
   }
 
-  /** Lets nothing pass until `resume`. Newcomers wait; those that have passed go on. */
+  /** Lets nothing pass until `resume`. Newcomers wait; requests that passed go on. */
   pause(): void {
     if (this.isPaused) return;
     this.isPaused = true;
     if (this.state === 'idle') this.comeToRest();
   }
 
-  /** Lets pass again all that may. */
+  /** Ends a pause, and lets all pass that may. */
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
@@ -221,8 +239,9 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   }
 
   /**
-   * Ends the wait of all that wait now, with this error, once each. Called while a decision is being
-   * made, it does so right after that.
+   * Ends the wait of all waiting requests with this error, once each. If it is called during a
+   * decision,
+   * it acts right after that.
    */
   clear(error: Error): void {
     if (this.waiting === 0) return;
@@ -233,10 +252,10 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
    * Another policy of attempts from now on: those that wait are asked about again. What was charged
    * goes back to the policy that has charged it.
    */
-  setCore(core: C): void {
+  setCore(policy: C): void {
     this.betweenDecisions(() => {
-      this.core.idle?.();
-      this.admission.setCore(core);
+      this.policy.idle?.();
+      this.admission.setCore(policy);
     });
   }
 
@@ -252,13 +271,13 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.deferred ??= [];
     this.deferred.push(work);
     this.isStale = true;
-    // A decision on a newcomer is not followed by another.
+    // After a decision on a newcomer the loop does not run by itself.
     queueMicrotask(() => this.drain());
   }
 
   /**
-   * Lets pass all that may. Called when something was given back, a limit was changed, time has
-   * passed, or a request left. Called from within itself, it leaves the work to the loop.
+   * Lets all pass that may. Called when a lease was given back, a limit changed, time passed, or a
+   * request left. A re-entrant call leaves the work to the running loop.
    */
   drain(): void {
     if (this.state !== 'idle') {
@@ -282,7 +301,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     }
   }
 
-  /** While nothing passes, those that have left are swept out all the same. */
+  /** Sweeps out requests that left, while nothing passes. */
   private drainPaused(): void {
     if (this.deferred === undefined) this.next();
     else {
@@ -298,7 +317,9 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     this.state = 'draining';
   }
 
-  /** Nothing is being done any more. A gate that is paused has no timer, and leaves shared limits to others. */
+  /**
+   * Brings the gate to rest. A paused gate has no timer, and leaves shared limits to other gates.
+   */
   private comeToRest(): void {
     if (!this.isPaused) {
       this.state = 'idle';
@@ -309,10 +330,13 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     const now = this.clock.now();
     this.waits.note(false, PAUSED, now, this.clock);
     this.waits.note(true, PAUSED, now, this.clock);
-    this.core.idle?.();
+    this.policy.idle?.();
   }
 
-  /** First all are refused and taken out, then their owners are told: what these send waits behind. */
+  /**
+   * All are refused and taken out before their owners are called, so that new requests of these
+   * wait behind.
+   */
   private clearNow(error: Error): void {
     const now = this.clock.now();
     const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
@@ -336,7 +360,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     }
   }
 
-  /** Decides on the head of a queue. @returns for how long it waits, in ms; 0: another may be next */
+  /** Decides on the head of a queue. @returns its wait in ms; 0: decide on the next one */
   private serve(queue: RequestQueue): number {
     const { admission } = this;
     const isRetry = queue === this.retries;
@@ -350,28 +374,28 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       now = this.clock.now();
       wait = isLive ? admission.wait(ticket, isRetry, now) : 0;
     }
-    // Paused by one that policies have told something as they were asked.
+    // A listener of the policies' events has paused the gate.
     if (this.isPaused) return 0;
     if (wait <= 0) {
       const refusal = wait === REFUSED ? admission.refusal(ticket, now) : ticket.refusal;
       this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
       return 0;
     }
-    // Gone while policies were asked, and no longer the head; or there is more to pass, or to be asked.
+    // The head left while policies were asked, or there is more to decide.
     if (isCancelled(ticket, queue.owner) || this.isStale) return 0;
     ticket.rounds += 1;
     this.askedAt = now;
     return this.holdBack(isRetry, wait);
   }
 
-  /** The head of a queue waits. @returns for how long nobody need be asked about, in ms */
+  /** The head of a queue has to wait. @returns the time until the next decision, in ms */
   private holdBack(isRetry: boolean, wait: number): number {
     const { admission } = this;
     const { isHoldShort } = admission;
     this.noteBinding(isRetry);
     if (!isHoldShort) return wait;
     if (this.retries.seek()) return Math.min(wait, this.serve(this.retries));
-    this.core.idle?.();
+    this.policy.idle?.();
     return wait;
   }
 
@@ -382,17 +406,17 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       if (refusal === undefined) this.admission.charge(ticket, isRetry, this, now);
       this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
     }
-    // Gone while others were told: it has counted this request among those that left.
+    // The owner ended while listeners were called, and counted this request among those that left.
     if (owner.gone) return;
     queue.shift();
     owner.queued -= 1;
     this.state = 'draining';
-    // Not before: what was refused in the queue is cancelled there, and was counted by who did that.
+    // Not before: a request that was refused in the queue is cancelled there, and already counted.
     if (refusal !== undefined) ticket.refuse(refusal);
     notifyAdmitted(owner, ticket);
   }
 
-  /** The queue whose head is next; undefined: nobody waits. */
+  /** The queue whose head is next; undefined if none waits. */
   private next(): RequestQueue | undefined {
     const isWaiting = this.first.seek();
     if (!this.retries.seek()) return isWaiting ? this.first : undefined;
@@ -403,7 +427,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     return owner.isRetry === true ? this.retries : this.first;
   }
 
-  /** The ticket of the head, made now if it has none. Undefined: the head could not be had. */
+  /** The ticket of the head, made now if it has none. Undefined if it cannot be made. */
   private headTicket(queue: RequestQueue): Ticket | undefined {
     const { item, owner } = queue;
     if (isTicket(item)) return item;
@@ -411,7 +435,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       const ticket = owner.ticketOf?.(item, queue.since, queue.reply);
       if (ticket === undefined) return undefined;
       ticket.waitsSince = queue.since;
-      // Refused from its making: in the queue it would count as cancelled, and not be told.
+      // Refused when it was made: in the queue it would count as cancelled, and its owner would not
+      // be called.
       if (ticket.refusal === undefined) queue.replace(ticket);
       return ticket;
     } catch (error) {
@@ -420,7 +445,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     }
   }
 
-  /** A refused request passes for nothing; a newcomer may be refused before it waits. */
+  /** A refused request passes without a charge; a newcomer may be refused before it waits. */
   private isTurnedAway(ticket: Ticket): boolean {
     const { check } = this.rules;
     if (check !== undefined && ticket.attempts === 0) {
@@ -430,12 +455,15 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     return ticket.refusal !== undefined;
   }
 
-  /** Whether nobody is before a newcomer. No getter: V8 goes through its runtime for a private one. */
+  /**
+   * Whether no request is before a newcomer. A method: V8 calls a private getter through its
+   * runtime.
+   */
   private isFree(): boolean {
     return this.state === 'idle' && !this.first.seek() && !this.retries.seek();
   }
 
-  /** Asks about a newcomer, and again where something has changed meanwhile. @returns as `Core.wait` */
+  /** Decides on a newcomer, and again if anything changed meanwhile. @returns as `Policy.wait` */
   private askNewcomer(ticket: Ticket, isRetry: boolean, now: number): number {
     this.state = 'deciding';
     try {
@@ -450,7 +478,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     }
   }
 
-  /** Lets a newcomer pass that nobody is before, if it may. @returns whether it has, or was refused */
+  /** Lets a newcomer pass that is first, if it may. @returns whether it passed or was refused */
   private tryNewcomer(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
     const isRetry = owner.isRetry === true;
     const wait = this.askNewcomer(ticket, isRetry, now);
@@ -458,7 +486,8 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
       if (this.isPaused) return false;
       this.askedAt = now;
       this.noteBinding(isRetry);
-      // Others may have come while policies were asked: they are before this one, and not asked yet.
+      // Requests that arrived while policies were asked are before this one, and not decided on
+      // yet.
       this.timer.set(this.waiting === 0 ? wait : 0, now);
       return false;
     }
@@ -469,14 +498,14 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     return true;
   }
 
-  /** A newcomer is done with: others may have come while policies were asked, and not been asked yet. */
+  /** Ends the decision on a newcomer. Requests that arrived meanwhile are not decided on yet. */
   private leaveTo(now: number): void {
     if (this.isPaused) return;
     if (this.waiting > 0) this.timer.set(0, now);
     else this.becomesIdle();
   }
 
-  /** @returns its ticket, if it was refused after all, or may pass since others had to go */
+  /** @returns its ticket, if it was refused, or may pass because others had to go */
   private wait(
     item: unknown,
     owner: AdmissionCallback,
@@ -496,14 +525,14 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
         return ticket;
       }
       if (capacity.dropped !== dropped) {
-        // The head has gone: the next may need less than that, and the newcomer too.
+        // The head has gone: the next request may need less, and so may the newcomer.
         this.drain();
         isAsked = this.isFree();
         if (isAsked && this.tryNewcomer(ticket, owner, now)) return ticket;
       }
     }
     if (owner.gone) return undefined;
-    // Retries are ordered among others by when they came to the limiter, not to this queue.
+    // Retries are ordered by their arrival at the limiter, not at this queue.
     const since = queue === this.first ? now : (ticket?.arrivedAt ?? now);
     const isNext = queue.push(item, owner, since, reply) || queue.length === 1;
     owner.queued += 1;
@@ -511,7 +540,7 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
     if (isNext && !isAsked) this.drain();
     const { listener } = this.rules;
     if (listener?.isHeard() && queue.length > 0) this.tellStart(listener, owner, isNext);
-    // NaN: it has passed by now, and its owner was told.
+    // NaN: it has passed meanwhile, and its owner was called.
     if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
     return undefined;
   }
@@ -546,53 +575,56 @@ export class Gate<C extends Core = Core> implements LeaseIssuer {
   private settleIn(ticket: Ticket, owner: AdmissionCallback, now: number): void {
     if (ticket.outcome !== undefined) return;
     ticket.waitsSince = now;
-    // That it was told to wait as it came is the first of its rounds.
+    // The wait at its arrival is the first of its rounds.
     ticket.rounds = 0;
     const isRetry = owner.isRetry === true;
     if (!isRetry) this.rules.timeouts?.wait(ticket, this, owner);
-    const probe = this.probeOf(owner);
-    if (probe !== undefined) this.tellQueued(ticket, isRetry, probe);
+    const instrumentation = this.probeOf(owner);
+    if (instrumentation !== undefined) this.tellQueued(ticket, isRetry, instrumentation);
   }
 
-  /** Meanwhile it neither passes nor is given up: others first learn that it waits. */
-  private tellQueued(ticket: Ticket, isRetry: boolean, probe: Probe): void {
+  /** Listeners learn that it waits; meanwhile it neither passes nor is given up. */
+  private tellQueued(ticket: Ticket, isRetry: boolean, instrumentation: Instrumentation): void {
     const { state, waiting } = this;
     const wasStale = this.isStale;
     if (state !== 'deciding') this.next();
     this.state = 'deciding';
     this.isStale = false;
-    probe.queued?.(ticket, this.waits.kindOf(isRetry));
+    instrumentation.queued?.(ticket, this.waits.kindOf(isRetry));
     this.state = state;
     if (state === 'idle' || state === 'paused') this.comeToRest();
     if (this.isStale || this.waiting !== waiting) this.drain();
-    // Policies may be being asked about another, which came before: that one is asked about again.
+    // An earlier request may be under decision: it is decided on again.
     this.isStale ||= wasStale;
   }
 
-  /** Notes what binds now in a queue, and in the other one behind it. */
+  /** Notes the cause of waits in a queue, and in the other queue behind it. */
   private noteBinding(isRetry: boolean): void {
     const { admission, waits, askedAt, clock } = this;
     const { isHoldShort, binding } = admission;
     waits.note(isRetry, binding, askedAt, clock);
     const isOtherWaiting = (isRetry ? this.first : this.retries).length > 0;
-    // Slots and bytes bind only those that were never sent.
+    // Slots and bytes hold back only requests that were never sent.
     if (isHoldShort || !isOtherWaiting) return;
     waits.note(!isRetry, admission.bindingBehind(!isRetry), askedAt, clock);
   }
 
-  /** @returns 0: somebody has come meanwhile, sent by one that a policy has let pass elsewhere */
+  /** @returns 0 if a request arrived meanwhile */
   private becomesIdle(): number {
     this.timer.cancel();
     this.waits.clear();
-    if (this.core.idle === undefined) return Number.POSITIVE_INFINITY;
-    this.core.idle();
+    if (this.policy.idle === undefined) return Number.POSITIVE_INFINITY;
+    this.policy.idle();
     return this.next() === undefined ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Who is told of the waits of a request: at a gate that several share, those who brought it too. */
-  private probeOf(owner: AdmissionCallback): Probe | undefined {
-    if (this.rules.isShared !== true || owner.probe === undefined) return this.probe;
-    return this.probe === undefined ? owner.probe : uniteProbes(this.probe, owner.probe);
+  private probeOf(owner: AdmissionCallback): Instrumentation | undefined {
+    if (this.rules.isShared !== true || owner.instrumentation === undefined)
+      return this.instrumentation;
+    return this.instrumentation === undefined
+      ? owner.instrumentation
+      : uniteProbes(this.instrumentation, owner.instrumentation);
   }
 
   private refuse(ticket: Ticket, now: number): void {
@@ -607,8 +639,8 @@ function sinceOf({ item, since }: RequestQueue): number {
 }
 
 /**
- * A ticket that was settled while it waits is not cancelled: its owner, which counts it, must be
- * told. One that was refused while it waits is: its owner has been told.
+ * A waiting ticket that was settled is not cancelled here: its owner counts it and must be called. A
+ * waiting ticket that was refused is cancelled: its owner was called.
  */
 function isCancelled(item: unknown, owner: AdmissionCallback): boolean {
   return owner.gone || (isTicket(item) && item.refusal !== undefined);

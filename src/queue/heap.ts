@@ -1,4 +1,6 @@
-/** What lies in heaps, and knows where: `places[0]` in the first heap, `places[1]` in the second. */
+/**
+ * A member of up to two heaps. `places[0]` is its index in the first, `places[1]` in the second.
+ */
 export interface Placed {
   readonly places: number[];
 }
@@ -9,13 +11,13 @@ export class Heap<Member extends Placed> {
   private readonly precedes: (one: Member, other: Member) => boolean;
   private readonly members: Member[] = [];
 
-  /** @param which where in `places` this heap writes */
+  /** @param which the index in `places` that this heap uses */
   constructor(which: number, precedes: (one: Member, other: Member) => boolean) {
     this.which = which;
     this.precedes = precedes;
   }
 
-  /** The member that no other precedes. */
+  /** The first member. */
   get top(): Member | undefined {
     return this.members[0];
   }
@@ -46,7 +48,7 @@ export class Heap<Member extends Placed> {
     member.places[this.which] = at;
   }
 
-  /** @returns where the member has come to */
+  /** @returns the member's new index */
   private rise(member: Member, from: number): number {
     let at = from;
     while (at > 0) {

@@ -1,19 +1,19 @@
-import { checkInteger, checkNumber } from '../model/check.ts';
+import { checkInteger, checkNumber } from '../util/check.ts';
 import { Heap } from './heap.ts';
 import { PriorityBucket } from './priority-bucket.ts';
-import type { IsDead, Queue } from './queue.ts';
+import type { IsCancelled, Queue } from './queue.ts';
 
 export interface PriorityOptions<Item, Owner> {
-  /** An integer; more is more urgent. Asked when the waiter comes. */
+  /** An integer; higher is more urgent. Read when the waiter arrives. */
   priorityOf(item: Item, owner: Owner): number;
   /** The waiting time that makes up for one step of priority, in ms; at least 1. */
   readonly agingMs: number;
 }
 
-/** So many dead are never worth a sweep. */
+/** Fewer cancelled waiters than this are never swept out. */
 const FEW = 16;
 
-/** On equal keys, whoever waits longer. */
+/** On equal keys, the one that has waited longer. */
 function isMoreUrgent<Item, Owner>(
   one: PriorityBucket<Item, Owner>,
   other: PriorityBucket<Item, Owner>,
@@ -22,25 +22,27 @@ function isMoreUrgent<Item, Owner>(
 }
 
 /**
- * Higher priorities first; first in, first out within one. Those that wait grow more urgent, one
- * step of priority every `agingMs`, so that none starves: whoever has priority p is overtaken only
- * by those of a higher priority q that come less than (q - p) x `agingMs` after it. As all grow
- * alike, the order of two waiters never changes: they are ordered by `since - priority x agingMs`.
+ * Higher priorities first; first in, first out within one. Waiters gain one step of priority every
+ * `agingMs`, so that none starves: a waiter of priority p is overtaken only by those of a higher
+ * priority q that arrive less than (q - p) x `agingMs` later. All gain alike, so the order of two
+ * waiters never changes: they are ordered by `since - priority x agingMs`.
  *
- * Overflow gives up the oldest of the lowest priority, and the newcomer if its own is lower still.
- * The head may change from one `seek` to the next, when someone more urgent has come.
+ * Overflow gives up the oldest of the lowest priority, or the newcomer if its priority is lower
+ * still.
+ * The head may change from one `seek` to the next, when a more urgent waiter has arrived.
  *
- * A bucket for each priority that is present, and the buckets in a heap by the key of their heads: a
- * push or shift costs O(log buckets) at most, with one bucket O(1). A bucket is closed when it is empty,
- * but for the last: a queue that is often empty, with a single priority in use, costs little more
- * than a `Fifo`.
+ * There is a bucket for each priority in use, and the buckets are in a heap by the key of their
+ * heads:
+ * a push or shift costs O(log buckets) at most, O(1) with one bucket. Empty buckets are removed, but
+ * for the last one: a queue that is often empty, with a single priority, costs little more than a
+ * `Fifo`.
  *
- * It counts the dead, which nobody says the place of: each is skipped when its turn comes, and when
- * they outnumber the living all are swept out. A sweep costs what the pushes of the dead have paid
- * for, so the dead cost O(1) each, amortised.
+ * Cancelled waiters are counted, but their places are unknown: each is skipped when its turn comes,
+ * and when they outnumber the others all are swept out. The cost of a sweep is covered by the pushes
+ * of the cancelled, so each costs O(1), amortised.
  */
 export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
-  private readonly isDead: IsDead<Item, Owner>;
+  private readonly isCancelled: IsCancelled<Item, Owner>;
   private readonly priorityOf: (item: Item, owner: Owner) => number;
   private readonly agingMs: number;
   private readonly buckets = new Map<number, PriorityBucket<Item, Owner>>();
@@ -49,29 +51,34 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     1,
     (one, other) => one.priority < other.priority,
   );
-  /** The open bucket where the last has come: most are followed by one of the same priority. */
+  /** The bucket of the last arrival: most arrivals have the same priority as the one before. */
   private latest: PriorityBucket<Item, Owner> | undefined = undefined;
-  /** The last bucket that was closed, for reuse. */
+  /** The last removed bucket, for reuse. */
   private spare: PriorityBucket<Item, Owner> | undefined = undefined;
-  /** Whose head is the head of all. */
+  /** The bucket whose head is the head of the queue. */
   private head = new PriorityBucket<Item, Owner>();
-  /** All that are in it, the dead too. */
+  /** How many are in it, with the cancelled ones. */
   private count = 0;
-  /** The buried that are still in it; below 0: so many were taken out that are not buried yet. */
-  private dead = 0;
+  /** The counted cancelled ones in it. Below 0: some were taken out before they were counted. */
+  private cancelled = 0;
 
-  /** @throws RangeError when `agingMs` is no number >= 1; `push`, when a priority is no integer */
-  constructor(isDead: IsDead<Item, Owner>, { priorityOf, agingMs }: PriorityOptions<Item, Owner>) {
-    this.isDead = isDead;
+  /**
+   * @throws RangeError if `agingMs` is no number >= 1; `push` throws if a priority is no integer
+   */
+  constructor(
+    isCancelled: IsCancelled<Item, Owner>,
+    { priorityOf, agingMs }: PriorityOptions<Item, Owner>,
+  ) {
+    this.isCancelled = isCancelled;
     this.priorityOf = priorityOf;
     this.agingMs = checkNumber('agingMs', agingMs, 1);
   }
 
   get length(): number {
-    return this.count - this.dead;
+    return this.count - this.cancelled;
   }
 
-  /** How many priorities have waiters, those whose waiters are dead and not swept out yet too. */
+  /** How many priorities have waiters, cancelled ones included. */
   get priorities(): number {
     return this.count === 0 ? 0 : this.buckets.size;
   }
@@ -82,13 +89,13 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     bucket.push(item, owner, since, reply);
     this.count += 1;
     if (bucket.length === 1) this.headChanged(bucket);
-    // The dead may be all that is before it.
-    return bucket.length === 1 || this.dead !== 0;
+    // There may be only cancelled ones before it.
+    return bucket.length === 1 || this.cancelled !== 0;
   }
 
-  /** Sweeps here and not in `bury`: whoever works on the head must not lose it meanwhile. */
+  /** Sweeps here and not in `markCancelled`: a caller that works on the head must not lose it. */
   seek(): boolean {
-    if (this.dead > FEW && this.dead > this.length) this.sweep();
+    if (this.cancelled > FEW && this.cancelled > this.length) this.sweep();
     return this.turnTo(this.byUrgency);
   }
 
@@ -123,22 +130,25 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
 
   shift(): void {
     const head = this.head;
-    if (this.isDead(head.item, head.owner)) this.dead -= 1;
+    if (this.isCancelled(head.item, head.owner)) this.cancelled -= 1;
     head.shift();
     this.count -= 1;
     this.headChanged(head);
   }
 
-  bury(count: number): void {
-    this.dead += count;
+  markCancelled(count: number): void {
+    this.cancelled += count;
   }
 
-  /** Makes the first living one of a heap's buckets the head; the dead before it are taken out. */
+  /**
+   * Makes the first uncancelled waiter of a heap's buckets the head; the cancelled before it are
+   * removed.
+   */
   private turnTo(buckets: Heap<PriorityBucket<Item, Owner>>): boolean {
     while (this.count > 0) {
       const head = buckets.top as PriorityBucket<Item, Owner>;
       this.head = head;
-      if (!this.isDead(head.item, head.owner)) return true;
+      if (!this.isCancelled(head.item, head.owner)) return true;
       this.shift();
     }
     return false;
@@ -146,9 +156,9 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
 
   private sweep(): void {
     for (const bucket of this.buckets.values()) {
-      const dead = bucket.sweep(this.isDead);
-      this.count -= dead;
-      this.dead -= dead;
+      const cancelled = bucket.sweep(this.isCancelled);
+      this.count -= cancelled;
+      this.cancelled -= cancelled;
       this.headChanged(bucket);
     }
   }

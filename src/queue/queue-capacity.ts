@@ -1,7 +1,7 @@
-import { checkChoice, checkInteger } from '../model/check.ts';
 import { QueueFullError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
+import { checkChoice, checkInteger } from '../util/check.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
 import { notifyAdmitted } from './notify.ts';
 import type { Queue } from './queue.ts';
@@ -9,9 +9,9 @@ import type { Queue } from './queue.ts';
 const OVERFLOWS = ['error', 'drop-oldest', 'drop-newest'] as const;
 
 /**
- * Which request goes when a newcomer finds the queue full:
- * - `error`: the newcomer, and its sender is told by an error
- * - `drop-newest`: the newcomer, whatever its priority. What was let in stays in.
+ * Which request fails when a newcomer finds the queue full:
+ * - `error`: the newcomer, with an error to its sender
+ * - `drop-newest`: the newcomer, whatever its priority. Waiting requests stay.
  * - `drop-oldest`: a waiter, so that the newcomer gets in. First in, first out: the head. By
  *   priority: the oldest of the lowest priority, but the newcomer itself if its own is lower
  *   still.
@@ -20,7 +20,7 @@ export type Overflow = (typeof OVERFLOWS)[number];
 
 /** How many may wait in a queue. */
 export interface QueueBound {
-  /** 0: nobody waits. Infinity: no bound. */
+  /** 0: none may wait. Infinity: no bound. */
   readonly maxQueue: number;
   readonly overflow: Overflow;
 }
@@ -35,19 +35,19 @@ export function queueBound(
 }
 
 /**
- * What becomes of a newcomer that has to wait:
- * - `room`: push it
- * - `head-goes`: shift the head, which was found for this, and settle it; then ask again
- * - `newcomer-goes`: it does not get in
+ * What happens to a newcomer that has to wait:
+ * - `room`: it enters the queue
+ * - `head-goes`: the head, which was found for this, is shifted and settled; then ask again
+ * - `newcomer-goes`: it is turned away
  */
 export type Admission = 'room' | 'head-goes' | 'newcomer-goes';
 
 /**
- * Whether there is room for a newcomer, and which waiter makes room. Cancelled ones do not count.
- * After the bound was lowered several waiters may have to go: ask until there is room.
+ * Decides whether there is room for a newcomer, and which waiter makes room. Cancelled ones do not
+ * count. After the bound was lowered several waiters may have to go: ask until there is room.
  *
- * It moves the head of the queue, so it must not be asked while the gate decides on the head.
- * @param waiting how many wait, where other queues count too
+ * It moves the head of the queue, so it must not be called while the gate decides on the head.
+ * @param waiting how many wait, other queues included
  */
 export function admit<Item, Owner>(
   queue: Queue<Item, Owner>,
@@ -65,7 +65,7 @@ export function admit<Item, Owner>(
 /** Bounds how many requests wait at a gate. */
 export class QueueCapacity {
   bound: QueueBound;
-  /** Requests that were turned away or given up so far. */
+  /** How many requests were turned away or given up so far. */
   dropped = 0;
 
   constructor(bound: QueueBound) {
@@ -105,7 +105,7 @@ export class QueueCapacity {
       this.drop(item, waitsFor, isTold);
       notifyAdmitted(oldest, item);
     }
-    // One that has gone meanwhile was not turned away.
+    // A newcomer whose owner ended meanwhile was not turned away.
     if (!owner.gone) this.drop(newcomer, waitsFor, isTold);
     return false;
   }

@@ -1,48 +1,54 @@
 /**
- * Those that wait at a gate, and whose turn it is. What waits is an item, for an owner, since a
- * time of the gate's clock; times never go back from one push to the next.
+ * The queue of a gate. A waiter is an item with an owner and its arrival time by the gate's clock;
+ * times never decrease from one push to the next.
  *
- * Waiters may die in the queue. They are counted with `bury`, and skipped or swept out by `seek`,
- * which alone moves the head: between a `seek` and the next the head is the same, whatever is
- * pushed or buried.
+ * Waiters may be cancelled in the queue. `markCancelled` counts them, and `seek` skips them or
+ * sweeps
+ * them out. Only `seek` moves the head: between two calls the head stays the same, whatever is
+ * pushed
+ * or cancelled.
  */
 export interface Queue<Item, Owner> {
-  /** How many wait, those that are buried not counted. */
+  /** How many wait, without the counted cancelled ones. */
   readonly length: number;
   /**
-   * @param reply what the owner needs beside the item when its turn comes, if it does
-   * @returns false: its turn comes after that of another, who lives or was not buried yet. True:
-   * `seek` knows
+   * @param reply what the owner needs beside the item when its turn comes, if anything
+   * @returns false if another waiter, cancelled or not, comes before it. True: `seek` decides
    */
   push(item: Item, owner: Owner, since: number, reply?: unknown): boolean;
-  /** Brings the living one whose turn it is to the head. @returns false if there is none */
+  /** Brings the next uncancelled waiter to the head. @returns false if there is none */
   seek(): boolean;
   /**
-   * Brings to the head the living one that is given up first when too many wait, so that `shift`
-   * takes it out. A queue without this gives up the one that `seek` finds.
-   * @returns false if the newcomer, which is not in the queue yet, is worth less than all of them
+   * Brings the waiter to the head that is given up first when too many wait, so that `shift` takes
+   * it
+   * out. A queue without this method gives up the one that `seek` finds.
+   * @returns false if the newcomer, which is not in the queue yet, must go instead
    */
   seekOldest?(newcomer: Item, owner: Owner): boolean;
-  /** How urgent the head is: less is more urgent. Compares the heads of two queues of one kind. */
+  /**
+   * The urgency of the head: a lower key is more urgent. Compares the heads of two queues of one
+   * kind.
+   */
   readonly key: number;
   /** The head, after `seek` or `seekOldest` has found one. */
   readonly item: Item;
-  /** Whom the head waits for. */
+  /** The owner of the head. */
   readonly owner: Owner;
   /** Since when the head waits. */
   readonly since: number;
   /** What came with the head. */
   readonly reply: unknown;
-  /** Puts something else in the place of the head. */
+  /** Replaces the item of the head. */
   replace(item: Item): void;
   /** Takes the head out. */
   shift(): void;
   /**
-   * So many of those that wait have died since the last call. Each is to be counted once, be it that
-   * the queue has come upon it before.
+   * Counts waiters that were cancelled since the last call. Each must be counted once, even if the
+   * queue
+   * has met it before.
    */
-  bury(count: number): void;
+  markCancelled(count: number): void;
 }
 
-/** Whether a waiter has died. Must not throw. */
-export type IsDead<Item, Owner> = (item: Item, owner: Owner) => boolean;
+/** Whether a waiter is cancelled. Must not throw. */
+export type IsCancelled<Item, Owner> = (item: Item, owner: Owner) => boolean;

@@ -1,15 +1,15 @@
-import type { Clock, Timer } from '../model/clock.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 
-/** Deadlines that differ by less are the same but for rounding. */
+/** Deadlines that differ by less are equal: the difference is rounding. */
 const SAME_MS = 1e-3;
 
-/** One timer that is set to the time that was named last. */
+/** One timer that always has the last deadline it was given. */
 export class ResettableTimer {
   private readonly clock: Clock;
   private readonly wake: () => void;
   private readonly keepAlive: boolean;
   private timer: Timer | undefined = undefined;
-  /** When it will wake; Infinity: never. */
+  /** When it fires; Infinity: never. */
   at = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock, wake: () => void, keepAlive = true) {
@@ -18,7 +18,7 @@ export class ResettableTimer {
     this.keepAlive = keepAlive;
   }
 
-  /** @param waitMs Infinity: time will not help */
+  /** @param waitMs Infinity: no timer is needed */
   set(waitMs: number, now: number): void {
     const at = now + waitMs;
     if (this.timer !== undefined && Math.abs(this.at - at) < SAME_MS) return;

@@ -1,95 +1,96 @@
-import type { Core, Demand, Ended, Time } from '../core/core.ts';
 import type { GateKind } from '../model/outcome.ts';
+import type { CompletedAttempt, Policy, RequestCost, Time } from '../policies/policy.ts';
 import { type Contender, DeficitRound } from './deficit-round.ts';
-import { Link } from './link.ts';
+import { RingLink } from './ring.ts';
 
-/** What one of several gates charges a request for: its own limits, and those that all share. */
+/** A request's charges at one of several gates: by its own limits and by the shared ones. */
 interface Charge {
   readonly own: unknown;
   readonly common: unknown;
 }
 
 /**
- * Limits that several gates share, each beside limits of its own: a gate for each key, say. A
- * request passes when both let it, and is charged by both or by neither.
+ * Limits that several gates share, beside limits of their own, such as one gate for each key. A
+ * request passes if both allow it, and is charged by both or by neither.
  *
- * While the shared limits hold requests back, the gates take turns by the cost of what they let
- * pass (deficit round robin): of two gates that both have waiters, what passes the one and the
- * other differs by at most `quantum` + 2 x the largest cost. A gate whose own limits hold it back
- * takes no turn, and keeps nobody waiting. O(1) a request, however many gates there are.
+ * While the shared limits hold requests back, the gates take turns by the cost of their requests
+ * (deficit round robin): for two gates that both have waiters, the admitted costs differ by at most
+ * `quantum` + 2 x the largest cost. A gate that is held back by its own limits takes no turn, and
+ * delays no other gate. O(1) per request, however many gates there are.
  */
 export class SharedPolicy {
-  private readonly core: Core;
-  private readonly costOf: (demand: Demand) => number;
+  private readonly policy: Policy;
+  private readonly costOf: (request: RequestCost) => number;
   private readonly round = new DeficitRound<SharedPolicyMember>(0, ({ cost }) => cost);
   private draining = false;
   private again = false;
 
   /**
-   * @param core the shared limits
-   * @param costOf what a request counts in the turns: finite, >= 0
+   * @param policy the shared limits
+   * @param costOf the cost of a request in the turns: finite, >= 0
    */
-  constructor(core: Core, costOf: (demand: Demand) => number) {
-    this.core = core;
+  constructor(policy: Policy, costOf: (request: RequestCost) => number) {
+    this.policy = policy;
     this.costOf = costOf;
   }
 
   /**
-   * A core for one of the gates.
+   * The policy of one of the gates.
    * @param own its own limits
-   * @param wake lets the gate ask again
+   * @param wake makes the gate decide again
    */
-  coreOf(own: Core, wake: () => void): Core {
+  policyOf(own: Policy, wake: () => void): Policy {
     return new SharedPolicyMember(this, own, wake);
   }
 
   get binding(): GateKind | undefined {
-    return this.core.binding;
+    return this.policy.binding;
   }
 
-  /** Named apart from the limits of each gate, as in gauges. */
+  /** Prefixed with `shared.`, as in gauges, to distinguish it from the gate's own limits. */
   get bindingLimit(): string | undefined {
-    const { bindingLimit } = this.core;
+    const { bindingLimit } = this.policy;
     return bindingLimit === undefined ? undefined : `shared.${bindingLimit}`;
   }
 
-  /** @internal asked for the head of a gate that its own limits let pass */
-  wait(member: SharedPolicyMember, demand: Demand, now: number): number {
-    const cost = this.costOf(demand);
+  /** @internal asked about the head of a gate whose own limits let it pass */
+  wait(member: SharedPolicyMember, request: RequestCost, now: number): number {
+    const cost = this.costOf(request);
     if (cost !== member.cost) this.round.withdraw(member);
     member.cost = cost;
     if (member.isWaiting || this.round.spender() !== undefined) {
       this.join(member);
       if (this.round.spender() !== member) {
-        // If its turn comes by that, its gate is woken and asks anew, of its own limits too: they may
-        // have changed while others passed.
+        // If its turn comes, its gate is woken and decides anew, by its own limits too: they may
+        // have
+        // changed while others passed.
         this.drain();
         return Number.POSITIVE_INFINITY;
       }
     }
-    const waitMs = this.core.wait(demand, now);
+    const waitMs = this.policy.wait(request, now);
     if (waitMs > 0) this.join(member);
     return waitMs;
   }
 
   /** @internal */
-  refusal(demand: Demand, now: number): Error | undefined {
-    return this.core.refusal?.(demand, now);
+  refusal(request: RequestCost, now: number): Error | undefined {
+    return this.policy.refusal?.(request, now);
   }
 
   /** @internal */
-  take(member: SharedPolicyMember, demand: Demand, now: number): unknown {
+  take(member: SharedPolicyMember, request: RequestCost, now: number): unknown {
     if (member.isWaiting) this.round.spend();
-    return this.core.take(demand, now);
+    return this.policy.take(request, now);
   }
 
   /** @internal */
-  giveBack(charge: unknown, ended: Ended, time: Time): void {
-    if (charge !== 0) this.core.giveBack(charge, ended, time);
+  giveBack(charge: unknown, completed: CompletedAttempt, time: Time): void {
+    if (charge !== 0) this.policy.giveBack(charge, completed, time);
     this.drain();
   }
 
-  /** @internal nobody waits at the gate any more, or not for the shared limits */
+  /** @internal the gate has no request that waits for the shared limits */
   leave(member: SharedPolicyMember): void {
     if (!member.isWaiting) return;
     member.isWaiting = false;
@@ -98,7 +99,7 @@ export class SharedPolicy {
     this.drain();
   }
 
-  /** Wakes those whose turn it is, until one of them has to wait. */
+  /** Wakes the gates whose turn it is, until one of them has to wait. */
   drain(): void {
     this.again = true;
     if (this.draining) return;
@@ -123,22 +124,22 @@ export class SharedPolicy {
   }
 }
 
-/** One of the gates that share limits. */
-class SharedPolicyMember implements Core<Charge>, Contender<SharedPolicyMember> {
-  readonly turn: Link<SharedPolicyMember> = new Link(this);
+/** One of the gates that share the limits. */
+class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember> {
+  readonly turn: RingLink<SharedPolicyMember> = new RingLink(this);
   readonly wake: () => void;
   deficit = 0;
-  /** Of the head of its queue. */
+  /** The cost of the head of its queue. */
   cost = 0;
-  /** Whether it takes turns: somebody waits here for the shared limits. */
+  /** Whether it takes turns, because a request waits here for the shared limits. */
   isWaiting = false;
   binding: GateKind = 'backoff';
   bindingLimit: string | undefined = undefined;
   private readonly shared: SharedPolicy;
-  private readonly own: Core;
+  private readonly own: Policy;
   private refuser: 'own' | 'common' = 'own';
 
-  constructor(shared: SharedPolicy, own: Core, wake: () => void) {
+  constructor(shared: SharedPolicy, own: Policy, wake: () => void) {
     this.shared = shared;
     this.own = own;
     this.wake = wake;
@@ -152,8 +153,8 @@ class SharedPolicyMember implements Core<Charge>, Contender<SharedPolicyMember> 
     this.own.advance?.(now);
   }
 
-  wait(demand: Demand, now: number): number {
-    const ownMs = this.own.wait(demand, now);
+  wait(request: RequestCost, now: number): number {
+    const ownMs = this.own.wait(request, now);
     if (ownMs !== 0) {
       this.binding = this.own.binding ?? this.binding;
       this.bindingLimit = this.own.bindingLimit;
@@ -161,7 +162,7 @@ class SharedPolicyMember implements Core<Charge>, Contender<SharedPolicyMember> 
       this.shared.leave(this);
       return ownMs;
     }
-    const commonMs = this.shared.wait(this, demand, now);
+    const commonMs = this.shared.wait(this, request, now);
     if (commonMs !== 0) {
       this.binding = this.shared.binding ?? this.binding;
       this.bindingLimit = this.shared.bindingLimit;
@@ -170,20 +171,20 @@ class SharedPolicyMember implements Core<Charge>, Contender<SharedPolicyMember> 
     return commonMs;
   }
 
-  refusal(demand: Demand, now: number): Error {
+  refusal(request: RequestCost, now: number): Error {
     const refuser = this.refuser === 'own' ? this.own : this.shared;
-    const error = refuser.refusal?.(demand, now);
+    const error = refuser.refusal?.(request, now);
     return error ?? new TypeError('no limit has refused this request');
   }
 
-  take(demand: Demand, now: number): Charge {
-    const own = this.own.take(demand, now);
-    return { own, common: this.shared.take(this, demand, now) };
+  take(request: RequestCost, now: number): Charge {
+    const own = this.own.take(request, now);
+    return { own, common: this.shared.take(this, request, now) };
   }
 
-  giveBack({ own, common }: Charge, ended: Ended, time: Time): void {
-    if (own !== 0) this.own.giveBack(own, ended, time);
-    this.shared.giveBack(common, ended, time);
+  giveBack({ own, common }: Charge, completed: CompletedAttempt, time: Time): void {
+    if (own !== 0) this.own.giveBack(own, completed, time);
+    this.shared.giveBack(common, completed, time);
   }
 
   idle(): void {

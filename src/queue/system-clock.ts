@@ -1,13 +1,13 @@
-import type { Clock, Timer } from '../model/clock.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 
-/** The longest delay that Node's timers take; a longer one would fire at once. */
+/** The longest delay of Node's timers; a longer one fires at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 const real = { performance, setTimeout };
 
 /**
- * Node makes it slow to look `performance` up. So that is done only where fake timers stand in for
- * the real ones, which they do for `setTimeout` too: or nobody who waits would ever be sent.
+ * `performance` is a slow getter in Node, so it is read once. Only where fake timers have replaced
+ * `setTimeout` it is read each time: they replace `performance` too.
  */
 function nowMs(): number {
   return (setTimeout === real.setTimeout ? real.performance : performance).now();

@@ -1,6 +1,6 @@
 import type { GateKind } from '../model/outcome.ts';
 
-/** What a request waits for: a policy, and where that keeps several named limits, the one that binds. */
+/** The cause of a wait: a policy, and its binding named limit if it has several. */
 export interface WaitCause {
   readonly gate: GateKind;
   readonly limit: string | undefined;
@@ -14,35 +14,39 @@ export interface WaitSegment {
   readonly endedMsAgo: number;
 }
 
-/** More changes than this are not kept apart. */
+/** The greatest number of segments that are kept. */
 const MAX_SEGMENTS = 256;
 
 /**
- * What has held a queue back, by time: each wait in the queue is cut along it, so that a request
- * that waited for a slot first and for the rate then is booked so, however many wait, and without a
- * record for each of them. The timeline keeps the last {@link MAX_SEGMENTS} changes or fewer; when
- * there are more, two neighbours become one, which counts for the cause of the longer.
+ * The causes of a queue's waits over time. Each wait in the queue is cut along it: a request that
+ * waited first for a slot and then for the rate is booked so, without a record for each request. The
+ * timeline keeps at most {@link MAX_SEGMENTS} changes; beyond that two neighbours become one, with
+ * the
+ * cause of the longer.
  */
 export class WaitTimeline {
   private starts: number[] = [];
   private causes: WaitCause[] = [];
 
-  /** What binds now; undefined: nothing has held this queue back since it was empty. */
+  /** The present cause; undefined if nothing has held this queue back since it was empty. */
   get cause(): WaitCause | undefined {
     return this.causes[this.causes.length - 1];
   }
 
-  /** Whether it is this that binds already: then nothing need be noted, and no clock be read. */
+  /**
+   * Whether this is the present cause already. Then nothing must be noted, and the clock is not
+   * read.
+   */
   isBoundBy(gate: GateKind, limit: string | undefined): boolean {
     const { cause } = this;
     return cause !== undefined && cause.gate === gate && cause.limit === limit;
   }
 
-  /** From now on this binds. */
+  /** Makes this the present cause. */
   note(gate: GateKind, limit: string | undefined, now: number): void {
     if (this.isBoundBy(gate, limit)) return;
     const last = this.starts.length - 1;
-    // What has bound for no time is forgotten.
+    // A cause that bound for no time is dropped.
     if (last >= 0 && now <= (this.starts[last] as number)) {
       this.starts.pop();
       this.causes.pop();
@@ -53,20 +57,20 @@ export class WaitTimeline {
     this.causes.push({ gate, limit });
   }
 
-  /** Nobody waits any more. */
+  /** The queue is empty. */
   clear(): void {
     if (this.starts.length === 0) return;
     this.starts = [];
     this.causes = [];
   }
 
-  /** What has bound all the time since; undefined: it has changed, see `cut`. */
+  /** The cause during the whole time since; undefined if it changed, see `cut`. */
   soleCauseSince(since: number): WaitCause | undefined {
     const last = this.starts.length - 1;
     return last <= 0 || (this.starts[last] as number) <= since ? this.cause : undefined;
   }
 
-  /** The parts of a wait that ends now, in order; those of no time are left out. */
+  /** The parts of a wait that ends now, in order, without those of no duration. */
   cut(since: number, now: number): WaitSegment[] {
     const segments: WaitSegment[] = [];
     let end = now;
@@ -79,7 +83,7 @@ export class WaitTimeline {
     return segments.reverse();
   }
 
-  /** Joins each two neighbours. */
+  /** Joins neighbours in pairs. */
   private coarsen(now: number): void {
     const starts: number[] = [];
     const causes: WaitCause[] = [];

@@ -1,17 +1,17 @@
-import type { Clock, Timer } from '../model/clock.ts';
 import { DeadlineExceededError, WaitTimeoutError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket, WaitTimeout } from '../model/ticket.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
 
-/** A gate that can let go of one of those that wait. */
+/** A gate that can end the wait of a single request. */
 interface Expelling {
   readonly waitKind: GateKind;
   expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void;
 }
 
-/** One request that waits and was not sent yet. */
+/** A waiting request that was not sent yet. */
 class Waiter implements WaitTimeout {
   readonly ticket: Ticket;
   readonly gate: Expelling;
@@ -31,8 +31,9 @@ class Waiter implements WaitTimeout {
 }
 
 /**
- * Ends the wait of requests that were not sent within a time from their arrival. All have the same
- * time, so the first to come is the first to go: one timer, and O(1) a request, amortised.
+ * Ends the wait of requests that were not sent within a time from their arrival. The time is the
+ * same
+ * for all, so they expire in the order of arrival: one timer, and O(1) per request, amortised.
  */
 export class WaitTimeouts {
   private readonly clock: Clock;
@@ -61,10 +62,10 @@ export class WaitTimeouts {
     return Math.min(this.waitTimeoutMs, this.deadlineMs);
   }
 
-  /** A request has come to wait at a gate. */
+  /** A request starts to wait at a gate. */
   wait(ticket: Ticket, gate: Expelling, owner: AdmissionCallback): void {
     if (!this.isOn || ticket.attempts > 0) return;
-    // Settled while its gate was asked: it has gone, and been counted as such.
+    // Settled while its gate decided: it has left, and was counted.
     if (ticket.outcome !== undefined) return;
     const waiter = new Waiter(ticket, gate, owner, this);
     ticket.patience = waiter;
@@ -72,17 +73,19 @@ export class WaitTimeouts {
     if (this.timer === undefined) this.arm();
   }
 
-  /** Another time from now on, for those too that wait; where there was none, for newcomers alone. */
+  /**
+   * Changes the timeout, also for waiting requests. If there was none before, only for newcomers.
+   */
   configure(waitTimeoutMs: number): void {
     this.waitTimeoutMs = waitTimeoutMs;
     this.disarm();
     this.arm();
   }
 
-  /** One of those that wait does so no longer. */
+  /** A request waits no longer. */
   ended(): void {
-    this.waiters.bury(1);
-    // A dead head is dropped at once: it costs less than a sweep.
+    this.waiters.markCancelled(1);
+    // A cancelled head is dropped at once, which costs less than a sweep.
     if (!this.waiters.seek()) this.disarm();
   }
 

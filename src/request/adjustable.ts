@@ -1,7 +1,7 @@
 import { Observable, type Subscriber } from 'rxjs';
-import { checkInteger } from '../model/check.ts';
+import { checkInteger } from '../util/check.ts';
 
-/** A limit, or a stream of limits: each that it emits applies at once. */
+/** A limit, or a stream of limits. Each emitted limit applies at once. */
 export type Adjustable = number | Observable<number>;
 
 /** @throws RangeError or TypeError that names the option */

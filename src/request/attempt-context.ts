@@ -1,21 +1,21 @@
-import { checkAmount, checkNumber } from '../model/check.ts';
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { checkAmount, checkNumber } from '../util/check.ts';
 import { limitsTold, readUsage } from './read-answer.ts';
 
-/** What `project` is told beside the value, and may tell. */
+/** The second argument of `project`: describes the attempt, and records what it used. */
 export class AttemptContext {
-  /** Which attempt of the request this is, from 1. */
+  /** The number of this attempt of the request, from 1. */
   readonly attempt: number;
   /** Position of the request in its stream, from 0. */
   readonly index: number;
   /** @internal */
   isLast = false;
-  /** @internal the provider's limits, as far as an answer that was observed says them */
+  /** @internal the provider's limits, as an observed answer reports them */
   limits: readonly ReportedLimit[] | undefined = undefined;
   readonly #ticket: Ticket;
   #controller: AbortController | undefined = undefined;
-  /** Why nobody wants the result, once that is so. */
+  /** The reason of the abort, once there is one. */
   #abandoned: { readonly reason: unknown } | undefined = undefined;
 
   /** @internal */
@@ -25,19 +25,22 @@ export class AttemptContext {
     this.#ticket = ticket;
   }
 
-  /** The request is not sent again, whatever this attempt ends with. */
+  /** Prevents further attempts, whatever the result of this one. */
   doNotRetry(): void {
     this.isLast = true;
   }
 
-  /** The attempt has really used so many tokens more, whatever was estimated. */
+  /**
+   * Records tokens that the attempt really used, in addition to those recorded before. They replace
+   * the estimate.
+   */
   recordTokens(tokens: number): void {
     this.record('tokens', tokens);
   }
 
   /**
    * The attempt has really cost so much money more, in the currency of the `costBudget`.
-   * @throws RangeError or TypeError for what is no amount
+   * @throws RangeError or TypeError for a value that is no amount
    */
   recordCost(cost: number): void {
     checkNumber('cost', cost, 0);
@@ -45,9 +48,10 @@ export class AttemptContext {
   }
 
   /**
-   * The same for any rate limit, by its name: limits that are charged `settle` or `actual` are
-   * charged what was recorded. What comes after the attempt has ended is too late.
-   * @throws RangeError or TypeError for what is no amount
+   * The same for any rate limit, by its name. Limits with `charge: 'settle'` or `'actual'` are
+   * charged
+   * the recorded amount. After the end of the attempt it has no effect.
+   * @throws RangeError or TypeError for a value that is no amount
    */
   record(limit: string, amount: number): void {
     const used = checkAmount(limit, amount);
@@ -55,15 +59,17 @@ export class AttemptContext {
   }
 
   /**
-   * Reads what the provider's answer says of its limits and of the tokens that were used, where that
-   * is not in what the project returns: SDKs hide the headers, and hand out the body alone.
+   * Reads the provider's limits and the used tokens from an answer, if the returned value does not
+   * have
+   * them: SDKs hide the headers and return only the body.
    *
-   * Tokens that were recorded before are left as they are. Limits count that are observed before
-   * the project's first value, or its error; what comes after the attempt has ended is too late.
+   * Tokens that were recorded before stay as they are. Limits must be observed before the project's
+   * first value or error. After the end of the attempt it has no effect.
    *
-   * @param answer a `Response`, what `withResponse()` of an SDK gives, anything else that has `headers`,
-   * those themselves, or a body with `usage`; what says nothing is left alone
-   * @returns the answer, as it is
+   * @param answer a `Response`, the result of an SDK's `withResponse()`, any object with `headers`,
+   * the
+   * headers themselves, or a body with `usage`. Other values are ignored
+   * @returns the answer, unchanged
    * @example
    * const answer = await client.chat.completions.create(body, { signal }).withResponse();
    * return context.observe(answer).data;
@@ -76,7 +82,10 @@ export class AttemptContext {
     return answer;
   }
 
-  /** Aborts when the result is no longer wanted. Made when first read: most never ask for it. */
+  /**
+   * Aborts when the result is no longer wanted. Created at the first read: most tasks never read
+   * it.
+   */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#abandoned !== undefined) this.#controller.abort(this.#abandoned.reason);

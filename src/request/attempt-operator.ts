@@ -1,8 +1,8 @@
 import { Observable, type OperatorFunction } from 'rxjs';
-import type { Core } from '../core/core.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { Reading } from '../model/reading.ts';
 import type { Ticket } from '../model/ticket.ts';
+import type { Policy } from '../policies/policy.ts';
 import { Gate } from '../queue/gate.ts';
 import type { CheckedOptions, ResolvedOptions } from './common-options.ts';
 import { GateSubscriber, type GateSubscriberOptions } from './gate-subscriber.ts';
@@ -11,9 +11,9 @@ import { type RequestInput, type RequestOptions, TicketFactory } from './ticket-
 
 /** A policy that one subscription has for itself. */
 export interface OpenedPolicy {
-  readonly core: Core;
+  readonly policy: Policy;
   /** What gauges show of it, beside who waits. */
-  read(now: number): Partial<Reading>;
+  read(now: number): Partial<GaugeSnapshot>;
 }
 
 /** A gate that every attempt passes, as an operator: each subscription has a policy of its own. */
@@ -26,9 +26,9 @@ export function attemptOperator<T>(
   return (source) =>
     new Observable((out) => {
       const around = common.observed();
-      const { clock, probe } = around;
-      const { core, read } = open(around);
-      const gate = new Gate(kind, core, clock, probe);
+      const { clock, instrumentation } = around;
+      const { policy, read } = open(around);
+      const gate = new Gate(kind, policy, clock, instrumentation);
       watchOperator(out, around, () => ({
         waiting: gate.waitingByKind,
         ...read(clock.now()),

@@ -1,18 +1,18 @@
-import type { BackoffOption } from '../core/backoff.ts';
-import type { ByteBudgetConfig } from '../core/byte-budget.ts';
-import type { CircuitBreakerConfig } from '../core/circuit-core.ts';
-import type { RateLimitConfig } from '../core/rate-limit/definition.ts';
-import type { PolicyConfig } from '../core/registry.ts';
-import type { ConcurrencyConfig } from '../core/slots.ts';
 import type { Verdict } from '../model/feedback.ts';
+import type { BackoffOption } from '../policies/backoff.ts';
+import type { ByteBudgetConfig } from '../policies/byte-budget-policy.ts';
+import type { CircuitBreakerConfig } from '../policies/circuit-breaker-policy.ts';
+import type { ConcurrencyConfig } from '../policies/concurrency-policy.ts';
+import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
+import type { PolicyConfig } from '../policies/registry.ts';
 
 /** Rate limits, each by its name. */
 export type RateLimitOptions = Pick<RateLimitConfig, 'limits' | 'onLimit' | 'refundRejected'>;
 
-/** When to stop sending for a while. */
+/** Options of the circuit breaker. */
 export type CircuitOptions = CircuitBreakerConfig;
 
-/** What each attempt has to wait for, beside the backoff: all of it in one decision. */
+/** The policies that are asked for each attempt, beside the backoff, as one decision. */
 export interface AttemptOptions
   extends Omit<
     PolicyConfig,
@@ -20,7 +20,7 @@ export interface AttemptOptions
   > {
   /**
    * Whether an answer counts as a failure, for `circuitBreaker` and `adaptive`. Default: 5xx and
-   * connection errors do, and 429s for `adaptive` alone. What it throws is contained.
+   * connection errors, and 429s for `adaptive` only. Its errors are contained.
    */
   readonly isFailure?: (verdict: Verdict) => boolean;
 }

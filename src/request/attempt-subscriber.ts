@@ -1,13 +1,13 @@
 import { Subscriber } from 'rxjs';
 
-/** Who learns what the Observable of one attempt says. */
+/** Receives the notifications of an attempt's Observable. */
 export interface Attempting<R> {
   next(value: R): unknown;
   error(error: unknown): void;
   complete(): void;
 }
 
-/** Listens to the Observable of one attempt. */
+/** Subscribes to the Observable of one attempt. */
 export class AttemptSubscriber<R> extends Subscriber<R> {
   private readonly attempting: Attempting<R>;
 

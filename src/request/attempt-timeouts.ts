@@ -1,6 +1,6 @@
-import type { Clock } from '../model/clock.ts';
 import { AttemptTimeoutError } from '../model/errors.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
+import type { Clock } from '../util/clock.ts';
 
 /** An attempt that runs. */
 export interface TimedAttempt {

@@ -1,14 +1,14 @@
-/** A task with the async context of its call: what each `AsyncLocalStorage` had there. */
+/** A task with the async context of its call: the value of each `AsyncLocalStorage`. */
 export interface BoundTask<Task> {
   readonly task: Task;
   runInAsyncScope(call: () => void): void;
 }
 
-/** What tells whether an `AsyncLocalStorage` is in use, and keeps what it has. */
+/** The parts of `node:async_hooks` that detect and keep an async context. */
 interface Binder {
   readonly newResource: () => object;
   readonly run: (this: object, call: () => void) => void;
-  /** What runs now, by which its context is found. */
+  /** The present resource, which identifies the context. */
   readonly running: () => object;
   /** Node keeps a number under this in promises that it tracks; it does while a storage is in use. */
   readonly number: symbol | undefined;
@@ -34,7 +34,7 @@ export function bindTask<Task>(task: Task, promise: Promise<unknown>): BoundTask
     if (read(resource, frame) !== undefined) return new Bound(task, resource);
   }
   if (number === undefined || read(promise, number) === undefined) return undefined;
-  // Node has kept the context in the promise already: a resource of our own would cost more than it.
+  // Node keeps the context in the promise already, which is cheaper than a resource of our own.
   binder.takesPromises ??= canRunIn(promise, binder);
   return new Bound(task, binder.takesPromises ? promise : newResource());
 }
@@ -53,7 +53,7 @@ class Bound<Task> implements BoundTask<Task> {
   }
 }
 
-/** Nothing is imported, so that bundles for browsers need no stand-in for a module of Node. */
+/** Not an import, so that bundles for browsers need no replacement of a Node module. */
 function findBinder(): Binder | null {
   if (typeof process === 'undefined') return null;
   const hooks = process.getBuiltinModule?.('node:async_hooks');
@@ -72,7 +72,7 @@ function findBinder(): Binder | null {
   };
 }
 
-/** Asked once. */
+/** Determined once. */
 function canRunIn(promise: object, { run, running }: Binder): boolean {
   let isRunning = false;
   run.call(promise, () => {

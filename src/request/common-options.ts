@@ -1,36 +1,40 @@
-import { FeedbackSubject } from '../feedback/feedback-subject.ts';
-import { show } from '../model/check.ts';
-import { type Clock, checkClock } from '../model/clock.ts';
-import { joinProbes } from '../model/join-probes.ts';
-import { checkProbe, contain, type Probe } from '../model/probe.ts';
+import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
+import { joinInstrumentations } from '../model/join-instrumentations.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import { checkWatched, telemetryProbe, type Watched } from '../telemetry/telemetry.ts';
+import {
+  checkInstrumentationOptions,
+  type InstrumentationOptions,
+  telemetryInstrumentation,
+} from '../telemetry/telemetry.ts';
+import { show } from '../util/check.ts';
+import { type Clock, checkClock } from '../util/clock.ts';
+import { FeedbackSubject } from './feedback-subject.ts';
 
 /** Options of everything whose work can be observed. */
-export interface ObservedOptions extends Watched {
+export interface ObservedOptions extends InstrumentationOptions {
   /** Told of each fact, beside metrics and spans. Default: none. */
-  readonly probe?: Probe;
+  readonly instrumentation?: Instrumentation;
 }
 
-/** What every gate and `dispatch` take. */
+/** Options of every gate and of `dispatch`. */
 export interface CommonOptions extends ObservedOptions {
-  /** Whose backoff and mode apply. Operators that share one slow down together. */
+  /** The feedback whose backoff and mode apply. Operators that share one slow down together. */
   readonly feedback?: FeedbackSubject;
   /** Default: the clock of `feedback`, else real time. */
   readonly clock?: Clock;
 }
 
-export const OBSERVED_KEYS = ['probe', 'name', 'telemetry'] as const;
+export const OBSERVED_KEYS = ['instrumentation', 'name', 'telemetry'] as const;
 export const COMMON_KEYS = ['feedback', 'clock', ...OBSERVED_KEYS] as const;
 
-/** The same, checked and completed. */
+/** The same, checked and with defaults. */
 export interface ResolvedOptions {
   readonly feedback: FeedbackSubject | undefined;
   readonly clock: Clock;
-  readonly probe: Probe | undefined;
+  readonly instrumentation: Instrumentation | undefined;
 }
 
-/** Common options that were checked. Their `probe` is the user's alone. */
+/** Common options that were checked. Their `instrumentation` is the user's alone. */
 export interface CheckedOptions extends ResolvedOptions {
   /** The same with metrics and spans, for the SDK that is registered now. */
   observed(): ResolvedOptions;
@@ -38,7 +42,7 @@ export interface CheckedOptions extends ResolvedOptions {
 
 /** @throws TypeError for a `feedback` that is none, or that has another clock */
 export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
-  const { feedback, clock, probe } = options;
+  const { feedback, clock, instrumentation } = options;
   if (feedback !== undefined && !(feedback instanceof FeedbackSubject)) {
     throw new TypeError(`\`feedback\` must be a FeedbackSubject, got ${show(feedback)}`);
   }
@@ -50,28 +54,28 @@ export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
   const resolved = { feedback, clock: feedback?.clock ?? clock ?? systemClock };
   return {
     ...resolved,
-    probe: contain(probe),
-    observed: () => ({ ...resolved, probe: probeNow() }),
+    instrumentation: contain(instrumentation),
+    observed: () => ({ ...resolved, instrumentation: probeNow() }),
   };
 }
 
 /**
- * Checks the options that say how something is observed. Returns a function that makes the probe for
+ * Checks the options that say how something is observed. Returns a function that makes the instrumentation for
  * the SDK that is registered when it is called; undefined: nothing observes.
  *
  * @throws TypeError that names a wrong option
  */
 export function probeResolver({
-  probe,
+  instrumentation,
   name,
   telemetry,
-}: ObservedOptions): () => Probe | undefined {
-  checkProbe(probe);
+}: ObservedOptions): () => Instrumentation | undefined {
+  checkInstrumentation(instrumentation);
   const watched = {
     ...(name !== undefined && { name }),
     ...(telemetry !== undefined && { telemetry }),
   };
-  checkWatched(watched);
-  const own = contain(probe);
-  return () => joinProbes(telemetryProbe(watched), own);
+  checkInstrumentationOptions(watched);
+  const own = contain(instrumentation);
+  return () => joinInstrumentations(telemetryInstrumentation(watched), own);
 }

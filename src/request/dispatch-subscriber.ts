@@ -1,9 +1,9 @@
 import { type Observable, Subscriber, UnsubscriptionError } from 'rxjs';
 import { ResponseError } from '../model/errors.ts';
-import { type Linked, LinkedList } from '../model/linked-list.ts';
 import type { Outcome, SettleOutcome } from '../model/outcome.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
+import { type Linked, LinkedList } from '../util/linked-list.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { GateSubscriber } from './gate-subscriber.ts';
 import { InOrder, type Slot } from './in-order.ts';
@@ -13,7 +13,7 @@ import { RequestExecution } from './request-execution.ts';
 import type { ResultOptions } from './send-options.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
-/** One of a stream's requests that is being sent. */
+/** A request of a stream that is in flight. */
 class StreamExecution<T, R>
   extends RequestExecution<T, R>
   implements Linked<StreamExecution<T, R>>
@@ -23,11 +23,11 @@ class StreamExecution<T, R>
   after: StreamExecution<T, R> | undefined = undefined;
   /** Its place in the order of results, if they are ordered. */
   slot: Slot<R | Outcome<T, R>> | undefined = undefined;
-  /** What it has emitted last, if that is kept. */
+  /** The last emitted value, if it is kept. */
   last: R | undefined = undefined;
 }
 
-/** Sends requests, and hands their results downstream. */
+/** Sends requests, and emits their results downstream. */
 export class ResultSubscriber<T, R>
   extends Subscriber<RequestInput<T>>
   implements ExecutionListener<T, R>
@@ -45,20 +45,20 @@ export class ResultSubscriber<T, R>
     super(out);
     this.out = out;
     this.outcomes = outcomes;
-    // Here for the reason that `StreamRequests` tells.
+    // Assigned here for the reason given in `StreamRequests`.
     this.sourceDone = false;
     this.order = ordered ? new InOrder(out) : undefined;
     out.add(() => this.close());
   }
 
-  /** A place in the order of results for a request that is still to come. */
+  /** Reserves a place in the order of results for a later request. */
   reserve(): Slot<R | Outcome<T, R>> | undefined {
     return this.order?.open();
   }
 
   /** Sends a ticket that was taken over. */
   send(ticket: Ticket<T>, dispatch: DispatchContext<T, R>, slot = this.reserve()): void {
-    // Whoever was told of its arrival may have unsubscribed.
+    // A listener of its arrival may have unsubscribed.
     if (this.out.closed) {
       ticket.settle('cancelled');
       return;
@@ -83,12 +83,12 @@ export class ResultSubscriber<T, R>
     }
   }
 
-  /** From the start of the teardown: one that is cancelled may let another pass that waits. */
+  /** Set at the start of the teardown: cancelling one request may let another one pass. */
   get gone(): boolean {
     return this.out.closed;
   }
 
-  /** They are torn down in this order; `project` may have sent others meanwhile. */
+  /** Torn down in this order; `project` may have sent others meanwhile. */
   subscribing(execution: StreamExecution<T, R>): void {
     this.executions.remove(execution);
     this.executions.add(execution);
@@ -107,7 +107,7 @@ export class ResultSubscriber<T, R>
     this.executions.remove(execution);
     if (this.outcomes) {
       const { ticket, last } = execution;
-      // A request whose Observable was empty has no value: `undefined` stands for it.
+      // The value of an empty Observable is `undefined`.
       const value = last as R;
       this.emit(execution, {
         status: 'ok',
@@ -121,7 +121,7 @@ export class ResultSubscriber<T, R>
 
   failed(execution: StreamExecution<T, R>, error: unknown): void {
     try {
-      // Downstream closes, and what is in execution is torn down in the order in which it was sent.
+      // Downstream closes, and the executions are torn down in the order of sending.
       if (this.outcomes) execution.release();
       else {
         const { carry } = execution;
@@ -137,7 +137,7 @@ export class ResultSubscriber<T, R>
           request: ticket.value,
           stats: ticket.stats(),
         });
-        // Not before: what its teardown ends must not be taken for the last.
+        // Not before: a request that its teardown ends must not count as the last one.
         this.executions.remove(execution);
       }
       this.finish(execution, 'failed');
@@ -150,7 +150,7 @@ export class ResultSubscriber<T, R>
       else carry(() => this.out.next(result));
     } else {
       this.order?.push(slot, result);
-      // The request may have ended while its result was handed on.
+      // The request may have ended while its result was emitted.
       this.completeIfDone();
     }
   }
@@ -166,7 +166,7 @@ export class ResultSubscriber<T, R>
     if (this.order === undefined || this.order.idle) this.out.complete();
   }
 
-  /** Downstream has closed, whyever: what is in execution is abandoned. */
+  /** Downstream closed for any reason: executions are abandoned. */
   private close(): void {
     const errors: unknown[] = [];
     for (
@@ -185,12 +185,12 @@ export class ResultSubscriber<T, R>
   }
 }
 
-/** A request that failed without having been sent was rejected. */
+/** A request that failed without being sent was rejected. */
 export function endOf(ticket: Ticket, outcome: 'ok' | 'failed'): SettleOutcome {
   return ticket.refusal !== undefined && ticket.attempts === 0 ? 'rejected' : outcome;
 }
 
-/** Sends all that arrives in one way: the subscriber behind `dispatch`. */
+/** Sends all tickets in the same way: the subscriber behind `dispatch`. */
 export class DispatchSubscriber<T, R> extends ResultSubscriber<T, R> {
   private readonly factory: TicketFactory<T>;
   private readonly dispatch: DispatchContext<T, R>;
@@ -215,19 +215,19 @@ export class DispatchSubscriber<T, R> extends ResultSubscriber<T, R> {
       this.out.error(error);
       return;
     }
-    observeTicket(ticket, this.factory.probe);
+    observeTicket(ticket, this.factory.instrumentation);
     this.send(ticket, this.dispatch);
   }
 }
 
-/** How requests of one kind go: what makes their tickets, the gate, and how they are sent. */
+/** The parts that requests of one kind pass: ticket factory, gate, and dispatch. */
 export interface RequestPipeline<T, R, V = T> {
   readonly factory: TicketFactory<V>;
   readonly gate: Gate;
   readonly dispatch: DispatchContext<T, R>;
 }
 
-/** Subscribes to the source and takes its requests through the gate to the API. */
+/** Subscribes to the source, and takes its requests through the gate to the API. */
 export function sendThrough<T, R>(
   source: Observable<RequestInput<T>>,
   out: Subscriber<R | Outcome<T, R>>,

@@ -1,15 +1,15 @@
-import { checkLimiterConfig } from '../config/check-config.ts';
-import { adaptiveChoice, isAdaptiveRate } from '../core/adaptive.ts';
-import { POLICIES, type PolicyConfig } from '../core/registry.ts';
+import { checkLimiterConfig } from '../options/check-config.ts';
+import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
+import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
+import { checkFunction, checkKeys } from '../util/check.ts';
+import type { AttemptOptions } from './attempt-options.ts';
+import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import {
   BACKOFF_KEYS,
   type BackoffOptions,
   checkBackoffOptions,
   FeedbackSubject,
-} from '../feedback/feedback-subject.ts';
-import { checkFunction, checkKeys } from '../model/check.ts';
-import type { AttemptOptions } from './attempt-options.ts';
-import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
+} from './feedback-subject.ts';
 import {
   type ByteBudgetOptions,
   type ConcurrencyOptions,
@@ -29,10 +29,11 @@ export interface GateOptions
     QueueOptions,
     CommonOptions {
   /**
-   * How long to back off after a 429; the rate does not adapt then, unless `adaptive` says so.
-   * Excludes `feedback`, which has a backoff of its own.
+   * Options of the backoff after a 429. With them the rate does not adapt, unless `adaptive` is
+   * given.
+   * Excludes `feedback`, which has its own backoff.
    */
-  readonly backoff?: Omit<BackoffOptions, 'clock' | 'probe'>;
+  readonly backoff?: Omit<BackoffOptions, 'clock' | 'instrumentation'>;
 }
 
 export const GATE_KEYS: readonly string[] = [
@@ -42,7 +43,7 @@ export const GATE_KEYS: readonly string[] = [
   ...COMMON_KEYS,
 ];
 
-/** What waits at a rate that adapts needs no probe after a 429. */
+/** What waits at a rate that adapts needs no instrumentation after a 429. */
 const PACED_BACKOFF = { reopen: 'all' } as const;
 
 /**
@@ -75,10 +76,14 @@ export function gateOpener(
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;
   return (around, extras = {}) => {
-    const { clock, probe } = around;
+    const { clock, instrumentation } = around;
     const feedback =
       around.feedback ??
-      new FeedbackSubject({ ...backoff, clock, ...(probe !== undefined && { probe }) });
+      new FeedbackSubject({
+        ...backoff,
+        clock,
+        ...(instrumentation !== undefined && { instrumentation }),
+      });
     const setPaced = (isPaced: boolean) => {
       // One that others share keeps the rules that it was made with.
       if (around.feedback !== undefined) return;
@@ -90,7 +95,7 @@ export function gateOpener(
         clock,
         random,
         name: options.name,
-        probe,
+        instrumentation,
         feedback,
         isFailure,
         queues: new Queues(options, clock),

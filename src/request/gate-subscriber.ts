@@ -1,19 +1,20 @@
 import { Subscriber } from 'rxjs';
-import { checkNumber } from '../model/check.ts';
-import type { Clock } from '../model/clock.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
+import { checkNumber } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 import { passesAgain } from './attempt-gates.ts';
 import { type RequestSink, StreamRequests } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
-/** How long a ticket may be between two gates before it is reclaimed. */
+/** The default time after which a ticket between two gates is reclaimed. */
 const DEFAULT_RECLAIM_AFTER_MS = 30_000;
 
 export interface GateSubscriberOptions {
   /**
-   * How long a ticket may be on its way to the next gate, in ms, before its leases are taken back.
-   * Matters only where other operators between two gates delay or drop tickets. Default 30,000.
+   * The time in ms after which the leases of a ticket that has not reached the next gate are taken
+   * back.
+   * Matters only if other operators between two gates delay or drop tickets. Default 30,000.
    */
   readonly reclaimAfterMs?: number;
 }
@@ -26,10 +27,11 @@ export function checkGateSubscriberOptions({ reclaimAfterMs }: GateSubscriberOpt
 }
 
 /**
- * Takes the requests of a stream to a gate, and hands their tickets on when the gate lets them pass.
+ * Takes the requests of a stream to a gate, and emits their tickets when the gate lets them pass.
  *
- * Extends RxJS's Subscriber, as its own operators do, so that a synchronous source stops in the
- * very turn in which downstream unsubscribes.
+ * Extends RxJS's Subscriber, as its own operators do, so that a synchronous source stops at once
+ * when
+ * downstream unsubscribes.
  */
 export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements RequestSink<T> {
   private readonly out: Subscriber<Ticket<T>>;
@@ -38,11 +40,11 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
   private readonly reclaimAfterMs: number;
   private readonly isPerAttempt: boolean;
   private readonly requests: StreamRequests<T>;
-  /** Tickets that were handed on and that nobody has taken over yet. */
+  /** Emitted tickets that have no new holder yet. */
   private readonly inTransit = new Set<Ticket>();
-  /** Requests that have come and were not handed on yet. */
+  /** Requests that arrived and were not emitted yet. */
   private pending = 0;
-  /** `ending`: the source is done, and some still wait. */
+  /** `ending`: the source has completed, and requests still wait. */
   private state: 'open' | 'ending' | 'completed';
 
   /** @param isPerAttempt whether a request passes the gate again before each further attempt */
@@ -97,19 +99,19 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
   }
 
   private handOn(ticket: Ticket<T>): void {
-    // Its user may have settled it while it waited, or a probe unsubscribed as it was told.
+    // The user may have settled it while it waited, or a hook unsubscribed.
     if (this.requests.gone) ticket.settle('cancelled');
     if (ticket.outcome !== undefined) return;
     if (this.isPerAttempt) passesAgain(ticket, this.gate);
     ticket.release();
     this.out.next(ticket);
-    // An operator that keeps it may take it to the next gate at another time.
+    // An operator that keeps it may pass it to the next gate later.
     ticket.readAt = Number.NaN;
-    // A gate further down may have handed it on in the same turn: then that one watches.
+    // A later gate may have emitted it in the same turn: then that gate watches it.
     if (ticket.isAdrift && ticket.transit === undefined) this.watch(ticket);
   }
 
-  /** An operator between two gates keeps the ticket: for a while that may be meant. */
+  /** An operator between two gates keeps the ticket, which may be intended for a while. */
   private watch(ticket: Ticket): void {
     if (this.out.closed) {
       ticket.settle('cancelled');
@@ -140,15 +142,16 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     this.out.complete();
   }
 
-  /** Downstream has closed, for whatever reason: nothing may be held here any more. */
+  /** Downstream closed for any reason: nothing may be held here any more. */
   private close(): void {
     if (this.requests.gone) return;
     this.requests.close();
     for (const ticket of this.inTransit) {
       if (this.state !== 'completed') ticket.settle('cancelled');
       else {
-        // It may still be on its way to the next gate, through `delay` say. Nobody waits for it
-        // here any more, unless the gate is shared, as that of a feedback is.
+        // It may still be on its way to the next gate, for example through `delay`. No request
+        // waits for
+        // it here, unless the gate is shared, as that of a feedback is.
         ticket.transit?.cancel();
         this.reclaimLater(ticket, this.gate.kind === 'backoff');
       }
@@ -158,7 +161,7 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
 
 let warned = false;
 
-/** Once a process: it means that requests wait for leases that nobody gives back. */
+/** Warns once per process: requests wait for leases that are not given back. */
 function warnOfReclaim(reclaimAfterMs: number): void {
   if (warned) return;
   warned = true;

@@ -1,22 +1,24 @@
 import type { Subscriber } from 'rxjs';
-import { BYTE_BUDGET } from '../core/byte-budget.ts';
-import { CONCURRENCY } from '../core/slots.ts';
-import { checkInteger, checkNumber } from '../model/check.ts';
+import { BYTE_BUDGET } from '../policies/byte-budget-policy.ts';
+import { CONCURRENCY } from '../policies/concurrency-policy.ts';
+import { checkInteger, checkNumber } from '../util/check.ts';
 import { type Adjustable, checkAdjustable, follow } from './adjustable.ts';
 
 /** How many requests may be in flight. */
 export interface ConcurrencyOptions {
-  /** Requests in flight at the most, an integer >= 1, or a stream of such. Default 400. */
+  /**
+   * The greatest number of requests in flight, an integer >= 1, or a stream of these. Default 400.
+   */
   readonly concurrency?: Adjustable;
-  /** Of those admitted in throttled mode, how many may be in flight. Default 10. */
+  /** How many of the requests that were admitted in throttled mode may be in flight. Default 10. */
   readonly throttledConcurrency?: number;
 }
 
 /** How many bytes may be in flight. */
 export interface ByteBudgetOptions {
-  /** Bytes in flight before requests wait, an integer >= 0, or a stream of such. Default 5 MiB. */
+  /** Bytes in flight before requests wait, an integer >= 0, or a stream of these. Default 5 MiB. */
   readonly maxBytes?: Adjustable;
-  /** How many times its size a request is charged in throttled mode, >= 1. Default 20. */
+  /** The multiple of its size that a request is charged in throttled mode, >= 1. Default 20. */
   readonly throttledByteFactor?: number;
 }
 
@@ -47,7 +49,7 @@ export function numberIn<K extends string>(
   return Object.fromEntries(entries) as Partial<Record<K, number>>;
 }
 
-/** Lets a limit follow a stream of limits while `out` is subscribed. */
+/** Makes a limit follow a stream of limits while `out` is subscribed. */
 export function followConcurrency<R>(
   out: Subscriber<R>,
   { concurrency }: ConcurrencyOptions,
@@ -56,7 +58,7 @@ export function followConcurrency<R>(
   follow(out, 'concurrency', concurrency, 1, apply);
 }
 
-/** Lets a budget follow a stream of budgets while `out` is subscribed. */
+/** Makes a budget follow a stream of budgets while `out` is subscribed. */
 export function followMaxBytes<R>(
   out: Subscriber<R>,
   { maxBytes }: ByteBudgetOptions,

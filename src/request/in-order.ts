@@ -5,11 +5,11 @@ export interface Slot<R> {
   readonly results: R[];
   done: boolean;
   next: Slot<R> | undefined;
-  /** Runs what hands its results on, where something is to be around that. */
+  /** Runs the emission of its results inside a context, if there is one. */
   carry: ((deliver: () => void) => void) | undefined;
 }
 
-/** Hands results on in the order in which their slots were opened. */
+/** Emits results in the order in which their places were reserved. */
 export class InOrder<R> {
   private readonly out: Subscriber<R>;
   private head: Slot<R> | undefined = undefined;
@@ -20,7 +20,7 @@ export class InOrder<R> {
     this.out = out;
   }
 
-  /** Whether every slot is closed and all was handed on. */
+  /** Whether every place is closed and everything was emitted. */
   get idle(): boolean {
     return this.head === undefined;
   }
@@ -47,7 +47,7 @@ export class InOrder<R> {
     if (this.flushing) return;
     this.flushing = true;
     for (let slot = this.head; slot !== undefined; slot = this.head) {
-      // The list grows while it is gone through if a subscriber comes back with more.
+      // The list grows during the loop if a subscriber sends more requests.
       for (const result of slot.results) {
         if (slot.carry === undefined) this.out.next(result);
         else slot.carry(() => this.out.next(result));

@@ -1,9 +1,9 @@
 import type { Subscriber } from 'rxjs';
-import type { RateCore } from '../core/rate-core.ts';
-import type { Slots } from '../core/slots.ts';
-import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
-import type { Reading } from '../model/reading.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
+import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { ResolvedOptions } from './common-options.ts';
+import type { FeedbackSubject } from './feedback-subject.ts';
 
 /**
  * Shows the state of an operator in gauges, and that of the feedback it was given, while `out` is
@@ -11,8 +11,8 @@ import type { ResolvedOptions } from './common-options.ts';
  */
 export function watchOperator(
   out: Subscriber<never>,
-  { probe, feedback }: ResolvedOptions,
-  read?: () => Reading,
+  { instrumentation: probe, feedback }: ResolvedOptions,
+  read?: () => GaugeSnapshot,
 ): void {
   if (probe === undefined) return;
   if (feedback !== undefined) out.add(feedback.show(probe));
@@ -21,14 +21,14 @@ export function watchOperator(
 
 /** Throttled slots are there only where a feedback can begin throttled mode. */
 export function slotsReading(
-  { limit, throttledLimit }: Slots,
+  { limit, throttledLimit }: ConcurrencyPolicy,
   feedback: FeedbackSubject | undefined,
-): Reading['slots'] {
+): GaugeSnapshot['slots'] {
   return feedback === undefined ? { limit } : { limit, throttledLimit };
 }
 
 /** The use of each limit, and the requests a second that they allow. */
-export function rateReading({ limits }: RateCore, now: number): Partial<Reading> {
+export function rateReading({ limits }: RateLimitPolicy, now: number): Partial<GaugeSnapshot> {
   const limit = limits.perSecond('requests');
   return { limits: limits.usage(now), rates: limit === undefined ? undefined : { limit } };
 }

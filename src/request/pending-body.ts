@@ -1,14 +1,14 @@
-import { readBody } from '../feedback/read-body.ts';
-import type { Clock } from '../model/clock.ts';
+import { readBody } from '../providers/read-body.ts';
+import type { Clock } from '../util/clock.ts';
 
-/** The body of a response that says no, while it is read: what comes after the response waits. */
+/** The body of a response that is not ok, while it is read. Later notifications wait. */
 export class PendingBody {
   private _stop: (() => void) | undefined = undefined;
   private readonly waiting: (() => void)[] = [];
 
   /**
-   * @param judge is told what the body says; returns whether what has waited is wanted still
-   * @returns false: there is no text to be read, and nobody is told
+   * @param judge gets the body; returns whether the delayed notifications are still wanted
+   * @returns false if there is no text to read; then `judge` is not called
    */
   read(response: unknown, clock: Clock, judge: (body?: string) => boolean): boolean {
     this._stop = readBody(response, clock, (body) => {

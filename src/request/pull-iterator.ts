@@ -11,31 +11,31 @@ export interface ReadableStreamLike<T> {
   };
 }
 
-/** A source whose values are asked for, one after the other. */
+/** A source whose values are requested one after the other. */
 export type PullSource<T> = Iterable<T> | AsyncIterable<T> | ReadableStreamLike<T>;
 
-/** What a source is read by, whatever it is. */
+/** Reads a source of any kind. */
 interface Reader<T> {
   next(): IteratorResult<T, unknown> | PromiseLike<IteratorResult<T, unknown>>;
   return?(): unknown;
 }
 
-/** Hands the values of a source on, one at a time, as long as more are wanted. */
+/** Emits the values of a source, one at a time, while more are wanted. */
 export class PullIterator<T> {
   private readonly reader: Reader<T>;
   private readonly out: Observer<T>;
   private readonly wantsMore: () => boolean;
-  /** `reading`: the source was asked and has not answered. `closed`: it is not asked again. */
+  /** `reading`: a value was requested and has not arrived. `closed`: no more are requested. */
   private state: 'idle' | 'reading' | 'closed' = 'idle';
 
-  /** @param wantsMore is asked before each value */
+  /** @param wantsMore called before each value */
   constructor(source: PullSource<T>, out: Observer<T>, wantsMore: () => boolean) {
     this.reader = readerOf(source);
     this.out = out;
     this.wantsMore = wantsMore;
   }
 
-  /** Reads on: in a loop, as a value that is handed on may end at once and want the next. */
+  /** Reads on, in a loop: an emitted value may end at once and want the next one. */
   run(): void {
     while (this.state === 'idle' && this.wantsMore()) {
       this.state = 'reading';
@@ -58,13 +58,13 @@ export class PullIterator<T> {
     }
   }
 
-  /** Tells the source, once, that nothing more is wanted; not where it has ended by itself. */
+  /** Closes the source, once, unless it has ended by itself. */
   close(): void {
     if (this.state === 'closed') return;
     this.state = 'closed';
     try {
       const closing = this.reader.return?.();
-      // There is nobody left whom an error could be told.
+      // No subscriber is left that could get the error.
       if (isPromiseLike(closing)) closing.then(undefined, () => {});
     } catch {
       // The same.
@@ -79,7 +79,7 @@ export class PullIterator<T> {
       this.state = 'closed';
       this.out.complete();
     } else {
-      // Handing it on may end it, which calls `run`: that must not read from within this call.
+      // Emitting it may end it, which calls `run`: that must not read inside this call.
       this.out.next(result.value);
       if (this.state === 'reading') this.state = 'idle';
     }

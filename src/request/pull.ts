@@ -1,20 +1,21 @@
 import { from, Observable, type ObservableInput, type OperatorFunction, Subject, tap } from 'rxjs';
-import { checkInteger, show } from '../model/check.ts';
+import { checkInteger, show } from '../util/check.ts';
 import { PullIterator, type PullSource } from './pull-iterator.ts';
 import type { Project, ResultOptions } from './send-options.ts';
 
 export interface PullOptions {
   /**
-   * Requests that may be unfinished, those in flight included, before the source is asked for more:
-   * an integer >= 1. Default: twice the concurrency, at most 1,000.
+   * How many requests may be unfinished, in flight or waiting, before reading stops: an integer >=
+   * 1.
+   * Default: twice the concurrency, at most 1,000.
    */
   readonly readAhead?: number;
 }
 
-/** To read further ahead does not make a run faster. */
+/** Reading further ahead does not make a run faster. */
 const MOST_READ_AHEAD = 1_000;
 
-/** Enough that a slot that comes free is filled at once. */
+/** Enough to fill a free slot at once. */
 export function defaultReadAhead(concurrency: number): number {
   return Math.min(2 * concurrency, MOST_READ_AHEAD);
 }
@@ -33,15 +34,15 @@ export function checkPull(source: unknown, { readAhead }: PullOptions): void {
   if (readAhead !== undefined) checkInteger('readAhead', readAhead, 1);
 }
 
-/** What a pulled stream needs beside its source. */
+/** The parts of a pulled stream beside its source. */
 export interface Pull<T, V, O extends ObservableInput<unknown>, R> extends ResultOptions {
   readonly project: Project<V, O>;
-  /** Makes the operator that sends the requests; what it is given is called for each attempt. */
+  /** Makes the operator that sends the requests. Its argument is called for each attempt. */
   readonly operatorOf: (project: Project<V, O>) => OperatorFunction<T, R>;
   readonly readAhead: number;
 }
 
-/** Sends the requests of a source, which is read only as requests end. */
+/** Sends the requests of a source. The source is read only as requests end. */
 export function pull<T, V, O extends ObservableInput<unknown>, R>(
   source: PullSource<T>,
   { project, operatorOf, readAhead, outcomes = false, ordered = false }: Pull<T, V, O, R>,
@@ -51,9 +52,9 @@ export function pull<T, V, O extends ObservableInput<unknown>, R>(
     const unfinished = new UnfinishedRequests(ordered && !outcomes);
     const iterator = new PullIterator(source, feed, () => unfinished.count < readAhead);
     const requests = feed.pipe(tap(() => unfinished.arrived()));
-    // With outcomes, a request ends with exactly one value, and which one ended does not matter.
-    // Without, one that fails ends the stream, and one that goes well may emit any number of values:
-    // its own end has to be watched.
+    // With outcomes, a request ends with exactly one value, and it does not matter which one ended.
+    // Without outcomes, a failure ends the stream, and a successful request may emit any number of
+    // values, so its own end has to be watched.
     const watched: Project<V, O> = outcomes
       ? project
       : (value, context) => {
@@ -81,26 +82,29 @@ export function pull<T, V, O extends ObservableInput<unknown>, R>(
   });
 }
 
-/** The same result, and a call when it has ended well. */
+/** The same result, with a callback when it has succeeded. */
 function watchEnd<O extends ObservableInput<unknown>>(result: O, onEnd: () => void): O {
   if (result instanceof Promise) {
-    // The caller waits for a promise itself, which is faster than an Observable of it.
+    // The caller waits for the promise itself, which is faster than an Observable.
     result.then(onEnd, () => {});
     return result;
   }
   const watched: ObservableInput<unknown> = from(result).pipe(tap({ complete: onEnd }));
-  // It emits what an O does, which TypeScript cannot see of a generic O.
+  // It emits the values of an O, which TypeScript cannot derive for a generic O.
   return watched as O;
 }
 
-/** Counts the requests of one stream that have come and not ended, by their index. */
+/** Counts the unfinished requests of one stream, by index. */
 class UnfinishedRequests {
   private readonly isOrdered: boolean;
   private arrivals = 0;
-  /** In the order of their indices, which is that of their arrival. */
+  /** In the order of the indices, which is the order of arrival. */
   private indices = new Set<number>();
 
-  /** @param isOrdered whether one that has ended counts until all before it have: its result waits */
+  /**
+   * @param isOrdered whether an ended request counts until all before it have ended: its result
+   * waits
+   */
   constructor(isOrdered: boolean) {
     this.isOrdered = isOrdered;
   }
@@ -120,7 +124,7 @@ class UnfinishedRequests {
     this.indices.delete(index);
   }
 
-  /** An attempt may end well with a `Response` that says no, and the request is sent again. */
+  /** An attempt may succeed with a `Response` that is not ok, and the request is sent again. */
   startedAgain(index: number): void {
     if (this.indices.has(index)) return;
     this.indices = new Set([...this.indices, index].sort((a, b) => a - b));

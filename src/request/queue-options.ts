@@ -1,12 +1,12 @@
-import { DEFAULT_AGING_MS, type LimiterConfig } from '../config/limiter-config.ts';
-import { checkNumber } from '../model/check.ts';
-import type { Clock } from '../model/clock.ts';
 import { isTicket } from '../model/ticket.ts';
+import { DEFAULT_AGING_MS, type LimiterConfig } from '../options/limiter-config.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { GateRules } from '../queue/gate-rules.ts';
 import { PriorityQueue } from '../queue/priority-queue.ts';
 import { QueueCapacity, queueBound } from '../queue/queue-capacity.ts';
 import { WaitTimeouts } from '../queue/wait-timeouts.ts';
+import { checkNumber } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 
 /** How requests wait. */
 export type QueueOptions = Pick<

@@ -1,20 +1,20 @@
-import { reportedLimits } from '../feedback/classify.ts';
-import { headersOfResult } from '../feedback/result-headers.ts';
-import { pricedTokens, usageOf } from '../feedback/usage.ts';
 import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { reportedLimits } from '../providers/classify.ts';
+import { headersOfResult } from '../providers/result-headers.ts';
+import { pricedTokens, usageOf } from '../providers/usage.ts';
 
-/** An answer that went well and says nothing of limits. */
+/** A successful answer without reported limits. */
 export const OK: Verdict = { kind: 'ok' };
 
-/** What an answer that went well says of the provider's limits, where its value shows it. */
+/** The provider's limits in the value of a successful answer. */
 export function readAnswer(value: unknown): Verdict {
   return withLimits(OK, limitsIn(headersOfResult(value)));
 }
 
 /**
- * What is said of limits in the headers of an answer, or in headers themselves.
- * @returns undefined where nothing is
+ * The limits in the headers of an answer, or in headers themselves.
+ * @returns undefined if there are none
  */
 export function limitsTold(answer: unknown): readonly ReportedLimit[] | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
@@ -26,7 +26,7 @@ export function isUsedUp(limits: readonly ReportedLimit[]): boolean {
   return limits.some(({ remaining }) => remaining === 0);
 }
 
-/** A verdict that says nothing of limits, with what is known of them otherwise. */
+/** Adds limits to a verdict that has none. */
 export function withLimits(
   verdict: Verdict,
   limits: readonly ReportedLimit[] | undefined,

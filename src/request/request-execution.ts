@@ -1,11 +1,11 @@
 import { from, type Observable } from 'rxjs';
-import { errorIn, isKnownError } from '../feedback/error-value.ts';
-import { discard, isFailedResponse } from '../feedback/shape.ts';
-import type { Timer } from '../model/clock.ts';
 import { type AttemptTimeoutError, DeadlineExceededError } from '../model/errors.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { errorIn, isKnownError } from '../providers/error-value.ts';
+import { discard, isFailedResponse } from '../providers/shape.ts';
 import type { Gate } from '../queue/gate.ts';
+import type { Timer } from '../util/clock.ts';
 import { AttemptContext } from './attempt-context.ts';
 import { attemptGatesOf } from './attempt-gates.ts';
 import { AttemptSubscriber } from './attempt-subscriber.ts';
@@ -18,31 +18,32 @@ import { reportUnhandled } from './report-unhandled.ts';
 import { Retries, type RetryPlan } from './retries.ts';
 import { verdictOn } from './verdict.ts';
 
-/** Who gets the results of flights. */
+/** Receives the results of an execution. */
 export interface ExecutionListener<T, R> {
-  /** Nobody wants results any more: nothing is sent. */
+  /** Whether results are no longer wanted, so that nothing is sent. */
   readonly gone: boolean;
-  /** Restores what was around the call that the request comes from; undefined: nothing need be. */
+  /** Runs code in the async context of the request's call; undefined if there is none. */
   readonly bound?: Pick<BoundTask<unknown>, 'runInAsyncScope'> | undefined;
-  /** An Observable is about to be subscribed to, which may have to be torn down. */
+  /** An Observable is about to be subscribed to, and may have to be torn down. */
   subscribing?(execution: RequestExecution<T, R>): void;
   value(execution: RequestExecution<T, R>, value: R): void;
-  /** The request has gone well. */
+  /** The request succeeded. */
   succeeded(execution: RequestExecution<T, R>): void;
-  /** The request has failed for good. */
+  /** The request failed for good. */
   failed(execution: RequestExecution<T, R>, error: unknown): void;
 }
 
 /**
- * A request that is being sent: its attempts, one after the other, until one goes well or the
- * request may not be sent again. It holds its ticket's leases all the while.
+ * A request in flight: its attempts, one after the other, until one succeeds or the request may not
+ * be
+ * sent again. It holds its ticket's leases meanwhile.
  */
 export class RequestExecution<T, R> implements TimedAttempt {
   startedAt = Number.NaN;
   earlier: TimedAttempt | undefined = undefined;
   later: TimedAttempt | undefined = undefined;
   readonly ticket: Ticket<T>;
-  /** The answer that says no it ended with, which is a value all the same. */
+  /** The answer that is not ok but was emitted as a value, if the request ended with one. */
   refusal: R | undefined = undefined;
   private readonly dispatch: DispatchContext<T, R>;
   private readonly listener: ExecutionListener<T, R>;
@@ -52,16 +53,19 @@ export class RequestExecution<T, R> implements TimedAttempt {
   private inner: AttemptSubscriber<R> | undefined = undefined;
   /** Since the first attempt that failed. */
   private retries: Retries | undefined = undefined;
-  /** The body of a response that says no is being read, and what came after it waits. */
+  /** The body of a response that is being read; later notifications wait. */
   private reading: PendingBody | undefined = undefined;
   /** An attempt is being started; another is to follow. */
   private sending = false;
   private resend = false;
-  /** The attempt runs, and its end has not been told yet. */
+  /** The attempt runs, and its end was not reported yet. */
   private running = false;
-  /** Whether the provider's answer to the present attempt has been told: its first value tells. */
+  /**
+   * Whether the provider's answer to the present attempt was reported. The first value is the
+   * answer.
+   */
   private reported = false;
-  /** Whether a value was passed on: then the request cannot be sent again. */
+  /** Whether a value was emitted: then the request cannot be sent again. */
   private emitted = false;
   private over = false;
   /** Ends the request at its deadline, while an attempt runs. */
@@ -80,8 +84,9 @@ export class RequestExecution<T, R> implements TimedAttempt {
   }
 
   /**
-   * Starts an attempt. One that fails in the same turn may be followed by the next: in a loop, so
-   * that each is torn down before, and the stack does not grow.
+   * Starts an attempt. If it fails in the same turn, the next may follow at once: in a loop, so
+   * that each
+   * is torn down first and the stack does not grow.
    */
   send(): void {
     if (this.sending) {
@@ -100,7 +105,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
 
   private attempt(): void {
     const { ticket } = this;
-    const { feedback, probe } = this.dispatch;
+    const { feedback, instrumentation } = this.dispatch;
     const at = ticket.readAt;
     if (this.isLate(at)) return;
     ticket.sent(feedback.epoch);
@@ -109,14 +114,14 @@ export class RequestExecution<T, R> implements TimedAttempt {
     this.context = new AttemptContext(ticket);
     this.current = this.context;
     this.dispatch.tap.follower?.sent(ticket);
-    probe?.attemptStarted?.(ticket, ticket.attempts);
-    // Whoever was told may have unsubscribed.
+    instrumentation?.attemptStarted?.(ticket, ticket.attempts);
+    // A listener may have unsubscribed.
     if (this.over) return;
     try {
       const { context } = this;
       const { bound } = this.listener;
       if (bound === undefined) this.start(context);
-      // First, so that a probe may put a trace context of its own in the place of the caller's.
+      // First, so that a hook can replace the caller's trace context.
       else bound.runInAsyncScope(() => this.start(context));
       // Most projects are asynchronous; one that has ended already needs no timer.
       if (this.running && this.current === context) this.bound(at);
@@ -181,9 +186,9 @@ export class RequestExecution<T, R> implements TimedAttempt {
   }
 
   private start(context: AttemptContext): void {
-    const { probe } = this.dispatch;
-    if (probe?.sending === undefined) this.call(context);
-    else probe.sending(this.ticket, () => this.call(context));
+    const { instrumentation } = this.dispatch;
+    if (instrumentation?.sending === undefined) this.call(context);
+    else instrumentation.sending(this.ticket, () => this.call(context));
   }
 
   private call(context: AttemptContext): void {
@@ -192,14 +197,14 @@ export class RequestExecution<T, R> implements TimedAttempt {
     else if (!this.over) this.subscribe(from(result));
   }
 
-  /** Runs what hands results on, where something is to be around that. */
+  /** Runs the emission of results inside a context, if there is one. */
   get carry(): ((deliver: () => void) => void) | undefined {
-    const { probe } = this.dispatch;
-    if (probe?.delivering === undefined) return undefined;
-    return (deliver) => probe.delivering?.(this.ticket, deliver);
+    const { instrumentation } = this.dispatch;
+    if (instrumentation?.delivering === undefined) return undefined;
+    return (deliver) => instrumentation.delivering?.(this.ticket, deliver);
   }
 
-  /** @returns false when the attempt is over with this value */
+  /** @returns false if this value ends the attempt */
   next(value: R): boolean {
     if (this.over) return false;
     if (this.reading !== undefined) return this.reading.later(() => this.next(value));
@@ -235,7 +240,9 @@ export class RequestExecution<T, R> implements TimedAttempt {
     }
   }
 
-  /** A response that says no: its body may say more than its status, where it can be read. */
+  /**
+   * Handles a response that is not ok. Its body, if it can be read, may say more than its status.
+   */
   private read(response: R): boolean {
     const body = new PendingBody();
     const isRead = body.read(response, this.dispatch.clock, (text) => {
@@ -247,7 +254,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     return true;
   }
 
-  /** @returns whether the request ends with this answer, and the attempt goes on */
+  /** @returns whether this answer is emitted, so that the attempt goes on */
   private refused(answer: R, verdict: Verdict | undefined): boolean {
     if (this.failed(answer, verdict, true)) {
       discard(answer);
@@ -260,7 +267,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     return !this.over;
   }
 
-  /** Of the body of an error that came as a value; undefined of all other values. */
+  /** The verdict on a value that is the body of an error; undefined for other values. */
   private verdictIn(value: R): Verdict | undefined {
     const error = errorIn(value);
     if (error === undefined) return undefined;
@@ -268,7 +275,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     return verdict !== undefined && isKnownError(verdict) ? verdict : undefined;
   }
 
-  /** @returns undefined: the classifier threw, and the request has failed with that */
+  /** @returns undefined if the classifier threw; the request has failed with that error */
   private verdictOn(error: unknown, body?: string): Verdict | undefined {
     try {
       const verdict = verdictOn(error, this.dispatch.classify, body);
@@ -279,12 +286,12 @@ export class RequestExecution<T, R> implements TimedAttempt {
     }
   }
 
-  /** Lets go of the attempt's Observable. */
+  /** Unsubscribes from the attempt's Observable. */
   release(): void {
     this.inner?.unsubscribe();
   }
 
-  /** Nobody wants the result any more. */
+  /** The result is no longer wanted. */
   cancel(reason?: unknown): void {
     if (this.over) {
       this.release();
@@ -322,14 +329,14 @@ export class RequestExecution<T, R> implements TimedAttempt {
   }
 
   private subscribe(result: Observable<R>): void {
-    // Turning the result into an Observable may have called what unsubscribed.
+    // Turning the result into an Observable may have caused an unsubscription.
     if (this.over) return;
     this.inner = new AttemptSubscriber(this);
     this.listener.subscribing?.(this);
     result.subscribe(this.inner);
   }
 
-  /** What every attempt of this request passes. */
+  /** The gates that every attempt of this request passes. */
   private get gates(): readonly Gate[] {
     const { gates } = this.dispatch;
     const more = attemptGatesOf(this.ticket);
@@ -352,12 +359,12 @@ export class RequestExecution<T, R> implements TimedAttempt {
     if (!this.running) return;
     this.running = false;
     this.unbound();
-    this.dispatch.probe?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
+    this.dispatch.instrumentation?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
 
   /**
-   * Tells the provider's answer to everyone.
-   * @param isAnswer whether it came as a value, which is no error that a user could read
+   * Reports the provider's answer to feedback, policies and instrumentation.
+   * @param isAnswer whether it came as a value, which is no error for the user
    * @returns whether there will be another attempt
    */
   private failed(error: unknown, verdict: Verdict | undefined, isAnswer = false): boolean {
@@ -380,7 +387,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
   /** @returns whether there will be another attempt */
   private retry(verdict: Verdict, error: unknown, isAnswer: boolean): boolean {
     const { ticket } = this;
-    const { retry, clock, probe } = this.dispatch;
+    const { retry, clock, instrumentation } = this.dispatch;
     this.retries ??= new Retries();
     let plan: RetryPlan | undefined;
     try {
@@ -396,8 +403,8 @@ export class RequestExecution<T, R> implements TimedAttempt {
       expired: () =>
         this.crash(isAnswer ? new DeadlineExceededError(retry.deadlineMs, error) : error),
     };
-    const wait = this.retries.wait(ticket, this.gates, waiting, probe);
-    // The attempt is torn down before the next one, which may follow in this very turn.
+    const wait = this.retries.wait(ticket, this.gates, waiting, instrumentation);
+    // The attempt is torn down before the next one, which may follow in this turn.
     try {
       this.inner?.unsubscribe();
     } finally {

@@ -1,40 +1,40 @@
-import { ADAPTIVE, isAdaptiveRate } from '../core/adaptive.ts';
-import { AdaptiveRateCore } from '../core/adaptive-rate-core.ts';
-import type { ByteBudget } from '../core/byte-budget.ts';
-import { Composite, type Part } from '../core/composite.ts';
-import { ALWAYS_NORMAL, type Core } from '../core/core.ts';
-import type { IsFailure } from '../core/judge.ts';
-import { PacedCore } from '../core/paced-core.ts';
-import { attemptParts, createPolicies, type Policies } from '../core/policies.ts';
-import type { PolicyContext } from '../core/policy-definition.ts';
-import { rateCoreOf } from '../core/rate-limit/definition.ts';
-import { UnknownLimitError } from '../core/rate-limit/errors.ts';
-import type { RateLimit } from '../core/rate-limit/rate-limit.ts';
-import type { LimitChanges } from '../core/rate-limit/rate-limits.ts';
-import type { PolicyConfig } from '../core/registry.ts';
-import { RequestHold } from '../core/request-hold.ts';
-import { DEFAULT_CONCURRENCY, type Slots } from '../core/slots.ts';
-import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
-import type { Clock, Random } from '../model/clock.ts';
-import type { CoreFact, Tell } from '../model/facts.ts';
-import type { Probe } from '../model/probe.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
+import type { Emit, PolicyEvent } from '../model/policy-events.ts';
+import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
+import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
+import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
+import { Composite, type Part } from '../policies/composite.ts';
+import { type ConcurrencyPolicy, DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
+import type { IsFailure } from '../policies/judge.ts';
+import { PacePolicy } from '../policies/pace-policy.ts';
+import { attemptParts, createPolicies, type Policies } from '../policies/policies.ts';
+import { ALWAYS_NORMAL, type Policy } from '../policies/policy.ts';
+import type { PolicyContext } from '../policies/policy-definition.ts';
+import { rateLimitPolicyOf } from '../policies/rate-limit/definition.ts';
+import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
+import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
+import type { LimitChanges } from '../policies/rate-limit/rate-limits.ts';
+import type { PolicyConfig } from '../policies/registry.ts';
+import { RequestHold } from '../policies/request-hold.ts';
 import { Gate } from '../queue/gate.ts';
 import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
+import type { Clock, Random } from '../util/clock.ts';
 import type { AnswerRules } from './dispatch-context.ts';
+import type { FeedbackSubject } from './feedback-subject.ts';
 import type { Queues } from './queue-options.ts';
 
-/** The adaptive rate delays the next attempts for shorter waits itself. */
+/** The adaptive rate handles shorter waits itself, by delaying the next attempts. */
 const PACED_CLOSURE_MS = 2_000;
 
-/** What is around the gate of a limiter or a stream. */
+/** The parts around the gate of a limiter or a stream. */
 export interface RequestGateParts {
   readonly clock: Clock;
   readonly random: Random;
   /** Undefined: it has none. */
   readonly name: string | undefined;
-  readonly probe: Probe | undefined;
+  readonly instrumentation: Instrumentation | undefined;
   readonly feedback: FeedbackSubject;
   readonly isFailure: IsFailure | undefined;
   readonly queues: Queues;
@@ -43,23 +43,24 @@ export interface RequestGateParts {
   readonly setPaced?: (isPaced: boolean) => void;
 }
 
-/** What only some who open a gate have to say. */
+/** Optional parts. */
 export interface RequestGateExtras {
   /** The key of a limiter of a group. */
   readonly key?: string;
   /** Whether requests may have priorities. */
   readonly isPrioritized?: boolean;
-  /** Told of every change; the probe is told in any case. */
-  readonly tell?: Tell;
-  /** Limits that other gates share. */
+  /** Receives every change, in addition to the instrumentation. */
+  readonly emit?: Emit;
+  /** Limits that are shared with other gates. */
   readonly shared?: SharedPolicy;
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
 }
 
 /**
- * The one gate of a limiter or a stream: all of its policies as one decision. A slot and bytes are
- * held by a request over all its attempts; the backoff, and what else is on, is asked for each.
+ * The one gate of a limiter or a stream, with all its policies as one decision. A request holds a
+ * slot
+ * and bytes over all its attempts; the backoff and the other policies are asked for each attempt.
  */
 export class RequestGate implements AnswerRules {
   /** The name of its limiter, group or stream, if it has one, and its key in a group. */
@@ -67,26 +68,26 @@ export class RequestGate implements AnswerRules {
   readonly key: string | undefined;
   readonly gate: Gate;
   readonly feedback: FeedbackSubject;
-  readonly slots: Slots;
-  readonly bytes: ByteBudget;
+  readonly slots: ConcurrencyPolicy;
+  readonly bytes: ByteBudgetPolicy;
   readonly queues: Queues;
   /** Changes with what adapts, as `leastClosureMs` does. */
   readsAnswers = false;
   leastClosureMs = 0;
   private readonly options: PolicyConfig;
   private readonly parts: RequestGateParts;
-  private readonly backoff: Core<number>;
+  private readonly backoff: Policy<number>;
   private _policies: Policies;
   /** The policies of attempts that are its own, as one. */
-  private own: Core;
-  /** Every policy of attempts, for what time alone changes. */
+  private own: Policy;
+  /** The policies of attempts, for changes by time alone. */
   private timed: Composite;
   private readonly timer: ResettableTimer;
   private isClosed = false;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: PolicyConfig, parts: RequestGateParts) {
-    const { clock, probe, feedback, queues, extras } = parts;
+    const { clock, instrumentation, feedback, queues, extras } = parts;
     this.options = options;
     this.parts = parts;
     this.name = parts.name;
@@ -94,7 +95,7 @@ export class RequestGate implements AnswerRules {
     this.feedback = feedback;
     this.queues = queues;
     const maxLimit = options.concurrency ?? DEFAULT_CONCURRENCY;
-    this._policies = createPolicies(options, this.context(maxLimit), feedback.gate.core);
+    this._policies = createPolicies(options, this.context(maxLimit), feedback.gate.policy);
     const { concurrency: slots, byteBudget: bytes, adaptive } = this._policies;
     this.slots = slots;
     this.bytes = bytes;
@@ -105,7 +106,7 @@ export class RequestGate implements AnswerRules {
     this.own = policyOf(this.backoff, attemptParts(this._policies), this.timed);
     this.learnHowToAnswer();
     const { check, listener, isPrioritized = false } = extras;
-    this.gate = new Gate('concurrency', this.sharing(this.own), clock, probe, {
+    this.gate = new Gate('concurrency', this.sharing(this.own), clock, instrumentation, {
       ...queues.rules(isPrioritized),
       hold: new RequestHold(slots, bytes),
       check,
@@ -119,9 +120,9 @@ export class RequestGate implements AnswerRules {
     return this._policies;
   }
 
-  /** Whether its rate adapts. */
+  /** Whether the rate adapts. */
   get isPaced(): boolean {
-    return this._policies.adaptive instanceof AdaptiveRateCore;
+    return this._policies.adaptive instanceof AdaptiveRatePolicy;
   }
 
   /**
@@ -136,10 +137,10 @@ export class RequestGate implements AnswerRules {
     else {
       const { onLimit, refundRejected } = this.options;
       const limits = newLimits(changes);
-      const { tell } = this.context(this.slots.limit);
-      const added = rateCoreOf(
+      const { emit } = this.context(this.slots.limit);
+      const added = rateLimitPolicyOf(
         { limits, onLimit, refundRejected },
-        tell,
+        emit,
         extras.shared !== undefined,
         now,
       );
@@ -172,7 +173,9 @@ export class RequestGate implements AnswerRules {
     this.learnHowToAnswer();
   }
 
-  /** Policies were changed from outside: sets the timer anew, and lets pass all that may. */
+  /**
+   * Called after policies were changed from outside. Resets the timer, and lets all pass that may.
+   */
   changed(): void {
     this.timed.advance(this.parts.clock.now());
     this.arm();
@@ -180,8 +183,9 @@ export class RequestGate implements AnswerRules {
   }
 
   /**
-   * Another concurrency from now on; `changed` lets pass who may then. An adaptive limit keeps what it
-   * has learned, below it.
+   * Changes the concurrency; `changed` then lets requests pass. An adaptive limit keeps what it
+   * learned,
+   * capped by the new value.
    */
   setConcurrency(concurrency: number): void {
     const { adaptive } = this.policies;
@@ -190,7 +194,7 @@ export class RequestGate implements AnswerRules {
     this.slots.limit = adaptive?.limit ?? concurrency;
   }
 
-  /** Disarms what time would change, for good. */
+  /** Stops the timer for good. */
   close(): void {
     this.isClosed = true;
     this.timer.cancel();
@@ -213,22 +217,22 @@ export class RequestGate implements AnswerRules {
   }
 
   private allPolicies(): Composite {
-    const backoff = { kind: 'backoff', core: this.backoff } as const;
+    const backoff = { kind: 'backoff', policy: this.backoff } as const;
     return new Composite([backoff, ...attemptParts(this._policies)]);
   }
 
-  private sharing(own: Core): Core {
-    return this.parts.extras.shared?.coreOf(own, () => this.gate.drain()) ?? own;
+  private sharing(own: Policy): Policy {
+    return this.parts.extras.shared?.policyOf(own, () => this.gate.drain()) ?? own;
   }
 
   private learnHowToAnswer(): void {
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
     const parts = attemptParts(this._policies);
-    this.readsAnswers = parts.some(({ core }) => core.readsUsage === true);
+    this.readsAnswers = parts.some(({ policy }) => policy.readsUsage === true);
   }
 
   private context(maxLimit: number): Omit<PolicyContext, 'others'> {
-    const { clock, random, probe, feedback, isFailure, extras } = this.parts;
+    const { clock, random, instrumentation, feedback, isFailure, extras } = this.parts;
     return {
       now: clock.now(),
       random,
@@ -241,12 +245,12 @@ export class RequestGate implements AnswerRules {
         this.slots.limit = limit;
         this.gate.drain();
       },
-      tell: (fact: CoreFact) => {
+      emit: (fact: PolicyEvent) => {
         this.arm();
         if (fact.kind === 'outageStarted') feedback.setOutage(this, true);
         else if (fact.kind === 'outageEnded') feedback.setOutage(this, false);
-        probe?.changed?.(fact);
-        extras.tell?.(fact);
+        instrumentation?.changed?.(fact);
+        extras.emit?.(fact);
       },
       ignoreUnknown: extras.shared !== undefined,
     };
@@ -259,12 +263,12 @@ export class RequestGate implements AnswerRules {
   }
 }
 
-/** By default the rate adapts and nothing else is on: that needs no record of charges. */
-function policyOf(backoff: Core<number>, others: readonly Part[], all: Composite): Core {
+/** By default only the adaptive rate is on, which needs no record of charges. */
+function policyOf(backoff: Policy<number>, others: readonly Part[], all: Composite): Policy {
   const [first, ...more] = others;
   if (first === undefined) return backoff;
-  const isAlone = more.length === 0 && first.core instanceof AdaptiveRateCore;
-  return isAlone ? new PacedCore(backoff, first.core) : all;
+  const isAlone = more.length === 0 && first.policy instanceof AdaptiveRatePolicy;
+  return isAlone ? new PacePolicy(backoff, first.policy) : all;
 }
 
 /** What is to be added where there are no limits yet. @throws UnknownLimitError for one to be removed */

@@ -1,8 +1,8 @@
-import { discard } from '../feedback/shape.ts';
 import { RetryAfterTooLongError } from '../model/errors.ts';
 import type { Verdict } from '../model/feedback.ts';
-import type { Probe } from '../model/probe.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { discard } from '../providers/shape.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { RetryWait, type Waiting } from './retry-wait.ts';
@@ -10,21 +10,21 @@ import { RetryWait, type Waiting } from './retry-wait.ts';
 /** When the next attempt may be sent. */
 export interface RetryPlan {
   readonly delayMs: number;
-  /** Until the deadline of the request; Infinity: it has none. */
+  /** The time left until the request's deadline, in ms; Infinity if it has none. */
   readonly leftMs: number;
 }
 
-/** What a request has been through since its first attempt failed, and its wait for the next. */
+/** The failed attempts of a request, and its wait for the next attempt. */
 export class Retries {
-  /** Attempts that failed otherwise than by a rejection or an overload. */
+  /** Failed attempts, without rejections and overloads. */
   private failures = 0;
   private overloads = 0;
   private _wait: RetryWait | undefined = undefined;
 
   /**
-   * Counts an attempt that has failed.
-   * @returns undefined: the request is not sent again
-   * @throws RetryAfterTooLongError; what `random` throws
+   * Counts a failed attempt.
+   * @returns undefined if the request is not sent again
+   * @throws RetryAfterTooLongError; any error of `random`
    */
   plan(
     verdict: Verdict,
@@ -45,9 +45,14 @@ export class Retries {
     return delayMs === undefined ? undefined : { delayMs, leftMs: retry.deadlineMs - elapsedMs };
   }
 
-  /** The wait for the next attempt, which is still to be started. */
-  wait(ticket: Ticket, gates: readonly Gate[], waiting: Waiting, probe?: Probe): RetryWait {
-    this._wait = new RetryWait(ticket, gates, waiting, probe);
+  /** The wait for the next attempt, not started yet. */
+  wait(
+    ticket: Ticket,
+    gates: readonly Gate[],
+    waiting: Waiting,
+    instrumentation?: Instrumentation,
+  ): RetryWait {
+    this._wait = new RetryWait(ticket, gates, waiting, instrumentation);
     return this._wait;
   }
 

@@ -1,18 +1,18 @@
-import type { Clock, Timer } from '../model/clock.ts';
-import type { Probe } from '../model/probe.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 
-/** Who is told how a wait ended: exactly one of the two, unless it is cancelled. */
+/** Receives the end of a wait: exactly one of the two calls, unless the wait is cancelled. */
 export interface Waiting {
   /** The request may be sent again. */
   ready(): void;
-  /** Its deadline has passed first. */
+  /** Its deadline passed first. */
   expired(): void;
 }
 
-/** A request between two attempts: first a delay of its own, then the gates that all attempts pass. */
+/** A request between two attempts: first its own delay, then the gates of attempts. */
 export class RetryWait implements AdmissionCallback {
   gone = false;
   queued = 0;
@@ -20,29 +20,34 @@ export class RetryWait implements AdmissionCallback {
   private readonly ticket: Ticket;
   private readonly gates: readonly Gate[];
   private readonly waiting: Waiting;
-  readonly probe: Probe | undefined;
+  readonly instrumentation: Instrumentation | undefined;
   private delay: Timer | undefined = undefined;
   private deadline: Timer | undefined = undefined;
   private passed = 0;
-  /** Where the request waits. */
+  /** The gate where the request waits. */
   private waitsAt: Gate | undefined = undefined;
 
-  constructor(ticket: Ticket, gates: readonly Gate[], waiting: Waiting, probe?: Probe) {
+  constructor(
+    ticket: Ticket,
+    gates: readonly Gate[],
+    waiting: Waiting,
+    instrumentation?: Instrumentation,
+  ) {
     this.ticket = ticket;
     this.gates = gates;
     this.waiting = waiting;
-    this.probe = probe;
+    this.instrumentation = instrumentation;
   }
 
   /**
-   * @param delayMs 0: the gates alone
-   * @param leftMs time left until the deadline; Infinity: there is none
+   * @param delayMs 0 for only the gates
+   * @param leftMs the time left until the deadline; Infinity if there is none
    */
   start(clock: Clock, delayMs: number, leftMs: number): void {
     const startedAt = clock.now();
     if (leftMs !== Number.POSITIVE_INFINITY) {
       this.deadline = clock.setTimer(() => {
-        // First, so that it cannot pass any more, whatever they do who are told of its wait.
+        // First, so that it cannot pass any more, whatever the listeners of its wait do.
         this.gone = true;
         if (this.waitsAt === undefined) this.retryWaited(clock.now() - startedAt);
         else this.waitsAt.gaveUp(this.ticket, this);
@@ -52,8 +57,8 @@ export class RetryWait implements AdmissionCallback {
     }
     if (delayMs === 0) this.enterGates();
     else {
-      this.probe?.queued?.(this.ticket, 'retry');
-      // Whoever was told may have unsubscribed.
+      this.instrumentation?.queued?.(this.ticket, 'retry');
+      // A listener may have unsubscribed.
       if (this.gone) return;
       this.delay = clock.setTimer(() => {
         this.retryWaited(delayMs);
@@ -71,23 +76,23 @@ export class RetryWait implements AdmissionCallback {
     this.gone = true;
     this.delay?.cancel();
     this.deadline?.cancel();
-    // Others may pass by that, and one of them may cancel this again.
+    // This may let others pass, and one of them may cancel this wait again.
     const gate = this.waitsAt;
     this.waitsAt = undefined;
     gate?.left(this);
   }
 
-  /** The delay of its own is over, or was cut short. */
+  /** Its own delay is over, or was cut short. */
   private retryWaited(waitMs: number): void {
     this.ticket.waited('retry', waitMs, 1);
-    this.probe?.admitted?.(this.ticket, 'retry', waitMs, 1);
+    this.instrumentation?.admitted?.(this.ticket, 'retry', waitMs, 1);
   }
 
   private enterGates(): void {
     for (let gate = this.gates[this.passed]; gate !== undefined; gate = this.gates[this.passed]) {
       this.passed += 1;
       this.waitsAt = gate;
-      // It is told when it may pass, or was told already.
+      // It is called when it may pass, or was called already.
       if (!gate.enter(this.ticket, this)) return;
       this.waitsAt = undefined;
     }

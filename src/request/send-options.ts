@@ -1,21 +1,21 @@
 import type { ObservableInput, ObservedValueOf } from 'rxjs';
-import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../core/retry.ts';
-import { classify } from '../feedback/classify.ts';
-import type { FeedbackSubject } from '../feedback/feedback-subject.ts';
-import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../model/check.ts';
-import type { Clock, Random } from '../model/clock.ts';
 import type { Verdict } from '../model/feedback.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { Probe } from '../model/probe.ts';
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
+import { classify } from '../providers/classify.ts';
 import type { Gate } from '../queue/gate.ts';
+import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../util/check.ts';
+import type { Clock, Random } from '../util/clock.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { AttemptTimeouts } from './attempt-timeouts.ts';
 import { type AnswerRules, DispatchContext, type DispatchRules } from './dispatch-context.ts';
+import type { FeedbackSubject } from './feedback-subject.ts';
 
-/** What a project may return: all that RxJS takes for an inner Observable but a string. */
+/** What a project may return: any ObservableInput of RxJS except a string. */
 export type ProjectOutput = object & ObservableInput<unknown>;
 
-/** What comes out of a request: what `project` emits, or one `Outcome` with `outcomes: true`. */
+/** The results of a request: the values of `project`, or one `Outcome` with `outcomes: true`. */
 export type Emitted<T, O extends ProjectOutput, B extends boolean> = B extends true
   ? Outcome<T, ObservedValueOf<O>>
   : ObservedValueOf<O>;
@@ -23,7 +23,7 @@ export type Emitted<T, O extends ProjectOutput, B extends boolean> = B extends t
 /** Sends one request. */
 export type Project<T, O extends ProjectOutput> = (value: T, context: AttemptContext) => O;
 
-/** How often requests are sent, and what their errors mean. */
+/** Options of retries, and of the meaning of errors. */
 export interface RetryOptions {
   /**
    * Attempts a request at the most, whatever it meets; 1 turns retries off. Default: no bound for 429,
@@ -43,23 +43,26 @@ export interface RetryOptions {
    */
   readonly deadlineMs?: number;
   /**
-   * What an error says about the provider. Default, also where it returns undefined: by its shape.
-   * It is asked too about a `Response` that says no, and about a value that is the body of an error
-   * (`{error: …}` without a result beside it), which `ok` makes a result.
-   * `body`: the text of a `Response` that says no, where it came whole, within 64 KiB and 2 s.
+   * Says what an error means. Default, also where it returns undefined: by its shape. It is also
+   * called
+   * for a `Response` that is not ok, and for a value that is the body of an error (`{error: …}`
+   * without
+   * a result beside it); the verdict `ok` makes it a result.
+   * `body`: the text of a `Response` that is not ok, if it arrived whole within 64 KiB and 2 s.
    */
   readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
   /** Numbers in [0, 1) for jitter. Default `Math.random`. */
   readonly random?: Random;
 }
 
-/** How results come out. */
+/** Options of results. */
 export interface ResultOptions {
-  /** Emit one `Outcome` a request, instead of erroring at the first that fails. Default false. */
+  /** Emit one `Outcome` per request, instead of an error at the first failure. Default false. */
   readonly outcomes?: boolean;
   /**
-   * Emit in the order of the source, not as results come. In `throttle`, requests that a priority or a
-   * refusal takes past others count as they leave the gates. Default false.
+   * Emit in the order of the source, not of the results. In `throttle`, requests that overtake
+   * others by
+   * a priority or a refusal count in the order in which they leave the gate. Default false.
    */
   readonly ordered?: boolean;
 }
@@ -94,8 +97,8 @@ export function checkRetryOptions(options: RetryOptions): void {
 }
 
 /**
- * Retries of all that share a policy draw on one budget.
- * @param isPaced whether what all attempts pass waits out overloads too
+ * The retries of all requests that share a policy have one budget.
+ * @param isPaced whether the gate of attempts also waits out overloads
  */
 export function retryPolicyOf(
   { maxAttempts, deadlineMs, failedAttempts }: RetryOptions,
@@ -121,7 +124,7 @@ export function attemptTimeoutsOf(
 export interface DispatchContextOptions {
   readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
   readonly random?: Random;
-  readonly probe?: Probe;
+  readonly instrumentation?: Instrumentation;
   /** Default: nothing is read of answers that went well, and every wait closes the backoff gate. */
   readonly answers?: AnswerRules;
   readonly timeouts?: AttemptTimeouts | undefined;
@@ -130,8 +133,8 @@ export interface DispatchContextOptions {
 const PLAIN_ANSWERS: AnswerRules = { readsAnswers: false, leastClosureMs: 0 };
 
 /**
- * What the flights of one subscription share.
- * @param gate what every attempt passes
+ * What the executions of one subscription share.
+ * @param gate the gate of attempts
  */
 export function dispatchContextOf<T, O extends ProjectOutput>(
   project: Project<T, O>,
@@ -140,7 +143,7 @@ export function dispatchContextOf<T, O extends ProjectOutput>(
   retry: RetryPolicy,
   options: DispatchContextOptions,
 ): DispatchContext<T, ObservedValueOf<O>> {
-  const { classify: custom, random = Math.random, probe } = options;
+  const { classify: custom, random = Math.random, instrumentation } = options;
   const { answers = PLAIN_ANSWERS, timeouts } = options;
   const manner: DispatchRules = {
     retry,
@@ -150,10 +153,10 @@ export function dispatchContextOf<T, O extends ProjectOutput>(
         : (error, body) => custom(error, body) ?? classify(error, body),
     answers,
     random,
-    probe,
+    instrumentation,
     timeouts,
   };
-  // An O is an ObservableInput of what it emits, which TypeScript cannot see of a generic O.
+  // An O is an ObservableInput of its values, which TypeScript cannot derive for a generic O.
   return new DispatchContext(
     project as DispatchContext<T, never>['project'],
     feedback,

@@ -1,6 +1,6 @@
-import { estimateBytes } from '../estimate/estimate.ts';
-import { checkAmount, checkFunction } from '../model/check.ts';
 import { EstimatorError } from '../model/errors.ts';
+import { estimateBytes } from '../sizing/estimate.ts';
+import { checkAmount, checkFunction } from '../util/check.ts';
 
 /** What an estimator may return: bytes alone (tokens are then estimated), or both. */
 export type Size = number | { readonly bytes: number; readonly tokens?: number };
@@ -8,7 +8,7 @@ export type Size = number | { readonly bytes: number; readonly tokens?: number }
 /** Says how large a value is. A negative, NaN or infinite size, or a throw, errors the stream. */
 export type Estimator<T> = (value: T) => Size;
 
-/** Takes in what an estimator says, or throws an EstimatorError. */
+/** Checks the result of an estimator. @throws EstimatorError */
 export function sizeOf<T>(
   value: T,
   estimate: Estimator<T>,
@@ -28,7 +28,7 @@ export function sizeOf<T>(
   }
 }
 
-/** @throws TypeError for something given that is no function */
+/** @throws TypeError for a value that is no function */
 export function checkEstimator<T>(estimate: Estimator<T> | undefined): Estimator<T> {
   if (estimate === undefined) return estimateBytes;
   checkFunction('estimate', estimate);

@@ -1,22 +1,23 @@
-import { LinkedList } from '../model/linked-list.ts';
-import type { Probe } from '../model/probe.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Sized } from '../model/sized.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
+import { LinkedList } from '../util/linked-list.ts';
 import { observeTicket } from './observe-ticket.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
 /** Takes the requests of a stream that have passed their gate. */
 export interface RequestSink<T> {
   admitted(ticket: Ticket<T>): void;
-  /** A request could not be made a ticket of, or was used elsewhere: the stream fails. */
+  /** The ticket of a request could not be made, or was used elsewhere: the stream fails. */
   failed(error: unknown): void;
 }
 
 /**
- * The requests that one stream has at one gate. Where nobody watches, a request gets its ticket only
- * when its turn comes: until then it is a place in the queue and nothing else.
+ * The requests of one stream at one gate. Without instrumentation a request gets its ticket only
+ * when
+ * its turn comes: until then it is only a place in the queue.
  */
 export class StreamRequests<T> implements AdmissionCallback {
   queued = 0;
@@ -24,25 +25,25 @@ export class StreamRequests<T> implements AdmissionCallback {
   private readonly gate: Gate;
   private readonly factory: TicketFactory<T>;
   private readonly sink: RequestSink<T>;
-  /** Those at the gate that have a ticket. */
+  /** The waiting requests that have a ticket. */
   private readonly tickets = new LinkedList<Ticket>();
-  /** How many have none. */
+  /** The number of waiting requests without a ticket. */
   private withoutTicket = 0;
 
   constructor(gate: Gate, factory: TicketFactory<T>, sink: RequestSink<T>) {
     this.gate = gate;
     this.factory = factory;
     this.sink = sink;
-    // Not where it is declared: V8 takes a field that has never changed for a constant, and throws
-    // away what it has compiled for that when the first stream ends.
+    // Not at its declaration: V8 treats a field that never changed as a constant, and discards the
+    // compiled code when the first stream ends.
     this.gone = false;
   }
 
-  get probe(): Probe | undefined {
-    return this.factory.probe;
+  get instrumentation(): Instrumentation | undefined {
+    return this.factory.instrumentation;
   }
 
-  /** @param index its position in its stream, where several gates take requests of it */
+  /** @param index its position in its stream, if several gates take requests of that stream */
   bring(input: RequestInput<T>, index?: number): void {
     if (isTicket(input)) this.takeOver(input);
     else if (!this.factory.needsTickets && !this.gate.needsTickets) {
@@ -55,7 +56,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     }
   }
 
-  /** Called when the turn of a request comes, which may have to wait all the same. */
+  /** Called when the turn of a request comes. It may still have to wait. */
   ticketOf(input: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> | undefined {
     this.withoutTicket -= 1;
     return this.make(input, arrivedAt, index);
@@ -66,12 +67,12 @@ export class StreamRequests<T> implements AdmissionCallback {
     this.sink.admitted(ticket);
   }
 
-  /** Nobody wants the results: all leave the gate, and what they have is given back. */
+  /** The results are no longer wanted: all requests leave the gate, and give their leases back. */
   close(): void {
     if (this.gone) return;
     this.gone = true;
     const { withoutTicket } = this;
-    if (this.probe !== undefined) this.giveUp();
+    if (this.instrumentation !== undefined) this.giveUp();
     this.gate.left(this);
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = this.tickets.first) {
       this.tickets.remove(ticket);
@@ -94,7 +95,7 @@ export class StreamRequests<T> implements AdmissionCallback {
       this.sink.failed(error);
       return;
     }
-    observeTicket(ticket, this.factory.probe);
+    observeTicket(ticket, this.factory.instrumentation);
     this.tickets.add(ticket);
     this.enter(ticket);
   }
@@ -112,7 +113,7 @@ export class StreamRequests<T> implements AdmissionCallback {
         this.tickets.add(ticket);
         return ticket;
       }
-      // The estimator has unsubscribed; who counts requests has counted this one.
+      // The estimator has unsubscribed; this request was counted already.
       ticket.settle('cancelled');
     } catch (error) {
       this.sink.failed(error);

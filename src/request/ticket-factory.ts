@@ -1,26 +1,26 @@
-import { estimateBytes, estimateTokens } from '../estimate/estimate.ts';
-import { checkAmount, checkFunction, checkInteger, show } from '../model/check.ts';
-import type { Clock } from '../model/clock.ts';
 import { EstimatorError } from '../model/errors.ts';
 import type { Mode } from '../model/feedback.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
-import type { Probe } from '../model/probe.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import type { Tap } from '../model/tap.ts';
 import type { TicketOwner } from '../model/ticket.ts';
 import { type Amounts, Ticket } from '../model/ticket.ts';
+import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
+import { checkAmount, checkFunction, checkInteger, show } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 import { checkEstimator, type Estimator, sizeOf } from './size.ts';
 
-/** What a gate takes: a ticket, or what is to become one. */
+/** The input of a gate: a ticket, or a value that becomes one. */
 export type RequestInput<T> = T | Sized<T> | Ticket<T>;
 
-/** What a stream says of its requests. */
+/** Options of a stream's requests. */
 export interface RequestOptions<T> {
-  /** How large a request is. Default: as `byteEstimate` does it. A `Sized` keeps the size it has. */
+  /** Estimates the size of a request. Default: as `byteEstimate`. A `Sized` keeps its size. */
   readonly estimate?: Estimator<T>;
-  /** What a request costs of named rate limits. Default: 1 of `requests`, its `tokens` and `bytes`. */
+  /** The costs of a request by rate limit. Default: 1 of `requests`, its `tokens` and `bytes`. */
   readonly costs?: (value: T) => Amounts;
-  /** An integer: a higher one goes first. Default 0. */
+  /** An integer; the highest goes first. Default 0. */
   readonly priority?: (value: T) => number;
   /** How many slots of `concurrency` a request takes, an integer >= 1. Default 1. */
   readonly weight?: (value: T) => number;
@@ -41,32 +41,32 @@ export function checkRequestOptions<T>({
   if (weight !== undefined) checkFunction('weight', weight);
 }
 
-/** Is told of requests that come and go. None of it may throw. */
+/** Is called when requests arrive and end. Its methods must not throw. */
 export interface RequestListener {
-  /** Whether what could be sent as it came still can be. */
+  /** Whether requests that could be sent at their arrival still can be. */
   readonly limitsStand: boolean;
-  /** Why a request can never be sent; undefined: it can. */
+  /** The error of a request that can never be sent; undefined if it can. */
   refusal(ticket: Ticket): Error | undefined;
   arrived(ticket: Ticket): void;
   settled(ticket: Ticket, outcome: SettleOutcome): void;
-  /** So many have gone that waited without a ticket. */
+  /** Counts requests that waited without a ticket and left. */
   abandoned(count: number): void;
 }
 
 export interface TicketFactoryOptions {
   readonly clock: Clock;
-  readonly probe: Probe | undefined;
+  readonly instrumentation: Instrumentation | undefined;
   readonly listener?: RequestListener | undefined;
-  /** Whose mode is in force. */
+  /** The feedback whose mode applies. */
   readonly feedback?: { readonly mode: Mode } | undefined;
   /** Where an inspector follows the requests. */
   readonly tap?: Tap | undefined;
 }
 
-/** Makes tickets of what arrives at the first gate. */
+/** Makes the tickets of requests that arrive at the first gate. */
 export class TicketFactory<T> implements TicketOwner {
   readonly clock: Clock;
-  readonly probe: Probe | undefined;
+  readonly instrumentation: Instrumentation | undefined;
   /** Whether each request needs its ticket as it arrives. */
   readonly needsTickets: boolean;
   private readonly listener: RequestListener | undefined;
@@ -76,10 +76,10 @@ export class TicketFactory<T> implements TicketOwner {
   private next = 0;
 
   constructor(around: TicketFactoryOptions, options: RequestOptions<T> = {}) {
-    const { clock, probe, listener, feedback, tap } = around;
+    const { clock, instrumentation, listener, feedback, tap } = around;
     this.clock = clock;
-    this.probe = probe;
-    this.needsTickets = probe !== undefined || options.priority !== undefined;
+    this.instrumentation = instrumentation;
+    this.needsTickets = instrumentation !== undefined || options.priority !== undefined;
     this.listener = listener;
     this.feedback = feedback;
     this.tap = tap;
@@ -90,21 +90,21 @@ export class TicketFactory<T> implements TicketOwner {
     return estimateTokens(value, bytes);
   }
 
-  /** So many have gone that waited without a ticket. */
+  /** Counts requests that waited without a ticket and left. */
   abandoned(count: number): void {
     this.listener?.abandoned(count);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.listener?.settled(ticket, outcome);
-    this.probe?.settled?.(ticket, outcome);
+    this.instrumentation?.settled?.(ticket, outcome);
     this.tap?.follower?.settled(ticket, outcome);
   }
 
   /**
-   * A ticket for a value whose size is known; `tokens` undefined: to be estimated if asked for.
-   * @param index its position in its stream, where several intakes make tickets for it
-   * @param isPossible whether it could be sent as it came
+   * A ticket for a value of known size. Undefined `tokens` are estimated at the first read.
+   * @param index its position in its stream, if several factories make tickets for that stream
+   * @param isPossible whether it could be sent at its arrival
    */
   ticket<V extends T>(
     value: V,
@@ -125,7 +125,7 @@ export class TicketFactory<T> implements TicketOwner {
       const refusal = isKnown ? undefined : this.listener.refusal(ticket);
       if (refusal !== undefined) ticket.refuse(refusal);
     }
-    this.probe?.arrived?.(ticket, this.feedback);
+    this.instrumentation?.arrived?.(ticket, this.feedback);
     return ticket;
   }
 
@@ -170,7 +170,7 @@ export function checkPriority(priority: number): void {
   checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
 }
 
-/** @throws RangeError or TypeError; whether the limits are there is known at their gate */
+/** @throws RangeError or TypeError. Unknown limits are found at the gate */
 export function checkCosts(costs: Amounts): void {
   if (typeof costs !== 'object' || costs === null) {
     throw new TypeError(`\`costs\` must be an object of numbers, got ${show(costs)}`);
@@ -178,7 +178,7 @@ export function checkCosts(costs: Amounts): void {
   for (const [name, amount] of Object.entries(costs)) checkAmount(`costs.${name}`, amount);
 }
 
-/** What a function of the user says of a value, checked. @throws EstimatorError */
+/** The checked result of a user's function. @throws EstimatorError */
 function saidBy<T, V>(say: (value: T) => V, value: T, name: string, check: (said: V) => void): V {
   try {
     const said = say(value);

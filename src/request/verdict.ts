@@ -1,10 +1,10 @@
-import { positive } from '../feedback/positive.ts';
-import { checkChoice, checkMethods } from '../model/check.ts';
 import { FEEDBACK_KINDS, type Verdict } from '../model/feedback.ts';
+import { positive } from '../providers/positive.ts';
+import { checkChoice, checkMethods } from '../util/check.ts';
 
 /**
- * What a classifier says of an error, or of a response and its body; a wait that makes no sense is left out.
- * @throws what the classifier throws; TypeError for what is no verdict
+ * The verdict of a classifier on an error, or on a response and its body, without an unusable wait.
+ * @throws the error of the classifier; TypeError for a result that is no verdict
  */
 export function verdictOn(
   error: unknown,

@@ -1,4 +1,4 @@
-import type { Random } from '../model/clock.ts';
+import type { Random } from '../util/clock.ts';
 import { Capacity } from './limits/capacity.ts';
 import { type Charges, LimitSet, type LimitStatus } from './limits/limit-set.ts';
 import type { TokenCounts } from './limits/limit-state.ts';

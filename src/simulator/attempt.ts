@@ -1,4 +1,4 @@
-import type { Clock, Random, Timer } from '../model/clock.ts';
+import type { Clock, Random, Timer } from '../util/clock.ts';
 import { type Admission, kindOfStatus, type Refusal } from './admission.ts';
 import type { LatencyFunction } from './latency.ts';
 import type { Charges, LimitStatus } from './limits/limit-set.ts';

@@ -1,5 +1,5 @@
-import { checkFunction, checkKeys, checkNumber } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
+import { checkFunction, checkKeys, checkNumber } from '../util/check.ts';
+import type { Random } from '../util/clock.ts';
 import type { TokenCounts } from './limits/limit-state.ts';
 import { logNormal } from './random.ts';
 

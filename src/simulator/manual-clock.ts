@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers';
-import { checkNumber } from '../model/check.ts';
-import type { Clock, Timer } from '../model/clock.ts';
+import { checkNumber } from '../util/check.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 import { type HeapTimer, TimerHeap } from './timer-heap.ts';
 
 /** More timers than this at one instant are taken for an endless loop. */

@@ -1,5 +1,5 @@
-import { checkChoice, checkInteger, checkKeys, checkNumber } from '../model/check.ts';
-import type { Clock } from '../model/clock.ts';
+import { checkChoice, checkInteger, checkKeys, checkNumber } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 import { HEADER_STYLES, type HeaderStyle } from './answer-headers.ts';
 import type { Latency } from './latency.ts';
 import type { CapacityFunction, CapacityStep } from './limits/capacity.ts';

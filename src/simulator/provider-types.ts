@@ -1,4 +1,4 @@
-import type { Clock } from '../model/clock.ts';
+import type { Clock } from '../util/clock.ts';
 import type { LimitStatus } from './limits/limit-set.ts';
 import type { TokenCounts } from './limits/limit-state.ts';
 import type { ProviderStats } from './provider-stats.ts';

@@ -1,5 +1,5 @@
-import { checkInteger, checkNumber } from '../model/check.ts';
-import type { Random } from '../model/clock.ts';
+import { checkInteger, checkNumber } from '../util/check.ts';
+import type { Random } from '../util/clock.ts';
 
 /** Rounds that are thrown away, so that near seeds do not start alike. */
 const WARM_UP = 15;

@@ -1,5 +1,5 @@
-import { checkNumber } from '../model/check.ts';
-import type { Clock } from '../model/clock.ts';
+import { checkNumber } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 
 /** What {@link schedulerClock} needs of a scheduler; every RxJS scheduler has it. */
 export interface SchedulerLike {

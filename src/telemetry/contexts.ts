@@ -1,6 +1,6 @@
 import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 
-/** Runs something while a context is active. */
+/** Runs a function inside a context. */
 export function runIn(wanted: Context, run: () => void): void {
   if (context.active() === wanted) run();
   else context.with(wanted, run);
@@ -8,7 +8,7 @@ export function runIn(wanted: Context, run: () => void): void {
 
 const PROOF = Symbol('headgate');
 
-/** Whether contexts are carried at all: whether a context manager was registered. */
+/** Whether a context manager is registered, so that there are contexts at all. */
 export function areContextsCarried(): boolean {
   const proof = ROOT_CONTEXT.setValue(PROOF, true);
   return context.with(proof, () => context.active().getValue(PROOF) === true);

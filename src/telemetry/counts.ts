@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { Labels } from './labels.ts';
 
-/** A count for each of a few values of an attribute. */
+/** One counter for each value of an attribute, up to a bound. */
 export class Counts {
   readonly #counts = new Map<string, { readonly attributes: Attributes; count: number }>();
   readonly #labels: Labels;
@@ -9,10 +9,10 @@ export class Counts {
   readonly #key: string;
 
   /**
-   * @param attributes what all have
-   * @param key the attribute that tells them apart
-   * @param from values that are counted from the start, from 0
-   * @param most how many other values are told apart
+   * @param attributes the common attributes
+   * @param key the attribute that distinguishes the counters
+   * @param from the values that exist from the start, at 0
+   * @param most how many other values get a counter of their own
    */
   constructor(attributes: Attributes, key: string, from: readonly string[], most: number) {
     this.#attributes = attributes;
@@ -37,7 +37,7 @@ export class Counts {
     for (const entry of this.#counts.values()) entry.count = 0;
   }
 
-  /** The attributes with which a value is told. */
+  /** The attributes of a value. */
   attributesOf(value: string): Attributes {
     this.add(value, 0);
     return (this.#counts.get(value) ?? this.#counts.get(this.#labels.of(value)))?.attributes ?? {};

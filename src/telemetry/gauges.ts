@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Mode } from '../model/feedback.ts';
-import type { Reading } from '../model/reading.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import { Counts } from './counts.ts';
 import type { ObservedKey } from './instruments.ts';
 import { ATTRIBUTES } from './names.ts';
@@ -9,16 +9,18 @@ import { ATTRIBUTES } from './names.ts';
 const MOST_GATES = 10;
 const MODES = ['normal', 'throttled', 'outage'] as const;
 const STATES = ['closed', 'open', 'half-open'] as const;
-/** Rate limits that are told apart. */
+/** How many rate limits have a series of their own. */
 export const MOST_LIMITS = 20;
 
-/** Tells the value of a gauge. */
+/** Reports the value of a gauge. */
 export type Observe = (key: ObservedKey, value: number, attributes: Attributes) => void;
 
 /**
- * The gauges of one name. Amounts of several instances are summed; of intervals the longest counts,
- * and a mode or a state is in force where it is in one of them. What was told once is told for ever,
- * as 0 where it is gone: what is not told keeps its last value.
+ * The gauges of one name. Amounts of several instances are summed, the longest interval counts, and
+ * a
+ * mode or state is in force if it is in one instance. A series that was reported once is reported
+ * for
+ * ever, as 0 if it is gone: otherwise back ends would keep its last value.
  */
 export class Gauges {
   readonly #name: Attributes;
@@ -49,73 +51,78 @@ export class Gauges {
    * @param retrying requests between two attempts
    * @param active attempts in flight
    */
-  observe(readings: readonly Reading[], retrying: number, active: number, observe: Observe): void {
-    this.#sum(readings, retrying);
+  observe(
+    snapshots: readonly GaugeSnapshot[],
+    retrying: number,
+    active: number,
+    observe: Observe,
+  ): void {
+    this.#sum(snapshots, retrying);
     this.#waiting.each((count, attributes) => observe('queued', count, attributes));
-    if (this.#sees('mode', readings, ({ mode }) => mode)) {
+    if (this.#sees('mode', snapshots, ({ mode }) => mode)) {
       this.#modes.each((count, attributes) => observe('mode', count, attributes));
     }
     this.#used.each((used, attributes) => observe('rateUsed', used, attributes));
     this.#limits.each((limit, attributes) => observe('rateLimit', limit, attributes));
     this.#rates.each((rate, attributes) => observe('rateTarget', rate, attributes));
-    if (this.#sees('concurrencyLimit', readings, ({ slots }) => slots)) {
+    if (this.#sees('concurrencyLimit', snapshots, ({ slots }) => slots)) {
       this.#slots.each((slots, attributes) => observe('concurrencyLimit', slots, attributes));
     }
-    if (this.#sees('circuit', readings, ({ circuit }) => circuit)) {
+    if (this.#sees('circuit', snapshots, ({ circuit }) => circuit)) {
       this.#states.each((count, attributes) => observe('circuit', Math.min(count, 1), attributes));
     }
     const tell = (key: ObservedKey, value: number) => observe(key, value, this.#name);
-    if (this.#sees('active', readings, ({ isSending }) => isSending)) tell('active', active);
-    if (this.#sees('backoffActive', readings, ({ isBackingOff }) => isBackingOff)) {
-      tell('backoffActive', readings.some(({ isBackingOff }) => isBackingOff) ? 1 : 0);
+    if (this.#sees('active', snapshots, ({ isSending }) => isSending)) tell('active', active);
+    if (this.#sees('backoffActive', snapshots, ({ isBackingOff }) => isBackingOff)) {
+      tell('backoffActive', snapshots.some(({ isBackingOff }) => isBackingOff) ? 1 : 0);
     }
-    if (this.#sees('paused', readings, ({ isPaused }) => isPaused)) {
-      tell('paused', readings.some(({ isPaused }) => isPaused) ? 1 : 0);
+    if (this.#sees('paused', snapshots, ({ isPaused }) => isPaused)) {
+      tell('paused', snapshots.some(({ isPaused }) => isPaused) ? 1 : 0);
     }
-    if (this.#sees('bytesUsed', readings, ({ bytes }) => bytes)) {
+    if (this.#sees('bytesUsed', snapshots, ({ bytes }) => bytes)) {
       tell(
         'bytesUsed',
-        sum(readings, ({ bytes }) => bytes?.used),
+        sum(snapshots, ({ bytes }) => bytes?.used),
       );
       tell(
         'bytesLimit',
-        sum(readings, ({ bytes }) => bytes?.limit),
+        sum(snapshots, ({ bytes }) => bytes?.limit),
       );
     }
-    if (this.#sees('interval', readings, ({ intervalMs }) => intervalMs)) {
-      tell('interval', Math.max(0, ...readings.map(({ intervalMs = 0 }) => intervalMs)) / 1000);
+    if (this.#sees('interval', snapshots, ({ intervalMs }) => intervalMs)) {
+      tell('interval', Math.max(0, ...snapshots.map(({ intervalMs = 0 }) => intervalMs)) / 1000);
     }
     for (const [key, value] of this.#policies) tell(`policy.${key}`, value);
-    if (this.#sees('outage', readings, ({ isOut }) => isOut)) {
-      tell('outage', readings.some(({ isOut }) => isOut) ? 1 : 0);
-      // 0 as long as no congestion was met.
+    if (this.#sees('outage', snapshots, ({ isOut }) => isOut)) {
+      tell('outage', snapshots.some(({ isOut }) => isOut) ? 1 : 0);
+      // 0 before the first congestion.
       tell(
         'rateCeiling',
-        sum(readings, ({ rateCeiling }) => rateCeiling),
+        sum(snapshots, ({ rateCeiling }) => rateCeiling),
       );
     }
-    if (this.#sees('progressCompleted', readings, ({ progress }) => progress)) {
+    if (this.#sees('progressCompleted', snapshots, ({ progress }) => progress)) {
       tell(
         'progressCompleted',
-        sum(readings, ({ progress }) => progress?.completed),
+        sum(snapshots, ({ progress }) => progress?.completed),
       );
     }
-    if (this.#sees('progressExpected', readings, ({ progress }) => progress?.total)) {
+    if (this.#sees('progressExpected', snapshots, ({ progress }) => progress?.total)) {
       tell(
         'progressExpected',
-        sum(readings, ({ progress }) => progress?.total),
+        sum(snapshots, ({ progress }) => progress?.total),
       );
     }
   }
 
-  #sum(readings: readonly Reading[], retrying: number): void {
+  #sum(snapshots: readonly GaugeSnapshot[], retrying: number): void {
     for (const counts of [this.#waiting, this.#modes, this.#slots, this.#states]) counts.clear();
     for (const counts of [this.#used, this.#limits, this.#rates]) counts.clear();
     for (const key of this.#policies.keys()) this.#policies.set(key, 0);
     if (retrying > 0) this.#waiting.add('retry', retrying);
-    const isIn = (wanted: Mode) => readings.some(({ mode }) => mode === wanted);
+    const isIn = (wanted: Mode) => snapshots.some(({ mode }) => mode === wanted);
     this.#modes.add(isIn('outage') ? 'outage' : isIn('throttled') ? 'throttled' : 'normal');
-    for (const { waiting, slots, circuit, limits = {}, rates = {}, gauges = {} } of readings) {
+    for (const { waiting, slots, circuit, limits = {}, rates = {}, gauges = {} } of snapshots) {
       for (const [key, value] of Object.entries(gauges)) {
         this.#policies.set(key, value + (this.#policies.get(key) ?? 0));
       }
@@ -133,17 +140,20 @@ export class Gauges {
     }
   }
 
-  /** Whether any instance has, or had, such a thing. */
+  /** Whether any instance has, or had, such a value. */
   #sees(
     key: ObservedKey,
-    readings: readonly Reading[],
-    read: (reading: Reading) => unknown,
+    snapshots: readonly GaugeSnapshot[],
+    read: (gauges: GaugeSnapshot) => unknown,
   ): boolean {
-    if (readings.some((reading) => read(reading) !== undefined)) this.#seen.add(key);
+    if (snapshots.some((gauges) => read(gauges) !== undefined)) this.#seen.add(key);
     return this.#seen.has(key);
   }
 }
 
-function sum(readings: readonly Reading[], read: (reading: Reading) => number | undefined): number {
-  return readings.reduce((total, reading) => total + (read(reading) ?? 0), 0);
+function sum(
+  snapshots: readonly GaugeSnapshot[],
+  read: (gauges: GaugeSnapshot) => number | undefined,
+): number {
+  return snapshots.reduce((total, gauges) => total + (read(gauges) ?? 0), 0);
 }

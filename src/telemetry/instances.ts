@@ -1,21 +1,21 @@
-import type { Reading } from '../model/reading.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 
-/** Gates that are open. Whoever opened them keeps this alive, and nobody else. */
+/** Open gates. Only their creator keeps this object alive. */
 interface Instance {
-  readonly read: () => Reading;
+  readonly read: () => GaugeSnapshot;
 }
 
 /**
- * The gates of one name that are open. Those that were dropped without a word, as a limiter may be,
- * are forgotten when they are collected.
+ * The open gates of one name. Gates that were dropped without being closed, as a limiter may be, are
+ * removed when they are garbage-collected.
  */
 export class Instances {
   readonly #instances = new Set<WeakRef<Instance>>();
-  /** The progress of the last that was closed: it stands until there is another. */
-  #lastProgress: Reading['progress'];
+  /** The progress of the last closed instance; it stays until there is another. */
+  #lastProgress: GaugeSnapshot['progress'];
 
-  /** @returns what closes them; it must be kept as long as they are open */
-  open(read: () => Reading): () => void {
+  /** @returns a function that closes them, which must be kept while they are open */
+  open(read: () => GaugeSnapshot): () => void {
     const instance: Instance = { read };
     const reference = new WeakRef(instance);
     this.#instances.add(reference);
@@ -26,18 +26,18 @@ export class Instances {
     };
   }
 
-  /** The state of all that are open, and the progress of the last where none of them has any. */
-  read(): readonly Reading[] {
-    const readings: Reading[] = [];
+  /** The state of all open gates, and the last progress if none of them has one. */
+  read(): readonly GaugeSnapshot[] {
+    const snapshots: GaugeSnapshot[] = [];
     for (const reference of this.#instances) {
       const instance = reference.deref();
       if (instance === undefined) this.#instances.delete(reference);
-      else readings.push(instance.read());
+      else snapshots.push(instance.read());
     }
     const progress = this.#lastProgress;
-    if (progress === undefined || readings.some((reading) => reading.progress !== undefined)) {
-      return readings;
+    if (progress === undefined || snapshots.some((gauges) => gauges.progress !== undefined)) {
+      return snapshots;
     }
-    return [...readings, { waiting: [], progress }];
+    return [...snapshots, { waiting: [], progress }];
   }
 }

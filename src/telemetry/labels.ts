@@ -1,15 +1,15 @@
-import { isError } from '../model/print.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { isError } from '../util/print.ts';
 
-/** Stands for all values beyond those that are told apart. */
+/** The value that stands for all values beyond the bound. */
 const OTHER = '_OTHER';
 
-/** Keeps the number of values of an attribute bounded: later ones are `_OTHER`. */
+/** Bounds the number of values of an attribute: later ones become `_OTHER`. */
 export class Labels {
   readonly #most: number;
   readonly #known: Set<string>;
 
-  /** @param reserved values that have their places from the start */
+  /** @param reserved values that are kept in any case */
   constructor(most: number, reserved: readonly string[] = []) {
     this.#most = most;
     this.#known = new Set(reserved);
@@ -23,15 +23,15 @@ export class Labels {
   }
 }
 
-/** Names that errors of JavaScript, of the web and of SDKs have without a class of that name. */
+/** Names of errors of JavaScript, the web and SDKs that have no class of that name. */
 const KNOWN_NAMES = ['AbortError', 'TimeoutError', 'NetworkError', 'APIConnectionError'];
 
 const CLASS_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 
 /**
- * What an attempt or request failed with: the HTTP status if there was one, else the error's class.
- * A `name` that was set on an error may hold anything, a prompt or a key: it is told only if it is
- * known.
+ * The error type of an attempt or request: the HTTP status if there is one, else the error's class.
+ * The
+ * `name` of an error may hold anything, such as a prompt or a key, so only known names are used.
  */
 export function errorTypeOf({ verdict }: Ticket, error: unknown): string {
   if (verdict?.status !== undefined) return String(verdict.status);

@@ -1,6 +1,6 @@
-import { POLICY_METRICS } from '../core/policies.ts';
+import { POLICY_METRICS } from '../policies/policies.ts';
 
-/** Every name that headgate gives to OpenTelemetry, in one place: dashboards and documents follow it. */
+/** All names of metrics, spans, events and attributes. Dashboards and documents use this table. */
 
 export const ATTRIBUTES = {
   name: 'headgate.name',
@@ -30,13 +30,13 @@ export const ATTRIBUTES = {
 
 export type Instrument = 'counter' | 'updowncounter' | 'gauge' | 'histogram';
 
-/** What one metric is. */
+/** The definition of a metric. */
 export interface Metric {
   readonly name: string;
   readonly instrument: Instrument;
-  /** As UCUM has it. */
+  /** The unit in UCUM notation. */
   readonly unit: string;
-  /** Beside `headgate.name`, which all have. */
+  /** Its attributes beside `headgate.name`, which all metrics have. */
   readonly attributes: readonly string[];
   readonly meaning: string;
   /** Boundaries of a histogram's buckets, in its unit. */
@@ -206,7 +206,7 @@ export const ALL_METRICS: Readonly<Record<string, Metric>> = {
   ),
 };
 
-/** What one span, or event on a span, is. */
+/** The definition of a span, or of an event on a span. */
 export interface Trace {
   readonly name: string;
   readonly attributes: readonly string[];
@@ -238,7 +238,7 @@ export const SPANS = {
   ),
 } as const satisfies Record<string, Trace>;
 
-/** On the span of the request that caused them. */
+/** Events on the span of the request that caused them. */
 export const EVENTS = {
   wait: trace('headgate.wait', [A.gate, A.limit, A.seconds], 'a wait for something, of up to 1 ms'),
   backoff: trace('headgate.backoff', [A.seconds, A.source], 'its 429 closed the backoff gate'),

@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
-import { checkInteger, checkKeys, show } from '../model/check.ts';
-import { print } from '../model/print.ts';
+import { checkInteger, checkKeys, show } from '../util/check.ts';
+import { print } from '../util/print.ts';
 import { type Environment, readEnvironment } from './node/environment.ts';
 import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
 import { loadPackages, type Packages } from './node/packages.ts';
@@ -16,31 +16,37 @@ const DEFAULT_HOST = '127.0.0.1';
 /** How long a shutdown may take. */
 const SHUTDOWN_MS = 5_000;
 
-/** What the standard OTEL_* variables say outweighs each of these. */
+/** The standard OTEL_* variables take precedence over these options. */
 export interface StartOptions {
-  /** What the program is called. */
+  /** The name of the program. */
   readonly serviceName: string;
   /** The version of the program. Default: that of its package, where npm has started it. */
   readonly serviceVersion?: string;
-  /** Port of the page of metrics; 0: any that is free. `false`: no page. Default 9464. */
+  /** Port of the metrics page; 0 for any free port, `false` for no page. Default 9464. */
   readonly prometheusPort?: number | false;
-  /** Address that it listens at; `0.0.0.0`: all of them, for a container say. Default 127.0.0.1. */
+  /**
+   * Address of the metrics page; `0.0.0.0` for all, for example in a container. Default 127.0.0.1.
+   */
   readonly prometheusHost?: string;
-  /** Takes OTLP over HTTP, as `http://127.0.0.1:4318` does where Jaeger runs. Default: nobody. */
+  /**
+   * Endpoint of OTLP over HTTP, such as `http://127.0.0.1:4318` for a local Jaeger. Default: none.
+   */
   readonly otlpEndpoint?: string;
-  /** The part of the requests that are traced, from 0 to 1, where no caller has chosen. Default 1. */
+  /**
+   * The share of requests that are traced, from 0 to 1, if their caller has not decided. Default 1.
+   */
   readonly sampleRatio?: number;
 }
 
-/** Telemetry that was started. */
+/** Running telemetry. */
 export interface Telemetry {
-  /** The page of metrics; undefined: there is none. */
+  /** The metrics page; undefined if there is none. */
   readonly prometheusUrl: string | undefined;
-  /** Where traces go; undefined: nowhere. */
+  /** The endpoint of traces; undefined if there is none. */
   readonly tracesEndpoint: string | undefined;
-  /** Where metrics go beside the page; undefined: nowhere. */
+  /** The endpoint of metrics beside the page; undefined if there is none. */
   readonly metricsEndpoint: string | undefined;
-  /** Exports what is left, and stops: within 5 s, whoever still listens or does not. Never rejects. */
+  /** Exports the rest and stops, within 5 s even if an endpoint does not answer. Never rejects. */
   shutdown(): Promise<void>;
 }
 
@@ -54,9 +60,10 @@ const KEYS = [
 ];
 
 /**
- * Starts an OpenTelemetry SDK for programs that have none: a page of metrics for Prometheus, and
- * traces and metrics by OTLP where an endpoint is given. Start it before limiters and streams are
- * made. Whatever goes wrong later is one line on standard error, and disturbs no request.
+ * Starts an OpenTelemetry SDK for programs that have none: a metrics page for Prometheus, and
+ * traces and
+ * metrics by OTLP if an endpoint is given. Start it before you make limiters and streams. A later
+ * failure is one line on standard error, and affects no request.
  *
  * @throws RangeError or TypeError that names a wrong option; Error that says what to install, where
  * packages are missing
@@ -88,7 +95,7 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   if (metricsEndpoint !== undefined) {
     readers.push(metricReader(packages, environment.metricsEndpoint ? undefined : endpoint, lose));
   }
-  // What speaks otherwise, or goes elsewhere, the SDK makes from the environment.
+  // For other protocols the SDK makes the exporters from the environment.
   const isOther = environment.isOtherProtocol || environment.traces?.some(isOtherExporter) === true;
   const processors =
     tracesEndpoint === undefined
@@ -105,7 +112,7 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   sdk.start();
   let ending: Promise<void> | undefined;
   const shutdown = () => {
-    // A shutdown that fails because an export does has nothing to add.
+    // A shutdown that fails because of an export adds no information.
     ending ??= end(sdk, page, warn, () => isLost);
     return ending;
   };
@@ -146,7 +153,7 @@ function checkOptions(options: StartOptions): void {
   }
 }
 
-/** Where a signal goes by OTLP: where the environment says, else where the options do. */
+/** The OTLP endpoint of a signal: of the environment, else of the options. */
 function endpointOf(
   exporters: readonly string[] | undefined,
   said: string | undefined,

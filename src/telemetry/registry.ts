@@ -3,12 +3,13 @@ import { type Instruments, instrumentsOf } from './instruments.ts';
 import { Labels } from './labels.ts';
 import { Series } from './series.ts';
 
-/** Names that are told apart: what has another counts as `_OTHER`. */
+/** How many names have their own series; later ones count as `_OTHER`. */
 const MOST_NAMES = 100;
 
 /**
- * The series of one meter by name. Two callbacks that observe the same attributes would overwrite
- * each other: there is one, and all instances of one name share a series.
+ * The series of one meter, by name. Two callbacks that observe the same attributes would overwrite
+ * each
+ * other, so there is one, and all instances of one name share a series.
  */
 class Registry {
   readonly #instruments: Instruments;
@@ -43,7 +44,7 @@ class Registry {
 
 const registries = new WeakMap<Meter, Registry>();
 
-/** What counts for a name; the same for all who ask with one meter. */
+/** The series of a name, one for all users of a meter. */
 export function seriesOf(meter: Meter, name: string): Series {
   let registry = registries.get(meter);
   if (registry === undefined) {

@@ -8,28 +8,31 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Mode } from '../model/feedback.ts';
+import type { WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
-import type { WaitDetail } from '../model/probe.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { traceIds } from '../model/trace-ids.ts';
 import { errorTypeOf } from './labels.ts';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
 
-/** A wait of up to so many ms is an event; a longer one is a span. */
+/** A wait of up to this many ms is an event, a longer one a span. */
 const SHORT_MS = 1;
 
 type EventName = (typeof EVENTS)[keyof typeof EVENTS]['name'];
 
-/** The spans of one request that is traced. Its times are those of the gates' clock. */
+/** The spans of one traced request. Times are those of the gates' clock. */
 export class RequestSpan {
-  /** What was active as the request came, with the present attempt, or else the request, as the active span. */
+  /**
+   * The context of the request's arrival, with the span of the present attempt, or of the request,
+   * as active span.
+   */
   active: Context;
   readonly #tracer: Tracer;
   readonly #ticket: Ticket;
   readonly #span: Span;
   readonly #name: string;
   readonly #inside: Context;
-  /** The wall clock's ms at arrival. */
+  /** The wall clock at arrival, in ms. */
   readonly #arrivedAt: number;
   /** When its span starts: no span below it starts before. */
   readonly #startedAt: number;
@@ -56,7 +59,7 @@ export class RequestSpan {
     if (this.#span.isRecording()) traceIds.remember(ticket, this.#span.spanContext().traceId);
   }
 
-  /** Whether anybody will see it; one that nobody sees makes no more spans. */
+  /** Whether it is recorded. A span that is not recorded gets no children. */
   get isRecording(): boolean {
     return this.#span.isRecording();
   }
@@ -99,7 +102,7 @@ export class RequestSpan {
       [ATTRIBUTES.name]: this.#name,
       ...(attempt > 1 && { [ATTRIBUTES.resends]: attempt - 1 }),
     };
-    // A span below it starts at a whole millisecond: this one must not start after that.
+    // A child span starts at a whole millisecond, and must not start before this one.
     const startTime = Math.max(this.#startedAt, Math.floor(this.#now));
     const options = { attributes, startTime };
     this.#attempt = this.#tracer.startSpan(SPANS.attempt.name, options, this.#inside);
@@ -143,7 +146,7 @@ export class RequestSpan {
     this.active = this.#inside;
   }
 
-  /** By the wall clock, as far as that has gone with the gates' since the request came. */
+  /** A time of the gates' clock as wall-clock time, relative to the arrival. */
   get #now(): number {
     return Math.max(this.#startedAt, this.#arrivedAt + Math.max(0, this.#ticket.ageMs));
   }

@@ -1,32 +1,32 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ChunkReason } from '../model/chunk.ts';
-import type { CoreFact } from '../model/facts.ts';
 import type { FeedbackKind } from '../model/feedback.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { BackoffChange, Instrumentation, WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
-import type { BackoffChange, Probe, WaitDetail } from '../model/probe.ts';
-import type { Reading } from '../model/reading.ts';
+import type { PolicyEvent } from '../model/policy-events.ts';
 import type { SizedKind } from '../model/sized-kind.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
-import { adaptationOf } from './fact-events.ts';
 import { Gauges, MOST_LIMITS, type Observe } from './gauges.ts';
 import { Instances } from './instances.ts';
 import type { Instruments } from './instruments.ts';
 import { errorTypeOf, Labels } from './labels.ts';
 import { ATTRIBUTES } from './names.ts';
+import { adaptationOf } from './span-events.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
-/** Error types that are told apart. */
+/** How many error types have their own series. */
 const MOST_ERRORS = 10;
 /** Told apart whatever else turns up first, and counted from 0: a rate does not see a series begin. */
 const KNOWN_ERRORS = ['429', '500', '503', '529'];
 
 /**
- * The metrics of all limiters and streams of one name: plain numbers, read when metrics are
- * collected, and histograms of what only the single request knows.
+ * The metrics of all limiters and streams of one name: numbers that are read when metrics are
+ * collected, and histograms of values of single requests.
  */
-export class Series implements Probe {
+export class Series implements Instrumentation {
   readonly #instruments: Instruments;
   readonly #name: Attributes;
   readonly #requests: Counts;
@@ -40,9 +40,9 @@ export class Series implements Probe {
   readonly #instances = new Instances();
   readonly #errors = new Labels(MOST_ERRORS, KNOWN_ERRORS);
   readonly #byError = new Map<string, Attributes>();
-  /** Rate limits that waits are told apart by. */
+  /** How many rate limits distinguish the waits. */
   readonly #limits = new Labels(MOST_LIMITS);
-  /** By gate, and limit where one is named. */
+  /** By gate, and by limit if one is named. */
   readonly #byGate = new Map<string, Attributes>();
   readonly #byKind = new Map<SizedKind, Attributes>();
   readonly #inBytes: Attributes;
@@ -51,7 +51,7 @@ export class Series implements Probe {
   readonly #running = new Map<Ticket, number>();
   /** Requests that wait for the delay between two attempts. */
   readonly #retrying = new Set<Ticket>();
-  /** What requests failed with that have not ended yet. */
+  /** The last errors of requests that have not ended yet. */
   readonly #failures = new Map<Ticket, string>();
   #bytes = 0;
   #tokens = 0;
@@ -125,7 +125,7 @@ export class Series implements Probe {
     if (seconds > 0) this.#instruments.histograms.backoffDuration.record(seconds, attributes);
   }
 
-  changed(fact: CoreFact): void {
+  changed(fact: PolicyEvent): void {
     if (fact.kind === 'limitDenied') this.#denied.add(fact.limit);
     const adaptation = adaptationOf(fact);
     if (adaptation === undefined) return;
@@ -156,18 +156,18 @@ export class Series implements Probe {
     if (this.#running.delete(ticket)) this.#attempts.add(outcome === 'ok' ? '' : outcome);
     const failure = this.#failures.size > 0 ? this.#failures.get(ticket) : undefined;
     if (failure !== undefined) this.#failures.delete(ticket);
-    // How long somebody has waited before he gave up says nothing of latency.
+    // The wait of an abandoned request says nothing about latency.
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
     const type = outcome === 'ok' ? undefined : (failure ?? this.#typeOf(ticket, ticket.refusal));
     const attributes = type === undefined ? this.#name : this.#attributesOf(type);
     this.#instruments.histograms.requestDuration.record(ticket.ageMs / 1000, attributes);
   }
 
-  opened(read: () => Reading): () => void {
+  opened(read: () => GaugeSnapshot): () => void {
     return this.#instances.open(read);
   }
 
-  /** Tells all that is no histogram. */
+  /** Reports all metrics that are no histograms. */
   observe(observe: Observe): void {
     this.#requests.each((count, attributes) => observe('requests', count, attributes));
     this.#attempts.each((count, attributes) => observe('attempts', count, attributes));
@@ -175,8 +175,8 @@ export class Series implements Probe {
     observe('requestSize', this.#bytes, this.#name);
     observe('tokens', this.#tokens, this.#name);
     observe('rateCuts', this.#rateCuts, this.#name);
-    const readings = this.#instances.read();
-    for (const { limits = {}, waiting, isOut } of readings) {
+    const snapshots = this.#instances.read();
+    for (const { limits = {}, waiting, isOut } of snapshots) {
       // A rate adapts: its changes count from 0.
       if (isOut !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
       for (const name of Object.keys(limits)) this.#denied.add(name, 0);
@@ -187,7 +187,7 @@ export class Series implements Probe {
       counts.each((count, attributes) => observe('adaptations', count, attributes));
     }
     this.#denied.each((count, attributes) => observe('rateDenied', count, attributes));
-    this.#gauges.observe(readings, this.#retrying.size, this.#running.size, observe);
+    this.#gauges.observe(snapshots, this.#retrying.size, this.#running.size, observe);
   }
 
   /** What was estimated with what was used. */

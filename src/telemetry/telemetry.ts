@@ -1,16 +1,16 @@
 import { createNoopMeter, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
-import { checkChoice, checkKeys, checkMethods, show } from '../model/check.ts';
-import { joinProbes, uniteProbes } from '../model/join-probes.ts';
-import { print } from '../model/print.ts';
-import type { Probe } from '../model/probe.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
+import { joinInstrumentations, uniteProbes } from '../model/join-instrumentations.ts';
 import { version } from '../model/version.ts';
-import { Carrier } from './carrier.ts';
+import { checkChoice, checkKeys, checkMethods, show } from '../util/check.ts';
+import { print } from '../util/print.ts';
+import { ContextPropagator } from './context-propagator.ts';
 import { areContextsCarried } from './contexts.ts';
 import { seriesOf } from './registry.ts';
 import { tracingOf } from './tracings.ts';
 
 /** Carries contexts where nothing is traced. */
-const CARRIER = new Carrier();
+const CARRIER = new ContextPropagator();
 
 /** The instrumentation scope of all metrics and spans. */
 const SCOPE = 'headgate';
@@ -26,15 +26,21 @@ export interface TelemetryOptions {
 }
 
 /** Names what is observed, and selects its telemetry. */
-export interface Watched {
-  /** Tells its metrics and spans apart: few, and never a key or an id. Default `default`. */
+export interface InstrumentationOptions {
+  /**
+   * Distinguishes its metrics and spans. Use few names, and never a key or an id. Default
+   * `default`.
+   */
   readonly name?: string;
-  /** Metrics and spans through `@opentelemetry/api`: on, where an SDK is registered. `false`: off. */
+  /**
+   * Metrics and spans through `@opentelemetry/api`: on if an SDK is registered; `false` turns them
+   * off.
+   */
   readonly telemetry?: TelemetryOptions | false;
 }
 
 /** @throws TypeError that names a wrong option */
-export function checkWatched({ name, telemetry }: Watched): void {
+export function checkInstrumentationOptions({ name, telemetry }: InstrumentationOptions): void {
   if (name !== undefined && (typeof name !== 'string' || name === '')) {
     throw new TypeError(`\`name\` must be a string of at least 1 character, got ${show(name)}`);
   }
@@ -47,14 +53,16 @@ export function checkWatched({ name, telemetry }: Watched): void {
 }
 
 /**
- * The probe that makes metrics and spans. Every operator and limiter has one without being asked: this
+ * The instrumentation that makes metrics and spans. Every operator and limiter has one without being asked: this
  * one is for what you instrument yourself with the facts of a `Probe`.
  *
  * @returns undefined where no SDK is registered: then nothing is watched, at no cost
  * @throws TypeError that names a wrong option
  */
-export function telemetryProbe(watched: Watched = {}): Probe | undefined {
-  checkWatched(watched);
+export function telemetryInstrumentation(
+  watched: InstrumentationOptions = {},
+): Instrumentation | undefined {
+  checkInstrumentationOptions(watched);
   const { name = 'default', telemetry = {} } = watched;
   if (telemetry === false) return undefined;
   try {
@@ -65,7 +73,7 @@ export function telemetryProbe(watched: Watched = {}): Probe | undefined {
   }
 }
 
-function probeOf(name: string, telemetry: TelemetryOptions): Probe | undefined {
+function probeOf(name: string, telemetry: TelemetryOptions): Instrumentation | undefined {
   const { spans = 'sampled' } = telemetry;
   const meter = telemetry.meter ?? globalMeter();
   const tracer = telemetry.tracer ?? globalTracer();
@@ -73,8 +81,8 @@ function probeOf(name: string, telemetry: TelemetryOptions): Probe | undefined {
   const isCarried = (meter !== undefined || tracer !== undefined) && areContextsCarried();
   const traced = isTraced ? tracingOf(tracer, name) : isCarried ? CARRIER : undefined;
   const counted = meter && seriesOf(meter, name);
-  // The same for the same two: each operator of a stream asks, and tells one probe whose requests they are.
-  if (traced === undefined || counted === undefined) return joinProbes(traced, counted);
+  // The same for the same two: each operator of a stream asks, and tells one instrumentation whose requests they are.
+  if (traced === undefined || counted === undefined) return joinInstrumentations(traced, counted);
   return uniteProbes(traced, counted);
 }
 
@@ -83,7 +91,7 @@ function globalMeter(): Meter | undefined {
   return meter === createNoopMeter() ? undefined : meter;
 }
 
-/** The provider of the API stands for the one that is registered, and says so where there is none. */
+/** The API's provider is a proxy of the registered one, and shows whether there is one. */
 function globalTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   if ('getDelegateTracer' in provider && typeof provider.getDelegateTracer === 'function') {

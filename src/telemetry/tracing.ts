@@ -9,30 +9,33 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Chunk, ChunkReason } from '../model/chunk.ts';
-import type { CoreFact } from '../model/facts.ts';
 import type { FeedbackKind, Mode } from '../model/feedback.ts';
+import type { ClosedChunk, Instrumentation, WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
-import type { ClosedChunk, Probe, WaitDetail } from '../model/probe.ts';
+import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { Carrier } from './carrier.ts';
+import { ContextPropagator } from './context-propagator.ts';
 import { runIn } from './contexts.ts';
-import { adaptationOf, circuitOf, outageOf, saidOf } from './fact-events.ts';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
 import { RequestSpan } from './request-span.ts';
+import { adaptationOf, circuitOf, outageOf, saidOf } from './span-events.ts';
 
-/** Links a span keeps (the default of the SDK). */
+/** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;
 
-/** Makes the spans of requests, and carries contexts. Of a request that is not traced it keeps the context alone. */
-export class Tracing implements Probe {
+/**
+ * Makes the spans of requests, and restores their contexts. For an untraced request it keeps only
+ * the context.
+ */
+export class Tracing implements Instrumentation {
   readonly #tracer: Tracer;
   readonly #name: string;
-  readonly #carrier = new Carrier();
-  /** Until they have ended. */
+  readonly #carrier = new ContextPropagator();
+  /** The spans of requests that have not ended. */
   readonly #spans = new Map<Ticket, RequestSpan>();
   /** The mode in which those came that did not come in normal mode. */
   readonly #modes = new WeakMap<Ticket, Mode>();
-  /** The request whose attempt has just ended: what changes now, it has caused. */
+  /** The request whose attempt has just ended: it caused the present changes. */
   #cause: RequestSpan | undefined = undefined;
   /** The request whose 429 has closed the backoff gate last, and its attempt; undefined: not traced. */
   #closedBy: readonly Link[] | undefined = undefined;
@@ -69,7 +72,7 @@ export class Tracing implements Probe {
     const span = this.#spanOf(ticket);
     span?.attemptEnded(kind === 'ok' && error === undefined, error);
     this.#cause = span;
-    // One that goes on has no end that would show that its consequences are over.
+    // A request that goes on would never end its role as the cause.
     if (span !== undefined && kind !== 'ok') {
       queueMicrotask(() => {
         if (this.#cause === span) this.#cause = undefined;
@@ -89,7 +92,7 @@ export class Tracing implements Probe {
     this.#cause?.event(EVENTS.mode.name, { [ATTRIBUTES.mode]: mode });
   }
 
-  changed(fact: CoreFact): void {
+  changed(fact: PolicyEvent): void {
     if (this.#cause === undefined) return;
     const circuit = circuitOf(fact);
     if (circuit !== undefined) this.#cause.event(EVENTS.circuit.name, circuit);
@@ -112,7 +115,7 @@ export class Tracing implements Probe {
     return context.active();
   }
 
-  /** Its span is below that of the first item that is traced, and above that of its request. */
+  /** Its span is a child of the first traced item's span, and the parent of its request's span. */
   chunkClosed(items: number, bytes: number, reason: ChunkReason, closed?: ClosedChunk): void {
     if (closed === undefined) return;
     const arounds = closed.arounds as readonly Context[];
@@ -147,10 +150,10 @@ export class Tracing implements Probe {
     this.#carrier.delivering(subject, deliver);
   }
 
-  /** Made when there is something to tell: of requests that wait, there may be a million. */
+  /** Made when there is something to record: a million requests may wait. */
   #spanOf(ticket: Ticket): RequestSpan | undefined {
     let span = this.#spans.get(ticket);
-    // One that has ended is told of no more: its span would never end.
+    // An ended request gets no more events: its span would never end.
     if (span === undefined && ticket.outcome === undefined) {
       span = this.#begin(ticket);
       if (span !== undefined) this.#spans.set(ticket, span);

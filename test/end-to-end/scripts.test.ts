@@ -3,8 +3,8 @@ import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type AttemptContext, createLimiter, type Outcome } from '../../src/index.ts';
 import { createProvider, ManualClock, seededRandom } from '../../src/simulator/index.ts';
-import { watch } from '../dispatch/harness.ts';
 import { expectIdle } from '../limiter/harness.ts';
+import { watch } from '../request/harness.ts';
 import { runs } from '../support/runs.ts';
 
 const storm = fc

@@ -2,8 +2,8 @@ import { range } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, throttle } from '../../src/index.ts';
 import { createProvider, ManualClock, seededRandom } from '../../src/simulator/index.ts';
-import { watch } from '../dispatch/harness.ts';
 import { expectIdle } from '../limiter/harness.ts';
+import { watch } from '../request/harness.ts';
 
 const REQUEST = { inputTokens: 100, maxTokens: 20 };
 

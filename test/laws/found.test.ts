@@ -1,14 +1,14 @@
 import { NEVER, Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Core } from '../../src/core/core.ts';
 import { createLimiter, type Outcome, throttle } from '../../src/index.ts';
+import type { Policy } from '../../src/policies/policy.ts';
 import { Gate } from '../../src/queue/gate.ts';
 import type { GateRules } from '../../src/queue/gate-rules.ts';
 import { PriorityQueue } from '../../src/queue/priority-queue.ts';
 import { RetryWait } from '../../src/request/retry-wait.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { ApiError, pending, tooMany, watch } from '../dispatch/harness.ts';
 import { fate } from '../limiter/harness.ts';
+import { ApiError, pending, tooMany, watch } from '../request/harness.ts';
 import { ticketMaker, Waiter } from '../support/waiter.ts';
 
 /** Too rare for a few seconds of generated scripts, or too bad to be left to chance. */
@@ -125,7 +125,7 @@ describe('what generated scripts have found', () => {
   it('a wait that is cancelled by those whom its end lets pass is counted once', () => {
     const clock = new ManualClock();
     const ticket = ticketMaker(clock);
-    const core: Core = {
+    const policy: Policy = {
       wait: ({ bytes }) => (bytes > 0 ? Number.POSITIVE_INFINITY : 0),
       take: () => 0,
       giveBack: () => {},
@@ -133,7 +133,7 @@ describe('what generated scripts have found', () => {
     };
     const order = { priorityOf: () => 0, agingMs: 1 };
     const newQueue: GateRules['newQueue'] = (isDead) => new PriorityQueue(isDead, order);
-    const gate = new Gate('backoff', core, clock, undefined, { newQueue });
+    const gate = new Gate('backoff', policy, clock, undefined, { newQueue });
     const nobody = { ready: () => {}, expired: () => {} };
     const wait = new RetryWait(ticket(1), [gate], nobody);
     wait.start(clock, 0, Number.POSITIVE_INFINITY);

@@ -1,5 +1,5 @@
-import type { Timer } from '../../src/model/clock.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import type { Timer } from '../../src/util/clock.ts';
 
 /** Knows which of its timers keep the process alive. */
 export class LawClock extends ManualClock {

@@ -11,7 +11,7 @@ import {
   throttle,
 } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { ApiError } from '../dispatch/harness.ts';
+import { ApiError } from '../request/harness.ts';
 import { runs } from '../support/runs.ts';
 
 /** What every attempt waits for beside its slot and bytes: one policy at the most. */

@@ -1,5 +1,5 @@
 import type { Verdict } from '../../src/model/feedback.ts';
-import type { Probe } from '../../src/model/probe.ts';
+import type { Instrumentation } from '../../src/model/instrumentation.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import type { Setup } from './setup.ts';
 
@@ -39,7 +39,7 @@ export function optionsOf(setup: Setup, { spring, isQuiet }: Callbacks) {
     return undefined;
   };
   const told = [...TOLD, ...TOLD_TOO].map((name) => [name, () => spring(name)] as const);
-  const probe: Probe = Object.fromEntries(told);
+  const probe: Instrumentation = Object.fromEntries(told);
   return {
     backoff: { backoffMs: BACKOFF_MS, largeBackoffMs: BACKOFF_MS, reopen, throttledForMs },
     throttledConcurrency,

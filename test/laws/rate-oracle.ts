@@ -1,4 +1,4 @@
-import type { RateLimit } from '../../src/core/rate-limit/rate-limit.ts';
+import type { RateLimit } from '../../src/policies/rate-limit/rate-limit.ts';
 
 /** What rounding may lose of a bucket. */
 const NEARLY = 1e-6;

@@ -1,7 +1,7 @@
 import { Observable, type Subscriber } from 'rxjs';
 import type { Ticket } from '../../src/model/ticket.ts';
 import type { AttemptContext } from '../../src/request/attempt-context.ts';
-import { ApiError, pending, tooMany } from '../dispatch/harness.ts';
+import { ApiError, pending, tooMany } from '../request/harness.ts';
 import type { Result } from './provider-oracles.ts';
 
 /** What the API may say. */

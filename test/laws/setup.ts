@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { RateLimit } from '../../src/core/rate-limit/rate-limit.ts';
+import type { RateLimit } from '../../src/policies/rate-limit/rate-limit.ts';
 import type { CircuitOptions } from '../../src/request/attempt-options.ts';
 
 /** Off half the time: gates that are off make others matter. */

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { from } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLimiter, type Outcome, throttle } from '../../src/index.ts';
-import type { Probe } from '../../src/model/probe.ts';
+import type { Instrumentation } from '../../src/model/instrumentation.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { ApiError, tooMany } from '../dispatch/harness.ts';
+import { ApiError, tooMany } from '../request/harness.ts';
 import { runs } from '../support/runs.ts';
 import { lengthOf, type Sdk, startSdk } from '../telemetry/sdk.ts';
 
@@ -48,7 +48,7 @@ const ERRORS = {
 };
 
 /** What each request has waited for, by its index: in ms, and the first of it. */
-class Told implements Probe {
+class Told implements Instrumentation {
   readonly queuedFor = new Map<number, string[]>();
   readonly sums = new Map<number, Record<string, number>>();
 

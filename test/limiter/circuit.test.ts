@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CircuitOpenError, type Outcome } from '../../src/index.ts';
-import { ApiError } from '../dispatch/harness.ts';
+import { ApiError } from '../request/harness.ts';
 import { fate } from './harness.ts';
 import { failing, listen, rig } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LimiterEvent } from '../../src/index.ts';
-import { ApiError, tooMany } from '../dispatch/harness.ts';
+import { ApiError, tooMany } from '../request/harness.ts';
 import { fate } from './harness.ts';
 import { failing, listen, rig, timeline } from './rig.ts';
 

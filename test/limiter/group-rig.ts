@@ -6,7 +6,7 @@ import {
   type LimiterGroupOptions,
 } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { type Pending, pending } from '../dispatch/harness.ts';
+import { type Pending, pending } from '../request/harness.ts';
 import { fate } from './harness.ts';
 
 /** A group in virtual time, without chance; the key of a request is its first letter. */

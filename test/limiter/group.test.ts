@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLimiterGroup } from '../../src/index.ts';
-import { ApiError, tooMany } from '../dispatch/harness.ts';
+import { ApiError, tooMany } from '../request/harness.ts';
 import { expectAllIdle, groupRig } from './group-rig.ts';
 import { fate } from './harness.ts';
 

@@ -5,7 +5,7 @@ import {
   type LimiterOptions,
 } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { type Pending, pending } from '../dispatch/harness.ts';
+import { type Pending, pending } from '../request/harness.ts';
 import { fate } from './harness.ts';
 
 /** A limiter in virtual time, without chance. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, tooMany } from '../dispatch/harness.ts';
+import { ApiError, tooMany } from '../request/harness.ts';
 import { fate } from './harness.ts';
 import { failing, rig, script } from './rig.ts';
 

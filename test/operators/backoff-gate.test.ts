@@ -22,7 +22,10 @@ describe('backoffGate', () => {
     marbles(({ cold, expectObservable }, clock) => {
       const feedback = new FeedbackSubject({ clock, reopen: 'all' });
       // The source emits b before the gate's timer fires, in the same frame.
-      const results = cold('a----(b|)').pipe(backoffGate({ feedback, probe }), sending(1, clock));
+      const results = cold('a----(b|)').pipe(
+        backoffGate({ feedback, instrumentation: probe }),
+        sending(1, clock),
+      );
       feedback.next({ kind: 'throttled', retryAfterMs: 5 });
       expectObservable(results).toBe('-----(ab|)');
     });

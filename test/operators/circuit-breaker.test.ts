@@ -1,22 +1,22 @@
 import { of, range, Subject } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { circuitBreaker, dispatch, rateLimit } from '../../src/index.ts';
-import type { CoreFact } from '../../src/model/facts.ts';
+import type { PolicyEvent } from '../../src/model/policy-events.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { ApiError, failingWith, watch } from '../dispatch/harness.ts';
+import { ApiError, failingWith, watch } from '../request/harness.ts';
 
 type Options = NonNullable<Parameters<typeof circuitBreaker<number>>[0]>;
 
 /** Sends what is pushed; each fails with its own error, if it has one. */
 function breaking(options: Options, errors: readonly unknown[]) {
   const clock = new ManualClock();
-  const facts: CoreFact[] = [];
+  const facts: PolicyEvent[] = [];
   const { calls, project } = failingWith(errors, () => clock.now());
   const source = new Subject<number>();
-  const probe = { changed: (fact: CoreFact) => facts.push(fact) };
+  const probe = { changed: (fact: PolicyEvent) => facts.push(fact) };
   const seen = watch(
     source.pipe(
-      circuitBreaker({ clock, probe, openMs: 1_000, ...options }),
+      circuitBreaker({ clock, instrumentation: probe, openMs: 1_000, ...options }),
       dispatch(project, { clock, outcomes: true, maxAttempts: 1 }),
     ),
   );
@@ -134,12 +134,16 @@ describe('circuitBreaker', () => {
 
   it('does not count an attempt twice that waits for another gate to be sent again', async () => {
     const clock = new ManualClock();
-    const facts: CoreFact[] = [];
-    const probe = { changed: (fact: CoreFact) => facts.push(fact) };
+    const facts: PolicyEvent[] = [];
+    const probe = { changed: (fact: PolicyEvent) => facts.push(fact) };
     const seen = watch(
       of('a').pipe(
-        circuitBreaker({ consecutiveFailures: 2, clock, probe }),
-        rateLimit({ limits: { requests: { limit: 1, windowMs: 60_000 } }, clock, probe }),
+        circuitBreaker({ consecutiveFailures: 2, clock, instrumentation: probe }),
+        rateLimit({
+          limits: { requests: { limit: 1, windowMs: 60_000 } },
+          clock,
+          instrumentation: probe,
+        }),
         dispatch(async () => Promise.reject(new ApiError(500)), { clock, random: () => 0 }),
       ),
     );

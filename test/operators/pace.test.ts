@@ -2,7 +2,7 @@ import { of, range } from 'rxjs';
 import { describe, expect, it, test, vi } from 'vitest';
 import { dispatch, FeedbackSubject, pace, throttle } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { failingWith, tooMany, watch } from '../dispatch/harness.ts';
+import { failingWith, tooMany, watch } from '../request/harness.ts';
 import { marbles, sending } from '../support/marbles.ts';
 
 /** When each of so many requests that come at once is sent. */

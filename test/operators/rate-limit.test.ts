@@ -1,9 +1,9 @@
 import { of, range, Subject } from 'rxjs';
 import { describe, expect, it, test } from 'vitest';
 import { dispatch, FeedbackSubject, type Outcome, rateLimit, Sized } from '../../src/index.ts';
-import type { CoreFact } from '../../src/model/facts.ts';
+import type { PolicyEvent } from '../../src/model/policy-events.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { failingWith, tooMany, watch } from '../dispatch/harness.ts';
+import { failingWith, tooMany, watch } from '../request/harness.ts';
 import { marbles, sending } from '../support/marbles.ts';
 
 const requests = (limit: number, windowMs = 10) => ({ limits: { requests: { limit, windowMs } } });
@@ -85,9 +85,14 @@ describe('rateLimit', () => {
 
   it('tells its probe of each request that does not fit, once', async () => {
     const clock = new ManualClock();
-    const facts: CoreFact[] = [];
-    const probe = { changed: (fact: CoreFact) => facts.push(fact) };
-    watch(range(0, 4).pipe(rateLimit({ ...requests(1), clock, probe }), sending(1, clock)));
+    const facts: PolicyEvent[] = [];
+    const probe = { changed: (fact: PolicyEvent) => facts.push(fact) };
+    watch(
+      range(0, 4).pipe(
+        rateLimit({ ...requests(1), clock, instrumentation: probe }),
+        sending(1, clock),
+      ),
+    );
     await clock.runAllAsync();
     expect(facts.map(({ kind, at }) => [kind, at])).toEqual([
       ['limitDenied', 0],

@@ -2,7 +2,7 @@ import { map, NEVER, of, range, Subject, take, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type TappedProgress, tapProgress, throttle } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { watch } from '../dispatch/harness.ts';
+import { watch } from '../request/harness.ts';
 
 function tapped(options: Parameters<typeof tapProgress>[1] = {}) {
   const clock = new ManualClock();

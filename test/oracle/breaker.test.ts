@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CircuitBreaker } from '../../src/core/circuit-breaker.ts';
+import { CircuitBreaker } from '../../src/policies/circuit-breaker.ts';
 import { recorded } from './fixtures.ts';
 
 type State = 'closed' | 'open' | 'half_open';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Cooling } from '../../src/core/cooling.ts';
-import { Interval } from '../../src/core/interval.ts';
+import { Aimd } from '../../src/policies/aimd.ts';
+import { Interval } from '../../src/policies/interval.ts';
 import { recorded } from './fixtures.ts';
 
 type Step = readonly [
@@ -58,7 +58,7 @@ interface Followed {
 function follow({ steps, ...options }: Case): Followed {
   const { intervalMs, maxIntervalMs, coolingMs, failureWindowMs, initialLimit, maxLimit } = options;
   const { failureThreshold, ceilingResetFactor } = options;
-  const cooling = new Cooling(
+  const cooling = new Aimd(
     { maxLimit, initialLimit, failureThreshold, failureWindowMs, coolingMs, ceilingResetFactor },
     0,
     new Interval({ intervalMs, maxIntervalMs }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Progress } from '../../src/core/progress.ts';
+import { Progress } from '../../src/policies/progress.ts';
 import { recorded } from './fixtures.ts';
 
 type Step = readonly [

@@ -30,7 +30,7 @@ async function readOf(ask: Ask) {
     {
       adaptive: 'rate',
       tokensPerMinute: 1e6,
-      probe: { attemptEnded: ({ verdict }) => void told.push(verdict?.limits) },
+      instrumentation: { attemptEnded: ({ verdict }) => void told.push(verdict?.limits) },
     },
   );
   const { limiter, server } = rig;

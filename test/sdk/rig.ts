@@ -32,7 +32,7 @@ export async function start(
     backoff: { backoffMs: 60, throttledForMs: 0 },
     // No request that failed alone waits before it is sent again.
     random: () => 0,
-    probe: {
+    instrumentation: {
       attemptStarted: () => {
         sent.attempts += 1;
       },

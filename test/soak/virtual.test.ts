@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { createLimiter, type Limiter } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
-import { ApiError, tooMany } from '../dispatch/harness.ts';
 import { expectIdle } from '../limiter/harness.ts';
+import { ApiError, tooMany } from '../request/harness.ts';
 import { aliveBytes, growthOf } from '../support/memory.ts';
 import { isLong } from '../support/runs.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { Backoff, type Reopen } from '../../src/core/backoff.ts';
-import { ByteBudget } from '../../src/core/byte-budget.ts';
-import { Slots } from '../../src/core/slots.ts';
 import type { Ticket } from '../../src/model/ticket.ts';
+import { Backoff, type Reopen } from '../../src/policies/backoff.ts';
+import { ByteBudgetPolicy } from '../../src/policies/byte-budget-policy.ts';
+import { ConcurrencyPolicy } from '../../src/policies/concurrency-policy.ts';
 import type { AdmissionCallback } from '../../src/queue/admission-callback.ts';
 import { Gate } from '../../src/queue/gate.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
@@ -56,8 +56,8 @@ export class Traveller implements AdmissionCallback {
 export class Chain {
   readonly clock = new ManualClock();
   readonly backoff: Backoff;
-  readonly slots: Slots;
-  readonly budget: ByteBudget;
+  readonly slots: ConcurrencyPolicy;
+  readonly budget: ByteBudgetPolicy;
   readonly gates: readonly Gate[];
   /** Who waits at each gate, in order of arrival. */
   readonly queues: Traveller[][] = [[], [], []];
@@ -67,8 +67,8 @@ export class Chain {
 
   constructor(reopen: Reopen) {
     this.backoff = new Backoff(reopen, 10_000);
-    this.slots = new Slots(4, 2, this.backoff);
-    this.budget = new ByteBudget(1_000, FACTOR, this.backoff);
+    this.slots = new ConcurrencyPolicy(4, 2, this.backoff);
+    this.budget = new ByteBudgetPolicy(1_000, FACTOR, this.backoff);
     this.gates = [
       new Gate('concurrency', this.slots, this.clock),
       new Gate('byteBudget', this.budget, this.clock),

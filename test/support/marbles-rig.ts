@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { Probe } from '../../src/advanced.ts';
+import type { Instrumentation } from '../../src/advanced.ts';
 import { createLimiter, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
 
@@ -39,7 +39,7 @@ export function answer<R>(clock: ManualClock, ms: number, value: R, error?: unkn
 }
 
 /** Counts arrivals and settlements. */
-export class Books implements Probe {
+export class Books implements Instrumentation {
   arrivals = 0;
   settlements = 0;
 

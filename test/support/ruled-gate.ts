@@ -1,17 +1,17 @@
-import { Composite } from '../../src/core/composite.ts';
-import type { Core } from '../../src/core/core.ts';
-import { type OnLimit, RateCore } from '../../src/core/rate-core.ts';
-import { RateLimits } from '../../src/core/rate-limit/rate-limits.ts';
-import { Slots } from '../../src/core/slots.ts';
-import type { Clock, Timer } from '../../src/model/clock.ts';
-import type { CoreFact } from '../../src/model/facts.ts';
+import type { Instrumentation } from '../../src/model/instrumentation.ts';
 import type { GateKind } from '../../src/model/outcome.ts';
-import type { Probe } from '../../src/model/probe.ts';
+import type { PolicyEvent } from '../../src/model/policy-events.ts';
 import { Ticket } from '../../src/model/ticket.ts';
+import { Composite } from '../../src/policies/composite.ts';
+import { ConcurrencyPolicy } from '../../src/policies/concurrency-policy.ts';
+import type { Policy } from '../../src/policies/policy.ts';
+import { RateLimits } from '../../src/policies/rate-limit/rate-limits.ts';
+import { type OnLimit, RateLimitPolicy } from '../../src/policies/rate-limit-policy.ts';
 import { Gate } from '../../src/queue/gate.ts';
 import type { GateRules } from '../../src/queue/gate-rules.ts';
 import { type QueueOptions, Queues } from '../../src/request/queue-options.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import type { Clock, Timer } from '../../src/util/clock.ts';
 import { originOf } from './waiter.ts';
 
 /** A clock that counts what is asked of it. */
@@ -33,7 +33,7 @@ export class CountedClock implements Clock {
 
 export interface RuledOptions extends QueueOptions {
   readonly isPrioritized?: boolean;
-  readonly probe?: Probe;
+  readonly probe?: Instrumentation;
   readonly check?: GateRules['check'];
 }
 
@@ -42,8 +42,8 @@ export function ruledGates({ isPrioritized = false, probe, check, ...options }: 
   const clock = new ManualClock();
   const queues = new Queues(options, clock);
   const rules = { ...queues.rules(isPrioritized), ...(check && { check }) };
-  const gate = <C extends Core>(kind: GateKind, core: C) =>
-    new Gate(kind, core, clock, probe, rules);
+  const gate = <C extends Policy>(kind: GateKind, policy: C) =>
+    new Gate(kind, policy, clock, probe, rules);
   let index = 0;
   const ticket = ({ bytes = 0, priority = 0 } = {}): Ticket<number> => {
     const made = new Ticket(originOf(clock, probe), index, bytes, undefined, index, clock.now());
@@ -51,28 +51,28 @@ export function ruledGates({ isPrioritized = false, probe, check, ...options }: 
     index += 1;
     return made;
   };
-  const slotGate = (limit: number) => gate('concurrency', new Slots(limit, 1));
+  const slotGate = (limit: number) => gate('concurrency', new ConcurrencyPolicy(limit, 1));
   /** So many bytes in each second. */
   const byteRateGate = (limit: number, onLimit: OnLimit = 'wait') => {
-    const facts: CoreFact[] = [];
+    const facts: PolicyEvent[] = [];
     const limits = new RateLimits({ bytes: { limit, windowMs: 1_000 } });
-    const tell = (fact: CoreFact) => {
+    const tell = (fact: PolicyEvent) => {
       facts.push(fact);
       probe?.changed?.(fact);
     };
-    const core = new RateCore(limits, { onLimit, refundRejected: false }, tell);
+    const policy = new RateLimitPolicy(limits, { onLimit, refundRejected: false }, tell);
     const closed = { untilMs: 0 };
-    const closing: Core = {
+    const closing: Policy = {
       wait: (_demand, now) => Math.max(0, closed.untilMs - now),
       take: () => 0,
       giveBack: () => undefined,
       snapshot: () => ({}),
     };
     const both = new Composite([
-      { kind: 'backoff', core: closing },
-      { kind: 'rateLimit', core },
+      { kind: 'backoff', policy: closing },
+      { kind: 'rateLimit', policy: policy },
     ]);
-    return { gate: gate('rateLimit', both), core, facts, closed };
+    return { gate: gate('rateLimit', both), policy, facts, closed };
   };
   return { clock, queues, ticket, slotGate, byteRateGate };
 }

@@ -1,12 +1,12 @@
-import type { Demand } from '../../src/core/core.ts';
-import type { Probe } from '../../src/model/probe.ts';
+import type { Instrumentation } from '../../src/model/instrumentation.ts';
 import type { TicketOwner } from '../../src/model/ticket.ts';
 import { Ticket } from '../../src/model/ticket.ts';
+import type { RequestCost } from '../../src/policies/policy.ts';
 import type { AdmissionCallback } from '../../src/queue/admission-callback.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 /** What tickets need around them: a clock that stands still, and four bytes a token. */
-export function originOf(clock = new ManualClock(), probe?: Probe): TicketOwner {
+export function originOf(clock = new ManualClock(), probe?: Instrumentation): TicketOwner {
   return {
     clock,
     tokensOf: (_value, bytes) => Math.ceil(bytes / 4),
@@ -15,7 +15,10 @@ export function originOf(clock = new ManualClock(), probe?: Probe): TicketOwner 
 }
 
 /** Makes tickets that are numbered from 0, their value being their number. */
-export function ticketMaker(clock: ManualClock, probe?: Probe): (bytes?: number) => Ticket<number> {
+export function ticketMaker(
+  clock: ManualClock,
+  probe?: Instrumentation,
+): (bytes?: number) => Ticket<number> {
   const origin = originOf(clock, probe);
   let index = 0;
   return (bytes = 0) => {
@@ -65,8 +68,8 @@ export class LateWaiter extends Waiter {
   }
 }
 
-/** A request of some size, for cores that are asked without a ticket. */
-export const demand = (bytes = 0): Demand => ({ bytes, tokens: 0 });
+/** A request of some size, for policies that are asked without a ticket. */
+export const demand = (bytes = 0): RequestCost => ({ bytes, tokens: 0 });
 
 /** A provider's mode that tests set by hand. */
 export const modeUntil = (throttledUntil: number) => ({ throttledUntil });

@@ -2,7 +2,7 @@ import { metrics } from '@opentelemetry/api';
 import { ManualClock } from 'headgate/simulator';
 import { from, range } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { telemetryProbe } from '../../src/advanced.ts';
+import { telemetryInstrumentation } from '../../src/advanced.ts';
 import {
   concurrencyLimit,
   createLimiter,
@@ -28,12 +28,12 @@ describe('the series of a name', () => {
     const two = createLimiter({ name: 'shared', concurrency: 4 });
     const other = createLimiter({ name: 'other', concurrency: 5 });
     await Promise.all([one, two, other].map((limiter) => limiter.run(async () => 1)));
-    const probe = telemetryProbe({ name: 'shared' });
+    const probe = telemetryInstrumentation({ name: 'shared' });
     await new Promise<void>((complete) => {
       from([1, 2])
         .pipe(
-          concurrencyLimit<number>({ ...(probe && { probe }) }),
-          dispatch(async (n: number) => n, { ...(probe && { probe }) }),
+          concurrencyLimit<number>({ ...(probe && { instrumentation: probe }) }),
+          dispatch(async (n: number) => n, { ...(probe && { instrumentation: probe }) }),
         )
         .subscribe({ complete });
     });
@@ -134,12 +134,12 @@ describe('an SDK', () => {
     const limiter = createLimiter();
     await sdk.stop();
     expect(await limiter.run(async () => 'fine')).toBe('fine');
-    expect(telemetryProbe()).toBeUndefined();
+    expect(telemetryInstrumentation()).toBeUndefined();
     sdk = startSdk();
   });
 
   it('is not asked where telemetry is off, and one that is given is', async () => {
-    expect(telemetryProbe({ telemetry: false })).toBeUndefined();
+    expect(telemetryInstrumentation({ telemetry: false })).toBeUndefined();
     await createLimiter({ telemetry: { spans: 'off' } }).run(async () => 1);
     await createLimiter({ telemetry: false, name: 'quiet' }).run(async () => 1);
     expect(sdk.finished()).toEqual([]);

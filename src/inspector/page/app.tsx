@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { TimeLines } from './charts.tsx';
-import { type Link, useView } from './connection.ts';
+import { type RingLink, useView } from './connection.ts';
 import { ControlPanel } from './controls.tsx';
 import { GateList } from './gate-list.tsx';
 import { Limits } from './limits.tsx';
@@ -8,7 +8,7 @@ import { Pipeline } from './pipeline.tsx';
 import { Requests } from './requests.tsx';
 import { Status } from './status.tsx';
 
-const LINKS: Readonly<Record<Link, string>> = {
+const LINKS: Readonly<Record<RingLink, string>> = {
   connecting: 'Connecting …',
   live: 'Live',
   lost: 'Not reachable: the program has ended, or is busy',

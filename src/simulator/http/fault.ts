@@ -1,4 +1,4 @@
-import { checkChoice, checkInteger, checkKeys, checkNumber } from '../../model/check.ts';
+import { checkChoice, checkInteger, checkKeys, checkNumber } from '../../util/check.ts';
 
 /** What goes wrong with one completion on its way, whatever the provider would make of it. */
 export interface HttpFault {

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../model/clock.ts';
+import type { Clock, Timer } from '../../util/clock.ts';
 
 /** How a future stands. Pending ones wait for a unit or are being worked on. */
 export type FutureState = 'queued' | 'active' | 'done';

@@ -1,4 +1,4 @@
-import { checkFunction, checkInteger, checkKeys, checkNumber } from '../../model/check.ts';
+import { checkFunction, checkInteger, checkKeys, checkNumber } from '../../util/check.ts';
 import { checkFault, type FaultScript } from './fault.ts';
 import type { OutputOptions } from './text.ts';
 

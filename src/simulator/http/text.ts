@@ -1,4 +1,4 @@
-import type { Random } from '../../model/clock.ts';
+import type { Random } from '../../util/clock.ts';
 import { logNormal, seededRandom } from '../random.ts';
 import { isObject } from './read-json.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../model/clock.ts';
+import type { Random } from '../../util/clock.ts';
 import type { ProviderAnswer } from '../provider-types.ts';
 import { type Route, type RouteContext, sendRefusal } from './dialect.ts';
 import { optionalCount, optionalObject, requireList, requireText } from './fields.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../model/clock.ts';
+import type { Clock, Timer } from '../../util/clock.ts';
 
 /** Writes the words of an answer evenly over the time that it takes. */
 export class WordPacer {

@@ -1,4 +1,4 @@
-import { checkNumber } from '../../model/check.ts';
+import { checkNumber } from '../../util/check.ts';
 
 /** From `atMs` on the limits are multiplied by `factor`. Before the first step the factor is 1. */
 export interface CapacityStep {

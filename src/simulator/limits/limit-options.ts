@@ -1,4 +1,4 @@
-import { checkChoice, checkInteger, checkKeys, checkNumber } from '../../model/check.ts';
+import { checkChoice, checkInteger, checkKeys, checkNumber } from '../../util/check.ts';
 
 /** What a limit counts. Output tokens are those asked for until the answer is there. */
 export type LimitUnit = 'requests' | 'tokens' | 'input-tokens' | 'output-tokens';

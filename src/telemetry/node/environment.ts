@@ -1,4 +1,4 @@
-/** What the standard OTEL_* variables say; undefined: nothing. */
+/** The values of the standard OTEL_* variables; undefined for one that is not set. */
 export interface Environment {
   readonly isDisabled: boolean;
   readonly hasSampler: boolean;
@@ -8,7 +8,7 @@ export interface Environment {
   readonly metrics: readonly string[] | undefined;
   readonly tracesEndpoint: string | undefined;
   readonly metricsEndpoint: string | undefined;
-  /** Whether OTLP is to be spoken otherwise than in protobuf over HTTP. */
+  /** Whether OTLP must use another protocol than protobuf over HTTP. */
   readonly isOtherProtocol: boolean;
   readonly prometheusHost: string | undefined;
   /** 0: any that is free. */

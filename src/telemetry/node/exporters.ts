@@ -2,12 +2,12 @@ import type { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import type { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Packages } from './packages.ts';
 
-/** Spans that wait to be exported: a burst of requests ends more than the 2048 of the default. */
+/** Capacity of the export queue of spans. A burst of requests exceeds the default of 2048. */
 const MAX_SPANS = 16_384;
-/** An export that fails is tried again for so long. */
+/** How long a failed export is retried. */
 const TIMEOUT_MS = 5_000;
 
-/** Tells of what goes wrong. */
+/** Prints a failure. */
 export type Warn = (message: string) => void;
 
 /** The result of an export, of any signal. */
@@ -15,7 +15,7 @@ interface Exporter<T> {
   export(items: T, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
 }
 
-/** @param endpoint of OTLP over HTTP; undefined: the environment says it */
+/** @param endpoint of OTLP over HTTP; undefined: from the environment */
 export function spanProcessor(
   { OTLPTraceExporter, BatchSpanProcessor }: Packages,
   endpoint: string | undefined,
@@ -35,7 +35,7 @@ export function spanProcessor(
   });
 }
 
-/** @param endpoint of OTLP over HTTP; undefined: the environment says it */
+/** @param endpoint of OTLP over HTTP; undefined: from the environment */
 export function metricReader(
   { OTLPMetricExporter, PeriodicExportingMetricReader }: Packages,
   endpoint: string | undefined,
@@ -49,7 +49,7 @@ export function metricReader(
   });
 }
 
-/** What a variable says; undefined: nothing that is an amount. */
+/** The amount in a variable; undefined if it has none. */
 function amount(variable: string): number | undefined {
   const said = Number(process.env[variable]);
   return said > 0 ? said : undefined;

@@ -5,17 +5,17 @@ import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 /** Where Prometheus finds the metrics. */
 const PATH = '/metrics';
 
-/** Addresses that stand for all of them: no browser can open these. */
+/** Addresses that stand for all addresses. A browser cannot open them. */
 const EVERYWHERE = ['0.0.0.0', '::'];
 
-/** Names that lead to this machine wherever they are looked up; the last one does in containers. */
+/** Names that always resolve to this machine; the last one in containers. */
 const LOCAL_NAMES = ['localhost', 'host.docker.internal'];
 
 function isLocal(host: string): boolean {
   return LOCAL_NAMES.includes(host) || host === '::1' || /^127\.[\d.]+$/.test(host);
 }
 
-/** A page of metrics that Prometheus can scrape. It keeps no process alive. */
+/** A metrics page for Prometheus. It does not keep the process alive. */
 export class MetricsPage {
   readonly exporter: PrometheusExporter;
   readonly #server: Server;
@@ -33,7 +33,7 @@ export class MetricsPage {
     }).unref();
   }
 
-  /** @returns its address, for this machine. Rejects where the port cannot be had */
+  /** @returns its address on this machine. Rejects if the port is not available */
   async open(host: string, port: number): Promise<string> {
     this.#address = host;
     await new Promise<void>((resolve, reject) => {
@@ -46,8 +46,8 @@ export class MetricsPage {
   }
 
   /**
-   * A page for this machine alone is no page for a website whose name was made to lead here (DNS
-   * rebinding). A page for others may have any name.
+   * A page on a loopback address must not be read by a website whose name resolves to it (DNS
+   * rebinding). A page on another address may have any name.
    */
   #isAllowed(header = ''): boolean {
     if (!isLocal(this.#address)) return true;
@@ -55,7 +55,7 @@ export class MetricsPage {
     return name === this.#address || isLocal(name) || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
   }
 
-  /** Cuts off whoever is still reading. */
+  /** Closes all connections. */
   close(): void {
     this.#server.close();
     this.#server.closeAllConnections();

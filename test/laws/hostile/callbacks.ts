@@ -1,5 +1,5 @@
 import type { LimiterOptions } from '../../../src/index.ts';
-import type { Probe } from '../../../src/model/probe.ts';
+import type { Instrumentation } from '../../../src/model/instrumentation.ts';
 import type { Callback, Setup } from './script.ts';
 import { throwOne } from './unprintable.ts';
 
@@ -7,7 +7,7 @@ import { throwOne } from './unprintable.ts';
 const FACTS = [
   ...['arrived', 'queued', 'admitted', 'attemptStarted', 'attemptEnded'],
   ...['backoff', 'changed', 'settled', 'around'],
-] as const satisfies readonly (Callback & keyof Probe)[];
+] as const satisfies readonly (Callback & keyof Instrumentation)[];
 
 /** The callbacks of a user, some of which throw. */
 export class Callbacks {
@@ -34,7 +34,7 @@ export class Callbacks {
   }
 
   /** The options that are callbacks. */
-  options(): Pick<LimiterOptions, 'random' | 'isFailure' | 'classify' | 'probe'> {
+  options(): Pick<LimiterOptions, 'random' | 'isFailure' | 'classify' | 'instrumentation'> {
     const random = () => {
       this.call('random');
       return 0.5;
@@ -51,11 +51,11 @@ export class Callbacks {
       random,
       ...(this.mayThrow('isFailure') && { isFailure }),
       ...(this.mayThrow('classify') && { classify }),
-      ...(this.#setup.hasProbe && { probe: this.#probe() }),
+      ...(this.#setup.hasProbe && { instrumentation: this.#instrumentation() }),
     };
   }
 
-  #probe(): Probe {
+  #instrumentation(): Instrumentation {
     const told = FACTS.map((name) => [name, () => this.call(name)] as const);
     const opened = () => {
       this.call('opened');

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
 import type { Lease } from '../../../src/index.ts';
 import type { AttemptContext } from '../../../src/request/attempt-context.ts';
-import { ApiError, tooMany } from '../../dispatch/harness.ts';
+import { ApiError, tooMany } from '../../request/harness.ts';
 
 /** The async context of who sends a request. */
 export const sender = new AsyncLocalStorage<Req>();

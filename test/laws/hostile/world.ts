@@ -35,8 +35,13 @@ export class World {
     this.#setup = setup;
     this.#callbacks = new Callbacks(setup);
     const { clock } = this;
-    const { random, classify, probe, ...rest } = this.#callbacks.options();
-    const around = { clock, random, ...(classify && { classify }), ...(probe && { probe }) };
+    const { random, classify, instrumentation, ...rest } = this.#callbacks.options();
+    const around = {
+      clock,
+      random,
+      ...(classify && { classify }),
+      ...(instrumentation && { instrumentation }),
+    };
     const options = { ...this.#limits(), ...rest };
     const { api, concurrency } = setup;
     this.limiter = api === 'limiter' ? createLimiter({ ...around, ...options }) : undefined;

@@ -1,0 +1,90 @@
+import {
+  AROUND_METHODS,
+  contain,
+  EVENT_METHODS,
+  type Instrumentation,
+  trust,
+} from './instrumentation.ts';
+
+type Method = (...facts: unknown[]) => unknown;
+
+const partsBy = new WeakMap<Instrumentation, readonly Instrumentation[]>();
+
+/** The parts of an instrumentation that joins several; any other has itself as its only part. */
+export function partsOf(instrumentation: Instrumentation): readonly Instrumentation[] {
+  return partsBy.get(instrumentation) ?? [instrumentation];
+}
+
+/** One instrumentation that tells several, in order, each once; each is contained for itself. Undefined: there is none. */
+export function joinInstrumentations(
+  ...instrumentations: readonly (Instrumentation | undefined)[]
+): Instrumentation | undefined {
+  const contained = [
+    ...new Set(instrumentations.flatMap((instrumentation) => contain(instrumentation) ?? [])),
+  ];
+  if (contained.length < 2) return contained[0];
+  const parts = [...new Set(contained.flatMap(partsOf))];
+  const joined: Partial<Record<keyof Instrumentation, Method>> = {};
+  for (const method of EVENT_METHODS) {
+    const told = methodsOf(parts, method);
+    if (told.length > 0) joined[method] = inTurn(told);
+  }
+  for (const method of AROUND_METHODS) {
+    const carriers = methodsOf(parts, method);
+    if (carriers.length > 0) joined[method] = nested(carriers);
+  }
+  // Only the first one that reads the surrounding context gets it back.
+  const around = parts.find((part) => part.around !== undefined)?.around;
+  if (around !== undefined) joined.around = around;
+  const openers = methodsOf(parts, 'opened');
+  if (openers.length > 0) {
+    joined.opened = (read) => {
+      const closers = openers.map((open) => open(read) as () => void);
+      return () => {
+        for (const close of closers) close();
+      };
+    };
+  }
+  const whole = trust(joined as Instrumentation);
+  partsBy.set(whole, parts);
+  return whole;
+}
+
+const united = new WeakMap<Instrumentation, WeakMap<Instrumentation, Instrumentation>>();
+
+/** `joinProbes` of two: the same instrumentation for the same two. */
+export function uniteProbes(one: Instrumentation, other: Instrumentation): Instrumentation {
+  if (one === other) return one;
+  let known = united.get(one);
+  if (known === undefined) {
+    known = new WeakMap();
+    united.set(one, known);
+  }
+  let whole = known.get(other);
+  if (whole === undefined) {
+    whole = joinInstrumentations(one, other) ?? one;
+    known.set(other, whole);
+  }
+  return whole;
+}
+
+function methodsOf(parts: readonly Instrumentation[], method: keyof Instrumentation): Method[] {
+  return parts.flatMap((part) => (part[method] as Method | undefined) ?? []);
+}
+
+function inTurn([first, second, ...rest]: readonly Method[]): Method {
+  if (first === undefined) return () => {};
+  if (second === undefined) return first;
+  const after = rest.length === 0 ? second : inTurn([second, ...rest]);
+  return (...facts) => {
+    first(...facts);
+    after(...facts);
+  };
+}
+
+function nested([outer, ...inner]: readonly Method[]): Method {
+  if (outer === undefined) return (_subject, step) => (step as () => void)();
+  if (inner.length === 0) return outer;
+  const within = nested(inner);
+  return (subject, step) => outer(subject, () => within(subject, step));
+}

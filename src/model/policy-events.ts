@@ -1,0 +1,108 @@
+/** Events that policies emit beside their decisions: changes that are worth a line in a log. */
+
+/** A transition of the circuit breaker, with the time at which it was due. */
+export type CircuitEvent =
+  | {
+      readonly kind: 'circuitOpened';
+      readonly at: number;
+      /** Until a probe may go. */
+      readonly openMs: number;
+      /** Consecutive failures so far. */
+      readonly failures: number;
+      readonly reason?: string | undefined;
+    }
+  | { readonly kind: 'circuitHalfOpen'; readonly at: number }
+  | { readonly kind: 'circuitClosed'; readonly at: number }
+  | {
+      /** `circuit.isolate`: nothing is sent until its end. */
+      readonly kind: 'circuitIsolated';
+      readonly at: number;
+      readonly reason?: string | undefined;
+    }
+  | { readonly kind: 'circuitIsolationEnded'; readonly at: number };
+
+/** A change of the adaptive limit, with the time at which it was due. */
+export type AimdEvent =
+  | {
+      readonly kind: 'decelerated' | 'reaccelerated';
+      readonly at: number;
+      readonly from: number;
+      readonly to: number;
+      readonly intervalMs: number;
+    }
+  | { readonly kind: 'coolingStarted'; readonly at: number; readonly untilAt: number }
+  | {
+      readonly kind: 'ceilingReset';
+      readonly at: number;
+      readonly from: number;
+      readonly to: number;
+    };
+
+/** A rate limit delays a request, or has refused it. */
+export interface LimitDeniedEvent {
+  readonly kind: 'limitDenied';
+  readonly at: number;
+  /** The limit with the longest wait. */
+  readonly limit: string;
+  readonly cost: number;
+  /** What the limit has left. */
+  readonly available: number;
+  readonly retryAfterMs: number;
+  /** Whether the request waits; false: it was refused. */
+  readonly waits: boolean;
+}
+
+/**
+ * Why something has adapted: `rejected`: the provider turned attempts away; `accepted`: it lets more in;
+ * `headers`: its answers tell a limit; `estimate`: what is believed of it has changed; `limit`: the one that was configured binds; `latency`: answers
+ * have become slower or faster; `failures`: too many attempts failed; `recovered`: none did for long.
+ */
+export type AdaptationReason =
+  | 'rejected'
+  | 'accepted'
+  | 'headers'
+  | 'estimate'
+  | 'limit'
+  | 'latency'
+  | 'failures'
+  | 'recovered';
+
+/** The latency gradient, or a cap that was found, has moved the concurrency limit. */
+export interface LimitAdaptedEvent {
+  readonly kind: 'limitAdapted';
+  readonly at: number;
+  readonly reason: AdaptationReason;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The rate was measured anew (`rejected`: what was sent, and what is accepted), or has moved by a tenth.
+ */
+export interface RateAdaptedEvent {
+  readonly kind: 'rateAdapted';
+  readonly at: number;
+  readonly reason: AdaptationReason;
+  /** Requests a second, before and after. Infinity: nothing bounded them. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The provider rejects everything and is tested with single probes, or it accepts requests again.
+ */
+export interface OutageEvent {
+  readonly kind: 'outageStarted' | 'outageEnded';
+  readonly at: number;
+}
+
+export type PolicyEvent =
+  | CircuitEvent
+  | AimdEvent
+  | LimitDeniedEvent
+  | LimitAdaptedEvent
+  | RateAdaptedEvent
+  | OutageEvent;
+
+/** Receives the events of a policy. Must not throw. */
+export type Emit = (fact: PolicyEvent) => void;

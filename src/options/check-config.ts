@@ -1,0 +1,118 @@
+import { boundOf, checkValue, isAccepted, type OptionGroup } from '../policies/option.ts';
+import type { Naming } from '../policies/policy-definition.ts';
+import { POLICIES } from '../policies/registry.ts';
+import { checkKeys, show } from '../util/check.ts';
+import type { LimiterConfig, LimiterLayer } from './limiter-config.ts';
+import { ENTRIES, isGroup, KEYS } from './option-metadata.ts';
+
+/**
+ * Checks all plain-data options of a limiter, alone and together.
+ * @param where the owner of the options, for messages: `createLimiter`
+ * @param extra keys that are checked elsewhere
+ * @throws TypeError for an unknown key, RangeError or TypeError for a wrong value; each names the
+ * path
+ *   of the option, the bound and the value
+ */
+export function checkLimiterConfig(
+  where: string,
+  config: unknown,
+  extra: readonly string[] = [],
+): asserts config is LimiterConfig {
+  checkKeys(where, config, [...KEYS, ...extra]);
+  checkEntries(config, true);
+  checkTogether(config, true, (path) => path);
+}
+
+/**
+ * Checks the options of one of several sources: each value, and contradictions. Options that another
+ * source may complete, such as a limit without its window, are checked with the merged options.
+ * @param nameOf the name of an option in messages about several. Default: its path.
+ * @throws as `checkLimiterConfig` does
+ */
+export function checkLayer(
+  where: string,
+  config: unknown,
+  nameOf: Naming = (path) => path,
+): asserts config is LimiterConfig {
+  checkKeys(where, config, KEYS);
+  checkEntries(config, false);
+  checkTogether(config, false, nameOf);
+}
+
+/**
+ * Checks each value alone; what is no plain data may be there too.
+ * @throws as `checkLimiterConfig` does, but for keys beside those of the table
+ */
+export function checkValues(where: string, config: unknown): asserts config is LimiterLayer {
+  if (!isRecord(config)) {
+    throw new TypeError(`the options of ${where} must be an object, got ${show(config)}`);
+  }
+  checkEntries(config, false);
+}
+
+function checkTogether(layer: LimiterLayer, isWhole: boolean, nameOf: Naming): void {
+  for (const policy of Object.values(POLICIES)) policy.check?.(layer, isWhole, nameOf);
+}
+
+function checkEntries(config: unknown, isWhole: boolean): asserts config is LimiterLayer {
+  for (const [key, entry] of ENTRIES) {
+    const value = property(config, key);
+    if (value === undefined) continue;
+    if (!isGroup(entry)) checkValue(key, entry, value);
+    else if (entry.isNamed) checkNamedGroups(key, entry, value, isWhole);
+    else checkAloneOrGroup(key, entry, value, isWhole);
+  }
+}
+
+function checkAloneOrGroup(
+  path: string,
+  group: OptionGroup,
+  value: unknown,
+  isWhole: boolean,
+): void {
+  const { alone } = group;
+  if (alone === undefined || isRecord(value)) {
+    checkGroup(path, group, value, isWhole);
+  } else if (!isAccepted(alone, value)) {
+    const bound = boundOf(alone.kind);
+    throw new TypeError(
+      `\`${path}\` must be ${bound}, or an object of options, got ${show(value)}`,
+    );
+  }
+}
+
+function checkNamedGroups(
+  path: string,
+  group: OptionGroup,
+  groups: unknown,
+  isWhole: boolean,
+): void {
+  if (!isRecord(groups)) {
+    throw new TypeError(`\`${path}\` must be an object of named ${path}, got ${show(groups)}`);
+  }
+  const names = Object.keys(groups);
+  if (names.length === 0) throw new TypeError(`\`${path}\` must name at least 1 limit, got none`);
+  for (const name of names) {
+    if (name in Object.prototype) {
+      throw new TypeError(`\`${path}\` cannot have the name ${show(name)}: every object has it`);
+    }
+    checkGroup(`${path}.${name}`, group, groups[name], isWhole);
+  }
+}
+
+function checkGroup(path: string, group: OptionGroup, values: unknown, isWhole: boolean): void {
+  checkKeys(path, values, Object.keys(group.fields));
+  for (const [key, option] of Object.entries(group.fields)) {
+    const value = property(values, key);
+    const isRequired = isWhole && group.required?.includes(key) === true;
+    if (value !== undefined || isRequired) checkValue(`${path}.${key}`, option, value);
+  }
+}
+
+function property(object: unknown, key: string): unknown {
+  return isRecord(object) ? object[key] : undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

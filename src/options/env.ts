@@ -1,0 +1,138 @@
+import { boundOf, isAccepted, type Kind, type Option } from '../policies/option.ts';
+import { show } from '../util/check.ts';
+import { checkLayer } from './check-config.ts';
+import type { LimiterConfig } from './limiter-config.ts';
+import { DEFAULT_PREFIX, nearestVariable, rowOf, VARIABLES, variableOf } from './names.ts';
+
+import { ENTRIES, isGroup } from './option-metadata.ts';
+
+/** Digits, optionally with a fraction: no sign, exponent, separator or hexadecimal number. */
+const PLAIN_NUMBER = /^(0|[1-9]\d*)(\.\d+)?$/;
+
+const PREFIX = /^[A-Za-z]\w*(?<!_)$/;
+
+type Value = number | boolean | string;
+
+interface Tree {
+  [key: string]: Tree | Value;
+}
+
+/**
+ * The options of a limiter that environment variables say. A variable is called by the path of its
+ * option in upper snake case: `concurrency` is `HEADGATE_CONCURRENCY`, `backoff.backoffMs` is
+ * `HEADGATE_BACKOFF_BACKOFF_MS`, `limits.input_tokens.windowMs` is
+ * `HEADGATE_LIMITS_INPUT_TOKENS_WINDOW_MS` (names of limits become lower case), and
+ * `HEADGATE_CIRCUIT_BREAKER=true` and `HEADGATE_ADAPTIVE=failures` turn these on with defaults;
+ * `HEADGATE_ADAPTIVE=false` turns it off, whatever its other variables say.
+ *
+ * Numbers are plain decimals: `1000` or `0.5`, but not `1e3`, `1_000`, `0x10`, `+1` or ` 1`. An
+ * empty
+ * variable counts as not set. Options that another source may complete, such as a limit without its
+ * window, are checked when the limiter is created.
+ *
+ * @param prefix without the `_` that follows it. Default `HEADGATE`.
+ * @param env default: `process.env`
+ * @throws TypeError for a variable with the prefix that is no option, RangeError or TypeError for a
+ *   wrong value; each names the variable, the bound and the text
+ * @example
+ * const limiter = createLimiter(limiterOptionsFromEnv());
+ */
+export function limiterOptionsFromEnv(
+  prefix: string = DEFAULT_PREFIX,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): LimiterConfig {
+  checkPrefix(prefix);
+  const start = `${prefix}_`;
+  const nameOf = (path: string) => start + variableOf(path);
+  const values = new Map<string, Value>();
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith(start) || text === undefined || text === '') continue;
+    const row = rowOf(variable.slice(start.length)) ?? refuse(variable, start);
+    values.set(row.path, readValue(variable, row.option, text));
+  }
+  expandAlone(values, nameOf);
+  const config = treeOf(values);
+  checkLayer('limiterOptionsFromEnv', config, nameOf);
+  return config;
+}
+
+function checkPrefix(prefix: unknown): void {
+  if (typeof prefix === 'string' && PREFIX.test(prefix)) return;
+  const bound = 'letters, digits and `_`, with a letter at the start and no `_` at the end';
+  throw new TypeError(`\`prefix\` must be ${bound}, got ${show(prefix)}`);
+}
+
+function refuse(variable: string, start: string): never {
+  const meant = nearestVariable(variable.slice(start.length));
+  const advice =
+    meant === undefined
+      ? `there are ${VARIABLES.map((name) => start + name).join(', ')}`
+      : `did you mean \`${start}${meant}\`?`;
+  throw new TypeError(`\`${variable}\` is no option; ${advice}`);
+}
+
+/** @throws RangeError for a number that is out of bounds, TypeError for any other wrong text */
+function readValue(variable: string, option: Option, text: string): Value {
+  const value = parse(option.kind, text);
+  if (isAccepted(option, value)) return value;
+  const message = `\`${variable}\` must be ${boundOf(option.kind)}, got ${show(text)}`;
+  throw typeof value === 'number' ? new RangeError(message) : new TypeError(message);
+}
+
+/** The text itself if it is no valid value of the option. */
+function parse(kind: Kind, text: string): Value {
+  const { type } = kind;
+  if (type === 'word') return text === 'false' && kind.words.includes(false) ? false : text;
+  if (type === 'integer' || type === 'number') {
+    if (text === 'Infinity') return kind.orInfinity === true ? Number.POSITIVE_INFINITY : text;
+    if (!PLAIN_NUMBER.test(text)) return text;
+    // Too many digits become Infinity.
+    return Number.isFinite(Number(text)) ? Number(text) : Number.NaN;
+  }
+  return text === 'true' || text === 'false' ? text === 'true' : text;
+}
+
+/**
+ * A group that one variable turns on, and that has options by others, is an object; `false` stays
+ * `false`.
+ */
+function expandAlone(values: Map<string, Value>, nameOf: (path: string) => string): void {
+  for (const [key, entry] of ENTRIES) {
+    const alone = values.get(key);
+    if (!isGroup(entry) || alone === undefined) continue;
+    const options = [...values.keys()].filter((path) => path.startsWith(`${key}.`));
+    if (options.length === 0) continue;
+    if (alone === false) {
+      for (const path of options) values.delete(path);
+      continue;
+    }
+    values.delete(key);
+    if (entry.aloneIs === undefined) continue;
+    const path = `${key}.${entry.aloneIs}`;
+    const other = values.get(path) ?? alone;
+    if (other !== alone) {
+      throw new TypeError(
+        `\`${nameOf(key)}\` and \`${nameOf(path)}\` must be the same, got ${show(alone)} and ${show(other)}`,
+      );
+    }
+    values.set(path, alone);
+  }
+}
+
+function treeOf(values: ReadonlyMap<string, Value>): Tree {
+  const tree: Tree = {};
+  for (const [path, value] of values) put(tree, path.split('.'), value);
+  return tree;
+}
+
+function put(tree: Tree, [key = '', ...rest]: readonly string[], value: Value): void {
+  if (rest.length === 0) {
+    tree[key] = value;
+    return;
+  }
+  // A property that every object has, such as `constructor`, is no branch.
+  const branch = Object.hasOwn(tree, key) ? tree[key] : undefined;
+  const next = typeof branch === 'object' ? branch : {};
+  tree[key] = next;
+  put(next, rest, value);
+}

@@ -1,0 +1,291 @@
+import type { Verdict } from '../model/feedback.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GateKind } from '../model/outcome.ts';
+import type { AdaptationReason, Emit } from '../model/policy-events.ts';
+import { type HardRates, RateLearner } from './adaptive-rate/rate-learner.ts';
+import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
+import type { Sending } from './adaptive-rate/sending.ts';
+import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
+
+/** The rate and the concurrency limit in force. */
+export interface AdaptiveRateSnapshot extends RateSnapshot {
+  /** The greatest number of requests in flight. */
+  readonly limit: number;
+}
+
+/** The charge of an attempt. While the policy sleeps, it is the number of the attempt. */
+export type RateCharge = Sending | number;
+
+/** What the policy needs from the gate around it. */
+export interface RateSurroundings {
+  /** The rates of configured limits, per ms. */
+  readonly hard: HardRates;
+  /** The initial and the greatest number of attempts in flight. */
+  readonly startLimit: number;
+  /** A rate that was learned before, per ms; undefined: none was. */
+  readonly startPerMs?: number | undefined;
+  readonly maxLimit: number;
+  /** The longest wait named by a rejection that is obeyed, in ms. */
+  readonly maxRetryAfterMs: number;
+  /** Sets the concurrency limit. */
+  readonly apply: (limit: number) => void;
+  readonly emit: Emit;
+}
+
+/** A change of the rate by this part is told. */
+const DRIFT = 0.1;
+
+/** How many of the last attempts are remembered while it sleeps. */
+const KEPT_TIMES = 1_024;
+/** Room for those of a key that is used little; it grows. */
+const FIRST_TIMES = 8;
+
+/** How long after a rejection the learned state is kept without requests. */
+const LEARNED_FOR_MS = 60_000;
+
+/**
+ * Holds attempts back to the rate that the provider accepts. It sleeps until the first rejection or
+ * reported limit: until then a charge is the number of its attempt, and the policy only lets the
+ * number in flight double with every round of answers.
+ */
+export class AdaptiveRatePolicy implements Policy<RateCharge> {
+  private readonly around: RateSurroundings;
+  private learner: RateLearner | undefined = undefined;
+  /** The attempts in flight when it woke up, by charge. */
+  private readonly early = new Map<number, Sending>();
+  /**
+   * While it sleeps: how many attempts were sent, and when those in flight were; NaN for the
+   * others.
+   */
+  private sent = 0;
+  private times = new Float64Array(FIRST_TIMES);
+  /** The attempts before this one, by its number, have ended, or are too long ago. */
+  private since = 0;
+  private firstAt = 0;
+  private inFlight = 0;
+  private _limit: number;
+  private maxLimit: number;
+  private wasOut = false;
+  private rejectedAt = Number.NEGATIVE_INFINITY;
+  /** When the last reported rate was measured. */
+  private adaptedAt: number | undefined = undefined;
+  /** The rate that was told last. */
+  private toldPerSecond = Number.POSITIVE_INFINITY;
+
+  constructor(around: RateSurroundings) {
+    this.around = around;
+    this.maxLimit = around.maxLimit;
+    this._limit = Math.min(around.startLimit, around.maxLimit);
+  }
+
+  get readsUsage(): boolean {
+    return true;
+  }
+
+  /** Attempts that may be in flight. */
+  get limit(): number {
+    return this._limit;
+  }
+
+  /** The cause of the last attempt's wait. */
+  get binding(): GateKind {
+    return this.inFlight >= this._limit ? 'concurrency' : 'pace';
+  }
+
+  /** The rates by source; empty while nothing is known. */
+  reading(now: number): Pick<GaugeSnapshot, 'rates' | 'rateCeiling' | 'isOut'> {
+    const { origin, perSecond, ceilingPerSecond, isOut } = this.snapshot(now);
+    const rates = origin === 'start' ? undefined : { [origin]: perSecond };
+    return { rates, rateCeiling: ceilingPerSecond, isOut };
+  }
+
+  /** Whether nothing is in flight, and nothing learned is worth keeping. */
+  isAtRest(now: number): boolean {
+    return this.inFlight === 0 && now - this.rejectedAt >= LEARNED_FOR_MS;
+  }
+
+  setMaxLimit(maxLimit: number): void {
+    const isOpen = this._limit >= this.maxLimit;
+    this.maxLimit = maxLimit;
+    this._limit = isOpen ? maxLimit : Math.min(this._limit, maxLimit);
+  }
+
+  wait(request: RequestCost, now: number): number {
+    const { learner } = this;
+    // Retries hold slots already: a lower limit must stop them too.
+    if (this.inFlight >= this._limit) return Number.POSITIVE_INFINITY;
+    if (learner === undefined) return 0;
+    const from = learner.perSecond;
+    const tokens = learner.countsTokens ? request.tokens : 0;
+    const waitMs = learner.wait(now, tokens);
+    return this.lookAt(learner, from, now) ? learner.wait(now, tokens) : waitMs;
+  }
+
+  take(request: RequestCost, now: number): RateCharge {
+    this.inFlight += 1;
+    const { startPerMs } = this.around;
+    if (startPerMs !== undefined && this.learner === undefined) {
+      this.learner = this.wake();
+      this.learner.begin(startPerMs, now);
+    }
+    const { learner } = this;
+    if (learner !== undefined) return learner.take(learner.countsTokens ? request.tokens : 0, now);
+    if (this.sent === 0) this.firstAt = now;
+    const place = this.sent - this.since;
+    if (place === this.times.length && place < KEPT_TIMES) this.grow();
+    this.times[place % KEPT_TIMES] = now;
+    this.sent += 1;
+    return this.sent;
+  }
+
+  giveBack(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
+    this.inFlight -= 1;
+    if (this.learner === undefined && !tellsSomething(completed.verdict)) {
+      if (typeof charge === 'number') this.forget(charge);
+      if (this._limit < this.maxLimit && completed.isSent) this.setLimit(this._limit + 1);
+      return;
+    }
+    const now = time.now();
+    const learner = this.learner ?? this.wake();
+    const sending = typeof charge === 'number' ? this.early.get(charge) : charge;
+    // It was sent too long before the first rejection to be remembered.
+    if (sending === undefined) return;
+    if (typeof charge === 'number') this.early.delete(charge);
+    const from = learner.perSecond;
+    this.ended(learner, sending, completed, now);
+    this.lookAt(learner, from, now);
+  }
+
+  snapshot(now: number): AdaptiveRateSnapshot {
+    return { limit: this._limit, ...(this.learner?.snapshot(now) ?? NOTHING_KNOWN) };
+  }
+
+  /** An attempt has ended while it sleeps. */
+  private forget(charge: number): void {
+    if (this.inFlight === 0) {
+      // None is out: the next is the first of those that are remembered.
+      this.since = this.sent;
+      if (this.times.length > FIRST_TIMES) this.times = new Float64Array(FIRST_TIMES);
+    } else if (this.sent - charge < KEPT_TIMES) {
+      this.times[(charge - 1 - this.since) % KEPT_TIMES] = Number.NaN;
+    }
+  }
+
+  private grow(): void {
+    const times = new Float64Array(this.times.length * 2);
+    times.set(this.times);
+    this.times = times;
+  }
+
+  private wake(): RateLearner {
+    const out: [charge: number, at: number][] = [];
+    const first = Math.max(this.since, this.sent - KEPT_TIMES);
+    for (let order = first; order < this.sent; order += 1) {
+      const at = this.times[(order - this.since) % KEPT_TIMES] ?? Number.NaN;
+      if (!Number.isNaN(at)) out.push([order + 1, at]);
+    }
+    const past = { accepted: this.sent - out.length, firstAt: this.firstAt };
+    const learner = new RateLearner(this.around.hard, past, this.around.maxRetryAfterMs);
+    for (const [charge, at] of out) this.early.set(charge, learner.early(at));
+    this.learner = learner;
+    return learner;
+  }
+
+  private ended(
+    learner: RateLearner,
+    sending: Sending,
+    completed: CompletedAttempt,
+    now: number,
+  ): void {
+    const { isSent, verdict, usage } = completed;
+    if (!isSent || verdict === undefined || verdict.kind === 'failed') {
+      learner.withdrawn(sending, isSent, now);
+    } else if (verdict.kind !== 'throttled' && verdict.kind !== 'overloaded') {
+      learner.answered(sending, verdict, usage?.tokens, now);
+    } else {
+      this.rejectedAt = now;
+      learner.rejected(sending, this.believed(verdict), now);
+    }
+  }
+
+  /** A longer wait is cut to the greatest allowed one. */
+  private believed(verdict: Verdict): Verdict {
+    const { maxRetryAfterMs } = this.around;
+    const isTooLong = (verdict.retryAfterMs ?? 0) > maxRetryAfterMs;
+    return isTooLong ? { ...verdict, retryAfterMs: maxRetryAfterMs } : verdict;
+  }
+
+  /**
+   * Emits events for changes.
+   * @param fromPerSecond the rate before
+   * @returns whether it emitted any: a listener may have sent requests
+   */
+  private lookAt(learner: RateLearner, fromPerSecond: number, now: number): boolean {
+    const hasAdapted = this.adaptedAt !== learner.measuredAt;
+    this.adaptedAt = learner.measuredAt;
+    if (hasAdapted) {
+      const to = learner.measuredPerSecond ?? fromPerSecond;
+      this.toldPerSecond = to;
+      this.around.emit({
+        kind: 'rateAdapted',
+        at: now,
+        reason: 'rejected',
+        from: fromPerSecond,
+        to,
+      });
+    }
+    const hasDrifted = !hasAdapted && this.hasDrifted(learner.perSecond);
+    if (hasDrifted) {
+      const from = this.toldPerSecond;
+      const to = learner.perSecond;
+      const { origin } = learner;
+      const isTold = origin === 'headers' || origin === 'limit';
+      const reason = isTold ? origin : to > from ? 'accepted' : 'estimate';
+      this.toldPerSecond = to;
+      this.around.emit({ kind: 'rateAdapted', at: now, reason, from, to });
+    }
+    const limit = Math.min(this.maxLimit, learner.limit ?? this.maxLimit);
+    const hasMoved = limit !== this._limit;
+    if (hasMoved) {
+      const from = this._limit;
+      this.setLimit(limit);
+      this.around.emit({
+        kind: 'limitAdapted',
+        at: now,
+        reason: reasonOf(from, limit),
+        from,
+        to: limit,
+      });
+    }
+    const hasTurned = this.wasOut !== learner.isOut;
+    this.wasOut = learner.isOut;
+    if (hasTurned) {
+      this.around.emit({ kind: learner.isOut ? 'outageStarted' : 'outageEnded', at: now });
+    }
+    return hasAdapted || hasDrifted || hasMoved || hasTurned;
+  }
+
+  /** Whether the rate is another than was told last, by a tenth. */
+  private hasDrifted(perSecond: number): boolean {
+    const told = this.toldPerSecond;
+    if (perSecond === told || perSecond === Number.POSITIVE_INFINITY) return false;
+    return Math.abs(perSecond - told) >= DRIFT * Math.min(perSecond, told);
+  }
+
+  private setLimit(limit: number): void {
+    this._limit = limit;
+    this.around.apply(limit);
+  }
+}
+
+function reasonOf(from: number, to: number): AdaptationReason {
+  return to < from ? 'rejected' : 'accepted';
+}
+
+/** Whether an answer is worth waking up for. */
+function tellsSomething(verdict: Verdict | undefined): boolean {
+  if (verdict === undefined) return false;
+  return (
+    verdict.kind === 'throttled' || verdict.kind === 'overloaded' || verdict.limits !== undefined
+  );
+}

@@ -1,0 +1,49 @@
+import type { SentAttempt } from './sent-attempt.ts';
+
+/** So many single attempts in a row must be rejected before a closure may be an outage. */
+const OUTAGE_PROBES = 3;
+
+/** Consecutive rejections, without an accepted attempt that was sent after the reaction to them. */
+export class Closure {
+  readonly startedAt: number;
+  /** Attempts of a lower order were in flight when it was noticed. */
+  readonly noticedAt: number;
+  readonly pacePerMs: number;
+  /** Whether an attempt that was sent as part of a burst began it. */
+  readonly isBySaved: boolean;
+  /** When the last of them was sent. */
+  lastAt: number;
+  rejected = 0;
+  /**
+   * Accepted attempts, and time without demand, between the last closure and the end of this one.
+   */
+  accepted = 0;
+  idleMs = 0;
+  /** Single attempts that were rejected since it was noticed. */
+  private probes = 0;
+  /** Whether no rejection of it looks like those of the limit. */
+  private isForeign = true;
+
+  /** @param first the attempt whose rejection begins it */
+  constructor(first: SentAttempt) {
+    this.startedAt = first.at;
+    this.lastAt = first.at;
+    this.noticedAt = first.reactedAt;
+    this.pacePerMs = first.pacePerMs;
+    this.isBySaved = first.isSaved && first.pacePerMs !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether it says nothing of a limit. */
+  get isOutage(): boolean {
+    return this.isForeign && this.probes >= OUTAGE_PROBES;
+  }
+
+  add({ at, order, isForeign }: SentAttempt, accepted: number, idleMs: number): void {
+    if (order >= this.noticedAt) this.probes += 1;
+    if (!isForeign) this.isForeign = false;
+    this.rejected += 1;
+    this.lastAt = at;
+    this.accepted = accepted;
+    this.idleMs = idleMs;
+  }
+}

@@ -1,0 +1,128 @@
+import type { SentAttempt } from './sent-attempt.ts';
+
+/** How many consecutive stops must look like those of a cap. */
+const STOPS = 2;
+/** The least number of accepted attempts between two of them ... */
+const LEAST_ACCEPTED = 8;
+/** ... of which at most this share had as many others in flight as the rejected one. */
+const MOST_OVER = 0.05;
+/** Numbers in flight that differ by at most this share count as equal. */
+const SAME = 0.2;
+/** One more is tried after this many accepted attempts at the cap, and after as many as the cap. */
+const TRY_AFTER = 100;
+const STEP = 0.02;
+/** ... and up to this many times later after a rejection. */
+const LONGEST_WAIT = 8;
+/** A cap rejects nothing below it: this many rejections below it disprove it. */
+const DISPROOFS = 3;
+
+/**
+ * Distinguishes a cap on concurrent requests from a rate. A cap rejects every attempt while that
+ * many
+ * are in flight, and no other; a rate rejects attempts that come too soon, however many are in
+ * flight.
+ */
+export class ConcurrencyCapDetector {
+  private cap: number | undefined = undefined;
+  /** The limit that is tried, from the cap upwards. */
+  private open = 0;
+  private stops = 0;
+  /**
+   * The number in flight at the last stop, and the attempts accepted since: all, and with as many
+   * in flight.
+   */
+  private stoppedAt = Number.POSITIVE_INFINITY;
+  private accepted = 0;
+  private over = 0;
+  private atCap = 0;
+  private patience = 1;
+  private disproofs = 0;
+  /** Whether anything was accepted since the last of them. */
+  private hasAccepted = true;
+  /** After a disproof more stops are needed. */
+  private needed = STOPS;
+
+  /** How many attempts may be in flight; undefined if no cap is known. */
+  get limit(): number | undefined {
+    return this.cap === undefined ? undefined : this.open;
+  }
+
+  /** Whether a rejection with so many others in flight is one of the cap: not one after the other. */
+  explains(others: number): boolean {
+    const { cap, hasAccepted } = this;
+    return hasAccepted && cap !== undefined && others >= Math.max(1, (1 - SAME) * cap - 1);
+  }
+
+  isAccepted({ others }: SentAttempt): void {
+    this.hasAccepted = true;
+    if (this.cap === undefined) {
+      this.accepted += 1;
+      if (others >= this.stoppedAt) this.over += 1;
+      return;
+    }
+    if (others + 1 < this.open) return;
+    this.atCap += 1;
+    if (this.atCap < Math.max(TRY_AFTER, this.open) * this.patience) return;
+    if (this.open > this.cap) this.patience = 1;
+    this.cap = this.open;
+    this.open += Math.max(1, Math.floor(STEP * this.open));
+    this.atCap = 0;
+    this.disproofs = 0;
+  }
+
+  /** The provider reports too many in flight. @param limit the allowed number, if it reports it */
+  told(others: number, limit = others): void {
+    this.believe(Math.max(1, Math.min(others, limit)));
+  }
+
+  /**
+   * An attempt that was sent after the last reaction was rejected. @param isBare whether the
+   * rejection gives no details
+   */
+  stopped({ others }: SentAttempt, isBare: boolean): void {
+    if (this.cap !== undefined) this.doubt(this.cap, others);
+    else if (isBare) this.suspect(others);
+    else this.stops = 0;
+  }
+
+  private suspect(others: number): void {
+    const isSame = Math.abs(others - this.stoppedAt) <= Math.max(1, SAME * this.stoppedAt);
+    const isAbove = this.over <= MOST_OVER * this.accepted;
+    if (others >= 1 && isSame && isAbove && this.accepted >= LEAST_ACCEPTED) this.stops += 1;
+    else if (others < 1 || this.over > MOST_OVER * this.accepted + 1) this.stops = 0;
+    this.stoppedAt = others;
+    this.accepted = 0;
+    this.over = 0;
+    if (this.stops >= this.needed) this.believe(others);
+  }
+
+  private doubt(cap: number, others: number): void {
+    this.atCap = 0;
+    if (this.open > cap) {
+      this.open = cap;
+      this.patience = Math.min(LONGEST_WAIT, this.patience * 2);
+      return;
+    }
+    // Rejections in a row may be an outage: only the first of them tells of a cap.
+    if (!this.hasAccepted) return;
+    const isAtCap = this.explains(others);
+    this.hasAccepted = false;
+    this.disproofs += 1;
+    if (this.disproofs >= DISPROOFS) {
+      this.cap = undefined;
+      this.stops = 0;
+      this.needed += 1;
+    } else if (isAtCap) {
+      this.cap = Math.min(others, cap);
+      this.open = this.cap;
+    }
+  }
+
+  private believe(cap: number): void {
+    this.cap = cap;
+    this.open = cap;
+    this.atCap = 0;
+    this.patience = 1;
+    this.disproofs = 0;
+  }
+}

@@ -1,0 +1,122 @@
+/** How many marks are kept. */
+const MOST_MARKS = 24;
+/** The upper bound of what the provider had left at a mark. */
+const LEVEL = 1;
+/** Bounds that contradict each other by at most this factor agree. */
+const AGREES = 1.02;
+/** If nothing was accepted, the rate is at least this share of a request in that time. */
+const LEAST_PART = 0.3;
+/** The greatest distance of the lower bound from the upper one. */
+const WIDEST = 1_000;
+
+/**
+ * A moment at which the provider had nothing left: it rejected one attempt, and accepted the next.
+ */
+interface Mark {
+  /** The counted time from the rejection to the acceptance, in ms. */
+  from: number;
+  to: number;
+  /** Attempts accepted since the mark before. */
+  accepted: number;
+  /** Whether enough was sent during the whole time to use the provider's rate. */
+  readonly isFull: boolean;
+  /** The pace at which it was rejected, per ms. */
+  readonly pacePerMs: number;
+}
+
+/** What is known about a rate, per ms. */
+export interface RateBounds {
+  readonly least: number;
+  readonly most: number;
+  readonly best: number;
+  /** The number of accepted attempts behind `best`. */
+  readonly evidence: number;
+  /** Whether the provider was kept full during the last measurement. */
+  readonly isFull: boolean;
+}
+
+/**
+ * Measures the rate that a provider accepts, by the attempts that it accepted between moments at
+ * which
+ * it had nothing left. That is exact up to one attempt at each end for every kind of limit: a bucket
+ * was empty both times, a window was at its end both times. The longest row of agreeing marks
+ * counts:
+ * after a change of the rate, older marks contradict the last one, and are left out.
+ */
+export class CongestionSamples {
+  private readonly marks: Mark[] = [];
+
+  /** @param first the mark at the start of all measurements */
+  constructor(first: { readonly from: number; readonly to: number }) {
+    this.marks.push({ ...first, accepted: 0, isFull: true, pacePerMs: 0 });
+  }
+
+  get last(): Mark {
+    return this.marks.at(-1) as Mark;
+  }
+
+  /** Whether there are more marks than the first. */
+  get hasRow(): boolean {
+    return this.marks.length > 1;
+  }
+
+  add(mark: Mark): void {
+    this.marks.push(mark);
+    if (this.marks.length > MOST_MARKS) this.marks.shift();
+  }
+
+  /** Extends the last mark: in between, the provider accepted only a few. */
+  prolong(accepted: number, from: number, to: number): void {
+    const { last } = this;
+    last.accepted += accepted;
+    last.from = from;
+    last.to = to;
+  }
+
+  /** Forgets all but the last mark. */
+  restart(from: number, to: number): void {
+    this.marks.length = 0;
+    this.marks.push({ from, to, accepted: 0, isFull: true, pacePerMs: 0 });
+  }
+
+  /** @returns undefined if there is only one mark */
+  bounds(): RateBounds | undefined {
+    const { last } = this;
+    if (this.marks.length < 2) return undefined;
+    let least = 0;
+    let most = Number.POSITIVE_INFINITY;
+    let best = 0;
+    let evidence = 0;
+    let accepted = 0;
+    let longestMs = 1;
+    let areFull = true;
+    for (let index = this.marks.length - 2; index >= 0; index -= 1) {
+      const since = this.marks[index] as Mark;
+      const next = this.marks[index + 1] as Mark;
+      accepted += next.accepted;
+      areFull = areFull && next.isFull;
+      const shortMs = Math.max(1e-3, last.from - since.to);
+      const longMs = Math.max(shortMs, last.to - since.from);
+      const lower = Math.max(0, accepted - LEVEL) / longMs;
+      const upper = this.upper(areFull, next, (accepted + LEVEL) / shortMs);
+      if (Math.max(least, lower) > AGREES * Math.min(most, upper)) break;
+      least = Math.max(least, lower);
+      most = Math.min(most, upper);
+      longestMs = longMs;
+      if (!areFull && next !== last) continue;
+      evidence = accepted;
+      best = (2 * accepted) / (shortMs + longMs);
+    }
+    least = Math.max(least, LEAST_PART / longestMs, most / WIDEST);
+    best = Math.min(Math.max(best, least), most);
+    return { least, most, best, evidence, isFull: last.isFull };
+  }
+
+  /** If less was sent than the provider accepts, only the rejected pace bounds the rate. */
+  private upper(areFull: boolean, next: Mark, fullPerMs: number): number {
+    if (areFull) return fullPerMs;
+    if (next !== this.last) return Number.POSITIVE_INFINITY;
+    const { pacePerMs } = next;
+    return pacePerMs === Number.POSITIVE_INFINITY ? fullPerMs : Math.max(pacePerMs, fullPerMs);
+  }
+}

@@ -1,0 +1,79 @@
+/** Within this time of the first of two rejections, their waits differ only by chance. */
+const LEAST_PART = 0.2;
+/** The bounds of true waits as multiples of named ones. A greater difference means another wait. */
+const MOST_SCALE = 12;
+const LEAST_SCALE = 1 / 50;
+/**
+ * A constant wait seems to fall because of its jitter, so a scale that is larger than this must be
+ * seen
+ * twice.
+ */
+const JITTER_SCALE = 4;
+/** Two pairs show the same scale if they differ by at most this factor. */
+const SAME_SCALE = 1.5;
+/**
+ * An attempt that is accepted this long before the end of a wait proves it too long; less may be
+ * clock error.
+ */
+const EARLY_MS = 20;
+const EARLY_PART = 0.9;
+
+/** The waits that rejections name. They are obeyed, and corrected if they prove wrong. */
+export class NamedWait {
+  private readonly mostMs: number;
+  private first: { readonly at: number; readonly sentAt: number; readonly ms: number } | undefined;
+  /** The true wait as a multiple of the named one. */
+  private scale = 1;
+  /** A scale that was seen once. */
+  private shown: number | undefined;
+  private _until = Number.NEGATIVE_INFINITY;
+
+  /** @param mostMs the longest wait that is obeyed, also after a correction */
+  constructor(mostMs = Number.POSITIVE_INFINITY) {
+    this.mostMs = mostMs;
+  }
+
+  /** Nothing is sent before this time. */
+  get until(): number {
+    return this._until;
+  }
+
+  /** An accepted attempt ends the named wait. */
+  reset(): void {
+    this.first = undefined;
+    this._until = Number.NEGATIVE_INFINITY;
+  }
+
+  /** @param isLater whether the attempt was sent after the last reaction */
+  named(ms: number, sentAt: number, now: number, isLater: boolean): void {
+    const { first } = this;
+    if (first !== undefined && isLater && now - first.at > LEAST_PART * first.ms) {
+      // A true wait falls by the time that has passed.
+      this.show((now - first.at) / (first.ms - ms));
+    }
+    const until = now + Math.min(ms * this.scale, this.mostMs);
+    if (first === undefined || isLater) {
+      this.first = { at: now, sentAt, ms };
+      this._until = until;
+    } else this._until = Math.max(this._until, until);
+  }
+
+  private show(scale: number): void {
+    const { shown } = this;
+    const isScale = scale > LEAST_SCALE && scale < MOST_SCALE;
+    this.shown = isScale ? scale : undefined;
+    if (!isScale) return;
+    const isSame = shown !== undefined && Math.max(scale / shown, shown / scale) <= SAME_SCALE;
+    if (scale <= JITTER_SCALE || isSame) this.scale = scale;
+  }
+
+  accepted(sentAt: number): void {
+    const { first } = this;
+    if (first === undefined || sentAt <= first.sentAt + EARLY_MS) return;
+    if (sentAt >= this._until - EARLY_MS) return;
+    const part = (sentAt - first.sentAt) / first.ms;
+    if (part >= EARLY_PART * this.scale) return;
+    this.scale = Math.max(LEAST_SCALE, part);
+    this._until = sentAt;
+  }
+}

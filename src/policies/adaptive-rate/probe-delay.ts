@@ -1,0 +1,37 @@
+/** The shortest gap, so that a server that rejects at once is not asked in a loop. */
+const SHORTEST_MS = 100;
+/** The growth of the gap between single probes after each rejected one. */
+const GROWTH = 1.6;
+/**
+ * ... up to this, or to this multiple of the mean interval between accepted attempts, if that is
+ * longer.
+ */
+const LONGEST_MS = 30_000;
+const LONGEST_INTERVALS = 4;
+
+/** The gap between two probes while the provider rejects everything. */
+export class ProbeDelay {
+  private rejected = 0;
+
+  /** Consecutive rejected probes. */
+  get count(): number {
+    return this.rejected;
+  }
+
+  reset(): void {
+    this.rejected = 0;
+  }
+
+  /**
+   * A probe was rejected.
+   * @param horizonMs the time within which rejections return
+   * @param intervalMs the mean interval between accepted attempts
+   * @returns milliseconds until the next probe
+   */
+  next(horizonMs: number, intervalMs: number): number {
+    const firstMs = Math.max(SHORTEST_MS, horizonMs / 2, Math.min(intervalMs, LONGEST_MS));
+    const gapMs = firstMs * GROWTH ** this.rejected;
+    this.rejected += 1;
+    return Math.min(gapMs, Math.max(LONGEST_MS, LONGEST_INTERVALS * intervalMs));
+  }
+}

@@ -1,0 +1,270 @@
+import { Closure } from './closure.ts';
+import { CongestionSamples, type RateBounds } from './congestion-samples.ts';
+import { LEAST_DOUBLING, RateProbing } from './rate-probing.ts';
+import { RejectionDamping } from './rejection-damping.ts';
+import { SavedBurst } from './saved-burst.ts';
+import type { SentAttempt } from './sent-attempt.ts';
+
+/** More evidence than this does not make the rate more certain: providers change. */
+const MOST_EVIDENCE = 400;
+/** The first excess that is tried if the rate is not well known. */
+const LEAST_EXCESS = 0.05;
+const MOST_EXCESS = 1;
+/** Bounds this close count as one rate. */
+const WIDE = 1.5;
+/**
+ * Otherwise, the position of the next try between the lower and the upper bound, as an exponent.
+ */
+const TRY = 0.25;
+/** The greatest decrease at once: a closed window looks like a rate of 0. */
+const MOST_FALL = 4;
+/** If attempts were accepted this much faster than the first pace, the pace had grown. */
+const GREW = 1.15;
+/**
+ * From this share of time without demand on, a measurement shows the demand and not the provider.
+ */
+const IDLE_PART = 0.05;
+/** A rate with this much evidence is kept if the provider accepts nothing for so long ... */
+const SURE_EVIDENCE = 20;
+const OUTAGE_INTERVALS = 4;
+/** ... that it would have fallen below this share: such a closure has other causes. */
+const OUTAGE_PART = 0.5;
+/**
+ * If a rate falls below this share, and the provider was closed for this share of the time, it is
+ * uncertain.
+ */
+const FELL = 0.9;
+const CLOSED_PART = 0.1;
+/** The factor of the evidence after an outage. */
+const EVIDENCE_AFTER = 50;
+/** The attempts that were sent and accepted before the first rejection. */
+export interface EarlierAttempts {
+  readonly accepted: number;
+  /** When the first of them was sent; unused if none was accepted. */
+  readonly firstAt: number;
+}
+
+/**
+ * The rate that the provider accepts, learned from accepted and rejected attempts in the order of
+ * sending. After each closure the rate is measured anew. Then more is tried: faster if the
+ * measurement
+ * has little evidence, and faster still the longer nothing is rejected.
+ */
+export class RateEstimate {
+  private readonly hardPerMs: () => number;
+  private marks: CongestionSamples | undefined = undefined;
+  private perMs = 0;
+  private evidence = 1;
+  private readonly probing = new RateProbing();
+  private closure: Closure | undefined = undefined;
+  private readonly damping = new RejectionDamping();
+  private firstAt: number | undefined;
+  private accepted: number;
+  private idleMs = 0;
+  /** When the last closure ended. */
+  private openedAt = 0;
+  /** The time from the last rejection of that closure to its end. */
+  private gapMs = 0;
+  /**
+   * Whether it was only interrupted: a few attempts that were accepted by chance end a closure only
+   * once.
+   */
+  private wasStray = false;
+  /** The time that does not count in marks. */
+  private skippedMs = 0;
+  /** The attempts accepted before the first closure. */
+  private mostAtOnce = 0;
+  private readonly burst = new SavedBurst();
+  private _bounds: RateBounds | undefined = undefined;
+
+  /** @param hardPerMs the rate of a limit that was configured; Infinity: none was */
+  constructor({ accepted, firstAt }: EarlierAttempts, hardPerMs: () => number) {
+    this.hardPerMs = hardPerMs;
+    this.accepted = accepted;
+    this.firstAt = accepted > 0 ? firstAt : undefined;
+  }
+
+  /** Begins with a rate that was measured before, in another process say. */
+  begin(perMs: number, now: number): void {
+    this.perMs = perMs;
+    this.evidence = SURE_EVIDENCE;
+    this.probing.plan(1 / SURE_EVIDENCE, SURE_EVIDENCE);
+    this.marks = new CongestionSamples({ from: now, to: now });
+    this.openedAt = now;
+    this.probing.start(perMs, now, 0);
+  }
+
+  /** Whether anything was measured. */
+  get isKnown(): boolean {
+    return this.marks !== undefined;
+  }
+
+  /** The measured rate, per ms; 0 if there is none. */
+  get measuredPerMs(): number {
+    return this.perMs;
+  }
+
+  /** The number of accepted attempts behind it. */
+  get restsOn(): number {
+    return this.evidence;
+  }
+
+  get bounds(): RateBounds | undefined {
+    return this._bounds;
+  }
+
+  /** How many attempts may be sent at once after a time without demand. */
+  get saved(): number {
+    return this.burst.size;
+  }
+
+  /** The pace to send at, per ms; Infinity if nothing was measured. */
+  get pacePerMs(): number {
+    if (this.marks === undefined) return Number.POSITIVE_INFINITY;
+    return this.probing.paceOf(this.sentPerMs);
+  }
+
+  /** What is rejected at any rate takes nothing of it: so much more is sent. */
+  private get sentPerMs(): number {
+    return this.perMs / (1 - this.damping.share);
+  }
+
+  /**
+   * Records an attempt when its result, and those of all attempts sent before, are known.
+   * @param horizonMs the time within which rejections return
+   * @param namedUntil the end of the wait that the provider named; -Infinity if it named none
+   * @returns whether the rate was measured anew
+   */
+  settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
+    this.firstAt ??= sent.at;
+    this.damping.settled();
+    this.idleMs += sent.idleMs;
+    this.burst.settled(sent, this.perMs);
+    if (sent.outcome === 'rejected') {
+      this.reject(sent);
+      return false;
+    }
+    const { closure } = this;
+    const hasReopened = closure !== undefined && sent.order >= closure.noticedAt;
+    const isByChance = hasReopened && this.isByChance(closure);
+    if (isByChance) {
+      this.closure = undefined;
+      this.probing.start(this.sentPerMs, sent.at, sent.order);
+    } else if (hasReopened) this.reopened(closure, sent, namedUntil);
+    this.accepted += 1;
+    this.probing.accepted(sent, horizonMs);
+    return hasReopened && !isByChance;
+  }
+
+  private isByChance({ rejected, pacePerMs, isBySaved }: Closure): boolean {
+    if (rejected > 1 || isBySaved || this.marks === undefined) return false;
+    if (pacePerMs === Number.POSITIVE_INFINITY || !this.damping.isByChance(pacePerMs)) return false;
+    this.perMs = Math.max(this.perMs, this.damping.ratePerMs);
+    return true;
+  }
+
+  private reject(sent: SentAttempt): void {
+    if (this.closure === undefined) {
+      this.closure = new Closure(sent);
+      if (this.closure.isBySaved) this.burst.isTooMuch(sent.at, this.perMs);
+    }
+    this.closure.add(sent, this.accepted, this.idleMs);
+  }
+
+  private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
+    this.closure = undefined;
+    const to = sent.at;
+    if (closure.isOutage && this.marks === undefined) {
+      // It was open until then: nothing is known of a limit.
+      this.firstAt = (this.firstAt ?? to) + to - closure.startedAt;
+      return;
+    }
+    this.accepted -= closure.accepted;
+    this.idleMs -= closure.idleMs;
+    // If the provider named the end of the closure, it was closed until then.
+    const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
+    if (this.marks === undefined) this.firstMeasure(closure, from, to);
+    else if (closure.isBySaved) {
+      this.skippedMs = 0;
+      this.marks.restart(from, to);
+    } else this.measure(this.marks, closure, from, to);
+    this.gapMs = to - from;
+    this.openedAt = to;
+    const unearned = Math.min(this.mostAtOnce, this.perMs * (to - closure.startedAt));
+    this.probing.start(this.sentPerMs, to, sent.order, unearned);
+  }
+
+  /** The first closure: the attempts accepted until then are at most a window's limit. */
+  private firstMeasure({ accepted }: Closure, from: number, to: number): void {
+    const least = Math.max(1, accepted);
+    this.perMs = least / Math.max(1, to - (this.firstAt ?? from));
+    const hardPerMs = this.hardPerMs();
+    // One closure is no reason to doubt a limit that was configured.
+    if (hardPerMs !== Number.POSITIVE_INFINITY) this.perMs = Math.max(this.perMs, hardPerMs);
+    this.evidence = 1;
+    this.probing.plan(Math.min(MOST_EXCESS, Math.max(1 / least, 2 * LEAST_EXCESS)), least);
+    this.mostAtOnce = least;
+    this.burst.begin(least);
+    this.marks = new CongestionSamples({ from, to });
+  }
+
+  private measure(marks: CongestionSamples, closure: Closure, from: number, to: number): void {
+    const { accepted, idleMs, startedAt, pacePerMs } = closure;
+    const closedMs = to - startedAt;
+    const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);
+    const isOutage =
+      closure.isOutage ||
+      (Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
+        closedMs * this.perMs > OUTAGE_INTERVALS &&
+        accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs);
+    if (isOutage) {
+      this.skippedMs += idleMs + closedMs;
+      const at = to - this.skippedMs;
+      marks.add({ accepted, from: at, to: at, isFull: false, pacePerMs });
+      this.evidence = Math.min(this.evidence, EVIDENCE_AFTER);
+      this.probing.excess = 1 / this.evidence;
+      return;
+    }
+    const isStray =
+      !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.gapMs;
+    this.wasStray = isStray;
+    if (isStray) marks.prolong(accepted, from - this.skippedMs, to - this.skippedMs);
+    else {
+      const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
+      const isFull = !grew && idleMs < IDLE_PART * (to - this.openedAt);
+      this.skippedMs += idleMs;
+      const [begin, end] = [from - this.skippedMs, to - this.skippedMs];
+      marks.add({ accepted, from: begin, to: end, isFull, pacePerMs });
+    }
+    const before = this.perMs;
+    const bounds = marks.bounds();
+    if (bounds !== undefined) this.follow(bounds);
+    // Only the closure lowered it, which may have had other causes.
+    if (this.perMs < FELL * before && closedMs > CLOSED_PART * (openMs + closedMs)) {
+      this.evidence = Math.min(this.evidence, LEAST_DOUBLING);
+      this.probing.plan(1 / this.evidence, LEAST_DOUBLING);
+    }
+  }
+
+  private follow(bounds: RateBounds): void {
+    const { least, most, best, evidence, isFull } = bounds;
+    const before = this.perMs;
+    this._bounds = bounds;
+    const width = most / least;
+    if (width <= WIDE) {
+      this.perMs = best;
+      this.evidence = Math.max(1, evidence);
+    } else {
+      this.perMs = least * width ** TRY;
+      this.evidence = Math.max(1, Math.min(evidence, 1 / (width - 1)));
+    }
+    if (this.perMs < before / MOST_FALL) {
+      this.perMs = before / MOST_FALL;
+      this.evidence = 1;
+    }
+    const excess = isFull
+      ? Math.min(MOST_EXCESS, 1 / Math.min(MOST_EVIDENCE, this.evidence))
+      : Math.max(LEAST_EXCESS, 1 / Math.max(1, evidence));
+    this.probing.plan(excess, this.evidence);
+  }
+}

@@ -1,0 +1,369 @@
+import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
+import { LimitSigns } from './limit-signs.ts';
+import { NamedWait } from './named-wait.ts';
+import { ProbeDelay } from './probe-delay.ts';
+import { type EarlierAttempts, RateEstimate } from './rate-estimate.ts';
+import type { RateSnapshot } from './rate-snapshot.ts';
+import { SendHistory, type SendHistoryListener } from './send-history.ts';
+import { Sending } from './sending.ts';
+import type { SentAttempt } from './sent-attempt.ts';
+import { shortestOf } from './shortest-limit.ts';
+import { TokenRatio } from './token-ratio.ts';
+import { START_AT_ONCE, Trust } from './trust.ts';
+import { type RateOrigin, UnitRate } from './unit-rate.ts';
+
+/** How long a computed rate is valid: it changes while requests wait. */
+const REASK_MS = 1_000;
+/** The shortest delay, which lets the present turn end. */
+const TURN_MS = 1e-3;
+/** How many consecutive rejected probes make an outage. */
+const OUTAGE_PROBES = 3;
+
+/** How many probes are sent when a named wait is over, however short it was. */
+const NAMED_PROBES = 2;
+
+/** The rates of configured limits, per ms; Infinity if there are none. */
+export type HardRates = (unit: 'requests' | 'tokens') => number;
+
+/**
+ * Keeps a provider full without rejections. It learns the rate and the number of concurrent requests
+ * that the provider accepts from configured limits, reported limits, and rejections. It is pure:
+ * time
+ * is an argument, and everything is dated by the time of sending.
+ *
+ * It answers three separate questions. How much may be sent before more is verified: {@link Trust},
+ * which bounds rejections whatever the estimate. How fast: {@link RateEstimate}. How many in flight:
+ * {@link ConcurrencyCapDetector}.
+ */
+export class RateLearner implements SendHistoryListener {
+  private readonly hard: HardRates;
+  private readonly log = new SendHistory(this);
+  private readonly trust: Trust;
+  private readonly signs = new LimitSigns();
+  private readonly probes = new ProbeDelay();
+  private readonly named: NamedWait;
+  private readonly cap = new ConcurrencyCapDetector();
+  private readonly estimate: RateEstimate;
+  private readonly requests: UnitRate;
+  private tokens: UnitRate | undefined = undefined;
+  private readonly ratio = new TokenRatio();
+  private inFlight = 0;
+  private sent: number;
+  private acceptedCount: number;
+  private firstAt: number;
+  private lastSentAt = Number.NEGATIVE_INFINITY;
+  private hasRejected = false;
+  /** Attempts of a lower order were in flight at the last reaction. */
+  private reactedAt = 0;
+  /** The highest order of attempts rejected since the last accepted one. */
+  private isClosed = false;
+  private rejectedOrder = -1;
+  private probeAt = Number.NEGATIVE_INFINITY;
+  private isPaced = false;
+  private hasWaited = false;
+  private _measuredAt: number | undefined = undefined;
+
+  /**
+   * @param past the attempts that were sent and accepted before the first rejection
+   * @param maxRetryAfterMs the longest named wait that is obeyed, also after a correction
+   */
+  constructor(
+    hard: HardRates,
+    past: EarlierAttempts = { accepted: 0, firstAt: 0 },
+    maxRetryAfterMs = Number.POSITIVE_INFINITY,
+  ) {
+    this.hard = hard;
+    this.named = new NamedWait(maxRetryAfterMs);
+    this.trust = new Trust(START_AT_ONCE + past.accepted);
+    this.estimate = new RateEstimate(past, () => hard('requests'));
+    this.sent = past.accepted;
+    this.acceptedCount = past.accepted;
+    this.firstAt = past.firstAt;
+    this.requests = new UnitRate(() => hard('requests'));
+    if (hard('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.tokenRate();
+  }
+
+  /** Begins with a rate, per ms, that was learned before. */
+  begin(perMs: number, now: number): void {
+    this.estimate.begin(perMs, now);
+  }
+
+  /** Whether the provider rejects everything, so that single probes are sent. */
+  get isOut(): boolean {
+    return this.isClosed && this.probes.count >= OUTAGE_PROBES;
+  }
+
+  /** The last computed rate, in requests per second. */
+  get perSecond(): number {
+    return this.requests.meanPerMs * 1_000;
+  }
+
+  /** Where that comes from. */
+  get origin(): RateOrigin {
+    return this.requests.origin;
+  }
+
+  /** The last measured rate, in requests per second; undefined if there is none. */
+  get measuredPerSecond(): number | undefined {
+    return this.estimate.isKnown ? this.estimate.measuredPerMs * 1_000 : undefined;
+  }
+
+  /** When the attempts behind it were sent; undefined if nothing was measured. */
+  get measuredAt(): number | undefined {
+    return this._measuredAt;
+  }
+
+  /** How many attempts may be in flight; undefined if no cap is known. */
+  get limit(): number | undefined {
+    return this.cap.limit;
+  }
+
+  /** Whether tokens are limited. Otherwise they are not estimated. */
+  get countsTokens(): boolean {
+    return this.tokens !== undefined;
+  }
+
+  /**
+   * Milliseconds until the next attempt may go, or until this must be asked again; Infinity if an
+   * answer
+   * must come first.
+   * @param estimate the estimated tokens of the attempt
+   */
+  wait(now: number, estimate = 0): number {
+    const waitMs = this.waitMs(estimate, now);
+    if (waitMs > 0) this.hasWaited = true;
+    return waitMs;
+  }
+
+  private waitMs(estimate: number, now: number): number {
+    this.log.advance(now);
+    if (!this.trust.mayGo && this.log.unknown > 0) {
+      return Math.max(TURN_MS, this.log.nextMs(now) + TURN_MS);
+    }
+    const { limit } = this.cap;
+    if (limit !== undefined && this.inFlight >= limit) return Number.POSITIVE_INFINITY;
+    const closedUntil = Math.max(this.named.until, this.probeAt);
+    if (now < closedUntil) return closedUntil - now;
+    const learned = limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
+    const { requests, tokens } = this;
+    const requestsMs = requests.wait(learned, now);
+    const tokensMs =
+      tokens?.wait(Number.POSITIVE_INFINITY, now, this.ratio.expected(estimate)) ?? 0;
+    if (requests.isPacing(now) || tokens?.isPacing(now)) this.isPaced = true;
+    return Math.min(Math.max(requestsMs, tokensMs), REASK_MS);
+  }
+
+  /** @param estimate the estimated tokens of the attempt */
+  take(estimate: number, now: number): Sending {
+    const { requests } = this;
+    if (this.sent === 0) this.firstAt = now;
+    const stepMs = 1 / requests.perMs;
+    const isIdle = !this.hasWaited && now > requests.freeAt + stepMs;
+    const idleMs = isIdle ? Math.max(0, now - Math.max(requests.freeAt, this.lastSentAt)) : 0;
+    // Time spent waiting for other causes, such as the end of a closure, is not saved.
+    const savedMs = this.isPaced
+      ? requests.lateMs
+      : this.hasWaited
+        ? 0
+        : this.estimate.saved * stepMs;
+    const sending = new Sending(
+      {
+        at: now,
+        order: this.sent,
+        others: this.inFlight,
+        pacePerMs: requests.perMs,
+        isPaced: this.isPaced,
+        isSaved: !this.hasWaited,
+        idleMs: Number.isFinite(idleMs) ? idleMs : 0,
+        tokens: this.tokens?.take(this.ratio.expected(estimate), now),
+        requests: requests.take(1, now, savedMs),
+      },
+      estimate,
+    );
+    this.add(sending);
+    return sending;
+  }
+
+  /** An attempt in flight that was sent before anything was learned. */
+  early(at: number): Sending {
+    const requests = this.requests.take(1, at);
+    const sending = new Sending(
+      {
+        at,
+        order: this.sent,
+        others: this.inFlight,
+        pacePerMs: Number.POSITIVE_INFINITY,
+        isPaced: false,
+        isSaved: false,
+        idleMs: 0,
+        requests,
+      },
+      0,
+    );
+    if (this.sent === 0) this.firstAt = at;
+    this.add(sending);
+    return sending;
+  }
+
+  private add(sending: Sending): void {
+    this.sent += 1;
+    this.inFlight += 1;
+    this.lastSentAt = sending.at;
+    this.isPaced = false;
+    this.hasWaited = false;
+    this.trust.spend();
+    this.log.add(sending);
+  }
+
+  /** The attempt was answered. @param used its tokens, if they are known */
+  answered(sending: Sending, verdict: Verdict, used: number | undefined, now: number): void {
+    this.inFlight -= 1;
+    if (used !== undefined) this.settle(sending, used);
+    this.signs.answered(verdict);
+    this.read(verdict.limits ?? [], sending, true, now);
+    this.log.accept(sending);
+    this.log.advance(now);
+  }
+
+  /** The attempt ended without an answer, or was never sent, and is no evidence. */
+  withdrawn(sending: Sending, isSent: boolean, now: number): void {
+    this.inFlight -= 1;
+    if (!isSent && sending.requests !== undefined) this.requests.reject(sending.requests, true);
+    if (!isSent && sending.tokens !== undefined) this.tokens?.reject(sending.tokens, true);
+    if (sending.outcome === 'unknown') this.trust.giveBack();
+    this.log.withdraw(sending);
+    this.log.advance(now);
+  }
+
+  /** The attempt was rejected, for its rate or because of an overload. */
+  rejected(sending: Sending, verdict: Verdict, now: number): void {
+    this.inFlight -= 1;
+    this.hasRejected = true;
+    const isLater = sending.order >= this.reactedAt;
+    this.log.reject(sending, now);
+    this.trust.lose(isLater);
+    this.rejectedOrder = Math.max(this.rejectedOrder, sending.order);
+    if (sending.requests !== undefined) this.requests.reject(sending.requests, false);
+    if (sending.tokens !== undefined) this.tokens?.reject(sending.tokens, false);
+    const { limits = [], retryAfterMs } = verdict;
+    const isDated =
+      retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
+    sending.isForeign = this.signs.isForeign(verdict);
+    sending.isExplained = this.read(limits, sending, false, now) && isDated;
+    this.stop(sending, verdict, isLater, now);
+    this.log.advance(now);
+  }
+
+  private stop(sending: Sending, verdict: Verdict, isLater: boolean, now: number): void {
+    const { retryAfterMs, limits, limit } = verdict;
+    const isToldCap = limit === 'concurrency' && sending.others > 0;
+    const isAtCap = isToldCap || this.cap.explains(sending.others);
+    if (isLater) {
+      const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
+      if (limit === 'concurrency') this.cap.told(Math.max(1, sending.others));
+      else if (!sending.isExplained) this.cap.stopped(sending, isBare && !this.signs.isTold);
+      // Answers to attempts now in flight are old news when they come.
+      this.reactedAt = this.sent;
+    }
+    sending.reactedAt = this.reactedAt;
+    if (sending.isExplained && isLater) this.named.reset();
+    else if (!isAtCap && isLater) this.close(now);
+    if (retryAfterMs !== undefined && limit !== 'concurrency') {
+      this.named.named(retryAfterMs, sending.at, now, isLater);
+      // It names a wait, unless named waits have proved wrong.
+      if (this.probes.count <= NAMED_PROBES) this.probeAt = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  private close(now: number): void {
+    const { estimate, requests } = this;
+    if (!this.isClosed) {
+      this.isClosed = true;
+      this.named.reset();
+      this.probes.reset();
+      this.probeAt = Number.NEGATIVE_INFINITY;
+      requests.delayUntil(this.lastSentAt + 1 / requests.perMs);
+      // One rejection among many accepted attempts concerns the pace.
+      if (estimate.isKnown) return;
+    }
+    this.probeAt = now + this.probes.next(this.log.horizonMs, this.intervalMs);
+  }
+
+  /** The mean interval between accepted attempts; 0 if none was accepted. */
+  private get intervalMs(): number {
+    const { estimate, acceptedCount } = this;
+    if (estimate.isKnown) return 1 / estimate.measuredPerMs;
+    return acceptedCount === 0 ? 0 : (this.lastSentAt - this.firstAt) / acceptedCount;
+  }
+
+  /** Called by the log: the attempt is known to be accepted. */
+  accepted(sent: SentAttempt): void {
+    this.acceptedCount += 1;
+    const out = Math.max(this.log.unknown, this.estimate.saved);
+    this.trust.earn(this.hasRejected ? out + START_AT_ONCE : Number.POSITIVE_INFINITY);
+    this.cap.isAccepted(sent);
+    this.named.accepted(sent.at);
+    if (!this.isClosed || sent.order <= this.rejectedOrder) return;
+    this.isClosed = false;
+    this.probes.reset();
+    this.probeAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Called by the log: the results of this attempt and of all sent before it are known. */
+  settled(sent: SentAttempt): void {
+    // A rejection by a cap or a reported limit says nothing about the rate.
+    if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;
+    const { named, log, estimate } = this;
+    if (estimate.settled(sent, named.until, log.horizonMs)) this._measuredAt = sent.at;
+  }
+
+  snapshot(now: number): RateSnapshot {
+    const { estimate, requests, tokens } = this;
+    const learned = this.limit === undefined ? estimate.pacePerMs : Number.POSITIVE_INFINITY;
+    requests.wait(learned, now);
+    const { bounds } = estimate;
+    return {
+      perSecond: requests.meanPerMs * 1_000,
+      origin: requests.origin,
+      ceilingPerSecond: this.measuredPerSecond,
+      leastPerSecond: bounds && bounds.least * 1_000,
+      mostPerSecond: bounds && bounds.most * 1_000,
+      evidence: estimate.isKnown ? estimate.restsOn : undefined,
+      burst: Math.floor(estimate.saved),
+      cap: this.limit,
+      tokens: tokens && { perSecond: tokens.meanPerMs * 1_000, origin: tokens.origin },
+      isOut: this.isOut,
+      sinceCutMs: this._measuredAt === undefined ? undefined : now - this._measuredAt,
+    };
+  }
+
+  private settle(sending: Sending, used: number): void {
+    this.ratio.measured(sending.estimate, used);
+    if (sending.tokens !== undefined) this.tokens?.settle(sending.tokens, used);
+  }
+
+  /** @returns whether the reported limits explain a rejection */
+  private read(
+    limits: readonly ReportedLimit[],
+    { requests, tokens }: Sending,
+    isAccepted: boolean,
+    now: number,
+  ): boolean {
+    if (limits.length === 0) return false;
+    let isExplained = false;
+    const ofRequests = shortestOf(limits, 'requests');
+    if (ofRequests !== undefined && requests !== undefined) {
+      isExplained = this.requests.report(ofRequests, requests, isAccepted, now);
+    }
+    const ofTokens = shortestOf(limits, 'tokens');
+    if (ofTokens === undefined) return isExplained;
+    this.tokens ??= this.tokenRate();
+    if (tokens === undefined) return isExplained;
+    return this.tokens.report(ofTokens, tokens, isAccepted, now) || isExplained;
+  }
+
+  private tokenRate(): UnitRate {
+    return new UnitRate(() => this.hard('tokens'));
+  }
+}

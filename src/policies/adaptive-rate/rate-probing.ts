@@ -1,0 +1,66 @@
+import type { SentAttempt } from './sent-attempt.ts';
+
+/** The share of the measured rate that is left unused until more is tried. */
+const MARGIN = 0.005;
+/** The excess that is tried doubles with this many verified attempts, or with the evidence. */
+export const LEAST_DOUBLING = 8;
+const MOST_DOUBLING = 100;
+/** The greatest step of the excess: verified attempts were sent at a lower pace. */
+const LEAD = 1.5;
+/** No more doublings than numbers have room for. */
+const MOST_DOUBLINGS = 40;
+
+/**
+ * How much more than what was measured is tried. It grows with what is verified, never with time
+ * alone, and never leads far above the pace that was verified.
+ */
+export class RateProbing {
+  /** What is tried at first, as a part of the rate. */
+  excess = 0;
+  /** Verified attempts with which that doubles. */
+  private doubling = LEAST_DOUBLING;
+  /** Attempts that were sent at a pace and verified since the last start. */
+  private verified = 0;
+  /** The highest pace that was verified since the last mark. */
+  private verifiedPerMs = Number.POSITIVE_INFINITY;
+  private verifiedAt = 0;
+  /** Attempts from this order on belong to the present try. */
+  private triedFrom = 0;
+  /** What the provider may have saved up when it opened, which is no evidence. */
+  private unearned = 0;
+
+  /** The next tries begin with this excess, and grow the slower the more evidence there is. */
+  plan(excess: number, evidence: number): void {
+    this.excess = excess;
+    this.doubling = Math.max(LEAST_DOUBLING, Math.min(MOST_DOUBLING, evidence));
+  }
+
+  /** Begins to try. @param perMs what was measured @param order attempts sent before */
+  start(perMs: number, at: number, order: number, unearned = this.unearned): void {
+    this.unearned = unearned;
+    this.verifiedAt = at;
+    this.verified = 0;
+    this.triedFrom = order;
+    this.verifiedPerMs = Number.POSITIVE_INFINITY;
+    this.verifiedPerMs = this.paceOf(perMs);
+  }
+
+  /** At what pace to send now, per ms. */
+  paceOf(perMs: number): number {
+    const earned = Math.max(0, this.verified - this.unearned);
+    const excess = this.excess * 2 ** Math.min(MOST_DOUBLINGS, earned / this.doubling);
+    return Math.min(LEAD * this.verifiedPerMs, perMs * (1 + excess - MARGIN));
+  }
+
+  /** @param horizonMs within which rejections come back; Infinity: none was seen */
+  accepted({ at, order, isPaced, pacePerMs }: SentAttempt, horizonMs: number): void {
+    if (!isPaced || order < this.triedFrom) return;
+    this.verified += 1;
+    if (pacePerMs === Number.POSITIVE_INFINITY) return;
+    // A higher pace is verified when its rejections would have returned.
+    const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
+    if (at < this.verifiedAt + silenceMs) return;
+    this.verifiedAt = at;
+    this.verifiedPerMs = Math.max(this.verifiedPerMs, pacePerMs);
+  }
+}

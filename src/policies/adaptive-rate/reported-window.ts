@@ -1,0 +1,211 @@
+/** The report of a limit that is full again at one time. */
+export interface WindowReport {
+  readonly limit: number;
+  readonly remaining: number;
+  /** The time from the provider's check of the limit until it is full again. */
+  readonly resetMs: number;
+  /** When the attempt was sent. */
+  readonly at: number;
+  /** The bounds of the end, without rounding. */
+  readonly earliestEnd: number;
+  readonly latestEnd: number;
+  /** The greatest rounding of the ends. */
+  readonly roundedMs: number;
+  readonly order: number;
+  /**
+   * The amount sent and not rejected before the attempt, with the attempt itself if it was
+   * accepted.
+   */
+  readonly total: number;
+  /** The same when the answer came. */
+  readonly totalNow: number;
+  /** Whether it was rejected because too little was left. */
+  readonly isRejected: boolean;
+}
+
+/** Ends this close count as one, within the error of clocks. */
+const SAME_END_MS = 10;
+/** The variation of the network delay: this is added to the wait for an end, ... */
+const GUARD_MS = 100;
+/** ... but at most this share of a window. */
+const GUARD_PART = 0.02;
+/** The same before an end has been confirmed; then one attempt tests it, for at most this long. */
+const TEST_MS = 1_000;
+const TEST_PART = 0.05;
+/** Of a window that was whole again in our absence more than this part is left. */
+const JUST_BEGUN_PART = 0.5;
+/** An end that moves this often before it is reached is no end. */
+const MOVES = 2;
+/**
+ * A usage above this share of the limit, and above this amount, is not explained by our own
+ * attempts.
+ */
+const OTHERS_PART = 0.05;
+const OTHERS_LEAST = 2;
+/** How long reports are valid after the last one, or two windows. */
+const FRESH_MS = 15_000;
+/**
+ * A window without a rejection confirms its end; one with a rejection disproves several, or one if
+ * it was a test.
+ */
+const MOST_CONFIDENCE = 4;
+const TESTED = 2;
+const LEAST_CONFIDENCE = -8;
+const LOST_CONFIDENCE = 3;
+/** The amount left is spread over the time left, within these multiples of the usual rate. */
+const MOST_OF_USUAL = 2;
+const LEAST_OF_USUAL = 0.05;
+const LEAST_LEFT_MS = 100;
+
+/**
+ * A limit that is full again at one time, according to answers. The amount left may be sent at once,
+ * then nothing until the end: so neither capacity nor a rejection is wasted. If other clients use
+ * the
+ * limit too, or ends prove wrong, the amount left is spread over the time left.
+ */
+export class ReportedWindow {
+  private limit = Number.POSITIVE_INFINITY;
+  /** The total amount sent when it began. */
+  private before = 0;
+  private startedAt = Number.NEGATIVE_INFINITY;
+  /** When the first and the last answer reported it. */
+  private knownAt = Number.POSITIVE_INFINITY;
+  private toldAt = Number.NEGATIVE_INFINITY;
+  /** The bounds of the end. */
+  private earliestEnd = Number.POSITIVE_INFINITY;
+  private latestEnd = Number.POSITIVE_INFINITY;
+  /** The longest reported time until an end. */
+  private lengthMs = 1;
+  /** The amount left after the last reporting attempt, and the amount sent by then. */
+  private remaining = 0;
+  private total = 0;
+  private order = -1;
+  /** Whether an answer has reported the present window. */
+  private isTold = false;
+  private hasBegun = false;
+  private isRejected = false;
+  private confidence = 1;
+  private moves = 0;
+  private usedByOthers = 0;
+  private isShared = false;
+  private wasShared = false;
+
+  /** Whether the amount left may be sent at once. */
+  get isExact(): boolean {
+    return this.confidence >= 0 && !this.isShared && !this.wasShared;
+  }
+
+  /** Whether there is no end according to answers: it moves with every request. */
+  get isMoving(): boolean {
+    return this.moves >= MOVES;
+  }
+
+  /** The rate of a whole window, per ms. */
+  get usualPerMs(): number {
+    return this.limit / this.lengthMs;
+  }
+
+  report(report: WindowReport, now: number): void {
+    const { limit, remaining, at, roundedMs, order, total, totalNow } = report;
+    this.begin(totalNow, now);
+    if (report.isRejected && at >= Math.max(this.startedAt, this.knownAt)) this.isRejected = true;
+    const { earliestEnd: earliest, latestEnd: latest } = report;
+    // A report of the last window applies to this one only if the last one is not over.
+    if (at < this.startedAt && (this.isTold || earliest <= now + roundedMs)) return;
+    const used = limit - remaining;
+    if (!this.isTold) {
+      this.endsBetween(earliest, latest);
+      // The last window is not over yet; one that has just begun is used by others, or by the last one.
+      const hasJustBegun = report.resetMs > JUST_BEGUN_PART * this.lengthMs;
+      if (report.isRejected && !hasJustBegun) this.before = totalNow - used;
+    } else if (earliest - roundedMs > this.latestEnd + SAME_END_MS) {
+      // It is another window, or a sliding one.
+      if (at < this.earliestEnd - roundedMs) this.moves += 1;
+      this.endsBetween(earliest, latest);
+      this.before = total - used;
+      this.usedByOthers = 0;
+    } else {
+      const narrow = roundedMs > SAME_END_MS ? Math.min : Math.max;
+      this.endsBetween(narrow(this.earliestEnd, earliest), Math.min(this.latestEnd, latest));
+    }
+    this.limit = limit;
+    this.lengthMs = Math.max(this.lengthMs, report.resetMs);
+    this.knownAt = Math.min(this.knownAt, now);
+    this.toldAt = now;
+    this.isTold = true;
+    // Concurrent attempts are counted in any order: only usage beyond all of them is certainly
+    // foreign.
+    this.usedByOthers = Math.max(this.usedByOthers, used - (totalNow - this.before));
+    const most = Math.max(OTHERS_LEAST, OTHERS_PART * limit);
+    if (this.hasBegun && this.usedByOthers > most) this.isShared = true;
+    if (order < this.order) return;
+    this.order = order;
+    this.remaining = remaining;
+    this.total = total;
+  }
+
+  /** Earlier attempts cost more than estimated. */
+  corrected(more: number): void {
+    this.before += more;
+    this.total += more;
+  }
+
+  /** Milliseconds until this amount may be sent. @param total the amount sent and not rejected */
+  wait(cost: number, total: number, now: number): number {
+    if (!this.isFresh(now) || !this.isExact) return 0;
+    this.begin(total, now);
+    const isTest = this.confidence < TESTED && !this.isTold && total > this.before;
+    if (isTest && now < this.startedAt + TEST_MS) return this.startedAt + TEST_MS - now;
+    const left = this.limit - this.usedByOthers - (total - this.before);
+    return left >= Math.min(cost, this.limit) ? 0 : this.end - now;
+  }
+
+  /** The rate at which the amount left is spread, per ms; undefined if it may be sent at once. */
+  rateAt(total: number, now: number): number | undefined {
+    if (!this.isFresh(now) || this.isExact) return undefined;
+    this.begin(total, now);
+    const usual = this.usualPerMs;
+    const left = this.remaining - (total - this.total);
+    const perMs = left / Math.max(LEAST_LEFT_MS, this.end - now);
+    return Math.max(LEAST_OF_USUAL * usual, Math.min(MOST_OF_USUAL * usual, perMs));
+  }
+
+  private isFresh(now: number): boolean {
+    return now - this.toldAt <= Math.max(FRESH_MS, 2 * this.lengthMs);
+  }
+
+  private get end(): number {
+    const isTested = this.confidence >= TESTED;
+    const part = isTested ? GUARD_PART : TEST_PART;
+    const guardMs = Math.min(isTested ? GUARD_MS : TEST_MS, part * this.lengthMs);
+    return Math.min(this.latestEnd, this.earliestEnd + guardMs);
+  }
+
+  /** Begins a new window if the last one is over. */
+  private begin(total: number, now: number): void {
+    if (now < this.end) return;
+    if (this.isRejected) {
+      const lost = this.confidence >= TESTED ? LOST_CONFIDENCE : 1;
+      this.confidence = Math.max(LEAST_CONFIDENCE, this.confidence - lost);
+    } else if (this.isTold && this.hasBegun) {
+      this.confidence = Math.min(MOST_CONFIDENCE, this.confidence + 1);
+    }
+    this.hasBegun = true;
+    this.isRejected = false;
+    this.wasShared = this.isShared;
+    this.isShared = false;
+    this.isTold = false;
+    this.startedAt = now;
+    this.before = total;
+    this.usedByOthers = 0;
+    this.remaining = this.limit;
+    this.total = total;
+    // Windows that begin with a request end as late as this, others earlier.
+    this.endsBetween(now + this.lengthMs, now + this.lengthMs);
+  }
+
+  private endsBetween(earliest: number, latest: number): void {
+    this.earliestEnd = earliest;
+    this.latestEnd = latest;
+  }
+}

@@ -1,0 +1,134 @@
+import type { SentAttempt } from './sent-attempt.ts';
+
+/**
+ * An attempt counts as accepted after this multiple of the duration of rejections without an
+ * answer.
+ */
+const SILENCE = 1.3;
+/** While no answer shows that anything is let in: so much more, the less the more rejections were seen. */
+const WHILE_FEW = 4;
+/** How slowly the duration of rejections is forgotten. */
+const FORGETS = 1 / 32;
+/** Settled attempts are dropped in chunks of this size. */
+const CHUNK = 4_096;
+
+/** Is called once for each attempt. */
+export interface SendHistoryListener {
+  /**
+   * The attempt is known to be accepted: answered, or not rejected for long enough. Called in any
+   * order.
+   */
+  accepted(sent: SentAttempt): void;
+  /**
+   * The results of the attempt and of all sent before it are known. Called in the order of sending.
+   */
+  settled(sent: SentAttempt): void;
+}
+
+/**
+ * The sent attempts, in order, with their results. Answers return in any order, and rejections may
+ * take
+ * longer or shorter than other answers: only in the order of sending they show how much was
+ * accepted.
+ */
+export class SendHistory {
+  private readonly listener: SendHistoryListener;
+  private sent: SentAttempt[] = [];
+  /** The first attempt that is not settled. */
+  private head = 0;
+  /** The first attempt whose silence was not checked. */
+  private asked = 0;
+  private silenceMs = Number.POSITIVE_INFINITY;
+  private _unknown = 0;
+  /** The duration of slow recent rejections, in ms, and how many were measured. */
+  private tookMs = 0;
+  private rejections = 0;
+  /** Whether an answer since the first rejection has shown that attempts are accepted. */
+  private isConfirmed = false;
+
+  constructor(listener: SendHistoryListener) {
+    this.listener = listener;
+  }
+
+  /** Attempts without a known result. */
+  get unknown(): number {
+    return this._unknown;
+  }
+
+  /**
+   * The time without a rejection after which an attempt counts as accepted, in ms; Infinity before
+   * the first rejection.
+   */
+  get horizonMs(): number {
+    return this.silenceMs;
+  }
+
+  add(sent: SentAttempt): void {
+    this.sent.push(sent);
+    this._unknown += 1;
+  }
+
+  /**
+   * @param isAnswered false if only silence shows it
+   * @returns whether this is new: it may have counted as accepted already
+   */
+  accept(sent: SentAttempt, isAnswered = true): boolean {
+    if (isAnswered && this.rejections > 0 && !this.isConfirmed) this.confirm(true);
+    if (sent.outcome !== 'unknown') return false;
+    sent.outcome = 'accepted';
+    this._unknown -= 1;
+    this.listener.accepted(sent);
+    return true;
+  }
+
+  /** It tells nothing. */
+  withdraw(sent: SentAttempt): void {
+    if (sent.outcome !== 'unknown') return;
+    sent.outcome = 'withdrawn';
+    this._unknown -= 1;
+  }
+
+  reject(sent: SentAttempt, now: number): void {
+    const tookMs = now - sent.at;
+    this.tookMs = Math.max(tookMs, this.tookMs + (tookMs - this.tookMs) * FORGETS);
+    this.rejections += 1;
+    this.confirm(this.isConfirmed && sent.outcome !== 'accepted');
+    if (sent.outcome === 'unknown') this._unknown -= 1;
+    sent.outcome = 'rejected';
+  }
+
+  private confirm(isConfirmed: boolean): void {
+    this.isConfirmed = isConfirmed;
+    const few = isConfirmed ? 0 : WHILE_FEW / this.rejections;
+    this.silenceMs = (SILENCE + few) * this.tookMs;
+  }
+
+  /**
+   * Milliseconds until silence shows one more attempt to be accepted; Infinity if there is none, or
+   * no horizon.
+   */
+  nextMs(now: number): number {
+    const next = this.sent[this.asked];
+    return next === undefined ? Number.POSITIVE_INFINITY : next.at + this.silenceMs - now;
+  }
+
+  /** Calls the listener for all results that are known by now. */
+  advance(now: number): void {
+    while (this.nextMs(now) < 0) {
+      const next = this.sent[this.asked];
+      this.asked += 1;
+      if (next !== undefined) this.accept(next, false);
+    }
+    for (;;) {
+      const next = this.sent[this.head];
+      if (next === undefined || next.outcome === 'unknown') break;
+      this.head += 1;
+      this.listener.settled(next);
+    }
+    this.asked = Math.max(this.asked, this.head);
+    if (this.head < CHUNK) return;
+    this.sent = this.sent.slice(this.head);
+    this.asked -= this.head;
+    this.head = 0;
+  }
+}

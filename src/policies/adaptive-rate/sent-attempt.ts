@@ -1,0 +1,61 @@
+/** A sent attempt, with its result so far. */
+export class SentAttempt {
+  /** When it was sent, in ms. Conclusions from its answer are dated by this. */
+  readonly at: number;
+  /** How many attempts were sent before it. */
+  readonly order: number;
+  /** How many attempts were in flight when it was sent, without itself. */
+  readonly others: number;
+  /** The pace when it was sent, per ms; Infinity if there was none. */
+  readonly pacePerMs: number;
+  /** Whether it had to wait for the pace. */
+  readonly isPaced: boolean;
+  /** Whether it did not wait at all: it was part of a burst after a time without demand. */
+  readonly isSaved: boolean;
+  /** The time without demand before it, in ms. */
+  readonly idleMs: number;
+  /** Its costs by unit, and the sums of these costs before it. */
+  readonly tokens: UnitCharge | undefined;
+  readonly requests: UnitCharge | undefined;
+  /** `withdrawn`: it ended without an answer, or was never sent. */
+  outcome: 'unknown' | 'accepted' | 'rejected' | 'withdrawn' = 'unknown';
+  /** For a rejected attempt: whether a reported limit explains the rejection. */
+  isExplained = false;
+  /** Of one that was rejected: whether it tells less than rejections of the limit do. */
+  isForeign = false;
+  /** For a rejected attempt: how many attempts were sent when the learner reacted to it. */
+  reactedAt = 0;
+
+  constructor(sent: {
+    readonly at: number;
+    readonly order: number;
+    readonly others: number;
+    readonly pacePerMs: number;
+    readonly isPaced: boolean;
+    readonly isSaved: boolean;
+    readonly idleMs: number;
+    readonly requests?: UnitCharge | undefined;
+    readonly tokens?: UnitCharge | undefined;
+  }) {
+    this.at = sent.at;
+    this.order = sent.order;
+    this.others = sent.others;
+    this.pacePerMs = sent.pacePerMs;
+    this.isPaced = sent.isPaced;
+    this.isSaved = sent.isSaved;
+    this.idleMs = sent.idleMs;
+    this.requests = sent.requests;
+    this.tokens = sent.tokens;
+  }
+}
+
+/** The charge of an attempt in one unit, requests or tokens. */
+export interface UnitCharge {
+  readonly at: number;
+  readonly order: number;
+  /** The sum that was sent before it. */
+  readonly total: number;
+  readonly cost: number;
+  /** Whether it was paced, so that its cost is a debt. */
+  readonly isOwed: boolean;
+}

@@ -1,0 +1,37 @@
+/** The weight of earlier measurements after each further one. */
+const MEMORY = 0.98;
+
+/**
+ * The ratio of really used to estimated tokens, and the usual number for requests without an
+ * estimate.
+ */
+export class TokenRatio {
+  readonly #ofEstimated = new Ratio();
+  readonly #ofOthers = new Ratio();
+
+  measured(estimate: number, used: number): void {
+    if (estimate > 0) this.#ofEstimated.add(estimate, used);
+    else this.#ofOthers.add(1, used);
+  }
+
+  /** The estimate corrected by the ratio; for an estimate of 0 the usual number. */
+  expected(estimate: number): number {
+    return estimate > 0 ? estimate * (this.#ofEstimated.value ?? 1) : (this.#ofOthers.value ?? 0);
+  }
+}
+
+/** The ratio of two sums that forget slowly. */
+class Ratio {
+  #of = 0;
+  #to = 0;
+
+  /** @returns undefined if nothing was added */
+  get value(): number | undefined {
+    return this.#of > 0 ? this.#to / this.#of : undefined;
+  }
+
+  add(of: number, to: number): void {
+    this.#of = this.#of * MEMORY + of;
+    this.#to = this.#to * MEMORY + to;
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * How a limit refills, as its reports show: a `bucket` evenly, a `fixed` window completely at one
+ * time, a
+ * `sliding` window as its requests leave it.
+ */
+export type WindowKind = 'bucket' | 'fixed' | 'sliding';
+
+/** A reported time until the limit is full again, with the usage. */
+export interface Replenishment {
+  readonly limit: number;
+  readonly used: number;
+  readonly resetMs: number;
+  /** The greatest rounding of that time. */
+  readonly roundedMs: number;
+  /** The window that the provider reports, or the usual one. */
+  readonly windowMs: number;
+  /** The time of the report. */
+  readonly at: number;
+}
+
+/** A bucket is full again after the used share of its window, or this multiple of it. */
+const MOST_OF_WINDOW = 1.5;
+/** Resets that differ by a smaller share are equal. */
+const SAME_PART = 0.02;
+/** Compared reports are this many apart, and twice as long as the error of times... */
+const APART = 4;
+/** ... but at most this long. */
+const FAR_APART_MS = 5_000;
+/** How many reports are kept for comparison. */
+const MOST_KEPT = 1_000;
+/** A kind is known when this many more comparisons fit only it. */
+const CLEAR = 3;
+/** The bound of that count, so that a changed kind is found as soon. */
+const MOST = 8;
+
+const KINDS = ['bucket', 'fixed', 'sliding'] as const;
+
+/**
+ * Finds the real kind and length of a limit's window from the difference between two reports: many
+ * servers have other windows than the documentation of their headers says.
+ */
+export class WindowClassifier {
+  readonly #score = { bucket: 0, fixed: 0, sliding: 0 };
+  #kind: WindowKind | undefined = undefined;
+  /** Whether all reports so far fit a bucket with the reported window. */
+  #mayBeBucket = true;
+  readonly #recent: Replenishment[] = [];
+  #longestMs = 0;
+  #roundedMs = Number.POSITIVE_INFINITY;
+
+  /** Undefined while it is not clear. */
+  get kind(): WindowKind | undefined {
+    return this.#kind ?? (this.#longestMs > 0 && this.#mayBeBucket ? 'bucket' : undefined);
+  }
+
+  /** Length of the window, if it is no bucket, >= 1: the longest reset since the kind is clear. */
+  get lengthMs(): number {
+    return Math.max(1, this.#longestMs);
+  }
+
+  /** Records a report. Call it in the order of sending. */
+  report(report: Replenishment): void {
+    this.#roundedMs = Math.min(this.#roundedMs, report.roundedMs);
+    this.#longestMs = Math.max(this.#longestMs, report.resetMs);
+    const fullMs = MOST_OF_WINDOW * report.windowMs * (report.used / report.limit);
+    if (report.resetMs > fullMs + this.#roundedMs) this.#mayBeBucket = false;
+    const earlier = this.#earlier(report);
+    if (earlier === undefined) return;
+    const same = Math.max(this.#roundedMs, SAME_PART * Math.max(report.resetMs, earlier.resetMs));
+    const fits = {
+      bucket: isBucket(earlier, report, same),
+      fixed: isFixed(earlier, report, same),
+      sliding: Math.abs(report.resetMs - earlier.resetMs) <= same,
+    };
+    const explained = KINDS.filter((kind) => fits[kind]).length;
+    // A comparison that fits all kinds, or none, is no evidence.
+    if (explained === 0 || explained === KINDS.length) return;
+    for (const kind of KINDS) {
+      const score = this.#score[kind] + (fits[kind] ? 1 : -1);
+      this.#score[kind] = Math.max(-MOST, Math.min(MOST, score));
+    }
+    this.#decide(report);
+  }
+
+  /** The report to compare with, if there is one. */
+  #earlier(report: Replenishment): Replenishment | undefined {
+    const recent = this.#recent;
+    recent.push(report);
+    if (recent.length > MOST_KEPT) recent.shift();
+    const isFarEnough = ({ at }: Replenishment) => report.at - at >= 2 * this.#roundedMs;
+    while (recent[1] !== undefined && recent.length > APART + 1 && isFarEnough(recent[1])) {
+      recent.shift();
+    }
+    const [first] = recent;
+    if (first === undefined || recent.length <= APART || !isFarEnough(first)) return undefined;
+    return report.at - first.at <= FAR_APART_MS ? first : undefined;
+  }
+
+  #decide({ resetMs }: Replenishment): void {
+    const [first, second] = [...KINDS].sort((a, b) => this.#score[b] - this.#score[a]);
+    if (first === undefined || second === undefined || first === this.#kind) return;
+    if (this.#score[first] - this.#score[second] < CLEAR) return;
+    this.#kind = first;
+    this.#longestMs = resetMs;
+  }
+}
+
+/**
+ * A bucket's reset is proportional to its usage, of which fractions are not reported. It may hold
+ * less
+ * than the limit of its window: then the same amount is missing in all reports.
+ */
+function isBucket(earlier: Replenishment, report: Replenishment, same: number): boolean {
+  const { resetMs, used } = report;
+  const grown = used / Math.max(1, earlier.used);
+  const eachMs = earlier.resetMs / Math.max(1, earlier.used);
+  const leastMs = (earlier.resetMs - same) * grown - same - eachMs;
+  if (resetMs >= leastMs && resetMs <= earlier.resetMs * grown + same + eachMs) return true;
+  const eachOfWindowMs = report.windowMs / report.limit;
+  const grownMs = (used - earlier.used) * eachOfWindowMs;
+  return Math.abs(resetMs - earlier.resetMs - grownMs) <= report.roundedMs + eachOfWindowMs;
+}
+
+/** The end of a fixed window stays, until the next window, which has less usage. */
+function isFixed(earlier: Replenishment, next: Replenishment, same: number): boolean {
+  const leftMs = earlier.resetMs - (next.at - earlier.at);
+  if (Math.abs(next.resetMs - leftMs) <= same) return next.used >= earlier.used;
+  return leftMs <= same && next.resetMs > leftMs && next.used <= earlier.used;
+}

@@ -1,0 +1,273 @@
+import { show } from '../util/check.ts';
+import { START_AT_ONCE } from './adaptive-rate/trust.ts';
+import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
+import {
+  Aimd,
+  type AimdOptions,
+  DEFAULT_CEILING_RESET_FACTOR,
+  DEFAULT_COOLING_MS,
+  DEFAULT_FAILURE_THRESHOLD,
+  DEFAULT_FAILURE_WINDOW_MS,
+} from './aimd.ts';
+import { AimdPolicy } from './aimd-policy.ts';
+import type { BackoffOption } from './backoff.ts';
+import type { ByteBudgetConfig } from './byte-budget-policy.ts';
+import { checkBetween } from './check-between.ts';
+import { type ConcurrencyConfig, DEFAULT_CONCURRENCY } from './concurrency-policy.ts';
+import { Gradient } from './gradient.ts';
+import {
+  DEFAULT_BACKOFF_RATIO,
+  DEFAULT_GRADIENT_INITIAL_LIMIT,
+  DEFAULT_LATENCY_TOLERANCE,
+  DEFAULT_SAMPLE_WINDOW_MS,
+  DEFAULT_SMOOTHING,
+  type GradientOptions,
+} from './gradient-options.ts';
+import { GradientPolicy } from './gradient-policy.ts';
+import { Interval } from './interval.ts';
+import { isTroubleOrThrottled, judgeOf } from './judge.ts';
+import { integer, number, type Option, upTo, word } from './option.ts';
+import { Pace } from './pace.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
+import { RateLimitPolicy } from './rate-limit-policy.ts';
+
+/** The highest limit is always `concurrency`. */
+type CoolingConfig = Omit<AimdOptions, 'maxLimit'>;
+type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
+
+/** Options of the adaptive rate. */
+export interface RateStrategyConfig {
+  /** The initial number of requests in flight, an integer from 1 to `concurrency`. Default 16. */
+  readonly initialLimit?: number;
+  /**
+   * The rate to begin with, requests a second, >= 0.001: what was learned of the provider before, say
+   * in an earlier process. It adapts as one that 429s have taught. Default: none, until something is
+   * learned.
+   */
+  readonly initialPerSecond?: number;
+}
+
+/**
+ * What adapts: the rate, to what the provider accepts and reports (`rate`), or the concurrency
+ * limit,
+ * to latency (`latency`) or to failures (`failures`).
+ */
+export type AdaptiveConfig =
+  | ({ readonly strategy: 'rate' } & RateStrategyConfig)
+  | ({ readonly strategy: 'latency' } & GradientConfig)
+  | ({ readonly strategy: 'failures' } & CoolingConfig);
+
+export type Strategy = AdaptiveConfig['strategy'];
+
+/** The value of `adaptive` in one of several sources. */
+export type AdaptiveLayer = { readonly strategy?: Strategy } & RateStrategyConfig &
+  CoolingConfig &
+  GradientConfig;
+
+/** Whether something adapts, and how. */
+export interface AdaptiveOption {
+  /**
+   * Adapts the rate from the first 429 or reported limit on (`'rate'`), or the concurrency limit to
+   * latency (`'latency'`) or to failures (`'failures'`). A word alone uses the defaults. `false`:
+   * fixed
+   * rules react to 429s. Default `'rate'`, or `false` if `backoff`, `throttledConcurrency` or
+   * `throttledByteFactor` is given.
+   */
+  readonly adaptive?: false | Strategy | AdaptiveConfig;
+}
+
+/** The same in one of several sources, with the options that it is checked against. */
+export interface AdaptiveOptionLayer extends ConcurrencyConfig {
+  readonly adaptive?: false | Strategy | AdaptiveLayer;
+}
+
+export const STRATEGIES = ['rate', 'latency', 'failures'] as const satisfies readonly Strategy[];
+
+/** One request in about a quarter of an hour. */
+const LEAST_PER_SECOND = 0.001;
+
+const COMMON = {
+  strategy: word(
+    STRATEGIES,
+    'required',
+    'what adapts: the rate, or the concurrency to latency or to failures',
+  ),
+  initialLimit: integer(
+    1,
+    `${START_AT_ONCE} (rate), \`concurrency\` (failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
+    'requests',
+    'the limit at first, up to `concurrency`',
+  ),
+};
+
+const RATE = {
+  initialPerSecond: number(
+    LEAST_PER_SECOND,
+    'unknown',
+    'requests/s',
+    'rate: the rate to begin with, as it was learned before',
+  ),
+};
+
+const LATENCY = {
+  minLimit: integer(1, 1, 'requests', 'latency: the lowest limit'),
+  tolerance: number(
+    1,
+    DEFAULT_LATENCY_TOLERANCE,
+    '× latency',
+    'latency: growth that is no sign of queueing',
+  ),
+  smoothing: upTo(
+    1,
+    number(0, DEFAULT_SMOOTHING, 'part', 'latency: of the way to a new limit gone at once'),
+  ),
+  backoffRatio: upTo(
+    1,
+    number(0, DEFAULT_BACKOFF_RATIO, 'part', 'latency: of the limit left after a drop'),
+  ),
+  queueSize: number(0, 'root of the limit', 'requests', 'latency: that may queue in the server'),
+  windowMs: number(0, DEFAULT_SAMPLE_WINDOW_MS, 'ms', 'latency: samples for one adjustment'),
+  per: word(['request', 'token'], 'request', 'latency: what latency is divided by'),
+};
+
+const FAILURES = {
+  failureThreshold: integer(
+    1,
+    DEFAULT_FAILURE_THRESHOLD,
+    'requests',
+    'failures: failures within the window that halve the limit',
+  ),
+  failureWindowMs: number(
+    1,
+    DEFAULT_FAILURE_WINDOW_MS,
+    'ms',
+    'failures: how long a failure counts',
+  ),
+  coolingMs: number(1, DEFAULT_COOLING_MS, 'ms', 'failures: between two steps back up'),
+  ceilingResetFactor: number(
+    0,
+    DEFAULT_CEILING_RESET_FACTOR,
+    '× `coolingMs`',
+    'failures: time without failure that lifts the ceiling',
+  ),
+};
+
+/** The options of all strategies. */
+const ADAPTIVE_FIELDS = { ...COMMON, ...RATE, ...LATENCY, ...FAILURES } satisfies Record<
+  keyof AdaptiveLayer,
+  Option
+>;
+
+/** The strategy that an option belongs to; undefined if it belongs to several. */
+export function strategyOf(key: string): Strategy | undefined {
+  if (Object.hasOwn(RATE, key)) return 'rate';
+  if (Object.hasOwn(LATENCY, key)) return 'latency';
+  return Object.hasOwn(FAILURES, key) ? 'failures' : undefined;
+}
+
+export const ADAPTIVE: PolicyDefinition<
+  AdaptiveOption,
+  AdaptivePolicy | undefined,
+  AdaptiveOptionLayer
+> = {
+  kind: 'pace',
+  options: {
+    adaptive: {
+      fields: ADAPTIVE_FIELDS,
+      alone: word(
+        [...STRATEGIES, false],
+        'rate',
+        'adapts the rate, from the first 429 or told limit on, or the concurrency',
+      ),
+      aloneIs: 'strategy',
+      required: ['strategy'],
+    },
+  },
+
+  check({ adaptive, concurrency: given }, isWhole, nameOf) {
+    const concurrency = given ?? (isWhole ? DEFAULT_CONCURRENCY : undefined);
+    if (typeof adaptive !== 'object') return;
+    const { strategy, minLimit, initialLimit } = adaptive;
+    for (const [key, value] of Object.entries(adaptive)) {
+      const owner = strategyOf(key);
+      if (value === undefined || strategy === undefined || owner === undefined) continue;
+      if (owner === strategy) continue;
+      throw new TypeError(
+        `\`${nameOf(`adaptive.${key}`)}\` belongs to the strategy ${show(owner)}, not ${show(strategy)}; got ${show(value)}`,
+      );
+    }
+    if (concurrency === undefined) return;
+    const inBounds = (key: string, limit: number | undefined, least: number) => {
+      const path = nameOf(`adaptive.${key}`);
+      if (limit !== undefined) checkBetween(path, limit, least, concurrency);
+    };
+    inBounds('minLimit', minLimit, 1);
+    inBounds('initialLimit', initialLimit, minLimit ?? 1);
+  },
+
+  create({ adaptive }, context) {
+    const options = optionsOf(adaptive);
+    if (options === undefined) return undefined;
+    const { now, maxLimit, maxRetryAfterMs, apply, emit, isFailure, others } = context;
+    if (options.strategy === 'rate') {
+      const { rateLimit } = others;
+      const limits = rateLimit instanceof RateLimitPolicy ? rateLimit.limits : undefined;
+      const hard = (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
+      const startLimit = options.initialLimit ?? START_AT_ONCE;
+      const { initialPerSecond } = options;
+      const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
+      const around = { maxLimit, maxRetryAfterMs, apply, emit };
+      return new AdaptiveRatePolicy({ hard, startLimit, startPerMs, ...around });
+    }
+    if (options.strategy === 'latency') {
+      const { strategy: _, ...gradient } = options;
+      return new GradientPolicy(new Gradient({ ...gradient, maxLimit }), apply, emit);
+    }
+    const { strategy: _, ...cooling } = options;
+    const { pace } = others;
+    // Without a pace there is no interval to double.
+    const interval = pace instanceof Pace ? pace.interval : noInterval();
+    const judge = judgeOf(isFailure, isTroubleOrThrottled);
+    const policy = new Aimd({ ...cooling, maxLimit }, now, interval);
+    return new AimdPolicy(policy, judge, apply, emit);
+  },
+
+  isAtRest(policy, now) {
+    if (policy instanceof AdaptiveRatePolicy) return policy.isAtRest(now);
+    // What a gradient has learned about latency is worth keeping.
+    if (!(policy instanceof AimdPolicy)) return false;
+    return policy.snapshot(now).failures === 0 && policy.nextChangeAt === Number.POSITIVE_INFINITY;
+  },
+};
+
+/** The policies that adapt. Each sets the concurrency limit. */
+export type AdaptivePolicy = AdaptiveRatePolicy | AimdPolicy | GradientPolicy;
+
+/** The options that choose the reaction to 429s. */
+type Rules = AdaptiveOption &
+  BackoffOption &
+  Pick<ConcurrencyConfig, 'throttledConcurrency'> &
+  Pick<ByteBudgetConfig, 'throttledByteFactor'>;
+
+/** The default of `adaptive`: the rate, unless an option sets a fixed rule for 429s. */
+export function adaptiveChoice(rules: Rules): NonNullable<AdaptiveOption['adaptive']> {
+  if (rules.adaptive !== undefined) return rules.adaptive;
+  const { backoff, throttledConcurrency, throttledByteFactor } = rules;
+  const fixed = [backoff, throttledConcurrency, throttledByteFactor];
+  return fixed.every((rule) => rule === undefined) ? 'rate' : false;
+}
+
+/** Whether the rate adapts. */
+export function isAdaptiveRate(adaptive: AdaptiveOption['adaptive']): boolean {
+  return optionsOf(adaptive)?.strategy === 'rate';
+}
+
+function optionsOf(adaptive: AdaptiveOption['adaptive']): AdaptiveConfig | undefined {
+  if (adaptive === undefined || adaptive === false) return undefined;
+  return typeof adaptive === 'string' ? { strategy: adaptive } : adaptive;
+}
+
+/** An interval that stays 0. */
+function noInterval(): Interval {
+  return new Interval({ intervalMs: 0, maxIntervalMs: 0 });
+}

@@ -1,0 +1,104 @@
+import { integer, number } from './option.ts';
+import { ALWAYS_NORMAL, type ModeState, type Policy, type RequestCost } from './policy.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
+
+/** Bytes in flight before requests wait: 5 MiB. */
+export const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
+/** The multiple of its size that a request is charged in throttled mode. */
+const DEFAULT_THROTTLED_BYTE_FACTOR = 20;
+
+/** How many bytes may be in flight. */
+export interface ByteBudgetConfig {
+  /** Bytes in flight before requests wait, an integer >= 0. Default 5 MiB. */
+  readonly maxBytes?: number;
+  /** The multiple of its size that a request is charged in throttled mode, >= 1. Default 20. */
+  readonly throttledByteFactor?: number;
+}
+
+/** Bytes. */
+export interface ByteBudgetSnapshot {
+  readonly maxBytes: number;
+  /** Charged bytes that were not given back yet. */
+  readonly used: number;
+  /** What is left; negative while overdrawn. */
+  readonly balance: number;
+}
+
+/**
+ * A byte budget that may be overdrawn once: a request passes while the balance is not negative, so
+ * that
+ * one larger than the whole budget can pass at all. While it is negative all requests wait.
+ */
+export class ByteBudgetPolicy implements Policy<number> {
+  maxBytes: number;
+  /** Bytes charged and not given back yet. */
+  used = 0;
+  private readonly factor: number;
+  mode: ModeState;
+
+  constructor(maxBytes: number, throttledByteFactor: number, mode: ModeState = ALWAYS_NORMAL) {
+    this.maxBytes = maxBytes;
+    this.factor = throttledByteFactor;
+    this.mode = mode;
+  }
+
+  get isFull(): boolean {
+    return this.used > this.maxBytes;
+  }
+
+  wait(): number {
+    return this.isFull ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  /**
+   * Charges whole bytes, up to the largest safe integer, so that giving back leaves no remainder.
+   */
+  take(request: RequestCost, now: number): number {
+    const factor = now < this.mode.throttledUntil ? this.factor : 1;
+    const charge = Math.min(Math.ceil(request.bytes * factor), Number.MAX_SAFE_INTEGER - this.used);
+    this.used += charge;
+    return charge;
+  }
+
+  giveBack(charge: number): void {
+    this.used -= charge;
+  }
+
+  snapshot(): ByteBudgetSnapshot {
+    const { maxBytes, used } = this;
+    return { maxBytes, used, balance: maxBytes - used };
+  }
+}
+
+/** @param mode throttled mode; undefined: always normal */
+export function byteBudgetPolicyOf(
+  {
+    maxBytes = DEFAULT_MAX_BYTES,
+    throttledByteFactor = DEFAULT_THROTTLED_BYTE_FACTOR,
+  }: ByteBudgetConfig,
+  mode: ModeState | undefined,
+): ByteBudgetPolicy {
+  return new ByteBudgetPolicy(maxBytes, throttledByteFactor, mode);
+}
+
+export const BYTE_BUDGET: PolicyDefinition<ByteBudgetConfig, ByteBudgetPolicy> = {
+  kind: 'byteBudget',
+  isHeld: true,
+  options: {
+    maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'in flight before requests wait'),
+    throttledByteFactor: number(
+      1,
+      DEFAULT_THROTTLED_BYTE_FACTOR,
+      '× size',
+      'what a request is charged in throttled mode',
+    ),
+  },
+
+  create: (options, { mode }) => byteBudgetPolicyOf(options, mode),
+
+  configure:
+    (budget, { maxBytes }) =>
+    () => {
+      if (maxBytes !== undefined) budget.maxBytes = maxBytes;
+    },
+};

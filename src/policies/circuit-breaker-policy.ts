@@ -1,0 +1,188 @@
+import type { Verdict } from '../model/feedback.ts';
+import type { CircuitEvent, Emit } from '../model/policy-events.ts';
+import { checkChoice, checkFunction } from '../util/check.ts';
+import {
+  CircuitBreaker,
+  type CircuitBreakerOptions,
+  DEFAULT_CONSECUTIVE_FAILURES,
+  DEFAULT_HALF_OPEN_PROBES,
+  DEFAULT_LEAST_REQUESTS,
+  DEFAULT_OPEN_MS,
+  DEFAULT_RATIO_WINDOW_MS,
+} from './circuit-breaker.ts';
+import type { CircuitExport, CircuitResult, CircuitSnapshot } from './circuit-events.ts';
+import { type IsFailure, isTrouble, judgeOf } from './judge.ts';
+import { integer, number, type Option, turnOn, upTo, word } from './option.ts';
+import {
+  type CompletedAttempt,
+  type Policy,
+  REFUSED,
+  type RequestCost,
+  type Time,
+} from './policy.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
+
+/** What happens to requests while the circuit is open. */
+export type OnOpen = 'fail' | 'wait';
+
+/** Options of the circuit breaker. */
+export interface CircuitBreakerConfig extends CircuitBreakerOptions {
+  /** What happens to requests while the circuit is open: they fail at once (default), or wait. */
+  readonly onOpen?: OnOpen;
+}
+
+/** The circuit breaker of a limiter or stream. */
+export interface CircuitBreakerOption {
+  /** Stops sending after consecutive failures; `true` uses the defaults. Default: off. */
+  readonly circuitBreaker?: true | CircuitBreakerConfig;
+}
+
+/** A circuit breaker at a gate. While it is open, attempts are refused or wait for a probe. */
+export class CircuitBreakerPolicy implements Policy<number> {
+  readonly breaker: CircuitBreaker;
+  private readonly onOpen: OnOpen;
+  private readonly isFailure: IsFailure;
+  private readonly emit: Emit;
+
+  constructor(breaker: CircuitBreaker, onOpen: OnOpen, isFailure: IsFailure, emit: Emit) {
+    this.breaker = breaker;
+    this.onOpen = onOpen;
+    this.isFailure = isFailure;
+    this.emit = emit;
+  }
+
+  get nextChangeAt(): number {
+    return this.breaker.nextChangeAt;
+  }
+
+  advance(now: number): void {
+    this.tellAll(this.breaker.advance(now));
+  }
+
+  wait(_demand: RequestCost, now: number): number {
+    const error = this.breaker.check(now);
+    if (error === undefined) return 0;
+    if (this.onOpen === 'fail') return REFUSED;
+    if (this.breaker.isIsolated) return Number.POSITIVE_INFINITY;
+    const leftMs = this.breaker.nextChangeAt - now;
+    // Infinity: all probes are in flight, and the first one that ends changes the state.
+    return Math.max(0, leftMs);
+  }
+
+  refusal(_demand: RequestCost, now: number): Error {
+    return this.breaker.check(now) ?? new TypeError('the circuit is not open');
+  }
+
+  /** The generation, counted from 1. */
+  take(_demand: RequestCost, now: number): number {
+    return this.breaker.enter(now) + 1;
+  }
+
+  giveBack(charge: number, completed: CompletedAttempt, time: Time): void {
+    const result = this.resultOf(completed);
+    // Most succeed while it is closed, and need no clock.
+    if (result === 'ok' && this.breaker.isClosedStill(charge - 1)) return;
+    this.tellAll(this.breaker.record(charge - 1, result, time.now()));
+  }
+
+  /** The error of a newcomer that cannot even wait for its turn; undefined if it can. */
+  refusalAtTheDoor(time: Time): Error | undefined {
+    if (this.onOpen !== 'fail' || this.breaker.isClosed) return undefined;
+    return this.breaker.check(time.now());
+  }
+
+  /** Records the answer to an attempt that did not pass the gate. */
+  recordVerdict(verdict: Verdict, now: number): void {
+    this.tellAll(this.breaker.recordUnasked(this.resultOf({ isSent: true, verdict }), now));
+  }
+
+  snapshot(now: number): CircuitSnapshot {
+    return this.breaker.snapshot(now);
+  }
+
+  /** @returns a function that ends it */
+  isolate(reason: string | undefined, now: number): (now: number) => void {
+    const end = this.breaker.isolate(reason, now);
+    this.advance(now);
+    return (at) => this.tellAll(end(at));
+  }
+
+  restore(saved: CircuitExport, now: number): void {
+    this.breaker.restore(saved, now);
+    this.advance(now);
+  }
+
+  /** A request that was cancelled, or rejected for its rate or its content, does not count. */
+  private resultOf({
+    isSent,
+    verdict,
+  }: Pick<CompletedAttempt, 'isSent' | 'verdict'>): CircuitResult {
+    if (!isSent || verdict === undefined) return 'ignored';
+    if (verdict.kind === 'ok') return 'ok';
+    if (verdict.outage !== undefined) return { fatal: verdict.outage };
+    return this.isFailure(verdict) ? 'failed' : 'ignored';
+  }
+
+  private tellAll(facts: readonly CircuitEvent[]): void {
+    for (const fact of facts) this.emit(fact);
+  }
+}
+
+const FIELDS = {
+  consecutiveFailures: integer(
+    1,
+    DEFAULT_CONSECUTIVE_FAILURES,
+    'requests',
+    'failures in a row that open the circuit; off where `failureRatio` is given alone',
+  ),
+  failureRatio: upTo(
+    1,
+    number(0, 'off', '× requests', 'the part of failures among the last requests that opens it'),
+  ),
+  windowMs: number(1, DEFAULT_RATIO_WINDOW_MS, 'ms', 'over how long `failureRatio` is counted'),
+  leastRequests: integer(
+    1,
+    DEFAULT_LEAST_REQUESTS,
+    'requests',
+    'that must have ended in it before `failureRatio` counts',
+  ),
+  openMs: number(0, DEFAULT_OPEN_MS, 'ms', 'how long it stays open at first'),
+  halfOpenProbes: integer(
+    1,
+    DEFAULT_HALF_OPEN_PROBES,
+    'requests',
+    'probes that have to go well to close it',
+  ),
+  onOpen: word(['fail', 'wait'], 'fail', 'what requests do while it is open'),
+} satisfies Record<keyof CircuitBreakerConfig, Option>;
+
+export const CIRCUIT_BREAKER: PolicyDefinition<
+  CircuitBreakerOption,
+  CircuitBreakerPolicy | undefined
+> = {
+  kind: 'circuitBreaker',
+  options: {
+    circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
+  },
+
+  create({ circuitBreaker: options }, { isFailure, emit }) {
+    return options && circuitOf(options === true ? {} : options, isFailure, emit);
+  },
+
+  isAtRest(circuit, now) {
+    const { state, failures } = circuit.snapshot(now);
+    return state === 'closed' && failures === 0;
+  },
+};
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function circuitOf(
+  { onOpen = 'fail', ...options }: CircuitBreakerConfig,
+  isFailure: IsFailure | undefined,
+  emit: Emit,
+): CircuitBreakerPolicy {
+  checkChoice('onOpen', onOpen, ['fail', 'wait']);
+  if (isFailure !== undefined) checkFunction('isFailure', isFailure);
+  const judge = judgeOf(isFailure, isTrouble);
+  return new CircuitBreakerPolicy(new CircuitBreaker(options), onOpen, judge, emit);
+}

@@ -1,0 +1,335 @@
+import type { CircuitEvent } from '../model/policy-events.ts';
+import { checkInteger, checkNumber } from '../util/check.ts';
+import { checkBetween } from './check-between.ts';
+import type {
+  CircuitExport,
+  CircuitResult,
+  CircuitSnapshot,
+  CircuitState,
+} from './circuit-events.ts';
+import { CircuitOpenError } from './circuit-open-error.ts';
+import { OutcomeWindow } from './outcome-window.ts';
+
+/** Consecutive failures that open the circuit. */
+export const DEFAULT_CONSECUTIVE_FAILURES = 10;
+/** How long it stays open at first. */
+export const DEFAULT_OPEN_MS = 30_000;
+/** Probes that must succeed to close it. */
+export const DEFAULT_HALF_OPEN_PROBES = 1;
+/** The window of `failureRatio`, as in Polly's circuit breaker. */
+export const DEFAULT_RATIO_WINDOW_MS = 30_000;
+/**
+ * The least number of requests in the window before `failureRatio` applies, as in Netflix's
+ * Hystrix.
+ */
+export const DEFAULT_LEAST_REQUESTS = 20;
+/** The upper bound of `openMs` after failed probes, as a multiple. */
+const MAX_OPEN_FACTOR = 5;
+
+/** @see CircuitBreaker */
+export interface CircuitBreakerOptions {
+  /**
+   * Failures in a row that open the circuit, an integer >= 1. Default 10; where `failureRatio` is
+   * given, they open it only if this is given too.
+   */
+  readonly consecutiveFailures?: number;
+  /**
+   * The share of failures among the requests of the last `windowMs` that opens the circuit, a number
+   * from 0 to 1. Default: off.
+   */
+  readonly failureRatio?: number;
+  /** The window of `failureRatio`, in milliseconds, >= 1. Default 30,000. */
+  readonly windowMs?: number;
+  /**
+   * The least number of requests in the window before `failureRatio` applies, an integer >= 1.
+   * Default 20.
+   */
+  readonly leastRequests?: number;
+  /** How long it stays open, in milliseconds, a number >= 0. Default 30,000. */
+  readonly openMs?: number;
+  /**
+   * Probes that must succeed to close it, an integer >= 1; as many may be in flight at once.
+   * Default 1.
+   */
+  readonly halfOpenProbes?: number;
+}
+
+const NO_FACTS: readonly CircuitEvent[] = [];
+
+/**
+ * Stops sending after consecutive failures, or a share of failures among the last requests, and
+ * tries
+ * again with probes.
+ *
+ * An isolation overrides this: while there is one nothing is sent, and the state below continues.
+ *
+ * Each transition starts a generation. An attempt counts for the generation in which it was entered:
+ * an answer of an earlier one is ignored. No transition is lost: one that time makes is returned by
+ * the next `advance` or `record`, whichever method noticed it.
+ */
+export class CircuitBreaker {
+  private readonly consecutiveFailures: number;
+  private readonly baseOpenMs: number;
+  private readonly halfOpenProbes: number;
+  private readonly failureRatio: number | undefined;
+  private readonly leastRequests: number;
+  /** The results of the last requests, if `failureRatio` is given. */
+  private readonly recent: OutcomeWindow | undefined;
+  /** The reasons of isolations; there may be several at once. */
+  private readonly isolations: { readonly reason: string | undefined }[] = [];
+  private state: CircuitState = 'closed';
+  private generation = 0;
+  private failures = 0;
+  private openMs: number;
+  private halfOpenAt = Number.POSITIVE_INFINITY;
+  private reason: string | undefined;
+  private probesOut = 0;
+  private probesOk = 0;
+  private untold: CircuitEvent[] = [];
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: CircuitBreakerOptions = {}) {
+    const { failureRatio, windowMs = DEFAULT_RATIO_WINDOW_MS } = options;
+    const { leastRequests = DEFAULT_LEAST_REQUESTS } = options;
+    const { consecutiveFailures } = options;
+    const { openMs = DEFAULT_OPEN_MS, halfOpenProbes = DEFAULT_HALF_OPEN_PROBES } = options;
+    const inRow = failureRatio === undefined ? DEFAULT_CONSECUTIVE_FAILURES : undefined;
+    this.consecutiveFailures =
+      consecutiveFailures === undefined
+        ? (inRow ?? Number.POSITIVE_INFINITY)
+        : checkInteger('consecutiveFailures', consecutiveFailures, 1);
+    if (failureRatio !== undefined) checkBetween('failureRatio', failureRatio, 0, 1);
+    this.failureRatio = failureRatio;
+    this.leastRequests = checkInteger('leastRequests', leastRequests, 1);
+    checkNumber('windowMs', windowMs, 1);
+    this.recent = failureRatio === undefined ? undefined : new OutcomeWindow(windowMs);
+    this.baseOpenMs = checkNumber('openMs', openMs, 0);
+    this.halfOpenProbes = checkInteger('halfOpenProbes', halfOpenProbes, 1);
+    this.openMs = this.baseOpenMs;
+  }
+
+  /** When time alone changes the state; Infinity if it does not. */
+  get nextChangeAt(): number {
+    return this.halfOpenAt;
+  }
+
+  /** Whether every attempt may be sent, whatever the time. */
+  get isClosed(): boolean {
+    return this.state === 'closed' && this.isolations.length === 0;
+  }
+
+  /** Whether it is isolated. */
+  get isIsolated(): boolean {
+    return this.isolations.length > 0;
+  }
+
+  /**
+   * The error of an attempt that may not be sent now; undefined if it may.
+   *
+   * While all probes are in flight the time of closing is unknown: the error then names the
+   * configured
+   * `openMs`.
+   */
+  check(now: number): CircuitOpenError | undefined {
+    this.wake(now);
+    const isolation = this.isolations[this.isolations.length - 1];
+    if (isolation !== undefined) {
+      return new CircuitOpenError(Number.POSITIVE_INFINITY, isolation.reason ?? 'isolated');
+    }
+    if (this.state === 'closed') return undefined;
+    if (this.state === 'open') return this.refusal(this.halfOpenAt - now);
+    const places = this.halfOpenProbes - this.probesOk - this.probesOut;
+    return places > 0 ? undefined : this.refusal(this.baseOpenMs);
+  }
+
+  /**
+   * Enters an attempt. Each must be recorded, however it ends: it may hold a probe's place.
+   * @returns the generation to record it with
+   * @throws CircuitOpenError if `check` returns one
+   */
+  enter(now: number): number {
+    const refusal = this.check(now);
+    if (refusal !== undefined) throw refusal;
+    if (this.state === 'half-open') this.probesOut += 1;
+    return this.generation;
+  }
+
+  /**
+   * An attempt of `generation` has ended. Returns the transitions that were not returned before.
+   */
+  record(generation: number, result: CircuitResult, now: number): readonly CircuitEvent[] {
+    this.wake(now);
+    if (generation === this.generation) {
+      if (this.state === 'closed') this.count(result, now);
+      else if (this.probesOut > 0) this.judge(result, now);
+    }
+    return this.emit();
+  }
+
+  /**
+   * Whether a successful attempt changes nothing, because no failure counts and no transition is
+   * due.
+   */
+  isClosedStill(generation: number): boolean {
+    return (
+      this.state === 'closed' &&
+      this.failures === 0 &&
+      this.recent === undefined &&
+      generation === this.generation
+    );
+  }
+
+  /** The same for an attempt that was not entered. It counts while the circuit is closed. */
+  recordUnasked(result: CircuitResult, now: number): readonly CircuitEvent[] {
+    this.wake(now);
+    if (this.state === 'closed') this.count(result, now);
+    return this.emit();
+  }
+
+  /** Makes the transitions that are due. Returns those that were not returned before. */
+  advance(now: number): readonly CircuitEvent[] {
+    this.wake(now);
+    return this.emit();
+  }
+
+  snapshot(now: number): CircuitSnapshot {
+    this.wake(now);
+    const isolation = this.isolations[this.isolations.length - 1];
+    const leftMs = this.state === 'open' ? Math.ceil(this.halfOpenAt - now) : 0;
+    return {
+      state: isolation === undefined ? this.state : 'open',
+      isIsolated: isolation !== undefined,
+      failures: this.failures,
+      recent: this.recent?.recent(now),
+      retryAfterMs: isolation === undefined ? leftMs : Number.POSITIVE_INFINITY,
+      probes: this.probesOut,
+      reason: isolation === undefined ? this.reason : isolation.reason,
+    };
+  }
+
+  /**
+   * Lets nothing pass until the returned function is called. Only the first isolation and the last
+   * end are events.
+   */
+  isolate(reason: string | undefined, now: number): (now: number) => readonly CircuitEvent[] {
+    this.wake(now);
+    const isolation = { reason };
+    if (!this.isIsolated) this.untold.push({ kind: 'circuitIsolated', at: now, reason });
+    this.isolations.push(isolation);
+    return (at) => {
+      const place = this.isolations.indexOf(isolation);
+      if (place < 0) return NO_FACTS;
+      this.isolations.splice(place, 1);
+      this.wake(at);
+      if (!this.isIsolated) this.untold.push({ kind: 'circuitIsolationEnded', at });
+      return this.emit();
+    };
+  }
+
+  /** The state as plain data. */
+  export(now: number): CircuitExport {
+    this.wake(now);
+    const { reason } = this;
+    return {
+      version: 1,
+      state: this.state,
+      failures: this.failures,
+      openMs: this.openMs,
+      leftMs: this.state === 'open' ? Math.max(0, this.halfOpenAt - now) : 0,
+      ...(this.recent && { recent: this.recent.recent(now) }),
+      ...(reason !== undefined && { reason }),
+    };
+  }
+
+  /** Continues from a checked export. Attempts in flight are ignored. */
+  restore({ state, failures, openMs, leftMs, recent, reason }: CircuitExport, now: number): void {
+    this.wake(now);
+    const before = this.state;
+    this.enterState(state);
+    this.failures = failures;
+    this.openMs = openMs;
+    this.reason = reason;
+    if (recent !== undefined) this.recent?.add(recent.requests, recent.failures, now);
+    if (state === 'open') {
+      this.halfOpenAt = now + leftMs;
+      this.untold.push({ kind: 'circuitOpened', at: now, openMs: leftMs, failures, reason });
+    } else if (state !== before) {
+      this.untold.push({
+        kind: state === 'closed' ? 'circuitClosed' : 'circuitHalfOpen',
+        at: now,
+      });
+    }
+  }
+
+  private count(result: CircuitResult, now: number): void {
+    if (result === 'ignored') return;
+    this.recent?.add(1, result === 'ok' ? 0 : 1, now);
+    if (result === 'ok') this.failures = 0;
+    else {
+      this.failures += 1;
+      const enough = this.failures >= this.consecutiveFailures || this.isRatioReached(now);
+      if (enough || typeof result === 'object') this.open(result, this.baseOpenMs, now);
+    }
+  }
+
+  private isRatioReached(now: number): boolean {
+    if (this.recent === undefined || this.failureRatio === undefined) return false;
+    const { requests, failures } = this.recent.recent(now);
+    return requests >= this.leastRequests && failures >= this.failureRatio * requests;
+  }
+
+  private judge(result: CircuitResult, now: number): void {
+    this.probesOut -= 1;
+    if (result === 'ok') {
+      this.failures = 0;
+      this.probesOk += 1;
+      if (this.probesOk >= this.halfOpenProbes) this.close(now);
+    } else if (result !== 'ignored') {
+      this.failures += 1;
+      const longestMs = this.baseOpenMs * MAX_OPEN_FACTOR;
+      this.open(result, Math.min(longestMs, this.openMs * 2), now);
+    }
+  }
+
+  private open(result: CircuitResult, openMs: number, at: number): void {
+    this.enterState('open');
+    this.openMs = openMs;
+    this.halfOpenAt = at + openMs;
+    const reason = typeof result === 'object' ? result.fatal : undefined;
+    this.reason = reason;
+    this.untold.push({ kind: 'circuitOpened', at, openMs, failures: this.failures, reason });
+  }
+
+  private wake(now: number): void {
+    if (now < this.halfOpenAt) return;
+    const at = this.halfOpenAt;
+    this.enterState('half-open');
+    this.untold.push({ kind: 'circuitHalfOpen', at });
+  }
+
+  private close(at: number): void {
+    this.enterState('closed');
+    this.reason = undefined;
+    this.untold.push({ kind: 'circuitClosed', at });
+  }
+
+  private enterState(state: CircuitState): void {
+    this.state = state;
+    this.generation += 1;
+    this.recent?.clear();
+    this.halfOpenAt = Number.POSITIVE_INFINITY;
+    this.probesOut = 0;
+    this.probesOk = 0;
+  }
+
+  private refusal(retryAfterMs: number): CircuitOpenError {
+    return new CircuitOpenError(Math.ceil(retryAfterMs), this.reason);
+  }
+
+  private emit(): readonly CircuitEvent[] {
+    if (this.untold.length === 0) return NO_FACTS;
+    const facts = this.untold;
+    this.untold = [];
+    return facts;
+  }
+}

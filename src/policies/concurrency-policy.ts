@@ -1,0 +1,134 @@
+import { integer } from './option.ts';
+import { ALWAYS_NORMAL, type ModeState, type Policy, REFUSED, type RequestCost } from './policy.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
+import { CostAboveLimitError } from './rate-limit/errors.ts';
+
+/** Slots in normal mode. */
+export const DEFAULT_CONCURRENCY = 400;
+/** Slots for requests that are admitted in throttled mode. */
+const DEFAULT_THROTTLED_CONCURRENCY = 10;
+
+/** How many requests may be in flight. */
+export interface ConcurrencyConfig {
+  /** The greatest number of requests in flight, an integer >= 1. Default 400. */
+  readonly concurrency?: number;
+  /**
+   * How many of the requests that were admitted in throttled mode may be in flight, an integer >=
+   * 1. Default 10.
+   */
+  readonly throttledConcurrency?: number;
+}
+
+/** The limits as charges. */
+export const SLOT = 1;
+export const SLOT_AND_THROTTLED_SLOT = 2;
+
+const ONE_SLOT = { weight: 1 };
+
+/** Requests, each counted by its weight. */
+export interface ConcurrencySnapshot {
+  readonly limit: number;
+  readonly inFlight: number;
+  readonly throttledLimit: number;
+  /** How many of `inFlight` were admitted in throttled mode. */
+  readonly throttledInFlight: number;
+}
+
+/**
+ * Counts requests in flight, each by its weight: it takes all of its slots, or none. In throttled mode a request needs a throttled slot too; those that
+ * were admitted before count for the limit only.
+ */
+export class ConcurrencyPolicy implements Policy<number> {
+  limit: number;
+  /** The highest that the limit may be; undefined: it does not adapt. */
+  most: number | undefined = undefined;
+  throttledLimit: number;
+  inFlight = 0;
+  throttledInFlight = 0;
+  mode: ModeState;
+
+  constructor(limit: number, throttledLimit: number, mode: ModeState = ALWAYS_NORMAL) {
+    this.limit = limit;
+    this.throttledLimit = throttledLimit;
+    this.mode = mode;
+  }
+
+  /** Whether only a slot that is given back can help. */
+  get isFull(): boolean {
+    return this.inFlight >= this.limit;
+  }
+
+  /** The highest that the limit may be, where it adapts. */
+  get maxLimit(): number {
+    return this.most ?? this.limit;
+  }
+
+  /** A request that weighs more than a limit that adapts goes alone. */
+  wait({ weight = 1 }: RequestCost, now: number): number {
+    if (this.isFull) return Number.POSITIVE_INFINITY;
+    if (weight > 1) {
+      if (weight > this.maxLimit) return REFUSED;
+      if (this.inFlight > 0 && this.inFlight + weight > this.limit) return Number.POSITIVE_INFINITY;
+    }
+    const throttled = this.throttledInFlight;
+    if (throttled === 0 || throttled + weight <= this.throttledLimit) return 0;
+    return Math.max(0, this.mode.throttledUntil - now);
+  }
+
+  refusal({ weight = 1 }: RequestCost): Error {
+    return new CostAboveLimitError('concurrency', weight, this.maxLimit);
+  }
+
+  take({ weight = 1 }: RequestCost, now: number): number {
+    this.inFlight += weight;
+    if (now >= this.mode.throttledUntil) return SLOT;
+    this.throttledInFlight += weight;
+    return SLOT_AND_THROTTLED_SLOT;
+  }
+
+  giveBack(charge: number, { weight = 1 }: Pick<RequestCost, 'weight'> = ONE_SLOT): void {
+    this.inFlight -= weight;
+    if (charge === SLOT_AND_THROTTLED_SLOT) this.throttledInFlight -= weight;
+  }
+
+  snapshot(): ConcurrencySnapshot {
+    const { limit, inFlight, throttledLimit, throttledInFlight } = this;
+    return { limit, inFlight, throttledLimit, throttledInFlight };
+  }
+}
+
+/** @param mode throttled mode; undefined: always normal */
+export function concurrencyPolicyOf(
+  {
+    concurrency = DEFAULT_CONCURRENCY,
+    throttledConcurrency = DEFAULT_THROTTLED_CONCURRENCY,
+  }: ConcurrencyConfig,
+  mode: ModeState | undefined,
+): ConcurrencyPolicy {
+  return new ConcurrencyPolicy(concurrency, throttledConcurrency, mode);
+}
+
+export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig, ConcurrencyPolicy> = {
+  kind: 'concurrency',
+  isHeld: true,
+  options: {
+    concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'in flight at the most'),
+    throttledConcurrency: integer(
+      1,
+      DEFAULT_THROTTLED_CONCURRENCY,
+      'requests',
+      'the same for those admitted in throttled mode',
+    ),
+  },
+
+  create: (options, { mode }) => concurrencyPolicyOf(options, mode),
+
+  configure:
+    (slots, { concurrency, throttledConcurrency }, { setConcurrency }) =>
+    () => {
+      if (throttledConcurrency !== undefined) slots.throttledLimit = throttledConcurrency;
+      if (concurrency !== undefined) setConcurrency(concurrency);
+    },
+
+  isAtRest: ({ inFlight }) => inFlight === 0,
+};

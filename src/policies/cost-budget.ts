@@ -1,0 +1,260 @@
+import type { Amounts } from '../model/ticket.ts';
+import { checkNumber } from '../util/check.ts';
+import { number, type Option } from './option.ts';
+import {
+  type CompletedAttempt,
+  type Policy,
+  REFUSED,
+  type RequestCost,
+  type Time,
+} from './policy.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
+import { CostAboveLimitError } from './rate-limit/errors.ts';
+import { SlidingWindow } from './rate-limit/sliding-window.ts';
+import { waitUntil } from './rate-limit/time.ts';
+
+/** Output tokens that a request is expected to have while no answer is known. */
+const FIRST_OUTPUT_TOKENS = 1_000;
+/** What a new answer counts in the mean of what answers cost beyond their input. */
+const SMOOTHING = 0.1;
+/** Money is counted in whole billionths, so that sums of it are exact. */
+const UNITS = 1e9;
+const MILLION = 1e6;
+
+/** How much money requests may cost. */
+export interface CostBudgetConfig {
+  /** Money that any `windowMs` may cost, a number >= 0.01, in the currency of the prices. */
+  readonly maxCost: number;
+  /** The window, in ms, >= 1: an hour is 3,600,000, a day 86,400,000. It rolls. */
+  readonly windowMs: number;
+  /** Price of a million input tokens, >= 0. Default 0. */
+  readonly inputPrice?: number;
+  /** The same of those that were read from a cache. Default: `inputPrice`. */
+  readonly cachedPrice?: number;
+  /** Price of a million output tokens, >= 0. Default 0. */
+  readonly outputPrice?: number;
+}
+
+/** Whether money is limited. */
+export interface CostBudgetOption {
+  /**
+   * A rolling budget of money. A request is reserved at its estimate, and settled to what was recorded
+   * (`context.recordCost`) or follows from its usage and the prices. Default: none.
+   */
+  readonly costBudget?: CostBudgetConfig;
+}
+
+/** The same of one of several sources. */
+export interface CostBudgetLayer {
+  readonly costBudget?: Partial<CostBudgetConfig>;
+}
+
+/** Money, in the currency of the prices; times in ms. */
+export interface CostBudgetSnapshot {
+  readonly maxCost: number;
+  readonly windowMs: number;
+  /** Spent within the window, and reserved for requests in flight; above `maxCost` when in debt. */
+  readonly used: number;
+  /** What a request may cost that is sent now, >= 0. */
+  readonly available: number;
+  /** Until all of it is available, if nothing more is spent. */
+  readonly resetMs: number;
+}
+
+/** What an attempt has reserved. */
+interface Reserved {
+  /** Billionths. */
+  readonly amount: number;
+  /** Where it is in the window; -1: nothing was charged. */
+  readonly mark: number;
+  /** The price of its input, as estimated. */
+  readonly inputCost: number;
+}
+
+/**
+ * A budget of money over a rolling window. A request waits until its estimate fits, and reserves it.
+ * When its attempt has ended, what it really cost takes the place of the estimate: more is charged
+ * then and may make a debt, in which nothing passes; less is given back where it was charged. So no
+ * window costs more than the budget and what the estimates of requests in flight were too low by.
+ *
+ * The estimate is the request's `costs.cost`; else the price of its tokens, and what answers have cost
+ * beyond their input lately.
+ */
+export class CostBudget implements Policy<Reserved> {
+  private options: CostBudgetConfig;
+  private readonly window: SlidingWindow;
+  private now = Number.NEGATIVE_INFINITY;
+  /** What an answer costs beyond its estimated input. */
+  private outputCost: number;
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: CostBudgetConfig) {
+    checkCostBudget(options);
+    this.options = options;
+    this.window = new SlidingWindow(sizeOf(options));
+    this.outputCost = (FIRST_OUTPUT_TOKENS * (options.outputPrice ?? 0)) / MILLION;
+  }
+
+  /** Whether the prices say what an answer costs: its usage must be read. */
+  get readsUsage(): boolean {
+    const { inputPrice, cachedPrice, outputPrice } = this.options;
+    return inputPrice !== undefined || cachedPrice !== undefined || outputPrice !== undefined;
+  }
+
+  wait(request: RequestCost, now: number): number {
+    if (this.impossible(request) !== undefined) return REFUSED;
+    return waitUntil(this.window.readyAt(this.unitsOf(request), this.timeAt(now)), now);
+  }
+
+  refusal(request: RequestCost): Error {
+    return this.impossible(request) ?? new TypeError('no cost budget has refused this request');
+  }
+
+  /** The error of a request that no wait is enough for; undefined if a wait is enough. */
+  impossible(request: RequestCost): CostAboveLimitError | undefined {
+    const cost = request.costs?.cost ?? this.inputCostOf(request);
+    const { maxCost } = this.options;
+    return cost > maxCost ? new CostAboveLimitError('costBudget', cost, maxCost) : undefined;
+  }
+
+  take(request: RequestCost, now: number): Reserved {
+    if (this.readsUsage) request.isPriced = true;
+    const amount = this.unitsOf(request);
+    const at = this.timeAt(now);
+    const mark = amount > 0 ? this.window.charge(amount, at) : -1;
+    return { amount, mark, inputCost: this.inputCostOf(request) };
+  }
+
+  /** What the provider rejects costs nothing; of other attempts the estimate stands if no cost is known. */
+  giveBack({ amount, mark, inputCost }: Reserved, completed: CompletedAttempt, time: Time): void {
+    const { isSent, verdict, usage } = completed;
+    const cost = usage === undefined ? undefined : this.costOf(usage);
+    const isRejected = verdict?.kind === 'throttled' || verdict?.kind === 'overloaded';
+    if (cost === undefined && isSent && !isRejected) return;
+    const actual = unitsIn(cost ?? 0);
+    if (cost !== undefined) this.learn(cost - inputCost);
+    if (actual > amount) this.window.charge(actual - amount, this.timeAt(time.now()));
+    else if (actual < amount && mark >= 0) this.window.giveBack(amount - actual, mark);
+  }
+
+  snapshot(now: number): CostBudgetSnapshot {
+    const { maxCost, windowMs } = this.options;
+    const at = this.timeAt(now);
+    const used = this.window.used(at);
+    return {
+      maxCost,
+      windowMs,
+      used: used / UNITS,
+      available: this.window.available(at) / UNITS,
+      resetMs: used === 0 ? 0 : waitUntil(this.window.emptyAt(at), now),
+    };
+  }
+
+  /** Goes on with other options that were checked. What is spent stays spent. */
+  configure(options: CostBudgetConfig, now: number): void {
+    this.options = options;
+    this.window.resize(sizeOf(options), this.timeAt(now));
+  }
+
+  /** What was recorded, or follows from the usage; undefined: neither is known. */
+  private costOf(usage: Amounts): number | undefined {
+    if (usage.cost !== undefined) return usage.cost;
+    const { inputTokens, outputTokens, cachedTokens = 0 } = usage;
+    if (!this.readsUsage || (inputTokens === undefined && outputTokens === undefined)) {
+      return undefined;
+    }
+    const { inputPrice = 0, cachedPrice = inputPrice, outputPrice = 0 } = this.options;
+    const input = (inputTokens ?? 0) * inputPrice + cachedTokens * cachedPrice;
+    return (input + (outputTokens ?? 0) * outputPrice) / MILLION;
+  }
+
+  private inputCostOf({ tokens }: RequestCost): number {
+    const { inputPrice = 0 } = this.options;
+    return inputPrice === 0 ? 0 : (tokens * inputPrice) / MILLION;
+  }
+
+  /** The estimate, in billionths. What was learned of others never makes it more than the budget. */
+  private unitsOf(request: RequestCost): number {
+    const said = request.costs?.cost;
+    if (said !== undefined) return unitsIn(said);
+    return unitsIn(Math.min(this.options.maxCost, this.inputCostOf(request) + this.outputCost));
+  }
+
+  private learn(outputCost: number): void {
+    this.outputCost = Math.max(0, this.outputCost + SMOOTHING * (outputCost - this.outputCost));
+  }
+
+  /** A clock that runs backwards is taken to stand still until it has caught up. */
+  private timeAt(now: number): number {
+    if (now > this.now) this.now = now;
+    return this.now;
+  }
+}
+
+function sizeOf({ maxCost, windowMs }: CostBudgetConfig) {
+  const limit = unitsIn(maxCost);
+  return { limit, windowMs, maxCost: limit };
+}
+
+function unitsIn(cost: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER / 2, Math.round(cost * UNITS));
+}
+
+const LEAST_COST = 0.01;
+
+const FIELDS = {
+  maxCost: number(LEAST_COST, 'required', 'money', 'what one window may cost'),
+  windowMs: number(1, 'required', 'ms', 'the window, which rolls'),
+  inputPrice: number(0, 0, 'money', 'of a million input tokens'),
+  cachedPrice: number(0, '`inputPrice`', 'money', 'of a million tokens read from a cache'),
+  outputPrice: number(0, 0, 'money', 'of a million output tokens'),
+} satisfies Record<keyof CostBudgetConfig, Option>;
+
+/** @throws RangeError or TypeError that names a wrong option */
+function checkCostBudget(options: CostBudgetConfig): void {
+  checkNumber('maxCost', options.maxCost, LEAST_COST);
+  checkNumber('windowMs', options.windowMs, 1);
+  const { inputPrice = 0, cachedPrice = 0, outputPrice = 0 } = options;
+  checkNumber('inputPrice', inputPrice, 0);
+  checkNumber('cachedPrice', cachedPrice, 0);
+  checkNumber('outputPrice', outputPrice, 0);
+}
+
+export const COST_BUDGET: PolicyDefinition<
+  CostBudgetOption,
+  CostBudget | undefined,
+  CostBudgetLayer
+> = {
+  kind: 'costBudget',
+  options: { costBudget: { fields: FIELDS, required: ['maxCost', 'windowMs'] } },
+
+  create: ({ costBudget }) => costBudget && new CostBudget(costBudget),
+
+  configure(budget, { costBudget }, { now }) {
+    if (budget === undefined || costBudget === undefined) {
+      throw new TypeError('`costBudget` cannot change: the limiter was made without one');
+    }
+    checkCostBudget(costBudget);
+    return () => budget.configure(costBudget, now);
+  },
+
+  isAtRest: (budget, now) => budget.snapshot(now).used === 0,
+
+  metrics: {
+    costUsed: {
+      name: 'headgate.cost_budget.usage',
+      unit: '1',
+      meaning: 'money spent within the window of the cost budget, or reserved',
+    },
+    costLimit: {
+      name: 'headgate.cost_budget.limit',
+      unit: '1',
+      meaning: 'money that a window of the cost budget allows',
+    },
+  },
+
+  measure(budget, now) {
+    const { used, maxCost } = budget.snapshot(now);
+    return { costUsed: used, costLimit: maxCost };
+  },
+};

@@ -1,0 +1,74 @@
+import { checkChoice, checkInteger, checkNumber } from '../util/check.ts';
+import { checkBetween } from './check-between.ts';
+
+/** The initial limit (Netflix: 20). */
+export const DEFAULT_GRADIENT_INITIAL_LIMIT = 20;
+/** The share of the way to its new value that the limit moves at once (Netflix: 0.2). */
+export const DEFAULT_SMOOTHING = 0.2;
+/** The multiple of its long average up to which latency does not lower the limit (Netflix: 1.5). */
+export const DEFAULT_LATENCY_TOLERANCE = 1.5;
+/** The factor of the limit after a drop (Netflix, AIMDLimit: 0.9). */
+export const DEFAULT_BACKOFF_RATIO = 0.9;
+/** How long samples are gathered for one adjustment (Netflix, WindowedLimit: 1 s). */
+export const DEFAULT_SAMPLE_WINDOW_MS = 1_000;
+
+/** @see Gradient */
+export interface GradientOptions {
+  /** The greatest limit, an integer >= 1. */
+  readonly maxLimit: number;
+  /** The lowest limit, an integer from 1 to `maxLimit`. Default 1. */
+  readonly minLimit?: number;
+  /** The initial limit, from `minLimit` to `maxLimit`. Default 20, or the nearest allowed value. */
+  readonly initialLimit?: number;
+  /** Growth of latency that is no sign of queueing, a factor >= 1. Default 1.5. */
+  readonly tolerance?: number;
+  /**
+   * The share of the way to its new value that the limit moves at once, from 0 to 1. Default 0.2.
+   */
+  readonly smoothing?: number;
+  /** The factor of the limit after a drop, from 0 to 1. Default 0.9. */
+  readonly backoffRatio?: number;
+  /** Requests that may queue in the server, a number >= 0. Default: the square root of the limit. */
+  readonly queueSize?: number;
+  /** How long samples are gathered for one adjustment, in milliseconds, >= 0. Default 1000. */
+  readonly windowMs?: number;
+  /**
+   * What the latency is divided by. `token` makes answers of different lengths comparable, and
+   * ignores
+   * samples without tokens. Default `request`.
+   */
+  readonly per?: 'request' | 'token';
+}
+
+/** Options with their defaults filled in; without `queueSize` it follows the limit. */
+export interface GradientSettings extends Required<Omit<GradientOptions, 'queueSize'>> {
+  readonly queueSize: number | undefined;
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function gradientSettings(options: GradientOptions): GradientSettings {
+  const maxLimit = checkInteger('maxLimit', options.maxLimit, 1);
+  const minLimit = limitWithin('minLimit', options.minLimit ?? 1, 1, maxLimit);
+  const nearest = Math.min(maxLimit, Math.max(minLimit, DEFAULT_GRADIENT_INITIAL_LIMIT));
+  const {
+    queueSize,
+    tolerance = DEFAULT_LATENCY_TOLERANCE,
+    smoothing = DEFAULT_SMOOTHING,
+  } = options;
+  const { backoffRatio = DEFAULT_BACKOFF_RATIO, windowMs = DEFAULT_SAMPLE_WINDOW_MS } = options;
+  return {
+    maxLimit,
+    minLimit,
+    initialLimit: limitWithin('initialLimit', options.initialLimit ?? nearest, minLimit, maxLimit),
+    tolerance: checkNumber('tolerance', tolerance, 1),
+    smoothing: checkBetween('smoothing', smoothing, 0, 1),
+    backoffRatio: checkBetween('backoffRatio', backoffRatio, 0, 1),
+    queueSize: queueSize === undefined ? undefined : checkNumber('queueSize', queueSize, 0),
+    windowMs: checkNumber('windowMs', windowMs, 0),
+    per: checkChoice('per', options.per ?? 'request', ['request', 'token']),
+  };
+}
+
+function limitWithin(name: string, value: number, least: number, most: number): number {
+  return checkBetween(name, checkInteger(name, value, least), least, most);
+}

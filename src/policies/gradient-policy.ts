@@ -1,0 +1,61 @@
+import type { Emit } from '../model/policy-events.ts';
+import type { Gradient, GradientSnapshot } from './gradient.ts';
+import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
+
+/** An attempt in flight. */
+interface Sent {
+  readonly at: number;
+  readonly inFlight: number;
+}
+
+/** Watches the latency of attempts, and sets the concurrency limit. It holds no request back. */
+export class GradientPolicy implements Policy<Sent> {
+  readonly gradient: Gradient;
+  private readonly apply: (limit: number) => void;
+  private readonly emit: Emit;
+  private inFlight = 0;
+
+  /** @param apply sets the concurrency limit */
+  constructor(gradient: Gradient, apply: (limit: number) => void, emit: Emit) {
+    this.gradient = gradient;
+    this.apply = apply;
+    this.emit = emit;
+  }
+
+  get limit(): number {
+    return this.gradient.limit;
+  }
+
+  setMaxLimit(maxLimit: number): void {
+    this.gradient.setMaxLimit(maxLimit);
+  }
+
+  wait(): number {
+    return 0;
+  }
+
+  take(_demand: RequestCost, now: number): Sent {
+    this.inFlight += 1;
+    return { at: now, inFlight: this.inFlight };
+  }
+
+  /** An answer that does not depend on the server's load is ignored. */
+  giveBack({ at, inFlight }: Sent, { isSent, verdict, usage }: CompletedAttempt, time: Time): void {
+    this.inFlight -= 1;
+    if (!isSent || verdict === undefined) return;
+    const dropped = verdict.kind === 'throttled' || verdict.kind === 'overloaded';
+    if (!dropped && verdict.kind !== 'ok') return;
+    const now = time.now();
+    const from = this.gradient.limit;
+    const latencyMs = Math.max(0, now - at);
+    const to = this.gradient.sample({ latencyMs, inFlight, dropped, tokens: usage?.tokens }, now);
+    if (to === from) return;
+    this.apply(to);
+    const reason = dropped ? 'rejected' : 'latency';
+    this.emit({ kind: 'limitAdapted', at: now, reason, from, to });
+  }
+
+  snapshot(): GradientSnapshot {
+    return this.gradient.snapshot();
+  }
+}

@@ -1,0 +1,131 @@
+import { checkBoolean, checkChoice, checkInteger, checkNumber, show } from '../util/check.ts';
+import { checkBetween } from './check-between.ts';
+
+/** The type of an option's values. `true`: only that value. */
+export type Kind =
+  | {
+      readonly type: 'integer' | 'number';
+      readonly least: number;
+      readonly most?: number;
+      /** Whether Infinity is allowed, which means no bound. */
+      readonly orInfinity?: true;
+    }
+  | { readonly type: 'word'; readonly words: readonly (string | false)[] }
+  | { readonly type: 'boolean' }
+  | { readonly type: 'true' };
+
+/** One option: its values, and its documentation. */
+export interface Option {
+  readonly kind: Kind;
+  /** The default value, or a word such as `off`. */
+  readonly default: number | boolean | string;
+  /** The unit of a number; empty for other types. */
+  readonly unit: string;
+  /** What it does, in one line. */
+  readonly what: string;
+}
+
+/** A group of options by key. */
+export interface OptionGroup {
+  readonly fields: Readonly<Record<string, Option>>;
+  /** A value that may be given instead of the group. */
+  readonly alone?: Option;
+  /** The key that this value stands for, if any. */
+  readonly aloneIs?: string;
+  /** Required keys. */
+  readonly required?: readonly string[];
+  /** Whether there may be any number of such groups, by name. */
+  readonly isNamed?: boolean;
+}
+
+/** Options by key. */
+export type OptionTable = Readonly<Record<string, Option | OptionGroup>>;
+
+/** A whole number >= `least`. */
+export function integer(
+  least: number,
+  fallback: number | string,
+  unit: string,
+  what: string,
+): Option {
+  return { kind: { type: 'integer', least }, default: fallback, unit, what };
+}
+
+/** A finite number >= `least`. */
+export function number(
+  least: number,
+  fallback: number | string,
+  unit: string,
+  what: string,
+): Option {
+  return { kind: { type: 'number', least }, default: fallback, unit, what };
+}
+
+/** The same option with an upper bound, inclusive. */
+export function upTo(most: number, option: Option): Option {
+  const { kind } = option;
+  return 'least' in kind ? { ...option, kind: { ...kind, most } } : option;
+}
+
+/** The same option, where `Infinity` means no bound. */
+export function orInfinity(option: Option): Option {
+  const { kind } = option;
+  return 'least' in kind ? { ...option, kind: { ...kind, orInfinity: true } } : option;
+}
+
+/**
+ * One of a few words, or `false`. A default that is none of them describes the behaviour without
+ * the option.
+ */
+export function word(words: readonly (string | false)[], fallback: string, what: string): Option {
+  return { kind: { type: 'word', words }, default: fallback, unit: '', what };
+}
+
+/** true or false. */
+export function flag(fallback: boolean, what: string): Option {
+  return { kind: { type: 'boolean' }, default: fallback, unit: '', what };
+}
+
+/** `true`, or left out. */
+export function turnOn(what: string): Option {
+  return { kind: { type: 'true' }, default: 'off', unit: '', what };
+}
+
+/** The requirement for a value, in the words of the error messages. */
+export function boundOf(kind: Kind): string {
+  if (kind.type === 'boolean') return 'true or false';
+  if (kind.type === 'true') return 'true';
+  if (kind.type === 'word') return `one of ${kind.words.map(show).join(', ')}`;
+  const { type, least, most, orInfinity } = kind;
+  if (most !== undefined) {
+    return `${type === 'integer' ? 'an integer' : 'a number'} from ${least} to ${most}`;
+  }
+  const bound = `${type === 'integer' ? 'an integer' : 'a finite number'} >= ${least}`;
+  return orInfinity === undefined ? bound : `${bound}, or Infinity`;
+}
+
+/** @throws RangeError or TypeError that names the option, its bound and the value */
+export function checkValue(name: string, { kind }: Option, value: unknown): void {
+  if (kind.type === 'boolean') checkBoolean(name, value);
+  else if (kind.type === 'true') checkTrue(name, value);
+  else if (kind.type === 'word') checkChoice(name, value, kind.words);
+  else if (kind.orInfinity === undefined || value !== Number.POSITIVE_INFINITY) {
+    if (kind.type === 'integer') checkInteger(name, value, kind.least);
+    else if (kind.most === undefined) checkNumber(name, value, kind.least);
+    if (kind.most !== undefined) checkBetween(name, value, kind.least, kind.most);
+  }
+}
+
+/** Whether `checkValue` accepts a value. */
+export function isAccepted(option: Option, value: unknown): boolean {
+  try {
+    checkValue('', option, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkTrue(name: string, value: unknown): void {
+  if (value !== true) throw new TypeError(`\`${name}\` must be true, got ${show(value)}`);
+}

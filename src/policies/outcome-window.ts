@@ -1,0 +1,65 @@
+/** The number of parts of a window: ended requests leave it in steps of a tenth. */
+const PARTS = 10;
+
+/** How many requests ended in the window, and how many of them failed. */
+export interface RecentOutcomes {
+  readonly requests: number;
+  readonly failures: number;
+}
+
+/**
+ * Counts ended requests over a rolling window, in constant memory. It is exact except for the oldest
+ * part, which leaves as a whole.
+ */
+export class OutcomeWindow {
+  private readonly partMs: number;
+  private readonly requests = new Array<number>(PARTS).fill(0);
+  private readonly failures = new Array<number>(PARTS).fill(0);
+  /** The number of the present part, counted from the clock's zero. */
+  private part = Number.NEGATIVE_INFINITY;
+  private _requests = 0;
+  private _failures = 0;
+
+  constructor(windowMs: number) {
+    this.partMs = windowMs / PARTS;
+  }
+
+  add(requests: number, failures: number, now: number): void {
+    this.leave(now);
+    const at = this.part % PARTS;
+    this.requests[at] = (this.requests[at] ?? 0) + requests;
+    this.failures[at] = (this.failures[at] ?? 0) + failures;
+    this._requests += requests;
+    this._failures += failures;
+  }
+
+  recent(now: number): RecentOutcomes {
+    this.leave(now);
+    return { requests: this._requests, failures: this._failures };
+  }
+
+  clear(): void {
+    this.requests.fill(0);
+    this.failures.fill(0);
+    this._requests = 0;
+    this._failures = 0;
+  }
+
+  /** Takes out the parts that are over. */
+  private leave(now: number): void {
+    // A clock does not go back, and starts at 0 or later.
+    const part = Math.max(this.part, Math.floor(Math.max(0, now) / this.partMs));
+    if (part - this.part >= PARTS) this.clear();
+    else {
+      for (let gone = this.part + 1; gone <= part; gone += 1) this.clearPart(gone % PARTS);
+    }
+    this.part = part;
+  }
+
+  private clearPart(at: number): void {
+    this._requests -= this.requests[at] ?? 0;
+    this._failures -= this.failures[at] ?? 0;
+    this.requests[at] = 0;
+    this.failures[at] = 0;
+  }
+}

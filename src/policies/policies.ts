@@ -1,0 +1,175 @@
+import type { PolicyMetric } from '../model/metric.ts';
+import type { GateKind } from '../model/outcome.ts';
+import type { Backoff } from './backoff.ts';
+import type { Part } from './composite.ts';
+import type { Option, OptionGroup } from './option.ts';
+import type { Policy } from './policy.ts';
+import type { ChangeContext, PolicyContext, PolicyDefinition } from './policy-definition.ts';
+import { POLICIES, type PolicyConfig, type PolicySnapshots } from './registry.ts';
+
+type Registry = typeof POLICIES;
+
+/** The name of a policy in the registry, in snapshots and, with one exception, of its waits. */
+export type PolicyName = keyof Registry;
+
+/** The policies of a gate by their names; undefined: not on. */
+export type Policies = {
+  readonly [K in PolicyName]: Registry[K] extends PolicyDefinition<
+    infer _O extends object,
+    infer P,
+    infer _L extends object
+  >
+    ? P
+    : never;
+};
+
+type Snapshots = { readonly [K in PolicyName]: SnapshotOf<Policies[K]> };
+
+type SnapshotOf<P> = P extends { snapshot(now: number): infer S } ? S : undefined;
+
+/** A definition as it is used here, for a policy that it has made itself. */
+type AnyDefinition = PolicyDefinition<PolicyConfig, Policy | undefined>;
+
+const ENTRIES = Object.entries(POLICIES) as unknown as readonly (readonly [
+  PolicyName,
+  AnyDefinition,
+])[];
+
+/**
+ * Creates the policies of a gate.
+ * @param backoff the backoff, which other gates may share; undefined: there is none
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function createPolicies(
+  options: PolicyConfig,
+  context: Omit<PolicyContext, 'others'>,
+  backoff: Backoff | undefined,
+): Policies;
+/** @param isOn whether a policy may be on */
+export function createPolicies(
+  options: PolicyConfig,
+  context: Omit<PolicyContext, 'others'>,
+  backoff: Backoff | undefined,
+  isOn: (definition: AnyDefinition) => boolean,
+): Partial<Policies>;
+export function createPolicies(
+  options: PolicyConfig,
+  context: Omit<PolicyContext, 'others'>,
+  backoff: Backoff | undefined,
+  isOn: (definition: AnyDefinition) => boolean = () => true,
+): Partial<Policies> {
+  const others: Record<string, unknown> = { backoff };
+  // The last first: what adapts keeps below what others allow.
+  for (const [name, definition] of ENTRIES.toReversed()) {
+    if (definition.create !== undefined && isOn(definition)) {
+      others[name] = definition.create(options, { ...context, others });
+    }
+  }
+  return others as Partial<Policies>;
+}
+
+/** Each policy that is on, with its definition. */
+function* policiesOf(policies: Partial<Policies>): Generator<[PolicyName, AnyDefinition, Policy]> {
+  for (const [name, definition] of ENTRIES) {
+    const policy = policies[name];
+    if (policy !== undefined) yield [name, definition, policy];
+  }
+}
+
+/**
+ * The policies that are asked for each attempt, without the backoff.
+ *
+ * Charges are given back from the last to the first: the policy that adapts the concurrency, which
+ * may
+ * admit others, learns of an answer after the policies that these have to wait for.
+ */
+export function attemptParts(policies: Policies): Part[] {
+  return parts(policies, ({ isHeld, create }) => isHeld !== true && create !== undefined);
+}
+
+/** All policies, where each is asked for each attempt. */
+export function allParts(policies: Partial<Policies>): Part[] {
+  return parts(policies, () => true);
+}
+
+function parts(
+  policies: Partial<Policies>,
+  isPart: (definition: AnyDefinition) => boolean,
+): Part[] {
+  return [...policiesOf(policies)]
+    .filter(([, definition]) => isPart(definition))
+    .map(([, { kind }, policy]) => ({ kind, policy }));
+}
+
+/** The state of each policy that is on. */
+export function snapshotsOf(policies: Policies, now: number): PolicySnapshots;
+export function snapshotsOf(policies: Partial<Policies>, now: number): Partial<PolicySnapshots>;
+export function snapshotsOf(policies: Partial<Policies>, now: number): Partial<PolicySnapshots> {
+  const snapshots = ENTRIES.map(([name]) => [name, policies[name]?.snapshot(now)]);
+  const known: Partial<Snapshots> = Object.fromEntries(snapshots);
+  return known;
+}
+
+/** The values of the gauges of all policies that are on. */
+export function measure(
+  policies: Partial<Policies>,
+  now: number,
+): Readonly<Record<string, number>> {
+  const values: Record<string, number> = {};
+  for (const [, definition, policy] of policiesOf(policies)) {
+    Object.assign(values, definition.measure?.(policy, now));
+  }
+  return values;
+}
+
+/** What a wait for a policy may be counted as. */
+export const KINDS: readonly GateKind[] = [...new Set(ENTRIES.map(([, { kind }]) => kind))];
+
+/** The gauges of all policies, by their keys. */
+export const POLICY_METRICS: Readonly<Record<string, PolicyMetric>> = Object.assign(
+  {},
+  ...ENTRIES.map(([, { metrics }]) => metrics),
+);
+
+/** The keys of a group of options. */
+export function fieldsOf(
+  { options }: { readonly options: Readonly<Record<string, Option | OptionGroup>> },
+  group: string,
+): readonly string[] {
+  const entry = options[group];
+  return entry !== undefined && 'fields' in entry ? Object.keys(entry.fields) : [];
+}
+
+/** Whether all policies are as new ones are. */
+export function areAtRest(policies: Policies, now: number): boolean {
+  return [...policiesOf(policies)].every(
+    ([, definition, policy]) => definition.isAtRest?.(policy, now) ?? true,
+  );
+}
+
+/**
+ * Checks changes of options of policies.
+ * @returns makes the changes
+ * @throws RangeError or TypeError that names a wrong option, or one that cannot change
+ */
+export function configurePolicies(
+  policies: Policies,
+  changes: PolicyConfig,
+  context: ChangeContext,
+): () => void {
+  const makers = ENTRIES.filter(([, definition]) => hasOption(definition, changes)).map(
+    ([name, definition]) => definition.configure?.(policies[name], changes, context),
+  );
+  return () => {
+    for (const make of makers) make?.();
+  };
+}
+
+/** Whether one of a policy's options is given. */
+export function hasOption(
+  { options }: { readonly options: object },
+  given: Readonly<Record<string, unknown>> | PolicyConfig,
+): boolean {
+  const values: Readonly<Record<string, unknown>> = { ...given };
+  return Object.keys(options).some((key) => values[key] !== undefined);
+}

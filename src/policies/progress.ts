@@ -1,0 +1,168 @@
+import { checkInteger, checkNumber } from '../util/check.ts';
+import { checkBetween } from './check-between.ts';
+import { RateWindow } from './rate-window.ts';
+
+/** Per cent between two milestones. */
+export const DEFAULT_MILESTONE_PERCENT = 10;
+/** The window of the rate. */
+const DEFAULT_RATE_WINDOW_MS = 60_000;
+/** How many durations the mean has. */
+const DURATIONS = 50;
+
+/** @see Progress */
+export interface ProgressOptions {
+  /** How many requests there will be, an integer >= 0. Default: unknown. */
+  readonly total?: number | undefined;
+  /** Per cent between two milestones, an integer from 1 to 100. Default 10. */
+  readonly milestonePercent?: number;
+  /** The window of the rate, in milliseconds, >= 1000. Default 60,000. */
+  readonly rateWindowMs?: number;
+}
+
+/** Unknown values are undefined; no number is NaN, infinite or negative. */
+export interface ProgressSnapshot {
+  readonly total: number | undefined;
+  readonly completed: number;
+  readonly failed: number;
+  readonly remaining: number | undefined;
+  /** The share of the total that has ended, from 0 to 100. */
+  readonly percentage: number | undefined;
+  /** Ended requests per second, in the recent window. */
+  readonly ratePerSecond: number | undefined;
+  /** The time until the last one ends, in ms, at the present parallelism. */
+  readonly etaMs: number | undefined;
+}
+
+/**
+ * The progress of a known or unknown number of requests. Requests that failed for good count as
+ * done:
+ * they will not be sent again.
+ *
+ * Each milestone is reported once. A growing total lowers the percentage, but repeats no milestone.
+ */
+export class Progress {
+  private readonly milestonePercent: number;
+  private readonly rate: RateWindow;
+  /** The last durations, in a ring. */
+  private readonly durationsMs: number[] = [];
+  private readonly endedAt: number[] = [];
+  private durations = 0;
+  /** The start of the work whose durations are in the ring. */
+  private since = 0;
+  private total: number | undefined;
+  private completed = 0;
+  private failed = 0;
+  /** Milestones reported so far. */
+  private told = 0;
+
+  /**
+   * @param ended the number of requests that ended before
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  constructor(
+    options: ProgressOptions,
+    now: number,
+    ended: { readonly completed: number; readonly failed: number } = { completed: 0, failed: 0 },
+  ) {
+    const { milestonePercent = DEFAULT_MILESTONE_PERCENT } = options;
+    const { rateWindowMs = DEFAULT_RATE_WINDOW_MS } = options;
+    checkInteger('milestonePercent', milestonePercent, 1);
+    this.milestonePercent = checkBetween('milestonePercent', milestonePercent, 1, 100);
+    this.rate = new RateWindow(checkNumber('rateWindowMs', rateWindowMs, 1000), now);
+    this.total = checkTotal(options.total);
+    this.completed = ended.completed;
+    this.failed = ended.failed;
+  }
+
+  /**
+   * A request has ended.
+   * @param durationMs its duration; undefined if unknown, then it is not part of the mean
+   * @returns the milestones that this reached, in per cent, in order
+   */
+  record(result: 'ok' | 'failed', durationMs: number | undefined, now: number): readonly number[] {
+    if (durationMs !== undefined) {
+      checkBetween('durationMs', durationMs, 0, Number.MAX_SAFE_INTEGER);
+      const place = this.durations % DURATIONS;
+      if (this.durations === 0) this.since = now - durationMs;
+      else if (this.durations >= DURATIONS) this.since = this.endedAt[place] ?? now;
+      this.durationsMs[place] = durationMs;
+      this.endedAt[place] = now;
+      this.durations += 1;
+    }
+    if (result === 'ok') this.completed += 1;
+    else this.failed += 1;
+    this.rate.add(now);
+    return this.reached();
+  }
+
+  /**
+   * Changes the total; undefined if it is unknown.
+   * @returns the milestones that this reached, in per cent, in order
+   */
+  setTotal(total: number | undefined): readonly number[] {
+    this.total = checkTotal(total);
+    return this.reached();
+  }
+
+  /**
+   * The ETA is the mean of the last 50 durations x the remaining count / the parallelism. The
+   * parallelism
+   * is the sum of these durations / the time in which they ended (Little's law), since a count at
+   * one
+   * moment says little if requests come in bursts.
+   *
+   * @param parallelism the present parallelism, used while no time has passed
+   */
+  snapshot(now: number, parallelism: number): ProgressSnapshot {
+    const remaining = this.total === undefined ? undefined : Math.max(0, this.total - this.ended);
+    return {
+      total: this.total,
+      completed: this.completed,
+      failed: this.failed,
+      remaining,
+      percentage: this.percentage,
+      ratePerSecond: this.rate.perSecond(now),
+      etaMs: remaining === undefined ? undefined : this.etaMs(remaining, parallelism, now),
+    };
+  }
+
+  private get ended(): number {
+    return this.completed + this.failed;
+  }
+
+  private get percentage(): number | undefined {
+    if (this.total === undefined) return undefined;
+    if (this.ended >= this.total) return 100;
+    return (this.ended * 100) / this.total;
+  }
+
+  private etaMs(remaining: number, parallelism: number, now: number): number | undefined {
+    if (remaining === 0) return 0;
+    if (this.durations === 0) return undefined;
+    const sumMs = this.durationsMs.reduce((sum, durationMs) => sum + durationMs, 0);
+    const spanMs = now - this.since;
+    const atOnce = spanMs > 0 && sumMs > 0 ? sumMs / spanMs : parallelism;
+    if (!(atOnce > 0)) return undefined;
+    const etaMs = ((sumMs / this.durationsMs.length) * remaining) / atOnce;
+    return Number.isFinite(etaMs) ? etaMs : undefined;
+  }
+
+  /** 100 % is a milestone, even if it is no multiple of the step. */
+  private reached(): number[] {
+    // Of nothing there is no part.
+    const percentage = this.total === 0 ? 0 : (this.percentage ?? 0);
+    const step = this.milestonePercent;
+    const last = Math.ceil(100 / step);
+    const count = percentage === 100 ? last : Math.floor(percentage / step);
+    const reached: number[] = [];
+    while (this.told < count) {
+      this.told += 1;
+      reached.push(this.told === last ? 100 : this.told * step);
+    }
+    return reached;
+  }
+}
+
+function checkTotal(total: number | undefined): number | undefined {
+  return total === undefined ? undefined : checkInteger('total', total, 0);
+}

@@ -1,0 +1,211 @@
+import type { Emit } from '../model/policy-events.ts';
+import type { Amounts } from '../model/ticket.ts';
+import { isError, print } from '../util/print.ts';
+import {
+  type CompletedAttempt,
+  type Policy,
+  REFUSED,
+  type RequestCost,
+  type Time,
+} from './policy.ts';
+import type { Costs } from './rate-limit/costs.ts';
+import type { LimitChanges, RateLimits } from './rate-limit/rate-limits.ts';
+import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
+
+/** What happens to a request that does not fit a rate limit. */
+export type OnLimit = 'wait' | 'fail';
+
+/** Limits whose costs are known of each request, and `cost`: what it is expected to cost in money. */
+const USUAL: readonly string[] = ['requests', 'tokens', 'bytes', 'cost'];
+
+/** Whether a cost of this name is allowed even without such a limit. */
+export function isUsual(name: string): boolean {
+  return USUAL.includes(name);
+}
+
+/** The default cost of a request, by the index of the limit in `USUAL`: comparing names is slow. */
+function expectedOf(usual: number, request: RequestCost): number {
+  if (usual === 0) return 1;
+  if (usual === 1) return request.tokens;
+  return usual === 2 ? request.bytes : 0;
+}
+
+export interface RateLimitPolicyOptions {
+  readonly onLimit: OnLimit;
+  /** Whether the provider does not count rejected requests. */
+  readonly refundRejected: boolean;
+  /** Whether a request may have costs of limits that are not here. Default false. */
+  readonly ignoreUnknown?: boolean;
+}
+
+/**
+ * Rate limits at a gate: a request that does not fit waits exactly as long as the binding limit
+ * needs,
+ * or is refused. A charge is settled when its attempt has ended, and refunded if it was never sent.
+ */
+export class RateLimitPolicy implements Policy<Reservation> {
+  readonly limits: RateLimits;
+  options: RateLimitPolicyOptions;
+  /** The binding limit of the last request that did not fit. */
+  bindingLimit: string | undefined = undefined;
+  private readonly emit: Emit;
+  /** The index of each limit in `USUAL`, or -1. */
+  private usual: readonly number[];
+  /** The expected costs of the last request without given costs. */
+  private expected: number[];
+  /** The last request that was asked about, and its costs or its refusal. */
+  private request: RequestCost | undefined = undefined;
+  private costs: Costs = [];
+  private error: Error | undefined = undefined;
+  /** The waiting requests whose denial was reported. */
+  private denied: WeakSet<RequestCost> | undefined = undefined;
+
+  constructor(limits: RateLimits, options: RateLimitPolicyOptions, emit: Emit) {
+    this.limits = limits;
+    this.options = options;
+    this.emit = emit;
+    this.usual = limits.names.map((name) => USUAL.indexOf(name));
+    this.expected = limits.names.map(() => 0);
+  }
+
+  get readsUsage(): boolean {
+    return this.limits.isSettled('tokens');
+  }
+
+  wait(request: RequestCost, now: number): number {
+    if (request !== this.request) this.appraise(request);
+    if (this.error !== undefined) return REFUSED;
+    const waitMs = this.limits.wait(this.costs, now);
+    if (waitMs === 0) return 0;
+    this.bindingLimit = this.limits.binding(this.costs, now);
+    // A quota that is used up is waited for, as more may be added to it.
+    const isPossible = waitMs < Number.POSITIVE_INFINITY || !this.limits.aboveLimit(this.costs);
+    const waits = this.options.onLimit === 'wait' && isPossible;
+    if (!this.denied?.has(request)) this.deny(request, waits, now);
+    return waits ? waitMs : REFUSED;
+  }
+
+  /** The error of a request that no wait is enough for; undefined if a wait is enough. */
+  impossible(request: RequestCost): Error | undefined {
+    if (request.costs === undefined && this.fits(request)) return undefined;
+    this.appraise(request);
+    return this.error;
+  }
+
+  refusal(request: RequestCost, now: number): Error {
+    // A listener of the denial may have sent other requests here.
+    if (request !== this.request) this.appraise(request);
+    const error = this.error ?? this.limits.refusal(this.costs, now);
+    this.forget(request);
+    return error ?? new TypeError('no rate limit has refused this request');
+  }
+
+  take(request: RequestCost, now: number): Reservation {
+    if (request !== this.request) this.appraise(request);
+    const reservation = this.limits.take(this.costs, now);
+    this.forget(request);
+    return reservation;
+  }
+
+  /** Where the estimate was right, the clock is not read, as for most requests. */
+  giveBack(
+    reservation: Reservation,
+    { isSent, verdict, usage }: CompletedAttempt,
+    time: Time,
+  ): void {
+    const isFree = verdict?.kind === 'throttled' && this.options.refundRejected;
+    if (!isSent || isFree) this.limits.refund(reservation, time.now());
+    else if (usage !== undefined || !this.limits.conclude(reservation)) {
+      this.limits.settle(reservation, known(usage, reservation), time.now());
+    }
+  }
+
+  /**
+   * As `RateLimits.configure`: what is known of requests by their costs is out of date then.
+   * @throws as that does, and changes nothing
+   */
+  configure(changes: LimitChanges, now: number): void {
+    this.limits.configure(changes, now);
+    const { names } = this.limits;
+    this.usual = names.map((name) => USUAL.indexOf(name));
+    this.expected = names.map(() => 0);
+    this.request = undefined;
+  }
+
+  /** As `RateLimits.add`. @throws as that does */
+  add(name: string, amount: number): void {
+    this.limits.add(name, amount);
+    this.request = undefined;
+  }
+
+  snapshot(now: number): Readonly<Record<string, RateLimitUsage>> {
+    return this.limits.usage(now);
+  }
+
+  /** Whether all limits are large enough for the expected costs, which few requests exceed. */
+  private fits(request: RequestCost): boolean {
+    const usual = this.usual;
+    for (let index = 0; index < usual.length; index += 1) {
+      if (!this.limits.holds(index, expectedOf(usual[index] as number, request))) return false;
+    }
+    return true;
+  }
+
+  private appraise(request: RequestCost): void {
+    this.request = request;
+    this.error = undefined;
+    try {
+      const { costs } = request;
+      const expected = this.expectedOf(request);
+      const named = costs === undefined ? undefined : this.named(costs);
+      this.costs = this.limits.costsFrom(expected, named);
+    } catch (error) {
+      this.error = isError(error) ? error : new TypeError(print(error));
+    }
+  }
+
+  /** Returns the same array for successive requests with equal costs. */
+  private expectedOf(request: RequestCost): Costs {
+    const usual = this.usual;
+    const last = this.expected;
+    let expected = last;
+    for (let index = 0; index < usual.length; index += 1) {
+      const amount = expectedOf(usual[index] as number, request);
+      if (amount === expected[index]) continue;
+      if (expected === last) expected = last.slice();
+      expected[index] = amount;
+    }
+    this.expected = expected;
+    return expected;
+  }
+
+  private deny(request: RequestCost, waits: boolean, at: number): void {
+    this.denied ??= new WeakSet();
+    this.denied.add(request);
+    const why = this.limits.shortage(this.costs, at);
+    if (why === undefined || this.limits.aboveLimit(this.costs) !== undefined) return;
+    const { limit, cost, available, retryAfterMs } = why;
+    this.emit({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
+  }
+
+  /** Forgets a request that has passed: its next attempt is decided anew. */
+  private forget(request: RequestCost): void {
+    if (this.request === request) this.request = undefined;
+    this.denied?.delete(request);
+  }
+
+  /** Costs with a usual name are ignored if there is no such limit. */
+  private named(costs: Amounts): Amounts {
+    const { names } = this.limits;
+    const isMeant = (name: string) =>
+      names.includes(name) ||
+      !(this.options.ignoreUnknown || isUsual(name) || this.limits.knows(name));
+    return Object.fromEntries(Object.entries(costs).filter(([name]) => isMeant(name)));
+  }
+}
+
+/** What was recorded for limits that were not charged says nothing here. */
+function known(usage: Amounts | undefined, { owner }: Reservation): Amounts | undefined {
+  if (usage === undefined || owner === undefined) return undefined;
+  return Object.fromEntries(Object.entries(usage).filter(([name]) => owner.names.includes(name)));
+}

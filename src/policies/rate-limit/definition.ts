@@ -1,0 +1,138 @@
+import type { Emit } from '../../model/policy-events.ts';
+import { checkBoolean, checkChoice, show } from '../../util/check.ts';
+import { flag, number, type Option, orInfinity, word } from '../option.ts';
+import type { Naming, PolicyDefinition } from '../policy-definition.ts';
+import { RateLimitPolicy } from '../rate-limit-policy.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { RateLimits } from './rate-limits.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Named rate limits, and what a request does that does not fit. */
+export interface RateLimitConfig {
+  /** Short for `limits.requests` with a window of a minute, a number >= 1. Default: no limit. */
+  readonly requestsPerMinute?: number;
+  /** Short for `limits.tokens` with a window of a minute and charge `settle`, >= 1. Default: no limit. */
+  readonly tokensPerMinute?: number;
+  /**
+   * Named limits that are checked and charged as one, all or none. A request costs 1 of a limit that
+   * is named `requests`, its tokens of `tokens`, its bytes of `bytes`, and nothing of others, unless
+   * its `costs` say otherwise. Default: none.
+   */
+  readonly limits?: Readonly<Record<string, RateLimit>>;
+  /** What happens to a request that does not fit its rate limits: it waits (default), or fails at once. */
+  readonly onLimit?: 'wait' | 'fail';
+  /** Whether a 429 gives back what its request was charged. Default false. */
+  readonly refundRejected?: boolean;
+}
+
+/** What one of several sources says of rate limits. */
+export interface RateLimitLayer extends Omit<RateLimitConfig, 'limits'> {
+  readonly limits?: Readonly<Record<string, Partial<RateLimit>>>;
+}
+
+/** The options that are short for a limit, and its name. */
+export const SHORTHANDS = [
+  ['requestsPerMinute', 'requests'],
+  ['tokensPerMinute', 'tokens'],
+] as const satisfies readonly (readonly [keyof RateLimitConfig, string])[];
+
+const FIELDS = {
+  limit: number(1, 'required', "the limit's own", 'what one window allows'),
+  windowMs: orInfinity(
+    number(1, 'required', 'ms', 'the window; Infinity: a quota that time does not refill'),
+  ),
+  algorithm: word(
+    ['sliding-window', 'token-bucket', 'fixed-window'],
+    'sliding-window',
+    'how it counts over time',
+  ),
+  burst: number(1, '`limit`', "the limit's own", 'what a token bucket holds; for no other'),
+  charge: word(
+    ['upfront', 'settle', 'actual'],
+    'upfront',
+    'charged before, corrected after, or charged after',
+  ),
+  initial: number(0, '`limit`', "the limit's own", 'what is available at the start'),
+} satisfies Record<keyof RateLimit, Option>;
+
+export const RATE_LIMIT: PolicyDefinition<
+  RateLimitConfig,
+  RateLimitPolicy | undefined,
+  RateLimitLayer
+> = {
+  kind: 'rateLimit',
+  options: {
+    requestsPerMinute: number(1, 'off', 'requests', 'short for `limits.requests` a minute'),
+    tokensPerMinute: number(1, 'off', 'tokens', 'short for `limits.tokens` a minute, settled'),
+    limits: { fields: FIELDS, required: ['limit', 'windowMs'], isNamed: true },
+    onLimit: word(
+      ['wait', 'fail'],
+      'wait',
+      'what a request does that does not fit its rate limits',
+    ),
+    refundRejected: flag(false, 'whether a 429 gives back what its request was charged'),
+  },
+
+  check(layer, isWhole, nameOf) {
+    checkShorthands(layer, nameOf);
+    checkBursts(layer, isWhole, nameOf);
+  },
+
+  create: (options, { emit, ignoreUnknown, now }) =>
+    rateLimitPolicyOf(options, emit, ignoreUnknown, now),
+
+  isAtRest: (policy, now) => Object.values(policy.snapshot(now)).every(({ used }) => used === 0),
+};
+
+/** @param ignoreUnknown whether a request may have costs of limits that are not here */
+export function rateLimitPolicyOf(
+  options: RateLimitConfig,
+  emit: Emit,
+  ignoreUnknown: boolean,
+  now: number,
+): RateLimitPolicy | undefined {
+  const limits = limitsOf(options);
+  if (options.limits === undefined && Object.keys(limits).length === 0) return undefined;
+  const { onLimit = 'wait', refundRejected = false } = options;
+  checkChoice('onLimit', onLimit, ['wait', 'fail']);
+  checkBoolean('refundRejected', refundRejected);
+  const rules = { onLimit, refundRejected, ignoreUnknown };
+  return new RateLimitPolicy(new RateLimits(limits, now), rules, emit);
+}
+
+/** The named limits, including those of the short forms. */
+export function limitsOf(options: RateLimitConfig): Readonly<Record<string, RateLimit>> {
+  const { limits, requestsPerMinute, tokensPerMinute } = options;
+  return {
+    ...limits,
+    ...(requestsPerMinute !== undefined && {
+      requests: { limit: requestsPerMinute, windowMs: MINUTE_MS },
+    }),
+    ...(tokensPerMinute !== undefined && {
+      tokens: { limit: tokensPerMinute, windowMs: MINUTE_MS, charge: 'settle' },
+    }),
+  };
+}
+
+function checkShorthands(layer: RateLimitLayer, nameOf: Naming): void {
+  for (const [short, name] of SHORTHANDS) {
+    if (layer[short] === undefined || !Object.hasOwn(layer.limits ?? {}, name)) continue;
+    throw new TypeError(
+      `\`${nameOf(short)}\` and \`${nameOf(`limits.${name}`)}\` exclude each other: the first is short for the second`,
+    );
+  }
+}
+
+function checkBursts({ limits = {} }: RateLimitLayer, isWhole: boolean, nameOf: Naming): void {
+  for (const [
+    name,
+    { burst, algorithm = isWhole ? 'sliding-window' : undefined },
+  ] of Object.entries(limits)) {
+    if (burst === undefined || algorithm === undefined || algorithm === 'token-bucket') continue;
+    const path = nameOf(`limits.${name}.burst`);
+    throw new TypeError(
+      `\`${path}\` belongs to a token-bucket, not a ${algorithm}; got ${show(burst)}`,
+    );
+  }
+}

@@ -1,0 +1,89 @@
+import { checkChoice, checkKeys, checkNumber, show } from '../../util/check.ts';
+import { checkBetween } from '../check-between.ts';
+
+/**
+ * How a limit counts over time.
+ * - `sliding-window`: no interval of `windowMs`, wherever it starts, holds more than `limit`.
+ * - `token-bucket`: starts full with `burst` and is refilled evenly, `limit` a window.
+ * - `fixed-window`: a count that ends `windowMs` after the charge that began it. Around the end of
+ *   one window up to twice the limit may pass.
+ */
+export type RateLimitAlgorithm = 'sliding-window' | 'token-bucket' | 'fixed-window';
+
+/**
+ * When a request is charged.
+ * - `upfront`: its cost as it passes, for good.
+ * - `settle`: its cost as it passes, corrected to the actual when that is known.
+ * - `actual`: only when the actual is known. Requests pass unless the limit is in debt.
+ */
+export type RateLimitCharge = 'upfront' | 'settle' | 'actual';
+
+/** One rate limit: an amount per window. */
+export interface RateLimit {
+  /** The amount per window, in the limit's own unit; >= 1. */
+  limit: number;
+  /** Milliseconds, >= 1. Infinity: a quota, which time does not refill; see `limiter.add`. */
+  windowMs: number;
+  /** Default: `sliding-window`. A quota has none. */
+  algorithm?: RateLimitAlgorithm;
+  /** The capacity of a token bucket, >= 1; not for other algorithms. Default: `limit`. */
+  burst?: number;
+  /** Default: `upfront`. */
+  charge?: RateLimitCharge;
+  /** What is available at the start, >= 0: the rest counts as charged then. Default: all. */
+  initial?: number;
+}
+
+/** A checked limit with its defaults. */
+export interface LimitRule {
+  readonly name: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly algorithm: RateLimitAlgorithm;
+  /** The largest cost that can ever pass: the burst of a token bucket, else the limit. */
+  readonly maxCost: number;
+  readonly charge: RateLimitCharge;
+  /** What is available at the start. */
+  readonly initial: number;
+}
+
+const KEYS = ['limit', 'windowMs', 'algorithm', 'burst', 'charge', 'initial'];
+const ALGORITHMS = ['sliding-window', 'token-bucket', 'fixed-window'] as const;
+const CHARGES = ['upfront', 'settle', 'actual'] as const;
+
+/** @throws RangeError or TypeError that names the option, its bound and the value */
+export function checkRateLimits(limits: Readonly<Record<string, RateLimit>>): LimitRule[] {
+  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) {
+    throw new TypeError(`\`limits\` must be an object of named limits, got ${show(limits)}`);
+  }
+  const entries = Object.entries(limits);
+  if (entries.length === 0) throw new TypeError('`limits` must name at least 1 limit, got none');
+  return entries.map(([name, limit]) => checkRateLimit(name, limit));
+}
+
+function checkRateLimit(name: string, options: RateLimit): LimitRule {
+  const path = `limits.${name}`;
+  checkKeys(path, options, KEYS);
+  const { algorithm = 'sliding-window', burst, charge = 'upfront' } = options;
+  const limit = checkNumber(`${path}.limit`, options.limit, 1);
+  const isQuota = options.windowMs === Number.POSITIVE_INFINITY;
+  const windowMs = isQuota
+    ? options.windowMs
+    : checkNumber(`${path}.windowMs`, options.windowMs, 1);
+  checkChoice(`${path}.algorithm`, algorithm, ALGORITHMS);
+  checkChoice(`${path}.charge`, charge, CHARGES);
+  if (isQuota && options.algorithm !== undefined) {
+    throw new TypeError(
+      `\`${path}.algorithm\` belongs to a limit with a window, and \`${path}.windowMs\` is Infinity; got ${show(algorithm)}`,
+    );
+  }
+  if (burst !== undefined && algorithm !== 'token-bucket') {
+    throw new TypeError(
+      `\`${path}.burst\` belongs to a token-bucket, not a ${algorithm}; got ${show(burst)}`,
+    );
+  }
+  const maxCost = burst === undefined ? limit : checkNumber(`${path}.burst`, burst, 1);
+  const { initial = maxCost } = options;
+  checkBetween(`${path}.initial`, initial, 0, maxCost);
+  return { name, limit, windowMs, algorithm, maxCost, charge, initial };
+}

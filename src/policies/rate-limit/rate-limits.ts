@@ -1,0 +1,383 @@
+import { show } from '../../util/check.ts';
+import type { Costs } from './costs.ts';
+import { CostAboveLimitError, RateLimitExceededError, UnknownLimitError } from './errors.ts';
+import { LimitSet, type NamedLimit, startOf } from './limit-set.ts';
+import { Quota } from './quota.ts';
+import { checkRateLimits, type LimitRule, type RateLimit } from './rate-limit.ts';
+import { NOTHING, type RateLimitUsage, Reservation } from './reservation.ts';
+import { waitUntil } from './time.ts';
+
+/** The binding limit, the request's cost of it, and when it would fit. */
+export interface Shortage {
+  readonly limit: string;
+  readonly cost: number;
+  readonly available: number;
+  readonly retryAfterMs: number;
+}
+
+/** Changes of limits by their names; null: there is no such limit any more. */
+export type LimitChanges = Readonly<Record<string, RateLimit | null>>;
+
+/**
+ * Named rate limits that are checked and charged as one, all or none. A request passes if it fits
+ * all
+ * of them; while a limit is in debt no request does, not even with a cost of 0.
+ *
+ * `now` is in milliseconds. A clock that steps back counts as standing still until it has caught
+ * up, so
+ * that nothing passes too early.
+ */
+export class RateLimits {
+  private set: LimitSet;
+  /** Names of limits that there are no more: what a request costs of them counts for nothing. */
+  private readonly removed = new Set<string>();
+  /** Whether a limit is charged only when the actual amount is known. */
+  private hasActual: boolean;
+  /** The greatest expected cost of each limit that can pass. */
+  private most: Costs;
+  private now: number;
+
+  /**
+   * @param now when they begin: what is not available at the start is charged then
+   * @throws RangeError or TypeError that names the option, its bound and the value
+   */
+  constructor(limits: Readonly<Record<string, RateLimit>>, now = Number.NEGATIVE_INFINITY) {
+    const rules = checkRateLimits(limits);
+    this.now = now;
+    this.set = new LimitSet(
+      rules.map((rule) => startOf(rule, now)),
+      this,
+    );
+    this.hasActual = rules.some(isActual);
+    this.most = rules.map(mostOf);
+  }
+
+  get names(): readonly string[] {
+    return this.set.names;
+  }
+
+  /** Whether a request may cost something of a limit of that name: there is one, or was. */
+  knows(name: string): boolean {
+    return this.names.includes(name) || this.removed.has(name);
+  }
+
+  /** Whether a limit of that name is charged the real usage. */
+  isSettled(name: string): boolean {
+    const limit = this.set.find(name);
+    return limit !== undefined && limit.rule.charge !== 'upfront';
+  }
+
+  /** What a limit allows on average, in its unit a second; undefined: none of that name has a window. */
+  perSecond(name: string): number | undefined {
+    const rule = this.set.find(name)?.rule;
+    if (rule === undefined || rule.windowMs === Number.POSITIVE_INFINITY) return undefined;
+    return (rule.limit * 1000) / rule.windowMs;
+  }
+
+  /** A limit as an option, for who changes a part of it; undefined: there is none of that name. */
+  optionsOf(name: string): RateLimit | undefined {
+    const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;
+    if (rule === undefined) return undefined;
+    const { limit, windowMs, algorithm, charge, maxCost } = rule;
+    return { limit, windowMs, algorithm, charge, ...(maxCost !== limit && { burst: maxCost }) };
+  }
+
+  /**
+   * For how long a limit of that name saves unused amounts, in ms. A bucket does, a window does
+   * not.
+   */
+  savesMs(name: string): number {
+    const rule = this.set.find(name)?.rule;
+    if (rule === undefined || rule.algorithm !== 'token-bucket') return 0;
+    return (rule.maxCost * rule.windowMs) / rule.limit;
+  }
+
+  /**
+   * Named costs in the form that the other methods take. Unnamed costs are 0; fractions are rounded
+   * up.
+   * @throws UnknownLimitError, CostAboveLimitError; RangeError or TypeError for a value that is no
+   * amount
+   */
+  costsOf(named: Readonly<Record<string, number>>): Costs {
+    return this.costsFrom(this.set.free, named);
+  }
+
+  /**
+   * The same with given amounts for all limits, in their order: safe integers >= 0.
+   * @throws as `costsOf` does
+   */
+  costsFrom(expected: Costs, named: Readonly<Record<string, number>> | undefined): Costs {
+    const costs =
+      named === undefined ? expected : this.set.table.replaced(expected, named, 'costs');
+    const error = this.aboveLimit(costs);
+    if (error !== undefined) throw error;
+    return costs;
+  }
+
+  /**
+   * The longest wait that any limit needs: 0, the request may pass now. After exactly this wait it
+   * passes, if nothing else is charged meanwhile; before, it does not.
+   * Infinity: a quota is used up, or a cost is above a limit that was lowered since, see `aboveLimit`.
+   */
+  wait(costs: Costs, now: number): number {
+    const at = this.advance(now);
+    const index = this.bindingIndex(costs, at);
+    return index < 0 ? 0 : waitUntil(this.readyAt(index, costs, at), now);
+  }
+
+  /** The limit with the longest wait; undefined if none needs a wait. */
+  binding(costs: Costs, now: number): string | undefined {
+    return this.limits[this.bindingIndex(costs, this.advance(now))]?.rule.name;
+  }
+
+  /**
+   * The shortage that keeps a request from passing; undefined if there is none. `retryAfterMs` is
+   * Infinity if it never passes.
+   */
+  shortage(costs: Costs, now: number): Shortage | undefined {
+    const at = this.advance(now);
+    const index = this.bindingIndex(costs, at);
+    const limit = this.limits[index];
+    if (limit === undefined) return undefined;
+    const retryAfterMs = waitUntil(this.readyAt(index, costs, at), now);
+    const available = limit.state.available(at);
+    return { limit: limit.rule.name, cost: costs[index] as number, available, retryAfterMs };
+  }
+
+  /** The same as an error, for requests that do not wait. */
+  refusal(costs: Costs, now: number): RateLimitExceededError | CostAboveLimitError | undefined {
+    const shortage = this.shortage(costs, now);
+    if (shortage === undefined) return undefined;
+    const { limit, cost, available, retryAfterMs } = shortage;
+    const error = retryAfterMs === Number.POSITIVE_INFINITY ? this.aboveLimit(costs) : undefined;
+    return error ?? new RateLimitExceededError(limit, cost, available, retryAfterMs);
+  }
+
+  /** Whether a cost can ever pass one of the limits. */
+  holds(index: number, cost: number): boolean {
+    return cost <= (this.most[index] as number);
+  }
+
+  /** The error of costs that no wait is enough for; undefined if a wait is enough. */
+  aboveLimit(costs: Costs): CostAboveLimitError | undefined {
+    for (let index = 0; index < costs.length; index += 1) {
+      const cost = costs[index] as number;
+      if (this.holds(index, cost)) continue;
+      const { name, maxCost } = (this.limits[index] as NamedLimit).rule;
+      return new CostAboveLimitError(name, cost, maxCost);
+    }
+    return undefined;
+  }
+
+  /**
+   * Charges a request to every limit. Ask `wait` first: an amount that does not fit makes a debt.
+   */
+  take(costs: Costs, now: number): Reservation {
+    const at = this.advance(now);
+    const reservation = new Reservation(this.set, costs);
+    for (let index = 0; index < this.limits.length; index += 1) {
+      const { rule, state } = this.limits[index] as NamedLimit;
+      const cost = costs[index] as number;
+      const isCharged = cost > 0 && rule.charge !== 'actual';
+      if (isCharged) reservation.setMark(index, state.charge(cost, at));
+    }
+    return reservation;
+  }
+
+  /** Charges usage outside of requests, whether it fits or not. @throws as `settle` */
+  charge(used: Readonly<Record<string, number>>, now: number): void {
+    const amounts = this.set.table.replaced(this.set.free, used, 'used');
+    const at = this.advance(now);
+    for (let index = 0; index < amounts.length; index += 1) {
+      const amount = amounts[index] as number;
+      if (amount > 0) (this.limits[index] as NamedLimit).state.charge(amount, at);
+    }
+  }
+
+  /**
+   * Ends a reservation whose costs were as expected. @returns false, and does nothing, if a limit is
+   * charged only the actual amount: then `settle` is needed
+   */
+  conclude(reservation: Reservation): boolean {
+    if (this.hasActual || (reservation.owner !== this.set && reservation.owner !== undefined)) {
+      return false;
+    }
+    reservation.owner = undefined;
+    return true;
+  }
+
+  /**
+   * Corrects a charge to the real usage, by the `charge` of each limit. Unnamed amounts are as
+   * expected.
+   * An excess is charged now and may make a debt.
+   * @returns false, and does nothing, for a reservation that has ended or belongs to other limits
+   * @throws as `costsOf`, but for no amount that is too large; then the reservation stays
+   */
+  settle(
+    reservation: Reservation,
+    actual: Readonly<Record<string, number>> | undefined,
+    now: number,
+  ): boolean {
+    const { costs, owner } = reservation;
+    if (owner === undefined || !owner.isOf(this)) return false;
+    const amounts = actual === undefined ? costs : owner.table.replaced(costs, actual, 'actual');
+    reservation.owner = undefined;
+    const at = this.advance(now);
+    for (let index = 0; index < costs.length; index += 1) {
+      const { rule, state } = owner.limits[index] as NamedLimit;
+      if (rule.charge === 'upfront') continue;
+      const mark = reservation.markAt(index);
+      const charged = mark === NOTHING ? 0 : (costs[index] as number);
+      const more = (amounts[index] as number) - charged;
+      if (more > 0) state.charge(more, at);
+      else if (more < 0) state.giveBack(-more, mark, at);
+    }
+    return true;
+  }
+
+  /**
+   * Gives back the part of a charge that is still counted: the request was never sent, or the
+   * provider
+   * rejected it and does not count rejected requests.
+   * @returns false, and does nothing, for a reservation that has ended or belongs to other limits
+   */
+  refund(reservation: Reservation, now: number): boolean {
+    const { owner } = reservation;
+    if (owner === undefined || !owner.isOf(this)) return false;
+    reservation.owner = undefined;
+    const at = this.advance(now);
+    for (let index = 0; index < reservation.costs.length; index += 1) {
+      const mark = reservation.markAt(index);
+      if (mark === NOTHING) continue;
+      const cost = reservation.costs[index] as number;
+      (owner.limits[index] as NamedLimit).state.giveBack(cost, mark, at);
+    }
+    return true;
+  }
+
+  /** All limits by name. */
+  usage(now: number): Readonly<Record<string, RateLimitUsage>> {
+    const at = this.advance(now);
+    return Object.fromEntries(
+      this.limits.map(({ rule, state }) => {
+        const used = state.used(at);
+        const available = state.available(at);
+        const resetMs = used === 0 ? 0 : waitUntil(state.emptyAt(at), now);
+        return [rule.name, { limit: rule.limit, used, available, resetMs }];
+      }),
+    );
+  }
+
+  /**
+   * Changes limits while running; those that are not named stay, and those that are null go. What is
+   * used stays used: a raised limit admits at once, a lowered one admits nothing until it is no longer
+   * exceeded. What was charged to a limit that goes is settled with it alone; a new limit is charged
+   * nothing for what was sent before.
+   * @returns whether there are other limits now
+   * @throws for nonsense, and another algorithm, and then changes nothing
+   */
+  configure(changes: LimitChanges, now: number): boolean {
+    const isObject = typeof changes === 'object' && changes !== null && !Array.isArray(changes);
+    const named = isObject ? Object.entries(changes) : [];
+    const removed = named.flatMap(([name, limit]) => (limit === null ? [name] : []));
+    for (const name of removed) {
+      if (!this.knows(name)) throw new UnknownLimitError(name, this.names);
+    }
+    const given = named.filter((entry): entry is [string, RateLimit] => entry[1] !== null);
+    // What is no object, or names nothing, is refused as it is at the start.
+    const hasOnlyRemovals = removed.length > 0 && given.length === 0;
+    const rules = hasOnlyRemovals
+      ? []
+      : checkRateLimits(isObject ? Object.fromEntries(given) : (changes as never));
+    const added = rules.filter(({ name }) => this.set.find(name) === undefined);
+    const resized = rules.flatMap((rule) => {
+      const limit = this.set.find(rule.name);
+      if (limit !== undefined) checkSameKind(rule, limit.rule);
+      return limit === undefined ? [] : [{ limit, rule }];
+    });
+    const at = this.advance(now);
+    for (const { limit, rule } of resized) {
+      limit.state.resize(rule, at);
+      limit.rule = rule;
+    }
+    const isChanged = added.length > 0 || removed.some((name) => this.set.find(name));
+    if (isChanged) this.set = this.set.changed(added, removed, at);
+    for (const name of removed) this.removed.add(name);
+    for (const { name } of added) this.removed.delete(name);
+    this.look();
+    return isChanged;
+  }
+
+  /**
+   * Makes more of a quota available, at once and for good.
+   * @throws UnknownLimitError; TypeError for a limit that time refills
+   */
+  add(name: string, amount: number): void {
+    const limit = this.set.find(name);
+    if (limit === undefined) throw new UnknownLimitError(name, this.names);
+    const { state, rule } = limit;
+    if (!(state instanceof Quota)) {
+      throw new TypeError(
+        `\`limits.${name}\` must have \`windowMs\` Infinity to be added to, got ${show(rule.windowMs)}`,
+      );
+    }
+    const size = state.add(amount);
+    limit.rule = { ...rule, limit: size, maxCost: size };
+    this.look();
+  }
+
+  private get limits(): readonly NamedLimit[] {
+    return this.set.limits;
+  }
+
+  private look(): void {
+    this.hasActual = this.limits.some(({ rule }) => isActual(rule));
+    this.most = this.limits.map(({ rule }) => mostOf(rule));
+  }
+
+  private advance(now: number): number {
+    if (now > this.now) this.now = now;
+    return this.now;
+  }
+
+  private bindingIndex(costs: Costs, at: number): number {
+    let binding = -1;
+    let latest = at;
+    for (let index = 0; index < this.limits.length; index += 1) {
+      const readyAt = this.readyAt(index, costs, at);
+      if (readyAt > latest) {
+        latest = readyAt;
+        binding = index;
+      }
+    }
+    return binding;
+  }
+
+  private readyAt(index: number, costs: Costs, at: number): number {
+    const { rule, state } = this.limits[index] as NamedLimit;
+    return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), at);
+  }
+}
+
+/** @throws TypeError */
+function checkSameKind(rule: LimitRule, before: LimitRule): void {
+  const [kind, was] = [kindOf(rule), kindOf(before)];
+  if (kind === was) return;
+  const option = kind === 'quota' || was === 'quota' ? 'windowMs' : 'algorithm';
+  throw new TypeError(
+    `\`limits.${rule.name}.${option}\` must stay ${show(before[option])} while running, got ${show(rule[option])}`,
+  );
+}
+
+function kindOf({ windowMs, algorithm }: LimitRule): string {
+  return windowMs === Number.POSITIVE_INFINITY ? 'quota' : algorithm;
+}
+
+function isActual({ charge }: LimitRule): boolean {
+  return charge === 'actual';
+}
+
+/** A limit that is charged the actual amount expects nothing. */
+function mostOf(rule: LimitRule): number {
+  return isActual(rule) ? Number.POSITIVE_INFINITY : rule.maxCost;
+}

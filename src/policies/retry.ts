@@ -1,0 +1,120 @@
+import type { Verdict } from '../model/feedback.ts';
+import type { Random } from '../util/clock.ts';
+
+/** Attempts for a request that fails for a passing reason (408, 409, 5xx, timeouts). */
+export const DEFAULT_FAILED_ATTEMPTS = 3;
+/** Bounds an attempt, its body included: 10 minutes, as the SDKs of OpenAI and Anthropic do. */
+export const DEFAULT_ATTEMPT_TIMEOUT_MS = 600_000;
+/** The greatest delay before the second attempt. It doubles for each further one. */
+const RETRY_BASE_MS = 500;
+/** The longest delay between two attempts. */
+const RETRY_MAX_MS = 8_000;
+/**
+ * The shortest delay, so that a request that fails at once is not repeated for ever in the same
+ * turn.
+ */
+const RETRY_MIN_MS = 1;
+
+/** The budget of retries: an outage causes at most a hundred. */
+const BUDGET_TOKENS = 500;
+const TOKENS_PER_RETRY = 5;
+const TOKENS_PER_SUCCESS = 1;
+
+/** The history of a request so far. */
+export interface Past {
+  readonly attempts: number;
+  /** Attempts with a temporary failure that was neither a 429 nor an overload. */
+  readonly failures: number;
+  /** Attempts that met an overload. Default 0. */
+  readonly overloads?: number;
+  /** The time since the request arrived, in ms. */
+  readonly elapsedMs: number;
+}
+
+/**
+ * Decides whether and when a request is sent again.
+ *
+ * Full jitter: a random delay between 0 and the doubling bound (Brooker, "Exponential Backoff And
+ * Jitter", AWS Architecture Blog, 2015). The budget is a token bucket filled by successes, as in
+ * the standard retry mode of the AWS SDKs: 500 tokens at 5 a retry, 1 a success.
+ */
+export class RetryPolicy {
+  private readonly maxAttempts: number;
+  private readonly _deadlineMs: number;
+  /** Whether what all attempts pass waits out overloads: then delays need not double. */
+  isPaced: boolean;
+  private readonly failedAttempts: number;
+  private budget = BUDGET_TOKENS;
+
+  /**
+   * @param maxAttempts the greatest number of attempts, whatever the failure
+   * @param deadlineMs no retry starts later than this after the request's arrival
+   * @param isPaced whether the gate of attempts waits out overloads: then delays do not double
+   * @param failedAttempts attempts a request that fails for a passing reason of its own
+   */
+  constructor(
+    maxAttempts: number,
+    deadlineMs: number,
+    isPaced = false,
+    failedAttempts = DEFAULT_FAILED_ATTEMPTS,
+  ) {
+    this.failedAttempts = failedAttempts;
+    this.isPaced = isPaced;
+    this.maxAttempts = maxAttempts;
+    this._deadlineMs = deadlineMs;
+  }
+
+  get deadlineMs(): number {
+    return this._deadlineMs;
+  }
+
+  /** An attempt succeeded. */
+  succeeded(): void {
+    if (this.budget < BUDGET_TOKENS) this.budget += TOKENS_PER_SUCCESS;
+  }
+
+  /**
+   * @returns the delay in ms before the request returns to the backoff gate; undefined if it does
+   * not
+   */
+  delay(
+    verdict: Verdict,
+    { attempts, failures, overloads = 0, elapsedMs }: Past,
+    random: Random,
+  ): number | undefined {
+    if (attempts >= this.maxAttempts) return undefined;
+    const delayMs = this.delayOf(verdict, failures, overloads, random);
+    if (delayMs === undefined || elapsedMs + delayMs >= this._deadlineMs) return undefined;
+    if (isCharged(verdict)) this.budget -= TOKENS_PER_RETRY;
+    return delayMs;
+  }
+
+  private delayOf(
+    verdict: Verdict,
+    failures: number,
+    overloads: number,
+    random: Random,
+  ): number | undefined {
+    const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');
+    if (!again) return undefined;
+    // The backoff gate is closed for all requests, so no delay of its own is needed.
+    if (verdict.kind === 'throttled') return 0;
+    if (verdict.kind === 'overloaded' && this.isPaced) {
+      return Math.max(RETRY_MIN_MS, random() * RETRY_BASE_MS);
+    }
+    if (isCharged(verdict)) {
+      if (failures >= this.failedAttempts || this.budget < TOKENS_PER_RETRY) return undefined;
+    }
+    if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
+    const bound = Math.min(
+      RETRY_MAX_MS,
+      RETRY_BASE_MS * 2 ** Math.min(failures + overloads - 1, 10),
+    );
+    return Math.max(RETRY_MIN_MS, random() * bound);
+  }
+}
+
+/** Whether a retry costs budget: not if the provider itself asks to come back later. */
+function isCharged({ kind }: Verdict): boolean {
+  return kind !== 'throttled' && kind !== 'overloaded';
+}

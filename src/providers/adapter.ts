@@ -1,0 +1,57 @@
+import type { ReportedLimit, Verdict } from '../model/feedback.ts';
+
+/** Reads a header by its lower-case name. */
+export type HeaderGet = (name: string) => string | undefined;
+
+/** An error, or a response that is not ok, prepared once for all adapters. */
+export interface ProviderResponse {
+  /** HTTP status; undefined if there is none. */
+  readonly status: number | undefined;
+  /**
+   * The error, then all objects inside it (response, body, cause …), nearest first. JSON bodies are
+   * parsed.
+   */
+  readonly chain: readonly unknown[];
+  /** All short texts in `code`, `name`, `type`, `status` or `reason` fields of the chain. */
+  readonly words: ReadonlySet<string>;
+  /** Messages and other texts, nearest first. Very long ones are cut. */
+  readonly texts: readonly string[];
+  readonly header: HeaderGet;
+  /** Wall time of the answer by its own `Date`, else now, in ms since 1970. */
+  answeredAtMs(): number;
+}
+
+/** What an adapter says about an answer. The general rules fill in what it leaves out. */
+export interface PartialVerdict
+  extends Partial<
+    Pick<Verdict, 'kind' | 'retry' | 'retryAfterMs' | 'limit' | 'limits' | 'outage'>
+  > {
+  /**
+   * Whether to ignore `Retry-After`, because it does not describe the limit that was hit. Default
+   * false.
+   */
+  readonly ignoresRetryAfter?: boolean;
+}
+
+/**
+ * Reads the answers of one family of providers, by their shape alone. It leaves answers that it does
+ * not recognise to other adapters.
+ */
+export interface ProviderAdapter {
+  /** The name of the family in messages and tables. */
+  readonly name: string;
+  /** What it reads, in one line for the documentation. */
+  readonly reads?: string;
+  /**
+   * Lower-case header names. `limits` is called for a response that has one of them. Every response
+   * is searched for all names, so give one or two that always come.
+   */
+  readonly marks?: readonly string[];
+  /**
+   * The limits in the headers. An empty list leaves them to the next adapter.
+   * @param answeredAtMs wall time of the answer, for resets that are times
+   */
+  limits?(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[];
+  /** What an error means; undefined leaves it to the next adapter. */
+  verdict?(answer: ProviderResponse): PartialVerdict | undefined;
+}

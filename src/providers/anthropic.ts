@@ -1,0 +1,81 @@
+import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { MINUTE_MS, readRows } from './rows.ts';
+import { dateMs } from './times.ts';
+
+const UNITS = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
+
+const ROWS = UNITS.map((unit) => ({
+  unit,
+  limit: `anthropic-ratelimit-${unit}-limit`,
+  remaining: `anthropic-ratelimit-${unit}-remaining`,
+  reset: `anthropic-ratelimit-${unit}-reset`,
+  windowMs: MINUTE_MS,
+}));
+
+/**
+ * A tier's spending cap is answered with 429, the account's own cap with 400. Both last until the
+ * month ends.
+ */
+const SPEND_CAP_CODE = 'enforced_spend_limit_reached';
+const SPEND_CAP = /\breached your (?:specified )?(?:workspace )?API usage limits\b/;
+const NO_CREDIT = /\bcredit balance is too low\b/;
+const REGAINED = /\bregain access on (\d{4}-\d\d-\d\d) at (\d\d:\d\d) UTC\b/;
+
+const NAMED_LIMIT = /\b(requests|input tokens|output tokens|tokens) per minute\b/;
+const OLDER_LIMIT = /^(?:\d{3} )?Number of (?:request )?(tokens|requests) has exceeded\b/;
+
+/** The kinds of errors that come inside a stream, without a status. */
+const KINDS: Readonly<Record<string, PartialVerdict>> = {
+  rate_limit_error: { kind: 'throttled' },
+  overloaded_error: { kind: 'overloaded' },
+  api_error: { kind: 'failed', retry: true },
+  timeout_error: { kind: 'failed', retry: true },
+  billing_error: { kind: 'fatal', outage: 'billing' },
+  authentication_error: { kind: 'fatal', outage: 'authorisation' },
+  permission_error: { kind: 'fatal', outage: 'authorisation' },
+};
+
+/** The time until the account works again, in ms from the answer. */
+function untilRegained({ texts, answeredAtMs }: ProviderResponse): PartialVerdict {
+  for (const text of texts) {
+    const [, day, time] = REGAINED.exec(text) ?? [];
+    const atMs = dateMs(`${day}T${time}:00Z`);
+    if (atMs !== undefined) return { retryAfterMs: atMs - answeredAtMs() };
+  }
+  return {};
+}
+
+function limitOf(texts: readonly string[]): PartialVerdict {
+  for (const text of texts) {
+    const unit = (NAMED_LIMIT.exec(text) ?? OLDER_LIMIT.exec(text))?.[1];
+    if (unit !== undefined) return { limit: unit.replace(' ', '-') };
+    if (/\bconcurrent (?:connections|requests)\b/.test(text)) return { limit: 'concurrency' };
+  }
+  return {};
+}
+
+function verdict(answer: ProviderResponse): PartialVerdict | undefined {
+  const { status, words, texts } = answer;
+  if (words.has(SPEND_CAP_CODE) || texts.some((text) => SPEND_CAP.test(text))) {
+    return { kind: 'fatal', outage: 'quota', ...untilRegained(answer) };
+  }
+  if (texts.some((text) => NO_CREDIT.test(text))) return { kind: 'fatal', outage: 'billing' };
+  for (const [word, said] of Object.entries(KINDS)) {
+    if (!words.has(word) || (said.kind === 'failed' && status !== undefined)) continue;
+    return said.kind === 'throttled' ? { ...said, ...limitOf(texts) } : said;
+  }
+  return undefined;
+}
+
+/**
+ * Anthropic. A reset is the time (RFC 3339) at which the limit is full again. Limits are per
+ * minute.
+ */
+export const anthropic: ProviderAdapter = {
+  name: 'Anthropic',
+  reads:
+    '`anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}`; error types, also inside streams; 529; spend caps and missing credit (final)',
+  marks: ['anthropic-ratelimit-requests-limit', 'anthropic-ratelimit-tokens-limit'],
+  limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
+  verdict,
+};

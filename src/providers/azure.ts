@@ -1,0 +1,45 @@
+import type { ReportedLimit } from '../model/feedback.ts';
+import type { HeaderGet, ProviderAdapter } from './adapter.ts';
+import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
+import { readRows } from './rows.ts';
+import { plainNumber } from './times.ts';
+
+/** Headers that only Azure sends, not OpenAI. */
+const AZURE_MARKS = [
+  'apim-request-id',
+  'x-ms-region',
+  'x-ratelimit-renewalperiod-requests',
+  'x-ratelimit-renewalperiod-tokens',
+];
+
+/**
+ * Azure uses OpenAI's names, but evaluates limits over 1 or 10 s, and the values may be those of
+ * such
+ * a slice. So the window is known only where `renewalperiod` (seconds) names it. 0 and -1 mean that
+ * a
+ * unit is not counted.
+ */
+function limits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {
+  if (AZURE_MARKS.every((name) => header(name) === undefined)) return [];
+  return readRows(OPENAI_ROWS, header, answeredAtMs).flatMap(({ remaining, ...one }) => {
+    const seconds = plainNumber(header(`x-ratelimit-renewalperiod-${one.unit}`));
+    const left = remaining !== undefined && remaining > 0 ? remaining : undefined;
+    if (one.limit === undefined && left === undefined) return [];
+    return [
+      {
+        ...one,
+        ...(left !== undefined && { remaining: left }),
+        ...(seconds !== undefined && seconds > 0 && { windowMs: seconds * 1000 }),
+      },
+    ];
+  });
+}
+
+/** Azure OpenAI and GitHub Models. */
+export const azure: ProviderAdapter = {
+  name: 'Azure OpenAI',
+  reads:
+    'the headers of OpenAI without values of 0 and -1; `x-ratelimit-renewalperiod-*` (the window, unknown without it)',
+  marks: OPENAI_MARKS,
+  limits,
+};

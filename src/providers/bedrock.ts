@@ -1,0 +1,59 @@
+import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { read } from './shape.ts';
+
+/** Error names of AWS, from Bedrock's API reference and the throttling codes of the AWS SDKs. */
+const REMARKS: Readonly<Record<string, PartialVerdict>> = {
+  ThrottlingException: { kind: 'throttled' },
+  Throttling: { kind: 'throttled' },
+  ThrottledException: { kind: 'throttled' },
+  TooManyRequestsException: { kind: 'throttled' },
+  RequestLimitExceeded: { kind: 'throttled' },
+  ProvisionedThroughputExceededException: { kind: 'throttled' },
+  ServiceQuotaExceededException: { kind: 'fatal', outage: 'quota' },
+  ServiceUnavailableException: { kind: 'overloaded' },
+  ModelNotReadyException: { kind: 'overloaded' },
+  ModelTimeoutException: { kind: 'failed', retry: true },
+  ModelStreamErrorException: { kind: 'failed', retry: true },
+  InternalServerException: { kind: 'failed', retry: true },
+  AccessDeniedException: { kind: 'fatal', outage: 'authorisation' },
+  UnrecognizedClientException: { kind: 'fatal', outage: 'authorisation' },
+  ExpiredTokenException: { kind: 'fatal', outage: 'authorisation' },
+};
+
+const TOO_MANY = /\bToo many (tokens|requests)( per day)?\b/i;
+
+function verdict(answer: ProviderResponse): PartialVerdict | undefined {
+  const said = verdictOf(answer);
+  if (said?.kind !== 'throttled') return said;
+  for (const text of answer.texts) {
+    const [, unit, daily] = TOO_MANY.exec(text) ?? [];
+    if (unit === undefined) continue;
+    const limit = unit.toLowerCase();
+    // A daily quota: another attempt today fails too.
+    if (daily !== undefined) return { kind: 'fatal', outage: 'quota', limit: `${limit} per day` };
+    return { ...said, limit };
+  }
+  return said;
+}
+
+function verdictOf({ chain, words, header }: ProviderResponse): PartialVerdict | undefined {
+  // Over plain HTTP the name is in a header, followed by a link.
+  const typed = header('x-amzn-errortype')?.split(/[:,]/, 1)[0]?.trim();
+  const name =
+    typed !== undefined && Object.hasOwn(REMARKS, typed)
+      ? typed
+      : Object.keys(REMARKS).find((one) => words.has(one));
+  if (name !== undefined) return REMARKS[name];
+  const isThrottling = chain.some(
+    (layer) => read(read(layer, '$retryable'), 'throttling') === true,
+  );
+  return isThrottling ? { kind: 'throttled' } : undefined;
+}
+
+/** Amazon Bedrock: errors of the AWS SDK, and plain HTTP. */
+export const bedrock: ProviderAdapter = {
+  name: 'Amazon Bedrock',
+  reads:
+    '`ThrottlingException` and the other names of AWS errors, also from `x-amzn-errortype`; tokens or requests; `per day` and `ServiceQuotaExceededException` (final)',
+  verdict,
+};

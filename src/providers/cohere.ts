@@ -1,0 +1,52 @@
+import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { MINUTE_MS, MONTH_MS, readRows } from './rows.ts';
+
+/** The reset is a time in seconds since 1970. */
+const ROWS = [
+  {
+    unit: 'requests',
+    limit: 'x-trial-endpoint-call-limit',
+    remaining: 'x-trial-endpoint-call-remaining',
+    reset: 'x-trial-endpoint-call-reset',
+    windowMs: MINUTE_MS,
+  },
+  {
+    unit: 'requests',
+    limit: 'x-endpoint-monthly-call-limit',
+    remaining: 'x-endpoint-monthly-call-remaining',
+    windowMs: MONTH_MS,
+  },
+  {
+    unit: 'requests',
+    limit: 'x-ratelimit-limit',
+    remaining: 'x-ratelimit-remaining',
+    reset: 'x-ratelimit-reset',
+  },
+] as const;
+
+/** Headers that only Cohere sends beside the plain names. */
+const MARKS = ['x-trial-endpoint-call-limit', 'x-endpoint-monthly-call-limit'];
+
+/** "… limited to 1000 API calls / month …" */
+const CALLS = /\blimited to \d{1,12} API calls \/ (minute|month)\b/;
+
+function verdict({ status, texts }: ProviderResponse): PartialVerdict | undefined {
+  if (status !== 429) return undefined;
+  for (const text of texts) {
+    const window = CALLS.exec(text)?.[1];
+    if (window === 'minute') return { kind: 'throttled', limit: 'requests' };
+    if (window === 'month') return { kind: 'fatal', outage: 'quota', limit: 'requests per month' };
+  }
+  return undefined;
+}
+
+/** Cohere. */
+export const cohere: ProviderAdapter = {
+  name: 'Cohere',
+  reads:
+    '`x-trial-endpoint-call-*` (of a minute), `x-endpoint-monthly-call-*`, `x-ratelimit-*`, resets in seconds since 1970; the calls of a month used up (final)',
+  marks: ['x-trial-endpoint-call-limit', 'x-ratelimit-limit'],
+  limits: (header, answeredAtMs) =>
+    MARKS.every((name) => header(name) === undefined) ? [] : readRows(ROWS, header, answeredAtMs),
+  verdict,
+};

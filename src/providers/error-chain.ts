@@ -1,0 +1,125 @@
+import { isShape, isStatus, read, readList, readText } from './shape.ts';
+
+/** Fields in which errors carry other objects: responses, bodies, API errors, causes, details. */
+const INNER = [
+  'response',
+  '$response',
+  'data',
+  'body',
+  'error',
+  'lastError',
+  'cause',
+  'details',
+  'errorDetails',
+  'statusDetails',
+] as const;
+/** Fields that may hold a body as JSON text. Google's SDK puts it into the message. */
+const JSON_TEXTS = ['responseBody', 'body', 'data', 'error', 'message'] as const;
+/** Fields in which APIs name the error with one word. */
+const WORD_KEYS = [
+  'code',
+  'name',
+  'type',
+  'status',
+  'reason',
+  'error_code',
+  'error_type',
+  '__type',
+  'error',
+] as const;
+const TEXT_KEYS = ['message', 'error', 'details', 'detail', 'Message'] as const;
+
+/** How many objects are read in all. Errors of SDKs nest three deep. */
+const MOST_LAYERS = 24;
+/** How many items of a list of details or errors are read. */
+const MOST_OF_LIST = 8;
+/** A longer body is no API error, and is not parsed. */
+export const LONGEST_JSON = 64 * 1024;
+const LONGEST_WORD = 80;
+/** Longer messages are cut: what matters comes first. */
+const LONGEST_TEXT = 2_000;
+
+/** The error itself, then all objects inside it, nearest first. */
+export function errorChain(thing: unknown, body?: string): unknown[] {
+  const found: unknown[] = [];
+  const add = (value: unknown) => {
+    if (found.length < MOST_LAYERS && isShape(value) && !found.includes(value)) found.push(value);
+  };
+  add(typeof thing === 'string' ? parsed(thing) : thing);
+  if (body !== undefined) add(parsed(body));
+  // The list grows while the loop runs. Cycles end when it is full.
+  for (const layer of found) {
+    const before = found.length;
+    for (const item of readList(layer, MOST_OF_LIST)) add(item);
+    for (const key of INNER) add(read(layer, key));
+    for (const key of JSON_TEXTS) {
+      if (found.length === MOST_LAYERS) return found;
+      // A message that repeats the body adds nothing if the body is there.
+      if (key === 'message' && found.length > before) continue;
+      const text = readText(layer, key);
+      if (text !== undefined) add(parsed(text));
+    }
+  }
+  return found;
+}
+
+/** The JSON in a text. Some clients put the status before it. */
+const JSON_START = /[{[]\s{0,20}["{]/;
+
+function parsed(text: string): unknown {
+  if (text.length > LONGEST_JSON) return undefined;
+  const start = text.search(JSON_START);
+  if (start < 0) return undefined;
+  try {
+    return JSON.parse(start === 0 ? text : text.slice(start));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A status as text: the LiteLLM proxy and others send it in the `code` of a body. */
+const STATUS_TEXT = /^[45]\d\d$/;
+
+/**
+ * The outermost HTTP status, from the fields that fetch, axios, undici and the OpenAI, Anthropic,
+ * Google and AWS SDKs use.
+ */
+export function statusOf(chain: readonly unknown[]): number | undefined {
+  for (const layer of chain) {
+    const status = read(layer, 'status');
+    if (isStatus(status)) return status;
+    const statusCode = read(layer, 'statusCode');
+    if (isStatus(statusCode)) return statusCode;
+    const httpStatusCode = read(read(layer, '$metadata'), 'httpStatusCode');
+    if (isStatus(httpStatusCode)) return httpStatusCode;
+    const code = read(layer, 'code');
+    if (isStatus(code)) return code;
+    if (typeof code === 'string' && STATUS_TEXT.test(code)) return Number(code);
+  }
+  return undefined;
+}
+
+/** All error codes and class names in the chain. */
+export function wordsOf(chain: readonly unknown[]): Set<string> {
+  const words = new Set<string>();
+  const add = (word: unknown) => {
+    if (typeof word === 'string' && word.length <= LONGEST_WORD) words.add(word);
+  };
+  for (const layer of chain) {
+    for (const key of WORD_KEYS) add(read(layer, key));
+    // SDKs leave `name` as "Error"; the class name is what differs.
+    add(read(read(layer, 'constructor'), 'name'));
+  }
+  return words;
+}
+
+/** All messages in the chain, nearest first. */
+export function textsOf(thing: unknown, chain: readonly unknown[]): string[] {
+  const texts: string[] = [];
+  const add = (text: unknown) => {
+    if (typeof text === 'string' && text.length > 0) texts.push(text.slice(0, LONGEST_TEXT));
+  };
+  add(thing);
+  for (const layer of chain) for (const key of TEXT_KEYS) add(read(layer, key));
+  return texts;
+}

@@ -1,0 +1,110 @@
+import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
+import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { DAY_MS, MINUTE_MS, reported } from './rows.ts';
+import { isList, isShape, read, readList, readNumber, readText } from './shape.ts';
+import { durationMs, plainNumber } from './times.ts';
+
+/** How many details of a `google.rpc.Status` are read. No answer has more. */
+const MOST_DETAILS = 16;
+const PER_DAY = /per_?day/i;
+
+/** Status names, for answers without a number. */
+const KINDS: Readonly<Record<string, PartialVerdict>> = {
+  RESOURCE_EXHAUSTED: { kind: 'throttled' },
+  UNAVAILABLE: { kind: 'overloaded' },
+  UNAUTHENTICATED: { kind: 'fatal', outage: 'authorisation' },
+  PERMISSION_DENIED: { kind: 'fatal', outage: 'authorisation' },
+};
+
+interface Violation {
+  readonly quotaId: string;
+  readonly limit: ReportedLimit | undefined;
+}
+
+/** `22s` or `1.5s` in JSON; seconds and nanoseconds where a message was decoded. */
+function protoDurationMs(value: unknown): number | undefined {
+  if (typeof value === 'string') return durationMs(value);
+  if (!isShape(value)) return undefined;
+  const seconds = readNumber(value, 'seconds') ?? 0;
+  return seconds * 1000 + (readNumber(value, 'nanos') ?? 0) / 1e6;
+}
+
+function detailsOf({ chain }: ProviderResponse): readonly unknown[] {
+  for (const layer of chain) {
+    for (const key of ['details', 'errorDetails', 'statusDetails']) {
+      const details = readList(read(layer, key), MOST_DETAILS);
+      if (details.some(isShape)) return details;
+    }
+  }
+  // The whole text may be the list of details.
+  const list = chain.find(isList);
+  return readList(list, MOST_DETAILS);
+}
+
+function unitOf(quotaId: string): LimitUnit {
+  if (!/token/i.test(quotaId)) return 'requests';
+  return /input_?token/i.test(quotaId) ? 'input-tokens' : 'tokens';
+}
+
+function violationOf(quotaId: string, value: unknown): Violation {
+  const windowMs = PER_DAY.test(quotaId)
+    ? DAY_MS
+    : /per_?minute/i.test(quotaId)
+      ? MINUTE_MS
+      : undefined;
+  const limit = plainNumber(typeof value === 'number' ? String(value) : textOr(value));
+  return { quotaId, limit: reported(unitOf(quotaId), { limit, windowMs }) };
+}
+
+function textOr(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** `QuotaFailure` lists quotas; `ErrorInfo` names one in its metadata. */
+function violationsOf(details: readonly unknown[]): Violation[] {
+  const found: Violation[] = [];
+  for (const detail of details) {
+    for (const violation of readList(read(detail, 'violations'), MOST_DETAILS)) {
+      const quotaId = readText(violation, 'quotaId') ?? readText(violation, 'subject');
+      if (quotaId !== undefined) found.push(violationOf(quotaId, read(violation, 'quotaValue')));
+    }
+    const metadata = read(detail, 'metadata');
+    const quotaId = readText(metadata, 'quota_limit');
+    if (quotaId !== undefined) {
+      found.push(violationOf(quotaId, read(metadata, 'quota_limit_value')));
+    }
+  }
+  return found;
+}
+
+function verdict(answer: ProviderResponse): PartialVerdict | undefined {
+  const details = detailsOf(answer);
+  const violations = violationsOf(details);
+  const delayMs = details
+    .map((detail) => protoDurationMs(read(detail, 'retryDelay')))
+    .find((ms) => ms !== undefined);
+  const word = Object.keys(KINDS).find((one) => answer.words.has(one));
+  const said = word === undefined ? undefined : KINDS[word];
+  if (violations.length === 0) {
+    if (said === undefined && delayMs === undefined) return undefined;
+    return { ...said, ...(delayMs !== undefined && { retryAfterMs: delayMs }) };
+  }
+  // The delay beside a daily quota belongs to another limit: after it the same answer would come.
+  const daily = violations.find(({ quotaId }) => PER_DAY.test(quotaId));
+  const limits = violations.flatMap(({ limit }) => limit ?? []);
+  const shared = { limit: (daily ?? violations[0])?.quotaId ?? '', limits };
+  if (daily !== undefined) return { ...shared, kind: 'fatal', outage: 'quota' };
+  return {
+    ...said,
+    ...shared,
+    ...(delayMs !== undefined && { retryAfterMs: delayMs }),
+  };
+}
+
+/** Gemini, Vertex AI, and other services that answer with a `google.rpc.Status`. */
+export const google: ProviderAdapter = {
+  name: 'Google',
+  reads:
+    '`RESOURCE_EXHAUSTED` and other statuses; `RetryInfo.retryDelay`; `QuotaFailure` and `ErrorInfo`: which quota, its value and window; a quota of the day (final, whatever delay is beside it)',
+  verdict,
+};

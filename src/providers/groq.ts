@@ -1,0 +1,26 @@
+import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
+import { DAY_MS, MINUTE_MS, readRows } from './rows.ts';
+
+const ROWS = OPENAI_ROWS.map((row) => ({
+  ...row,
+  windowMs: row.unit === 'requests' ? DAY_MS : MINUTE_MS,
+}));
+
+/** Groq's own status: "Flex tier capacity exceeded". */
+const FLEX_CAPACITY = 498;
+
+function verdict({ status }: ProviderResponse): PartialVerdict | undefined {
+  return status === FLEX_CAPACITY ? { kind: 'overloaded' } : undefined;
+}
+
+/** Groq: OpenAI's names and errors, but the request limit is per day. */
+export const groq: ProviderAdapter = {
+  name: 'Groq',
+  reads:
+    'the headers of OpenAI with `x-groq-region`: requests are of a day, tokens of a minute; 498 (overloaded); "tokens per day" in messages, with their delay',
+  marks: OPENAI_MARKS,
+  limits: (header, answeredAtMs) =>
+    header('x-groq-region') === undefined ? [] : readRows(ROWS, header, answeredAtMs),
+  verdict,
+};

@@ -1,0 +1,127 @@
+import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
+import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { quotaIn, quotasOf, windowOf } from './quotas.ts';
+import { reported, untilReset } from './rows.ts';
+import { type Item, parseDictionary, parseList } from './structured-list.ts';
+import { isTime, plainNumber, untilResetMs } from './times.ts';
+
+/** The quota units of the draft that headgate counts. */
+const UNITS: Readonly<Record<string, LimitUnit>> = {
+  requests: 'requests',
+  'content-bytes': 'bytes',
+  'concurrent-requests': 'concurrency',
+};
+
+/** One named policy: its limit, and what is left of it. */
+interface Policy {
+  unit: LimitUnit | undefined;
+  limit?: number;
+  windowMs?: number;
+  remaining?: number;
+  resetMs?: number;
+}
+
+/** The value of a parameter, if it is a whole number >= 0. */
+function amount({ parameters }: Item, key: string): number | undefined {
+  const value = parameters.get(key);
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+}
+
+function timesThousand(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** The draft writes names as strings; tokens are accepted too. */
+function nameOf({ value }: Item): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function policiesOf(header: HeaderGet, answeredAtMs: () => number): Map<string, Policy> {
+  const policies = new Map<string, Policy>();
+  for (const item of parseList(header('ratelimit-policy'))) {
+    const name = nameOf(item);
+    const unit = item.parameters.get('qu') ?? 'requests';
+    if (name === undefined) continue;
+    policies.set(name, {
+      unit: typeof unit === 'string' && Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined,
+      limit: amount(item, 'q'),
+      windowMs: timesThousand(amount(item, 'w')),
+    });
+  }
+  for (const item of parseList(header('ratelimit'))) {
+    const name = nameOf(item);
+    if (name === undefined) continue;
+    const policy = policies.get(name) ?? { unit: 'requests' };
+    const seconds = amount(item, 't');
+    policies.set(name, {
+      ...policy,
+      remaining: amount(item, 'r'),
+      resetMs: seconds === undefined ? undefined : untilResetMs(String(seconds), answeredAtMs),
+    });
+  }
+  return policies;
+}
+
+/**
+ * Drafts up to 7: one limit, in a dictionary (`limit=60, remaining=59, reset=6`) or in three
+ * headers.
+ * Its policies are in a header of their own (`60;w=6`) or follow the number. Some servers send the
+ * reset as a time.
+ */
+function olderLimits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {
+  const members = parseDictionary(header('ratelimit'));
+  const told = (key: string) => {
+    const value = members.get(key)?.value;
+    return typeof value === 'number' ? String(value) : header(`ratelimit-${key}`);
+  };
+  const quotas = quotasOf(header('ratelimit-policy'));
+  const closest = quotaIn(told('limit'));
+  const only = quotas.length === 1 ? quotas[0] : undefined;
+  const limit = closest.limit ?? only?.limit;
+  const remaining = plainNumber(told('remaining'));
+  // Only the policies are given.
+  if (limit === undefined && remaining === undefined) return quotas.flatMap(limitOf);
+  const windowMs = closest.windowMs ?? (limit && windowOf(limit, quotas));
+  const resetMs = untilResetMs(told('reset'), answeredAtMs);
+  const isResetTime = isTime(told('reset'));
+  return limitOf({ limit, remaining, resetMs, isResetTime, windowMs });
+}
+
+function limitOf(said: Parameters<typeof reported>[1]): ReportedLimit[] {
+  const one = reported('requests', said);
+  return one === undefined ? [] : [one];
+}
+
+function limits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {
+  const found = [...policiesOf(header, answeredAtMs).values()].flatMap(
+    ({ unit, ...said }) => (unit === undefined ? undefined : reported(unit, said)) ?? [],
+  );
+  return found.length > 0 ? found : olderLimits(header, answeredAtMs);
+}
+
+/** The policy with nothing left was hit: its reset is the wait. */
+function verdict({ status, header, answeredAtMs }: ProviderResponse): PartialVerdict | undefined {
+  if (status !== 429) return undefined;
+  let longest: PartialVerdict | undefined;
+  for (const [name, { unit, remaining, resetMs }] of policiesOf(header, answeredAtMs)) {
+    if (remaining !== 0) continue;
+    if (longest === undefined || (resetMs ?? 0) > (longest.retryAfterMs ?? 0)) {
+      const limit = unit === 'concurrency' ? unit : name;
+      longest = { limit, ...(resetMs !== undefined && { retryAfterMs: resetMs }) };
+    }
+  }
+  return longest ?? untilReset(olderLimits(header, answeredAtMs));
+}
+
+/**
+ * The header fields of draft-ietf-httpapi-ratelimit-headers 00 to 10. `Retry-After` takes
+ * precedence.
+ */
+export const ietf: ProviderAdapter = {
+  name: 'IETF draft',
+  reads:
+    '`RateLimit-Policy` (`q`, `w`, `qu`: requests, content-bytes, concurrent-requests) and `RateLimit` (`r`, `t`) as structured fields; of older drafts `RateLimit: limit=60, remaining=59, reset=6`, `RateLimit-{Limit,Remaining,Reset}`, `RateLimit-Policy: 60;w=6`',
+  marks: ['ratelimit', 'ratelimit-policy', 'ratelimit-limit'],
+  limits,
+  verdict,
+};

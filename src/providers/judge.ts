@@ -1,0 +1,142 @@
+import type { FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
+import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { delayInText } from './delay-in-text.ts';
+import { errorChain, statusOf, textsOf, wordsOf } from './error-chain.ts';
+import { headersOf } from './headers.ts';
+import { positive } from './positive.ts';
+import { retryAfterOf } from './retry-after.ts';
+import { dateMs } from './times.ts';
+
+/** Codes of Node's sockets, of its resolver, of undici, of SDKs and of headgate itself that mean: no answer came. */
+const CONNECTION_CODES = [
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ERR_NETWORK',
+  'ERR_HTTP2_GOAWAY_SESSION',
+  'ERR_HTTP2_SESSION_ERROR',
+  'ERR_HTTP2_STREAM_ERROR',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'APIConnectionError',
+  'APIConnectionTimeoutError',
+  'ATTEMPT_TIMEOUT',
+];
+
+/** Texts that mean the same as a 429, for errors without a status. */
+const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached for\b/i;
+
+/**
+ * Texts of a 429 that name a limit on concurrent requests, such as "max concurrency: 1" (Moonshot).
+ */
+const IN_FLIGHT =
+  /\b(?:(?:too many|max(?:imum)?|number of) (?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|max(?:imum)? concurrency|concurrency limit)\b/i;
+
+/** Statuses of temporary failures: the same request may succeed when it is sent again. */
+const RETRIED_STATUSES = [408, 409];
+
+/** Statuses that every request gets until the account is corrected. */
+const OUTAGE_STATUSES: ReadonlyMap<number, string> = new Map([
+  [401, 'authorisation'],
+  [402, 'billing'],
+  [403, 'authorisation'],
+]);
+
+/** Reads limits from headers, as `reportedLimits` does. */
+export type LimitReader = (
+  header: ProviderResponse['header'],
+  answeredAtMs: () => number,
+) => readonly ReportedLimit[];
+
+/**
+ * Says what an error or a response that is not ok means. The first adapter that recognises it
+ * decides; what it leaves open follows from the status, the codes and the headers.
+ * @param body of a response, where it has been read
+ */
+export function judge(
+  error: unknown,
+  body: string | undefined,
+  readers: readonly ProviderAdapter[],
+  limitsOf: LimitReader,
+): Verdict {
+  const chain = errorChain(error, body);
+  const status = statusOf(chain);
+  const words = wordsOf(chain);
+  const texts = textsOf(error, chain);
+  const headers = headersOf(chain);
+  const answeredAtMs = () => dateMs(headers.date) ?? Date.now();
+  const header = (name: string) => (Object.hasOwn(headers, name) ? headers[name] : undefined);
+  const answer: ProviderResponse = { status, chain, words, texts, header, answeredAtMs };
+  const verdict = verdictOf(answer, readers);
+  const kind = verdict.kind ?? kindOf(answer);
+  if (kind === undefined) {
+    return { kind: 'failed', retry: CONNECTION_CODES.some((code) => words.has(code)) };
+  }
+  const limits = [...limitsOf(header, answeredAtMs), ...(verdict.limits ?? [])];
+  const limit = verdict.limit ?? (kind === 'throttled' ? hitLimit(texts, limits) : undefined);
+  const outage =
+    verdict.outage ?? (kind === 'fatal' ? OUTAGE_STATUSES.get(status ?? 0) : undefined);
+  // For a final answer the body is right: its header may describe another limit.
+  const saidMs = verdict.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);
+  const bodyMs =
+    positive(verdict.retryAfterMs) ?? (isPassing(kind) ? delayInText(texts) : undefined);
+  const retryAfterMs = kind === 'fatal' ? (bodyMs ?? saidMs) : (saidMs ?? bodyMs);
+  return {
+    kind,
+    retry: !isFinal(headers) && (verdict.retry ?? kind !== 'fatal'),
+    headers,
+    ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(limit !== undefined && { limit }),
+    ...(limits.length > 0 && { limits }),
+    ...(outage !== undefined && { outage }),
+  };
+}
+
+const NO_REMARK: PartialVerdict = {};
+
+function verdictOf(answer: ProviderResponse, readers: readonly ProviderAdapter[]): PartialVerdict {
+  for (const reader of readers) {
+    const verdict = reader.verdict?.(answer);
+    if (verdict !== undefined) return verdict;
+  }
+  return NO_REMARK;
+}
+
+/** Named by the provider, or by the provider behind a LiteLLM proxy. */
+function isFinal(headers: Readonly<Record<string, string>>): boolean {
+  return (headers['x-should-retry'] ?? headers['llm_provider-x-should-retry']) === 'false';
+}
+
+function isPassing(kind: FeedbackKind): boolean {
+  return kind === 'throttled' || kind === 'overloaded';
+}
+
+/** @returns undefined where this is no answer of a provider */
+function kindOf({ status, chain, texts }: ProviderResponse): FeedbackKind | undefined {
+  if (status === undefined) {
+    const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
+    return isText ? 'throttled' : undefined;
+  }
+  if (status === 429) return 'throttled';
+  if (status === 503 || status === 529) return 'overloaded';
+  if (status >= 500 || RETRIED_STATUSES.includes(status)) return 'failed';
+  return 'fatal';
+}
+
+/**
+ * `'concurrency'` where a text says so; else the limit with nothing left, if there is exactly one.
+ */
+function hitLimit(texts: readonly string[], limits: readonly ReportedLimit[]): string | undefined {
+  if (texts.some((text) => IN_FLIGHT.test(text))) return 'concurrency';
+  const used = limits.filter(({ remaining }) => remaining === 0);
+  return used.length === 1 ? used[0]?.unit : undefined;
+}

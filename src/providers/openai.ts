@@ -1,0 +1,96 @@
+import type { ReportedLimit } from '../model/feedback.ts';
+import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { DAY_MS, type LimitRow, MINUTE_MS, readRows } from './rows.ts';
+
+/** No request succeeds until the account is paid or its limit is raised (OpenAI, "Error codes"). */
+const BILLING_WORDS = [
+  'billing_not_active',
+  'billing_hard_limit_reached',
+  'credit_balance_exhausted',
+];
+const QUOTA_WORDS = [
+  'insufficient_quota',
+  'organization_usage_limit_exceeded',
+  'organization_spend_limit_exceeded',
+  'project_spend_limit_exceeded',
+];
+
+/** A request larger than the whole limit never passes, though the status is 429. */
+const TOO_LARGE = /^(?:\d{3} )?Request too large\b/;
+const NAMED_LIMIT = /\bon (requests|tokens|input tokens|output tokens) per (min|day)\b/i;
+
+/** OpenAI's headers, which many other providers send too. */
+export const OPENAI_MARKS = [
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-limit-tokens',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-remaining-tokens',
+];
+
+export const OPENAI_ROWS: readonly LimitRow[] = (['requests', 'tokens'] as const).map((unit) => ({
+  unit,
+  limit: `x-ratelimit-limit-${unit}`,
+  remaining: `x-ratelimit-remaining-${unit}`,
+  reset: `x-ratelimit-reset-${unit}`,
+}));
+
+/** The share by which the window implied by a reset may differ from a day. */
+const DAY_TOLERANCE = 0.1;
+
+/**
+ * Some accounts report a daily limit under these names (200 or 10,000 a day for small accounts, and
+ * Groq). The bucket refills at `limit` per window, so the reset shows the length of the window.
+ */
+function windowMsOf({ unit, limit, remaining, resetMs }: ReportedLimit): number {
+  if (unit !== 'requests' || limit === undefined || resetMs === undefined) return MINUTE_MS;
+  const used = limit - (remaining ?? limit);
+  const impliedMs = used > 0 ? (resetMs * limit) / used : 0;
+  return Math.abs(impliedMs - DAY_MS) < DAY_MS * DAY_TOLERANCE ? DAY_MS : MINUTE_MS;
+}
+
+function limits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {
+  return readRows(OPENAI_ROWS, header, answeredAtMs).map((one) => ({
+    ...one,
+    windowMs: windowMsOf(one),
+  }));
+}
+
+/** The limit that an error text of OpenAI, Groq or Azure names. */
+function openAiLimit({ texts, words }: ProviderResponse): string | undefined {
+  for (const text of texts) {
+    const [, unit, per] = NAMED_LIMIT.exec(text) ?? [];
+    if (unit === undefined) continue;
+    const name = unit.toLowerCase().replace(' ', '-');
+    return per?.toLowerCase() === 'day' ? `${name} per day` : name;
+  }
+  return words.has('tokens') ? 'tokens' : words.has('requests') ? 'requests' : undefined;
+}
+
+function verdict(answer: ProviderResponse): PartialVerdict | undefined {
+  const { words, status } = answer;
+  const said = (list: readonly string[]) => list.some((word) => words.has(word));
+  if (said(BILLING_WORDS)) return { kind: 'fatal', outage: 'billing' };
+  if (said(QUOTA_WORDS)) return { kind: 'fatal', outage: 'quota' };
+  if (words.has('server_is_overloaded')) return { kind: 'overloaded' };
+  if (words.has('rate_limit_exceeded') || (status === 429 && answer.texts.length > 0)) {
+    const limit = openAiLimit(answer);
+    const named = limit === undefined ? {} : { limit };
+    if (answer.texts.some((text) => TOO_LARGE.test(text))) return { kind: 'fatal', ...named };
+    if (words.has('rate_limit_exceeded')) return { kind: 'throttled', ...named };
+    return limit === undefined ? undefined : named;
+  }
+  if (status === undefined && words.has('server_error')) return { kind: 'failed', retry: true };
+  return undefined;
+}
+
+/**
+ * OpenAI, and providers with the same headers. Windows are minutes unless the reset implies a day.
+ */
+export const openai: ProviderAdapter = {
+  name: 'OpenAI, and APIs like it',
+  reads:
+    '`x-ratelimit-{limit,remaining,reset}-{requests,tokens}`; `insufficient_quota`, spend and billing codes (final); a request above the limit itself (final); which limit was hit',
+  marks: OPENAI_MARKS,
+  limits,
+  verdict,
+};

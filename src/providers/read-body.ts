@@ -1,0 +1,80 @@
+import type { Clock, Timer } from '../util/clock.ts';
+import { LONGEST_JSON } from './error-chain.ts';
+import { discard, isShape, read, rememberCopy } from './shape.ts';
+
+/** How long a body is waited for. */
+const BODY_TIMEOUT_MS = 2_000;
+
+/** Content types of texts that end. An event stream may never end. */
+const TEXTUAL = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]{0,80}\+)?json\b)/i;
+
+/** A copy of a response's body; the caller can still read the body itself. */
+function copyOf(response: unknown): ReadableStream<Uint8Array> | undefined {
+  const headers = read(response, 'headers');
+  const get = read(headers, 'get');
+  const clone = read(response, 'clone');
+  if (typeof get !== 'function' || typeof clone !== 'function') return undefined;
+  // A copy of any other stream would block the original while nobody reads the copy.
+  if (!(read(response, 'body') instanceof ReadableStream)) return undefined;
+  try {
+    if (!TEXTUAL.test(String(get.call(headers, 'content-type') ?? ''))) return undefined;
+    // `clone` throws if the body was read or is locked.
+    const body = read(clone.call(response), 'body');
+    return body instanceof ReadableStream ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reads a copy of the body of a `Response`, as far as 64 KiB and for two seconds at the most.
+ *
+ * The copy is never cancelled alone: if a request of Node's `fetch` is aborted after that, the
+ * original fails with a rejection that no code can handle, and the process ends.
+ *
+ * @param done gets the text, or undefined if it did not arrive whole; never called before this
+ * returns
+ * @returns a function that discards the response, after which `done` is not called; undefined if
+ * there
+ * is no text to read
+ */
+export function readBody(
+  response: unknown,
+  clock: Clock,
+  done: (body: string | undefined) => void,
+): (() => void) | undefined {
+  const body = copyOf(response);
+  if (body === undefined || !isShape(response)) return undefined;
+  const reader = body.getReader();
+  rememberCopy(response, reader);
+  let isOver = false;
+  let timer: Timer | undefined;
+  const end = (text?: string) => {
+    if (isOver) return;
+    isOver = true;
+    timer?.cancel();
+    done(text);
+  };
+  timer = clock.setTimer(() => end(), BODY_TIMEOUT_MS);
+  textOf(reader).then(end, () => end());
+  return () => {
+    isOver = true;
+    timer?.cancel();
+    discard(response);
+  };
+}
+
+async function textOf(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<string | undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > LONGEST_JSON) return undefined;
+    text += decoder.decode(value, { stream: true });
+  }
+}

@@ -1,0 +1,85 @@
+/** Durations and times as providers write them. All expressions are anchored or fixed in length. */
+
+/** Longer texts are no times. */
+const LONGEST_TEXT = 64;
+/** A plain number above this is a time in seconds since 1970, not a number of seconds to wait. */
+const LEAST_EPOCH_SECONDS = 1e9;
+/** Above this, it is a time in ms since 1970. */
+const LEAST_EPOCH_MS = 1e12;
+
+/** No window is longer than a month: a later time comes from a wrong clock. */
+const LONGEST_RESET_MS = 31 * 86_400_000;
+
+const PLAIN = /^\d+(?:\.\d+)?$/;
+const DURATION =
+  /^(?:(\d+(?:\.\d+)?)d)? ?(?:(\d+(?:\.\d+)?)h)? ?(?:(\d+(?:\.\d+)?)m)? ?(?:(\d+(?:\.\d+)?)s)? ?(?:(\d+(?:\.\d+)?)ms)?$/;
+const UNITS_MS = [86_400_000, 3_600_000, 60_000, 1000, 1] as const;
+/** The form of every date with a time. `Date.parse` alone accepts nearly any text. */
+const TIME_OF_DAY = /\d\d:\d\d:\d\d/;
+
+/** A number without sign or exponent, up to 2^53; undefined for anything else. */
+export function plainNumber(text: string | undefined): number | undefined {
+  if (text === undefined || text.length > LONGEST_TEXT) return undefined;
+  const trimmed = text.trim();
+  if (!PLAIN.test(trimmed)) return undefined;
+  const value = Number(trimmed);
+  return value <= Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+/** `6m0s`, `1h2m3.5s`, `20ms`, `6m 11.5s` in ms; undefined for anything else. */
+export function durationMs(text: string | undefined): number | undefined {
+  if (text === undefined || text.length === 0 || text.length > LONGEST_TEXT) return undefined;
+  const match = DURATION.exec(text.trim());
+  if (match === null) return undefined;
+  let totalMs = 0;
+  let said = false;
+  for (const [index, unitMs] of UNITS_MS.entries()) {
+    const amount = match[index + 1];
+    if (amount === undefined) continue;
+    said = true;
+    totalMs += Number(amount) * unitMs;
+  }
+  return said && Number.isFinite(totalMs) ? totalMs : undefined;
+}
+
+/** A date with a time of day, in ms since 1970; undefined for anything else. */
+export function dateMs(text: string | undefined): number | undefined {
+  if (text === undefined || text.length > LONGEST_TEXT || !TIME_OF_DAY.test(text)) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/**
+ * The time from the answer until a reset, which may be a duration, seconds, or a time (RFC 3339, an
+ * HTTP date, seconds or ms since 1970).
+ * @returns ms >= 0; undefined for a time that has passed or is too far ahead, and for other text
+ */
+export function untilResetMs(
+  text: string | undefined,
+  answeredAtMs: () => number,
+): number | undefined {
+  const ms = text === undefined ? undefined : untilMs(text, answeredAtMs);
+  return ms !== undefined && ms <= LONGEST_RESET_MS ? ms : undefined;
+}
+
+function untilMs(text: string, answeredAtMs: () => number): number | undefined {
+  const number = plainNumber(text);
+  if (number !== undefined) {
+    if (number < LEAST_EPOCH_SECONDS) return number * 1000;
+    return ahead(number < LEAST_EPOCH_MS ? number * 1000 : number, answeredAtMs);
+  }
+  const duration = durationMs(text);
+  if (duration !== undefined) return duration;
+  const atMs = dateMs(text);
+  return atMs === undefined ? undefined : ahead(atMs, answeredAtMs);
+}
+
+function ahead(atMs: number, answeredAtMs: () => number): number | undefined {
+  const ms = atMs - answeredAtMs();
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}
+
+/** Whether a reset is a time and not a duration. */
+export function isTime(text: string | undefined): boolean {
+  return (plainNumber(text) ?? 0) >= LEAST_EPOCH_SECONDS || dateMs(text) !== undefined;
+}

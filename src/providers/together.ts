@@ -1,0 +1,44 @@
+import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { readRows, untilReset } from './rows.ts';
+
+/** The window is known only where Envoy names it: Together's rates are dynamic. */
+const ROWS = [
+  {
+    unit: 'requests',
+    limit: 'x-ratelimit-limit',
+    remaining: 'x-ratelimit-remaining',
+    reset: 'x-ratelimit-reset',
+  },
+  {
+    unit: 'tokens',
+    limit: 'x-tokenlimit-limit',
+    remaining: 'x-tokenlimit-remaining',
+    reset: 'x-tokenlimit-reset',
+  },
+] as const;
+
+/**
+ * Together answers 429 with one of these above the account's own rate, and 503 (an overload) where
+ * the platform lacks capacity. Envoy sends no `Retry-After`; its reset is the end of the window.
+ */
+function verdict({
+  words,
+  status,
+  header,
+  answeredAtMs,
+}: ProviderResponse): PartialVerdict | undefined {
+  if (words.has('dynamic_request_limited')) return { kind: 'throttled', limit: 'requests' };
+  if (words.has('dynamic_token_limited')) return { kind: 'throttled', limit: 'tokens' };
+  const isEnvoy = status === 429 && header('x-ratelimit-limit')?.includes(';w=') === true;
+  return isEnvoy ? untilReset(readRows(ROWS, header, answeredAtMs)) : undefined;
+}
+
+/** Together, Envoy, and other APIs with plain `x-ratelimit-*` headers. */
+export const together: ProviderAdapter = {
+  name: 'Together, Envoy, and plain `x-ratelimit-*`',
+  reads:
+    '`x-ratelimit-{limit,remaining,reset}` (resets in seconds from now or since 1970), with the policies of Envoy (`60, 60;w=60`); `x-tokenlimit-*`; `dynamic_request_limited` and `dynamic_token_limited` (throttled); 503 within your rate (overloaded)',
+  marks: ['x-ratelimit-limit'],
+  limits: (header, answeredAtMs) => readRows(ROWS, header, answeredAtMs),
+  verdict,
+};

@@ -1,0 +1,370 @@
+import { Observable, Subject } from 'rxjs';
+import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
+import { partsOf } from '../model/join-instrumentations.ts';
+import {
+  Backoff,
+  DEFAULT_BACKOFF_MS,
+  DEFAULT_LARGE_BACKOFF_MS,
+  DEFAULT_MAX_RETRY_AFTER_MS,
+  DEFAULT_THROTTLED_FOR_MS,
+  LARGE_REQUEST_BYTES,
+  type Reopen,
+} from '../policies/backoff.ts';
+import type { ModeState, Policy } from '../policies/policy.ts';
+import { positive } from '../providers/positive.ts';
+import { Gate } from '../queue/gate.ts';
+import { systemClock } from '../queue/system-clock.ts';
+import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../util/check.ts';
+import { type Clock, checkClock, type Timer } from '../util/clock.ts';
+import { BackoffPart } from './backoff-part.ts';
+
+/**
+ * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.
+ */
+const SHORTEST_BACKOFF_MS = 1;
+
+export interface BackoffOptions {
+  /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */
+  readonly backoffMs?: number;
+  /** The same for a larger request. Default 5000 ms. */
+  readonly largeBackoffMs?: number;
+  /** Longest wait that a provider may ask for. Default 60,000 ms. */
+  readonly maxRetryAfterMs?: number;
+  /** How long throttled mode lasts after the backoff ends. Default 10,000 ms. */
+  readonly throttledForMs?: number;
+  /**
+   * `'instrumentation'` (default): one request is sent first, the others after it succeeded. `'all'`: all at
+   * once.
+   */
+  readonly reopen?: Reopen;
+  /** Default: real time. */
+  readonly clock?: Clock;
+  readonly instrumentation?: Instrumentation;
+}
+
+/** The options of the backoff itself. */
+export const BACKOFF_KEYS = [
+  'backoffMs',
+  'largeBackoffMs',
+  'maxRetryAfterMs',
+  'throttledForMs',
+  'reopen',
+] as const;
+
+const KEYS = [...BACKOFF_KEYS, 'clock', 'instrumentation'] as const;
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkBackoffOptions(options: BackoffOptions): void {
+  checkKeys('FeedbackSubject', options, KEYS);
+  checkClock(options.clock);
+  checkInstrumentation(options.instrumentation);
+  const { backoffMs, largeBackoffMs, maxRetryAfterMs, throttledForMs, reopen } = options;
+  if (backoffMs !== undefined) checkInteger('backoffMs', backoffMs, 1);
+  if (largeBackoffMs !== undefined) checkInteger('largeBackoffMs', largeBackoffMs, 1);
+  if (maxRetryAfterMs !== undefined) checkNumber('maxRetryAfterMs', maxRetryAfterMs, 1);
+  if (throttledForMs !== undefined) checkNumber('throttledForMs', throttledForMs, 0);
+  if (reopen !== undefined) checkChoice('reopen', reopen, ['probe', 'all']);
+}
+
+/** A probe that is shown the state. */
+interface Shown {
+  times: number;
+  readonly close: (() => void) | undefined;
+}
+
+/** Whether the answer asks to stop sending: a 429 always does, an overload if it names a wait. */
+function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
+  return kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
+}
+
+/**
+ * The provider's values may be anything, so they are ignored if unusable. The kind comes from code,
+ * so a wrong one throws.
+ */
+function checkFeedback(feedback: Feedback): void {
+  checkMethods('feedback', feedback, []);
+  checkChoice('feedback.kind', feedback.kind, FEEDBACK_KINDS);
+}
+
+/**
+ * Collects what attempts learn about the provider, and keeps the backoff and the mode that follow.
+ *
+ * Operators with the same subject slow down together. Push feedback from elsewhere into it, for
+ * example from another process, and subscribe to it to see every answer.
+ *
+ * A `throttled` feedback (and an `overloaded` one that names a wait) closes the backoff gate and
+ * starts throttled mode. Nothing but time, and then a successful probe, opens it again.
+ *
+ * @example
+ * const feedback = new FeedbackSubject();
+ * feedback.mode$.subscribe((mode) => console.log(mode));
+ * prompts$.pipe(throttle(send, { feedback })).subscribe();
+ */
+export class FeedbackSubject extends Subject<Feedback> {
+  readonly clock: Clock;
+  readonly maxRetryAfterMs: number;
+  /** Emits the present mode, then each change. Its timer runs only while there are subscribers. */
+  readonly mode$: Observable<Mode>;
+  readonly #gate: Gate<Backoff>;
+  readonly #backoffMs: number;
+  readonly #largeBackoffMs: number;
+  /** The listeners that backoffs are reported to, each with the number of its registrations. */
+  readonly #instrumentations = new Map<Instrumentation, number>();
+  /** Who is shown the state, and for how many. */
+  readonly #shown = new Map<Instrumentation, Shown>();
+  /** Senders that find that the provider lets nothing in. */
+  readonly #outages = new Set<object>();
+  /** The mode may have changed. */
+  readonly #looks = new Subject<void>();
+  /** Callbacks of other gates whose requests wait for this backoff. */
+  #waiting: (() => void)[] = [];
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: BackoffOptions = {}) {
+    super();
+    checkBackoffOptions(options);
+    const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
+    this.clock = options.clock ?? systemClock;
+    this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
+    this.#backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
+    this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
+    const instrumentation = contain(options.instrumentation);
+    this.watch(instrumentation);
+    const policy = new Backoff(reopen, throttledForMs);
+    this.#gate = new Gate('backoff', policy, this.clock, instrumentation, { isShared: true });
+    this.gate.policy.onProbeBack = () => this.#drain();
+    this.mode$ = this.#watchMode();
+  }
+
+  /**
+   * @internal the gate where requests wait for the backoff to end, one for all that share it. A
+   * getter, so that printing this object does not print the queue.
+   */
+  get gate(): Gate<Backoff> {
+    return this.#gate;
+  }
+
+  /**
+   * `throttled` until `throttledForMs` after the last 429, and after the wait that it named; `outage`
+   * while a stream or limiter whose rate adapts finds that the provider lets nothing in.
+   */
+  get mode(): Mode {
+    if (this.#outages.size > 0) return 'outage';
+    return this.clock.now() < this.gate.policy.throttledUntil ? 'throttled' : 'normal';
+  }
+
+  /** No request is sent before this time of the clock; undefined while none has been rejected. */
+  get backoffUntil(): number | undefined {
+    const { until } = this.gate.policy;
+    return until === Number.NEGATIVE_INFINITY ? undefined : until;
+  }
+
+  /** Counts the backoffs so far. */
+  get epoch(): number {
+    return this.gate.policy.epoch;
+  }
+
+  /**
+   * @internal reports each backoff once to this listener, however often it registered, until all
+   * registrations end
+   */
+  watch(instrumentation: Instrumentation | undefined): () => void {
+    if (instrumentation === undefined) return () => {};
+    const parts = partsOf(instrumentation);
+    for (const part of parts)
+      this.#instrumentations.set(part, (this.#instrumentations.get(part) ?? 0) + 1);
+    return () => {
+      for (const part of parts) {
+        const left = (this.#instrumentations.get(part) ?? 0) - 1;
+        if (left > 0) this.#instrumentations.set(part, left);
+        else this.#instrumentations.delete(part);
+      }
+    };
+  }
+
+  /**
+   * @internal tells an instrumentation of backoffs, and shows it the mode and who waits, once however often it is
+   * asked to, until all have stopped
+   */
+  show(instrumentation: Instrumentation): () => void {
+    const unwatch = this.watch(instrumentation);
+    const closers = partsOf(instrumentation).map((part) => this.#showTo(part));
+    return () => {
+      for (const close of closers) close();
+      unwatch();
+    };
+  }
+
+  #showTo(part: Instrumentation): () => void {
+    let shown = this.#shown.get(part);
+    if (shown === undefined) {
+      shown = { times: 0, close: part.opened?.(() => this.#reading()) };
+      this.#shown.set(part, shown);
+    }
+    shown.times += 1;
+    const { close } = shown;
+    return () => {
+      const { times } = shown;
+      shown.times = times - 1;
+      if (times > 1) return;
+      this.#shown.delete(part);
+      close?.();
+    };
+  }
+
+  #reading(): GaugeSnapshot {
+    const { state } = this.gate.policy.snapshot(this.clock.now());
+    return { waiting: this.gate.waitingByKind, mode: this.mode, isBackingOff: state === 'closed' };
+  }
+
+  /**
+   * @internal the backoff as one policy of another gate
+   * @param wake makes that gate decide again
+   */
+  partOf(wake: () => void): Policy<number> {
+    return new BackoffPart(this.gate.policy, () => {
+      if (!this.#waiting.includes(wake)) this.#waiting.push(wake);
+    });
+  }
+
+  /** @internal the time of the backoff without probes, for gates that come after its own gate */
+  get closing(): Policy<number> {
+    const { policy } = this.gate;
+    return {
+      wait: (_demand, now) => Math.max(0, policy.until - now),
+      take: () => 0,
+      giveBack: () => {},
+      snapshot: (now) => policy.snapshot(now),
+    };
+  }
+
+  /** @internal */
+  get modeState(): ModeState {
+    return this.gate.policy;
+  }
+
+  /** @internal other rules from the next rejection on */
+  setBackoff({
+    reopen = 'probe',
+    throttledForMs = DEFAULT_THROTTLED_FOR_MS,
+  }: Pick<BackoffOptions, 'reopen' | 'throttledForMs'>): void {
+    this.gate.policy.configure(reopen, throttledForMs);
+  }
+
+  /**
+   * Records an answer, emits it to the subscribers, then lets waiting requests pass.
+   * @throws TypeError for an unknown kind. An unusable wait is ignored
+   */
+  override next(feedback: Feedback): void {
+    this.#take(feedback, 0);
+  }
+
+  /**
+   * @internal the same for an attempt of an operator or a limiter
+   * @param leastMs the shortest wait that closes the gate. Shorter waits, and rejections without
+   * one,
+   *   are only emitted to the subscribers: the sender's adaptive rate handles them.
+   */
+  answered(feedback: Feedback, leastMs: number): void {
+    this.#take(feedback, leastMs);
+  }
+
+  #take(feedback: Feedback, leastMs: number): void {
+    checkFeedback(feedback);
+    const { policy } = this.gate;
+    const epoch = feedback.epoch ?? policy.epoch;
+    const retryAfterMs = positive(feedback.retryAfterMs);
+    if (feedback.kind === 'ok') policy.accept(epoch, this.clock.now());
+    else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
+      this.#close(feedback, retryAfterMs, epoch);
+    } else if (feedback.kind === 'throttled') this.slowDown();
+    if (!this.closed) super.next(feedback);
+    this.#drain();
+  }
+
+  /**
+   * @internal the same as `next({kind: 'ok', …})`, without the object where there is no subscriber
+   */
+  accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
+    if (this.observed) this.next({ kind: 'ok', epoch, bytes, ...(limits && { limits }) });
+    else if (this.gate.policy.isUntested && this.gate.policy.accept(epoch, this.clock.now())) {
+      this.#drain();
+    }
+  }
+
+  /** Lets requests pass here, and at the other gates that share this backoff. */
+  #drain(): void {
+    this.gate.drain();
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {
+    const computedMs =
+      (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
+    const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
+    const waitMs = Math.min(askedMs, this.maxRetryAfterMs);
+    const { policy } = this.gate;
+    const now = this.clock.now();
+    const openAt = Math.max(policy.until, now);
+    const isNewMode = now >= policy.throttledUntil;
+    policy.reject(waitMs, epoch, now);
+    const change = { addedMs: policy.until - openAt };
+    const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
+    for (const instrumentation of this.#instrumentations.keys())
+      instrumentation.backoff?.(waitMs, source, change);
+    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /**
+   * @internal a rate that adapts was asked to slow down: that begins the mode, and closes nothing
+   */
+  slowDown(): void {
+    const { policy } = this.gate;
+    const now = this.clock.now();
+    const isNewMode = now >= policy.throttledUntil;
+    policy.throttle(now);
+    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /** @internal whether a sender finds that the provider lets nothing in */
+  setOutage(sender: object, isOut: boolean): void {
+    const { size } = this.#outages;
+    if (isOut) this.#outages.add(sender);
+    else this.#outages.delete(sender);
+    if (this.#outages.size !== size) this.#modeChanged(size === 0 ? 'outage' : undefined);
+  }
+
+  /** @param begun the mode that has just begun, if one has */
+  #modeChanged(begun: Mode | undefined): void {
+    if (begun !== undefined)
+      for (const instrumentation of this.#instrumentations.keys())
+        instrumentation.modeBegan?.(begun);
+    this.#looks.next();
+  }
+
+  #watchMode(): Observable<Mode> {
+    return new Observable((subscriber) => {
+      let last: Mode | undefined;
+      let timer: Timer | undefined;
+      const look = () => {
+        timer?.cancel();
+        const mode = this.mode;
+        const leftMs = this.gate.policy.throttledUntil - this.clock.now();
+        if (leftMs > 0) {
+          timer = this.clock.setTimer(look, leftMs, false);
+        }
+        if (mode === last) return;
+        last = mode;
+        subscriber.next(mode);
+      };
+      subscriber.add(this.#looks.subscribe(look));
+      subscriber.add(() => timer?.cancel());
+      look();
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import { type ChatFields, isChat } from './chat.ts';
+import { isMessage, type MessageFields } from './chat-message.ts';
+import { isList, isObject } from './guards.ts';
+import {
+  type ChunkFields,
+  chunkType,
+  type DatumFields,
+  type ModelInputFields,
+  modelInputOf,
+} from './model-input.ts';
+
+/** The kinds of values that are recognised. */
+export type Kind = 'model-input' | 'datum' | 'chunk' | 'tensor' | 'chat' | 'message' | 'other';
+
+interface KnownFields
+  extends ChunkFields,
+    ModelInputFields,
+    DatumFields,
+    ChatFields,
+    MessageFields {
+  readonly dtype?: unknown;
+}
+
+/**
+ * Tells the inputs of model APIs by their fields, since most come as plain objects.
+ *
+ * Each must show enough to be no accident, because a wrong guess counts too little:
+ * - a model input is empty, has a chunk of a known kind, or has nothing but chunks without content
+ * - a chunk on its own has its `type` and the field that goes with it, or `tokens` and nothing else
+ * - a tensor has a `dtype`
+ */
+export function kindOf(value: KnownFields): Kind {
+  if (isChat(value)) return 'chat';
+  if (isMessage(value)) return 'message';
+  if (isModelInput(value)) return 'model-input';
+  const modelInput = modelInputOf(value);
+  if (isObject(modelInput) && hasChunks(modelInput)) return 'datum';
+  if (isTypedChunk(value) || isTokens(value)) return 'chunk';
+  return typeof value.dtype === 'string' && isObject(value.data) ? 'tensor' : 'other';
+}
+
+function isModelInput({ chunks }: ModelInputFields): boolean {
+  return isList(chunks) && (chunks.some(isKnownChunk) || chunks.every(isBareChunk));
+}
+
+function hasChunks({ chunks }: ModelInputFields): boolean {
+  return isList(chunks);
+}
+
+function isTypedChunk({ type, tokens, data, location }: ChunkFields): boolean {
+  switch (type) {
+    case 'encoded_text':
+      return tokens !== undefined || isNumbers(data);
+    case 'image':
+      return data !== undefined;
+    case 'image_asset_pointer':
+      return location !== undefined;
+    default:
+      return false;
+  }
+}
+
+/** Tokens without a `type`. */
+function isTokens(value: KnownFields): boolean {
+  return value.type === undefined && isNumbers(value.tokens) && Object.keys(value).length === 1;
+}
+
+function isNumbers(value: unknown): boolean {
+  return isList(value) ? typeof value[0] === 'number' : ArrayBuffer.isView(value);
+}
+
+/** A chunk of an unknown kind that gives its number of tokens. */
+function isKnownChunk(chunk: unknown): boolean {
+  if (!isObject(chunk)) return false;
+  const { type, length }: ChunkFields = chunk;
+  const hasLength = typeof type === 'string' && typeof length === 'number';
+  return hasLength || chunkType(chunk) !== undefined;
+}
+
+/** Whether no field could hold text or media, which must not be counted as 0. */
+function isBareChunk(chunk: unknown): boolean {
+  if (!isObject(chunk) || isList(chunk)) return false;
+  return Object.entries(chunk).every(
+    ([key, value]) => key === 'type' || (typeof value !== 'string' && !isObject(value)),
+  );
+}

@@ -1,0 +1,76 @@
+import type { AdaptationReason, PolicyEvent } from '../model/policy-events.ts';
+import { ATTRIBUTES } from './names.ts';
+
+type Said = Record<string, string | number>;
+
+/**
+ * The attributes of a span event for a change of the circuit breaker; undefined for other events.
+ */
+export function circuitOf(fact: PolicyEvent): Said | undefined {
+  switch (fact.kind) {
+    case 'circuitOpened': {
+      const said: Said = { [ATTRIBUTES.state]: 'open' };
+      if (fact.reason !== undefined) said[ATTRIBUTES.reason] = fact.reason;
+      return said;
+    }
+    case 'circuitIsolated': {
+      const said: Said = { [ATTRIBUTES.state]: 'isolated' };
+      if (fact.reason !== undefined) said[ATTRIBUTES.reason] = fact.reason;
+      return said;
+    }
+    case 'circuitIsolationEnded':
+      return { [ATTRIBUTES.state]: 'isolation-ended' };
+    case 'circuitHalfOpen':
+      return { [ATTRIBUTES.state]: 'half-open' };
+    case 'circuitClosed':
+      return { [ATTRIBUTES.state]: 'closed' };
+    default:
+      return undefined;
+  }
+}
+
+/** A change of what adapts. */
+export interface Adaptation {
+  readonly what: 'rate' | 'concurrency' | 'interval';
+  readonly reason: AdaptationReason;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Undefined: the fact is no move of the adaptive limit or rate. */
+export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
+  switch (fact.kind) {
+    case 'rateAdapted':
+      return { what: 'rate', reason: fact.reason, from: fact.from, to: fact.to };
+    case 'limitAdapted':
+      return { what: 'concurrency', reason: fact.reason, from: fact.from, to: fact.to };
+    case 'decelerated':
+      return { what: 'concurrency', reason: 'failures', from: fact.from, to: fact.to };
+    case 'reaccelerated':
+    case 'ceilingReset':
+      return { what: 'concurrency', reason: 'recovered', from: fact.from, to: fact.to };
+    default:
+      return undefined;
+  }
+}
+
+/** The attributes of the event of an adaptation. */
+export function saidOf(kind: string, { reason, from, to }: Adaptation): Said {
+  const said: Said = { [ATTRIBUTES.state]: kind, [ATTRIBUTES.reason]: reason };
+  // A rate that nothing bounded is no number that a span can hold.
+  if (Number.isFinite(from)) said[ATTRIBUTES.from] = from;
+  if (Number.isFinite(to)) said[ATTRIBUTES.to] = to;
+  return said;
+}
+
+/** The same for an outage of the provider. */
+export function outageOf(fact: PolicyEvent): Said | undefined {
+  switch (fact.kind) {
+    case 'outageStarted':
+      return { [ATTRIBUTES.state]: 'started' };
+    case 'outageEnded':
+      return { [ATTRIBUTES.state]: 'ended' };
+    default:
+      return undefined;
+  }
+}

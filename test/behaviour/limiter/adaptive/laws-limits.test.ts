@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { between, limit, SILENT, saturate, world } from '../../../limiter/adaptive/world.ts';
+
+const latency = { meanMs: 300, sigma: 0.3 };
+
+describe('the start', () => {
+  it.each([50, 200, 1_000])(
+    '%i requests to a provider of 20 a second end within 1.15 times the ideal, with few 429s',
+    async (count) => {
+      const limits = [limit('token-bucket', 20, 1_000)];
+      const run = world({ provider: { limits, latency: 200, ...SILENT } });
+      run.push(count);
+      while ((run.answered[0] ?? 0) < count) await run.advance(50);
+      const idealMs = Math.max(0, (count - 20) / 20) * 1_000 + 200;
+      expect(run.clock.now()).toBeLessThan(1.15 * idealMs + 1_000);
+      // 16 are out before the first rejection can come, and twice as many are after the first answers.
+      expect(run.provider.stats().rejected).toBeLessThanOrEqual(20 + 2 * 16);
+      await run.end();
+    },
+  );
+});
+
+describe('several processes with one key', () => {
+  it.each([
+    [2, 'openai'],
+    [8, 'openai'],
+  ] as const)(
+    '%i, whose answers tell %s: at least 95 of a hundred are used',
+    async (workers, headers) => {
+      const limits = [limit('token-bucket', 400, 10_000)];
+      const run = world({ provider: { limits, latency, headers, retryAfter: 'none' }, workers });
+      run.push(40_000 / workers);
+      await run.advance(600_000);
+      const { accepted } = between(run.provider.stats(), 300, 600);
+      const parts = run.answered;
+      expect(Math.max(...parts) / Math.min(...parts)).toBeLessThan(4);
+      expect(accepted).toBeGreaterThan(0.95 * 300 * 40);
+      await run.end();
+    },
+  );
+
+  it.each([2, 8])(
+    '%i, whose answers tell nothing: at least 95 of a hundred are used',
+    async (workers) => {
+      const limits = [limit('token-bucket', 400, 10_000)];
+      const run = world({ provider: { limits, latency, ...SILENT }, workers });
+      run.push(40_000 / workers);
+      await run.advance(600_000);
+      const { accepted } = between(run.provider.stats(), 300, 600);
+      const parts = run.answered;
+      expect(Math.max(...parts) / Math.min(...parts)).toBeLessThan(4);
+      expect(accepted).toBeGreaterThan(0.95 * 300 * 40);
+      await run.end();
+    },
+  );
+});
+
+describe('limits that are configured as they are', () => {
+  it.each(['token-bucket', 'fixed-window', 'sliding-window'] as const)(
+    'of a %s lead to no 429s, and are used to 99.5 in a hundred',
+    async (algorithm) => {
+      const own = limit(algorithm, 60, 6_000);
+      const { unit: _, ...requests } = own;
+      const provider = { limits: [own], latency, headers: 'none' } as const;
+      const run = await saturate({ provider, options: { limits: { requests } } }, 240);
+      const { accepted } = between(run.provider.stats(), 60, 240);
+      expect(accepted).toBeGreaterThanOrEqual(0.995 * 1_800);
+      expect(run.provider.stats().rejected).toBe(0);
+      await run.end();
+    },
+  );
+});
+
+describe('a wait that is named', () => {
+  it.each([50, 400, 1_500, 7_000])(
+    'of %i ms is neither cut short nor much exceeded',
+    async (ms) => {
+      const storms = [{ fromMs: 0, toMs: ms, retryAfterMs: ms, status: 429 }] as const;
+      const run = world({ provider: { storms, latency: 10, headers: 'retry-after' } });
+      run.push(1);
+      await run.advance(3 * ms + 1_000);
+      expect(run.sent).toHaveLength(2);
+      expect(run.sent[1]).toBeGreaterThanOrEqual(ms);
+      expect(run.sent[1]).toBeLessThanOrEqual(1.2 * ms + 10);
+      await run.end();
+    },
+  );
+});
+
+describe('a cap of what is in flight', () => {
+  it.each([
+    [8, 429],
+    [40, 503],
+  ] as const)('of %i, told by bare %is, is kept full to 95 in a hundred', async (units, status) => {
+    const concurrency = { units, queue: 0, status };
+    const provider = { concurrency, latency: { meanMs: 1_000, sigma: 0.2 }, ...SILENT };
+    const run = await saturate({ provider }, 400);
+    const { accepted } = between(run.provider.stats(), 200, 400);
+    expect(accepted).toBeGreaterThan(0.95 * units * 200);
+    await run.end();
+  });
+});
+
+describe('what is believed is explained', () => {
+  it('by the snapshot at each moment: a rate with bounds and evidence, or a cap, and since when', async () => {
+    const limits = [limit('token-bucket', 50, 1_000)];
+    const run = await saturate({ provider: { limits, latency, ...SILENT } }, 60);
+    expect(run.limiters[0]?.snapshot().adaptive).toMatchObject({
+      origin: 'learned',
+      ceilingPerSecond: expect.closeTo(50, 0),
+      leastPerSecond: expect.closeTo(50, 0),
+      mostPerSecond: expect.closeTo(50, 0),
+      evidence: expect.any(Number),
+      sinceCutMs: expect.any(Number),
+      cap: undefined,
+      isOut: false,
+    });
+    await run.end();
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { between, limit, SILENT, saturate, world } from '../../../limiter/adaptive/world.ts';
+
+const latency = { meanMs: 300, sigma: 0.3 };
+
+describe('rejections that do not depend on the rate', () => {
+  it.each([
+    [1, 429, 0.8],
+    [1, 503, 0.8],
+    [3, 429, 0.6],
+    [3, 503, 0.6],
+  ] as const)(
+    '%i of a hundred, by %i: %f of what the provider takes is used',
+    async (percent, status, used) => {
+      const provider = { limits: [limit('token-bucket', 50, 1_000)], latency, ...SILENT };
+      const run = await saturate({ provider, chance: { part: percent / 100, status } }, 300);
+      const { accepted, rejected } = between(run.provider.stats(), 60, 300);
+      expect(accepted).toBeGreaterThan(used * 240 * 50);
+      // What the limit itself rejects stays as little as ever.
+      expect(rejected).toBeLessThan(0.02 * accepted);
+      await run.end();
+    },
+  );
+});
+
+describe('what happens is dated by when it was sent', () => {
+  it.each([
+    ['1,000 a second', 1_000, 200, 10, 15, 0.8],
+    ['20 a second, answered in 5 ms', 20, 5, 5, 200, 0.97],
+    ['20 a second, answered in 800 ms and rejected in 5 ms', 20, 800, 5, 200, 0.97],
+    ['20 a second, rejected in 2 s', 20, 100, 2_000, 200, 0.95],
+    ['20 a second, rejected now sooner and now later than answered', 20, 400, 700, 200, 0.95],
+  ])('%s', async (_, perSecond, meanMs, rejectMs, seconds, used) => {
+    const rejectLatencyMs = { meanMs: rejectMs, sigma: 0.5 };
+    const limits = [limit('token-bucket', perSecond, 1_000)];
+    const provider = { limits, latency: { meanMs, sigma: 0.5 }, rejectLatencyMs, ...SILENT };
+    const run = await saturate({ provider, options: { concurrency: 2_000 } }, seconds);
+    const from = seconds / 3;
+    const { accepted, rejected } = between(run.provider.stats(), from, seconds);
+    expect(accepted).toBeGreaterThan(used * perSecond * (seconds - from));
+    expect(rejected).toBeLessThan(0.2 * accepted);
+    await run.end();
+  });
+});
+
+describe('time without demand is no evidence', () => {
+  it('bursts after idle time take no longer than the provider makes them', async () => {
+    const provider = { limits: [limit('token-bucket', 100, 10_000)], latency, ...SILENT };
+    const run = world({ provider });
+    const tookMs: number[] = [];
+    for (let n = 1; n <= 20; n += 1) {
+      const from = run.clock.now();
+      run.push(150);
+      while ((run.answered[0] ?? 0) < 150 * n) await run.advance(100);
+      tookMs.push(run.clock.now() - from);
+      await run.advance(20_000);
+    }
+    // A hundred are saved, fifty come in five seconds. What is saved is tried: then less of it is used.
+    const later = tookMs.slice(5);
+    expect(later.reduce((a, b) => a + b, 0) / later.length).toBeLessThan(1.8 * 5_300);
+    await run.end();
+  });
+
+  it.each([429, 503] as const)(
+    'an outage that is told by bare %is leaves the rate as it was',
+    async (status) => {
+      const storms = [{ fromMs: 120_000, toMs: 180_000, status }];
+      const provider = { limits: [limit('token-bucket', 100, 10_000)], latency, storms, ...SILENT };
+      const run = await saturate({ provider }, 360);
+      // The last probe of the outage is 30 s before the next at the most.
+      const { accepted } = between(run.provider.stats(), 211, 360);
+      expect(accepted).toBeGreaterThan(0.98 * 149 * 10);
+      await run.end();
+    },
+  );
+
+  it('a cap is believed as before after an outage', async () => {
+    const storms = [{ fromMs: 60_000, toMs: 120_000, status: 503 }] as const;
+    const concurrency = { units: 8, queue: 0, status: 503 } as const;
+    const provider = { concurrency, latency: { meanMs: 500, sigma: 0.2 }, storms, ...SILENT };
+    const run = await saturate({ provider }, 55);
+    const cap = () => run.limiters[0]?.snapshot().adaptive?.limit;
+    await run.advance(120_000);
+    expect(cap()).toBeGreaterThanOrEqual(7);
+    await run.end();
+  });
+});
+
+describe('what a provider saves is used', () => {
+  const told = {
+    limits: { requests: { limit: 100, windowMs: 10_000, algorithm: 'token-bucket' } },
+  };
+  it.each([
+    ['learned', {}, 60, SILENT],
+    ['configured', told, 100, SILENT],
+    ['told by answers', {}, 90, { headers: 'openai' }],
+    ['configured, and told by answers', told, 90, { headers: 'openai' }],
+  ] as const)('at once after idle time, where it was %s', async (_, options, least, telling) => {
+    const provider = { limits: [limit('token-bucket', 100, 10_000)], latency: 50, ...telling };
+    const run = world({ provider, options: options as object });
+    run.push(1_000);
+    while ((run.answered[0] ?? 0) < 1_000) await run.advance(1_000);
+    let burst = 0;
+    for (let n = 0; n < 8; n += 1) {
+      await run.advance(30_000);
+      const before = run.answered[0] ?? 0;
+      run.push(100);
+      await run.advance(500);
+      burst = (run.answered[0] ?? 0) - before;
+      await run.advance(30_000);
+    }
+    expect(burst).toBeGreaterThanOrEqual(least);
+    await run.end();
+  });
+});

@@ -1,0 +1,146 @@
+import { from, lastValueFrom, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { limiterOptionsFromEnv, mergeLimiterOptions } from '../../../src/index.ts';
+import { createLimiterGroup } from '../../../src/limiter/group.ts';
+import { createLimiter } from '../../../src/limiter/limiter.ts';
+import type { GaugeSnapshot } from '../../../src/model/gauge-snapshot.ts';
+import { costBudget } from '../../../src/operators/cost-budget.ts';
+import { dispatch } from '../../../src/operators/dispatch.ts';
+import { throttle } from '../../../src/operators/throttle.ts';
+import { ManualClock } from '../../../src/simulator/manual-clock.ts';
+
+const BUDGET = { maxCost: 1, windowMs: 1_000 };
+
+describe('a cost budget', () => {
+  it('holds the requests of a limiter back until the window has rolled', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, costBudget: BUDGET });
+    const sentAt: number[] = [];
+    const runs = [0.5, 0.5, 0.5].map((cost) =>
+      limiter.run(
+        (context) => {
+          sentAt.push(clock.now());
+          context.recordCost(cost);
+        },
+        { costs: { cost } },
+      ),
+    );
+    await clock.advanceAsync(0);
+    expect(limiter.snapshot()).toMatchObject({
+      binding: 'costBudget',
+      waiting: 1,
+      costBudget: { used: 1, available: 0, maxCost: 1 },
+    });
+    await clock.advanceAsync(1_000);
+    await Promise.all(runs);
+    expect(sentAt).toEqual([0, 0, 1_000]);
+  });
+
+  it('is settled by what a lease records', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, costBudget: BUDGET });
+    const lease = await limiter.acquire({ costs: { cost: 0.75 } });
+    expect(limiter.snapshot().costBudget?.used).toBe(0.75);
+    lease.recordCost(0.125);
+    lease.recordCost(0.125);
+    lease.release();
+    expect(limiter.snapshot().costBudget?.used).toBe(0.25);
+    expect(() => lease.recordCost(-1)).toThrow('`cost` must be a finite number >= 0, got -1');
+  });
+
+  it.each([
+    [
+      'OpenAI',
+      { prompt_tokens: 300, prompt_tokens_details: { cached_tokens: 200 }, completion_tokens: 40 },
+    ],
+    ['Anthropic', { input_tokens: 100, cache_read_input_tokens: 200, output_tokens: 40 }],
+  ])('is settled by the usage in answers of %s', async (_, usage) => {
+    const clock = new ManualClock();
+    const prices = { inputPrice: 1_000, cachedPrice: 100, outputPrice: 10_000 };
+    const options = { clock, costBudget: { maxCost: 100, windowMs: 1_000, ...prices } };
+    const limiter = createLimiter(options);
+    await limiter.run(async () => ({ usage }));
+    expect(limiter.snapshot().costBudget?.used).toBe(0.1 + 0.02 + 0.4);
+    await limiter.run(async (context) => context.observe({ usage }) && 'text');
+    expect(limiter.snapshot().costBudget?.used).toBe(1.04);
+  });
+
+  it('fails what costs more than the budget at once', async () => {
+    const limiter = createLimiter({ clock: new ManualClock(), costBudget: BUDGET });
+    await limiter.acquire({ costs: { cost: 1 } });
+    await expect(limiter.run(() => 1, { costs: { cost: 1.5 } })).rejects.toMatchObject({
+      code: 'COST_ABOVE_LIMIT',
+      limit: 'costBudget',
+      cost: 1.5,
+    });
+  });
+
+  it('holds a stream back, as an operator and in throttle', async () => {
+    const clock = new ManualClock();
+    const costs = () => ({ cost: 0.5 });
+    const sentAt: number[] = [];
+    const send = async () => sentAt.push(clock.now());
+    const streams = [
+      from([1, 2, 3]).pipe(throttle(send, { clock, costBudget: BUDGET, costs })),
+      from([1, 2, 3]).pipe(costBudget({ clock, ...BUDGET, costs }), dispatch(send, { clock })),
+    ].map((stream) => lastValueFrom(stream.pipe(toArray())));
+    await clock.advanceAsync(1_000);
+    await Promise.all(streams);
+    expect(sentAt).toEqual([0, 0, 0, 0, 1_000, 1_000]);
+  });
+
+  it('can be shared by the keys of a group', async () => {
+    const clock = new ManualClock();
+    const group = createLimiterGroup(String, { clock, shared: { costBudget: BUDGET } });
+    const sentAt: number[] = [];
+    const runs = ['a', 'b', 'c'].map((key) =>
+      group.run(key, () => sentAt.push(clock.now()), { costs: { cost: 0.5 } }),
+    );
+    await clock.advanceAsync(1_000);
+    await Promise.all(runs);
+    expect(sentAt).toEqual([0, 0, 1_000]);
+    expect(group.snapshot().shared?.costBudget).toMatchObject({ used: 0.5 });
+  });
+
+  it('changes while requests wait', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, costBudget: BUDGET });
+    await limiter.acquire({ costs: { cost: 1 } });
+    const lease = limiter.acquire({ costs: { cost: 1 } });
+    limiter.configure({ costBudget: { maxCost: 2, windowMs: 1_000 } });
+    await lease;
+    expect(limiter.snapshot().costBudget).toMatchObject({ used: 2, maxCost: 2 });
+    expect(() => createLimiter({ clock }).configure({ costBudget: BUDGET })).toThrow(
+      '`costBudget` cannot change: the limiter was made without one',
+    );
+  });
+
+  it('is read from the environment, and merged option by option', () => {
+    const env = { HEADGATE_COST_BUDGET_MAX_COST: '20', HEADGATE_COST_BUDGET_WINDOW_MS: '3600000' };
+    const fromEnv = limiterOptionsFromEnv('HEADGATE', env);
+    expect(fromEnv).toEqual({ costBudget: { maxCost: 20, windowMs: 3_600_000 } });
+    expect(mergeLimiterOptions({ costBudget: { maxCost: 5 } }, fromEnv)).toEqual({
+      costBudget: { maxCost: 5, windowMs: 3_600_000 },
+    });
+    expect(() => createLimiter({ costBudget: { maxCost: 5 } as never })).toThrow(
+      '`costBudget.windowMs` must be a finite number >= 1, got undefined',
+    );
+  });
+
+  it('reports its gauges', async () => {
+    let read: (() => GaugeSnapshot) | undefined;
+    const probe = {
+      opened(reading: () => GaugeSnapshot) {
+        read = reading;
+        return () => {};
+      },
+    };
+    const limiter = createLimiter({
+      clock: new ManualClock(),
+      costBudget: BUDGET,
+      instrumentation: probe,
+    });
+    await limiter.acquire({ costs: { cost: 0.25 } });
+    expect(read?.().gauges).toEqual({ costUsed: 0.25, costLimit: 1 });
+  });
+});

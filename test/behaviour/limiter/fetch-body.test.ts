@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createLimiter } from '../../../src/index.ts';
+import { expectIdle } from '../../limiter/harness.ts';
+import { type Answer, serve, status, until } from '../../limiter/server.ts';
+
+/** A server that sends the first part of a body, and the rest when it is told to. */
+async function twoParts(...more: Answer[]) {
+  const open: ServerResponse[] = [];
+  const first: Answer = (_request, response) => {
+    response.writeHead(200).write('first ');
+    open.push(response);
+  };
+  const served = await serve(first, ...more);
+  return { ...served, rest: () => open[0]?.end('rest'), breakOff: () => open[0]?.destroy() };
+}
+
+describe('the body of a response of limiter.fetch', () => {
+  it('holds slot and bytes until its last part has come', async () => {
+    const { seen, url, rest } = await twoParts(status(200));
+    const limiter = createLimiter({ concurrency: 1 });
+    const response = await limiter.fetch(url, { method: 'POST', body: '12345' });
+    const next = limiter.fetch(url);
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('first ');
+    expect(limiter.snapshot()).toMatchObject({
+      waiting: 1,
+      concurrency: { inFlight: 1 },
+      byteBudget: { used: 5 },
+    });
+    expect(seen).toHaveLength(1);
+    rest();
+    await until(() => seen.length === 2);
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('rest');
+    expect((await reader?.read())?.done).toBe(true);
+    await (await next).text();
+    expectIdle(limiter);
+    expect(limiter.snapshot().ended.ok).toBe(2);
+  });
+
+  it('that nobody reads holds them no longer than it comes', async () => {
+    const { url, rest } = await twoParts();
+    const limiter = createLimiter();
+    const response = await limiter.fetch(url);
+    expect(limiter.snapshot().concurrency.inFlight).toBe(1);
+    rest();
+    await until(() => limiter.snapshot().concurrency.inFlight === 0);
+    expect(await response.text()).toBe('first rest');
+  });
+
+  it('that is cancelled holds nothing, and ends at the server', async () => {
+    let closed = false;
+    const { url } = await serve((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      response.writeHead(200).write('first ');
+    });
+    const limiter = createLimiter();
+    const response = await limiter.fetch(url);
+    await response.body?.cancel();
+    expectIdle(limiter);
+    await until(() => closed);
+    const left = await limiter.fetch(url);
+    for await (const _ of left.body ?? []) break;
+    expectIdle(limiter);
+    expect(limiter.snapshot().ended.ok).toBe(2);
+  });
+
+  it('that breaks off is an error of its reader, and a failure that is not sent again', async () => {
+    const { seen, url, breakOff } = await twoParts();
+    const limiter = createLimiter();
+    const response = await limiter.fetch(url);
+    const text = response.text();
+    breakOff();
+    await expect(text).rejects.toThrow('terminated');
+    expectIdle(limiter);
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 0, failed: 1 });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('that breaks off while nobody reads disturbs nobody', async () => {
+    const { url, breakOff } = await twoParts();
+    const limiter = createLimiter();
+    const response = await limiter.fetch(url);
+    breakOff();
+    await until(() => limiter.snapshot().concurrency.inFlight === 0);
+    await expect(response.text()).rejects.toThrow('terminated');
+  });
+
+  it.each([
+    ['has none', { method: 'HEAD' }, 200],
+    ['may have none', {}, 204],
+    ['says no', {}, 404],
+  ])('holds nothing where the response %s', async (_name, init, code) => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(code).flushHeaders();
+      if (code === 404) response.write('a reason without end');
+      else response.end();
+    });
+    const limiter = createLimiter();
+    expect((await limiter.fetch(url, init)).status).toBe(code);
+    expectIdle(limiter);
+  });
+});

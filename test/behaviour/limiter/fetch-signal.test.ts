@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { createLimiter } from '../../../src/index.ts';
+import { expectIdle } from '../../limiter/harness.ts';
+import { serve, status, until } from '../../limiter/server.ts';
+
+describe('the signal of limiter.fetch', () => {
+  const reason = new Error('enough');
+
+  it('that has fired sends nothing', async () => {
+    const { seen, url } = await serve(status(200));
+    const limiter = createLimiter();
+    const signal = AbortSignal.abort(reason);
+    await expect(limiter.fetch(url, { signal })).rejects.toBe(reason);
+    await expect(limiter.fetch(new Request(url, { signal }))).rejects.toBe(reason);
+    expect(seen).toEqual([]);
+    expectIdle(limiter);
+  });
+
+  it.each(['init', 'Request'])(
+    'that fires while the request waits ends that: of %s',
+    async (of) => {
+      const { seen, url } = await serve(status(200));
+      const limiter = createLimiter({ concurrency: 1 });
+      const lease = await limiter.acquire();
+      const controller = new AbortController();
+      const init = { signal: controller.signal };
+      const sent = of === 'init' ? limiter.fetch(url, init) : limiter.fetch(new Request(url, init));
+      const other = limiter.fetch(url);
+      controller.abort(reason);
+      expect(limiter.snapshot().waiting).toBe(1);
+      await expect(sent).rejects.toBe(reason);
+      lease.release();
+      expect((await other).status).toBe(200);
+      expect(seen).toHaveLength(1);
+    },
+  );
+
+  it.each(['init', 'Request'])('that fires during the call ends it: of %s', async (where) => {
+    let closed = false;
+    const { seen, url } = await serve((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+    });
+    const limiter = createLimiter();
+    const controller = new AbortController();
+    const init = { signal: controller.signal };
+    const sent =
+      where === 'init' ? limiter.fetch(url, init) : limiter.fetch(new Request(url, init));
+    await until(() => seen.length === 1);
+    controller.abort(reason);
+    await expect(sent).rejects.toBe(reason);
+    expectIdle(limiter);
+    await until(() => closed);
+  });
+
+  it('that fires while the body comes ends that, as with the fetch of Node', async () => {
+    let closed = false;
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200).write('first part');
+      response.on('close', () => {
+        closed = true;
+      });
+    });
+    const limiter = createLimiter();
+    const controller = new AbortController();
+    const response = await limiter.fetch(url, { signal: controller.signal });
+    expect(limiter.snapshot().concurrency.inFlight).toBe(1);
+    const text = response.text();
+    controller.abort(reason);
+    expectIdle(limiter);
+    await expect(text).rejects.toBe(reason);
+    await until(() => closed);
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 0, cancelled: 1 });
+  });
+});

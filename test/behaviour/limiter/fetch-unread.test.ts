@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { READ_AHEAD_BYTES, UNREAD_MS } from '../../../src/limiter/held-body.ts';
+import { expectIdle } from '../../limiter/harness.ts';
+import { rig } from '../../limiter/rig.ts';
+import { type Answer, serve, until } from '../../limiter/server.ts';
+import { aliveBytes } from '../../support/memory.ts';
+
+const LENGTH = 2 * READ_AHEAD_BYTES;
+
+const long: Answer = (_request, response) => {
+  response.writeHead(200).end(Buffer.alloc(LENGTH));
+};
+
+describe('a body of limiter.fetch longer than what is read ahead', () => {
+  it('holds its slot for a while for who may still read it, and then is whole', async () => {
+    const { url } = await serve(long);
+    const { clock, limiter } = rig();
+    const response = await limiter.fetch(url);
+    // Beside that of the attempt.
+    await until(() => clock.pendingTimers === 2);
+    clock.advance(UNREAD_MS - 1);
+    expect(limiter.snapshot().concurrency.inFlight).toBe(1);
+    clock.advance(1);
+    expectIdle(limiter);
+    expect((await response.arrayBuffer()).byteLength).toBe(LENGTH);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('holds it until the end where somebody reads', async () => {
+    const { url } = await serve(long);
+    const { clock, limiter } = rig();
+    const response = await limiter.fetch(url);
+    await until(() => clock.pendingTimers === 1);
+    const reading = response.arrayBuffer();
+    await until(() => clock.pendingTimers === 0);
+    await reading;
+    expectIdle(limiter);
+    const [first, second] = (await limiter.fetch(url)).body?.tee() ?? [];
+    await Promise.all([first?.cancel(), second?.cancel()]);
+    expectIdle(limiter);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('holds nothing, its connection neither, once its user has dropped it', async () => {
+    let closed = false;
+    const { url } = await serve((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      response.writeHead(200).write(Buffer.alloc(LENGTH));
+    });
+    const { clock, limiter } = rig();
+    await limiter.fetch(url);
+    await until(() => clock.pendingTimers === 1);
+    // The collector takes its time, and tells what it has found at a later turn.
+    while (!closed) {
+      aliveBytes();
+      await sleep(1);
+    }
+    expectIdle(limiter);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { createLimiterGroup, LimiterClosedError, QueueClearedError } from '../../../src/index.ts';
+import { ManualClock } from '../../../src/simulator/manual-clock.ts';
+import { fate } from '../../limiter/harness.ts';
+
+function groupOf(options: Parameters<typeof createLimiterGroup<string>>[1] = {}) {
+  const clock = new ManualClock();
+  return { clock, group: createLimiterGroup((key: string) => key, { clock, ...options }) };
+}
+
+describe('a group', () => {
+  it('pauses and resumes all keys, those too that turn up meanwhile', async () => {
+    const { clock, group } = groupOf();
+    await group.run('a', () => 1);
+    group.pause('night');
+    const waiting = [fate(group.run('a', () => 2)), fate(group.run('b', () => 3))];
+    await clock.advanceAsync(100);
+    expect(waiting.map(({ state }) => state)).toEqual(['open', 'open']);
+    expect(group.snapshot().keys).toMatchObject({
+      a: { state: 'paused', paused: { reason: 'night' } },
+      b: { state: 'paused', paused: { reason: 'night', pausedMs: 100 } },
+    });
+    group.resume();
+    await clock.advanceAsync(0);
+    expect(waiting.map(({ value }) => value)).toEqual([2, 3]);
+  });
+
+  it('pauses one key, which keeps no other from the limits that they share', async () => {
+    const { clock, group } = groupOf({ shared: { concurrency: 1 } });
+    const held = await group.acquire('a');
+    const [a, b] = [fate(group.run('a', () => 'a')), fate(group.run('b', () => 'b'))];
+    group.get('a').pause();
+    held.release();
+    await clock.advanceAsync(0);
+    expect([a.state, b.value]).toEqual(['open', 'b']);
+    group.get('a').resume();
+    await clock.advanceAsync(0);
+    expect(a.value).toBe('a');
+  });
+
+  it('clears all keys, and closes with what waits rejected', async () => {
+    const { clock, group } = groupOf({ shared: { concurrency: 1 } });
+    const held = await group.acquire('a');
+    const cleared = [fate(group.acquire('a')), fate(group.acquire('b'))];
+    group.clear('over');
+    await clock.advanceAsync(0);
+    for (const { error } of cleared) expect(error).toBeInstanceOf(QueueClearedError);
+    const rejected = fate(group.acquire('b'));
+    group.close({ waiting: 'reject' });
+    await clock.advanceAsync(0);
+    expect(rejected.error).toBeInstanceOf(LimiterClosedError);
+    const drained = fate(group.drain());
+    held.release();
+    await clock.advanceAsync(0);
+    expect(drained.state).toBe('ok');
+    expect(() => group.close({ waiting: 'drop' as never })).toThrow('`waiting` must be one of');
+    expect(() => group.clear(5 as never)).toThrow('`reason` must be a string');
+  });
+
+  it('gets the limiter of a key, which stays the one of that key however long it is idle', async () => {
+    const { clock, group } = groupOf({ idleMs: 10 });
+    const limiter = group.get('a');
+    expect(group.get('a')).toBe(limiter);
+    await group.run('b', () => 1);
+    await clock.advanceAsync(1_000);
+    expect(group.keys).toEqual(['a']);
+    limiter.configure({ concurrency: 1 });
+    const lease = await limiter.acquire();
+    expect(group.tryAcquire('a')).toBeUndefined();
+    lease.release();
+    expect(() => group.get(5 as never)).toThrow('must be a string, got 5');
+    group.close();
+    expect(limiter.snapshot().state).toBe('closed');
+  });
+});

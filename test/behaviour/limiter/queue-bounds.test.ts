@@ -1,0 +1,177 @@
+import { range, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { type Outcome, QueueFullError, WaitTimeoutError } from '../../../src/index.ts';
+import { expectIdle, fate } from '../../limiter/harness.ts';
+import { rig, script } from '../../limiter/rig.ts';
+import { watch } from '../../request/harness.ts';
+
+describe('maxQueue', () => {
+  it('turns newcomers away, from streams and promises, when the queue is full', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, maxQueue: 2 });
+    const { started, run, task, end } = script(limiter);
+    run('first');
+    const source = new Subject<string>();
+    const outcomes: Outcome<string, string>[] = [];
+    const send = (name: string) => task(name)();
+    source.pipe(limiter.throttle(send, { outcomes: true })).subscribe((one) => outcomes.push(one));
+    source.next('stream');
+    const second = run('second');
+    const full = run('full');
+    const lease = fate(limiter.acquire());
+    source.next('full too');
+    await clock.advanceAsync(0);
+    expect(full.error).toBeInstanceOf(QueueFullError);
+    expect(full.error).toMatchObject({ code: 'QUEUE_FULL', maxQueue: 2 });
+    expect(lease.error).toBeInstanceOf(QueueFullError);
+    expect(outcomes).toMatchObject([
+      { status: 'failed', request: 'full too', stats: { attempts: 0 } },
+    ]);
+    expect(limiter.snapshot()).toMatchObject({
+      waiting: 2,
+      dropped: 3,
+      ended: { rejected: 3, failed: 0 },
+    });
+    for (const name of ['first', 'stream', 'second']) {
+      end(name);
+      await clock.advanceAsync(0);
+    }
+    expect(started).toEqual(['first', 'stream', 'second']);
+    expect(second.value).toBe('second');
+    expect(outcomes[1]).toMatchObject({ status: 'ok', value: 'stream' });
+    expect(limiter.snapshot().ended).toEqual({ ok: 3, failed: 0, rejected: 3, cancelled: 0 });
+    expectIdle(limiter);
+  });
+
+  it('errors a stream without outcomes, which then holds nothing', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, maxQueue: 3 });
+    const send = () => new Promise<never>(() => undefined);
+    const seen = watch(range(0, 10).pipe(limiter.throttle(send)));
+    await clock.advanceAsync(0);
+    expect(seen.error).toBeInstanceOf(QueueFullError);
+    expect(limiter.snapshot().ended).toMatchObject({ rejected: 1, cancelled: 4 });
+    expectIdle(limiter);
+  });
+
+  it('of 0 lets nobody wait', async () => {
+    const { limiter } = rig({ concurrency: 1, maxQueue: 0 });
+    const lease = await limiter.acquire();
+    await expect(limiter.acquire()).rejects.toBeInstanceOf(QueueFullError);
+    lease.release();
+    (await limiter.acquire()).release();
+    expectIdle(limiter);
+  });
+
+  it.each([
+    ['error', ['first', 'a', 'b'], ['c', 'd']],
+    ['drop-newest', ['first', 'a', 'b'], ['c', 'd']],
+    ['drop-oldest', ['first', 'c', 'd'], ['a', 'b']],
+  ] as const)('with overflow %s', async (overflow, sent, dropped) => {
+    const { clock, limiter } = rig({ concurrency: 1, maxQueue: 2, overflow });
+    const { started, run, end } = script(limiter);
+    run('first');
+    const told = new Map(['a', 'b', 'c', 'd'].map((name) => [name, run(name)]));
+    await clock.advanceAsync(0);
+    for (const name of dropped) expect(told.get(name)?.error).toBeInstanceOf(QueueFullError);
+    for (const name of sent) {
+      end(name);
+      await clock.advanceAsync(0);
+    }
+    expect(started).toEqual(sent);
+    expect(limiter.snapshot()).toMatchObject({ dropped: 2, ended: { ok: 3, rejected: 2 } });
+    expectIdle(limiter);
+  });
+
+  it('drop-oldest gives up the oldest of the lowest priority', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, maxQueue: 2, overflow: 'drop-oldest' });
+    const { run } = script(limiter);
+    run('first');
+    const high = run('high', { priority: 1 });
+    const low = run('low', { priority: -1 });
+    const mid = run('mid');
+    const lower = run('lower', { priority: -2 });
+    await clock.advanceAsync(0);
+    expect([high, low, mid, lower].map(({ state }) => state)).toEqual([
+      'open',
+      'failed',
+      'open',
+      'failed',
+    ]);
+  });
+
+  it('counts those who wait for the end of a backoff; those to be sent again are never dropped', async () => {
+    const { clock, limiter } = rig({ maxQueue: 1, backoff: { reopen: 'all' } });
+    const answers = [{ status: 429 }, undefined];
+    const retried = fate(
+      limiter.run(() => {
+        const error = answers.shift();
+        if (error !== undefined) throw error;
+        return 'again';
+      }),
+    );
+    await clock.advanceAsync(0);
+    expect(limiter.snapshot()).toMatchObject({ waiting: 1, backoff: { waiting: 1 } });
+    await expect(limiter.acquire()).rejects.toBeInstanceOf(QueueFullError);
+    await clock.runAllAsync();
+    expect(retried.value).toBe('again');
+  });
+});
+
+describe('waitTimeoutMs', () => {
+  it('ends the wait of streams and promises, and tells what they waited for', async () => {
+    const { clock, limiter } = rig({ concurrency: 1, waitTimeoutMs: 100 });
+    const held = await limiter.acquire();
+    const outcomes: Outcome<number, number>[] = [];
+    range(0, 2)
+      .pipe(limiter.throttle(async (value) => value, { outcomes: true }))
+      .subscribe((one) => outcomes.push(one));
+    await clock.advanceAsync(50);
+    const late = fate(limiter.run(() => 'late'));
+    await clock.advanceAsync(49);
+    expect(outcomes).toEqual([]);
+    await clock.advanceAsync(1);
+    expect(outcomes).toMatchObject([
+      { status: 'failed', request: 0, stats: { attempts: 0, durationMs: 100 } },
+      { status: 'failed', request: 1, error: { code: 'WAIT_TIMEOUT', gate: 'concurrency' } },
+    ]);
+    expect(limiter.snapshot()).toMatchObject({ waiting: 1, ended: { rejected: 2 } });
+    held.release();
+    await clock.advanceAsync(0);
+    expect(late.value).toBe('late');
+    expectIdle(limiter);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('counts from the arrival, over all gates', async () => {
+    const { clock, limiter } = rig({
+      concurrency: 1,
+      limits: { requests: { limit: 1, windowMs: 200 } },
+      waitTimeoutMs: 100,
+    });
+    const held = await limiter.acquire();
+    const next = fate(limiter.acquire());
+    await clock.advanceAsync(60);
+    held.release();
+    await clock.advanceAsync(39);
+    expect(limiter.snapshot().binding).toBe('rateLimit');
+    await clock.advanceAsync(1);
+    expect(next.error).toBeInstanceOf(WaitTimeoutError);
+    expect(next.error).toMatchObject({ waitTimeoutMs: 100, gate: 'rateLimit' });
+    expectIdle(limiter);
+    expect(limiter.snapshot().rateLimit).toMatchObject({ requests: { used: 1 } });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is nothing to a request that was sent, however long it waits to be sent again', async () => {
+    const { clock, limiter } = rig({ waitTimeoutMs: 100 });
+    const answers = [{ status: 429, headers: { 'retry-after': '5' } }, undefined];
+    const ran = fate(
+      limiter.run(() => {
+        const error = answers.shift();
+        if (error !== undefined) throw error;
+        return clock.now();
+      }),
+    );
+    await clock.runAllAsync();
+    expect(ran.value).toBe(5000);
+  });
+});

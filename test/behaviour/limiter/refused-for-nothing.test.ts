@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { rig } from '../../limiter/rig.ts';
+
+describe('a request that does not fit a rate limit', () => {
+  it('is sent after all where whoever was told of it has given back enough', async () => {
+    const limits = { requests: { limit: 1, windowMs: 1_000 } };
+    const { limiter } = rig({ limits, onLimit: 'fail', adaptive: false });
+    const lease = await limiter.acquire();
+    limiter.events$.subscribe(() => lease.release('cancelled'));
+    await expect(limiter.run(() => 'sent')).resolves.toBe('sent');
+  });
+
+  it('is sent after all where whoever was told of it has raised the limit', async () => {
+    const limits = { requests: { limit: 1, windowMs: 1_000 } };
+    const { limiter } = rig({ limits, onLimit: 'fail', adaptive: false });
+    await limiter.run(() => 'first');
+    limiter.events$.subscribe(() =>
+      limiter.configure({ limits: { requests: { limit: 2, windowMs: 1_000 } } }),
+    );
+    const lease = limiter.tryAcquire();
+    expect(lease).toBeDefined();
+    lease?.release();
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { createLimiter, type LimiterEvent } from '../../../src/index.ts';
+import { ManualClock } from '../../../src/simulator/index.ts';
+
+function waitsOf(limiter: ReturnType<typeof createLimiter>) {
+  const told: LimiterEvent[] = [];
+  limiter.events$.subscribe((event) => {
+    if (event.kind === 'waiting') told.push(event);
+  });
+  return told;
+}
+
+it('the beginning of a wait tells the limit, the place, how many wait, and until when', async () => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock, limits: { requests: { limit: 1, windowMs: 60_000 } } });
+  const told = waitsOf(limiter);
+  await clock.advanceAsync(5);
+  for (let n = 0; n < 3; n += 1) void limiter.run(() => n);
+  const common = { kind: 'waiting', level: 'debug', at: 5, gate: 'rateLimit', limit: 'requests' };
+  expect(told).toEqual([
+    { ...common, position: 1, waiting: 1, untilAt: 60_005 },
+    { ...common, position: 2, waiting: 2, untilAt: 60_005 },
+  ]);
+});
+
+it('one for a slot has no time, and one of higher priority is the first', async () => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock, concurrency: 1 });
+  const told = waitsOf(limiter);
+  const sleep = () => new Promise<void>((resolve) => clock.setTimer(resolve, 10));
+  void limiter.run(sleep);
+  void limiter.run(sleep);
+  void limiter.run(sleep, { priority: 1 });
+  expect(told).toEqual([
+    { kind: 'waiting', level: 'debug', at: 0, gate: 'concurrency', position: 1, waiting: 1 },
+    { kind: 'waiting', level: 'debug', at: 0, gate: 'concurrency', position: 1, waiting: 2 },
+  ]);
+  await clock.advanceAsync(100);
+});
+
+it('a request that need not wait begins no wait', async () => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock });
+  const told = waitsOf(limiter);
+  await limiter.run(() => 1);
+  expect(told).toEqual([]);
+});

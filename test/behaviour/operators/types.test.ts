@@ -1,0 +1,182 @@
+import { EMPTY, from, type Observable, of } from 'rxjs';
+import { describe, expectTypeOf, test } from 'vitest';
+import {
+  type AttemptContext,
+  byteBudget,
+  byteEstimate,
+  type Chunk,
+  chunkBy,
+  concurrencyLimit,
+  createLimiter,
+  dispatch,
+  type Outcome,
+  type RequestStats,
+  type Sized,
+  type Ticket,
+  throttle,
+} from '../../../src/index.ts';
+
+interface Prompt {
+  readonly text: string;
+}
+
+const prompts: Observable<Prompt> = EMPTY;
+
+// The compiler checks what is expected here; nothing of it runs.
+describe('types of results', () => {
+  test('come from whatever project returns', () => {
+    expectTypeOf(prompts.pipe(throttle(async ({ text }) => text.length))).toEqualTypeOf<
+      Observable<number>
+    >();
+    expectTypeOf(prompts.pipe(throttle((prompt) => of(prompt)))).toEqualTypeOf<
+      Observable<Prompt>
+    >();
+    expectTypeOf(prompts.pipe(throttle(() => ['a', 1]))).toEqualTypeOf<
+      Observable<string | number>
+    >();
+    expectTypeOf(prompts.pipe(throttle(() => new Set<bigint>()))).toEqualTypeOf<
+      Observable<bigint>
+    >();
+    const generate = async function* () {
+      yield 1;
+    };
+    expectTypeOf(prompts.pipe(throttle(() => generate()))).toEqualTypeOf<Observable<number>>();
+    expectTypeOf(prompts.pipe(throttle(() => EMPTY))).toEqualTypeOf<Observable<never>>();
+  });
+
+  test('are unions where project returns one of several', () => {
+    const either = prompts.pipe(throttle(({ text }) => (text ? of(1) : of('none'))));
+    expectTypeOf(either).toEqualTypeOf<Observable<string | number>>();
+    const mixed = prompts.pipe(throttle(({ text }) => (text ? of(1) : Promise.resolve('none'))));
+    expectTypeOf(mixed).toEqualTypeOf<Observable<string | number>>();
+  });
+
+  test('may be either where outcomes are wanted or not only at run time', () => {
+    const options: { outcomes: boolean; concurrency: number } = { outcomes: true, concurrency: 4 };
+    const send = async ({ text }: Prompt) => text;
+    type Either = Observable<string | Outcome<Prompt, string>>;
+    expectTypeOf(prompts.pipe(throttle(send, options))).toEqualTypeOf<Either>();
+    expectTypeOf(
+      prompts.pipe(dispatch(send, { outcomes: options.outcomes })),
+    ).toEqualTypeOf<Either>();
+  });
+
+  test('are the same through dispatch, and through the throttle of a limiter', () => {
+    const send = ({ text }: Prompt) => of(text);
+    expectTypeOf(prompts.pipe(dispatch(send))).toEqualTypeOf<Observable<string>>();
+    expectTypeOf(prompts.pipe(concurrencyLimit(), dispatch(send))).toEqualTypeOf<
+      Observable<string>
+    >();
+    expectTypeOf(prompts.pipe(createLimiter().throttle(send))).toEqualTypeOf<Observable<string>>();
+  });
+
+  test('are outcomes with `outcomes: true`', () => {
+    const expected = expectTypeOf<Observable<Outcome<Prompt, number>>>();
+    expected.toEqualTypeOf(prompts.pipe(throttle(async () => 1, { outcomes: true })));
+    expected.toEqualTypeOf(prompts.pipe(dispatch(async () => 1, { outcomes: true })));
+    expected.toEqualTypeOf(
+      prompts.pipe(createLimiter().throttle(async () => 1, { outcomes: true })),
+    );
+    expectTypeOf(prompts.pipe(throttle(async () => 1, { outcomes: false }))).toEqualTypeOf<
+      Observable<number>
+    >();
+  });
+
+  test('narrow by the status of the outcome', () => {
+    prompts.pipe(throttle(async () => 1, { outcomes: true })).subscribe((outcome) => {
+      expectTypeOf(outcome.request).toEqualTypeOf<Prompt>();
+      expectTypeOf(outcome.stats).toEqualTypeOf<RequestStats>();
+      if (outcome.status === 'ok') expectTypeOf(outcome.value).toEqualTypeOf<number>();
+      else expectTypeOf(outcome.error).toEqualTypeOf<unknown>();
+      // @ts-expect-error the value of an outcome that may have failed
+      outcome.value;
+    });
+  });
+});
+
+describe('types of requests', () => {
+  test('come from the source', () => {
+    prompts.pipe(
+      throttle((prompt, context) => {
+        expectTypeOf(prompt).toEqualTypeOf<Prompt>();
+        expectTypeOf(context).toEqualTypeOf<AttemptContext>();
+        expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>();
+        return EMPTY;
+      }),
+    );
+    // @ts-expect-error a project for something else
+    prompts.pipe(throttle((prompt: number) => of(prompt)));
+  });
+
+  test('are those of the sized values, and lists of them behind chunkBy', () => {
+    prompts.pipe(
+      byteEstimate(),
+      throttle((prompt) => {
+        expectTypeOf(prompt).toEqualTypeOf<Prompt>();
+        return EMPTY;
+      }),
+    );
+    prompts.pipe(
+      byteEstimate(),
+      chunkBy(),
+      throttle((batch) => {
+        expectTypeOf(batch).toEqualTypeOf<Prompt[]>();
+        return EMPTY;
+      }),
+    );
+    prompts.pipe(
+      byteEstimate(),
+      chunkBy(),
+      concurrencyLimit(),
+      dispatch((batch) => {
+        expectTypeOf(batch).toEqualTypeOf<Prompt[]>();
+        return EMPTY;
+      }),
+    );
+  });
+
+  test('are kept by every operator on the way', () => {
+    const sized = prompts.pipe(byteEstimate(({ text }) => text.length));
+    expectTypeOf(sized).toEqualTypeOf<Observable<Sized<Prompt>>>();
+    expectTypeOf(sized.pipe(chunkBy())).toEqualTypeOf<Observable<Chunk<Prompt>>>();
+    const ticket = expectTypeOf<Observable<Ticket<Prompt>>>();
+    ticket.toEqualTypeOf(sized.pipe(concurrencyLimit()));
+    ticket.toEqualTypeOf(prompts.pipe(concurrencyLimit()));
+    ticket.toEqualTypeOf(prompts.pipe(concurrencyLimit(), byteBudget()));
+    expectTypeOf(sized.pipe(chunkBy(), concurrencyLimit())).toEqualTypeOf<
+      Observable<Ticket<Prompt[]>>
+    >();
+  });
+});
+
+describe('what does not compile', () => {
+  test('chunking of tickets, and of what has no size', () => {
+    const tickets = prompts.pipe(concurrencyLimit());
+    // @ts-expect-error chunks are made before the first gate
+    tickets.pipe(chunkBy());
+    // @ts-expect-error
+    prompts.pipe(chunkBy());
+    // @ts-expect-error it has the fields of a Sized, but is none
+    from([{ value: 1, bytes: 1, tokens: 1 }]).pipe(chunkBy());
+  });
+
+  test('options that do not exist or have another type', () => {
+    const calls = () => {
+      // @ts-expect-error
+      throttle(async () => 1, { concurency: 1 });
+      // @ts-expect-error
+      throttle(async () => 1, { outcomes: 'yes' });
+      // @ts-expect-error
+      concurrencyLimit({ concurrency: of('1') });
+      // @ts-expect-error what project returns is no stream
+      throttle(() => 5);
+      // @ts-expect-error its letters would come out
+      throttle(() => 'a text');
+      // @ts-expect-error
+      dispatch(() => 'a text');
+      // @ts-expect-error
+      createLimiter().throttle((n: number) => (n > 1 ? 'a text' : of(n)));
+    };
+    expectTypeOf(calls).toBeFunction();
+  });
+});

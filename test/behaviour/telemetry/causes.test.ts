@@ -1,0 +1,195 @@
+import { ManualClock } from 'headgate/simulator';
+import { from, NEVER } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLimiter, QueueFullError, throttle, version } from '../../../src/index.ts';
+import { parentOf, type Sdk, startSdk } from '../../telemetry/sdk.ts';
+
+let sdk: Sdk;
+let clock: ManualClock;
+beforeEach(() => {
+  sdk = startSdk();
+  clock = new ManualClock();
+});
+afterEach(() => sdk.stop());
+
+const sleep = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
+const busy = Object.assign(new Error('busy'), { status: 429 });
+const type = (name: string) => ({ 'error.type': name });
+
+describe('attempts', () => {
+  it('have a duration of their own, by what they ended with, however long requests waited', async () => {
+    const limiter = createLimiter({ clock, concurrency: 1, backoff: { reopen: 'all' } });
+    const send = async ({ attempt }: { attempt: number }) => {
+      await sleep(attempt === 1 ? 100 : 400);
+      if (attempt === 1) throw busy;
+    };
+    const sent = [limiter.run(send), limiter.run(send)];
+    await clock.advanceAsync(20_000);
+    await Promise.all(sent);
+    const now = await sdk.collect();
+    const { count, sum } = now.histogram('headgate.attempt.duration', type('429'));
+    expect([count, sum]).toEqual([2, 0.2]);
+    expect(now.histogram('headgate.attempt.duration')).toEqual({ count: 2, sum: 0.8 });
+  });
+
+  it('count the errors that are known from 0, so that the first is seen as growth', async () => {
+    createLimiter({ clock });
+    const now = await sdk.collect();
+    for (const status of ['429', '500', '503', '529']) {
+      expect(now.value('headgate.attempts', type(status)), status).toBe(0);
+    }
+  });
+});
+
+describe('a request that gives up waiting says what for', () => {
+  const givenUp = async (gate: string) =>
+    (await sdk.collect()).value('headgate.request.given_up', { 'headgate.gate': gate });
+  const gates = () =>
+    sdk.finished('headgate.request').map(({ attributes }) => attributes['headgate.gate']);
+
+  it('when its time is over', async () => {
+    const limiter = createLimiter({ clock, concurrency: 1, waitTimeoutMs: 50 });
+    void limiter.run(() => sleep(1_000));
+    const late = limiter.run(() => 1).catch(({ gate }) => gate);
+    await clock.advanceAsync(60);
+    expect(await late).toBe('concurrency');
+    expect(await givenUp('concurrency')).toBe(1);
+    expect(gates()).toEqual(['concurrency']);
+  });
+
+  it('when its caller aborts', async () => {
+    const limiter = createLimiter({ clock, limits: { rpm: { limit: 1, windowMs: 60_000 } } });
+    await limiter.run(() => 1, { costs: { rpm: 1 } });
+    const { signal, abort } = aborting();
+    const given = limiter.run(() => 1, { costs: { rpm: 1 }, signal }).catch(() => 'aborted');
+    await clock.advanceAsync(10);
+    expect(await givenUp('rateLimit')).toBe(0);
+    abort();
+    expect(await given).toBe('aborted');
+    expect(await givenUp('rateLimit')).toBe(1);
+    expect(gates()).toEqual([undefined, 'rateLimit']);
+  });
+
+  it('when its stream is unsubscribed, but for those that are in flight', async () => {
+    const subscription = from([1, 2, 3])
+      .pipe(throttle(() => NEVER, { clock, concurrency: 1 }))
+      .subscribe();
+    subscription.unsubscribe();
+    expect(await givenUp('concurrency')).toBe(2);
+    expect(gates().sort()).toEqual(['concurrency', 'concurrency', undefined]);
+  });
+
+  it('when the queue is full', async () => {
+    const limiter = createLimiter({ clock, concurrency: 1, maxQueue: 1, overflow: 'drop-oldest' });
+    void limiter.run(() => sleep(1_000));
+    const dropped = limiter.run(() => 1).catch((error: unknown) => error);
+    void limiter.run(() => 1);
+    const error = await dropped;
+    expect(error).toBeInstanceOf(QueueFullError);
+    expect(error).toHaveProperty('gate', 'concurrency');
+    expect(await givenUp('concurrency')).toBe(1);
+  });
+});
+
+function aborting() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+describe('a wait for a backoff', () => {
+  it('links to the request whose 429 began it, and to that attempt', async () => {
+    const limiter = createLimiter({ clock, concurrency: 2, backoff: { reopen: 'all' } });
+    const first = limiter.run(async ({ attempt }) => {
+      await sleep(10);
+      if (attempt === 1) throw busy;
+    });
+    await clock.advanceAsync(20);
+    const second = limiter.run(() => 1);
+    await clock.advanceAsync(5_000);
+    await Promise.all([first, second]);
+    const cause = sdk
+      .finished('headgate.request')
+      .find(({ attributes }) => attributes['headgate.attempts'] === 2);
+    const attempt = sdk
+      .finished('headgate.attempt')
+      .find(({ attributes }) => attributes['error.type']);
+    const waits = sdk
+      .finished('headgate.wait')
+      .filter((span) => parentOf(span) !== cause?.spanContext().spanId);
+    expect(waits).toHaveLength(1);
+    expect(waits[0]?.links.map(({ context }) => context.spanId)).toEqual([
+      cause?.spanContext().spanId,
+      attempt?.spanContext().spanId,
+    ]);
+  });
+});
+
+describe('what adapts', () => {
+  it('tells each change with its reason, before and after, on the span, as an event and in a counter', async () => {
+    const limiter = createLimiter({ clock, concurrency: 20, random: () => 0.5 });
+    const heard: unknown[] = [];
+    limiter.events$.subscribe((event) => {
+      if (event.kind === 'rateAdapted') heard.push([event.reason, event.from, event.to]);
+    });
+    let calls = 0;
+    const project = async () => {
+      const call = calls++;
+      await sleep(50);
+      if (call >= 40 && call < 44) throw busy;
+    };
+    limiter
+      .throttle(project)(from(Array.from({ length: 600 }, (_, n) => n)))
+      .subscribe();
+    await clock.advanceAsync(5_000);
+    expect(heard[0]).toEqual(['rejected', Number.POSITIVE_INFINITY, expect.any(Number)]);
+    expect(heard.length).toBeGreaterThan(1);
+    const now = await sdk.collect();
+    const changes = (reason: string) =>
+      now.value('headgate.adaptations', { 'headgate.what': 'rate', 'headgate.reason': reason });
+    expect(changes('rejected')).toBe(1);
+    expect(changes('accepted')).toBe(heard.length - 1);
+    expect(now.value('headgate.rate.target', { 'headgate.source': 'learned' })).toBeGreaterThan(0);
+    const events = sdk
+      .finished('headgate.request')
+      .flatMap((span) => span.events.filter(({ name }) => name === 'headgate.adaptation'));
+    expect(events[0]?.attributes).toMatchObject({
+      'headgate.state': 'rateAdapted',
+      'headgate.reason': 'rejected',
+      'headgate.to': expect.any(Number),
+    });
+  });
+});
+
+describe('spans', () => {
+  it('never start before their parent, nor end before they start', async () => {
+    const at = ([seconds, nanos]: readonly [number, number]) => seconds * 1e9 + nanos;
+    const limiter = createLimiter({ concurrency: 3 });
+    await sdk.tracer.startActiveSpan('caller', async (caller) => {
+      await Promise.all(
+        Array.from({ length: 60 }, () =>
+          limiter.run(async () => {
+            sdk.tracer.startSpan('client').end();
+          }),
+        ),
+      );
+      caller.end();
+    });
+    const spans = sdk.finished();
+    const byId = new Map(spans.map((span) => [span.spanContext().spanId, span]));
+    expect(spans.length).toBeGreaterThan(120);
+    for (const span of spans) {
+      expect(at(span.endTime)).toBeGreaterThanOrEqual(at(span.startTime));
+      const parent = byId.get(parentOf(span) ?? '');
+      if (parent === undefined) continue;
+      expect(at(span.startTime), `${parent.name} > ${span.name}`).toBeGreaterThanOrEqual(
+        at(parent.startTime),
+      );
+    }
+  });
+
+  it('and metrics are of a scope that has the version of the package', async () => {
+    await createLimiter({ clock }).run(() => 1);
+    const [span] = sdk.finished('headgate.request');
+    expect(span?.instrumentationScope).toMatchObject({ name: 'headgate', version });
+  });
+});

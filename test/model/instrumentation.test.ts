@@ -1,0 +1,45 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { contain, type Instrumentation } from '../../src/model/instrumentation.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('a contained probe', () => {
+  it('throws nothing, and warns once', () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const probe: Instrumentation = {
+      backoff: () => {
+        throw new Error('full');
+      },
+      chunkClosed: () => {
+        throw 'also';
+      },
+    };
+    const safe = contain(probe);
+    for (let n = 0; n < 3; n += 1) safe?.backoff?.(1, 'computed');
+    safe?.chunkClosed?.(1, 2, 'items');
+    expect(warn).toHaveBeenCalledOnce();
+    expect(warn.mock.calls[0]?.[0]).toBe('a headgate probe threw in `backoff`: Error: full');
+  });
+
+  it('has the methods that the probe has, with their own `this` and facts', () => {
+    class Counter implements Instrumentation {
+      facts: unknown[] = [];
+      backoff(...facts: unknown[]): void {
+        this.facts.push(...facts);
+      }
+    }
+    const counter = new Counter();
+    const safe = contain(counter);
+    safe?.backoff?.(5, 'retry_after');
+    expect(counter.facts).toEqual([5, 'retry_after']);
+    expect(safe?.settled).toBeUndefined();
+  });
+
+  it('is contained once', () => {
+    const safe = contain({});
+    expect(contain(safe)).toBe(safe);
+    expect(contain(undefined)).toBeUndefined();
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { corePlayer, OK, TOO_MANY } from './adaptive-rate/core-player.ts';
+
+const REPORT = { unit: 'requests', limit: 100, remaining: 50, windowMs: 1_000 } as const;
+
+describe('a policy of the adaptive rate that nothing has told anything', () => {
+  it('lets 16 go at once', () => {
+    expect(corePlayer().sendAll()).toHaveLength(16);
+  });
+
+  it('lets one more be in flight with each accepted attempt', () => {
+    const player = corePlayer();
+    const first = player.sendAll();
+    for (const charge of first) player.end(charge);
+    expect(player.policy.limit).toBe(32);
+    expect(player.sendAll()).toHaveLength(32);
+  });
+
+  it('lets 400 be in flight after five round trips', () => {
+    const player = corePlayer();
+    for (let trip = 0; trip < 5; trip += 1) for (const each of player.sendAll()) player.end(each);
+    expect(player.sendAll()).toHaveLength(400);
+  });
+
+  it('never lets more be in flight than `maxLimit`', () => {
+    const player = corePlayer({ maxLimit: 20 });
+    for (let trip = 0; trip < 3; trip += 1) for (const each of player.sendAll()) player.end(each);
+    expect(player.policy.limit).toBe(20);
+    expect(player.limits).toEqual([17, 18, 19, 20]);
+  });
+
+  it('lets no more be in flight for attempts that were never sent', () => {
+    const player = corePlayer();
+    for (const each of player.sendAll()) player.end(each, { isSent: false });
+    expect(player.policy.limit).toBe(16);
+  });
+
+  it('reads no clock', () => {
+    const { policy } = corePlayer();
+    const ended = { bytes: 0, tokens: 0, isSent: true, verdict: OK, usage: undefined, epoch: 0 };
+    const charge = policy.take(ended, 0);
+    const now = () => {
+      throw new Error('it reads the clock');
+    };
+    expect(() => policy.giveBack(charge, ended, { now })).not.toThrow();
+  });
+
+  it('shows that nothing is known', () => {
+    const { policy } = corePlayer();
+    expect(policy.snapshot(0)).toMatchObject({
+      origin: 'start',
+      perSecond: Number.POSITIVE_INFINITY,
+    });
+    expect(policy.reading(0).rates).toBeUndefined();
+  });
+
+  it('follows a new `maxLimit` up only where it was at the old one', () => {
+    const closed = corePlayer();
+    closed.policy.setMaxLimit(800);
+    expect(closed.policy.limit).toBe(16);
+    closed.policy.setMaxLimit(8);
+    expect(closed.policy.limit).toBe(8);
+    closed.policy.setMaxLimit(10);
+    expect(closed.policy.limit).toBe(10);
+  });
+});
+
+describe('a policy of the adaptive rate that wakes up', () => {
+  it('knows which attempts are out, whatever the order in which the others ended', () => {
+    const player = corePlayer({ maxLimit: 16 });
+    const [first, second, third] = [player.send(), player.send(), player.send()];
+    player.now = 100;
+    player.end(second);
+    player.end(third, { verdict: TOO_MANY });
+    player.end(first);
+    // Nothing is out: so nothing need come before the next may go.
+    expect(player.wait()).toBeLessThan(Number.POSITIVE_INFINITY);
+    const probe = player.sendLater();
+    player.now += 10;
+    player.end(probe, { verdict: { kind: 'overloaded' } });
+    expect(player.policy.limit).toBe(16);
+    expect(player.wait()).toBeLessThan(Number.POSITIVE_INFINITY);
+  });
+
+  it('hears of attempts that were out when it woke up', () => {
+    const player = corePlayer();
+    const charges = player.sendAll();
+    player.now = 100;
+    for (const charge of charges) player.end(charge, { verdict: TOO_MANY });
+    player.now = 10_000;
+    expect(player.sendAll()).toHaveLength(1);
+  });
+
+  it('wakes up by a limit that an answer tells, and goes by it', () => {
+    const player = corePlayer();
+    const [charge] = player.sendAll(1);
+    player.end(charge ?? 0, { verdict: { kind: 'ok', limits: [REPORT] } });
+    expect(player.policy.snapshot(player.now)).toMatchObject({ origin: 'headers' });
+  });
+
+  it('does not take what was never sent for rejected', () => {
+    const player = corePlayer();
+    const [rejected, ...others] = player.sendAll();
+    player.end(rejected ?? 0, { verdict: TOO_MANY });
+    for (const charge of others) player.end(charge, { isSent: false });
+    player.now = 100;
+    for (const charge of player.sendAll()) player.end(charge);
+    expect(player.policy.snapshot(player.now).isOut).toBe(false);
+  });
+
+  it('forgets an attempt that hung while more than a thousand later ones were answered', () => {
+    const player = corePlayer();
+    const hung = player.send();
+    for (let n = 0; n < 2_000; n += 1) player.end(player.send());
+    const [rejected] = player.sendAll(1);
+    player.end(rejected ?? 0, { verdict: TOO_MANY });
+    expect(() => player.end(hung, { verdict: TOO_MANY })).not.toThrow();
+    player.now = 60_000;
+    expect(player.wait()).toBe(0);
+  });
+});
+
+describe('a wait that a rejection names', () => {
+  it('is obeyed for no longer than `maxRetryAfterMs`', () => {
+    const player = corePlayer();
+    player.end(player.send(), { verdict: { kind: 'throttled', retryAfterMs: 3_600_000 } });
+    expect(player.wait()).toBe(60_000);
+  });
+});
+
+describe('what a policy of the adaptive rate tells', () => {
+  it('is each outage once, when it begins and when it ends', () => {
+    const player = corePlayer();
+    let isOut = true;
+    for (let n = 0; n < 40; n += 1) {
+      const charge = player.sendLater();
+      if (player.now > 20_000) isOut = false;
+      player.now += 1;
+      player.end(charge, { verdict: isOut ? TOO_MANY : OK });
+    }
+    const told = player.facts.map(({ kind }) => kind).filter((kind) => kind.startsWith('outage'));
+    expect(told).toEqual(['outageStarted', 'outageEnded']);
+  });
+
+  it('is each rate that was measured, once', () => {
+    const player = corePlayer();
+    for (let n = 0; n < 10; n += 1) player.end(player.send());
+    player.now = 1_000;
+    player.end(player.send(), { verdict: TOO_MANY });
+    for (let n = 0; n < 5; n += 1) player.end(player.sendLater());
+    const told = player.facts.filter(({ kind }) => kind === 'rateAdapted');
+    // The probe goes 100 ms after the rejection, as was the mean interval.
+    const to = expect.closeTo(10 / 1.1, 3);
+    expect(told[0]).toEqual({
+      kind: 'rateAdapted',
+      at: 1_100,
+      reason: 'rejected',
+      from: Number.POSITIVE_INFINITY,
+      to,
+    });
+  });
+
+  it('is a cap, after it was applied', () => {
+    const player = corePlayer({ maxLimit: 16 });
+    const [first] = player.sendAll(10);
+    player.end(first ?? 0, { verdict: { kind: 'throttled', limit: 'concurrency' } });
+    // The first had no others beside it: one may be in flight.
+    expect(player.limits).toEqual([1]);
+    expect(player.facts).toContainEqual({
+      kind: 'limitAdapted',
+      at: 0,
+      reason: 'rejected',
+      from: 16,
+      to: 1,
+    });
+    expect(player.wait()).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('a policy of the adaptive rate is at rest', () => {
+  it('where nothing is out, and a minute after the last rejection', () => {
+    const player = corePlayer();
+    expect(player.policy.isAtRest(0)).toBe(true);
+    const charge = player.send();
+    expect(player.policy.isAtRest(0)).toBe(false);
+    player.end(charge, { verdict: TOO_MANY });
+    expect(player.policy.isAtRest(59_999)).toBe(false);
+    expect(player.policy.isAtRest(60_000)).toBe(true);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { ConcurrencyCapDetector } from '../../../src/policies/adaptive-rate/concurrency-cap-detector.ts';
+import { attemptAt } from './attempts.ts';
+
+/** So many were accepted, with so many others in flight. */
+function accepted(cap: ConcurrencyCapDetector, count: number, others: number): void {
+  for (let n = 0; n < count; n += 1) cap.isAccepted(attemptAt(n, { others }));
+}
+
+function stopped(cap: ConcurrencyCapDetector, others: number, isBare = true): void {
+  cap.stopped(attemptAt(0, { others }), isBare);
+}
+
+/** A cap of ten that was found. */
+function found(): ConcurrencyCapDetector {
+  const cap = new ConcurrencyCapDetector();
+  for (let n = 0; n < 3; n += 1) {
+    accepted(cap, 20, 9);
+    stopped(cap, 10);
+  }
+  return cap;
+}
+
+describe('a cap of what is in flight', () => {
+  it('is not known at first', () => {
+    expect(new ConcurrencyCapDetector().limit).toBeUndefined();
+  });
+
+  it('is what a rejection tells, or what was in flight beside it', () => {
+    const told = new ConcurrencyCapDetector();
+    told.told(12, 8);
+    expect(told.limit).toBe(8);
+    const shown = new ConcurrencyCapDetector();
+    shown.told(12);
+    expect(shown.limit).toBe(12);
+    const none = new ConcurrencyCapDetector();
+    none.told(0);
+    expect(none.limit).toBe(1);
+  });
+
+  it('is found where rejections follow what is in flight', () => {
+    expect(found().limit).toBe(10);
+  });
+
+  it('is not taken for one where as many in flight were accepted', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 20; n += 1) {
+      accepted(cap, 20, 12);
+      stopped(cap, 10);
+    }
+    expect(cap.limit).toBeUndefined();
+  });
+
+  it('is not taken for one where rejections come at any number in flight', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 20; n += 1) {
+      accepted(cap, 20, 2);
+      stopped(cap, n % 2 === 0 ? 5 : 40);
+    }
+    expect(cap.limit).toBeUndefined();
+  });
+
+  it('is not taken for one where rejections say something else', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 20; n += 1) {
+      accepted(cap, 20, 9);
+      stopped(cap, 10, false);
+    }
+    expect(cap.limit).toBeUndefined();
+  });
+
+  it('is exceeded by one after a hundred at the cap, and stays where that is rejected', () => {
+    const cap = found();
+    accepted(cap, 99, 9);
+    expect(cap.limit).toBe(10);
+    accepted(cap, 1, 9);
+    expect(cap.limit).toBe(11);
+    stopped(cap, 10);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('is exceeded later each time that this was rejected', () => {
+    const cap = found();
+    accepted(cap, 100, 9);
+    stopped(cap, 10);
+    accepted(cap, 199, 9);
+    expect(cap.limit).toBe(10);
+    accepted(cap, 1, 9);
+    expect(cap.limit).toBe(11);
+  });
+
+  it('rises where more is accepted', () => {
+    const cap = found();
+    accepted(cap, 100, 9);
+    accepted(cap, 100, 10);
+    expect(cap.limit).toBe(12);
+  });
+
+  it('is not exceeded for what is accepted below it', () => {
+    const cap = found();
+    accepted(cap, 1_000, 5);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('falls where fewer are let in', () => {
+    const cap = found();
+    accepted(cap, 1, 5);
+    stopped(cap, 8);
+    expect(cap.limit).toBe(8);
+  });
+
+  it('is disproved by rejections far below it, and needs more to be believed again', () => {
+    const cap = found();
+    for (let n = 0; n < 3; n += 1) {
+      accepted(cap, 1, 1);
+      stopped(cap, 2);
+    }
+    expect(cap.limit).toBeUndefined();
+    for (let n = 0; n < 3; n += 1) {
+      accepted(cap, 20, 9);
+      stopped(cap, 10);
+    }
+    expect(cap.limit).toBeUndefined();
+    accepted(cap, 20, 9);
+    stopped(cap, 10);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('is not disproved by rejections in a row: that is an outage', () => {
+    const cap = found();
+    for (let n = 0; n < 20; n += 1) stopped(cap, 0);
+    expect(cap.limit).toBe(10);
+  });
+
+  it('explains rejections with about as many in flight, and no others', () => {
+    const cap = found();
+    accepted(cap, 1, 5);
+    expect([0, 6, 7, 10].map((others) => cap.explains(others))).toEqual([false, false, true, true]);
+    stopped(cap, 10);
+    expect(cap.explains(10)).toBe(false);
+    expect(new ConcurrencyCapDetector().explains(10)).toBe(false);
+  });
+});

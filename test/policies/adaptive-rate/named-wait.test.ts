@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NamedWait } from '../../../src/policies/adaptive-rate/named-wait.ts';
+import { corePlayer } from './core-player.ts';
+
+describe('a wait that a rejection names', () => {
+  it('holds until it is over', () => {
+    const wait = new NamedWait();
+    expect(wait.until).toBe(Number.NEGATIVE_INFINITY);
+    wait.named(1_000, 0, 10, true);
+    expect(wait.until).toBe(1_010);
+  });
+
+  it('is made longer, not shorter, by what was out already', () => {
+    const wait = new NamedWait();
+    wait.named(1_000, 0, 10, true);
+    wait.named(500, 0, 20, false);
+    expect(wait.until).toBe(1_010);
+    wait.named(2_000, 0, 30, false);
+    expect(wait.until).toBe(2_030);
+  });
+
+  it('is over when something is let in', () => {
+    const wait = new NamedWait();
+    wait.named(1_000, 0, 10, true);
+    wait.reset();
+    expect(wait.until).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it.each([0.3, 1, 2])('that is %s times the true one is corrected by a second one', (factor) => {
+    const wait = new NamedWait();
+    // It is over at 10,000.
+    wait.named(10_000 * factor, 0, 0, true);
+    const later = 5_000;
+    wait.named((10_000 - later) * factor, later, later, true);
+    expect(wait.until).toBeCloseTo(10_000, 6);
+  });
+
+  it('that is a tenth of the true one is corrected by a third one', () => {
+    const wait = new NamedWait();
+    wait.named(1_000, 0, 0, true);
+    wait.named(900, 1_000, 1_000, true);
+    expect(wait.until).toBe(1_900);
+    wait.named(810, 1_900, 1_900, true);
+    expect(wait.until).toBeCloseTo(10_000, 6);
+  });
+
+  it('is not taken for another because of its jitter', () => {
+    const wait = new NamedWait();
+    let now = 0;
+    for (const ms of [1_000, 900, 1_050, 870, 960, 1_010]) {
+      wait.named(ms, now, now, true);
+      expect(wait.until).toBe(now + ms);
+      now = wait.until;
+    }
+  });
+
+  it('is no longer than the longest that is obeyed, where it is corrected', () => {
+    const wait = new NamedWait(5_000);
+    wait.named(3_000, 0, 0, true);
+    wait.named(2_000, 3_000, 3_000, true);
+    expect(wait.until).toBe(3_000 + 5_000);
+  });
+
+  it('keeps its correction for the waits that follow', () => {
+    const wait = new NamedWait();
+    wait.named(3_000, 0, 0, true);
+    wait.named(1_500, 5_000, 5_000, true);
+    wait.reset();
+    wait.named(3_000, 50_000, 50_000, true);
+    expect(wait.until).toBeCloseTo(60_000, 6);
+  });
+
+  it('was too long where an attempt is accepted much earlier', () => {
+    const wait = new NamedWait();
+    wait.named(10_000, 0, 0, true);
+    wait.accepted(1_000);
+    expect(wait.until).toBe(1_000);
+    wait.reset();
+    wait.named(10_000, 20_000, 20_000, true);
+    expect(wait.until).toBe(21_000);
+  });
+
+  it('was not too long where an attempt is accepted a little earlier, or was sent before', () => {
+    const wait = new NamedWait();
+    wait.named(10_000, 100, 110, true);
+    wait.accepted(9_500);
+    wait.accepted(50);
+    expect(wait.until).toBe(10_110);
+  });
+});
+
+describe('a wait that is named once', () => {
+  it('is obeyed: nothing goes earlier, and one goes at most 20 % and 10 ms later', () => {
+    const scenario = fc.record({
+      waitMs: fc.integer({ min: 1, max: 60_000 }),
+      tookMs: fc.integer({ min: 1, max: 5_000 }),
+      accepted: fc.nat({ max: 40 }),
+    });
+    fc.assert(
+      fc.property(scenario, ({ waitMs, tookMs, accepted }) => {
+        const player = corePlayer();
+        for (let n = 0; n < accepted; n += 1) {
+          const charge = player.send();
+          player.now += 10;
+          player.end(charge);
+        }
+        const charge = player.send();
+        player.now += tookMs;
+        player.end(charge, { verdict: { kind: 'throttled', retryAfterMs: waitMs } });
+        const from = player.now;
+        player.sendLater();
+        const waited = player.now - from;
+        expect(waited).toBeGreaterThanOrEqual(waitMs - 1e-6);
+        // Shorter ones are as long as the gap between probes, which is told by `isOut` and the pace.
+        if (waitMs >= LEAST_GAP_MS && waitMs >= tookMs) {
+          expect(waited).toBeLessThanOrEqual(1.2 * waitMs + 10);
+        }
+      }),
+    );
+  });
+});
+
+/** Single probes go no sooner after each other, whatever is named. */
+const LEAST_GAP_MS = 100;

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { ProbeDelay } from '../../../src/policies/adaptive-rate/probe-delay.ts';
+
+const gaps = (count: number, horizonMs: number, intervalMs: number) => {
+  const probes = new ProbeDelay();
+  return Array.from({ length: count }, () => probes.next(horizonMs, intervalMs));
+};
+
+describe('the gap between two probes', () => {
+  it('is 100 ms at first, and 1.6 times as long after each', () => {
+    const [first, second, third] = gaps(3, 0, 0);
+    expect([first, second]).toEqual([100, 160]);
+    expect(third).toBeCloseTo(256, 6);
+  });
+
+  it('is 30 s at the most', () => {
+    expect(gaps(30, 0, 0).at(-1)).toBe(30_000);
+  });
+
+  it('is at least half as long as rejections take, and as the mean interval up to 30 s', () => {
+    expect(gaps(1, 1_000, 0)).toEqual([500]);
+    expect(gaps(1, 1_000, 2_000)).toEqual([2_000]);
+    expect(gaps(1, 0, 60_000)).toEqual([30_000]);
+  });
+
+  it('grows to four times the mean interval, where that is longer', () => {
+    expect(gaps(30, 0, 60_000).at(-1)).toBe(240_000);
+  });
+
+  it('begins anew once something is let in', () => {
+    const probes = new ProbeDelay();
+    probes.next(0, 0);
+    probes.next(0, 0);
+    expect(probes.count).toBe(2);
+    probes.reset();
+    expect(probes.count).toBe(0);
+    expect(probes.next(0, 0)).toBe(100);
+  });
+});

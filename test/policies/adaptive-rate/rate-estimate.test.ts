@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { RateEstimate } from '../../../src/policies/adaptive-rate/rate-estimate.ts';
+import { attemptAt } from './attempts.ts';
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/** An estimate of a provider whose answers come at once, and what is sent to it. */
+function learning(
+  estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, () => Number.POSITIVE_INFINITY),
+) {
+  let order = 0;
+  const settle = (outcome: 'accepted' | 'rejected', at: number, idleMs = 0, namedUntil = NEVER) => {
+    const pacePerMs = estimate.pacePerMs;
+    const isSaved = idleMs > 0;
+    const sent = attemptAt(at, { order, pacePerMs, isPaced: !isSaved, isSaved, idleMs });
+    order += 1;
+    sent.outcome = outcome;
+    sent.reactedAt = order;
+    return estimate.settled(sent, namedUntil, 1);
+  };
+  return {
+    estimate,
+    accept: (at: number, idleMs = 0, namedUntil = NEVER) =>
+      settle('accepted', at, idleMs, namedUntil),
+    reject: (at: number, idleMs = 0) => settle('rejected', at, idleMs),
+  };
+}
+
+/** Keeps a bucket full: what comes when it is empty is rejected, and comes again 1 ms later. */
+function fill(ratePerMs: number, untilMs: number, player = learning(), fromMs = 0): RateEstimate {
+  const { estimate, accept, reject } = player;
+  let level = 1;
+  let filledAt = fromMs;
+  for (let at = fromMs; at < untilMs; ) {
+    level = Math.min(1, level + (at - filledAt) * ratePerMs);
+    filledAt = at;
+    if (level >= 1 - 1e-9) {
+      level -= 1;
+      accept(at);
+      at += estimate.isKnown ? Math.max(1, 1 / estimate.pacePerMs) : 1;
+    } else {
+      reject(at);
+      at += 1;
+    }
+  }
+  return estimate;
+}
+
+describe('what is learned of a rate', () => {
+  it('is nothing while nothing is rejected', () => {
+    const { estimate, accept } = learning();
+    for (let at = 0; at < 100; at += 1) expect(accept(at)).toBe(false);
+    expect(estimate.isKnown).toBe(false);
+    expect(estimate.pacePerMs).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('is nothing yet by a rejection alone: the provider must let something in again', () => {
+    const { estimate, accept, reject } = learning();
+    accept(0);
+    reject(10);
+    expect(estimate.isKnown).toBe(false);
+    expect(accept(100)).toBe(true);
+    expect(estimate.isKnown).toBe(true);
+  });
+
+  it('is at first what was accepted in the time until something was let in again', () => {
+    const { estimate, accept, reject } = learning();
+    for (let n = 0; n < 20; n += 1) accept(n * 10);
+    reject(200);
+    reject(300);
+    accept(1_000);
+    expect(estimate.measuredPerMs).toBeCloseTo(20 / 1_000, 9);
+  });
+
+  it('counts what was accepted before it was asked', () => {
+    const { estimate, accept, reject } = learning(
+      new RateEstimate({ accepted: 50, firstAt: 0 }, () => Number.POSITIVE_INFINITY),
+    );
+    reject(5_000);
+    accept(5_100);
+    expect(estimate.measuredPerMs).toBeCloseTo(50 / 5_100, 9);
+  });
+
+  it.each([0.005, 0.02, 0.1])('comes near a bucket that fills at %s per ms', (ratePerMs) => {
+    const estimate = fill(ratePerMs, 300 / ratePerMs);
+    expect(estimate.measuredPerMs / ratePerMs).toBeGreaterThan(0.95);
+    expect(estimate.measuredPerMs / ratePerMs).toBeLessThan(1.05);
+    expect(estimate.restsOn).toBeGreaterThan(20);
+  });
+
+  it.each([0.5, 2])('follows a rate that becomes %s times as high', (factor) => {
+    const player = learning();
+    fill(0.02, 20_000, player);
+    const estimate = fill(0.02 * factor, 60_000, player, 20_000);
+    expect(estimate.measuredPerMs / (0.02 * factor)).toBeGreaterThan(0.9);
+    expect(estimate.measuredPerMs / (0.02 * factor)).toBeLessThan(1.1);
+  });
+
+  it('is tried for more, the more was verified, and only a little beyond that', () => {
+    const { estimate, accept, reject } = learning();
+    for (let n = 0; n < 20; n += 1) accept(n * 10);
+    reject(200);
+    accept(1_000);
+    let before = estimate.pacePerMs;
+    let at = 1_050;
+    for (let n = 0; n < 120; n += 1) {
+      at += 1 / before;
+      accept(at);
+      expect(estimate.pacePerMs).toBeGreaterThanOrEqual(before);
+      expect(estimate.pacePerMs).toBeLessThanOrEqual(1.6 * before);
+      before = estimate.pacePerMs;
+    }
+    expect(before).toBeGreaterThan(3 * estimate.measuredPerMs);
+  });
+
+  it('is not tried for more without demand, however long that is', () => {
+    const { estimate, accept, reject } = learning();
+    for (let n = 0; n < 20; n += 1) accept(n * 10);
+    reject(200);
+    accept(1_000);
+    const before = estimate.pacePerMs;
+    accept(3_600_000, 3_599_000);
+    expect(estimate.pacePerMs).toBe(before);
+  });
+
+  it('stays what it was through an outage', () => {
+    const player = learning();
+    fill(0.02, 60_000, player);
+    const before = player.estimate.measuredPerMs;
+    for (let n = 0; n < 40; n += 1) player.accept(60_000 + n * 50);
+    for (let at = 62_000; at < 122_000; at += 5_000) player.reject(at);
+    player.accept(122_000);
+    expect(player.estimate.measuredPerMs).toBe(before);
+  });
+
+  it('is never nothing, and always a number', () => {
+    const { estimate, accept, reject } = learning();
+    for (let n = 0; n < 500; n += 1) {
+      reject(n * 10);
+      if (n % 7 === 0) accept(n * 10);
+      expect(estimate.pacePerMs).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { RateLearner } from '../../../src/policies/adaptive-rate/rate-learner.ts';
+import { OK, TOO_MANY } from './core-player.ts';
+
+const none = () => Number.POSITIVE_INFINITY;
+
+/** A learner, sent to as fast as it lets, whose attempts end after a while. */
+function playing(learner = new RateLearner(none)) {
+  const player = {
+    learner,
+    now: 0,
+    /** Sends one as soon as it may go. */
+    send() {
+      for (let asked = 0; asked < 1_000; asked += 1) {
+        const waitMs = learner.wait(player.now);
+        if (waitMs === 0) return learner.take(0, player.now);
+        player.now += waitMs;
+      }
+      throw new Error('it never may go');
+    },
+    accepted(tookMs = 0) {
+      const sending = player.send();
+      player.now += tookMs;
+      learner.answered(sending, OK, undefined, player.now);
+    },
+    rejected(tookMs = 0, verdict = TOO_MANY) {
+      const sending = player.send();
+      player.now += tookMs;
+      learner.rejected(sending, verdict, player.now);
+    },
+  };
+  return player;
+}
+
+describe('a learner of the rate', () => {
+  it('lets 16 go at once, and no more until an answer comes', () => {
+    const learner = new RateLearner(none);
+    for (let n = 0; n < 16; n += 1) {
+      expect(learner.wait(0)).toBe(0);
+      learner.take(0, 0);
+    }
+    expect(learner.wait(0)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('lets one go at a time while nothing is let in, with gaps that grow', () => {
+    const player = playing();
+    const at: number[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      player.rejected();
+      at.push(player.now);
+    }
+    const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+    for (const [index, gap] of gaps.entries()) expect(gap).toBeCloseTo(100 * 1.6 ** index, 3);
+    expect(player.learner.isOut).toBe(true);
+    player.accepted();
+    expect(player.learner.isOut).toBe(false);
+  });
+
+  it('probes no less often than each 30 s, though nothing was ever let in', () => {
+    const player = playing();
+    for (let n = 0; n < 40; n += 1) player.rejected(50);
+    const before = player.now;
+    player.send();
+    expect(player.now - before).toBeLessThanOrEqual(30_000);
+  });
+
+  it('sends nothing before the end of a wait that is named', () => {
+    const player = playing();
+    player.accepted();
+    player.rejected(20, { kind: 'throttled', retryAfterMs: 5_000 });
+    const before = player.now;
+    player.send();
+    expect(player.now - before).toBeGreaterThanOrEqual(5_000);
+    expect(player.now - before).toBeLessThanOrEqual(6_010);
+  });
+
+  it('takes one that ended without an answer for neither in flight nor rejected', () => {
+    const player = playing();
+    player.learner.withdrawn(player.send(), true, player.now);
+    player.learner.withdrawn(player.send(), false, player.now);
+    expect(player.learner.wait(player.now)).toBe(0);
+    expect(player.learner.measuredPerSecond).toBeUndefined();
+  });
+
+  it('believes a rejection that tells a cap, and waits for an answer at it', () => {
+    const player = playing();
+    const first = player.send();
+    const second = player.send();
+    player.learner.rejected(second, { kind: 'throttled', limit: 'concurrency' }, 0);
+    expect(player.learner.limit).toBe(1);
+    expect(player.learner.wait(1_000)).toBe(Number.POSITIVE_INFINITY);
+    player.learner.answered(first, OK, undefined, 1_000);
+    expect(player.learner.wait(1_000)).toBeLessThan(Number.POSITIVE_INFINITY);
+  });
+
+  it('knows limits that were configured, by their names', () => {
+    const hard = (unit: string) => (unit === 'tokens' ? 1 : Number.POSITIVE_INFINITY);
+    const learner = new RateLearner(hard);
+    expect(learner.countsTokens).toBe(true);
+    learner.wait(0);
+    expect(learner.snapshot(0).tokens).toEqual({ perSecond: 998, origin: 'limit' });
+    expect(learner.snapshot(0).origin).toBe('start');
+  });
+
+  it('measures the rate when something is let in again, and shows what it rests on', () => {
+    const player = playing();
+    for (let n = 0; n < 10; n += 1) player.accepted(100);
+    player.rejected(0);
+    expect(player.learner.measuredAt).toBeUndefined();
+    player.accepted(0);
+    expect(player.learner.measuredAt).toBe(1_100);
+    expect(player.learner.snapshot(1_200)).toMatchObject({
+      origin: 'learned',
+      ceilingPerSecond: expect.closeTo(10 / 1.1, 3),
+      evidence: 1,
+      cap: undefined,
+      isOut: false,
+      sinceCutMs: 100,
+    });
+  });
+
+  it('never asks to be asked again at the same instant of a real clock', () => {
+    const player = playing();
+    player.now = 1.7e12;
+    for (let n = 0; n < 300; n += 1) {
+      const waitMs = player.learner.wait(player.now);
+      if (waitMs > 0) expect(player.now + waitMs).toBeGreaterThan(player.now);
+      if (n % 3 === 0) player.rejected(0.2);
+      else player.accepted(0.3);
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Backoff } from '../../src/policies/backoff.ts';
+import { runs } from '../support/runs.ts';
+import { demand } from '../support/waiter.ts';
+
+const NOW = 1_000;
+
+describe('Backoff', () => {
+  it('is open, in normal mode, before anything was rejected', () => {
+    const backoff = new Backoff('probe', 10_000);
+    expect(backoff.wait(demand(), NOW)).toBe(0);
+    expect(backoff.take()).toBe(0);
+    expect(backoff.snapshot(NOW)).toEqual({
+      state: 'open',
+      closedForMs: 0,
+      mode: 'normal',
+      epoch: 0,
+    });
+  });
+
+  it.each(['probe', 'all'] as const)('reopening with %s is closed until its end', (reopen) => {
+    const backoff = new Backoff(reopen, 10_000);
+    backoff.reject(1_000, 0, NOW);
+    expect(backoff.wait(demand(), NOW)).toBe(1_000);
+    expect(backoff.wait(demand(), NOW + 999.5)).toBe(0.5);
+    expect(backoff.wait(demand(), NOW + 1_000)).toBe(0);
+    expect(backoff.snapshot(NOW + 400)).toMatchObject({ state: 'closed', closedForMs: 600 });
+  });
+
+  it('throttles until 10 s after its end, and counts a future end too', () => {
+    const backoff = new Backoff('all', 10_000);
+    backoff.reject(5_000, 0, NOW);
+    expect(backoff.throttledUntil).toBe(NOW + 15_000);
+    expect(backoff.snapshot(NOW).mode).toBe('throttled');
+    expect(backoff.snapshot(NOW + 14_999).mode).toBe('throttled');
+    expect(backoff.snapshot(NOW + 15_000).mode).toBe('normal');
+  });
+
+  it('is extended by a longer wait, and never shortened by a shorter one', () => {
+    const backoff = new Backoff('all', 10_000);
+    backoff.reject(5_000, 0, NOW);
+    backoff.reject(1_000, 1, NOW + 10);
+    expect(backoff.until).toBe(NOW + 5_000);
+    expect(backoff.throttledUntil).toBe(NOW + 15_000);
+    backoff.reject(6_000, 2, NOW + 20);
+    expect(backoff.until).toBe(NOW + 6_020);
+  });
+
+  it('counts a burst of one epoch once, and takes its longest wait', () => {
+    const backoff = new Backoff('probe', 10_000);
+    const waits = [1_000, 5_000, 2_000];
+    const counted = waits.map((waitMs) => backoff.reject(waitMs, 0, NOW));
+    expect(counted).toEqual([true, false, false]);
+    expect(backoff.epoch).toBe(1);
+    expect(backoff.until).toBe(NOW + 5_000);
+    expect(backoff.reject(1_000, 1, NOW + 5_000)).toBe(true);
+    expect(backoff.epoch).toBe(2);
+  });
+
+  it.each(['probe', 'all'] as const)(
+    'reopening with %s is never cleared by a success',
+    (reopen) => {
+      const backoff = new Backoff(reopen, 10_000);
+      backoff.reject(1_000, 0, NOW);
+      backoff.accept(1, NOW);
+      backoff.accept(99, NOW + 1);
+      expect(backoff.wait(demand(), NOW + 1)).toBe(999);
+      expect(backoff.throttledUntil).toBe(NOW + 11_000);
+    },
+  );
+
+  it('only moves its end and its epoch up, whatever comes', () => {
+    const step = fc.record({
+      what: fc.constantFrom('reject', 'accept', 'take', 'giveBack'),
+      number: fc.nat(3_000),
+      epochsAgo: fc.integer({ min: -1, max: 3 }),
+      reopen: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 100 }), fc.boolean(), (steps, all) => {
+        const backoff = new Backoff(all ? 'all' : 'probe', 10_000);
+        const charges: number[] = [];
+        let now = 0;
+        for (const { what, number, epochsAgo } of steps) {
+          const { until, throttledUntil, epoch } = backoff;
+          now += number / 10;
+          const of = epoch - epochsAgo;
+          if (what === 'reject') {
+            expect(backoff.reject(number, of, now)).toBe(of >= epoch);
+            expect(backoff.until).toBe(Math.max(until, now + number));
+          }
+          if (what === 'accept') backoff.accept(of, now);
+          if (what === 'take' && backoff.wait(demand(), now) === 0) charges.push(backoff.take());
+          if (what === 'giveBack') {
+            const charge = charges.pop();
+            if (charge) backoff.giveBack(charge);
+          }
+          expect(backoff.until).toBeGreaterThanOrEqual(until);
+          expect(backoff.throttledUntil).toBeGreaterThanOrEqual(throttledUntil);
+          expect(backoff.epoch).toBeGreaterThanOrEqual(epoch);
+          // Never shut for good: once all have ended the gate lets somebody pass.
+          if (charges.length === 0) expect(backoff.wait(demand(), backoff.until)).toBe(0);
+        }
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { classify } from '../../src/providers/classify.ts';
+
+/** An error with the properties that a client library gives it. */
+function error(properties: object, cause?: unknown): Error {
+  return Object.assign(new Error('it failed', { cause }), properties);
+}
+
+describe('by status', () => {
+  it.each([
+    [429, 'throttled', true],
+    [503, 'overloaded', true],
+    [529, 'overloaded', true],
+    [408, 'failed', true],
+    [409, 'failed', true],
+    [500, 'failed', true],
+    [502, 'failed', true],
+    [504, 'failed', true],
+    [599, 'failed', true],
+    [400, 'fatal', false],
+    [401, 'fatal', false],
+    [403, 'fatal', false],
+    [404, 'fatal', false],
+    [410, 'fatal', false],
+    [422, 'fatal', false],
+    [302, 'fatal', false],
+  ])('%i is %s', (status, kind, retry) => {
+    expect(classify(error({ status }))).toMatchObject({ kind, retry, status });
+    expect(classify(error({ statusCode: status }))).toMatchObject({ kind, retry, status });
+    expect(classify(new Response(null, { status }))).toMatchObject({ kind, retry, status });
+  });
+
+  it.each([0, 99, 600, 429.5, Number.NaN, '429', null, { status: 429 }])(
+    'a status of %j is none',
+    (status) => {
+      expect(classify({ status })).toEqual({ kind: 'failed', retry: false });
+    },
+  );
+});
+
+describe('by shape', () => {
+  const limited = { kind: 'throttled', retry: true, status: 429, retryAfterMs: 2000 };
+  const quota = { kind: 'fatal', retry: false };
+  const wait = { 'Retry-After': '2' };
+
+  it.each([
+    ['fetch', new Response(null, { status: 429, headers: wait }), limited],
+    [
+      'OpenAI',
+      error({ status: 429, headers: new Headers(wait), code: 'rate_limit_exceeded' }),
+      limited,
+    ],
+    ['OpenAI, quota', error({ status: 429, code: 'insufficient_quota' }), quota],
+    ['OpenAI, quota by type', error({ status: 429, error: { type: 'insufficient_quota' } }), quota],
+    ['OpenAI, billing', error({ status: 429, code: 'billing_hard_limit_reached' }), quota],
+    [
+      'Anthropic',
+      error({ status: 429, headers: wait, error: { type: 'error', error: {} } }),
+      limited,
+    ],
+    [
+      'Anthropic, in a stream',
+      error({ status: undefined, error: { type: 'error', error: { type: 'overloaded_error' } } }),
+      { kind: 'overloaded', retry: true },
+    ],
+    [
+      'axios',
+      error({ code: 'ERR_BAD_REQUEST', response: { status: 429, headers: wait } }),
+      limited,
+    ],
+    [
+      'axios, quota in the body',
+      error({ response: { status: 429, data: { error: { code: 'insufficient_quota' } } } }),
+      quota,
+    ],
+    ['Vercel AI', error({ statusCode: 429, responseHeaders: { 'retry-after': '2' } }), limited],
+    [
+      'Vercel AI, quota in the body',
+      error({ statusCode: 429, data: { error: { code: 'insufficient_quota' } } }),
+      quota,
+    ],
+    [
+      'Google, in the body',
+      { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } },
+      { status: 429 },
+    ],
+    [
+      'AWS, by name',
+      error({ name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } }),
+      { kind: 'throttled', retry: true, status: 400 },
+    ],
+    [
+      'AWS, by status',
+      error({ $metadata: { httpStatusCode: 503 } }),
+      { kind: 'overloaded', retry: true, status: 503 },
+    ],
+    ['gRPC', error({ code: 'RESOURCE_EXHAUSTED' }), { kind: 'throttled', retry: true }],
+    ['gRPC, down', error({ code: 'UNAVAILABLE' }), { kind: 'overloaded', retry: true }],
+    ['as a cause', error({}, error({ status: 429, headers: wait })), limited],
+  ])('%s', (_name, thrown, verdict) => {
+    expect(classify(thrown)).toMatchObject(verdict);
+  });
+
+  it('takes the outermost status', () => {
+    expect(classify(error({ status: 404 }, error({ status: 429 })))).toMatchObject({ status: 404 });
+  });
+
+  it('hands on the headers, names in lower case, whatever holds them', () => {
+    const pairs: [string, string][] = [
+      ['X-Request-Id', 'a'],
+      ['RETRY-AFTER', '2'],
+    ];
+    const record = { 'x-request-id': 'a', 'retry-after': '2' };
+    const holders = [Object.fromEntries(pairs), pairs, new Map(pairs), new Headers(pairs)];
+    for (const headers of holders) {
+      expect(classify({ status: 429, headers })).toMatchObject({
+        headers: record,
+        retryAfterMs: 2000,
+      });
+    }
+  });
+
+  it.each([429, 500, 409, 503])('does not retry %i where x-should-retry is false', (status) => {
+    const headers = new Headers({ 'X-Should-Retry': 'false' });
+    expect(classify(error({ status, headers }))).toMatchObject({ retry: false });
+    headers.set('x-should-retry', 'true');
+    expect(classify(error({ status, headers }))).toMatchObject({ retry: true });
+  });
+});
+
+describe('by a broken connection', () => {
+  it.each([
+    'ECONNRESET',
+    'ECONNREFUSED',
+    'EPIPE',
+    'ETIMEDOUT',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'UND_ERR_SOCKET',
+    'UND_ERR_CONNECT_TIMEOUT',
+    'UND_ERR_HEADERS_TIMEOUT',
+    'UND_ERR_BODY_TIMEOUT',
+  ])('%s, itself or as a cause', (code) => {
+    const verdict = { kind: 'failed', retry: true };
+    expect(classify(error({ code }))).toEqual(verdict);
+    const fetchFailed = new TypeError('fetch failed', { cause: error({ code }) });
+    expect(classify(fetchFailed)).toEqual(verdict);
+    expect(classify(error({ name: 'APIConnectionError' }, fetchFailed))).toEqual(verdict);
+  });
+
+  it('not by an abort or by a fault in the code of the user', () => {
+    const verdict = { kind: 'failed', retry: false };
+    expect(classify(new DOMException('gone', 'AbortError'))).toEqual(verdict);
+    expect(classify(new TypeError('x is not a function'))).toEqual(verdict);
+    expect(classify(error({ code: 'ERR_INVALID_URL' }))).toEqual(verdict);
+  });
+});

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { ProviderAdapter } from '../../src/providers/adapter.ts';
+import { defaultProviders, readProviders } from '../../src/providers/registry.ts';
+
+const FOLDER = new URL('../../src/providers/', import.meta.url);
+
+/** The readers as a table in Markdown. */
+function providerTable(): string {
+  const rows = defaultProviders.map(({ name, reads }) => `| ${name} | ${reads} |`);
+  return ['| family | what is read |', '|---|---|', ...rows].join('\n');
+}
+
+describe('the readers of headgate', () => {
+  it('are listed in the documentation', () => {
+    const page = new URL('../../docs/reference/providers.md', import.meta.url);
+    expect(readFileSync(page, 'utf8')).toContain(`\n${providerTable()}\n`);
+  });
+
+  it('are all that there are', () => {
+    const files = readdirSync(FOLDER).filter((file) =>
+      /\bexport const \w+: Reader = /.test(readFileSync(new URL(file, FOLDER), 'utf8')),
+    );
+    expect(files).toHaveLength(defaultProviders.length);
+    expect(new Set(defaultProviders.map(({ name }) => name)).size).toBe(defaultProviders.length);
+  });
+
+  it('say what they read, and are called for it', () => {
+    for (const { reads, marks = [], limits } of defaultProviders) {
+      expect(reads?.length).toBeGreaterThan(20);
+      expect(marks.length > 0).toBe(limits !== undefined);
+      for (const mark of marks) expect(mark).toBe(mark.toLowerCase());
+    }
+  });
+});
+
+describe('readers of the user', () => {
+  const mine: ProviderAdapter = {
+    name: 'mine',
+    marks: ['x-left'],
+    limits: (header) => [{ unit: 'requests', remaining: Number(header('x-left')) }],
+    verdict: ({ words, header }) =>
+      words.has('mine')
+        ? { kind: 'overloaded', retryAfterMs: 7, limit: header('x-which') }
+        : undefined,
+  };
+  const { classify, reportedLimits } = readProviders([mine, ...defaultProviders]);
+
+  it('come first, and are helped out by the general reading', () => {
+    const headers = { 'x-left': '5', 'x-which': 'w' };
+    expect(classify({ status: 429, code: 'mine', headers })).toEqual({
+      kind: 'overloaded',
+      retry: true,
+      status: 429,
+      retryAfterMs: 7,
+      limit: 'w',
+      limits: [{ unit: 'requests', remaining: 5 }],
+      headers,
+    });
+    const asked = { status: 429, code: 'mine', headers: { 'retry-after': '3' } };
+    expect(classify(asked)).toMatchObject({ retryAfterMs: 3000 });
+  });
+
+  it('leave to the others what they do not know', () => {
+    expect(classify({ status: 429, code: 'insufficient_quota' })).toMatchObject({ kind: 'fatal' });
+    expect(reportedLimits({ 'x-ratelimit-limit-tokens': '9' })).toMatchObject([{ limit: 9 }]);
+    expect(reportedLimits({ 'x-left': '3', 'x-ratelimit-limit-tokens': '9' })).toEqual([
+      { unit: 'requests', remaining: 3 },
+    ]);
+  });
+
+  it('are not believed about what is no number', () => {
+    for (const text of ['many', '-1', 'Infinity']) {
+      expect(reportedLimits({ 'x-left': text })).toEqual([]);
+    }
+  });
+
+  it('may be all that there are', () => {
+    const alone = readProviders([mine]);
+    expect(alone.classify({ status: 429, code: 'insufficient_quota' }).kind).toBe('throttled');
+    expect(readProviders([]).classify({ status: 503 }).kind).toBe('overloaded');
+    expect(readProviders([]).reportedLimits({ 'x-left': '3' })).toEqual([]);
+  });
+
+  it('that throw are heard', () => {
+    const broken: ProviderAdapter = {
+      name: 'broken',
+      verdict: () => {
+        throw new Error('of the reader');
+      },
+    };
+    expect(() => readProviders([broken]).classify({ status: 429 })).toThrow('of the reader');
+  });
+});
