@@ -15,12 +15,14 @@ const COMPILED = [
   'test/inspector/page.test.ts',
 ];
 
-/** What measures memory, which nothing else may fill meanwhile: each has a process of its own. */
+/** Tests of memory, or of all limiters or listeners of a process: each has a process of its own. */
 const ALONE = [
-  'test/queue/{fifo-memory,queue/scale}.test.ts',
-  'test/limiter/{fetch-unread,group-idle}.test.ts',
-  'test/soak/**/*.test.ts',
+  'test/behaviour/queue/{fifo-memory,queue/scale}.test.ts',
+  'test/behaviour/limiter/{fetch-unread,group-idle,waiting-memory}.test.ts',
+  'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
+  'test/inspector/monitor.test.ts',
+  'test/soak/**/*.test.ts',
 ];
 
 /** What needs a program that is not here. */

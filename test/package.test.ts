@@ -174,7 +174,7 @@ describe('the packed package in an empty project', () => {
       `,
     );
     const stack = run('--enable-source-maps', 'wrong-option.mjs');
-    expect(stack).toMatch(/at checkInteger \(.*\/src\/model\/check\.ts:\d+:\d+\)/);
+    expect(stack).toMatch(/at checkInteger \(.*\/src\/util\/check\.ts:\d+:\d+\)/);
   });
 
   it('has a command, with the licences of what is in it', () => {

@@ -45,7 +45,11 @@ export function sendAll(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const sending = from(prompts)
-      .pipe(byteEstimate(), map(withAnswer), limiter.throttle(sender.send, { outcomes: true }))
+      .pipe(
+        byteEstimate(undefined, { name: 'batch' }),
+        map(withAnswer),
+        limiter.throttle(sender.send, { outcomes: true }),
+      )
       .subscribe({
         next: (outcome) => {
           const sent = outcome.status === 'ok' || !(outcome.error instanceof NotSentError);

@@ -84,12 +84,14 @@ function othersOf({
   concurrency,
   throttledConcurrency,
   maxBytes,
+  costBudget,
   pace,
 }: PolicyConfig): PolicyConfig {
   return {
     ...(concurrency !== undefined && { concurrency }),
     ...(throttledConcurrency !== undefined && { throttledConcurrency }),
     ...(maxBytes !== undefined && { maxBytes }),
+    ...(costBudget !== undefined && { costBudget }),
     ...(pace !== undefined && { pace }),
   };
 }

@@ -401,7 +401,7 @@ export class LimiterGroup<T> {
     const limits = typeof each === 'function' ? each(key) : each;
     const common = {
       ...(classify && { classify }),
-      ...(instrumentation && { probe: instrumentation }),
+      ...(instrumentation && { instrumentation }),
       ...(random && { random }),
       ...(name !== undefined && { name }),
     };

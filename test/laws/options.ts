@@ -39,7 +39,7 @@ export function optionsOf(setup: Setup, { spring, isQuiet }: Callbacks) {
     return undefined;
   };
   const told = [...TOLD, ...TOLD_TOO].map((name) => [name, () => spring(name)] as const);
-  const probe: Instrumentation = Object.fromEntries(told);
+  const instrumentation: Instrumentation = Object.fromEntries(told);
   return {
     backoff: { backoffMs: BACKOFF_MS, largeBackoffMs: BACKOFF_MS, reopen, throttledForMs },
     throttledConcurrency,
@@ -60,6 +60,6 @@ export function optionsOf(setup: Setup, { spring, isQuiet }: Callbacks) {
     // Attempts hang here for as long as the API likes.
     attemptTimeoutMs: Number.POSITIVE_INFINITY,
     ...(setup.hasPredicate && { isFailure }),
-    ...(setup.hasProbe && { probe }),
+    ...(setup.hasProbe && { instrumentation }),
   };
 }

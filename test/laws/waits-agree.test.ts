@@ -69,12 +69,12 @@ type Script = typeof script extends fc.Arbitrary<infer S> ? S : never;
 /** Plays a script; @returns what came out, and what was told on the way. */
 async function play({ form, jobs, ...setup }: Script, name: string) {
   const clock = new ManualClock();
-  const probe = new Told();
+  const instrumentation = new Told();
   const { requests, tokens, paceMs } = setup;
   const options = {
     name,
     clock,
-    probe,
+    instrumentation,
     random: () => 0.5,
     adaptive: setup.adaptive,
     concurrency: setup.concurrency,
@@ -120,7 +120,7 @@ async function play({ form, jobs, ...setup }: Script, name: string) {
     }
   }
   await clock.runAllAsync({ maxMs: 600_000 });
-  return { probe, outcomes, events, form };
+  return { instrumentation, outcomes, events, form };
 }
 
 const total = (all: Iterable<Record<string, number>>): Record<string, number> => {
@@ -141,12 +141,15 @@ it('stats, hooks, events, spans and metrics tell of the same waits', async () =>
       run += 1;
       const name = `run ${run}`;
       sdk.forget();
-      const { probe, outcomes, events, form } = await play(played, name);
-      const told = total(probe.sums.values());
+      const { instrumentation, outcomes, events, form } = await play(played, name);
+      const told = total(instrumentation.sums.values());
 
       // Each wait that was told to begin has ended, and begun with what it began with.
-      for (const [index, gates] of probe.queuedFor) {
-        expect(Object.keys(probe.sums.get(index) ?? {}), `${index}: ${gates}`).not.toEqual([]);
+      for (const [index, gates] of instrumentation.queuedFor) {
+        expect(
+          Object.keys(instrumentation.sums.get(index) ?? {}),
+          `${index}: ${gates}`,
+        ).not.toEqual([]);
       }
       if (form !== 'run') {
         const stats = outcomes.map(({ stats: { waits } }) =>

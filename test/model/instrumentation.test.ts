@@ -8,7 +8,7 @@ afterEach(() => {
 describe('a contained probe', () => {
   it('throws nothing, and warns once', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    const probe: Instrumentation = {
+    const instrumentation: Instrumentation = {
       backoff: () => {
         throw new Error('full');
       },
@@ -16,11 +16,13 @@ describe('a contained probe', () => {
         throw 'also';
       },
     };
-    const safe = contain(probe);
+    const safe = contain(instrumentation);
     for (let n = 0; n < 3; n += 1) safe?.backoff?.(1, 'computed');
     safe?.chunkClosed?.(1, 2, 'items');
     expect(warn).toHaveBeenCalledOnce();
-    expect(warn.mock.calls[0]?.[0]).toBe('a headgate probe threw in `backoff`: Error: full');
+    expect(warn.mock.calls[0]?.[0]).toBe(
+      'a headgate instrumentation threw in `backoff`: Error: full',
+    );
   });
 
   it('has the methods that the probe has, with their own `this` and facts', () => {

@@ -50,8 +50,8 @@ describe('settle', () => {
 
   it('tells the probe once, when all is given back', () => {
     const facts: unknown[] = [];
-    const probe = { settled: (_: Ticket, outcome: SettleOutcome) => facts.push(outcome) };
-    const ticket = ticketMaker(new ManualClock(), probe)();
+    const instrumentation = { settled: (_: Ticket, outcome: SettleOutcome) => facts.push(outcome) };
+    const ticket = ticketMaker(new ManualClock(), instrumentation)();
     ticket.lend({ giveBack: () => facts.push('back') }, 1);
     ticket.settle('failed');
     ticket.settle('ok');

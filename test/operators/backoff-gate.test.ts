@@ -18,18 +18,21 @@ describe('backoffGate', () => {
     });
   });
 
-  test.each([[undefined], [{}]])('lets nobody overtake, who comes as it opens neither', (probe) => {
-    marbles(({ cold, expectObservable }, clock) => {
-      const feedback = new FeedbackSubject({ clock, reopen: 'all' });
-      // The source emits b before the gate's timer fires, in the same frame.
-      const results = cold('a----(b|)').pipe(
-        backoffGate({ feedback, instrumentation: probe }),
-        sending(1, clock),
-      );
-      feedback.next({ kind: 'throttled', retryAfterMs: 5 });
-      expectObservable(results).toBe('-----(ab|)');
-    });
-  });
+  test.each([[undefined], [{}]])(
+    'lets nobody overtake, who comes as it opens neither',
+    (instrumentation) => {
+      marbles(({ cold, expectObservable }, clock) => {
+        const feedback = new FeedbackSubject({ clock, reopen: 'all' });
+        // The source emits b before the gate's timer fires, in the same frame.
+        const results = cold('a----(b|)').pipe(
+          backoffGate({ feedback, instrumentation }),
+          sending(1, clock),
+        );
+        feedback.next({ kind: 'throttled', retryAfterMs: 5 });
+        expectObservable(results).toBe('-----(ab|)');
+      });
+    },
+  );
 
   test('lets one probe through, and everyone when that has gone well', () => {
     marbles(({ cold, expectObservable }, clock) => {

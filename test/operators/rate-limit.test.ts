@@ -86,12 +86,9 @@ describe('rateLimit', () => {
   it('tells its probe of each request that does not fit, once', async () => {
     const clock = new ManualClock();
     const facts: PolicyEvent[] = [];
-    const probe = { changed: (fact: PolicyEvent) => facts.push(fact) };
+    const instrumentation = { changed: (fact: PolicyEvent) => facts.push(fact) };
     watch(
-      range(0, 4).pipe(
-        rateLimit({ ...requests(1), clock, instrumentation: probe }),
-        sending(1, clock),
-      ),
+      range(0, 4).pipe(rateLimit({ ...requests(1), clock, instrumentation }), sending(1, clock)),
     );
     await clock.runAllAsync();
     expect(facts.map(({ kind, at }) => [kind, at])).toEqual([

@@ -34,7 +34,7 @@ describe('throttle', () => {
     });
   });
 
-  test('goes on after a 429 with one probe, then with all', () => {
+  test('goes on after a 429 with one instrumentation, then with all', () => {
     marbles(({ cold, expectObservable }, clock) => {
       let calls = 0;
       const project = (value: string) => {

@@ -19,7 +19,7 @@ describe('the readers of headgate', () => {
 
   it('are all that there are', () => {
     const files = readdirSync(FOLDER).filter((file) =>
-      /\bexport const \w+: Reader = /.test(readFileSync(new URL(file, FOLDER), 'utf8')),
+      /\bexport const \w+: ProviderAdapter = /.test(readFileSync(new URL(file, FOLDER), 'utf8')),
     );
     expect(files).toHaveLength(defaultProviders.length);
     expect(new Set(defaultProviders.map(({ name }) => name)).size).toBe(defaultProviders.length);

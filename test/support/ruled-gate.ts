@@ -33,20 +33,32 @@ export class CountedClock implements Clock {
 
 export interface RuledOptions extends QueueOptions {
   readonly isPrioritized?: boolean;
-  readonly probe?: Instrumentation;
+  readonly instrumentation?: Instrumentation;
   readonly check?: GateRules['check'];
 }
 
 /** Gates in virtual time that share a queue's options, and tickets for them, numbered from 0. */
-export function ruledGates({ isPrioritized = false, probe, check, ...options }: RuledOptions = {}) {
+export function ruledGates({
+  isPrioritized = false,
+  instrumentation,
+  check,
+  ...options
+}: RuledOptions = {}) {
   const clock = new ManualClock();
   const queues = new Queues(options, clock);
   const rules = { ...queues.rules(isPrioritized), ...(check && { check }) };
   const gate = <C extends Policy>(kind: GateKind, policy: C) =>
-    new Gate(kind, policy, clock, probe, rules);
+    new Gate(kind, policy, clock, instrumentation, rules);
   let index = 0;
   const ticket = ({ bytes = 0, priority = 0 } = {}): Ticket<number> => {
-    const made = new Ticket(originOf(clock, probe), index, bytes, undefined, index, clock.now());
+    const made = new Ticket(
+      originOf(clock, instrumentation),
+      index,
+      bytes,
+      undefined,
+      index,
+      clock.now(),
+    );
     made.priority = priority;
     index += 1;
     return made;
@@ -58,7 +70,7 @@ export function ruledGates({ isPrioritized = false, probe, check, ...options }: 
     const limits = new RateLimits({ bytes: { limit, windowMs: 1_000 } });
     const tell = (fact: PolicyEvent) => {
       facts.push(fact);
-      probe?.changed?.(fact);
+      instrumentation?.changed?.(fact);
     };
     const policy = new RateLimitPolicy(limits, { onLimit, refundRejected: false }, tell);
     const closed = { untilMs: 0 };

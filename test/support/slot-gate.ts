@@ -16,10 +16,10 @@ export interface SlotGate {
 }
 
 /** A gate of some slots in virtual time, with one throttled slot. */
-export function slotGate(limit: number, probe?: Instrumentation): SlotGate {
+export function slotGate(limit: number, instrumentation?: Instrumentation): SlotGate {
   const clock = new ManualClock();
   const mode = { throttledUntil: Number.NEGATIVE_INFINITY };
   const slots = new ConcurrencyPolicy(limit, 1, mode);
-  const gate = new Gate('concurrency', slots, clock, probe);
+  const gate = new Gate('concurrency', slots, clock, instrumentation);
   return { clock, slots, gate, ticket: ticketMaker(clock), mode };
 }

@@ -6,20 +6,23 @@ import type { AdmissionCallback } from '../../src/queue/admission-callback.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 /** What tickets need around them: a clock that stands still, and four bytes a token. */
-export function originOf(clock = new ManualClock(), probe?: Instrumentation): TicketOwner {
+export function originOf(
+  clock = new ManualClock(),
+  instrumentation?: Instrumentation,
+): TicketOwner {
   return {
     clock,
     tokensOf: (_value, bytes) => Math.ceil(bytes / 4),
-    settled: (ticket, outcome) => probe?.settled?.(ticket, outcome),
+    settled: (ticket, outcome) => instrumentation?.settled?.(ticket, outcome),
   };
 }
 
 /** Makes tickets that are numbered from 0, their value being their number. */
 export function ticketMaker(
   clock: ManualClock,
-  probe?: Instrumentation,
+  instrumentation?: Instrumentation,
 ): (bytes?: number) => Ticket<number> {
-  const origin = originOf(clock, probe);
+  const origin = originOf(clock, instrumentation);
   let index = 0;
   return (bytes = 0) => {
     const ticket = new Ticket(origin, index, bytes, undefined, index, clock.now());

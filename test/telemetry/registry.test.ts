@@ -28,12 +28,12 @@ describe('the series of a name', () => {
     const two = createLimiter({ name: 'shared', concurrency: 4 });
     const other = createLimiter({ name: 'other', concurrency: 5 });
     await Promise.all([one, two, other].map((limiter) => limiter.run(async () => 1)));
-    const probe = telemetryInstrumentation({ name: 'shared' });
+    const instrumentation = telemetryInstrumentation({ name: 'shared' });
     await new Promise<void>((complete) => {
       from([1, 2])
         .pipe(
-          concurrencyLimit<number>({ ...(probe && { instrumentation: probe }) }),
-          dispatch(async (n: number) => n, { ...(probe && { instrumentation: probe }) }),
+          concurrencyLimit<number>({ ...(instrumentation && { instrumentation }) }),
+          dispatch(async (n: number) => n, { ...(instrumentation && { instrumentation }) }),
         )
         .subscribe({ complete });
     });
@@ -96,9 +96,9 @@ describe('the series of a name', () => {
       });
     await run(10_000);
     const now = await sdk.collect();
-    expect(now.points('headgate.attempts')).toHaveLength(11);
-    expect(now.points('headgate.request.duration')).toHaveLength(10);
-    expect(now.value('headgate.attempts', { 'error.type': '_OTHER' })).toBe(9_991);
+    expect(now.points('headgate.attempts')).toHaveLength(12);
+    expect(now.points('headgate.request.duration')).toHaveLength(7);
+    expect(now.value('headgate.attempts', { 'error.type': '_OTHER' })).toBe(9_994);
     // What alerts are about has a place that the others leave free.
     const rejected = () => Promise.reject(Object.assign(new Error('busy'), { status: 429 }));
     await createLimiter({ maxAttempts: 1 })

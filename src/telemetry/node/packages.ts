@@ -36,10 +36,11 @@ export async function loadPackages(): Promise<Packages> {
     return await load();
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
-    throw new Error(
+    const error = new Error(
       `startTelemetry needs packages that are not installed: npm install ${NAMES.join(' ')}`,
       { cause },
     );
+    throw Object.assign(error, { code: 'ERR_MODULE_NOT_FOUND' });
   }
 }
 

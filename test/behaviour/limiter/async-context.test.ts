@@ -91,10 +91,10 @@ describe('the async context of a call', () => {
     const trace = new AsyncLocalStorage<string>();
     const clock = new ManualClock();
     const seen: unknown[] = [];
-    const probe = {
+    const instrumentation = {
       sending: (_ticket: unknown, send: () => void) => trace.run('span', send),
     };
-    const limiter = createLimiter({ clock, concurrency: 1, instrumentation: probe });
+    const limiter = createLimiter({ clock, concurrency: 1, instrumentation });
     const task = async () => seen.push([trace.getStore(), storage.getStore()]);
     for (const name of ['a', 'b']) {
       trace.run('caller', () => storage.run(name, () => fate(limiter.run(task))));

@@ -170,7 +170,7 @@ describe('a quota', () => {
   const costs = (credits: number) => ({ costs: { credits } });
 
   it('holds requests back until more is added, and arms no timer', async () => {
-    const { clock, limiter } = rig(quota(5));
+    const { clock, limiter } = rig({ ...quota(5), attemptTimeoutMs: Infinity });
     const { started, run } = script(limiter);
     run('a', costs(4));
     run('b', costs(2));

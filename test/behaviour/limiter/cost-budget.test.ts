@@ -129,7 +129,7 @@ describe('a cost budget', () => {
 
   it('reports its gauges', async () => {
     let read: (() => GaugeSnapshot) | undefined;
-    const probe = {
+    const instrumentation = {
       opened(reading: () => GaugeSnapshot) {
         read = reading;
         return () => {};
@@ -138,7 +138,7 @@ describe('a cost budget', () => {
     const limiter = createLimiter({
       clock: new ManualClock(),
       costBudget: BUDGET,
-      instrumentation: probe,
+      instrumentation: instrumentation,
     });
     await limiter.acquire({ costs: { cost: 0.25 } });
     expect(read?.().gauges).toEqual({ costUsed: 0.25, costLimit: 1 });

@@ -15,7 +15,7 @@ describe('a wrong option of a group is named', () => {
     [{ eech: {} }, /`eech` is no option of createLimiterGroup; did you mean `each`/],
     [{ concurrency: 5 }, /`concurrency` is no option of createLimiterGroup/],
     [{ clock: {} }, /`clock/],
-    [{ probe: 5 }, /`probe`/],
+    [{ instrumentation: 5 }, /`instrumentation`/],
     [{ random: 5 }, /`random`/],
     [{ classify: 'x' }, /`classify`/],
     [{ each: 5 }, /options of each must be an object, got 5/],

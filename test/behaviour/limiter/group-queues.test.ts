@@ -70,8 +70,8 @@ describe('the queues of a group', () => {
 
   it('tell a probe who waits', async () => {
     const queued: unknown[] = [];
-    const probe = { queued: ({ value }: { value: unknown }) => queued.push(value) };
-    const { group, task } = groupRig({ each: { concurrency: 1 }, instrumentation: probe });
+    const instrumentation = { queued: ({ value }: { value: unknown }) => queued.push(value) };
+    const { group, task } = groupRig({ each: { concurrency: 1 }, instrumentation });
     watch(of('a1', 'a2', 'b1').pipe(group.throttle(task)));
     expect(queued).toEqual(['a2']);
   });

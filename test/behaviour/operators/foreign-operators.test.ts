@@ -38,12 +38,12 @@ describe('an operator between two gates', () => {
 
   test('that drops a ticket: its lease comes back after `reclaimAfterMs`', () => {
     const clock = new ManualClock();
-    const probe = new Books();
+    const instrumentation = new Books();
     const tickets: Ticket<string>[] = [];
     const source = new Subject<string>();
     source
       .pipe(
-        concurrencyLimit({ concurrency: 2, reclaimAfterMs: 100, clock, instrumentation: probe }),
+        concurrencyLimit({ concurrency: 2, reclaimAfterMs: 100, clock, instrumentation }),
         byteBudget({ reclaimAfterMs: 9, clock }),
         tap((ticket) => tickets.push(ticket)),
         filter(() => false),
@@ -56,7 +56,7 @@ describe('an operator between two gates', () => {
     expect(tickets[0]?.outcome).toBeUndefined();
     clock.advance(0.2);
     expect(tickets[0]?.outcome).toBe('reclaimed');
-    expect([probe.open, clock.pendingTimers]).toEqual([0, 0]);
+    expect([instrumentation.open, clock.pendingTimers]).toEqual([0, 0]);
   });
 
   test('that keeps a ticket for a while: it passes, and its timer is disarmed', () => {
@@ -83,16 +83,16 @@ describe('an operator between two gates', () => {
 
   test('that keeps a ticket for a while, behind two gates: it is sent undisturbed', () => {
     const clock = new ManualClock();
-    const probe = new Books();
+    const instrumentation = new Books();
     const source = new Subject<string>();
     const answers = new Subject<string>();
     const kept = new Subject<void>();
     const subscription = source
       .pipe(
-        concurrencyLimit({ concurrency: 1, clock, instrumentation: probe }),
-        byteBudget({ clock, instrumentation: probe }),
+        concurrencyLimit({ concurrency: 1, clock, instrumentation }),
+        byteBudget({ clock, instrumentation }),
         switchMap((ticket) => kept.pipe(map(() => ticket))),
-        dispatch(() => answers, { clock, instrumentation: probe }),
+        dispatch(() => answers, { clock, instrumentation }),
       )
       .subscribe();
     source.next('a');
@@ -101,9 +101,9 @@ describe('an operator between two gates', () => {
     // That of the attempt alone.
     expect(clock.pendingTimers).toBe(1);
     clock.advance(60_000);
-    expect(probe.open).toBe(1);
+    expect(instrumentation.open).toBe(1);
     subscription.unsubscribe();
-    expect(probe.open).toBe(0);
+    expect(instrumentation.open).toBe(0);
   });
 
   test('that keeps a ticket too long: it comes too late', () => {
@@ -146,16 +146,16 @@ describe('an operator between two gates', () => {
 
   test('that shares: a ticket cannot be in two places', () => {
     const clock = new ManualClock();
-    const probe = new Books();
+    const instrumentation = new Books();
     const source = new Subject<string>();
     const tickets = source.pipe(
-      concurrencyLimit({ concurrency: 2, clock, instrumentation: probe }),
+      concurrencyLimit({ concurrency: 2, clock, instrumentation }),
       share(),
     );
     const failures: unknown[] = [];
     const answers = new Subject<string>();
     const first: string[] = [];
-    const send = () => tickets.pipe(dispatch(() => answers, { clock, instrumentation: probe }));
+    const send = () => tickets.pipe(dispatch(() => answers, { clock, instrumentation }));
     const subscription = new Subscription();
     subscription.add(send().subscribe((value) => first.push(value)));
     subscription.add(send().subscribe({ error: (error) => failures.push(error) }));
@@ -165,7 +165,7 @@ describe('an operator between two gates', () => {
     expect(first).toEqual(['still sent']);
     subscription.unsubscribe();
     expect(clock.pendingTimers).toBe(0);
-    expect([probe.open, source.observed]).toEqual([0, false]);
+    expect([instrumentation.open, source.observed]).toEqual([0, false]);
   });
 
   test('that shares with one that has ended already: it is told how', () => {

@@ -23,19 +23,19 @@ describe('tickets on their way', () => {
   test('are let go of on unsubscribe and on error', () => {
     for (const end of ['unsubscribe', 'error'] as const) {
       const clock = new ManualClock();
-      const probe = new Books();
+      const instrumentation = new Books();
       const source = new Subject<number>();
       const subscription = source
         .pipe(
-          concurrencyLimit({ concurrency: 2, clock, instrumentation: probe }),
+          concurrencyLimit({ concurrency: 2, clock, instrumentation }),
           filter(() => false),
         )
         .subscribe({ error: () => {} });
       for (const value of [1, 2, 3]) source.next(value);
-      expect([probe.open, clock.pendingTimers]).toEqual([3, 2]);
+      expect([instrumentation.open, clock.pendingTimers]).toEqual([3, 2]);
       if (end === 'error') source.error(new Error('broken'));
       else subscription.unsubscribe();
-      expect([probe.open, clock.pendingTimers]).toEqual([0, 0]);
+      expect([instrumentation.open, clock.pendingTimers]).toEqual([0, 0]);
     }
   });
 
@@ -55,10 +55,10 @@ describe('tickets on their way', () => {
   test('are reclaimed after the completion of their gate too: a shared gate goes on', () => {
     const clock = new ManualClock();
     const feedback = rejectedOnce(clock);
-    const probe = new Books();
+    const instrumentation = new Books();
     of('dropped')
       .pipe(
-        backoffGate({ feedback, instrumentation: probe }),
+        backoffGate({ feedback, instrumentation }),
         filter(() => false),
       )
       .subscribe();
@@ -72,7 +72,7 @@ describe('tickets on their way', () => {
     expect(seen).toEqual([]);
     clock.advance(30_000);
     expect(seen).toEqual(['next']);
-    expect([probe.open, clock.pendingTimers]).toEqual([0, 0]);
+    expect([instrumentation.open, clock.pendingTimers]).toEqual([0, 0]);
   });
 
   test('are reclaimed when they are dropped after the completion of their gate', () => {

@@ -22,13 +22,13 @@ const routes: Record<
   'throttle of a limiter, ordered': ({ limiter }, _, send) =>
     limiter.throttle(send, { ordered: true }),
   'gates as operators':
-    ({ limiter: { feedback } }, probe, send) =>
+    ({ limiter: { feedback } }, instrumentation, send) =>
     (source) =>
       source.pipe(
-        concurrencyLimit({ concurrency: 2, feedback, instrumentation: probe }),
-        byteBudget({ maxBytes: 4, feedback, instrumentation: probe }),
-        backoffGate({ feedback, instrumentation: probe }),
-        dispatch(send, { feedback, instrumentation: probe, random: () => 0.5 }),
+        concurrencyLimit({ concurrency: 2, feedback, instrumentation }),
+        byteBudget({ maxBytes: 4, feedback, instrumentation }),
+        backoffGate({ feedback, instrumentation }),
+        dispatch(send, { feedback, instrumentation, random: () => 0.5 }),
       ),
 };
 

@@ -89,10 +89,16 @@ describe('a circuit breaker in throttle', () => {
   it('stops sending, and goes on after a probe', async () => {
     const clock = new ManualClock();
     const facts: PolicyEvent[] = [];
-    const probe = { changed: (fact: PolicyEvent) => facts.push(fact) };
+    const instrumentation = { changed: (fact: PolicyEvent) => facts.push(fact) };
     const { calls, project } = failingWith([new ApiError(401)], () => clock.now());
     const circuitBreaker = { openMs: 500, onOpen: 'wait' } as const;
-    const options = { clock, circuitBreaker, probe, outcomes: true, concurrency: 1 } as const;
+    const options = {
+      clock,
+      circuitBreaker,
+      instrumentation,
+      outcomes: true,
+      concurrency: 1,
+    } as const;
     const seen = watch(of('a', 'b', 'c').pipe(throttle(project, options)));
     await clock.runAllAsync();
     expect(calls).toEqual([0, 500, 500]);

@@ -159,7 +159,7 @@ describe('an option that is undefined is not given', () => {
   });
 
   test('of operators', async () => {
-    const common = { feedback: undefined, clock: undefined, probe: undefined };
+    const common = { feedback: undefined, clock: undefined, instrumentation: undefined };
     const gate = { ...common, reclaimAfterMs: undefined };
     const feedback = new FeedbackSubject({
       ...ofBackoff,

@@ -5,8 +5,8 @@ import { slotGate } from '../../support/slot-gate.ts';
 import { Waiter } from '../../support/waiter.ts';
 
 /** A gate with one slot, which is taken, and a waiter of its own for each that queues. */
-function queueOf(count: number, probe?: Instrumentation) {
-  const around = slotGate(1, probe);
+function queueOf(count: number, instrumentation?: Instrumentation) {
+  const around = slotGate(1, instrumentation);
   const { gate, ticket } = around;
   const order: unknown[] = [];
   const holder = ticket();
@@ -147,8 +147,8 @@ describe('a ticket that is settled while it waits', () => {
 describe('a receiver that leaves while the probe is told', () => {
   it('of its admission is neither told of it nor counted twice', () => {
     let onAdmitted = (_ticket: Ticket) => {};
-    const probe = { admitted: (ticket: Ticket) => onAdmitted(ticket) };
-    const { gate, holder, leave, waiters, order, ticket } = queueOf(3, probe);
+    const instrumentation = { admitted: (ticket: Ticket) => onAdmitted(ticket) };
+    const { gate, holder, leave, waiters, order, ticket } = queueOf(3, instrumentation);
     onAdmitted = (ticket) => {
       if (ticket.value === 1) leave(0);
     };
@@ -165,13 +165,13 @@ describe('a receiver that leaves while the probe is told', () => {
 
   it('of its arrival in the queue is not told when its turn comes', () => {
     let waiter: Waiter | undefined;
-    const probe = {
+    const instrumentation = {
       queued: (ticket: Ticket) => {
         if (waiter !== undefined) waiter.gone = true;
         ticket.settle('cancelled');
       },
     };
-    const { gate, ticket } = slotGate(1, probe);
+    const { gate, ticket } = slotGate(1, instrumentation);
     const holder = ticket();
     gate.enter(holder, new Waiter());
     waiter = new Waiter();

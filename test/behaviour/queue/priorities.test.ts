@@ -131,12 +131,12 @@ describe('a newcomer that is more urgent than the waiting head', () => {
 
   it('is not timed out, counted or told of as one that waits, if it passes', () => {
     const told: unknown[] = [];
-    const probe = { queued: ({ value }: Ticket) => told.push(value) };
+    const instrumentation = { queued: ({ value }: Ticket) => told.push(value) };
     const { clock, ticket, byteRateGate } = ruledGates({
       isPrioritized: true,
       waitTimeoutMs: 100,
       maxQueue: 2,
-      probe,
+      instrumentation,
     });
     const { gate } = byteRateGate(10);
     const waiter = new Waiter();

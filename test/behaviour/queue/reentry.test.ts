@@ -9,18 +9,18 @@ import { Waiter } from '../../support/waiter.ts';
 /** A probe whose listeners are set later. */
 function listening() {
   const listeners: { -readonly [name in keyof Instrumentation]: Instrumentation[name] } = {};
-  const probe: Instrumentation = {
+  const instrumentation: Instrumentation = {
     queued: (...args) => listeners.queued?.(...args),
     admitted: (...args) => listeners.admitted?.(...args),
     changed: (...args) => listeners.changed?.(...args),
   };
-  return { listeners, probe };
+  return { listeners, instrumentation };
 }
 
 describe('whoever is told by a gate may come back to it', () => {
   it('while the head is asked, with a newcomer for whom somebody has to go', () => {
-    const { listeners, probe } = listening();
-    const options = { maxQueue: 2, overflow: 'drop-oldest', probe } as const;
+    const { listeners, instrumentation } = listening();
+    const options = { maxQueue: 2, overflow: 'drop-oldest', instrumentation } as const;
     const { clock, ticket, byteRateGate } = ruledGates(options);
     const { gate } = byteRateGate(10);
     const waiter = new Waiter();
@@ -39,8 +39,8 @@ describe('whoever is told by a gate may come back to it', () => {
   });
 
   it('while it is asked as a newcomer, with another: neither waits longer than it must', () => {
-    const { listeners, probe } = listening();
-    const { clock, ticket, byteRateGate } = ruledGates({ probe });
+    const { listeners, instrumentation } = listening();
+    const { clock, ticket, byteRateGate } = ruledGates({ instrumentation });
     const { gate } = byteRateGate(10);
     const waiter = new Waiter();
     gate.enter(ticket({ bytes: 5 }), waiter);
@@ -60,8 +60,8 @@ describe('whoever is told by a gate may come back to it', () => {
   });
 
   it('while the head is told that it may pass, with one more urgent, and looks', () => {
-    const { listeners, probe } = listening();
-    const { ticket, slotGate } = ruledGates({ isPrioritized: true, probe });
+    const { listeners, instrumentation } = listening();
+    const { ticket, slotGate } = ruledGates({ isPrioritized: true, instrumentation });
     const gate = slotGate(1);
     const waiter = new Waiter((admitted) => void admitted.settle('ok'));
     const holder = ticket();
@@ -79,8 +79,8 @@ describe('whoever is told by a gate may come back to it', () => {
 
   it('while an urgent newcomer passes, by giving back or leaving', () => {
     for (const leaves of [false, true]) {
-      const { listeners, probe } = listening();
-      const { clock, ticket, byteRateGate } = ruledGates({ isPrioritized: true, probe });
+      const { listeners, instrumentation } = listening();
+      const { clock, ticket, byteRateGate } = ruledGates({ isPrioritized: true, instrumentation });
       const { gate } = byteRateGate(10);
       const [waiter, leaving] = [new Waiter(), new Waiter()];
       const holder = ticket({ bytes: 4 });
@@ -120,8 +120,8 @@ describe('whoever is told by a gate may come back to it', () => {
     });
     fc.assert(
       fc.property(setup, fc.array(act, { maxLength: 80 }), fc.array(act), (options, acts, told) => {
-        const { listeners, probe } = listening();
-        const { clock, ticket, slotGate } = ruledGates({ ...options, probe });
+        const { listeners, instrumentation } = listening();
+        const { clock, ticket, slotGate } = ruledGates({ ...options, instrumentation });
         const tells = told.slice();
         const gate = slotGate(2);
         const held = new Set<Ticket>();

@@ -20,8 +20,8 @@ describe('options that are refused at once', () => {
     [{ clock: 5 }, '`clock` must be an object, got 5'],
     [{ clock: {} }, '`clock.now` must be a function, got undefined'],
     [{ clock: null }, '`clock` must be an object, got null'],
-    [{ probe: 5 }, '`probe` must be an object, got 5'],
-    [{ probe: { settled: 5 } }, '`probe.settled` must be a function, got 5'],
+    [{ instrumentation: 5 }, '`instrumentation` must be an object, got 5'],
+    [{ instrumentation: { settled: 5 } }, '`instrumentation.settled` must be a function, got 5'],
   ])('%j', (options, message) => {
     expect(() => throttle(send, options as unknown as ThrottleOptions)).toThrow(message);
     expect(() => dispatch(send, options as unknown as DispatchOptions)).toThrow(message);

@@ -54,12 +54,12 @@ describe('a teardown that throws', () => {
   it('after a rejection does not send a request that has failed for good', () => {
     const clock = new ManualClock();
     const facts: string[] = [];
-    const probe: Instrumentation = {
+    const instrumentation: Instrumentation = {
       attemptStarted: () => facts.push('attempt'),
       settled: (_ticket, outcome) => facts.push(outcome),
     };
     const project = () => torn((subscriber) => subscriber.error(tooMany(10)));
-    watch(of(1).pipe(throttle(project, { clock, instrumentation: probe, outcomes: true })));
+    watch(of(1).pipe(throttle(project, { clock, instrumentation, outcomes: true })));
     clock.advance(60_000);
     expect(facts).toEqual(['attempt', 'failed']);
     expect(clock.pendingTimers).toBe(0);
@@ -87,8 +87,8 @@ describe('a probe that aborts what it is told of', () => {
   it('leaves no timer and nobody in the queue', async () => {
     const clock = new ManualClock();
     const controller = new AbortController();
-    const probe: Instrumentation = { queued: () => controller.abort() };
-    const limiter = createLimiter({ clock, instrumentation: probe });
+    const instrumentation: Instrumentation = { queued: () => controller.abort() };
+    const limiter = createLimiter({ clock, instrumentation });
     limiter.feedback.next({ kind: 'throttled', retryAfterMs: 50_000 });
     await expect(limiter.acquire({ signal: controller.signal })).rejects.toThrow();
     expect(clock.pendingTimers).toBe(0);
@@ -103,7 +103,7 @@ describe('a probe that unsubscribes what it is told of', () => {
     const sent: number[] = [];
     const outcomes: string[] = [];
     const source = new Subject<number>();
-    const probe: Instrumentation = {
+    const instrumentation: Instrumentation = {
       [fact]: () => seen.subscription.unsubscribe(),
       settled: (_ticket: unknown, outcome: string) => outcomes.push(outcome),
     };
@@ -111,7 +111,7 @@ describe('a probe that unsubscribes what it is told of', () => {
       sent.push(n);
       return of(n);
     };
-    const seen = watch(source.pipe(dispatch(project, { clock, instrumentation: probe })));
+    const seen = watch(source.pipe(dispatch(project, { clock, instrumentation })));
     source.next(1);
     expect(sent).toEqual([]);
     expect(outcomes).toEqual(['cancelled']);

@@ -59,7 +59,7 @@ describe('telemetry that fails', () => {
 
   it('is beside the probe of a user, which is told all the same', async () => {
     const told: string[] = [];
-    const probe: Instrumentation = {
+    const instrumentation: Instrumentation = {
       arrived: () => void told.push('arrived'),
       attemptStarted: () => {
         told.push('started');
@@ -74,7 +74,7 @@ describe('telemetry that fails', () => {
     };
     vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     let calls = 0;
-    await createLimiter({ instrumentation: probe }).run(async () => {
+    await createLimiter({ instrumentation }).run(async () => {
       calls += 1;
     });
     expect(told).toEqual(['arrived', 'started', 'sending', 'ok']);
