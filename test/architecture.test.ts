@@ -8,6 +8,7 @@ const SDK = [
   '@opentelemetry/exporter-metrics-otlp-proto',
   '@opentelemetry/exporter-prometheus',
   '@opentelemetry/exporter-trace-otlp-proto',
+  '@opentelemetry/resources',
   '@opentelemetry/sdk-metrics',
   '@opentelemetry/sdk-node',
   '@opentelemetry/sdk-trace',

@@ -26,7 +26,7 @@ export default defineConfig({
     ...common,
     include: [
       'test/compat/*.test.ts',
-      'test/telemetry/**/*.test.ts',
+      'test/{,behaviour/}telemetry/**/*.test.ts',
       'test/dashboards/queries.test.ts',
       'test/examples/otlp.test.ts',
       'test/examples/watch.test.ts',

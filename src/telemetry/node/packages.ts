@@ -1,6 +1,7 @@
 import type * as MetricExporter from '@opentelemetry/exporter-metrics-otlp-proto';
 import type * as Prometheus from '@opentelemetry/exporter-prometheus';
 import type * as TraceExporter from '@opentelemetry/exporter-trace-otlp-proto';
+import type * as Resources from '@opentelemetry/resources';
 import type * as Metrics from '@opentelemetry/sdk-metrics';
 import type * as Node from '@opentelemetry/sdk-node';
 import type * as Trace from '@opentelemetry/sdk-trace';
@@ -8,7 +9,7 @@ import type * as Trace from '@opentelemetry/sdk-trace';
 /** What is used of the packages that only `startTelemetry` needs. */
 export interface Packages {
   readonly NodeSDK: typeof Node.NodeSDK;
-  readonly resources: typeof Node.resources;
+  readonly resources: typeof Resources;
   readonly ParentBasedSampler: typeof Trace.ParentBasedSampler;
   readonly TraceIdRatioBasedSampler: typeof Trace.TraceIdRatioBasedSampler;
   readonly BatchSpanProcessor: typeof Trace.BatchSpanProcessor;
@@ -22,6 +23,7 @@ const NAMES = [
   '@opentelemetry/sdk-node',
   '@opentelemetry/sdk-trace',
   '@opentelemetry/sdk-metrics',
+  '@opentelemetry/resources',
   '@opentelemetry/exporter-prometheus',
   '@opentelemetry/exporter-trace-otlp-proto',
   '@opentelemetry/exporter-metrics-otlp-proto',
@@ -45,17 +47,19 @@ export async function loadPackages(): Promise<Packages> {
 }
 
 async function load(): Promise<Packages> {
-  const [node, trace, metrics, prometheus, traceExporter, metricExporter] = await Promise.all([
-    import('@opentelemetry/sdk-node'),
-    import('@opentelemetry/sdk-trace'),
-    import('@opentelemetry/sdk-metrics'),
-    import('@opentelemetry/exporter-prometheus'),
-    import('@opentelemetry/exporter-trace-otlp-proto'),
-    import('@opentelemetry/exporter-metrics-otlp-proto'),
-  ]);
+  const [node, trace, metrics, resources, prometheus, traceExporter, metricExporter] =
+    await Promise.all([
+      import('@opentelemetry/sdk-node'),
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/sdk-metrics'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/exporter-prometheus'),
+      import('@opentelemetry/exporter-trace-otlp-proto'),
+      import('@opentelemetry/exporter-metrics-otlp-proto'),
+    ]);
   return {
     NodeSDK: node.NodeSDK,
-    resources: node.resources,
+    resources,
     ParentBasedSampler: trace.ParentBasedSampler,
     TraceIdRatioBasedSampler: trace.TraceIdRatioBasedSampler,
     BatchSpanProcessor: trace.BatchSpanProcessor,
