@@ -15,13 +15,14 @@ const COMPILED = [
   'test/inspector/page.test.ts',
 ];
 
-/** Tests of memory, or of all limiters or listeners of a process: each has a process of its own. */
+/** Tests of memory, or of all limiters, listeners or servers of a process: each has a process of its own. */
 const ALONE = [
   'test/behaviour/queue/{fifo-memory,queue/scale}.test.ts',
   'test/behaviour/limiter/{fetch-unread,group-idle,waiting-memory}.test.ts',
   'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
   'test/inspector/monitor.test.ts',
+  'test/simulator/http/serve.test.ts',
   'test/soak/**/*.test.ts',
 ];
 

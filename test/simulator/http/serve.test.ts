@@ -95,9 +95,6 @@ describe('serve', () => {
   });
 
   it('closes at once, whatever is open, and twice', async () => {
-    const servers = () =>
-      process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
-    const before = servers();
     const provider = createProvider({ failures: [{ fault: 'hang', probability: 1 }] });
     const server = await serve(provider);
     const open = [
@@ -117,7 +114,7 @@ describe('serve', () => {
     expect((await Promise.all(open)).slice(0, 2)).toEqual(['broken', 'broken']);
     expect(provider.stats()).toMatchObject({ inFlight: 0, aborted: 3 });
     await expect(fetch(`${server.url}/v1/models`)).rejects.toThrow('fetch failed');
-    expect(servers()).toBe(before);
+    expect(process.getActiveResourcesInfo()).not.toContain('TCPServerWrap');
   });
 
   it('remembers its last thousand requests', () =>
