@@ -37,7 +37,7 @@ function hostname(header = ''): string | undefined {
   return match?.[1]?.replace(/^\[|\]$/g, '').toLowerCase();
 }
 
-/** The secret that whoever changes something must know. */
+/** The token that every request for a change must send. */
 export class Token {
   readonly text = randomBytes(24).toString('base64url');
   readonly #digest = digest(this.text);

@@ -72,7 +72,7 @@ export interface Station {
   readonly isClosed: boolean;
 }
 
-/** One limit, whoever set it. */
+/** One limit: configured, reported or learned. */
 export interface LimitRow {
   readonly name: string;
   readonly source: 'set' | 'told' | 'learned' | 'shared';

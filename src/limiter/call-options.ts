@@ -7,8 +7,7 @@ import { RunRequest, type TaskPipeline } from './run-request.ts';
 
 /**
  * Immutable copy of a call's options (users may change and reuse their object), and the pipeline of
- * the
- * call.
+ * the call.
  *
  * Tasks without a signal share this object in the queue: a waiting task has only a function and a
  * promise of its own, and becomes a request when its turn comes.

@@ -46,8 +46,7 @@ export class Circuit {
   /**
    * Lets nothing pass until the returned object is ended: requests fail or wait, as `onOpen` says.
    * Requests in flight go on, and their answers are counted. After the last of several isolations
-   * the
-   * circuit is in the state that follows from the failures.
+   * the circuit is in the state that follows from the failures.
    *
    * @param reason shown in the error, the event and the snapshot
    * @throws TypeError for a reason that is no string
@@ -64,8 +63,7 @@ export class Circuit {
 
   /**
    * The state of the circuit as plain data for JSON. Pass it to `restore` of another process, or
-   * after a
-   * restart. Isolations are not part of it.
+   * after a restart. Isolations are not part of it.
    */
   export(): CircuitExport {
     return this.#policy.breaker.export(this.#now);
@@ -73,8 +71,7 @@ export class Circuit {
 
   /**
    * Continues from a state that `export` returned: an open circuit stays open for the rest of its
-   * time,
-   * counted from now. Answers to requests in flight are not counted.
+   * time, counted from now. Answers to requests in flight are not counted.
    * @throws RangeError or TypeError that names the wrong field; then nothing is changed
    */
   restore(saved: CircuitExport): void {

@@ -41,7 +41,7 @@ export interface Changes
 }
 
 /**
- * Checks every change, then makes them all and lets pass whoever may. A raised limit admits at once;
+ * Checks all changes, then makes them and lets all requests pass that may. A raised limit admits at once;
  * under a lowered one nobody is admitted until it is no longer exceeded. A request in the queue
  * whose cost is above a lowered rate limit fails when its turn comes. A limit that is added charges
  * what is sent from now on; one that is removed holds nobody back any more. With another `adaptive`

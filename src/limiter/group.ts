@@ -9,9 +9,9 @@ import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import {
+  instrumentationResolver,
   OBSERVED_KEYS,
   type ObservedOptions,
-  probeResolver,
   resolveCommonOptions,
 } from '../request/common-options.ts';
 import { type RequestPipeline, ResultSubscriber } from '../request/dispatch-subscriber.ts';
@@ -98,12 +98,10 @@ export interface GroupSnapshot {
 }
 
 /**
- * Makes a limiter for each key (a model, a tenant), with limits of its own beside shared ones. A key
- * that waits for its own limits delays no other key. While the shared limits bind, keys take turns
- * by
- * cost (deficit round robin), so none starves, however many requests another key has. The rate of
- * each
- * key adapts, as that of a limiter.
+ * Makes a limiter for each key (a model, a tenant), with limits of its own beside shared ones. A
+ * key that waits for its own limits delays no other key. While the shared limits bind, keys take
+ * turns by cost (deficit round robin), so none starves, however many requests another key has. The
+ * rate of each key adapts, as that of a limiter.
  *
  * @param keyOf returns the key of a request in a stream; its error errors the stream
  * @throws RangeError or TypeError that names a wrong option
@@ -177,7 +175,7 @@ export class LimiterGroup<T> {
     this.#keyOf = keyOf;
     this.#options = options;
     this.#clock = clock;
-    const instrumentation = probeResolver(options)();
+    const instrumentation = instrumentationResolver(options)();
     this.#instrumentation = instrumentation;
     const emit = (fact: PolicyEvent) => {
       const isDenial = fact.kind === 'limitDenied';
@@ -233,8 +231,7 @@ export class LimiterGroup<T> {
 
   /**
    * As `limiter.throttleFrom`, each request through the limiter of its key. Requests that were read
-   * and
-   * wait for their key count as read ahead: if they use all of it, other keys wait too.
+   * and wait for their key count as read ahead: if they use all of it, other keys wait too.
    * @throws RangeError or TypeError that names a wrong option
    */
   throttleFrom<O extends ProjectOutput, B extends boolean = false>(
@@ -303,8 +300,7 @@ export class LimiterGroup<T> {
 
   /**
    * The limiter of a key, made if the key is new, to pause, configure or watch it alone. The key is
-   * kept
-   * from then on, even if it is idle.
+   * kept from then on, even if it is idle.
    */
   get(key: string): Limiter {
     const limiter = this.#limiterOf(key);

@@ -3,8 +3,7 @@ import { type Body, type BodyHolder, heldBody } from './held-body.ts';
 
 /**
  * The same response; `holder` is called when its body has ended. A response without a body, or that
- * is
- * not ok, ends with its head: a caller that reads only the status must not hold a slot.
+ * is not ok, ends with its head: a caller that reads only the status must not hold a slot.
  */
 export function heldResponse(response: Response, holder: BodyHolder, clock: Clock): Response {
   if (!(response instanceof Response) || !response.ok || response.body === null) return response;

@@ -56,8 +56,7 @@ export class Lease {
 
   /**
    * Records tokens that the request really used, in addition to those recorded before. Rate limits
-   * with
-   * `charge: 'settle'` or `'actual'` are charged that. After the release it has no effect.
+   * with `charge: 'settle'` or `'actual'` are charged that. After the release it has no effect.
    * @throws RangeError or TypeError for a value that is no amount
    */
   recordTokens(tokens: number): void {
@@ -82,11 +81,9 @@ export class Lease {
 
   /**
    * @param outcome how the request ended. `'ok'` (default): the provider accepted it. `'failed'`:
-   * it did
-   * not. `'cancelled'`: it was never sent, or its answer was not awaited.
+   * it did not. `'cancelled'`: it was never sent, or its answer was not awaited.
    * @param error the error of a failed request. It is read by its shape, so that a 429 closes the
-   * gates
-   * as in `run`. Without it, the failure counts as the provider's.
+   * gates as in `run`. Without it, the failure counts as the provider's.
    * @throws TypeError for an unknown outcome; then the lease is still held
    */
   release(

@@ -58,9 +58,8 @@ import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
  * priority, then retries, then arrival.
  *
  * From the first 429, or the first reported limit on, it sends as fast as the API accepts
- * (`adaptive`,
- * by default `'rate'`). With `backoff`, `throttledConcurrency` or `throttledByteFactor`, or with
- * `adaptive: false`, it backs off and continues slowly instead.
+ * (`adaptive`, by default `'rate'`). With `backoff`, `throttledConcurrency` or
+ * `throttledByteFactor`, or with `adaptive: false`, it backs off and continues slowly instead.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example
@@ -107,8 +106,7 @@ export class Limiter {
 
   /**
    * The events of the limiter, each with its log level. Changes of the mode are reported while
-   * there are
-   * subscribers. A listener that throws affects no request; RxJS reports its error.
+   * there are subscribers. A listener that throws affects no request; RxJS reports its error.
    * Completes when the limiter is closed and drained, as the other streams do.
    */
   get events$(): Observable<LimiterEvent> {
@@ -122,9 +120,8 @@ export class Limiter {
 
   /**
    * The progress of all requests: now, then at each milestone, and otherwise as requests end, at
-   * most
-   * once a second. Requests that ended before the first subscription count, but not for the mean
-   * duration.
+   * most once a second. Requests that ended before the first subscription count, but not for the
+   * mean duration.
    */
   get progress$(): Observable<LimiterProgress> {
     return this.#runtime.progress$;
@@ -132,10 +129,10 @@ export class Limiter {
 
   /**
    * A `fetch` for an SDK. Each call is a request as in `run`; the size of its `body` is its size. A
-   * response that is ok holds its slot until its body has arrived, was cancelled, was aborted by the
-   * call's signal, or failed; one without a body, or that is not ok, until its head has arrived. Up
-   * to
-   * 256 KiB are read ahead. A longer body that is not read for 30 s gives up its slot.
+   * response that is ok holds its slot until its body has arrived, was cancelled, was aborted by
+   * the call's signal, or failed; one without a body, or that is not ok, until its head has
+   * arrived. Up to 256 KiB are read ahead. A longer body that is not read for 30 s gives up its
+   * slot.
    */
   get fetch(): Fetch {
     const send: Fetch = (input, init) => fetch(input, init);
@@ -237,13 +234,10 @@ export class Limiter {
 
   /**
    * Calls `task` when the gate lets it pass, and again if the API rejects it: what `throttle` does
-   * for
-   * one request, as a promise. Waiting for a slot does not keep the process alive. The task runs in
-   * the
-   * async context of this call, so an `AsyncLocalStorage` has the same value there.
+   * for one request, as a promise. Waiting for a slot does not keep the process alive. The task
+   * runs in the async context of this call, so an `AsyncLocalStorage` has the same value there.
    * @returns the result of the task; rejects with its error, the signal's reason, or the error of
-   * the
-   * limit that refused it
+   * the limit that refused it
    * @throws RangeError or TypeError that names a wrong option
    */
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
@@ -278,8 +272,7 @@ export class Limiter {
   /**
    * Makes a function whose calls go through the limiter, as `run` does.
    * @param options the options of each request, or a function that returns them for the arguments;
-   * the
-   * call rejects with an error of that function
+   * the call rejects with an error of that function
    * @throws RangeError or TypeError that names a wrong option
    */
   wrap<This, Args extends unknown[], R>(
@@ -302,8 +295,7 @@ export class Limiter {
   /**
    * Waits until the gate lets a request pass that you send yourself.
    * @returns a lease to give back when the request has ended (it is never reclaimed); rejects with
-   * the
-   * signal's reason, or the error of the limit that refused it
+   * the signal's reason, or the error of the limit that refused it
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
@@ -439,10 +431,8 @@ export class Limiter {
 
   /**
    * Sends nothing until `resume`: all requests wait, retries too. Requests in flight go on. Waits
-   * are
-   * booked to `paused`, and the state is `paused`. A request whose `waitTimeoutMs` or deadline
-   * passes
-   * meanwhile fails as usual.
+   * are booked to `paused`, and the state is `paused`. A request whose `waitTimeoutMs` or deadline
+   * passes meanwhile fails as usual.
    *
    * @param reason shown in the snapshot and in the event
    * @throws TypeError for a reason that is no string
@@ -459,10 +449,8 @@ export class Limiter {
 
   /**
    * Ends the wait of all waiting requests, retries too, once each: promises reject, streams fail,
-   * or with
-   * `outcomes` each of their requests fails. Requests in flight go on, and so do requests in the
-   * short
-   * delay between two attempts.
+   * or with `outcomes` each of their requests fails. Requests in flight go on, and so do requests
+   * in the short delay between two attempts.
    *
    * @param reason the error for them, or the reason in a {@link QueueClearedError}
    * @throws TypeError for a reason that is neither an Error nor a string
@@ -478,10 +466,8 @@ export class Limiter {
 
   /**
    * Accepts no new requests, for good: they fail with a `LimiterClosedError`. Waiting requests are
-   * still
-   * sent (`waiting: 'send'`, the default), or fail with that error too (`'reject'`). Requests in
-   * flight
-   * go on. See `drain`. A paused limiter stays paused.
+   * still sent (`waiting: 'send'`, the default), or fail with that error too (`'reject'`). Requests
+   * in flight go on. See `drain`. A paused limiter stays paused.
    *
    * @throws TypeError for another option, or another value
    */

@@ -186,8 +186,7 @@ export class RequestCounters implements RequestListener {
 
   /**
    * A request may end in the turn in which it began, while those behind it wait without a ticket.
-   * At the
-   * end of that turn they have tickets, or have left.
+   * At the end of that turn they have tickets, or have left.
    */
   private lookIfEmpty(): void {
     if (this.isEmpty) this.tellEmpty();

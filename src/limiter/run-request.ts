@@ -18,8 +18,7 @@ export interface TaskPipeline<R, T = Task<R>> extends Pipeline<T> {
 
 /**
  * A task that waits at the gate and is then in flight, until it has ended. Its promise is settled
- * with
- * its first value.
+ * with its first value.
  */
 export class RunRequest<R, T = Task<R>>
   extends PipelineRequest<T, TaskPipeline<R, T>>

@@ -39,8 +39,7 @@ export interface ReportedLimit {
   readonly resetMs?: number;
   /**
    * Whether the reset was given as a time. A time counts from the answer, a duration from the
-   * moment at
-   * which the provider checked the limit. Default false.
+   * moment at which the provider checked the limit. Default false.
    */
   readonly isResetTime?: boolean;
   /** Length of the window in ms, if the provider reports it or documents it. */
@@ -74,10 +73,8 @@ export interface Verdict {
   readonly retryAfterMs?: number;
   /**
    * The limit that was hit, if the provider names it: a {@link LimitUnit}, or the provider's own
-   * name.
-   * `'concurrency'` is a limit on concurrent requests: a place is free as soon as one of them ends,
-   * so a
-   * slower rate does not help.
+   * name. `'concurrency'` is a limit on concurrent requests: a place is free as soon as one of them
+   * ends, so a slower rate does not help.
    */
   readonly limit?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -87,8 +84,7 @@ export interface Verdict {
   readonly status?: number;
   /**
    * Why no request can succeed for now: `quota`, `billing`, `authorisation`, or a classifier's own
-   * word.
-   * Opens a circuit breaker at once.
+   * word. Opens a circuit breaker at once.
    */
   readonly outage?: string;
 }

@@ -44,8 +44,7 @@ export interface Instrumentation {
   queued?(ticket: Ticket, gate: GateKind): void;
   /**
    * A request passed a gate after `waitMs` (0: at once), or was refused there. If it waited for
-   * several
-   * policies one after the other, this is called once for each, in order.
+   * several policies one after the other, this is called once for each, in order.
    */
   admitted?(
     ticket: Ticket,

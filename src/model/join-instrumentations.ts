@@ -52,8 +52,11 @@ export function joinInstrumentations(
 
 const united = new WeakMap<Instrumentation, WeakMap<Instrumentation, Instrumentation>>();
 
-/** `joinProbes` of two: the same instrumentation for the same two. */
-export function uniteProbes(one: Instrumentation, other: Instrumentation): Instrumentation {
+/** `joinInstrumentations` of two: the same instrumentation for the same two. */
+export function uniteInstrumentations(
+  one: Instrumentation,
+  other: Instrumentation,
+): Instrumentation {
   if (one === other) return one;
   let known = united.get(one);
   if (known === undefined) {

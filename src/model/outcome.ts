@@ -1,8 +1,7 @@
 /**
  * The causes of waits. One gate asks all policies; each part of a wait counts for the policy that
- * bound
- * during it. `retry` is the delay between two attempts, `paused` the time in which the limiter was
- * paused (`limiter.pause`).
+ * bound during it. `retry` is the delay between two attempts, `paused` the time in which the
+ * limiter was paused (`limiter.pause`).
  */
 export type GateKind =
   | 'concurrency'

@@ -62,8 +62,7 @@ class Lease {
  * A request on its way, with the leases that it holds.
  *
  * The holder of a ticket settles it. Between two gates a ticket has no holder: one that never
- * reaches
- * the next gate, because of a `filter` for example, is reclaimed after a while. Call
+ * reaches the next gate, because of a `filter` for example, is reclaimed after a while. Call
  * `ticket.settle('cancelled')` to give its leases back at once.
  */
 export class Ticket<out T = unknown> {

@@ -18,10 +18,8 @@ import { checkKeys } from '../util/check.ts';
 
 /**
  * Holds requests back while a backoff is in force; they keep their leases. When it is over, one
- * request
- * passes as a probe, and all others after it succeeded (with `reopen: 'all'` of the feedback all
- * pass
- * at once).
+ * request passes as a probe, and all others after it succeeded (with `reopen: 'all'` of the
+ * feedback all pass at once).
  *
  * All gates and retries that share a `feedback` wait in one queue, first come, first served.
  *

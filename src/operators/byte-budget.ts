@@ -26,13 +26,11 @@ import { checkKeys } from '../util/check.ts';
 
 /**
  * Lets requests pass while the bytes in flight do not exceed a budget. The last one may overdraw
- * it, so
- * that a request larger than the whole budget can be sent at all. While it is overdrawn all requests
- * wait, also those of size 0. First come, first served.
+ * it, so that a request larger than the whole budget can be sent at all. While it is overdrawn all
+ * requests wait, also those of size 0. First come, first served.
  *
  * In throttled mode a request is charged `throttledByteFactor` times its size, and gives back what
- * it
- * was charged.
+ * it was charged.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example

@@ -1,7 +1,11 @@
 import { defer, map, type OperatorFunction } from 'rxjs';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { Sized } from '../model/sized.ts';
-import { OBSERVED_KEYS, type ObservedOptions, probeResolver } from '../request/common-options.ts';
+import {
+  instrumentationResolver,
+  OBSERVED_KEYS,
+  type ObservedOptions,
+} from '../request/common-options.ts';
 import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { sizedKindOf } from '../sizing/sized-kind.ts';
@@ -29,14 +33,14 @@ export function byteEstimate<T>(
 ): OperatorFunction<T, Sized<T>> {
   const estimator = checkEstimator(estimate);
   checkKeys('byteEstimate', options, OBSERVED_KEYS);
-  const probeNow = probeResolver(options);
+  const instrumentationNow = instrumentationResolver(options);
   const sized = (value: T) => {
     const { bytes, tokens } = sizeOf(value, estimator);
     return new Sized(value, bytes, tokens ?? estimateTokens(value, bytes));
   };
   return (source) =>
     defer(() => {
-      const instrumentation = probeNow();
+      const instrumentation = instrumentationNow();
       return source.pipe(
         map(instrumentation?.estimated === undefined ? sized : telling(instrumentation, sized)),
       );

@@ -4,7 +4,11 @@ import type { Instrumentation } from '../model/instrumentation.ts';
 import { Sized } from '../model/sized.ts';
 import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../policies/chunker.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import { OBSERVED_KEYS, type ObservedOptions, probeResolver } from '../request/common-options.ts';
+import {
+  instrumentationResolver,
+  OBSERVED_KEYS,
+  type ObservedOptions,
+} from '../request/common-options.ts';
 import { checkInteger, checkKeys, checkNumber } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 
@@ -36,11 +40,11 @@ export function chunkBy<T>(options: ChunkOptions = {}): OperatorFunction<Sized<T
   checkInteger('maxItems', maxItems, 1);
   checkInteger('maxBytes', maxBytes, 1);
   if (options.maxDelayMs !== undefined) checkNumber('maxDelayMs', options.maxDelayMs, 0);
-  const probeNow = probeResolver(options);
+  const instrumentationNow = instrumentationResolver(options);
   return (source) =>
     new Observable((out) => {
       const chunker = new Chunker<T>(maxItems, maxBytes);
-      source.subscribe(new Chunking(out, chunker, options, probeNow()));
+      source.subscribe(new Chunking(out, chunker, options, instrumentationNow()));
     });
 }
 

@@ -37,8 +37,7 @@ const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS] as const;
  * 429, 503 and 529 are retried without end, and 408, 409, other 5xx and connection errors up to 3
  * attempts. A `Response` of fetch counts by its status, and the last one is emitted as a value. An
  * Observable that has emitted is not retried. The first request that fails for good errors the
- * stream,
- * unless `outcomes` is true.
+ * stream, unless `outcomes` is true.
  *
  * @param project called once per attempt; its `context` has `attempt`, `index` and `signal`
  * @throws RangeError or TypeError that names a wrong option

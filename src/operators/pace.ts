@@ -20,9 +20,8 @@ const KEYS = ['intervalMs', 'maxIntervalMs', 'jitter', 'random'] as const;
 
 /**
  * Keeps an interval between two requests: 200 ms by default, plus a jitter of up to half of that.
- * The
- * interval is reserved when a request passes, so that waiting requests leave one by one, first come,
- * first served.
+ * The interval is reserved when a request passes, so that waiting requests leave one by one, first
+ * come, first served.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example

@@ -14,8 +14,7 @@ export interface ThrottleFromOptions<T = unknown> extends ThrottleOptions<T>, Pu
  * five million lines, a few hundred are in memory at a time.
  *
  * An error of the source errors the stream at once. An unsubscription or an error of the stream
- * calls
- * the source's `return()` (`cancel()` for a ReadableStream) once.
+ * calls the source's `return()` (`cancel()` for a ReadableStream) once.
  *
  * @param source an iterable, async iterable or ReadableStream, of values or of values with sizes
  * @param project as for `throttle`: called once per attempt

@@ -37,18 +37,15 @@ export interface ThrottleOptions<T = unknown>
 const KEYS = [...GATE_KEYS, ...RETRY_KEYS, ...RESULT_KEYS, ...REQUEST_KEYS] as const;
 
 /**
- * Sends a stream of requests to an API through one gate: a request waits, holding nothing, until the
- * concurrency, the bytes, the backoff and all other policies let it pass together. With only a
+ * Sends a stream of requests to an API through one gate: a request waits, holding nothing, until
+ * the concurrency, the bytes, the backoff and all other policies let it pass together. With only a
  * concurrency it behaves as `mergeMap(project, concurrency)` until the API answers 429 or reports
- * its
- * limits. From then on it sends as fast as the API accepts (`adaptive`, by default `'rate'`). With
- * `backoff`, `throttledConcurrency` or `throttledByteFactor`, or with `adaptive: false`, it backs
- * off
- * and continues slowly instead.
+ * its limits. From then on it sends as fast as the API accepts (`adaptive`, by default `'rate'`).
+ * With `backoff`, `throttledConcurrency` or `throttledByteFactor`, or with `adaptive: false`, it
+ * backs off and continues slowly instead.
  *
  * The gate belongs to the subscription; `createLimiter` shares one between streams. Metrics and
- * spans
- * go to the SDK that is registered at the time of the subscription.
+ * spans go to the SDK that is registered at the time of the subscription.
  *
  * @param project called once per attempt; its `context` has `attempt`, `index` and `signal`, and
  *   `observe` reads an answer that the project does not return

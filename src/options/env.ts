@@ -26,9 +26,8 @@ interface Tree {
  * `HEADGATE_ADAPTIVE=false` turns it off, whatever its other variables say.
  *
  * Numbers are plain decimals: `1000` or `0.5`, but not `1e3`, `1_000`, `0x10`, `+1` or ` 1`. An
- * empty
- * variable counts as not set. Options that another source may complete, such as a limit without its
- * window, are checked when the limiter is created.
+ * empty variable counts as not set. Options that another source may complete, such as a limit
+ * without its window, are checked when the limiter is created.
  *
  * @param prefix without the `_` that follows it. Default `HEADGATE`.
  * @param env default: `process.env`

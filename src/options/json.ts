@@ -4,9 +4,8 @@ import type { LimiterConfig } from './limiter-config.ts';
 
 /**
  * The options of a limiter from JSON text, such as a file: an object with the same keys as the
- * options.
- * Options that another source may complete, such as a limit without its window, are checked when the
- * limiter is created.
+ * options. Options that another source may complete, such as a limit without its window, are
+ * checked when the limiter is created.
  *
  * @throws SyntaxError for text that is no JSON, without quoting it; TypeError for an unknown key,
  *   RangeError or TypeError for a wrong value, with the option's path

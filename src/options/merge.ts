@@ -13,11 +13,10 @@ export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof 
  * undefined option counts as not given. No source is changed.
  * `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its options to
  *
- * Groups (`backoff`, `pace`, `circuitBreaker`, `adaptive`, and each of `limits`) are merged option by
- * option. `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its options to
- * `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its options to the
- * weaker
- * sources. Four settings drop options of weaker sources:
+ * Groups (`backoff`, `pace`, `circuitBreaker`, `adaptive`, and each of `limits`) are merged option
+ * by option. `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its
+ * options to `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its
+ * options to the weaker sources. Four settings drop options of weaker sources:
  * - `adaptive: false` drops all of its options
  * - an `adaptive.strategy` drops the options of other strategies
  * - an `algorithm` of a limit that is no `token-bucket` drops its `burst`

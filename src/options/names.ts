@@ -26,8 +26,7 @@ for (const row of ROWS) {
 
 /**
  * The option of a variable; in its path the name of a limit is in lower case. A name may contain
- * `_`,
- * since no field name is the end of another.
+ * `_`, since no field name is the end of another.
  * @param variable without the prefix
  */
 export function rowOf(variable: string): Row | undefined {

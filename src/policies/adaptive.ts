@@ -49,8 +49,7 @@ export interface RateStrategyConfig {
 
 /**
  * What adapts: the rate, to what the provider accepts and reports (`rate`), or the concurrency
- * limit,
- * to latency (`latency`) or to failures (`failures`).
+ * limit, to latency (`latency`) or to failures (`failures`).
  */
 export type AdaptiveConfig =
   | ({ readonly strategy: 'rate' } & RateStrategyConfig)
@@ -69,8 +68,7 @@ export interface AdaptiveOption {
   /**
    * Adapts the rate from the first 429 or reported limit on (`'rate'`), or the concurrency limit to
    * latency (`'latency'`) or to failures (`'failures'`). A word alone uses the defaults. `false`:
-   * fixed
-   * rules react to 429s. Default `'rate'`, or `false` if `backoff`, `throttledConcurrency` or
+   * fixed rules react to 429s. Default `'rate'`, or `false` if `backoff`, `throttledConcurrency` or
    * `throttledByteFactor` is given.
    */
   readonly adaptive?: false | Strategy | AdaptiveConfig;

@@ -33,13 +33,11 @@ export interface AimdOptions {
  * A concurrency limit that failures halve and that grows back one by one, with an interval that is
  * doubled and halved along with it.
  *
- * Each cooling period without a new deceleration is a step: the limit rises by one while it is below
- * the ceiling, and the interval is halved while it is longer than configured. A limit that starts
- * below
- * its maximum grows in the same way. An epoch is the time between two decelerations: the failure of
- * an
- * attempt of an earlier epoch does not count. Otherwise one outage with a hundred requests in flight
- * would halve the limit to 1.
+ * Each cooling period without a new deceleration is a step: the limit rises by one while it is
+ * below the ceiling, and the interval is halved while it is longer than configured. A limit that
+ * starts below its maximum grows in the same way. An epoch is the time between two decelerations:
+ * the failure of an attempt of an earlier epoch does not count. Otherwise one outage with a hundred
+ * requests in flight would halve the limit to 1.
  */
 export class Aimd {
   /** Requests at once. */

@@ -26,8 +26,7 @@ export interface ByteBudgetSnapshot {
 
 /**
  * A byte budget that may be overdrawn once: a request passes while the balance is not negative, so
- * that
- * one larger than the whole budget can pass at all. While it is negative all requests wait.
+ * that one larger than the whole budget can pass at all. While it is negative all requests wait.
  */
 export class ByteBudgetPolicy implements Policy<number> {
   maxBytes: number;

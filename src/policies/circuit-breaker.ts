@@ -58,8 +58,7 @@ const NO_FACTS: readonly CircuitEvent[] = [];
 
 /**
  * Stops sending after consecutive failures, or a share of failures among the last requests, and
- * tries
- * again with probes.
+ * tries again with probes.
  *
  * An isolation overrides this: while there is one nothing is sent, and the state below continues.
  *
@@ -127,8 +126,7 @@ export class CircuitBreaker {
    * The error of an attempt that may not be sent now; undefined if it may.
    *
    * While all probes are in flight the time of closing is unknown: the error then names the
-   * configured
-   * `openMs`.
+   * configured `openMs`.
    */
   check(now: number): CircuitOpenError | undefined {
     this.wake(now);

@@ -49,12 +49,10 @@ interface Charges {
 
 /**
  * Up to six policies as one decision: a request passes if all allow it, and is charged by all or
- * none.
- * So a charge is never older than its attempt.
+ * none. So a charge is never older than its attempt.
  *
  * Written out instead of a loop, for speed: a call in a loop meets policies of every class, so that
- * V8
- * must look the method up each time; here each call site meets one class.
+ * V8 must look the method up each time; here each call site meets one class.
  */
 export class Composite implements Policy<Charges> {
   binding: GateKind = 'backoff';

@@ -3,8 +3,7 @@ const WARM_UP = 10;
 
 /**
  * A mean in which old values fade: after the warm-up each new value weighs 2 / (window + 1), the
- * usual
- * weight of an exponential average over `window` values.
+ * usual weight of an exponential average over `window` values.
  */
 export class ExponentialAverage {
   value = 0;

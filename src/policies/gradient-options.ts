@@ -34,8 +34,7 @@ export interface GradientOptions {
   readonly windowMs?: number;
   /**
    * What the latency is divided by. `token` makes answers of different lengths comparable, and
-   * ignores
-   * samples without tokens. Default `request`.
+   * ignores samples without tokens. Default `request`.
    */
   readonly per?: 'request' | 'token';
 }

@@ -42,8 +42,7 @@ export interface GradientSnapshot {
 
 /**
  * A concurrency limit for servers that never answer 429: it shrinks when latency grows beyond its
- * long
- * average, since requests then queue in the server, and otherwise grows by a small queue.
+ * long average, since requests then queue in the server, and otherwise grows by a small queue.
  *
  * The rule is Gradient2 of Netflix's concurrency-limits (github.com/Netflix/concurrency-limits;
  * Landau, Thurston and Bozarth, "Performance Under Load", Netflix Technology Blog, 2018), as are

@@ -20,8 +20,7 @@ export interface IntervalOptions {
  * An interval that is doubled when a provider has trouble, and halved when it has recovered.
  *
  * An interval configured as 0 becomes the default of 200 ms with the first doubling, and 0 again
- * with
- * the halving that would go below that.
+ * with the halving that would go below that.
  */
 export class Interval {
   /** The present interval, from the configured one to the longest. */

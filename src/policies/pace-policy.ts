@@ -15,8 +15,7 @@ class Probing {
 
 /**
  * The policies of attempts at the defaults: a backoff and an adaptive rate. It acts as a composite
- * of
- * the two, but without allocating a record of charges for each request.
+ * of the two, but without allocating a record of charges for each request.
  */
 export class PacePolicy implements Policy<RateCharge | Probing> {
   binding: GateKind = 'backoff';

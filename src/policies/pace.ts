@@ -18,8 +18,7 @@ const DEFAULT_JITTER = 0.5;
 export interface PaceOptions extends IntervalOptions {
   /**
    * The greatest jitter, as a share of the interval: a number from 0 to 1. Default 0.5, up to half
-   * an
-   * interval more.
+   * an interval more.
    */
   readonly jitter?: number;
 }
@@ -44,10 +43,8 @@ export interface PaceSnapshot {
  * Keeps at least an interval between two dispatches, plus jitter.
  *
  * A grant reserves the pause after it, so that waiting requests leave one by one. The jitter is
- * drawn
- * with the grant, so asking again gives the same answer. A change of the interval also applies to
- * the
- * running pause.
+ * drawn with the grant, so asking again gives the same answer. A change of the interval also
+ * applies to the running pause.
  */
 export class Pace implements Policy<number> {
   readonly interval: Interval;

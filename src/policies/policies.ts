@@ -80,8 +80,7 @@ function* policiesOf(policies: Partial<Policies>): Generator<[PolicyName, AnyDef
  * The policies that are asked for each attempt, without the backoff.
  *
  * Charges are given back from the last to the first: the policy that adapts the concurrency, which
- * may
- * admit others, learns of an answer after the policies that these have to wait for.
+ * may admit others, learns of an answer after the policies that these have to wait for.
  */
 export function attemptParts(policies: Policies): Part[] {
   return parts(policies, ({ isHeld, create }) => isHeld !== true && create !== undefined);

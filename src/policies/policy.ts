@@ -42,16 +42,15 @@ export interface Policy<Charge = unknown> {
   /**
    * The wait of the request at the head of the queue.
    * @returns 0: it may pass now. A number of milliseconds: ask again then, or after a lease was
-   * given
-   * back. Infinity: ask again when a lease was given back. {@link REFUSED}: it can never pass.
+   * given back. Infinity: ask again when a lease was given back. {@link REFUSED}: it can never
+   * pass.
    */
   wait(request: RequestCost, now: number): number;
   /** The error of a refused request. */
   refusal?(request: RequestCost, now: number): Error;
   /**
    * Whether no request can pass until a lease is given back, whatever its cost and however late.
-   * Then no
-   * request is asked about, and the clock is not read. Default false.
+   * Then no request is asked about, and the clock is not read. Default false.
    */
   readonly isFull?: boolean;
   /** The cause of the last request's wait, if a policy has several. */

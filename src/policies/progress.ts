@@ -35,8 +35,7 @@ export interface ProgressSnapshot {
 
 /**
  * The progress of a known or unknown number of requests. Requests that failed for good count as
- * done:
- * they will not be sent again.
+ * done: they will not be sent again.
  *
  * Each milestone is reported once. A growing total lowers the percentage, but repeats no milestone.
  */
@@ -106,10 +105,8 @@ export class Progress {
 
   /**
    * The ETA is the mean of the last 50 durations x the remaining count / the parallelism. The
-   * parallelism
-   * is the sum of these durations / the time in which they ended (Little's law), since a count at
-   * one
-   * moment says little if requests come in bursts.
+   * parallelism is the sum of these durations / the time in which they ended (Little's law), since
+   * a count at one moment says little if requests come in bursts.
    *
    * @param parallelism the present parallelism, used while no time has passed
    */

@@ -40,8 +40,8 @@ export interface RateLimitPolicyOptions {
 
 /**
  * Rate limits at a gate: a request that does not fit waits exactly as long as the binding limit
- * needs,
- * or is refused. A charge is settled when its attempt has ended, and refunded if it was never sent.
+ * needs, or is refused. A charge is settled when its attempt has ended, and refunded if it was
+ * never sent.
  */
 export class RateLimitPolicy implements Policy<Reservation> {
   readonly limits: RateLimits;

@@ -64,9 +64,8 @@ function policiesOf(header: HeaderGet, answeredAtMs: () => number): Map<string, 
 
 /**
  * Drafts up to 7: one limit, in a dictionary (`limit=60, remaining=59, reset=6`) or in three
- * headers.
- * Its policies are in a header of their own (`60;w=6`) or follow the number. Some servers send the
- * reset as a time.
+ * headers. Its policies are in a header of their own (`60;w=6`) or follow the number. Some servers
+ * send the reset as a time.
  */
 function olderLimits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {
   const members = parseDictionary(header('ratelimit'));

@@ -35,8 +35,7 @@ function copyOf(response: unknown): ReadableStream<Uint8Array> | undefined {
  * @param done gets the text, or undefined if it did not arrive whole; never called before this
  * returns
  * @returns a function that discards the response, after which `done` is not called; undefined if
- * there
- * is no text to read
+ * there is no text to read
  */
 export function readBody(
   response: unknown,

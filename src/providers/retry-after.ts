@@ -11,8 +11,7 @@ const PASSED_ON = 'llm_provider-';
 /**
  * The wait that a response asks for: `retry-after-ms`, else `Retry-After` in seconds or as an HTTP
  * date (RFC 9110, 10.2.3), counted from the response's own `Date`, since clocks differ; else the
- * wait
- * of the provider behind a proxy.
+ * wait of the provider behind a proxy.
  * @returns milliseconds > 0; undefined if there is no usable wait
  */
 export function retryAfterOf(headers: Headers, wallNow: () => number): number | undefined {

@@ -64,8 +64,7 @@ export function isStatus(value: unknown): value is number {
 
 /**
  * Whether this is a stream of the AI SDK. Reading its `usage` or `response` starts to consume it,
- * and
- * its failure would then be an unhandled rejection.
+ * and its failure would then be an unhandled rejection.
  */
 export function isLiveStream(value: object): boolean {
   try {

@@ -1,8 +1,7 @@
 /**
  * Lists and dictionaries of Structured Fields (RFC 9651, formerly 8941), as far as rate-limit
- * headers
- * need them: items with parameters. Strict, as the RFC demands: one fault makes the whole field
- * unusable. Inner lists and dates do not occur in these headers, and count as faults.
+ * headers need them: items with parameters. Strict, as the RFC demands: one fault makes the whole
+ * field unusable. Inner lists and dates do not occur in these headers, and count as faults.
  */
 
 /** The value of an item: string, token, number, byte sequence (as its text) or boolean. */

@@ -33,8 +33,7 @@ const TOTAL = ['total_tokens', 'totalTokens', 'totalTokenCount', 'tokens'] as co
 
 /**
  * The usage that a result reports: `usage` or `usageMetadata` (Google), on itself or on its `data`
- * or
- * `response`.
+ * or `response`.
  * @returns undefined if it reports none. Streams of the AI SDK are not read
  */
 export function usageOf(value: unknown): Usage | undefined {

@@ -15,9 +15,8 @@ class LaterCharge {
 
 /**
  * The policies of a gate as one decision: those whose leases a request holds over all its attempts
- * (a
- * slot, bytes), and those that are asked for each attempt. A retry holds the former already, so only
- * the latter are asked.
+ * (a slot, bytes), and those that are asked for each attempt. A retry holds the former already, so
+ * only the latter are asked.
  */
 export class Admission<C extends Policy = Policy> {
   private _core: C;
@@ -50,7 +49,7 @@ export class Admission<C extends Policy = Policy> {
   }
 
   /** Another one from now on. */
-  setCore(policy: C): void {
+  setPolicy(policy: C): void {
     if (this._binding === this._core) this._binding = policy;
     this._core = policy;
   }

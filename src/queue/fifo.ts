@@ -29,8 +29,8 @@ class Segment<Item, Owner> {
  * object of its own, nothing is copied to make room, and used-up segments are released.
  *
  * Waiters may be cancelled in the queue. `markCancelled` counts them, and they are skipped when
- * their
- * turn comes; when they outnumber the others, they are swept out. Everything is O(1), amortised.
+ * their turn comes; when they outnumber the others, they are swept out. Everything is O(1),
+ * amortised.
  */
 export class Fifo<Item, Owner> {
   /** All waiters are equally urgent. */

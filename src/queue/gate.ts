@@ -1,5 +1,5 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { uniteProbes } from '../model/join-instrumentations.ts';
+import { uniteInstrumentations } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { Tap } from '../model/tap.ts';
 import type { LeaseIssuer } from '../model/ticket.ts';
@@ -203,7 +203,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.givesUp(ticket, owner);
     this.first.markCancelled(1);
     owner.queued -= 1;
-    this.waits.ended(ticket, false, this.clock.now(), this.probeOf(owner));
+    this.waits.ended(ticket, false, this.clock.now(), this.instrumentationOf(owner));
     // Before others pass: these could make it leave again.
     notifyAdmitted(owner, ticket);
     this.drain();
@@ -211,7 +211,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   /** A request that waits, or finds no place to wait, is given up: tells what for. Nothing is told of others. */
   givesUp(ticket: Ticket, owner: AdmissionCallback): void {
-    if (this.probeOf(owner) === undefined || ticket.outcome !== undefined) return;
+    if (this.instrumentationOf(owner) === undefined || ticket.outcome !== undefined) return;
     ticket.gaveUpAt = this.waits.kindOf(owner.isRetry === true);
   }
 
@@ -220,7 +220,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    */
   gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
     this.givesUp(ticket, owner);
-    this.waits.ended(ticket, true, this.clock.now(), this.probeOf(owner));
+    this.waits.ended(ticket, true, this.clock.now(), this.instrumentationOf(owner));
   }
 
   /** Lets nothing pass until `resume`. Newcomers wait; requests that passed go on. */
@@ -240,8 +240,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   /**
    * Ends the wait of all waiting requests with this error, once each. If it is called during a
-   * decision,
-   * it acts right after that.
+   * decision, it acts right after that.
    */
   clear(error: Error): void {
     if (this.waiting === 0) return;
@@ -252,10 +251,10 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * Another policy of attempts from now on: those that wait are asked about again. What was charged
    * goes back to the policy that has charged it.
    */
-  setCore(policy: C): void {
+  setPolicy(policy: C): void {
     this.betweenDecisions(() => {
       this.policy.idle?.();
-      this.admission.setCore(policy);
+      this.admission.setPolicy(policy);
     });
   }
 
@@ -355,7 +354,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     }
     this.state = 'draining';
     for (const [ticket, owner, isRetry] of cleared) {
-      if (ticket.outcome === undefined) this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
+      if (ticket.outcome === undefined)
+        this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
       if (!owner.gone) notifyAdmitted(owner, ticket);
     }
   }
@@ -404,7 +404,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     const isRetry = queue === this.retries;
     if (ticket.outcome === undefined) {
       if (refusal === undefined) this.admission.charge(ticket, isRetry, this, now);
-      this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
+      this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
     }
     // The owner ended while listeners were called, and counted this request among those that left.
     if (owner.gone) return;
@@ -493,7 +493,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     }
     if (wait === REFUSED) this.refuse(ticket, now);
     else this.admission.charge(ticket, isRetry, this, now);
-    this.waits.ended(ticket, isRetry, now, this.probeOf(owner));
+    this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
     this.leaveTo(now);
     return true;
   }
@@ -553,7 +553,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     queue: RequestQueue,
     isBusy: boolean,
   ): boolean {
-    const isTold = this.probeOf(owner) !== undefined;
+    const isTold = this.instrumentationOf(owner) !== undefined;
     const { waitKind } = this;
     return capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy, waitKind, isTold);
   }
@@ -579,7 +579,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     ticket.rounds = 0;
     const isRetry = owner.isRetry === true;
     if (!isRetry) this.rules.timeouts?.wait(ticket, this, owner);
-    const instrumentation = this.probeOf(owner);
+    const instrumentation = this.instrumentationOf(owner);
     if (instrumentation !== undefined) this.tellQueued(ticket, isRetry, instrumentation);
   }
 
@@ -619,12 +619,12 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /** Who is told of the waits of a request: at a gate that several share, those who brought it too. */
-  private probeOf(owner: AdmissionCallback): Instrumentation | undefined {
+  private instrumentationOf(owner: AdmissionCallback): Instrumentation | undefined {
     if (this.rules.isShared !== true || owner.instrumentation === undefined)
       return this.instrumentation;
     return this.instrumentation === undefined
       ? owner.instrumentation
-      : uniteProbes(this.instrumentation, owner.instrumentation);
+      : uniteInstrumentations(this.instrumentation, owner.instrumentation);
   }
 
   private refuse(ticket: Ticket, now: number): void {

@@ -28,14 +28,12 @@ function isMoreUrgent<Item, Owner>(
  * waiters never changes: they are ordered by `since - priority x agingMs`.
  *
  * Overflow gives up the oldest of the lowest priority, or the newcomer if its priority is lower
- * still.
- * The head may change from one `seek` to the next, when a more urgent waiter has arrived.
+ * still. The head may change from one `seek` to the next, when a more urgent waiter has arrived.
  *
  * There is a bucket for each priority in use, and the buckets are in a heap by the key of their
- * heads:
- * a push or shift costs O(log buckets) at most, O(1) with one bucket. Empty buckets are removed, but
- * for the last one: a queue that is often empty, with a single priority, costs little more than a
- * `Fifo`.
+ * heads: a push or shift costs O(log buckets) at most, O(1) with one bucket. Empty buckets are
+ * removed, but for the last one: a queue that is often empty, with a single priority, costs little
+ * more than a `Fifo`.
  *
  * Cancelled waiters are counted, but their places are unknown: each is skipped when its turn comes,
  * and when they outnumber the others all are swept out. The cost of a sweep is covered by the pushes

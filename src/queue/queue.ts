@@ -3,10 +3,8 @@
  * times never decrease from one push to the next.
  *
  * Waiters may be cancelled in the queue. `markCancelled` counts them, and `seek` skips them or
- * sweeps
- * them out. Only `seek` moves the head: between two calls the head stays the same, whatever is
- * pushed
- * or cancelled.
+ * sweeps them out. Only `seek` moves the head: between two calls the head stays the same, whatever
+ * is pushed or cancelled.
  */
 export interface Queue<Item, Owner> {
   /** How many wait, without the counted cancelled ones. */
@@ -20,8 +18,7 @@ export interface Queue<Item, Owner> {
   seek(): boolean;
   /**
    * Brings the waiter to the head that is given up first when too many wait, so that `shift` takes
-   * it
-   * out. A queue without this method gives up the one that `seek` finds.
+   * it out. A queue without this method gives up the one that `seek` finds.
    * @returns false if the newcomer, which is not in the queue yet, must go instead
    */
   seekOldest?(newcomer: Item, owner: Owner): boolean;
@@ -44,8 +41,7 @@ export interface Queue<Item, Owner> {
   shift(): void;
   /**
    * Counts waiters that were cancelled since the last call. Each must be counted once, even if the
-   * queue
-   * has met it before.
+   * queue has met it before.
    */
   markCancelled(count: number): void;
 }

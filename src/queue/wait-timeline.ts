@@ -19,10 +19,9 @@ const MAX_SEGMENTS = 256;
 
 /**
  * The causes of a queue's waits over time. Each wait in the queue is cut along it: a request that
- * waited first for a slot and then for the rate is booked so, without a record for each request. The
- * timeline keeps at most {@link MAX_SEGMENTS} changes; beyond that two neighbours become one, with
- * the
- * cause of the longer.
+ * waited first for a slot and then for the rate is booked so, without a record for each request.
+ * The timeline keeps at most {@link MAX_SEGMENTS} changes; beyond that two neighbours become one,
+ * with the cause of the longer.
  */
 export class WaitTimeline {
   private starts: number[] = [];

@@ -32,8 +32,7 @@ class Waiter implements WaitTimeout {
 
 /**
  * Ends the wait of requests that were not sent within a time from their arrival. The time is the
- * same
- * for all, so they expire in the order of arrival: one timer, and O(1) per request, amortised.
+ * same for all, so they expire in the order of arrival: one timer, and O(1) per request, amortised.
  */
 export class WaitTimeouts {
   private readonly clock: Clock;

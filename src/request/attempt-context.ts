@@ -49,8 +49,7 @@ export class AttemptContext {
 
   /**
    * The same for any rate limit, by its name. Limits with `charge: 'settle'` or `'actual'` are
-   * charged
-   * the recorded amount. After the end of the attempt it has no effect.
+   * charged the recorded amount. After the end of the attempt it has no effect.
    * @throws RangeError or TypeError for a value that is no amount
    */
   record(limit: string, amount: number): void {
@@ -60,15 +59,13 @@ export class AttemptContext {
 
   /**
    * Reads the provider's limits and the used tokens from an answer, if the returned value does not
-   * have
-   * them: SDKs hide the headers and return only the body.
+   * have them: SDKs hide the headers and return only the body.
    *
    * Tokens that were recorded before stay as they are. Limits must be observed before the project's
    * first value or error. After the end of the attempt it has no effect.
    *
    * @param answer a `Response`, the result of an SDK's `withResponse()`, any object with `headers`,
-   * the
-   * headers themselves, or a body with `usage`. Other values are ignored
+   * the headers themselves, or a body with `usage`. Other values are ignored
    * @returns the answer, unchanged
    * @example
    * const answer = await client.chat.completions.create(body, { signal }).withResponse();

@@ -47,7 +47,7 @@ export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
     throw new TypeError(`\`feedback\` must be a FeedbackSubject, got ${show(feedback)}`);
   }
   checkClock(clock);
-  const probeNow = probeResolver(options);
+  const instrumentationNow = instrumentationResolver(options);
   if (feedback !== undefined && clock !== undefined && feedback.clock !== clock) {
     throw new TypeError('`clock` must be the clock of `feedback`; leave it out');
   }
@@ -55,7 +55,7 @@ export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
   return {
     ...resolved,
     instrumentation: contain(instrumentation),
-    observed: () => ({ ...resolved, instrumentation: probeNow() }),
+    observed: () => ({ ...resolved, instrumentation: instrumentationNow() }),
   };
 }
 
@@ -65,7 +65,7 @@ export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
  *
  * @throws TypeError that names a wrong option
  */
-export function probeResolver({
+export function instrumentationResolver({
   instrumentation,
   name,
   telemetry,

@@ -30,8 +30,7 @@ export interface GateOptions
     CommonOptions {
   /**
    * Options of the backoff after a 429. With them the rate does not adapt, unless `adaptive` is
-   * given.
-   * Excludes `feedback`, which has its own backoff.
+   * given. Excludes `feedback`, which has its own backoff.
    */
   readonly backoff?: Omit<BackoffOptions, 'clock' | 'instrumentation'>;
 }

@@ -13,8 +13,7 @@ const DEFAULT_RECLAIM_AFTER_MS = 30_000;
 export interface GateSubscriberOptions {
   /**
    * The time in ms after which the leases of a ticket that has not reached the next gate are taken
-   * back.
-   * Matters only if other operators between two gates delay or drop tickets. Default 30,000.
+   * back. Matters only if other operators between two gates delay or drop tickets. Default 30,000.
    */
   readonly reclaimAfterMs?: number;
 }
@@ -30,8 +29,7 @@ export function checkGateSubscriberOptions({ reclaimAfterMs }: GateSubscriberOpt
  * Takes the requests of a stream to a gate, and emits their tickets when the gate lets them pass.
  *
  * Extends RxJS's Subscriber, as its own operators do, so that a synchronous source stops at once
- * when
- * downstream unsubscribes.
+ * when downstream unsubscribes.
  */
 export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements RequestSink<T> {
   private readonly out: Subscriber<Ticket<T>>;

@@ -6,8 +6,7 @@ import type { Project, ResultOptions } from './send-options.ts';
 export interface PullOptions {
   /**
    * How many requests may be unfinished, in flight or waiting, before reading stops: an integer >=
-   * 1.
-   * Default: twice the concurrency, at most 1,000.
+   * 1. Default: twice the concurrency, at most 1,000.
    */
   readonly readAhead?: number;
 }

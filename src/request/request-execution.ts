@@ -35,8 +35,7 @@ export interface ExecutionListener<T, R> {
 
 /**
  * A request in flight: its attempts, one after the other, until one succeeds or the request may not
- * be
- * sent again. It holds its ticket's leases meanwhile.
+ * be sent again. It holds its ticket's leases meanwhile.
  */
 export class RequestExecution<T, R> implements TimedAttempt {
   startedAt = Number.NaN;
@@ -85,8 +84,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
 
   /**
    * Starts an attempt. If it fails in the same turn, the next may follow at once: in a loop, so
-   * that each
-   * is torn down first and the stack does not grow.
+   * that each is torn down first and the stack does not grow.
    */
   send(): void {
     if (this.sending) {

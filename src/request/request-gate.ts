@@ -59,8 +59,8 @@ export interface RequestGateExtras {
 
 /**
  * The one gate of a limiter or a stream, with all its policies as one decision. A request holds a
- * slot
- * and bytes over all its attempts; the backoff and the other policies are asked for each attempt.
+ * slot and bytes over all its attempts; the backoff and the other policies are asked for each
+ * attempt.
  */
 export class RequestGate implements AnswerRules {
   /** The name of its limiter, group or stream, if it has one, and its key in a group. */
@@ -184,8 +184,7 @@ export class RequestGate implements AnswerRules {
 
   /**
    * Changes the concurrency; `changed` then lets requests pass. An adaptive limit keeps what it
-   * learned,
-   * capped by the new value.
+   * learned, capped by the new value.
    */
   setConcurrency(concurrency: number): void {
     const { adaptive } = this.policies;
@@ -213,7 +212,7 @@ export class RequestGate implements AnswerRules {
     this._policies = policies;
     this.timed = this.allPolicies();
     this.own = policyOf(this.backoff, attemptParts(policies), this.timed);
-    this.gate.setCore(this.sharing(this.own));
+    this.gate.setPolicy(this.sharing(this.own));
   }
 
   private allPolicies(): Composite {

@@ -44,11 +44,9 @@ export interface RetryOptions {
   readonly deadlineMs?: number;
   /**
    * Says what an error means. Default, also where it returns undefined: by its shape. It is also
-   * called
-   * for a `Response` that is not ok, and for a value that is the body of an error (`{error: …}`
-   * without
-   * a result beside it); the verdict `ok` makes it a result.
-   * `body`: the text of a `Response` that is not ok, if it arrived whole within 64 KiB and 2 s.
+   * called for a `Response` that is not ok, and for a value that is the body of an error (`{error:
+   * …}` without a result beside it); the verdict `ok` makes it a result. `body`: the text of a
+   * `Response` that is not ok, if it arrived whole within 64 KiB and 2 s.
    */
   readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
   /** Numbers in [0, 1) for jitter. Default `Math.random`. */
@@ -61,8 +59,8 @@ export interface ResultOptions {
   readonly outcomes?: boolean;
   /**
    * Emit in the order of the source, not of the results. In `throttle`, requests that overtake
-   * others by
-   * a priority or a refusal count in the order in which they leave the gate. Default false.
+   * others by a priority or a refusal count in the order in which they leave the gate. Default
+   * false.
    */
   readonly ordered?: boolean;
 }

@@ -16,8 +16,7 @@ export interface RequestSink<T> {
 
 /**
  * The requests of one stream at one gate. Without instrumentation a request gets its ticket only
- * when
- * its turn comes: until then it is only a place in the queue.
+ * when its turn comes: until then it is only a place in the queue.
  */
 export class StreamRequests<T> implements AdmissionCallback {
   queued = 0;

@@ -9,8 +9,7 @@ export const MAX_JSON_ITEMS = constants.MAX_STRING_LENGTH / 2;
 
 /**
  * Levels of nesting. Far deeper than `JSON.stringify` reaches on a default stack (some thousands),
- * so
- * it stops only values that generate themselves: a proxy, or a `toJSON` that returns new objects for
- * ever.
+ * so it stops only values that generate themselves: a proxy, or a `toJSON` that returns new objects
+ * for ever.
  */
 export const MAX_DEPTH = 200_000;

@@ -2,8 +2,7 @@ import { MAX_DEPTH } from './limits.ts';
 
 /**
  * The containers from the root of a value down to the present one. It tells a cycle from a value
- * that
- * merely occurs twice, and stops values without an end.
+ * that merely occurs twice, and stops values without an end.
  *
  * In a long walk it also remembers sizes: a few containers that refer to each other many times are
  * one value of exponential size.

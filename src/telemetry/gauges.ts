@@ -17,10 +17,8 @@ export type Observe = (key: ObservedKey, value: number, attributes: Attributes) 
 
 /**
  * The gauges of one name. Amounts of several instances are summed, the longest interval counts, and
- * a
- * mode or state is in force if it is in one instance. A series that was reported once is reported
- * for
- * ever, as 0 if it is gone: otherwise back ends would keep its last value.
+ * a mode or state is in force if it is in one instance. A series that was reported once is reported
+ * for ever, as 0 if it is gone: otherwise back ends would keep its last value.
  */
 export class Gauges {
   readonly #name: Attributes;

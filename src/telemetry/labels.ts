@@ -30,8 +30,8 @@ const CLASS_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 
 /**
  * The error type of an attempt or request: the HTTP status if there is one, else the error's class.
- * The
- * `name` of an error may hold anything, such as a prompt or a key, so only known names are used.
+ * The `name` of an error may hold anything, such as a prompt or a key, so only known names are
+ * used.
  */
 export function errorTypeOf({ verdict }: Ticket, error: unknown): string {
   if (verdict?.status !== undefined) return String(verdict.status);

@@ -61,9 +61,8 @@ const KEYS = [
 
 /**
  * Starts an OpenTelemetry SDK for programs that have none: a metrics page for Prometheus, and
- * traces and
- * metrics by OTLP if an endpoint is given. Start it before you make limiters and streams. A later
- * failure is one line on standard error, and affects no request.
+ * traces and metrics by OTLP if an endpoint is given. Start it before you make limiters and
+ * streams. A later failure is one line on standard error, and affects no request.
  *
  * @throws RangeError or TypeError that names a wrong option; Error that says what to install, where
  * packages are missing

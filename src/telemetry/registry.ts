@@ -8,8 +8,7 @@ const MOST_NAMES = 100;
 
 /**
  * The series of one meter, by name. Two callbacks that observe the same attributes would overwrite
- * each
- * other, so there is one, and all instances of one name share a series.
+ * each other, so there is one, and all instances of one name share a series.
  */
 class Registry {
   readonly #instruments: Instruments;

@@ -1,6 +1,6 @@
 import { createNoopMeter, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { joinInstrumentations, uniteProbes } from '../model/join-instrumentations.ts';
+import { joinInstrumentations, uniteInstrumentations } from '../model/join-instrumentations.ts';
 import { version } from '../model/version.ts';
 import { checkChoice, checkKeys, checkMethods, show } from '../util/check.ts';
 import { print } from '../util/print.ts';
@@ -66,14 +66,14 @@ export function telemetryInstrumentation(
   const { name = 'default', telemetry = {} } = watched;
   if (telemetry === false) return undefined;
   try {
-    return probeOf(name, telemetry);
+    return instrumentationOf(name, telemetry);
   } catch (error) {
     process.emitWarning(`headgate goes on without telemetry: ${print(error)}`);
     return undefined;
   }
 }
 
-function probeOf(name: string, telemetry: TelemetryOptions): Instrumentation | undefined {
+function instrumentationOf(name: string, telemetry: TelemetryOptions): Instrumentation | undefined {
   const { spans = 'sampled' } = telemetry;
   const meter = telemetry.meter ?? globalMeter();
   const tracer = telemetry.tracer ?? globalTracer();
@@ -83,7 +83,7 @@ function probeOf(name: string, telemetry: TelemetryOptions): Instrumentation | u
   const counted = meter && seriesOf(meter, name);
   // The same for the same two: each operator of a stream asks, and tells one instrumentation whose requests they are.
   if (traced === undefined || counted === undefined) return joinInstrumentations(traced, counted);
-  return uniteProbes(traced, counted);
+  return uniteInstrumentations(traced, counted);
 }
 
 function globalMeter(): Meter | undefined {

@@ -76,8 +76,7 @@ export function checkChoice<C extends string | boolean>(
 
 /**
  * Checks that an options object has known keys only, so that a misspelt option is an error. The
- * error
- * names the known key that was probably meant.
+ * error names the known key that was probably meant.
  */
 export function checkKeys(name: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {

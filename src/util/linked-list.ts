@@ -6,10 +6,8 @@ export interface Linked<T> {
 
 /**
  * A doubly linked list through its members, in order of arrival. A removed member keeps no links:
- * the
- * leftovers of a `Set` would reach the old generation of the garbage collector and keep young
- * objects
- * alive.
+ * the leftovers of a `Set` would reach the old generation of the garbage collector and keep young
+ * objects alive.
  */
 export class LinkedList<T extends Linked<T>> {
   private _first: T | undefined = undefined;

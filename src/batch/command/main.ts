@@ -7,7 +7,7 @@ import { keepHeapSmall } from './small-heap.ts';
 
 const USAGE = 2;
 
-/** Whoever reads may leave before the end (`| head`): that is no error. */
+/** A reader may close the pipe before the end (`| head`): that is no error. */
 function ignoreBrokenPipe(error: Error): void {
   if (codeOf(error) !== 'EPIPE') throw error;
 }

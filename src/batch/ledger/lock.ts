@@ -39,7 +39,7 @@ export class OutputLock {
     try {
       utimesSync(this.#file, now, now);
     } catch {
-      // Whoever deleted it wanted to; the run goes on.
+      // The user deleted the lock; the run goes on.
     }
   }
 

@@ -18,8 +18,7 @@ const DISPROOFS = 3;
 
 /**
  * Distinguishes a cap on concurrent requests from a rate. A cap rejects every attempt while that
- * many
- * are in flight, and no other; a rate rejects attempts that come too soon, however many are in
+ * many are in flight, and no other; a rate rejects attempts that come too soon, however many are in
  * flight.
  */
 export class ConcurrencyCapDetector {

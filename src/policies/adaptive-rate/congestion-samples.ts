@@ -37,11 +37,9 @@ export interface RateBounds {
 
 /**
  * Measures the rate that a provider accepts, by the attempts that it accepted between moments at
- * which
- * it had nothing left. That is exact up to one attempt at each end for every kind of limit: a bucket
- * was empty both times, a window was at its end both times. The longest row of agreeing marks
- * counts:
- * after a change of the rate, older marks contradict the last one, and are left out.
+ * which it had nothing left. That is exact up to one attempt at each end for every kind of limit: a
+ * bucket was empty both times, a window was at its end both times. The longest row of agreeing
+ * marks counts: after a change of the rate, older marks contradict the last one, and are left out.
  */
 export class CongestionSamples {
   private readonly marks: Mark[] = [];

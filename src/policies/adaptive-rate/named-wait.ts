@@ -5,8 +5,7 @@ const MOST_SCALE = 12;
 const LEAST_SCALE = 1 / 50;
 /**
  * A constant wait seems to fall because of its jitter, so a scale that is larger than this must be
- * seen
- * twice.
+ * seen twice.
  */
 const JITTER_SCALE = 4;
 /** Two pairs show the same scale if they differ by at most this factor. */

@@ -1,8 +1,7 @@
 /**
- * Spaces attempts evenly at a rate that may change at any time: a virtual schedule of sending times,
- * as in the generic cell rate algorithm (ITU-T I.371). It is a debt: the next attempt may go when
- * the
- * earlier ones are paid for, whatever it costs itself.
+ * Spaces attempts evenly at a rate that may change at any time: a virtual schedule of sending
+ * times, as in the generic cell rate algorithm (ITU-T I.371). It is a debt: the next attempt may go
+ * when the earlier ones are paid for, whatever it costs itself.
  */
 export class Pacer {
   #ratePerMs: number;

@@ -47,8 +47,7 @@ export interface EarlierAttempts {
 /**
  * The rate that the provider accepts, learned from accepted and rejected attempts in the order of
  * sending. After each closure the rate is measured anew. Then more is tried: faster if the
- * measurement
- * has little evidence, and faster still the longer nothing is rejected.
+ * measurement has little evidence, and faster still the longer nothing is rejected.
  */
 export class RateEstimate {
   private readonly hardPerMs: () => number;

@@ -27,10 +27,9 @@ const NAMED_PROBES = 2;
 export type HardRates = (unit: 'requests' | 'tokens') => number;
 
 /**
- * Keeps a provider full without rejections. It learns the rate and the number of concurrent requests
- * that the provider accepts from configured limits, reported limits, and rejections. It is pure:
- * time
- * is an argument, and everything is dated by the time of sending.
+ * Keeps a provider full without rejections. It learns the rate and the number of concurrent
+ * requests that the provider accepts from configured limits, reported limits, and rejections. It is
+ * pure: time is an argument, and everything is dated by the time of sending.
  *
  * It answers three separate questions. How much may be sent before more is verified: {@link Trust},
  * which bounds rejections whatever the estimate. How fast: {@link RateEstimate}. How many in flight:
@@ -126,8 +125,7 @@ export class RateLearner implements SendHistoryListener {
 
   /**
    * Milliseconds until the next attempt may go, or until this must be asked again; Infinity if an
-   * answer
-   * must come first.
+   * answer must come first.
    * @param estimate the estimated tokens of the attempt
    */
   wait(now: number, estimate = 0): number {

@@ -8,8 +8,7 @@ import { WindowClassifier } from './window-classifier.ts';
 const FRESH_MS = 15_000;
 /**
  * The share of the limit that is left unused, for other clients and for unknown usage. A bucket
- * saves
- * it; in a window it is lost.
+ * saves it; in a window it is lost.
  */
 const SPARE_PART = 0.005;
 const BUCKET_SPARE_PART = 0.01;
@@ -51,8 +50,7 @@ interface Report {
 
 /**
  * The rate that a provider's reports allow, so that a little of the limit stays unused. The amount
- * left
- * now is the reported one, minus the amount sent since, plus the refill.
+ * left now is the reported one, minus the amount sent since, plus the refill.
  */
 export class ReportedRate {
   readonly #window = new ReportedWindow();

@@ -58,10 +58,9 @@ const LEAST_OF_USUAL = 0.05;
 const LEAST_LEFT_MS = 100;
 
 /**
- * A limit that is full again at one time, according to answers. The amount left may be sent at once,
- * then nothing until the end: so neither capacity nor a rejection is wasted. If other clients use
- * the
- * limit too, or ends prove wrong, the amount left is spread over the time left.
+ * A limit that is full again at one time, according to answers. The amount left may be sent at
+ * once, then nothing until the end: so neither capacity nor a rejection is wasted. If other clients
+ * use the limit too, or ends prove wrong, the amount left is spread over the time left.
  */
 export class ReportedWindow {
   private limit = Number.POSITIVE_INFINITY;

@@ -27,8 +27,7 @@ export interface SendHistoryListener {
 
 /**
  * The sent attempts, in order, with their results. Answers return in any order, and rejections may
- * take
- * longer or shorter than other answers: only in the order of sending they show how much was
+ * take longer or shorter than other answers: only in the order of sending they show how much was
  * accepted.
  */
 export class SendHistory {

@@ -4,18 +4,16 @@ export const START_AT_ONCE = 16;
 const EARNED = 2;
 /**
  * The cost of a rejected attempt that was sent after the last reaction: enough accepted attempts
- * must
- * make up for it that in the long run at most one in twenty is rejected.
+ * must make up for it that in the long run at most one in twenty is rejected.
  */
 const LATER_REJECTION = 18;
 /** The cost of a rejected attempt that was in flight at the last reaction. */
 const EARLIER_REJECTION = 2;
 
 /**
- * How many attempts may be sent before more is verified. It bounds rejections whatever the estimate:
- * each attempt uses one up, an accepted one earns two, a rejection costs many. If nothing is
- * accepted,
- * it is used up, and attempts go one by one, each after the result of the last.
+ * How many attempts may be sent before more is verified. It bounds rejections whatever the
+ * estimate: each attempt uses one up, an accepted one earns two, a rejection costs many. If nothing
+ * is accepted, it is used up, and attempts go one by one, each after the result of the last.
  */
 export class Trust {
   private left: number;

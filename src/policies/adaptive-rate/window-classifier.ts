@@ -1,7 +1,6 @@
 /**
  * How a limit refills, as its reports show: a `bucket` evenly, a `fixed` window completely at one
- * time, a
- * `sliding` window as its requests leave it.
+ * time, a `sliding` window as its requests leave it.
  */
 export type WindowKind = 'bucket' | 'fixed' | 'sliding';
 
@@ -107,8 +106,7 @@ export class WindowClassifier {
 
 /**
  * A bucket's reset is proportional to its usage, of which fractions are not reported. It may hold
- * less
- * than the limit of its window: then the same amount is missing in all reports.
+ * less than the limit of its window: then the same amount is missing in all reports.
  */
 function isBucket(earlier: Replenishment, report: Replenishment, same: number): boolean {
   const { resetMs, used } = report;

@@ -2,12 +2,10 @@ import type { LimitSize, LimitState } from './limit-state.ts';
 import { endOf } from './time.ts';
 
 /**
- * A count that begins with a charge and ends `windowMs` later, with its debt; the next window begins
- * with the next charge. The provider's windows are not visible from here, and multiples of
- * `windowMs`
- * on a clock that counts from the start of the process would be no closer to them. A window that
- * begins
- * with its first charge is at least never cut short after an idle time.
+ * A count that begins with a charge and ends `windowMs` later, with its debt; the next window
+ * begins with the next charge. The provider's windows are not visible from here, and multiples of
+ * `windowMs` on a clock that counts from the start of the process would be no closer to them. A
+ * window that begins with its first charge is at least never cut short after an idle time.
  */
 export class FixedWindow implements LimitState {
   private limit: number;

@@ -20,12 +20,10 @@ export type LimitChanges = Readonly<Record<string, RateLimit | null>>;
 
 /**
  * Named rate limits that are checked and charged as one, all or none. A request passes if it fits
- * all
- * of them; while a limit is in debt no request does, not even with a cost of 0.
+ * all of them; while a limit is in debt no request does, not even with a cost of 0.
  *
  * `now` is in milliseconds. A clock that steps back counts as standing still until it has caught
- * up, so
- * that nothing passes too early.
+ * up, so that nothing passes too early.
  */
 export class RateLimits {
   private set: LimitSet;
@@ -208,8 +206,7 @@ export class RateLimits {
 
   /**
    * Corrects a charge to the real usage, by the `charge` of each limit. Unnamed amounts are as
-   * expected.
-   * An excess is charged now and may make a debt.
+   * expected. An excess is charged now and may make a debt.
    * @returns false, and does nothing, for a reservation that has ended or belongs to other limits
    * @throws as `costsOf`, but for no amount that is too large; then the reservation stays
    */
@@ -237,8 +234,7 @@ export class RateLimits {
 
   /**
    * Gives back the part of a charge that is still counted: the request was never sent, or the
-   * provider
-   * rejected it and does not count rejected requests.
+   * provider rejected it and does not count rejected requests.
    * @returns false, and does nothing, for a reservation that has ended or belongs to other limits
    */
   refund(reservation: Reservation, now: number): boolean {

@@ -26,7 +26,7 @@ export class Exchange {
     response.on('close', () => {
       if (!response.writableFinished) this.abort('the client left');
     });
-    // Whoever left does not hear what went wrong.
+    // A client that left gets no error.
     response.on('error', () => this.abort('the connection broke'));
   }
 
