@@ -12,6 +12,25 @@ export function aliveBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
+/**
+ * The least of three measurements, in bytes. Once in a while V8 compiles or moves something of its
+ * own in the middle of one: what each request leaves behind is in all three.
+ */
+export async function leastBytes(measure: () => number | Promise<number>): Promise<number> {
+  let least = Infinity;
+  for (let n = 0; n < 3; n += 1) least = Math.min(least, await measure());
+  return least;
+}
+
+/** Bytes that are alive after `work` and were not before it: the least of three times. */
+export function leastGrowth(work: () => unknown): Promise<number> {
+  return leastBytes(async () => {
+    const before = aliveBytes();
+    await work();
+    return aliveBytes() - before;
+  });
+}
+
 /** How much the later half of some sizes is above the earlier one, without what comes and goes. */
 export function growthOf(sizes: readonly number[]): number {
   const half = Math.floor(sizes.length / 2);

@@ -2,12 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
-import { aliveBytes } from '../../support/memory.ts';
+import { aliveBytes, leastBytes } from '../../support/memory.ts';
 
 const CALLS = 50_000;
 
+type Call = (run: () => Promise<number>, index: number) => void;
+
 /** Bytes of a call that waits. */
-async function bytesOf(call: (run: () => Promise<number>, index: number) => void): Promise<number> {
+async function bytesOf(call: Call): Promise<number> {
   const limiter = createLimiter({ clock: new ManualClock(), concurrency: 1 });
   const task = async () => 1;
   let end = () => {};
@@ -24,11 +26,12 @@ async function bytesOf(call: (run: () => Promise<number>, index: number) => void
 describe('a call that waits', () => {
   // First: what Node keeps for each promise from then on stays, once a storage has been in use.
   it('costs 240 bytes at the most where no AsyncLocalStorage is in use', async () => {
-    expect(await bytesOf((run) => void run())).toBeLessThan(240);
+    expect(await leastBytes(() => bytesOf((run) => void run()))).toBeLessThan(240);
   });
 
   it('costs 320 bytes at the most where one is', async () => {
     const storage = new AsyncLocalStorage<number>();
-    expect(await bytesOf((run, index) => void storage.run(index, run))).toBeLessThan(320);
+    const call: Call = (run, index) => void storage.run(index, run);
+    expect(await leastBytes(() => bytesOf(call))).toBeLessThan(320);
   });
 });
