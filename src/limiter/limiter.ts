@@ -101,7 +101,8 @@ export class Limiter {
     this.feedback = gate.feedback;
     const { circuitBreaker } = gate.policies;
     this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
-    this.#calls = this.#pipelineOf(new TicketFactory(this.#runtime.around), callTask);
+    const calls = { ...this.#runtime.around, isCall: true };
+    this.#calls = this.#pipelineOf(new TicketFactory(calls), callTask);
   }
 
   /**
@@ -137,7 +138,8 @@ export class Limiter {
   get fetch(): Fetch {
     const send: Fetch = (input, init) => fetch(input, init);
     const { around, clock } = this.#runtime;
-    const pipeline = this.#pipelineOf(new TicketFactory<FetchTask>(around), callFetch);
+    const factory = new TicketFactory<FetchTask>({ ...around, isCall: true });
+    const pipeline = this.#pipelineOf(factory, callFetch);
     const run = (task: FetchTask, options: AcquireOptions) => this.#call(task, pipeline, options);
     return pacedFetch(run, send, clock);
   }

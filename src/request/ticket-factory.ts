@@ -61,6 +61,8 @@ export interface TicketFactoryOptions {
   readonly feedback?: { readonly mode: Mode } | undefined;
   /** Where an inspector follows the requests. */
   readonly tap?: Tap | undefined;
+  /** Whether it makes the tickets of a limiter's calls. Default false. */
+  readonly isCall?: boolean;
 }
 
 /** Makes the tickets of requests that arrive at the first gate. */
@@ -69,6 +71,7 @@ export class TicketFactory<T> implements TicketOwner {
   readonly instrumentation: Instrumentation | undefined;
   /** Whether each request needs its ticket as it arrives. */
   readonly needsTickets: boolean;
+  readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;
   private readonly feedback: { readonly mode: Mode } | undefined;
   private readonly tap: Tap | undefined;
@@ -76,8 +79,9 @@ export class TicketFactory<T> implements TicketOwner {
   private next = 0;
 
   constructor(around: TicketFactoryOptions, options: RequestOptions<T> = {}) {
-    const { clock, instrumentation, listener, feedback, tap } = around;
+    const { clock, instrumentation, listener, feedback, tap, isCall = false } = around;
     this.clock = clock;
+    this.isCall = isCall;
     this.instrumentation = instrumentation;
     this.needsTickets = instrumentation !== undefined || options.priority !== undefined;
     this.listener = listener;
