@@ -29,10 +29,9 @@ const KEYS = [
 ] as const;
 
 /**
- * Stops sending after many failures in a row (10), or by their part of the last requests
- * (`failureRatio`), for a while (30 s); then lets a probe through, Stops sending after consecutive
- * failures (10), or by their share of the last requests (`failureRatio`), for a while (30 s); then
- * lets one request pass as a probe, and all others after it succeeded. Meanwhile requests fail with
+ * Stops sending after consecutive failures (10), or by their share of the last requests
+ * (`failureRatio`), for a while (30 s); then lets one request pass as a probe, and all others after
+ * it succeeded. Meanwhile requests fail with
  * a `CircuitOpenError`, or wait (`onOpen: 'wait'`). An error that means a used-up quota, an unpaid
  * account or a wrong key opens the circuit at once.
  *
@@ -56,7 +55,7 @@ export function circuitBreaker<T>(
     const policy = circuitOf(options, options.isFailure, (fact) =>
       instrumentation?.changed?.(fact),
     );
-    return { policy, read: (now: number) => ({ circuit: policy.snapshot(now).state }) };
+    return { policy, policies: { circuitBreaker: policy } };
   };
   // Construct once, so that wrong options throw here.
   open(common);
