@@ -10,6 +10,7 @@ import {
 } from 'rxjs';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
+import type { Ticket } from '../model/ticket.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
 import { DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
@@ -35,6 +36,7 @@ import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import type { LimiterOptions } from './limiter-options.ts';
+import { NamedRequests } from './named-requests.ts';
 import { type CountedRequests, type LimiterProgress, RequestCounters } from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import {
@@ -95,6 +97,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   private readonly unwatch: () => void;
   private readonly _configured = new Subject<void>();
   private closed: LimiterClosedError | undefined = undefined;
+  /** Made with the first request that has an id. */
+  private named: NamedRequests | undefined = undefined;
   private pausing: Pause | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
@@ -128,6 +132,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       listener: this.counters,
       feedback,
       tap: gate.tap,
+      named: this,
     };
     runtimes.set(this.gate, this);
     this.unwatch = watchGate(probe, this.gate, () => ({
@@ -246,6 +251,21 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const { gate, counters, maxConcurrency, state, clock } = this;
     const now = clock.now();
     return snapshotOf({ gate, counters, maxConcurrency, state, paused: this.pausedAt(now), now });
+  }
+
+  /** A request with an id has arrived. */
+  add(ticket: Ticket, id: unknown): void {
+    this.named ??= new NamedRequests();
+    this.named.add(ticket, id);
+  }
+
+  /** @returns how many requests with this id wait */
+  setPriority(id: unknown, priority: number): number {
+    const requests = this.named?.of(id) ?? [];
+    // Before any of them passes and ends.
+    const waiting = requests.filter(({ ticket }) => !Number.isNaN(ticket.waitsSince)).length;
+    if (requests.length > 0) this.gate.gate.setPriority(requests, priority);
+    return waiting;
   }
 
   get isPaused(): boolean {

@@ -248,6 +248,30 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
+   * Gives requests another priority. Those that wait here keep their time of arrival, and the most
+   * urgent request is decided on again; for the others the priority counts when they wait again.
+   *
+   * @param requests each with its order among requests that arrived at the same time
+   */
+  setPriority(
+    requests: readonly { readonly ticket: Ticket; readonly order: number }[],
+    priority: number,
+  ): void {
+    this.betweenDecisions(() => {
+      for (const { ticket, order } of requests) {
+        const from = ticket.priority;
+        ticket.priority = priority;
+        if (from === priority || Number.isNaN(ticket.waitsSince)) continue;
+        const isRetry = ticket.attempts > 0;
+        const queue = isRetry ? this.retries : this.first;
+        // Retries are not in the order of their arrival.
+        const since = isRetry ? Number.NaN : ticket.waitsSince;
+        queue.move?.(ticket, { from, to: priority, since, order });
+      }
+    });
+  }
+
+  /**
    * Another policy of attempts from now on: those that wait are asked about again. What was charged
    * goes back to the policy that has charged it.
    */
