@@ -54,7 +54,7 @@ export function circuitBreaker<T>(
     const policy = circuitOf(options, options.isFailure, (fact) =>
       instrumentation?.changed?.(fact),
     );
-    return { policy, read: (now: number) => ({ circuit: policy.snapshot(now).state }) };
+    return { policy, policies: { circuitBreaker: policy } };
   };
   // Construct once, so that wrong options throw here.
   open(common);

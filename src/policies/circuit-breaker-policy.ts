@@ -181,7 +181,9 @@ const FIELDS = {
 
 export const CIRCUIT_BREAKER: PolicyDefinition<
   CircuitBreakerOption,
-  CircuitBreakerPolicy | undefined
+  CircuitBreakerPolicy | undefined,
+  CircuitBreakerOption,
+  'circuit'
 > = {
   kind: 'circuitBreaker',
   options: {
@@ -196,6 +198,20 @@ export const CIRCUIT_BREAKER: PolicyDefinition<
     const { state, failures } = circuit.snapshot(now);
     return state === 'closed' && failures === 0;
   },
+
+  metrics: {
+    circuit: {
+      name: 'headgate.circuit.state',
+      unit: '1',
+      meaning: '1: the circuit breaker is in this state',
+      by: 'state',
+      together: 'greatest',
+    },
+  },
+
+  measure: (circuit, now) => ({
+    circuit: { closed: 0, open: 0, 'half-open': 0, [circuit.snapshot(now).state]: 1 },
+  }),
 };
 
 /** @throws RangeError or TypeError that names a wrong option */
