@@ -10,8 +10,11 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
   rateAdapted:
     '`from`, `to`, `reason`: the rate was measured anew (`rejected`: what was sent, and what is accepted), or has moved by a tenth; requests a second',
   limitAdapted: '`from`, `to`, `reason`: the limit of requests in flight has moved',
-  outageStarted: 'the API lets nothing in; single probes go',
-  outageEnded: 'the API lets something in again',
+  outageStarted:
+    '`reason`: the API cannot be reached (`unreachable`) or lets nothing in (`rejected`); single probes go',
+  outageEnded: '`reason`: the API can be reached, or lets something in, again',
+  suspended:
+    '`reason`, `onLongWait`, `requests`, `untilAt`: the API takes nothing for long (`longWait`, `quota`, `billing`), or could not be reached for `outageMs` (`unreachable`). So many requests have failed, or wait until then',
   modeChanged: '`mode`: `normal`, `throttled` or `outage` from now on',
   decelerated:
     "`from`, `to`, `intervalMs`: failures have lowered the limit (`adaptive: 'failures'`)",

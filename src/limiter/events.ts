@@ -110,6 +110,7 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   rateAdapted: 'debug',
   outageStarted: 'warn',
   outageEnded: 'info',
+  suspended: 'warn',
   limitDenied: 'debug',
   waiting: 'debug',
   waited: 'debug',

@@ -1,5 +1,5 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { QueueClearedError } from '../model/errors.ts';
+import { QueueClearedError, QuotaExhaustedError, RetryAfterTooLongError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -355,8 +355,7 @@ export class Limiter {
     const { gate, dispatch } = this.#calls;
     if (gate.tryEnter(ticket)) return leaseOf(ticket, dispatch);
     const { refusal } = ticket;
-    const isPassing =
-      refusal instanceof RateLimitExceededError || refusal instanceof CircuitOpenError;
+    const isPassing = PASSING.some((kind) => refusal instanceof kind);
     const isImpossible = refusal !== undefined && !isPassing;
     // A caller that asks until it is granted has one request, not one per call.
     ticket.settle(isImpossible ? 'rejected' : 'cancelled');
@@ -585,6 +584,14 @@ function ticketNow<T, R, V, W extends V>(
   const { factory } = options.pipeline;
   return factory.ticket(value, options.bytes, options.tokens, factory.clock.now(), options);
 }
+
+/** The errors of a request that may be sent later. */
+const PASSING = [
+  RateLimitExceededError,
+  CircuitOpenError,
+  RetryAfterTooLongError,
+  QuotaExhaustedError,
+] as const;
 
 const OK = { kind: 'ok' } as const;
 const FAILED = { kind: 'failed' } as const;

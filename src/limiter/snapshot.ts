@@ -1,6 +1,8 @@
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
+import type { SuspensionSnapshot } from '../policies/backoff.ts';
+import type { OutageSnapshot } from '../policies/outage.ts';
 import { snapshotsOf } from '../policies/policies.ts';
 import type { PolicySnapshots } from '../policies/registry.ts';
 import type { GateSnapshot } from '../queue/gate-rules.ts';
@@ -32,6 +34,10 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly mode: Mode;
   /** Undefined if it is not paused. */
   readonly paused: PauseSnapshot | undefined;
+  /** Why the provider takes nothing for long, and what was decided; undefined: it takes requests. */
+  readonly suspended: SuspensionSnapshot | undefined;
+  /** Since when the provider cannot be reached; undefined: it can. */
+  readonly outage: OutageSnapshot | undefined;
   /** What the most urgent of those that wait waits for; undefined: nobody waits. */
   readonly binding: GateKind | undefined;
   /** Waiting requests, retries too. */
@@ -88,6 +94,8 @@ export function snapshotOf(known: Known): LimiterSnapshot {
     state,
     mode: feedback.mode,
     paused,
+    suspended: shown.backoff.suspended,
+    outage: shown.backoff.outage,
     binding: bindingOf(known.gate),
     waiting,
     ended: counters.counts,

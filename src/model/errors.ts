@@ -40,9 +40,13 @@ export class EstimatorError extends HeadgateError {
   }
 }
 
-/** The provider asks to wait longer than `maxRetryAfterMs`. `cause` has the provider's answer. */
+/**
+ * The provider asks to wait longer than `maxRetryAfterMs`: with `onLongWait: 'fail'` all requests fail
+ * with this that wait, or come before it is over. `cause` has the provider's answer.
+ */
 export class RetryAfterTooLongError extends HeadgateError {
   readonly code = 'RETRY_AFTER_TOO_LONG';
+  /** What is left of the wait, in ms. */
   readonly retryAfterMs: number;
   readonly maxRetryAfterMs: number;
   constructor(retryAfterMs: number, maxRetryAfterMs: number, cause: unknown) {
@@ -52,6 +56,33 @@ export class RetryAfterTooLongError extends HeadgateError {
     );
     this.retryAfterMs = retryAfterMs;
     this.maxRetryAfterMs = maxRetryAfterMs;
+  }
+}
+
+/**
+ * A quota or a credit is used up, as the answer to another request said: this one was not sent.
+ * `cause` has that answer.
+ */
+export class QuotaExhaustedError extends HeadgateError {
+  readonly code = 'QUOTA_EXHAUSTED';
+  readonly reason: 'quota' | 'billing';
+  /** Nothing is sent for so long, in ms; then one request tests it. */
+  readonly retryAfterMs: number;
+  constructor(reason: 'quota' | 'billing', retryAfterMs: number, cause: unknown) {
+    const what = reason === 'quota' ? 'the quota is used up' : 'the account has no credit';
+    super(`${what}: nothing is sent for ${Math.round(retryAfterMs)} ms`, { cause });
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The provider could not be reached for `outageMs`. `cause` has what the last attempt failed with. */
+export class ProviderUnreachableError extends HeadgateError {
+  readonly code = 'PROVIDER_UNREACHABLE';
+  readonly outageMs: number;
+  constructor(outageMs: number, cause: unknown) {
+    super(`the provider could not be reached for outageMs (${outageMs})`, { cause });
+    this.outageMs = outageMs;
   }
 }
 

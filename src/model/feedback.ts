@@ -13,7 +13,7 @@ export const FEEDBACK_KINDS = ['ok', 'throttled', 'overloaded', 'failed', 'fatal
 
 /**
  * - `throttled`: the provider has asked us lately to slow down;
- * - `outage`: it lets nothing in, and single probes go (where the rate adapts).
+ * - `outage`: it cannot be reached, or lets nothing in (where the rate adapts), and single probes go.
  */
 export type Mode = 'normal' | 'throttled' | 'outage';
 
@@ -63,7 +63,19 @@ export interface Feedback {
    * Default: the present one.
    */
   readonly epoch?: number;
+  /** HTTP status, as in {@link Verdict.status}. */
+  readonly status?: number;
+  /** As in {@link Verdict.outage}: `quota` and `billing` concern all requests. */
+  readonly outage?: string;
+  /** As in {@link Verdict.connection}: three in a row, without an answer, are an outage. */
+  readonly connection?: ConnectionFailure;
 }
+
+/**
+ * - `refused`: no connection was made: refused, no address, no route;
+ * - `broken`: it was reset or closed before an answer came.
+ */
+export type ConnectionFailure = 'refused' | 'broken';
 
 /** What an error or a response means. */
 export interface Verdict {
@@ -84,7 +96,10 @@ export interface Verdict {
   readonly status?: number;
   /**
    * Why no request can succeed for now: `quota`, `billing`, `authorisation`, or a classifier's own
-   * word. Opens a circuit breaker at once.
+   * word. Opens a circuit breaker at once. `quota` and `billing` concern all requests: see
+   * `onLongWait`.
    */
   readonly outage?: string;
+  /** How the connection failed, if that is why there is no answer. Three in a row are an outage. */
+  readonly connection?: ConnectionFailure;
 }

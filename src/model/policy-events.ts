@@ -89,11 +89,31 @@ export interface RateAdaptedEvent {
 }
 
 /**
- * The provider rejects everything and is tested with single probes, or it accepts requests again.
+ * The provider cannot be reached (`unreachable`) or rejects everything (`rejected`), and is tested with
+ * single probes; or that is over.
  */
 export interface OutageEvent {
   readonly kind: 'outageStarted' | 'outageEnded';
   readonly at: number;
+  readonly reason: 'unreachable' | 'rejected';
+}
+
+/** One decision for all requests: the provider takes nothing for long. */
+export interface SuspendedEvent {
+  readonly kind: 'suspended';
+  readonly at: number;
+  /**
+   * - `longWait`: it named a wait beyond `maxRetryAfterMs`;
+   * - `quota`, `billing`: a quota or a credit is used up;
+   * - `unreachable`: it could not be reached for `outageMs`.
+   */
+  readonly reason: 'longWait' | 'quota' | 'billing' | 'unreachable';
+  /** Whether those that waited have failed, or wait. */
+  readonly onLongWait: 'fail' | 'wait';
+  /** How many waited. */
+  readonly requests: number;
+  /** When a request is sent again, by the clock, in ms. */
+  readonly untilAt: number;
 }
 
 export type PolicyEvent =
@@ -102,7 +122,8 @@ export type PolicyEvent =
   | LimitDeniedEvent
   | LimitAdaptedEvent
   | RateAdaptedEvent
-  | OutageEvent;
+  | OutageEvent
+  | SuspendedEvent;
 
 /** Receives the events of a policy. Must not throw. */
 export type Emit = (fact: PolicyEvent) => void;

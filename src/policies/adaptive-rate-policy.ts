@@ -24,7 +24,7 @@ export interface RateSurroundings {
   /** A rate that was learned before, per ms; undefined: none was. */
   readonly startPerMs?: number | undefined;
   readonly maxLimit: number;
-  /** The longest wait named by a rejection that is obeyed, in ms. */
+  /** The longest wait named by a rejection that the rate obeys, in ms. */
   readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
@@ -132,7 +132,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   giveBack(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
     this.inFlight -= 1;
-    if (this.learner === undefined && !tellsSomething(completed.verdict)) {
+    if (this.learner === undefined && !this.tellsSomething(completed.verdict)) {
       if (typeof charge === 'number') this.forget(charge);
       if (this._limit < this.maxLimit && completed.isSent) this.setLimit(this._limit + 1);
       return;
@@ -190,21 +190,29 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     now: number,
   ): void {
     const { isSent, verdict, usage } = completed;
-    if (!isSent || verdict === undefined || verdict.kind === 'failed') {
+    if (!isSent || verdict === undefined || verdict.kind === 'failed' || this.isTooLong(verdict)) {
       learner.withdrawn(sending, isSent, now);
     } else if (verdict.kind !== 'throttled' && verdict.kind !== 'overloaded') {
       learner.answered(sending, verdict, usage?.tokens, now);
     } else {
       this.rejectedAt = now;
-      learner.rejected(sending, this.believed(verdict), now);
+      learner.rejected(sending, verdict, now);
     }
   }
 
-  /** A longer wait is cut to the greatest allowed one. */
-  private believed(verdict: Verdict): Verdict {
-    const { maxRetryAfterMs } = this.around;
-    const isTooLong = (verdict.retryAfterMs ?? 0) > maxRetryAfterMs;
-    return isTooLong ? { ...verdict, retryAfterMs: maxRetryAfterMs } : verdict;
+  /** Whether an answer is worth waking up for. */
+  private tellsSomething(verdict: Verdict | undefined): boolean {
+    if (verdict === undefined || this.isTooLong(verdict)) return false;
+    const { kind, limits } = verdict;
+    return kind === 'throttled' || kind === 'overloaded' || limits !== undefined;
+  }
+
+  /**
+   * Whether a rejection names a wait that is one decision for all requests. It says nothing of the
+   * rate, and the backoff holds all of them.
+   */
+  private isTooLong({ kind, retryAfterMs = 0 }: Verdict): boolean {
+    return kind !== 'ok' && retryAfterMs > this.around.maxRetryAfterMs;
   }
 
   /**
@@ -252,7 +260,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     const hasTurned = this.wasOut !== learner.isOut;
     this.wasOut = learner.isOut;
     if (hasTurned) {
-      this.around.emit({ kind: learner.isOut ? 'outageStarted' : 'outageEnded', at: now });
+      const kind = learner.isOut ? 'outageStarted' : 'outageEnded';
+      this.around.emit({ kind, at: now, reason: 'rejected' });
     }
     return hasAdapted || hasDrifted || hasMoved || hasTurned;
   }
@@ -272,12 +281,4 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
 function reasonOf(from: number, to: number): AdaptationReason {
   return to < from ? 'rejected' : 'accepted';
-}
-
-/** Whether an answer is worth waking up for. */
-function tellsSomething(verdict: Verdict | undefined): boolean {
-  if (verdict === undefined) return false;
-  return (
-    verdict.kind === 'throttled' || verdict.kind === 'overloaded' || verdict.limits !== undefined
-  );
 }

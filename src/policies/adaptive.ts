@@ -168,7 +168,7 @@ export const ADAPTIVE: PolicyDefinition<
   AdaptiveOption,
   AdaptivePolicy | undefined,
   AdaptiveOptionLayer,
-  'rateTarget' | 'rateCeiling' | 'outage'
+  'rateTarget' | 'rateCeiling'
 > = {
   kind: 'pace',
   options: {
@@ -247,21 +247,14 @@ export const ADAPTIVE: PolicyDefinition<
       meaning:
         'what the API accepted when it last had nothing left; 0: it never had, or no rate adapts',
     },
-    outage: {
-      name: 'headgate.outage.active',
-      unit: '1',
-      meaning: '1: the API lets nothing in, and single probes go',
-      together: 'greatest',
-    },
   },
 
   measure(policy, now) {
     if (!(policy instanceof AdaptiveRatePolicy)) return {};
-    const { origin, perSecond, ceilingPerSecond, isOut } = policy.snapshot(now);
+    const { origin, perSecond, ceilingPerSecond } = policy.snapshot(now);
     return {
       rateTarget: origin === 'start' ? undefined : { [origin]: perSecond },
       rateCeiling: ceilingPerSecond ?? 0,
-      outage: isOut ? 1 : 0,
     };
   },
 };

@@ -1,5 +1,6 @@
 import type { Mode } from '../model/feedback.ts';
-import { integer, number, type Option, word } from './option.ts';
+import { integer, number, type Option, orInfinity, word } from './option.ts';
+import { DEFAULT_OUTAGE_MS, Outage, type OutageSnapshot } from './outage.ts';
 import type { ModeState, Policy, RequestCost } from './policy.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 
@@ -9,8 +10,8 @@ export const DEFAULT_BACKOFF_MS = 1_000;
 export const DEFAULT_LARGE_BACKOFF_MS = 5_000;
 /** The largest size that counts as small: 128 KiB, inclusive. */
 export const LARGE_REQUEST_BYTES = 128 * 1024;
-/** The longest wait that is accepted from a provider: a minute. */
-export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
+/** The longest wait that is waited out without a decision: 10 minutes. */
+export const DEFAULT_MAX_RETRY_AFTER_MS = 600_000;
 /** How long throttled mode lasts after the backoff. */
 export const DEFAULT_THROTTLED_FOR_MS = 10_000;
 
@@ -25,8 +26,6 @@ export interface BackoffConfig {
   readonly backoffMs?: number;
   /** The same for a larger request. Default 5000. */
   readonly largeBackoffMs?: number;
-  /** Longest wait that a provider may ask for, in ms, >= 1. Default 60,000. */
-  readonly maxRetryAfterMs?: number;
   /** How long throttled mode lasts after the backoff, in ms, >= 0. Default 10,000. */
   readonly throttledForMs?: number;
   /**
@@ -36,13 +35,45 @@ export interface BackoffConfig {
   readonly reopen?: Reopen;
 }
 
-/** The fixed rules for 429s. */
+/**
+ * What happens when the provider takes nothing for longer than `maxRetryAfterMs`: all requests fail, or
+ * all wait.
+ */
+export type OnLongWait = 'fail' | 'wait';
+
+/** When to send again after a 429, a used-up quota, or an outage. */
 export interface BackoffOption {
   /**
    * Options of the backoff after a 429. With them the rate does not adapt, unless `adaptive` is
    * given.
    */
   readonly backoff?: BackoffConfig;
+  /** The longest wait that a provider may ask for, in ms, >= 1; see `onLongWait`. Default 600,000. */
+  readonly maxRetryAfterMs?: number;
+  /**
+   * What happens when the provider asks for a longer wait. `'fail'` (default): all requests that wait
+   * fail at once with a `RetryAfterTooLongError`, as do those that come before it is over. `'wait'`: all
+   * wait. A used-up quota counts as such a wait if its end is told.
+   */
+  readonly onLongWait?: OnLongWait;
+  /**
+   * How long a provider that cannot be reached (connections refused or reset, no address) is waited
+   * for, in ms, >= 0. Single probes go meanwhile; then what waits fails with a
+   * `ProviderUnreachableError`. Infinity: no bound. Default 600,000.
+   */
+  readonly outageMs?: number;
+}
+
+/** Why the provider takes nothing for long. */
+export type SuspensionReason = 'longWait' | 'quota' | 'billing';
+
+/** What was decided when the provider said that it takes nothing for long. */
+export interface SuspensionSnapshot {
+  readonly reason: SuspensionReason;
+  /** Whether requests fail meanwhile, or wait. */
+  readonly onLongWait: OnLongWait;
+  /** Until a request is sent again, in ms. */
+  readonly leftMs: number;
 }
 
 export interface BackoffSnapshot {
@@ -50,8 +81,19 @@ export interface BackoffSnapshot {
   readonly state: 'open' | 'closed' | 'probing';
   readonly closedForMs: number;
   readonly mode: Mode;
-  /** Backoffs so far. */
+  /** Backoffs and outages so far. */
   readonly epoch: number;
+  /** Undefined if the provider takes requests, or will soon. */
+  readonly suspended: SuspensionSnapshot | undefined;
+  /** Undefined if the provider can be reached. */
+  readonly outage: OutageSnapshot | undefined;
+}
+
+/** A decision for a long wait. */
+interface Suspended {
+  readonly reason: SuspensionReason;
+  readonly onLongWait: OnLongWait;
+  readonly untilAt: number;
 }
 
 /**
@@ -65,8 +107,18 @@ export class Backoff implements Policy<number>, ModeState {
   until = Number.NEGATIVE_INFINITY;
   throttledUntil = Number.NEGATIVE_INFINITY;
   epoch = 0;
+  /** Whether a rate that adapts finds that the provider lets nothing in. */
+  isRejecting = false;
+  readonly outage: Outage;
+  /** Called when an outage was waited for long enough: what waits must fail. */
+  onOutageOver: (() => void) | undefined = undefined;
+  /** Attempts of an earlier epoch were sent before an outage that was waited for long enough. */
+  private overEpoch = 0;
+  private suspension: Suspended | undefined = undefined;
   /** Set from a 429 until a request of the present epoch has succeeded. */
   private untested = false;
+  /** Whether single probes go: after a 429, or in an outage. */
+  private isGuarded = false;
   /** The number of the probe in flight; 0 if there is none. */
   private probeOut = 0;
   private probes = 0;
@@ -75,7 +127,8 @@ export class Backoff implements Policy<number>, ModeState {
   private reopen: Reopen;
   private throttledForMs: number;
 
-  constructor(reopen: Reopen, throttledForMs: number) {
+  constructor(reopen: Reopen, throttledForMs: number, outageMs = DEFAULT_OUTAGE_MS) {
+    this.outage = new Outage(outageMs);
     this.reopen = reopen;
     this.throttledForMs = throttledForMs;
   }
@@ -86,18 +139,18 @@ export class Backoff implements Policy<number>, ModeState {
     this.throttledForMs = throttledForMs;
   }
 
-  /** Whether no request has succeeded since the last rejection. */
-  get isUntested(): boolean {
-    return this.untested;
+  /** Whether an answer that went well may change anything. */
+  get isDoubted(): boolean {
+    return this.untested || this.outage.isDoubted;
   }
 
   wait(_demand: RequestCost, now: number): number {
-    if (now < this.until) return this.until - now;
-    return this.untested && this.probeOut > 0 ? Number.POSITIVE_INFINITY : 0;
+    if (this.isGuarded) return this.waitForProbe(now);
+    return now < this.until ? this.until - now : 0;
   }
 
   take(): number {
-    if (!this.untested) return 0;
+    if (!this.isGuarded) return 0;
     this.probes += 1;
     this.probeOut = this.probes;
     return this.probes;
@@ -112,12 +165,85 @@ export class Backoff implements Policy<number>, ModeState {
 
   snapshot(now: number): BackoffSnapshot {
     const closedForMs = Math.max(0, this.until - now);
+    const throttled = now < this.throttledUntil ? 'throttled' : 'normal';
     return {
-      state: closedForMs > 0 ? 'closed' : this.untested ? 'probing' : 'open',
+      state: closedForMs > 0 ? 'closed' : this.isGuarded ? 'probing' : 'open',
       closedForMs,
-      mode: now < this.throttledUntil ? 'throttled' : 'normal',
+      mode: this.hasOutage ? 'outage' : throttled,
       epoch: this.epoch,
+      suspended: this.suspended(now),
+      outage: this.outage.snapshot(now),
     };
+  }
+
+  /** Whether the provider cannot be reached, or lets nothing in. */
+  get hasOutage(): boolean {
+    return this.isRejecting || this.outage.isOn;
+  }
+
+  /** What was decided for a long wait that is not over. */
+  suspended(now: number): SuspensionSnapshot | undefined {
+    if (this.suspension === undefined) return undefined;
+    const { reason, onLongWait, untilAt } = this.suspension;
+    const leftMs = untilAt - now;
+    return leftMs > 0 ? { reason, onLongWait, leftMs } : undefined;
+  }
+
+  /** The provider takes nothing until the present closure ends; then one request tests that. */
+  suspend(reason: SuspensionReason, onLongWait: OnLongWait): void {
+    this.suspension = { reason, onLongWait, untilAt: this.until };
+    this.untested = true;
+    this.isGuarded = true;
+  }
+
+  /**
+   * A connection of an attempt failed.
+   * @param isRefused whether it was never made: then only an attempt that is sent later can prove that
+   *   the provider is reached. After a reset, any answer does.
+   * @returns whether an outage begins
+   */
+  unreachable(isRefused: boolean, now: number): boolean {
+    const { outage } = this;
+    if (isRefused && !outage.isRefused) {
+      this.epoch += 1;
+      outage.refused(this.epoch);
+    }
+    if (!outage.failed(now)) return false;
+    this.probeOut = 0;
+    this.isGuarded = true;
+    return true;
+  }
+
+  /** The provider answered an attempt of `epoch`. @returns whether an outage ends */
+  reached(epoch: number): boolean {
+    const { outage } = this;
+    if (!outage.isDoubted) return false;
+    const wasOut = outage.isOn;
+    if (!outage.answered(epoch) || !wasOut) return false;
+    this.isGuarded = this.untested;
+    return true;
+  }
+
+  /** Whether an attempt of `epoch` was sent before an outage that was waited for long enough. */
+  isFromBefore(epoch: number): boolean {
+    return epoch < this.overEpoch;
+  }
+
+  /** The wait for a probe, or for the time at which one may go. */
+  private waitForProbe(now: number): number {
+    const { outage } = this;
+    const openAt = Math.max(this.until, outage.probeAt);
+    const waitMs = now < openAt ? openAt - now : this.probeOut > 0 ? Number.POSITIVE_INFINITY : 0;
+    if (!outage.isOn) return waitMs;
+    const leftMs = outage.leftMs(now);
+    if (leftMs > 0) return Math.min(waitMs, leftMs);
+    outage.restart(now);
+    this.epoch += 1;
+    this.overEpoch = this.epoch;
+    this.probeOut = 0;
+    this.onOutageOver?.();
+    // It fails next, with all others.
+    return Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -128,6 +254,7 @@ export class Backoff implements Policy<number>, ModeState {
     this.until = Math.max(this.until, now + waitMs);
     this.throttledUntil = this.until + this.throttledForMs;
     this.untested = this.reopen === 'probe';
+    this.isGuarded = this.untested || this.outage.isOn;
     if (epoch < this.epoch) return false;
     this.epoch += 1;
     // The result of an earlier epoch's probe proves nothing any more.
@@ -147,6 +274,7 @@ export class Backoff implements Policy<number>, ModeState {
   accept(epoch: number, now: number): boolean {
     if (!this.untested || epoch < this.epoch || now < this.until) return false;
     this.untested = false;
+    this.isGuarded = this.outage.isOn;
     // It may take long to end, as a stream: the next backoff must not wait for it.
     this.probeOut = 0;
     return true;
@@ -156,12 +284,6 @@ export class Backoff implements Policy<number>, ModeState {
 const FIELDS = {
   backoffMs: integer(1, DEFAULT_BACKOFF_MS, 'ms', 'wait after a 429 that names none'),
   largeBackoffMs: integer(1, DEFAULT_LARGE_BACKOFF_MS, 'ms', 'the same, above 128 KiB'),
-  maxRetryAfterMs: number(
-    1,
-    DEFAULT_MAX_RETRY_AFTER_MS,
-    'ms',
-    'longest wait that a provider may ask for',
-  ),
   throttledForMs: number(
     0,
     DEFAULT_THROTTLED_FOR_MS,
@@ -171,13 +293,39 @@ const FIELDS = {
   reopen: word(['probe', 'all'], 'probe', 'who goes first after a backoff: one, or all at once'),
 } satisfies Record<keyof BackoffConfig, Option>;
 
-export const BACKOFF: PolicyDefinition<BackoffOption, Backoff, BackoffOption, 'backoffActive'> = {
+export const BACKOFF: PolicyDefinition<
+  BackoffOption,
+  Backoff,
+  BackoffOption,
+  'backoffActive' | 'outage' | 'suspended'
+> = {
   kind: 'backoff',
-  options: { backoff: { fields: FIELDS } },
+  options: {
+    backoff: { fields: FIELDS },
+    maxRetryAfterMs: number(
+      1,
+      DEFAULT_MAX_RETRY_AFTER_MS,
+      'ms',
+      'longest wait that a provider may ask for',
+    ),
+    onLongWait: word(
+      ['fail', 'wait'],
+      'fail',
+      'what all requests do when the provider asks for a longer one',
+    ),
+    outageMs: orInfinity(
+      number(
+        0,
+        DEFAULT_OUTAGE_MS,
+        'ms',
+        'how long a provider that cannot be reached is waited for',
+      ),
+    ),
+  },
 
   // Throttled mode outlasts the backoff. An end of the backoff that no request has tested is not
   // worth keeping a key that may never be used again.
-  isAtRest: (backoff, now) => now >= backoff.throttledUntil,
+  isAtRest: (backoff, now) => now >= backoff.throttledUntil && !backoff.hasOutage,
 
   metrics: {
     backoffActive: {
@@ -186,9 +334,26 @@ export const BACKOFF: PolicyDefinition<BackoffOption, Backoff, BackoffOption, 'b
       meaning: '1: the backoff gate is closed',
       together: 'greatest',
     },
+    outage: {
+      name: 'headgate.outage.active',
+      unit: '1',
+      meaning: '1: the API cannot be reached or lets nothing in, and single probes go',
+      together: 'greatest',
+    },
+    suspended: {
+      name: 'headgate.suspended',
+      unit: '1',
+      meaning: '1: the API takes nothing for long (a long wait, a used-up quota or credit)',
+      together: 'greatest',
+    },
   },
 
-  measure: (backoff, now) => ({
-    backoffActive: backoff.snapshot(now).state === 'closed' ? 1 : 0,
-  }),
+  measure(backoff, now) {
+    const { state, suspended } = backoff.snapshot(now);
+    return {
+      backoffActive: state === 'closed' ? 1 : 0,
+      outage: backoff.hasOutage ? 1 : 0,
+      suspended: suspended === undefined ? 0 : 1,
+    };
+  },
 };

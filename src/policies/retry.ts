@@ -5,6 +5,8 @@ import type { Random } from '../util/clock.ts';
 export const DEFAULT_FAILED_ATTEMPTS = 3;
 /** Bounds an attempt, its body included: 10 minutes, as the SDKs of OpenAI and Anthropic do. */
 export const DEFAULT_ATTEMPT_TIMEOUT_MS = 600_000;
+/** The same for one whose connections fail while the provider answers others. */
+const UNREACHED_ATTEMPTS = 3;
 /** The greatest delay before the second attempt. It doubles for each further one. */
 const RETRY_BASE_MS = 500;
 /** The longest delay between two attempts. */
@@ -22,11 +24,16 @@ const TOKENS_PER_SUCCESS = 1;
 
 /** The history of a request so far. */
 export interface Past {
+  /** Attempts so far, without those whose connection failed: an outage uses up none. */
   readonly attempts: number;
-  /** Attempts with a temporary failure that was neither a 429 nor an overload. */
+  /** Attempts with a temporary failure: no 429, no overload, and no failed connection. */
   readonly failures: number;
   /** Attempts that met an overload. Default 0. */
   readonly overloads?: number;
+  /** Attempts whose connection failed outside an outage. Default 0. */
+  readonly unreached?: number;
+  /** Whether the provider cannot be reached: the backoff gate waits for that. Default false. */
+  readonly isOut?: boolean;
   /** The time since the request arrived, in ms. */
   readonly elapsedMs: number;
 }
@@ -77,13 +84,11 @@ export class RetryPolicy {
    * @returns the delay in ms before the request returns to the backoff gate; undefined if it does
    * not
    */
-  delay(
-    verdict: Verdict,
-    { attempts, failures, overloads = 0, elapsedMs }: Past,
-    random: Random,
-  ): number | undefined {
-    if (attempts >= this.maxAttempts) return undefined;
-    const delayMs = this.delayOf(verdict, failures, overloads, random);
+  delay(verdict: Verdict, past: Past, random: Random): number | undefined {
+    const { attempts, elapsedMs } = past;
+    // With one attempt at the most nothing is sent again, after a failed connection neither.
+    if (Math.max(1, attempts) >= this.maxAttempts) return undefined;
+    const delayMs = this.delayOf(verdict, past, random);
     if (delayMs === undefined || elapsedMs + delayMs >= this._deadlineMs) return undefined;
     if (isCharged(verdict)) this.budget -= TOKENS_PER_RETRY;
     return delayMs;
@@ -91,14 +96,14 @@ export class RetryPolicy {
 
   private delayOf(
     verdict: Verdict,
-    failures: number,
-    overloads: number,
+    { failures, overloads = 0, unreached = 0, isOut = false }: Past,
     random: Random,
   ): number | undefined {
     const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');
     if (!again) return undefined;
     // The backoff gate is closed for all requests, so no delay of its own is needed.
-    if (verdict.kind === 'throttled') return 0;
+    if (verdict.kind === 'throttled' || isOut) return 0;
+    if (verdict.connection !== undefined && unreached >= UNREACHED_ATTEMPTS) return undefined;
     if (verdict.kind === 'overloaded' && this.isPaced) {
       return Math.max(RETRY_MIN_MS, random() * RETRY_BASE_MS);
     }
@@ -108,13 +113,16 @@ export class RetryPolicy {
     if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
     const bound = Math.min(
       RETRY_MAX_MS,
-      RETRY_BASE_MS * 2 ** Math.min(failures + overloads - 1, 10),
+      RETRY_BASE_MS * 2 ** Math.min(failures + overloads + unreached - 1, 10),
     );
     return Math.max(RETRY_MIN_MS, random() * bound);
   }
 }
 
-/** Whether a retry costs budget: not if the provider itself asks to come back later. */
-function isCharged({ kind }: Verdict): boolean {
-  return kind !== 'throttled' && kind !== 'overloaded';
+/**
+ * Whether a retry costs budget: not if the provider itself asks to come back later, or did not get the
+ * request.
+ */
+function isCharged({ kind, connection }: Verdict): boolean {
+  return connection === undefined && kind !== 'throttled' && kind !== 'overloaded';
 }

@@ -1,4 +1,4 @@
-import type { FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
+import type { ConnectionFailure, FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
 import { delayInText } from './delay-in-text.ts';
 import { errorChain, statusOf, textsOf, wordsOf } from './error-chain.ts';
@@ -29,6 +29,24 @@ const CONNECTION_CODES = [
   'APIConnectionError',
   'APIConnectionTimeoutError',
   'ATTEMPT_TIMEOUT',
+];
+
+/** Those that mean that no connection was made, and that a connection broke. */
+const REFUSED_CODES = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+const BROKEN_CODES = ['ECONNRESET', 'EPIPE', 'ERR_NETWORK', 'UND_ERR_SOCKET', 'APIConnectionError'];
+/** A timeout is neither, whatever error wraps it: the provider may be slow. */
+const TIMEOUT_CODES = [
+  'ETIMEDOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'APIConnectionTimeoutError',
 ];
 
 /** Texts that mean the same as a 429, for errors without a status. */
@@ -78,7 +96,12 @@ export function judge(
   const verdict = verdictOf(answer, readers);
   const kind = verdict.kind ?? kindOf(answer);
   if (kind === undefined) {
-    return { kind: 'failed', retry: CONNECTION_CODES.some((code) => words.has(code)) };
+    const connection = connectionOf(words);
+    return {
+      kind: 'failed',
+      retry: isAnyOf(CONNECTION_CODES, words),
+      ...(connection !== undefined && { connection }),
+    };
   }
   const limits = [...limitsOf(header, answeredAtMs), ...(verdict.limits ?? [])];
   const limit = verdict.limit ?? (kind === 'throttled' ? hitLimit(texts, limits) : undefined);
@@ -99,6 +122,15 @@ export function judge(
     ...(limits.length > 0 && { limits }),
     ...(outage !== undefined && { outage }),
   };
+}
+
+function connectionOf(words: ReadonlySet<string>): ConnectionFailure | undefined {
+  if (isAnyOf(REFUSED_CODES, words)) return 'refused';
+  return isAnyOf(BROKEN_CODES, words) && !isAnyOf(TIMEOUT_CODES, words) ? 'broken' : undefined;
+}
+
+function isAnyOf(codes: readonly string[], words: ReadonlySet<string>): boolean {
+  return codes.some((code) => words.has(code));
 }
 
 const NO_REMARK: PartialVerdict = {};

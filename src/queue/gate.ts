@@ -19,6 +19,7 @@ import type {
 import { notifyAdmitted, reportLater } from './notify.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
+import type { Refusing } from './suspension.ts';
 import { WaitRecorder } from './wait-recorder.ts';
 
 const NO_RULES: GateRules = {};
@@ -65,6 +66,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   private readonly retries: RequestQueue;
   private readonly timer: ResettableTimer;
   private state: GateState = 'idle';
+  /** Refuses all that comes, retries too; undefined: nothing does. */
+  private suspension: Refusing | undefined = undefined;
   /**
    * Whether anything changed since the policies answered, so that the answer may be out of date.
    */
@@ -176,7 +179,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    */
   enterLater(item: unknown, owner: AdmissionCallback, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
-    const error = this.rules.check?.turnsAway(owner);
+    const error = this.refusalNow() ?? this.rules.check?.turnsAway(owner);
     if (error === undefined && !this.isFree()) return this.wait(item, owner, now, reply, false);
     const ticket = owner.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
@@ -227,6 +230,19 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
     this.givesUp(ticket, owner);
     this.waits.ended(ticket, true, this.clock.now(), this.instrumentationOf(owner));
+  }
+
+  /** Refuses all that comes from now on, for as long as it says so. */
+  suspend(refusing: Refusing): void {
+    this.suspension = refusing;
+  }
+
+  /** The error of all that comes while sending is suspended. */
+  private refusalNow(): Error | undefined {
+    if (this.suspension === undefined) return undefined;
+    const error = this.suspension.refusal();
+    if (error === undefined) this.suspension = undefined;
+    return error;
   }
 
   /** Lets nothing pass until `resume`. Newcomers wait; requests that passed go on. */
@@ -424,7 +440,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     // A listener of the policies' events has paused the gate.
     if (this.isPaused) return 0;
     if (wait <= 0) {
-      const refusal = wait === REFUSED ? admission.refusal(ticket, now) : ticket.refusal;
+      const refusal = wait === REFUSED ? this.refusalOf(ticket, now) : ticket.refusal;
       this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
       return 0;
     }
@@ -494,6 +510,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   /** A refused request passes without a charge; a newcomer may be refused before it waits. */
   private isTurnedAway(ticket: Ticket): boolean {
+    const suspended = this.refusalNow();
+    if (suspended !== undefined) ticket.refuse(suspended);
     const { check } = this.rules;
     if (check !== undefined && ticket.attempts === 0) {
       const error = check.turnsAway(ticket);
@@ -675,8 +693,13 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   private refuse(ticket: Ticket, now: number): void {
-    const error = this.admission.refusal(ticket, now);
+    const error = this.refusalOf(ticket, now);
     if (error !== undefined) ticket.refuse(error);
+  }
+
+  /** The error of a request that no policy lets wait. A suspension is the cause before any of them. */
+  private refusalOf(ticket: Ticket, now: number): Error | undefined {
+    return this.refusalNow() ?? this.admission.refusal(ticket, now);
   }
 }
 

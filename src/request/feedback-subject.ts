@@ -1,8 +1,20 @@
 import { Observable, Subject } from 'rxjs';
-import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
+import {
+  ProviderUnreachableError,
+  QuotaExhaustedError,
+  RetryAfterTooLongError,
+} from '../model/errors.ts';
+import {
+  type ConnectionFailure,
+  FEEDBACK_KINDS,
+  type Feedback,
+  type Mode,
+  type ReportedLimit,
+} from '../model/feedback.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
 import { partsOf } from '../model/join-instrumentations.ts';
+import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import {
   Backoff,
   DEFAULT_BACKOFF_MS,
@@ -10,12 +22,16 @@ import {
   DEFAULT_MAX_RETRY_AFTER_MS,
   DEFAULT_THROTTLED_FOR_MS,
   LARGE_REQUEST_BYTES,
+  type OnLongWait,
   type Reopen,
+  type SuspensionReason,
 } from '../policies/backoff.ts';
+import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
 import { measure } from '../policies/policies.ts';
 import type { ModeState, Policy } from '../policies/policy.ts';
 import { positive } from '../providers/positive.ts';
 import { Gate } from '../queue/gate.ts';
+import { type SuspendableGate, Suspension } from '../queue/suspension.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../util/check.ts';
 import { type Clock, checkClock, type Timer } from '../util/clock.ts';
@@ -31,8 +47,12 @@ export interface BackoffOptions {
   readonly backoffMs?: number;
   /** The same for a larger request. Default 5000 ms. */
   readonly largeBackoffMs?: number;
-  /** Longest wait that a provider may ask for. Default 60,000 ms. */
+  /** Longest wait that a provider may ask for. Default 600,000 ms. */
   readonly maxRetryAfterMs?: number;
+  /** What all requests do when it asks for a longer one: they fail (default), or wait. */
+  readonly onLongWait?: OnLongWait;
+  /** How long a provider that cannot be reached is waited for; Infinity: no bound. Default 600,000 ms. */
+  readonly outageMs?: number;
   /** How long throttled mode lasts after the backoff ends. Default 10,000 ms. */
   readonly throttledForMs?: number;
   /**
@@ -46,15 +66,12 @@ export interface BackoffOptions {
 }
 
 /** The options of the backoff itself. */
-export const BACKOFF_KEYS = [
-  'backoffMs',
-  'largeBackoffMs',
-  'maxRetryAfterMs',
-  'throttledForMs',
-  'reopen',
-] as const;
+export const BACKOFF_KEYS = ['backoffMs', 'largeBackoffMs', 'throttledForMs', 'reopen'] as const;
 
-const KEYS = [...BACKOFF_KEYS, 'clock', 'instrumentation'] as const;
+/** Options of long waits and outages. */
+export const PROVIDER_KEYS = ['maxRetryAfterMs', 'onLongWait', 'outageMs'] as const;
+
+const KEYS = [...BACKOFF_KEYS, ...PROVIDER_KEYS, 'clock', 'instrumentation'] as const;
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkBackoffOptions(options: BackoffOptions): void {
@@ -65,6 +82,9 @@ export function checkBackoffOptions(options: BackoffOptions): void {
   if (backoffMs !== undefined) checkInteger('backoffMs', backoffMs, 1);
   if (largeBackoffMs !== undefined) checkInteger('largeBackoffMs', largeBackoffMs, 1);
   if (maxRetryAfterMs !== undefined) checkNumber('maxRetryAfterMs', maxRetryAfterMs, 1);
+  const { onLongWait, outageMs = Number.POSITIVE_INFINITY } = options;
+  if (onLongWait !== undefined) checkChoice('onLongWait', onLongWait, ['fail', 'wait']);
+  if (outageMs !== Number.POSITIVE_INFINITY) checkNumber('outageMs', outageMs, 0);
   if (throttledForMs !== undefined) checkNumber('throttledForMs', throttledForMs, 0);
   if (reopen !== undefined) checkChoice('reopen', reopen, ['probe', 'all']);
 }
@@ -78,6 +98,18 @@ interface Shown {
 /** Whether the answer asks to stop sending: a 429 always does, an overload if it names a wait. */
 function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
   return kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
+}
+
+/** Where a quota or a credit is used up and no time is named: one request tests it after a minute. */
+const USED_UP_MS = 60_000;
+
+function isUsedUp(outage: string | undefined): outage is 'quota' | 'billing' {
+  return outage === 'quota' || outage === 'billing';
+}
+
+/** Whether it comes from the provider: an error without a status may be that of the user's code. */
+function isAnswer({ kind, status }: Feedback): boolean {
+  return kind !== 'failed' || status !== undefined;
 }
 
 /**
@@ -106,6 +138,10 @@ function checkFeedback(feedback: Feedback): void {
 export class FeedbackSubject extends Subject<Feedback> {
   readonly clock: Clock;
   readonly maxRetryAfterMs: number;
+  /** @internal */
+  readonly onLongWait: OnLongWait;
+  /** @internal */
+  readonly outageMs: number;
   /** Emits the present mode, then each change. Its timer runs only while there are subscribers. */
   readonly mode$: Observable<Mode>;
   readonly #gate: Gate<Backoff>;
@@ -117,6 +153,12 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly #shown = new Map<Instrumentation, Shown>();
   /** Senders that find that the provider lets nothing in. */
   readonly #outages = new Set<object>();
+  /** Fails all requests of all gates at once. */
+  readonly #suspension: Suspension;
+  /** Told of outages and suspensions, beside the instrumentations. */
+  readonly #listeners = new Set<Emit>();
+  /** What the last failed connection failed with. */
+  #lastFailure: unknown = undefined;
   /** The mode may have changed. */
   readonly #looks = new Subject<void>();
   /** Callbacks of other gates whose requests wait for this backoff. */
@@ -129,13 +171,18 @@ export class FeedbackSubject extends Subject<Feedback> {
     const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
     this.clock = options.clock ?? systemClock;
     this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
+    this.onLongWait = options.onLongWait ?? 'fail';
+    this.outageMs = options.outageMs ?? DEFAULT_OUTAGE_MS;
     this.#backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
     this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
     const instrumentation = contain(options.instrumentation);
     this.watch(instrumentation);
-    const policy = new Backoff(reopen, throttledForMs);
+    const policy = new Backoff(reopen, throttledForMs, this.outageMs);
     this.#gate = new Gate('backoff', policy, this.clock, instrumentation, { isShared: true });
-    this.gate.policy.onProbeBack = () => this.#drain();
+    this.#suspension = new Suspension(this.clock);
+    this.#suspension.add(this.#gate);
+    policy.onProbeBack = () => this.#drain();
+    policy.onOutageOver = () => this.#outageOver();
     this.mode$ = this.#watchMode();
   }
 
@@ -149,10 +196,11 @@ export class FeedbackSubject extends Subject<Feedback> {
 
   /**
    * `throttled` until `throttledForMs` after the last 429, and after the wait that it named; `outage`
-   * while a stream or limiter whose rate adapts finds that the provider lets nothing in.
+   * while the provider cannot be reached, or a stream or limiter whose rate adapts finds that it lets
+   * nothing in.
    */
   get mode(): Mode {
-    if (this.#outages.size > 0) return 'outage';
+    if (this.gate.policy.hasOutage) return 'outage';
     return this.clock.now() < this.gate.policy.throttledUntil ? 'throttled' : 'normal';
   }
 
@@ -162,7 +210,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     return until === Number.NEGATIVE_INFINITY ? undefined : until;
   }
 
-  /** Counts the backoffs so far. */
+  /** Counts the backoffs and outages so far. */
   get epoch(): number {
     return this.gate.policy.epoch;
   }
@@ -230,6 +278,35 @@ export class FeedbackSubject extends Subject<Feedback> {
     });
   }
 
+  /**
+   * @internal a gate sends to this provider: long waits and outages end the waits of its requests
+   * @param emit told of them
+   * @returns ends that
+   */
+  join(gate: SuspendableGate, emit: Emit | undefined): () => void {
+    const remove = this.#suspension.add(gate);
+    if (emit !== undefined) this.#listeners.add(emit);
+    return () => {
+      remove();
+      if (emit !== undefined) this.#listeners.delete(emit);
+    };
+  }
+
+  /** @internal whether the provider cannot be reached */
+  get isOut(): boolean {
+    return this.gate.policy.outage.isOn;
+  }
+
+  /** @internal whether an attempt of `epoch` was sent before an outage that was waited for long enough */
+  isFromBefore(epoch: number): boolean {
+    return this.gate.policy.isFromBefore(epoch);
+  }
+
+  /** @internal whether a quota is used up whose end is known and waited for */
+  isWaitedOut({ outage, retryAfterMs }: Pick<Feedback, 'outage' | 'retryAfterMs'>): boolean {
+    return this.onLongWait === 'wait' && isUsedUp(outage) && positive(retryAfterMs) !== undefined;
+  }
+
   /** @internal the time of the backoff without probes, for gates that come after its own gate */
   get closing(): Policy<number> {
     const { policy } = this.gate;
@@ -259,7 +336,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @throws TypeError for an unknown kind. An unusable wait is ignored
    */
   override next(feedback: Feedback): void {
-    this.#take(feedback, 0);
+    this.#take(feedback, 0, undefined);
   }
 
   /**
@@ -267,18 +344,23 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @param leastMs the shortest wait that closes the gate. Shorter waits, and rejections without
    * one,
    *   are only emitted to the subscribers: the sender's adaptive rate handles them.
+   * @param cause what the attempt failed with
    */
-  answered(feedback: Feedback, leastMs: number): void {
-    this.#take(feedback, leastMs);
+  answered(feedback: Feedback, leastMs: number, cause: unknown): void {
+    this.#take(feedback, leastMs, cause);
   }
 
-  #take(feedback: Feedback, leastMs: number): void {
+  #take(feedback: Feedback, leastMs: number, cause: unknown): void {
     checkFeedback(feedback);
     const { policy } = this.gate;
     const epoch = feedback.epoch ?? policy.epoch;
     const retryAfterMs = positive(feedback.retryAfterMs);
+    if (feedback.connection !== undefined) this.#unreachable(feedback.connection, cause);
+    else if (isAnswer(feedback)) this.#reached(epoch);
     if (feedback.kind === 'ok') policy.accept(epoch, this.clock.now());
-    else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
+    else if (this.#isLong(feedback, retryAfterMs)) {
+      this.#suspend(feedback, retryAfterMs, epoch, cause);
+    } else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
       this.#close(feedback, retryAfterMs, epoch);
     } else if (feedback.kind === 'throttled') this.slowDown();
     if (!this.closed) super.next(feedback);
@@ -290,9 +372,80 @@ export class FeedbackSubject extends Subject<Feedback> {
    */
   accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
     if (this.observed) this.next({ kind: 'ok', epoch, bytes, ...(limits && { limits }) });
-    else if (this.gate.policy.isUntested && this.gate.policy.accept(epoch, this.clock.now())) {
-      this.#drain();
+    else if (this.gate.policy.isDoubted) {
+      const wasOut = this.#reached(epoch);
+      if (this.gate.policy.accept(epoch, this.clock.now()) || wasOut) this.#drain();
     }
+  }
+
+  #unreachable(connection: ConnectionFailure, cause: unknown): void {
+    this.#lastFailure = cause;
+    const now = this.clock.now();
+    if (!this.gate.policy.unreachable(connection === 'refused', now)) return;
+    this.#emit({ kind: 'outageStarted', at: now, reason: 'unreachable' });
+    this.#modeChanged('outage');
+  }
+
+  /** An answer came. @returns whether an outage ends */
+  #reached(epoch: number): boolean {
+    if (!this.gate.policy.reached(epoch)) return false;
+    this.#lastFailure = undefined;
+    this.#emit({ kind: 'outageEnded', at: this.clock.now(), reason: 'unreachable' });
+    this.#modeChanged(undefined);
+    return true;
+  }
+
+  /** The provider could not be reached for `outageMs`: what waits fails. */
+  #outageOver(): void {
+    this.#tellSuspended('unreachable', 'fail', this.gate.policy.outage.probeAt);
+    this.#suspension.clear(new ProviderUnreachableError(this.outageMs, this.#lastFailure));
+  }
+
+  /** Whether the provider says that it takes nothing for long. */
+  #isLong(feedback: Feedback, retryAfterMs: number | undefined): boolean {
+    if (isUsedUp(feedback.outage)) return true;
+    return (retryAfterMs ?? 0) > this.maxRetryAfterMs && closes(feedback, retryAfterMs);
+  }
+
+  /** One decision for all: what waits and comes fails, or waits, until the provider takes requests. */
+  #suspend(
+    feedback: Feedback,
+    retryAfterMs: number | undefined,
+    epoch: number,
+    cause: unknown,
+  ): void {
+    const { policy } = this.gate;
+    const { maxRetryAfterMs } = this;
+    const { outage } = feedback;
+    const reason = isUsedUp(outage) ? outage : 'longWait';
+    const isFailing = reason !== 'longWait' && !this.isWaitedOut(feedback);
+    const onLongWait = isFailing ? 'fail' : this.onLongWait;
+    // Answers to what was in flight say the same again.
+    const isKnown = policy.suspended(this.clock.now()) !== undefined && epoch < policy.epoch;
+    const waitMs = retryAfterMs ?? USED_UP_MS;
+    this.#close(feedback, retryAfterMs, epoch, waitMs);
+    policy.suspend(reason, onLongWait);
+    if (!isKnown) this.#tellSuspended(reason, onLongWait, policy.until);
+    if (onLongWait === 'wait') return;
+    this.#suspension.start(policy.until, (leftMs) =>
+      reason === 'longWait'
+        ? new RetryAfterTooLongError(leftMs, maxRetryAfterMs, cause)
+        : new QuotaExhaustedError(reason, leftMs, cause),
+    );
+  }
+
+  #tellSuspended(
+    reason: SuspensionReason | 'unreachable',
+    onLongWait: OnLongWait,
+    untilAt: number,
+  ): void {
+    const { waiting: requests } = this.#suspension;
+    this.#emit({ kind: 'suspended', at: this.clock.now(), reason, onLongWait, requests, untilAt });
+  }
+
+  #emit(fact: PolicyEvent): void {
+    for (const instrumentation of this.#instrumentations.keys()) instrumentation.changed?.(fact);
+    for (const emit of [...this.#listeners]) emit(fact);
   }
 
   /** Lets requests pass here, and at the other gates that share this backoff. */
@@ -304,11 +457,17 @@ export class FeedbackSubject extends Subject<Feedback> {
     for (const wake of waiting) wake();
   }
 
-  #close(feedback: Feedback, retryAfterMs: number | undefined, epoch: number): void {
+  /** @param closedMs how long nothing is sent; default: as long as was asked, up to `maxRetryAfterMs` */
+  #close(
+    feedback: Feedback,
+    retryAfterMs: number | undefined,
+    epoch: number,
+    closedMs?: number,
+  ): void {
     const computedMs =
       (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
     const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
-    const waitMs = Math.min(askedMs, this.maxRetryAfterMs);
+    const waitMs = closedMs ?? Math.min(askedMs, this.maxRetryAfterMs);
     const { policy } = this.gate;
     const now = this.clock.now();
     const openAt = Math.max(policy.until, now);
@@ -337,6 +496,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     const { size } = this.#outages;
     if (isOut) this.#outages.add(sender);
     else this.#outages.delete(sender);
+    this.gate.policy.isRejecting = this.#outages.size > 0;
     if (this.#outages.size !== size) this.#modeChanged(size === 0 ? 'outage' : undefined);
   }
 

@@ -1,14 +1,15 @@
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
+import type { BackoffOption } from '../policies/backoff.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 import type { AttemptOptions } from './attempt-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import {
   BACKOFF_KEYS,
-  type BackoffOptions,
   checkBackoffOptions,
   FeedbackSubject,
+  PROVIDER_KEYS,
 } from './feedback-subject.ts';
 import {
   type ByteBudgetOptions,
@@ -27,13 +28,8 @@ export interface GateOptions
     ByteBudgetOptions,
     AttemptOptions,
     QueueOptions,
-    CommonOptions {
-  /**
-   * Options of the backoff after a 429. With them the rate does not adapt, unless `adaptive` is
-   * given. Excludes `feedback`, which has its own backoff.
-   */
-  readonly backoff?: Omit<BackoffOptions, 'clock' | 'instrumentation'>;
-}
+    CommonOptions,
+    BackoffOption {}
 
 export const GATE_KEYS: readonly string[] = [
   ...Object.values(POLICIES).flatMap(({ options }) => Object.keys(options)),
@@ -65,12 +61,23 @@ export function gateOpener(
       '`backoff` and `feedback` exclude each other: give `backoff` to the feedback',
     );
   }
+  for (const key of PROVIDER_KEYS) {
+    if (options.feedback !== undefined && options[key] !== undefined) {
+      throw new TypeError(
+        `\`${key}\` and \`feedback\` exclude each other: give \`${key}\` to the feedback`,
+      );
+    }
+  }
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const adaptive = adaptiveChoice(options);
   const isPaced = isAdaptiveRate(adaptive);
+  const { maxRetryAfterMs, onLongWait, outageMs } = options;
   const backoff = {
     ...(isPaced && PACED_BACKOFF),
     ...options.backoff,
+    ...(maxRetryAfterMs !== undefined && { maxRetryAfterMs }),
+    ...(onLongWait !== undefined && { onLongWait }),
+    ...(outageMs !== undefined && { outageMs }),
   };
   checkBackoffOptions(backoff);
   const { random = Math.random } = options;

@@ -375,7 +375,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     this.endAttempt(verdict.kind, error);
     const { bytes, epoch } = ticket;
     const epochBefore = feedback.epoch;
-    feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs);
+    feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs, error);
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.over || this.emitted || this.context?.isLast) return false;

@@ -83,6 +83,8 @@ export class RequestGate implements AnswerRules {
   /** The policies of attempts, for changes by time alone. */
   private timed: Composite;
   private readonly timer: ResettableTimer;
+  /** Ends what it shares with all gates that send to its provider. */
+  private readonly leave: () => void;
   private isClosed = false;
 
   /** @throws RangeError or TypeError that names a wrong option */
@@ -112,6 +114,7 @@ export class RequestGate implements AnswerRules {
       check,
       listener,
     });
+    this.leave = feedback.join(this.gate, extras.emit);
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     this.arm();
   }
@@ -196,6 +199,7 @@ export class RequestGate implements AnswerRules {
   /** Stops the timer for good. */
   close(): void {
     this.isClosed = true;
+    this.leave();
     this.timer.cancel();
     this.feedback.setOutage(this, false);
   }

@@ -148,6 +148,12 @@ const OWN_METRICS = {
     [what, reason],
     'changes of the adaptive rate, limit or interval, by why',
   ),
+  suspensions: counter(
+    'headgate.suspensions',
+    '{decision}',
+    [reason],
+    'decisions for all requests that wait: the API takes nothing for long, or cannot be reached',
+  ),
   rateCuts: counter(
     'headgate.rate.cuts',
     '{cut}',
@@ -225,8 +231,13 @@ export const EVENTS = {
   ),
   outage: trace(
     'headgate.outage',
-    [A.state],
-    'its end showed that the API lets nothing in (`started`), or something again (`ended`)',
+    [A.state, A.reason],
+    'its end showed that the API cannot be reached or lets nothing in (`started`), or that this is over (`ended`)',
+  ),
+  suspended: trace(
+    'headgate.suspended',
+    [A.state, A.reason, A.seconds],
+    'its answer said that the API takes nothing for long: all requests fail or wait (`fail`, `wait`)',
   ),
 } as const satisfies Record<string, Trace>;
 

@@ -17,6 +17,7 @@ import { adaptationOf } from './span-events.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
+const SUSPENSIONS = ['longWait', 'quota', 'billing', 'unreachable'] as const;
 /** How many error types have their own series. */
 const MOST_ERRORS = 10;
 /** Told apart whatever else turns up first, and counted from 0: a rate does not see a series begin. */
@@ -33,6 +34,7 @@ export class Series implements Instrumentation {
   readonly #attempts: Counts;
   readonly #denied: Counts;
   readonly #flushes: Counts;
+  readonly #suspensions: Counts;
   readonly #givenUp: Counts;
   /** By what has changed. */
   readonly #adaptations = new Map<string, Counts>();
@@ -66,6 +68,7 @@ export class Series implements Instrumentation {
     this.#requests = new Counts(this.#name, outcome, OUTCOMES, 0);
     this.#attempts = new Counts(this.#name, errorType, ['', ...KNOWN_ERRORS], MOST_ERRORS + 1);
     this.#denied = new Counts(this.#name, limit, [], MOST_VALUES);
+    this.#suspensions = new Counts(this.#name, reason, SUSPENSIONS, 0);
     this.#flushes = new Counts(this.#name, reason, REASONS, 0);
     this.#givenUp = new Counts(this.#name, ATTRIBUTES.gate, [], 10);
     this.#gauges = new Gauges(this.#name);
@@ -127,6 +130,7 @@ export class Series implements Instrumentation {
 
   changed(fact: PolicyEvent): void {
     if (fact.kind === 'limitDenied') this.#denied.add(fact.limit);
+    if (fact.kind === 'suspended') this.#suspensions.add(fact.reason);
     const adaptation = adaptationOf(fact);
     if (adaptation === undefined) return;
     const { what, reason } = adaptation;
@@ -172,14 +176,15 @@ export class Series implements Instrumentation {
     this.#requests.each((count, attributes) => observe('requests', count, attributes));
     this.#attempts.each((count, attributes) => observe('attempts', count, attributes));
     this.#flushes.each((count, attributes) => observe('chunkFlushes', count, attributes));
+    this.#suspensions.each((count, attributes) => observe('suspensions', count, attributes));
     observe('requestSize', this.#bytes, this.#name);
     observe('tokens', this.#tokens, this.#name);
     observe('rateCuts', this.#rateCuts, this.#name);
     const snapshots = this.#instances.read();
     for (const { gauges = {}, waiting } of snapshots) {
-      const { outage, rateLimit = {} } = gauges;
+      const { rateCeiling, rateLimit = {} } = gauges;
       // A rate adapts: its changes count from 0.
-      if (outage !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
+      if (rateCeiling !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
       for (const name of Object.keys(rateLimit)) this.#denied.add(name, 0);
       for (const [gate] of waiting) this.#givenUp.add(gate, 0);
     }

@@ -67,10 +67,22 @@ export function saidOf(kind: string, { reason, from, to }: Adaptation): Said {
 export function outageOf(fact: PolicyEvent): Said | undefined {
   switch (fact.kind) {
     case 'outageStarted':
-      return { [ATTRIBUTES.state]: 'started' };
+      return { [ATTRIBUTES.state]: 'started', [ATTRIBUTES.reason]: fact.reason };
     case 'outageEnded':
-      return { [ATTRIBUTES.state]: 'ended' };
+      return { [ATTRIBUTES.state]: 'ended', [ATTRIBUTES.reason]: fact.reason };
     default:
       return undefined;
   }
+}
+
+/** The same for a decision on a long wait. */
+export function suspensionOf(fact: PolicyEvent): Said | undefined {
+  if (fact.kind !== 'suspended') return undefined;
+  const { onLongWait, reason, at, untilAt } = fact;
+  const seconds = Math.max(0, untilAt - at) / 1_000;
+  return {
+    [ATTRIBUTES.state]: onLongWait,
+    [ATTRIBUTES.reason]: reason,
+    [ATTRIBUTES.seconds]: seconds,
+  };
 }

@@ -18,7 +18,7 @@ import { ContextPropagator } from './context-propagator.ts';
 import { runIn } from './contexts.ts';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
 import { RequestSpan } from './request-span.ts';
-import { adaptationOf, circuitOf, outageOf, saidOf } from './span-events.ts';
+import { adaptationOf, circuitOf, outageOf, saidOf, suspensionOf } from './span-events.ts';
 
 /** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;
@@ -102,6 +102,8 @@ export class Tracing implements Instrumentation {
     }
     const outage = outageOf(fact);
     if (outage !== undefined) this.#cause.event(EVENTS.outage.name, outage);
+    const suspension = suspensionOf(fact);
+    if (suspension !== undefined) this.#cause.event(EVENTS.suspended.name, suspension);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {

@@ -5,6 +5,8 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'anthropic.ts': ['assistant'],
   'batch.ts': ['2 0'],
   'by-hand.ts': ['ant+bee', 'cat+dog', 'eel'],
+  'outage.ts': ['outageStarted', 'outageEnded', '[ 1, 2, 3, 4 ]'],
+  'long-wait.ts': ['longWait 2', 'RETRY_AFTER_TOO_LONG', 'longWait'],
   'circuit.ts': ['open', 'open', 'the provider moves its servers'],
   'classify.ts': ['hello 2'],
   'configuration.ts': [

@@ -187,9 +187,9 @@ export class World {
     if (!isPaced(this.setup)) return;
     const { feedback } = this;
     const answered = feedback.answered.bind(feedback);
-    feedback.answered = (answer, leastMs) => {
+    feedback.answered = (answer, leastMs, cause) => {
       this.#leastMs = PACED_CLOSURE_MS;
-      answered(answer, leastMs);
+      answered(answer, leastMs, cause);
     };
   }
 

@@ -52,7 +52,7 @@ describe('a policy of the adaptive rate that nothing has told anything', () => {
       origin: 'start',
       perSecond: Number.POSITIVE_INFINITY,
     });
-    expect(measure({ adaptive: policy }, 0)).toEqual({ rateCeiling: 0, outage: 0 });
+    expect(measure({ adaptive: policy }, 0)).toEqual({ rateCeiling: 0 });
   });
 
   it('follows a new `maxLimit` up only where it was at the old one', () => {
@@ -122,9 +122,11 @@ describe('a policy of the adaptive rate that wakes up', () => {
 });
 
 describe('a wait that a rejection names', () => {
-  it('is obeyed for no longer than `maxRetryAfterMs`', () => {
+  it('is obeyed up to `maxRetryAfterMs`; a longer one concerns all and teaches no rate', () => {
     const player = corePlayer();
     player.end(player.send(), { verdict: { kind: 'throttled', retryAfterMs: 3_600_000 } });
+    expect([player.wait(), player.policy.snapshot(0).origin]).toEqual([0, 'start']);
+    player.end(player.send(), { verdict: { kind: 'throttled', retryAfterMs: 60_000 } });
     expect(player.wait()).toBe(60_000);
   });
 });

@@ -129,7 +129,8 @@ describe('the errors of Anthropic', () => {
   it('of the connection are passing', () => {
     const failed = { kind: 'failed', retry: true };
     expect(classify(new Anthropic.APIConnectionTimeoutError())).toEqual(failed);
-    expect(classify(new Anthropic.APIConnectionError({ message: 'x' }))).toEqual(failed);
+    const broken = { ...failed, connection: 'broken' };
+    expect(classify(new Anthropic.APIConnectionError({ message: 'x' }))).toEqual(broken);
     expect(classify(new Anthropic.APIUserAbortError())).toEqual({ kind: 'failed', retry: false });
   });
 });

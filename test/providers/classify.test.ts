@@ -130,18 +130,20 @@ describe('by shape', () => {
 
 describe('by a broken connection', () => {
   it.each([
-    'ECONNRESET',
-    'ECONNREFUSED',
-    'EPIPE',
-    'ETIMEDOUT',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'UND_ERR_SOCKET',
-    'UND_ERR_CONNECT_TIMEOUT',
-    'UND_ERR_HEADERS_TIMEOUT',
-    'UND_ERR_BODY_TIMEOUT',
-  ])('%s, itself or as a cause', (code) => {
-    const verdict = { kind: 'failed', retry: true };
+    ['ECONNRESET', 'broken'],
+    ['ECONNREFUSED', 'refused'],
+    ['EPIPE', 'broken'],
+    ['ETIMEDOUT', undefined],
+    ['ENOTFOUND', 'refused'],
+    ['EAI_AGAIN', 'refused'],
+    ['EHOSTUNREACH', 'refused'],
+    ['ENETUNREACH', 'refused'],
+    ['UND_ERR_SOCKET', 'broken'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'refused'],
+    ['UND_ERR_HEADERS_TIMEOUT', undefined],
+    ['UND_ERR_BODY_TIMEOUT', undefined],
+  ])('%s, itself or as a cause', (code, connection) => {
+    const verdict = { kind: 'failed', retry: true, ...(connection && { connection }) };
     expect(classify(error({ code }))).toEqual(verdict);
     const fetchFailed = new TypeError('fetch failed', { cause: error({ code }) });
     expect(classify(fetchFailed)).toEqual(verdict);

@@ -82,16 +82,18 @@ describe('by default', () => {
     }
   });
 
-  it('a wait longer than is believed holds nobody back for longer than that', async () => {
-    const { clock, limiter } = rig({ backoff: { maxRetryAfterMs: 10_000 }, adaptive: 'rate' });
+  it('a wait longer than `maxRetryAfterMs` fails what waits, and what comes until it is over', async () => {
+    const { clock, limiter } = rig({ maxRetryAfterMs: 10_000, concurrency: 1 });
     const first = fate(limiter.run(() => Promise.reject(throttled(3_600_000))));
+    const waits = fate(limiter.run(() => 1));
     await clock.advanceAsync(0);
-    expect(first.state).toBe('failed');
     const next = fate(limiter.run(() => 1));
-    await clock.advanceAsync(9_999);
-    expect(next.state).toBe('open');
-    await clock.advanceAsync(1_001);
-    expect(next.value).toBe(1);
+    await clock.advanceAsync(0);
+    for (const { error } of [first, waits, next]) {
+      expect(error).toMatchObject({ code: 'RETRY_AFTER_TOO_LONG', retryAfterMs: 3_600_000 });
+    }
+    await clock.advanceAsync(3_600_000);
+    expect(await limiter.run(() => 1)).toBe(1);
   });
 });
 

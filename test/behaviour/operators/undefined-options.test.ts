@@ -34,6 +34,9 @@ const shared = {
   clock: undefined,
   concurrency: undefined,
   deadlineMs: undefined,
+  maxRetryAfterMs: undefined,
+  onLongWait: undefined,
+  outageMs: undefined,
   failedAttempts: undefined,
   attemptTimeoutMs: undefined,
   feedback: undefined,
@@ -74,7 +77,6 @@ const ofThrottle: Names<ThrottleOptions> = {
 const ofBackoff: Names<BackoffConfig> = {
   backoffMs: undefined,
   largeBackoffMs: undefined,
-  maxRetryAfterMs: undefined,
   reopen: undefined,
   throttledForMs: undefined,
 };

@@ -101,7 +101,7 @@ describe('the defaults', () => {
   const defaultOf = (path: string) => ROWS.find((row) => row.path === path)?.option.default;
 
   it('that the table has itself are those of their users', () => {
-    expect(defaultOf('backoff.maxRetryAfterMs')).toBe(DEFAULT_MAX_RETRY_AFTER_MS);
+    expect(defaultOf('maxRetryAfterMs')).toBe(DEFAULT_MAX_RETRY_AFTER_MS);
     expect(defaultOf('agingMs')).toBe(10_000);
     const rule = checkRateLimits({ requests: { limit: 5, windowMs: 1 } })[0];
     expect(rule).toMatchObject({

@@ -57,6 +57,7 @@ describe('things that are no errors', () => {
     expect(classify(thrower('status', { code: 'ECONNRESET' }))).toEqual({
       kind: 'failed',
       retry: true,
+      connection: 'broken',
     });
   });
 

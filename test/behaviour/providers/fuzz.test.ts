@@ -80,7 +80,7 @@ describe('whatever a provider says', () => {
         let failure: unknown;
         of('a')
           .pipe(
-            throttle(project, { clock, random: () => 0.999, backoff: { maxRetryAfterMs: 5_000 } }),
+            throttle(project, { clock, random: () => 0.999, backoff: {}, maxRetryAfterMs: 5_000 }),
           )
           .subscribe({ error: (reason) => (failure = reason) });
         await clock.runAllAsync();

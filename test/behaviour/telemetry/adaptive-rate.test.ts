@@ -102,7 +102,7 @@ describe('the metrics of a rate that adapts', () => {
     createLimiter({ clock, adaptive: false });
     const now = await sdk.collect();
     expect(now.value('headgate.rate.ceiling')).toBeUndefined();
-    expect(now.value('headgate.outage.active')).toBeUndefined();
+    expect(now.value('headgate.outage.active')).toBe(0);
     expect(now.value('headgate.rate.cuts')).toBe(0);
   });
 
@@ -125,8 +125,8 @@ describe('the metrics of a rate that adapts', () => {
     const states = (name: string) =>
       events.filter((event) => event.name === name).map(({ attributes }) => attributes);
     expect(states('headgate.outage')).toEqual([
-      { 'headgate.state': 'started' },
-      { 'headgate.state': 'ended' },
+      { 'headgate.state': 'started', 'headgate.reason': 'rejected' },
+      { 'headgate.state': 'ended', 'headgate.reason': 'rejected' },
     ]);
     expect(states('headgate.adaptation')[0]).toMatchObject({
       'headgate.state': 'rateAdapted',

@@ -92,7 +92,9 @@ describe('an operator alone tells its own state, and no other', () => {
     expect(await told('backoff')).toEqual([
       'headgate.backoff.active',
       'headgate.mode',
+      'headgate.outage.active',
       'headgate.request.queued',
+      'headgate.suspended',
     ]);
     clock.advance(500);
     const open = await sdk.collect();
@@ -141,8 +143,10 @@ describe('an operator alone tells its own state, and no other', () => {
     expect(await told('send')).toEqual([
       'headgate.backoff.active',
       'headgate.mode',
+      'headgate.outage.active',
       'headgate.request.active',
       'headgate.request.queued',
+      'headgate.suspended',
     ]);
   });
 

@@ -90,7 +90,7 @@ describe('the spans of a request', () => {
       clock,
       outcomes: true,
       maxAttempts: 1,
-      circuitBreaker: { consecutiveFailures: 1 },
+      circuitBreaker: { consecutiveFailures: 1, onOpen: 'fail' },
     } as const;
     from([1, 2])
       .pipe(throttle(() => Promise.reject(down), { ...options, concurrency: 1 }))
