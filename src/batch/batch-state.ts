@@ -50,7 +50,9 @@ export class BatchState {
     this.#settings = settings;
     const { batch, limiter } = settings;
     const classify = (error: unknown) => this.#outage.failed(error);
-    const limits = { concurrency: CONCURRENCY, name: 'batch', ...limiter, classify };
+    // The run itself ends after `--outage`: no line fails for that.
+    const outageMs = Number.POSITIVE_INFINITY;
+    const limits = { concurrency: CONCURRENCY, name: 'batch', ...limiter, outageMs, classify };
     this.budget = new Budget(batch.prices, batch.maxCost ?? Number.POSITIVE_INFINITY);
     this.#memory = new RateMemory(batch.output, batch.provider);
     this.pacer = createPacer(limits, batch.limitsByModel, this.#memory.read(Date.now()));

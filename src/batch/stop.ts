@@ -1,4 +1,4 @@
-import { RetryAfterTooLongError } from 'headgate';
+import { QuotaExhaustedError, RetryAfterTooLongError } from 'headgate';
 import { classify } from 'headgate/advanced';
 import { StatusError } from './http/errors.ts';
 
@@ -42,6 +42,7 @@ export function stopFor(error: unknown, anySucceeded: boolean): Stop | undefined
       message: `the provider lets nothing in before ${until}: run the same command again then`,
     };
   }
+  if (error instanceof QuotaExhaustedError) return refused(error.message);
   if (!(error instanceof StatusError)) return undefined;
   const { outage, kind } = classify(error);
   const said = `the server answered ${error.status}: ${error.message.replace(/\.$/, '')}`;

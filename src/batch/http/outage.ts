@@ -1,23 +1,17 @@
 import type { Verdict } from 'headgate';
+import { classify } from 'headgate/advanced';
 import { CallTimeoutError, ConnectionError, StatusError } from './errors.ts';
 
-/** Codes that say that no server was reached, so that nothing was paid. */
-const UNREACHED = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-];
 /** What a proxy says of a server that is down. */
 const GATEWAY_STATUSES = [502, 503, 504];
 /** So many failures in a row, of all requests, are the server's. */
 const IN_A_ROW = 5;
+/** So many connections that fail in a row are shown as an outage, as the limiter has it. */
+const SHOWN_IN_A_ROW = 3;
 
 /**
- * Tells a server that is down from single requests that fail. While it is down every request is
- * tried again without end, one at a time, and none is given up.
+ * Follows for how long a server has been down, for the screen and for the end of the run. What the
+ * limiter does not know as an outage is judged here: a proxy that answers for a server that is down.
  */
 export class OutageWatch {
   /** Whether any answer of the server itself came. */
@@ -39,7 +33,7 @@ export class OutageWatch {
 
   /** Whether the server is taken for down. */
   get isDown(): boolean {
-    return this.#failures >= IN_A_ROW || (this.#failures > 0 && !this.wasReached);
+    return this.#failures >= SHOWN_IN_A_ROW || (this.#failures > 0 && !this.wasReached);
   }
 
   /** What was tried without an answer, in words. */
@@ -55,13 +49,12 @@ export class OutageWatch {
     this.#attempts = 0;
   }
 
-  /** An attempt has failed. @returns what that says of the server; undefined: nothing special */
+  /** An attempt has failed. @returns what that says of the server; undefined: what the limiter says */
   failed(error: unknown): Verdict | undefined {
     // A request that takes too long may take as long again, and is paid for each time.
     if (error instanceof CallTimeoutError) return undefined;
-    const isUnreached = error instanceof ConnectionError && UNREACHED.includes(error.code);
     const isGateway = error instanceof StatusError && GATEWAY_STATUSES.includes(error.status);
-    if (!isUnreached && !isGateway && !(error instanceof ConnectionError)) {
+    if (!isGateway && !(error instanceof ConnectionError)) {
       if (error instanceof StatusError) this.answered();
       return undefined;
     }
@@ -69,8 +62,10 @@ export class OutageWatch {
     this.#failures += 1;
     this.#attempts += 1;
     this.#last = error.message;
-    return isUnreached || this.#failures >= IN_A_ROW
-      ? { kind: 'overloaded', retry: true }
-      : undefined;
+    // The limiter waits for a server that cannot be reached.
+    if (error instanceof ConnectionError && classify(error).connection !== undefined) {
+      return undefined;
+    }
+    return this.#failures >= IN_A_ROW ? { kind: 'overloaded', retry: true } : undefined;
   }
 }
