@@ -20,7 +20,7 @@ export const ANSWERS = [
   '500',
   '400',
   '401',
-  'reset',
+  'timeout',
 ] as const;
 
 export type Answer = (typeof ANSWERS)[number];
@@ -36,11 +36,11 @@ export const MEANINGS: Readonly<Record<Answer, readonly [kind: string, result: R
   '500': ['failed', 'failed'],
   '400': ['fatal', 'ignored'],
   '401': ['fatal', 'fatal'],
-  reset: ['failed', 'failed'],
+  timeout: ['failed', 'failed'],
 };
 
 export function errorOf(answer: Answer): Error {
-  if (answer === 'reset') return Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+  if (answer === 'timeout') return Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
   const [status, retryAfterMs] = answer.split(' in ').map(Number);
   if (status === 429) return tooMany(retryAfterMs);
   const headers: Record<string, string> =
