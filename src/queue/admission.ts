@@ -13,6 +13,24 @@ class LaterCharge {
   }
 }
 
+/** Issues the leases that requests hold over all their attempts. */
+class HoldIssuer implements LeaseIssuer {
+  private readonly hold: Policy<number> | undefined;
+  private readonly clock: Clock;
+  private readonly givenBack: () => void;
+
+  constructor(hold: Policy<number> | undefined, clock: Clock, givenBack: () => void) {
+    this.hold = hold;
+    this.clock = clock;
+    this.givenBack = givenBack;
+  }
+
+  giveBack(charge: unknown, ticket: Ticket): void {
+    this.hold?.giveBack(charge as number, ticket, this.clock);
+    this.givenBack();
+  }
+}
+
 /**
  * The policies of a gate as one decision: those whose leases a request holds over all its attempts
  * (a slot, bytes), and those that are asked for each attempt. A retry holds the former already, so
@@ -35,12 +53,7 @@ export class Admission<C extends Policy = Policy> {
     this.clock = clock;
     this.hold = hold;
     this._binding = policy;
-    this.holdIssuer = {
-      giveBack: (charge, ticket) => {
-        hold?.giveBack(charge as number, ticket, clock);
-        givenBack();
-      },
-    };
+    this.holdIssuer = new HoldIssuer(hold, clock, givenBack);
   }
 
   /** The policy that is asked for each attempt. */

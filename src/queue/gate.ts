@@ -9,7 +9,13 @@ import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
 import type { AdmissionCallback } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
-import type { GateRules, GateSnapshot, RequestQueue, WaitListener } from './gate-rules.ts';
+import {
+  type GateRules,
+  type GateSnapshot,
+  type RequestQueue,
+  uniform,
+  type WaitListener,
+} from './gate-rules.ts';
 import { notifyAdmitted, reportLater } from './notify.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
@@ -80,7 +86,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.kind = kind;
     this.clock = clock;
     this.instrumentation = instrumentation;
-    this.rules = rules;
+    this.rules = uniform(rules);
     this.admission = new Admission(policy, rules.hold, clock, () => this.drain());
     this.waits = new WaitRecorder(kind, rules.listener);
     const { newQueue = (isCancelled) => new Fifo(isCancelled) } = rules;
