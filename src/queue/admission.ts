@@ -13,21 +13,26 @@ class LaterCharge {
   }
 }
 
+/** A gate, called after a request has given back its leases. */
+interface Drained {
+  drain(): void;
+}
+
 /** Issues the leases that requests hold over all their attempts. */
 class HoldIssuer implements LeaseIssuer {
   private readonly hold: Policy<number> | undefined;
   private readonly clock: Clock;
-  private readonly givenBack: () => void;
+  private readonly gate: Drained;
 
-  constructor(hold: Policy<number> | undefined, clock: Clock, givenBack: () => void) {
+  constructor(hold: Policy<number> | undefined, clock: Clock, gate: Drained) {
     this.hold = hold;
     this.clock = clock;
-    this.givenBack = givenBack;
+    this.gate = gate;
   }
 
   giveBack(charge: unknown, ticket: Ticket): void {
     this.hold?.giveBack(charge as number, ticket, this.clock);
-    this.givenBack();
+    this.gate.drain();
   }
 }
 
@@ -46,14 +51,13 @@ export class Admission<C extends Policy = Policy> {
   /** The cause of the last request's wait. */
   private _binding: Policy;
 
-  /** @param givenBack called after a request has given back its leases */
-  constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, givenBack: () => void) {
+  constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, gate: Drained) {
     this._core = policy;
     this.original = policy;
     this.clock = clock;
     this.hold = hold;
     this._binding = policy;
-    this.holdIssuer = new HoldIssuer(hold, clock, givenBack);
+    this.holdIssuer = new HoldIssuer(hold, clock, gate);
   }
 
   /** The policy that is asked for each attempt. */

@@ -87,7 +87,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.clock = clock;
     this.instrumentation = instrumentation;
     this.rules = uniform(rules);
-    this.admission = new Admission(policy, rules.hold, clock, () => this.drain());
+    this.admission = new Admission(policy, rules.hold, clock, this);
     this.waits = new WaitRecorder(kind, rules.listener);
     const { newQueue = (isCancelled) => new Fifo(isCancelled) } = rules;
     this.first = newQueue(isCancelled);
