@@ -43,8 +43,11 @@ export function uniform(rules: GateRules): GateRules {
 /** Called for each newcomer before it waits. */
 export interface AdmissionCheck {
   /** The error that turns the newcomer away; undefined if it may enter. */
-  turnsAway(): Error | undefined;
+  turnsAway(newcomer: Newcomer): Error | undefined;
 }
+
+/** Says of a request that comes whether it is a call of a limiter. */
+export type Newcomer = Pick<AdmissionCallback, 'isCall'>;
 
 /** The beginning of a wait. */
 export interface WaitStart {
