@@ -40,7 +40,7 @@ import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
-import { type Fetch, type FetchTask, pacedFetch } from './fetch.ts';
+import { type Fetch, pacedFetch } from './fetch.ts';
 import { type Lease, LeaseRequest, leaseOf } from './lease.ts';
 import {
   type AcquireOptions,
@@ -52,7 +52,7 @@ import {
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
 import { checkSignal, collect, type MapOptions, type MapTask } from './map.ts';
 import type { LimiterProgress } from './request-counters.ts';
-import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
+import { AbortableRunRequest, type ObservableTask, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
@@ -139,11 +139,16 @@ export class Limiter {
    */
   get fetch(): Fetch {
     const send: Fetch = (input, init) => fetch(input, init);
-    const { around, clock } = this.#runtime;
-    const factory = new TicketFactory<FetchTask>({ ...around, isCall: true });
-    const pipeline = this.#pipelineOf(factory, callFetch);
-    const run = (task: FetchTask, options: AcquireOptions) => this.#call(task, pipeline, options);
-    return pacedFetch(run, send, clock);
+    return pacedFetch(this.observableCalls(), send, this.#runtime.clock);
+  }
+
+  /** @internal As `run`, for requests that go on after their first value: until the task completes. */
+  observableCalls<R>(): (task: ObservableTask<R>, options?: AcquireOptions) => Promise<R> {
+    const { around } = this.#runtime;
+    const factory = new TicketFactory<ObservableTask<R>>({ ...around, isCall: true });
+    const project: Project<ObservableTask<R>, Observable<R>> = (task, context) => task(context);
+    const pipeline = this.#pipelineOf(factory, project);
+    return (task, options) => this.#call(task, pipeline, options);
   }
 
   /**
@@ -588,10 +593,6 @@ function ticketNow<T, R, V, W extends V>(
 
 const OK = { kind: 'ok' } as const;
 const FAILED = { kind: 'failed' } as const;
-
-function callFetch(task: FetchTask, context: AttemptContext): Observable<Response> {
-  return task(context);
-}
 
 function callTask(task: Task<unknown>, context: AttemptContext): Promise<unknown> {
   return Promise.resolve(task(context));
