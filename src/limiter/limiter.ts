@@ -138,8 +138,12 @@ export class Limiter {
    * slot.
    */
   get fetch(): Fetch {
-    const send: Fetch = (input, init) => fetch(input, init);
-    return pacedFetch(this.observableCalls(), send, this.#runtime.clock);
+    this.#fetch ??= pacedFetch(
+      this.observableCalls(),
+      (input, init) => fetch(input, init),
+      this.#runtime.clock,
+    );
+    return this.#fetch;
   }
 
   /** @internal As `run`, for requests that go on after their first value: until the task completes. */
