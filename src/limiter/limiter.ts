@@ -90,6 +90,7 @@ export class Limiter {
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
   /** The options of `tryAcquire` that were found possible. */
   #possible: CallOptions | undefined = undefined;
+  #fetch: Fetch | undefined = undefined;
 
   /**
    * @internal
