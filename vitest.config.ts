@@ -37,6 +37,7 @@ export default defineConfig({
     alias: [
       { find: /^headgate\/advanced$/, replacement: source('advanced.ts') },
       { find: /^headgate\/batch$/, replacement: source('batch/index.ts') },
+      { find: /^headgate\/bullmq$/, replacement: source('bullmq/index.ts') },
       { find: /^headgate\/inspector$/, replacement: source('inspector/index.ts') },
       { find: /^headgate\/simulator$/, replacement: source('simulator/index.ts') },
       { find: /^headgate\/telemetry$/, replacement: source('telemetry/node.ts') },

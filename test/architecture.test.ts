@@ -73,6 +73,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
   ],
   inspector: ['util', 'model', 'policies', 'queue', 'request', 'limiter', 'node:'],
+  bullmq: ['util', 'queue', 'request', 'limiter'],
   'inspector/page': ['inspector', 'preact', 'preact/hooks', 'uplot'],
   batch: [
     'headgate',

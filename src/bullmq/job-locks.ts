@@ -29,6 +29,13 @@ export interface JobLock {
 /** Renews the locks of jobs. */
 type ExtendLocks = (ids: string[], tokens: string[], durationMs: number) => Promise<string[]>;
 
+interface JobLockSettings {
+  readonly extend: ExtendLocks;
+  readonly durationMs: number;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
 /**
  * Keeps the locks of all jobs that wait or run here, however long that takes. Without it BullMQ hands
  * a job to another worker after 30 s.
@@ -41,12 +48,7 @@ export class JobLocks {
   readonly #onError: (error: unknown) => void;
   #timer: Timer | undefined;
 
-  constructor(
-    extend: ExtendLocks,
-    durationMs: number,
-    clock: Clock,
-    onError: (error: unknown) => void,
-  ) {
+  constructor({ extend, durationMs, clock, onError }: JobLockSettings) {
     this.#extend = extend;
     this.#durationMs = durationMs;
     this.#clock = clock;

@@ -13,7 +13,7 @@ export interface ProcessQueueOptions<J> {
   readonly request?: (job: J) => Omit<AcquireOptions, 'signal'>;
   /**
    * How many jobs may wait here for the limiter, an integer >= 1. All others wait in the queue, in its
-   * order, for any worker. Default: as many as began within the last second, from 1 to 1,000.
+   * order, for any worker. Default: as many as began within the last 10 ms, from 1 to 16.
    */
   readonly readAhead?: number;
   /** Is told what went wrong with the queue itself, or with a job's lock. Default: nothing. */
