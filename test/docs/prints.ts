@@ -55,6 +55,12 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'testing.ts': ['a minute passed in no time'],
   'tokens.ts': ['a', 'b'],
   'unknown-limits.ts': ['true true'],
+  'set-priority.ts': [
+    'the first of the batch',
+    '1 waits',
+    'a page that nobody looks at',
+    'the rest of the batch',
+  ],
   'weights.ts': ['a page', 'a book', 'another page'],
   'what-binds.ts': ['concurrency 1 1/1 normal'],
 };
