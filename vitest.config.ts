@@ -10,6 +10,7 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 const COMPILED = [
   'test/{api-report,package,readme,size}.test.ts',
   'test/bench-servers/real.test.ts',
+  'test/bullmq/processes.test.ts',
   'test/examples/**/*.test.ts',
   'test/batch/command/**/*.test.ts',
   'test/inspector/page.test.ts',
