@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import type { Clock } from '../util/clock.ts';
-import { heldResponse } from './held-response.ts';
+import { heldResponse } from './held-body.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 
 /** The `fetch` of Node, or of an SDK. */

@@ -14,6 +14,7 @@ import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import { pullWhenFree } from '../request/pull-when-free.ts';
+import { verdictOn } from '../request/read-answer.ts';
 import {
   checkResultOptions,
   type Emitted,
@@ -29,13 +30,10 @@ import {
   REQUEST_KEYS,
   TicketFactory,
 } from '../request/ticket-factory.ts';
-import { verdictOn } from '../request/verdict.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { deferred } from '../util/deferred.ts';
 import { isError } from '../util/print.ts';
-import type { CallOptions } from './call-options.ts';
-import { CallPipeline } from './call-pipeline.ts';
-import { withTimeout } from './call-timeout.ts';
+import { type CallOptions, CallPipeline, withTimeout } from './call-options.ts';
 import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
