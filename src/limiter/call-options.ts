@@ -39,6 +39,10 @@ export class CallOptions<P extends Pipeline<never> = Pipeline>
     this.weight = weight;
   }
 
+  get isCall(): boolean {
+    return true;
+  }
+
   /** Its tasks cannot be aborted while they wait. */
   get gone(): boolean {
     return false;

@@ -18,7 +18,7 @@ import type { Policy, RequestCost } from '../policies/policy.ts';
 import { CostAboveLimitError, UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { isUsual, type RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
-import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, Newcomer, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
@@ -222,9 +222,9 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return impossible(request, this.limits, this.bounds);
   }
 
-  /** A closed limiter, or one with an open circuit, lets no request wait. */
-  turnsAway(): Error | undefined {
-    return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(this.clock);
+  /** A closed limiter lets no request wait, and an open circuit none that fails meanwhile. */
+  turnsAway(newcomer: Newcomer): Error | undefined {
+    return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(newcomer, this.clock);
   }
 
   waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {

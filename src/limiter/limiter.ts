@@ -38,7 +38,7 @@ import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
-import { type Fetch, type FetchTask, pacedFetch } from './fetch.ts';
+import { type Fetch, pacedFetch } from './fetch.ts';
 import { type Lease, LeaseRequest, leaseOf } from './lease.ts';
 import {
   type AcquireOptions,
@@ -50,7 +50,7 @@ import {
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
 import { checkSignal, collect, type MapOptions, type MapTask } from './map.ts';
 import type { LimiterProgress } from './request-counters.ts';
-import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
+import { AbortableRunRequest, type ObservableTask, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
@@ -101,7 +101,8 @@ export class Limiter {
     this.feedback = gate.feedback;
     const { circuitBreaker } = gate.policies;
     this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
-    this.#calls = this.#pipelineOf(new TicketFactory(this.#runtime.around), callTask);
+    const calls = { ...this.#runtime.around, isCall: true };
+    this.#calls = this.#pipelineOf(new TicketFactory(calls), callTask);
   }
 
   /**
@@ -136,10 +137,16 @@ export class Limiter {
    */
   get fetch(): Fetch {
     const send: Fetch = (input, init) => fetch(input, init);
-    const { around, clock } = this.#runtime;
-    const pipeline = this.#pipelineOf(new TicketFactory<FetchTask>(around), callFetch);
-    const run = (task: FetchTask, options: AcquireOptions) => this.#call(task, pipeline, options);
-    return pacedFetch(run, send, clock);
+    return pacedFetch(this.observableCalls(), send, this.#runtime.clock);
+  }
+
+  /** @internal As `run`, for requests that go on after their first value: until the task completes. */
+  observableCalls<R>(): (task: ObservableTask<R>, options?: AcquireOptions) => Promise<R> {
+    const { around } = this.#runtime;
+    const factory = new TicketFactory<ObservableTask<R>>({ ...around, isCall: true });
+    const project: Project<ObservableTask<R>, Observable<R>> = (task, context) => task(context);
+    const pipeline = this.#pipelineOf(factory, project);
+    return (task, options) => this.#call(task, pipeline, options);
   }
 
   /**
@@ -584,10 +591,6 @@ function ticketNow<T, R, V, W extends V>(
 
 const OK = { kind: 'ok' } as const;
 const FAILED = { kind: 'failed' } as const;
-
-function callFetch(task: FetchTask, context: AttemptContext): Observable<Response> {
-  return task(context);
-}
 
 function callTask(task: Task<unknown>, context: AttemptContext): Promise<unknown> {
   return Promise.resolve(task(context));

@@ -57,6 +57,10 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
     return this.abortState?.isAborted === true;
   }
 
+  get isCall(): boolean {
+    return true;
+  }
+
   /** The priority, for a queue where it waits without a ticket. */
   get priority(): number {
     return this.options.priority;

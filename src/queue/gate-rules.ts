@@ -37,8 +37,11 @@ export interface GateRules {
 /** Called for each newcomer before it waits. */
 export interface AdmissionCheck {
   /** The error that turns the newcomer away; undefined if it may enter. */
-  turnsAway(): Error | undefined;
+  turnsAway(newcomer: Newcomer): Error | undefined;
 }
+
+/** Says of a request that comes whether it is a call of a limiter. */
+export type Newcomer = Pick<AdmissionCallback, 'isCall'>;
 
 /** The beginning of a wait. */
 export interface WaitStart {

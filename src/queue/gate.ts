@@ -8,7 +8,13 @@ import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
 import { type AdmissionCallback, notifyAdmitted, reportLater } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
-import type { GateRules, GateSnapshot, RequestQueue, WaitListener } from './gate-rules.ts';
+import type {
+  GateRules,
+  GateSnapshot,
+  Newcomer,
+  RequestQueue,
+  WaitListener,
+} from './gate-rules.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
 import { WaitRecorder } from './wait-recorder.ts';
@@ -168,7 +174,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    */
   enterLater(item: unknown, owner: AdmissionCallback, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
-    const error = this.rules.check?.turnsAway();
+    const error = this.rules.check?.turnsAway(owner);
     if (error === undefined && !this.isFree()) return this.wait(item, owner, now, reply, false);
     const ticket = owner.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
@@ -241,8 +247,16 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * decision, it acts right after that.
    */
   clear(error: Error): void {
+    this.clearThose(() => error);
+  }
+
+  /**
+   * The same for those that wait for whom there is an error; the others keep their places.
+   * @param errorOf is asked when it acts, of each with the time; must not throw
+   */
+  clearThose(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     if (this.waiting === 0) return;
-    this.betweenDecisions(() => this.clearNow(error));
+    this.betweenDecisions(() => this.clearNow(errorOf));
   }
 
   /**
@@ -358,21 +372,30 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * All are refused and taken out before their owners are called, so that new requests of these
    * wait behind.
    */
-  private clearNow(error: Error): void {
+  private clearNow(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     const now = this.clock.now();
     const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
     this.state = 'deciding';
     for (const queue of [this.first, this.retries]) {
+      const kept: [item: unknown, owner: AdmissionCallback, since: number, reply: unknown][] = [];
       for (let left = queue.length; left > 0 && queue.seek(); left -= 1) {
+        const { item, owner, since, reply } = queue;
+        const error = errorOf(isTicket(item) ? item : owner, now);
+        if (error === undefined) {
+          kept.push([item, owner, since, reply]);
+          queue.shift();
+          continue;
+        }
         const ticket = this.headTicket(queue);
         if (ticket === undefined) continue;
-        const { owner } = queue;
         queue.shift();
         owner.queued -= 1;
         this.givesUp(ticket, owner);
         ticket.refuse(error);
         cleared.push([ticket, owner, queue === this.retries]);
       }
+      // In the order of their turns, which is that of their arrival within one priority.
+      for (const [item, owner, since, reply] of kept) queue.push(item, owner, since, reply);
     }
     this.state = 'draining';
     for (const [ticket, owner, isRetry] of cleared) {
@@ -471,7 +494,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   private isTurnedAway(ticket: Ticket): boolean {
     const { check } = this.rules;
     if (check !== undefined && ticket.attempts === 0) {
-      const error = check.turnsAway();
+      const error = check.turnsAway(ticket);
       if (error !== undefined) ticket.refuse(error);
     }
     return ticket.refusal !== undefined;

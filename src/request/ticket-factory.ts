@@ -74,6 +74,8 @@ export interface TicketFactoryOptions {
   readonly feedback?: { readonly mode: Mode } | undefined;
   /** Where an inspector follows the requests. */
   readonly tap?: Tap | undefined;
+  /** Whether it makes the tickets of a limiter's calls. Default false. */
+  readonly isCall?: boolean;
   /** Takes the requests that have an id. */
   readonly named?: { add(ticket: Ticket, id: unknown): void } | undefined;
 }
@@ -84,6 +86,7 @@ export class TicketFactory<T> implements TicketOwner {
   readonly instrumentation: Instrumentation | undefined;
   /** Whether each request needs its ticket as it arrives. */
   readonly needsTickets: boolean;
+  readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;
   private readonly feedback: { readonly mode: Mode } | undefined;
   private readonly tap: Tap | undefined;
@@ -92,9 +95,10 @@ export class TicketFactory<T> implements TicketOwner {
   private next = 0;
 
   constructor(around: TicketFactoryOptions, options: NamedRequestOptions<T> = {}) {
-    const { clock, instrumentation, listener, feedback, tap, named } = around;
+    const { clock, instrumentation, listener, feedback, tap, named, isCall = false } = around;
     const { priority, id } = options;
     this.clock = clock;
+    this.isCall = isCall;
     this.instrumentation = instrumentation;
     this.needsTickets = instrumentation !== undefined || priority !== undefined || id !== undefined;
     this.named = named;

@@ -37,6 +37,8 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'outcomes.ts': ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
   'own-reader.ts': ["[ { unit: 'requests', remaining: 7 } ]", 'failed 1'],
   'own-server.ts': ['true', 'true'],
+  'paced-options.ts': ['true'],
+  'paced.ts': ['It says: ', 'ended: 2'],
   'pause.ts': ['paused deploying paused 2', 'EARLY LATE', 'the user has gone'],
   'plain-fetch.ts': ['It says: '],
   'priorities.ts': [
