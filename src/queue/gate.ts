@@ -8,12 +8,13 @@ import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
 import { type AdmissionCallback, notifyAdmitted, reportLater } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
-import type {
-  GateRules,
-  GateSnapshot,
-  Newcomer,
-  RequestQueue,
-  WaitListener,
+import {
+  type GateRules,
+  type GateSnapshot,
+  type Newcomer,
+  type RequestQueue,
+  uniform,
+  type WaitListener,
 } from './gate-rules.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
@@ -84,8 +85,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.kind = kind;
     this.clock = clock;
     this.instrumentation = instrumentation;
-    this.rules = rules;
-    this.admission = new Admission(policy, rules.hold, clock, () => this.drain());
+    this.rules = uniform(rules);
+    this.admission = new Admission(policy, rules.hold, clock, this);
     this.waits = new WaitRecorder(kind, rules.listener);
     const { newQueue = (isCancelled) => new Fifo(isCancelled) } = rules;
     this.first = newQueue(isCancelled);
