@@ -22,7 +22,7 @@ const dropped = new FinalizationRegistry<() => void>((end) => end());
  * The same body, with a callback for its end, cancellation or failure. It reads ahead of its
  * reader, up to {@link READ_AHEAD_BYTES}, so that an unread body ends too.
  */
-export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
+function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
   const isBytes = isByteStream(body);
   const { pull, cancel } = readingOf(body, holder, clock);
   const held: Body = isBytes

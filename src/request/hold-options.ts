@@ -70,7 +70,7 @@ export function followMaxBytes<R>(
 export type Adjustable = number | Observable<number>;
 
 /** @throws RangeError or TypeError that names the option */
-export function checkAdjustable(name: string, value: Adjustable | undefined, least: number): void {
+function checkAdjustable(name: string, value: Adjustable | undefined, least: number): void {
   if (value !== undefined && !(value instanceof Observable)) checkInteger(name, value, least);
 }
 
@@ -78,7 +78,7 @@ export function checkAdjustable(name: string, value: Adjustable | undefined, lea
  * Applies the limits of a stream while `out` is subscribed. A wrong limit, or an error of
  * the stream, errors `out`; its completion leaves the last limit in force.
  */
-export function follow<T>(
+function follow<T>(
   out: Subscriber<T>,
   name: string,
   value: Adjustable | undefined,
