@@ -19,6 +19,8 @@ export class RateProbing {
   excess = 0;
   /** Verified attempts with which that doubles. */
   private doubling = LEAST_DOUBLING;
+  /** Attempts that are sent before the first of them is verified. */
+  private ahead = 0;
   /** Attempts that were sent at a pace and verified since the last start. */
   private verified = 0;
   /** The highest pace that was verified since the last mark. */
@@ -48,7 +50,7 @@ export class RateProbing {
   /** At what pace to send now, per ms. */
   paceOf(perMs: number): number {
     const earned = Math.max(0, this.verified - this.unearned);
-    const excess = this.excess * 2 ** Math.min(MOST_DOUBLINGS, earned / this.doubling);
+    const excess = this.excess * 2 ** Math.min(MOST_DOUBLINGS, earned / Math.max(this.doubling, this.ahead));
     return Math.min(LEAD * this.verifiedPerMs, perMs * (1 + excess - MARGIN));
   }
 
@@ -57,6 +59,7 @@ export class RateProbing {
     if (!isPaced || order < this.triedFrom) return;
     this.verified += 1;
     if (pacePerMs === Number.POSITIVE_INFINITY) return;
+    if (horizonMs !== Number.POSITIVE_INFINITY) this.ahead = pacePerMs * horizonMs;
     // A higher pace is verified when its rejections would have returned.
     const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
     if (at < this.verifiedAt + silenceMs) return;

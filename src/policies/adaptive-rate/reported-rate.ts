@@ -63,6 +63,8 @@ export class ReportedRate {
   /** The base of the rate; undefined if nothing is known. */
   #base: number | undefined = undefined;
   #driftedAt = 0;
+  /** The rate at which the last report promises what was used. */
+  #leastPerMs = 0;
 
   /**
    * @param attempt the attempt whose answer reports; its `total` excludes rejected ones
@@ -100,6 +102,11 @@ export class ReportedRate {
     if (limit !== before) this.#changed(limit / before);
     this.#fill.report({ at, order, left: remaining, total });
     this.#report = { limit, remaining, windowMs, at, order, total, tellsReset };
+    if (resetMs !== undefined) {
+      // What is used now is full again by then, whatever kind of limit it is.
+      const used = Math.max(0, limit - remaining - 1);
+      this.#leastPerMs = used / (resetMs + (limits.isResetTime === true ? ROUNDED_MS : this.#roundedMs));
+    }
     const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
     if (ratePerMs === undefined) return;
     if (this.#base === undefined) this.#driftedAt = now;
@@ -164,7 +171,7 @@ export class ReportedRate {
     }
     const excess = (left - spare) / spare;
     const base = this.#drift(this.#base, excess, now);
-    const most = isSaving ? MOST_FACTOR * base : EXACT_PART * this.#ratePerMs;
+    const most = isSaving ? MOST_FACTOR * base : EXACT_PART * base;
     const factor = 1 + (excess > 0 ? excess * EXCESS_WEIGHT : excess);
     return Math.max(LEAST_FACTOR * base, Math.min(most, base * factor));
   }
@@ -206,7 +213,7 @@ export class ReportedRate {
     if (this.#report?.tellsReset !== true) return windowMs === undefined ? undefined : usualPerMs;
     if (this.#classifier.kind !== 'bucket') return limit / this.#classifier.lengthMs;
     const { perMs } = this.#fill;
-    return perMs === undefined ? undefined : Math.max(perMs, LEAST_BASE * usualPerMs);
+    return perMs === undefined ? undefined : Math.max(perMs, this.#leastPerMs, LEAST_BASE * usualPerMs);
   }
 
   #fresh(now: number): Report | undefined {
