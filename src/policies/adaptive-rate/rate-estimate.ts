@@ -190,7 +190,7 @@ export class RateEstimate {
     this.gapMs = to - from;
     this.openedAt = to;
     const unearned = Math.min(this.mostAtOnce, this.perMs * (to - closure.startedAt));
-    this.probing.start(this.sentPerMs, to, sent.order, unearned);
+    this.probing.start(this.sentPerMs, to, sent.order, unearned, to - closure.startedAt);
   }
 
   /** The first closure: the attempts accepted until then are at most a window's limit. */

@@ -30,6 +30,7 @@ export class RateProbing {
   private triedFrom = 0;
   /** What the provider may have saved up when it opened, which is no evidence. */
   private unearned = 0;
+  private shortestMs = Number.POSITIVE_INFINITY;
 
   /** The next tries begin with this excess, and grow the slower the more evidence there is. */
   plan(excess: number, evidence: number): void {
@@ -38,8 +39,9 @@ export class RateProbing {
   }
 
   /** Begins to try. @param perMs what was measured @param order attempts sent before */
-  start(perMs: number, at: number, order: number, unearned = this.unearned): void {
+  start(perMs: number, at: number, order: number, unearned = this.unearned, closedMs = 0): void {
     this.unearned = unearned;
+    this.shortestMs = Math.min(closedMs, 2 * this.shortestMs);
     this.verifiedAt = at;
     this.verified = 0;
     this.triedFrom = order;
@@ -62,7 +64,7 @@ export class RateProbing {
     if (horizonMs !== Number.POSITIVE_INFINITY) this.ahead = pacePerMs * horizonMs;
     // A higher pace is verified when its rejections would have returned.
     const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
-    if (at < this.verifiedAt + silenceMs) return;
+    if (at < this.verifiedAt + Math.max(silenceMs, this.shortestMs)) return;
     this.verifiedAt = at;
     this.verifiedPerMs = Math.max(this.verifiedPerMs, pacePerMs);
   }
