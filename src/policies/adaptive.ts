@@ -211,7 +211,9 @@ export const ADAPTIVE: PolicyDefinition<
       const { rateLimit } = others;
       const limits = rateLimit instanceof RateLimitPolicy ? rateLimit.limits : undefined;
       const hard = (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
-      const startLimit = options.initialLimit ?? START_AT_ONCE;
+      // What was configured is known: nothing has to be verified first.
+      const isKnown = [hard('requests'), hard('tokens')].some(Number.isFinite);
+      const startLimit = options.initialLimit ?? (isKnown ? maxLimit : START_AT_ONCE);
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
       const around = { maxLimit, maxRetryAfterMs, apply, emit };
