@@ -24,6 +24,8 @@ const EXCESS_WEIGHT = 1 / 3;
  */
 const DRIFT = 0.07;
 const LEAST_BASE = 0.01;
+/** A measured refill below this share of what a report promises is too short to be believed. */
+const LEAST_SHARE = 0.1;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
 /** A bucket with this share left does not limit for now. */
@@ -63,8 +65,10 @@ export class ReportedRate {
   /** The base of the rate; undefined if nothing is known. */
   #base: number | undefined = undefined;
   #driftedAt = 0;
-  /** The rate at which the last report promises what was used. */
-  #leastPerMs = 0;
+  /** The rate at which the last report promises that what is used comes back. */
+  #promisedPerMs = 0;
+  /** By how much a rate may be greater, since the time that was told is rounded. */
+  #uncertainty = 1;
 
   /**
    * @param attempt the attempt whose answer reports; its `total` excludes rejected ones
@@ -85,10 +89,10 @@ export class ReportedRate {
     const total = attempt.total + (isAccepted ? cost : 0);
     const isLatest = order >= (this.#report?.order ?? -1);
     const tellsReset = resetMs !== undefined;
+    const isTime = limits.isResetTime === true;
+    if (tellsReset && !isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
+    const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
     if (tellsReset) {
-      const isTime = limits.isResetTime === true;
-      if (!isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
-      const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
       const latestEnd = now + resetMs;
       const earliestEnd = isTime ? latestEnd : at + resetMs;
       const isRejected = !isAccepted && remaining < cost;
@@ -102,10 +106,11 @@ export class ReportedRate {
     if (limit !== before) this.#changed(limit / before);
     this.#fill.report({ at, order, left: remaining, total });
     this.#report = { limit, remaining, windowMs, at, order, total, tellsReset };
-    if (resetMs !== undefined) {
+    if (tellsReset) {
       // What is used now is full again by then, whatever kind of limit it is.
       const used = Math.max(0, limit - remaining - 1);
-      this.#leastPerMs = used / (resetMs + (limits.isResetTime === true ? ROUNDED_MS : this.#roundedMs));
+      this.#promisedPerMs = used / (resetMs + roundedMs);
+      this.#uncertainty = 1 + roundedMs / this.#classifier.lengthMs;
     }
     const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
     if (ratePerMs === undefined) return;
@@ -171,7 +176,9 @@ export class ReportedRate {
     }
     const excess = (left - spare) / spare;
     const base = this.#drift(this.#base, excess, now);
-    const most = isSaving ? MOST_FACTOR * base : EXACT_PART * base;
+    const most = isSaving
+      ? MOST_FACTOR * base
+      : EXACT_PART * Math.min(base, this.#uncertainty * this.#ratePerMs);
     const factor = 1 + (excess > 0 ? excess * EXCESS_WEIGHT : excess);
     return Math.max(LEAST_FACTOR * base, Math.min(most, base * factor));
   }
@@ -213,7 +220,8 @@ export class ReportedRate {
     if (this.#report?.tellsReset !== true) return windowMs === undefined ? undefined : usualPerMs;
     if (this.#classifier.kind !== 'bucket') return limit / this.#classifier.lengthMs;
     const { perMs } = this.#fill;
-    return perMs === undefined ? undefined : Math.max(perMs, this.#leastPerMs, LEAST_BASE * usualPerMs);
+    if (perMs === undefined) return undefined;
+    return Math.max(perMs, LEAST_SHARE * this.#promisedPerMs, LEAST_BASE * usualPerMs);
   }
 
   #fresh(now: number): Report | undefined {
