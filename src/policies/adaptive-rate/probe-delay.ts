@@ -4,7 +4,7 @@ const SHORTEST_MS = 100;
 const GROWTH = 1.6;
 /** ... and while probes are few: at most this share of what the provider accepts. */
 const SLOW_GROWTH = 1.3;
-const FEW_PART = 0.02;
+const FEW_PART = 0.002;
 /**
  * ... up to this, or to this multiple of the mean interval between accepted attempts, if that is
  * longer.
