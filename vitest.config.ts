@@ -36,6 +36,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^headgate\/advanced$/, replacement: source('advanced.ts') },
+      { find: /^headgate\/ai$/, replacement: source('ai/index.ts') },
       { find: /^headgate\/batch$/, replacement: source('batch/index.ts') },
       { find: /^headgate\/inspector$/, replacement: source('inspector/index.ts') },
       { find: /^headgate\/simulator$/, replacement: source('simulator/index.ts') },

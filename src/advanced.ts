@@ -7,8 +7,9 @@ export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
 export type { ChunkReason } from './model/chunk.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
-export type { GaugeSnapshot, RateSource } from './model/gauge-snapshot.ts';
+export type { GaugeSnapshot } from './model/gauge-snapshot.ts';
 export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
+export type { GaugeValue } from './model/metric.ts';
 export type {
   Datum,
   EncodedTextChunk,

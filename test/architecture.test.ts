@@ -72,6 +72,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'telemetry',
   ],
+  ai: ['util', 'sizing', 'providers', 'request', 'limiter', 'rxjs'],
   inspector: ['util', 'model', 'policies', 'queue', 'request', 'limiter', 'node:'],
   'inspector/page': ['inspector', 'preact', 'preact/hooks', 'uplot'],
   batch: [
@@ -161,7 +162,7 @@ describe('the main entry', () => {
     const isOptional = (name: string) => manifest.peerDependenciesMeta[name]?.optional === true;
     const peers = Object.keys(manifest.peerDependencies).sort();
     expect(peers.filter((name) => !isOptional(name))).toEqual(['@opentelemetry/api', 'rxjs']);
-    expect(peers.filter(isOptional)).toEqual([...SDK, 'lmdb']);
+    expect(peers.filter(isOptional)).toEqual([...SDK, 'ai', 'lmdb']);
     for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts[hook]).toBeUndefined();
     }

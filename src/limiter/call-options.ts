@@ -2,7 +2,7 @@ import type { Amounts, Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { BoundTask } from '../request/bound-task.ts';
 import type { AcquireOptions } from './limiter-options.ts';
-import type { Pipeline } from './pipeline-request.ts';
+import type { Pipeline, RequestDetails } from './pipeline-request.ts';
 import { RunRequest, type TaskPipeline } from './run-request.ts';
 
 /**
@@ -12,7 +12,9 @@ import { RunRequest, type TaskPipeline } from './run-request.ts';
  * Tasks without a signal share this object in the queue: a waiting task has only a function and a
  * promise of its own, and becomes a request when its turn comes.
  */
-export class CallOptions<P extends Pipeline<never> = Pipeline> implements AdmissionCallback {
+export class CallOptions<P extends Pipeline<never> = Pipeline>
+  implements AdmissionCallback, RequestDetails<P>
+{
   queued = 0;
   readonly pipeline: P;
   readonly bytes: number;
@@ -28,6 +30,10 @@ export class CallOptions<P extends Pipeline<never> = Pipeline> implements Admiss
     this.priority = priority;
     this.costs = costs;
     this.weight = weight;
+  }
+
+  get isCall(): boolean {
+    return true;
   }
 
   /** Its tasks cannot be aborted while they wait. */

@@ -25,7 +25,11 @@ import {
   type ProjectOutput,
   RESULT_KEYS,
 } from '../request/send-options.ts';
-import { checkRequestOptions, REQUEST_KEYS } from '../request/ticket-factory.ts';
+import {
+  checkPriority,
+  checkRequestOptions,
+  NAMED_REQUEST_KEYS,
+} from '../request/ticket-factory.ts';
 import { checkFunction, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
@@ -210,7 +214,7 @@ export class LimiterGroup<T> {
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkFunction('project', project);
-    checkKeys('group.throttle', options, [...RESULT_KEYS, ...REQUEST_KEYS]);
+    checkKeys('group.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
     checkResultOptions(options);
     checkRequestOptions(options);
     return (source) =>
@@ -332,6 +336,17 @@ export class LimiterGroup<T> {
   clear(reason?: string | Error): void {
     if (!isError(reason)) checkReason(reason);
     for (const limiter of this.#limiters()) limiter.clear(reason);
+  }
+
+  /**
+   * As `limiter.setPriority`, of the requests of every key.
+   * @throws as that does
+   */
+  setPriority(id: unknown, priority: number): number {
+    checkPriority(priority);
+    let waiting = 0;
+    for (const limiter of this.#limiters()) waiting += limiter.setPriority(id, priority);
+    return waiting;
   }
 
   /**

@@ -20,7 +20,7 @@ import {
   followConcurrency,
   numberIn,
 } from '../request/hold-options.ts';
-import { slotsReading, watchOperator } from '../request/operator-reading.ts';
+import { watchGateOf } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 import { checkKeys } from '../util/check.ts';
 
@@ -58,10 +58,7 @@ export function concurrencyLimit<T>(
         clock,
         instrumentation,
       );
-      watchOperator(out, around, () => ({
-        waiting: gate.waitingByKind,
-        slots: slotsReading(gate.policy, feedback),
-      }));
+      watchGateOf(out, around, gate, { concurrency: gate.policy });
       followConcurrency(out, options, (limit) => {
         gate.policy.limit = limit;
         gate.drain();

@@ -171,12 +171,24 @@ const FIELDS = {
   reopen: word(['probe', 'all'], 'probe', 'who goes first after a backoff: one, or all at once'),
 } satisfies Record<keyof BackoffConfig, Option>;
 
-export const BACKOFF: PolicyDefinition<BackoffOption, Backoff> = {
+export const BACKOFF: PolicyDefinition<BackoffOption, Backoff, BackoffOption, 'backoffActive'> = {
   kind: 'backoff',
   options: { backoff: { fields: FIELDS } },
 
   // Throttled mode outlasts the backoff. An end of the backoff that no request has tested is not
-  // worth
-  // keeping a key that may never be used again.
+  // worth keeping a key that may never be used again.
   isAtRest: (backoff, now) => now >= backoff.throttledUntil,
+
+  metrics: {
+    backoffActive: {
+      name: 'headgate.backoff.active',
+      unit: '1',
+      meaning: '1: the backoff gate is closed',
+      together: 'greatest',
+    },
+  },
+
+  measure: (backoff, now) => ({
+    backoffActive: backoff.snapshot(now).state === 'closed' ? 1 : 0,
+  }),
 };

@@ -108,7 +108,12 @@ export function concurrencyPolicyOf(
   return new ConcurrencyPolicy(concurrency, throttledConcurrency, mode);
 }
 
-export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig, ConcurrencyPolicy> = {
+export const CONCURRENCY: PolicyDefinition<
+  ConcurrencyConfig,
+  ConcurrencyPolicy,
+  ConcurrencyConfig,
+  'concurrencyLimit'
+> = {
   kind: 'concurrency',
   isHeld: true,
   options: {
@@ -131,4 +136,21 @@ export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig, ConcurrencyPolicy>
     },
 
   isAtRest: ({ inFlight }) => inFlight === 0,
+
+  metrics: {
+    concurrencyLimit: {
+      name: 'headgate.concurrency.limit',
+      unit: '{request}',
+      meaning: 'how many may be in flight, now and in throttled mode',
+      by: 'mode',
+    },
+  },
+
+  measure({ limit, throttledLimit, mode, most }) {
+    if (mode !== ALWAYS_NORMAL) {
+      return { concurrencyLimit: { normal: limit, throttled: throttledLimit } };
+    }
+    // Where the rate adapts, throttled mode needs no other slots; alone, there is no such mode.
+    return { concurrencyLimit: { normal: limit, ...(most !== undefined && { throttled: limit }) } };
+  },
 };

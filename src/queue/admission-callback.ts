@@ -19,6 +19,8 @@ export interface AdmissionCallback {
   admitted(ticket: Ticket): void;
   /** The priority of an item that waits without a ticket; the highest goes first. Default 0. */
   readonly priority?: number;
+  /** Whether its requests are calls of a limiter. Default false: they are those of a stream. */
+  readonly isCall?: boolean;
   /** Told of the waits of its requests at a gate that several share. */
   readonly instrumentation?: Instrumentation | undefined;
 }

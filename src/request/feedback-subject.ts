@@ -12,6 +12,7 @@ import {
   LARGE_REQUEST_BYTES,
   type Reopen,
 } from '../policies/backoff.ts';
+import { measure } from '../policies/policies.ts';
 import type { ModeState, Policy } from '../policies/policy.ts';
 import { positive } from '../providers/positive.ts';
 import { Gate } from '../queue/gate.ts';
@@ -215,8 +216,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   #reading(): GaugeSnapshot {
-    const { state } = this.gate.policy.snapshot(this.clock.now());
-    return { waiting: this.gate.waitingByKind, mode: this.mode, isBackingOff: state === 'closed' };
+    const gauges = measure({ backoff: this.gate.policy }, this.clock.now());
+    return { waiting: this.gate.waitingByKind, mode: this.mode, gauges };
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import { KINDS, measure } from '../policies/policies.ts';
 import { openGates } from './open-gates.ts';
 import type { RequestGate } from './request-gate.ts';
@@ -12,30 +11,12 @@ const NOBODY: GaugeSnapshot['waiting'] = ([...KINDS, 'retry', 'paused'] as const
 ]);
 
 /** The state of a gate for gauges. */
-export function gaugeSnapshotOf(from: RequestGate): GaugeSnapshot {
-  const { gate, slots, bytes, policies, feedback, isPaced } = from;
-  const now = feedback.clock.now();
-  const { circuitBreaker, rateLimit, pace, adaptive } = policies;
-  const { limit } = slots;
-  // A rate that adapts needs no other slots in throttled mode.
-  const throttledLimit = isPaced ? limit : slots.throttledLimit;
-  const { state } = feedback.gate.policy.snapshot(now);
-  const requestsPerSecond = rateLimit?.limits.perSecond('requests');
-  const limited = requestsPerSecond === undefined ? undefined : { limit: requestsPerSecond };
-  const adapted = adaptive instanceof AdaptiveRatePolicy ? adaptive.reading(now) : undefined;
+export function gaugeSnapshotOf({ gate, policies, feedback }: RequestGate): GaugeSnapshot {
   return {
     waiting: [...NOBODY, ...gate.waitingByKind],
     isSending: true,
     mode: feedback.mode,
-    isBackingOff: state === 'closed',
-    slots: { limit, throttledLimit },
-    bytes: { used: bytes.used, limit: bytes.maxBytes },
-    limits: rateLimit?.snapshot(now),
-    circuit: circuitBreaker?.snapshot(now).state,
-    intervalMs: pace?.interval.ms,
-    gauges: measure(policies, now),
-    ...adapted,
-    rates: adapted?.rates ?? limited,
+    gauges: measure(policies, feedback.clock.now()),
   };
 }
 

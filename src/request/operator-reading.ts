@@ -1,9 +1,8 @@
 import type { Subscriber } from 'rxjs';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
-import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
-import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import { measure, type Policies } from '../policies/policies.ts';
+import type { Gate } from '../queue/gate.ts';
 import type { ResolvedOptions } from './common-options.ts';
-import type { FeedbackSubject } from './feedback-subject.ts';
 
 /**
  * Shows the state of an operator in gauges, and that of the feedback it was given, while `out` is
@@ -11,24 +10,23 @@ import type { FeedbackSubject } from './feedback-subject.ts';
  */
 export function watchOperator(
   out: Subscriber<never>,
-  { instrumentation: probe, feedback }: ResolvedOptions,
+  { instrumentation, feedback }: ResolvedOptions,
   read?: () => GaugeSnapshot,
 ): void {
-  if (probe === undefined) return;
-  if (feedback !== undefined) out.add(feedback.show(probe));
-  if (read !== undefined) out.add(probe.opened?.(read));
+  if (instrumentation === undefined) return;
+  if (feedback !== undefined) out.add(feedback.show(instrumentation));
+  if (read !== undefined) out.add(instrumentation.opened?.(read));
 }
 
-/** Throttled slots are there only where a feedback can begin throttled mode. */
-export function slotsReading(
-  { limit, throttledLimit }: ConcurrencyPolicy,
-  feedback: FeedbackSubject | undefined,
-): GaugeSnapshot['slots'] {
-  return feedback === undefined ? { limit } : { limit, throttledLimit };
-}
-
-/** The use of each limit, and the requests a second that they allow. */
-export function rateReading({ limits }: RateLimitPolicy, now: number): Partial<GaugeSnapshot> {
-  const limit = limits.perSecond('requests');
-  return { limits: limits.usage(now), rates: limit === undefined ? undefined : { limit } };
+/** Shows the gauges of the policies of an operator's gate, and who waits there. */
+export function watchGateOf(
+  out: Subscriber<never>,
+  around: ResolvedOptions,
+  gate: Gate,
+  policies: Partial<Policies>,
+): void {
+  watchOperator(out, around, () => ({
+    waiting: gate.waitingByKind,
+    gauges: measure(policies, around.clock.now()),
+  }));
 }
