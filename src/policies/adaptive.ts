@@ -38,7 +38,10 @@ type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
 
 /** Options of the adaptive rate. */
 export interface RateStrategyConfig {
-  /** The initial number of requests in flight, an integer from 1 to `concurrency`. Default 16. */
+  /**
+   * The initial number of requests in flight, an integer from 1 to `concurrency`. Default 16; with
+   * `limits` on requests or tokens, `concurrency`: these are known already.
+   */
   readonly initialLimit?: number;
   /**
    * The rate to begin with, requests a second, >= 0.001: what was learned of the provider before, say
@@ -93,7 +96,7 @@ const COMMON = {
   ),
   initialLimit: integer(
     1,
-    `${START_AT_ONCE} (rate), \`concurrency\` (failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
+    `${START_AT_ONCE}, or \`concurrency\` with \`limits\` (rate), \`concurrency\` (failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
     'requests',
     'the limit at first, up to `concurrency`',
   ),

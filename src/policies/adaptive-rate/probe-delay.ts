@@ -2,7 +2,7 @@
 const SHORTEST_MS = 100;
 /** The growth of the gap between single probes after each rejected one ... */
 const GROWTH = 1.6;
-/** ... and while probes are few: at most this share of what the provider accepts. */
+/** ... and while they are at most this share of what the provider accepts, so that they cost nothing. */
 const SLOW_GROWTH = 1.3;
 const FEW_PART = 0.002;
 /**
@@ -15,6 +15,7 @@ const LONGEST_INTERVALS = 4;
 /** The gap between two probes while the provider rejects everything. */
 export class ProbeDelay {
   private rejected = 0;
+  /** The growth so far. */
   private grown = 1;
 
   /** Consecutive rejected probes. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { between, limit, SILENT, saturate, world } from '../../../limiter/adaptive/world.ts';
 
+const FOUR_HUNDRED = { limit: 400, windowMs: 10_000 } as const;
+const START = { strategy: 'rate', initialLimit: 4 } as const;
 const latency = { meanMs: 300, sigma: 0.3 };
 
 describe('the start', () => {
@@ -69,6 +71,33 @@ describe('limits that are configured as they are', () => {
       await run.end();
     },
   );
+});
+
+describe('what is known at the start', () => {
+  it.each([
+    ['configured', { limits: { requests: FOUR_HUNDRED } }, 300],
+    ['configured on tokens', { limits: { tokens: { limit: 1e6, windowMs: 10_000 } } }, 300],
+    ['not known', {}, 16],
+    ['configured, with a start', { adaptive: START, limits: { requests: FOUR_HUNDRED } }, 4],
+  ] as const)('is used at once: limits are %s', async (_, options, atOnce) => {
+    const limits = [limit('token-bucket', 400, 10_000)];
+    const run = world({ provider: { limits, latency: 300, ...SILENT }, options });
+    run.push(300);
+    await run.advance(100);
+    expect(run.sent).toHaveLength(atOnce);
+    await run.end();
+  });
+
+  it('is what the first answers tell: no ramp follows them', async () => {
+    const limits = [limit('fixed-window', 300, 60_000)];
+    const run = world({ provider: { limits, latency: 300, headers: 'openai' } });
+    run.push(1_000);
+    await run.advance(700);
+    // Sixteen answers verify 32 more.
+    expect(run.sent.length).toBeGreaterThan(100);
+    expect(run.provider.stats().rejected).toBe(0);
+    await run.end();
+  });
 });
 
 describe('a wait that is named', () => {
