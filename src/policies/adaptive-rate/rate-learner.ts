@@ -344,7 +344,7 @@ export class RateLearner implements SendHistoryListener {
   /** @returns whether the reported limits explain a rejection */
   private read(
     limits: readonly ReportedLimit[],
-    { requests, tokens, order }: Sending,
+    { requests, tokens }: Sending,
     isAccepted: boolean,
     now: number,
   ): boolean {
@@ -353,8 +353,6 @@ export class RateLearner implements SendHistoryListener {
     const ofRequests = shortestOf(limits, 'requests');
     if (ofRequests !== undefined && requests !== undefined) {
       isExplained = this.requests.report(ofRequests, requests, isAccepted, now);
-      const { remaining = 0 } = ofRequests;
-      if (isAccepted && !this.hasRejected) this.trust.raise(remaining - (this.sent - order - 1));
     }
     const ofTokens = shortestOf(limits, 'tokens');
     if (ofTokens === undefined) return isExplained;

@@ -24,8 +24,11 @@ const EXCESS_WEIGHT = 1 / 3;
  */
 const DRIFT = 0.07;
 const LEAST_BASE = 0.01;
-/** A measured refill below this share of what a report promises is too short to be believed. */
-const LEAST_SHARE = 0.1;
+/**
+ * ... of which, upwards, so much is of the whole limit and not of one's own rate: what is added alike
+ * and taken in proportion makes shares alike.
+ */
+const ADDED = 0.2;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
 /** A bucket with this share left does not limit for now. */
@@ -116,7 +119,7 @@ export class ReportedRate {
     if (ratePerMs === undefined) return;
     if (this.#base === undefined) this.#driftedAt = now;
     this.#ratePerMs = ratePerMs;
-    this.#base = Math.min(this.#base ?? ratePerMs, ratePerMs * MOST_FACTOR);
+    this.#base = Math.min(this.#base ?? this.#fill.perMs ?? ratePerMs, ratePerMs * MOST_FACTOR);
   }
 
   /** An attempt cost more than estimated. */
@@ -198,7 +201,11 @@ export class ReportedRate {
     this.#driftedAt = now;
     const step = DRIFT * Math.max(-1, Math.min(1, excess)) * (driftedMs / 1_000);
     const most = this.#ratePerMs * MOST_FACTOR;
-    const drifted = Math.max(this.#ratePerMs * LEAST_BASE, Math.min(most, base * (1 + step)));
+    const added = step > 0 ? ADDED * step * this.#ratePerMs : 0;
+    const drifted = Math.max(
+      this.#ratePerMs * LEAST_BASE,
+      Math.min(most, base * (1 + step) + added),
+    );
     this.#base = drifted;
     return drifted;
   }
@@ -221,7 +228,7 @@ export class ReportedRate {
     if (this.#classifier.kind !== 'bucket') return limit / this.#classifier.lengthMs;
     const { perMs } = this.#fill;
     if (perMs === undefined) return undefined;
-    return Math.max(perMs, LEAST_SHARE * this.#promisedPerMs, LEAST_BASE * usualPerMs);
+    return Math.max(perMs, this.#promisedPerMs, LEAST_BASE * usualPerMs);
   }
 
   #fresh(now: number): Report | undefined {

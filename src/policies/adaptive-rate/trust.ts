@@ -40,11 +40,6 @@ export class Trust {
     this.left = Math.min(this.left + EARNED, Math.max(START_AT_ONCE, most));
   }
 
-  /** The provider reports that it accepts so many. */
-  raise(least: number): void {
-    this.left = Math.max(this.left, least);
-  }
-
   /** @param isLater whether it was sent after the last reaction */
   lose(isLater: boolean): void {
     if (isLater) this.left = Math.min(this.left, START_AT_ONCE);

@@ -41,13 +41,6 @@ describe('trust', () => {
     expect(mayGo(trust)).toBe(800);
   });
 
-  it('is raised to what the provider reports, and is never lowered by that', () => {
-    const trust = trustOf(5);
-    trust.raise(100);
-    trust.raise(50);
-    expect(mayGo(trust)).toBe(100);
-  });
-
   it('is lost whole by a rejection of what was sent after the last reaction', () => {
     const trust = trustOf(500);
     trust.lose(true);
