@@ -111,7 +111,7 @@ export class ReportedRate {
     this.#report = { limit, remaining, windowMs, at, order, total, tellsReset };
     if (tellsReset) {
       // What is used now is full again by then, whatever kind of limit it is.
-      const used = Math.max(0, limit - remaining - 1);
+      const used = Math.max(0, this.#fill.highest - remaining);
       this.#promisedPerMs = used / (resetMs + roundedMs);
       this.#uncertainty = 1 + roundedMs / this.#classifier.lengthMs;
     }
