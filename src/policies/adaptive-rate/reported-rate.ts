@@ -29,6 +29,8 @@ const LEAST_BASE = 0.01;
  * and taken in proportion makes shares alike.
  */
 const ADDED = 0.2;
+/** A limit of which so much was left at a time holds what it tells. */
+const HOLDS_PART = 0.5;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
 /** A bucket with this share left does not limit for now. */
@@ -110,9 +112,11 @@ export class ReportedRate {
     this.#fill.report({ at, order, left: remaining, total });
     this.#report = { limit, remaining, windowMs, at, order, total, tellsReset };
     if (tellsReset) {
-      // What is used now is full again by then, whatever kind of limit it is.
-      const used = Math.max(0, this.#fill.highest - remaining);
-      this.#promisedPerMs = used / (resetMs + roundedMs);
+      // What is used now is full again by then, whatever kind of limit it is. Some hold less than
+      // they tell.
+      const { highest } = this.#fill;
+      const most = highest >= HOLDS_PART * limit ? limit - 1 : highest;
+      this.#promisedPerMs = Math.max(0, most - remaining) / (resetMs + roundedMs);
       this.#uncertainty = 1 + roundedMs / this.#classifier.lengthMs;
     }
     const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
