@@ -74,6 +74,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   ai: ['util', 'sizing', 'providers', 'request', 'limiter', 'rxjs'],
   inspector: ['util', 'model', 'policies', 'queue', 'request', 'limiter', 'node:'],
+  bullmq: ['util', 'queue', 'request', 'limiter'],
   'inspector/page': ['inspector', 'preact', 'preact/hooks', 'uplot'],
   batch: [
     'headgate',

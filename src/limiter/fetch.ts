@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import type { Clock } from '../util/clock.ts';
-import { heldResponse } from './held-response.ts';
+import { heldResponse } from './held-body.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 import type { ObservableTask } from './run-request.ts';
 

@@ -23,7 +23,6 @@ import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { gateOpener } from '../request/gate-options.ts';
-import { gaugeSnapshotOf, watchGate } from '../request/gauge-snapshot.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import {
   attemptTimeoutsOf,
@@ -33,6 +32,7 @@ import {
   retryPolicyOf,
 } from '../request/send-options.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
+import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import type { LimiterOptions } from './limiter-options.ts';

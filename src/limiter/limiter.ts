@@ -13,7 +13,7 @@ import { type RequestPipeline, sendThrough } from '../request/dispatch-subscribe
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import { pullWhenFree } from '../request/pull-when-free.ts';
+import { verdictOn } from '../request/read-answer.ts';
 import {
   checkResultOptions,
   type Emitted,
@@ -26,16 +26,12 @@ import {
   checkRequestOptions,
   NAMED_REQUEST_KEYS,
   type NamedRequestOptions,
-  REQUEST_KEYS,
   TicketFactory,
 } from '../request/ticket-factory.ts';
-import { verdictOn } from '../request/verdict.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { deferred } from '../util/deferred.ts';
 import { isError } from '../util/print.ts';
-import type { CallOptions } from './call-options.ts';
-import { CallPipeline } from './call-pipeline.ts';
-import { withTimeout } from './call-timeout.ts';
+import { type CallOptions, CallPipeline, withTimeout } from './call-options.ts';
 import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
@@ -50,7 +46,7 @@ import {
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
-import { checkSignal, collect, type MapOptions, type MapTask } from './map.ts';
+import { type MapOptions, type MapTask, mapThrough } from './map.ts';
 import type { LimiterProgress } from './request-counters.ts';
 import { AbortableRunRequest, type ObservableTask, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
@@ -226,19 +222,9 @@ export class Limiter {
     fn: MapTask<T, R>,
     options: MapOptions<T> = {},
   ): Promise<unknown[]> {
-    checkFunction('fn', fn);
-    checkKeys('limiter.map', options, ['outcomes', 'signal', ...REQUEST_KEYS]);
-    checkPull(source, {});
-    const { signal, ...plain } = options;
-    checkSignal(signal);
-    const project = async (value: T, context: AttemptContext): Promise<Awaited<R>> =>
-      await fn(value, context);
-    // Construct once, so that wrong options throw here.
-    this.throttle(project, plain);
-    const operatorOf = (watched: typeof project) =>
-      this.throttle(watched, { ...plain, ordered: true }) as OperatorFunction<T, unknown>;
-    const { outcomes = false } = plain;
-    return collect(pullWhenFree(source, project, operatorOf, outcomes), signal);
+    return mapThrough('limiter.map', source, fn, options, (project, said) =>
+      this.throttle(project, said),
+    );
   }
 
   /**

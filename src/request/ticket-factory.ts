@@ -179,7 +179,7 @@ export class TicketFactory<T> implements TicketOwner {
         : {
             ...(costs && { costs: saidBy(costs, value, 'costs', checkCosts) }),
             ...(priority && { priority: saidBy(priority, value, 'priority', checkPriority) }),
-            ...(weight && { weight: saidBy(weight, value, 'weight', checkWeight) }),
+            ...(weight && { weight: weightOf(weight, value) }),
           };
     if (isSized(arrival)) {
       return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said, index);
@@ -203,6 +203,11 @@ const NOTHING: SaidOfRequest = {};
 /** @throws RangeError or TypeError; whether there are so many slots is known at the gate */
 export function checkWeight(weight: number): void {
   checkInteger('weight', weight, 1);
+}
+
+/** The weight of a value. @throws EstimatorError */
+export function weightOf<T>(weight: (value: T) => number, value: T): number {
+  return saidBy(weight, value, 'weight', checkWeight);
 }
 
 /** @throws RangeError or TypeError */

@@ -4,6 +4,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'ai-sdk.ts': ['Say hello. '],
   'anthropic.ts': ['assistant'],
   'batch.ts': ['2 0'],
+  'bullmq.ts': ['Say hello. '],
   'by-hand.ts': ['ant+bee', 'cat+dog', 'eel'],
   'circuit.ts': ['open', 'open', 'the provider moves its servers'],
   'classify.ts': ['hello 2'],
