@@ -10,6 +10,7 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 const COMPILED = [
   'test/{api-report,package,readme,size}.test.ts',
   'test/bench-servers/real.test.ts',
+  'test/bullmq/processes.test.ts',
   'test/examples/**/*.test.ts',
   'test/batch/command/**/*.test.ts',
   'test/inspector/page.test.ts',
@@ -18,7 +19,7 @@ const COMPILED = [
 /** Tests of memory, or of all limiters, listeners or servers of a process: each has a process of its own. */
 const ALONE = [
   'test/behaviour/queue/{fifo-memory,queue/scale}.test.ts',
-  'test/behaviour/limiter/{fetch-unread,group-idle,waiting-memory}.test.ts',
+  'test/behaviour/limiter/{fetch-unread,group-idle,group-memory,waiting-memory}.test.ts',
   'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
   'test/inspector/monitor.test.ts',
@@ -36,7 +37,9 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^headgate\/advanced$/, replacement: source('advanced.ts') },
+      { find: /^headgate\/ai$/, replacement: source('ai/index.ts') },
       { find: /^headgate\/batch$/, replacement: source('batch/index.ts') },
+      { find: /^headgate\/bullmq$/, replacement: source('bullmq/index.ts') },
       { find: /^headgate\/inspector$/, replacement: source('inspector/index.ts') },
       { find: /^headgate\/simulator$/, replacement: source('simulator/index.ts') },
       { find: /^headgate\/telemetry$/, replacement: source('telemetry/node.ts') },

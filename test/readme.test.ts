@@ -7,7 +7,9 @@ import { createProvider, type ProviderServer, serve } from 'headgate/simulator';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { pagesIn } from '../docs/src/pages.ts';
 import { examplesOf } from '../docs/src/render.ts';
+import { canRun } from './dashboards/programs.ts';
 import { PRINTS } from './docs/prints.ts';
+import { type Redis, startRedis } from './support/redis.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLES = join(ROOT, 'docs/examples');
@@ -31,9 +33,23 @@ const SETTINGS = {
   AZURE_OPENAI_API_KEY: 'none',
   GEMINI_API_KEY: 'none',
   ANTHROPIC_API_KEY: 'none',
+  AWS_ACCESS_KEY_ID: 'none',
+  AWS_SECRET_ACCESS_KEY: 'none',
 };
 
+/** Examples that need a Redis. */
+const NEED_REDIS: ReadonlySet<string> = new Set(['bullmq.ts']);
+const runnable = examples.filter((name) => canRun('redis-server') || !NEED_REDIS.has(name));
+
+/** Who sends by other ways than `fetch` is told where the simulator is. */
+const addresses = (url: string) => ({
+  SIMULATOR: url,
+  AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url,
+  MODEL_API: `${url}/v1`,
+});
+
 let server: ProviderServer;
+let redis: Redis | undefined;
 
 /** Where an example is compiled: outside the package each file says itself that it is a module. */
 function copyOf(example: string): string {
@@ -42,6 +58,7 @@ function copyOf(example: string): string {
 
 beforeAll(async () => {
   server = await serve(createProvider());
+  if (canRun('redis-server')) redis = await startRedis();
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   for (const example of examples) {
@@ -71,16 +88,19 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await redis?.stop();
+});
 
 describe('the README and the documentation', () => {
-  it.each(examples)('example %s prints what it says', async (example) => {
+  it.each(runnable)('example %s prints what it says', async (example) => {
     const file = join(FOLDER, `${basename(example, extname(example))}.mjs`);
     const program = ['--import', join(FOLDER, 'redirection.mjs'), file];
     const { stdout } = await promisify(execFile)(process.execPath, program, {
       timeout: 20_000,
       cwd: FOLDER,
-      env: { ...process.env, ...SETTINGS, SIMULATOR: server.url },
+      env: { ...process.env, ...SETTINGS, ...addresses(server.url), REDIS_URL: redis?.url },
     });
     const lines = stdout.trim().split('\n');
     for (const line of PRINTS[example] ?? []) {

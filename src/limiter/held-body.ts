@@ -24,7 +24,30 @@ const dropped = new FinalizationRegistry<() => void>((end) => end());
  */
 export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
   const isBytes = isByteStream(body);
-  const reader = body.getReader();
+  const { pull, cancel } = readingOf(body, holder, clock);
+  const held: Body = isBytes
+    ? new ReadableStream({ type: 'bytes', pull, cancel }, { highWaterMark: READ_AHEAD_BYTES })
+    : new ReadableStream({ pull, cancel }, { highWaterMark: READ_AHEAD_BYTES, size: sizeOf });
+  dropped.register(held, () => void cancel().catch(() => undefined));
+  return held;
+}
+
+/** The same for a stream of anything, of which so many parts are read ahead. */
+export function heldParts<P>(
+  parts: ReadableStream<P>,
+  holder: BodyHolder,
+  clock: Clock,
+  readAhead: number,
+): ReadableStream<P> {
+  const { pull, cancel } = readingOf(parts, holder, clock);
+  const held = new ReadableStream<P>({ pull, cancel }, { highWaterMark: readAhead });
+  dropped.register(held, () => void cancel().catch(() => undefined));
+  return held;
+}
+
+/** Reads a stream for another, and tells the holder of its end. */
+function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
+  const reader = stream.getReader();
   let unread: Timer | undefined;
   const cancel = (reason?: unknown) => {
     unread?.cancel();
@@ -51,11 +74,7 @@ export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
       unread = clock.setTimer(() => holder.ended(), UNREAD_MS, false);
     }
   };
-  const held: Body = isBytes
-    ? new ReadableStream({ type: 'bytes', pull, cancel }, { highWaterMark: READ_AHEAD_BYTES })
-    : new ReadableStream({ pull, cancel }, { highWaterMark: READ_AHEAD_BYTES, size: sizeOf });
-  dropped.register(held, () => void cancel().catch(() => undefined));
-  return held;
+  return { pull, cancel };
 }
 
 /** Bodies of `fetch` are byte streams; test doubles may not be. */

@@ -13,7 +13,7 @@ import { type RequestPipeline, sendThrough } from '../request/dispatch-subscribe
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import { pullWhenFree } from '../request/pull-when-free.ts';
+import { verdictOn } from '../request/read-answer.ts';
 import {
   checkResultOptions,
   type Emitted,
@@ -26,21 +26,17 @@ import {
   checkRequestOptions,
   NAMED_REQUEST_KEYS,
   type NamedRequestOptions,
-  REQUEST_KEYS,
   TicketFactory,
 } from '../request/ticket-factory.ts';
-import { verdictOn } from '../request/verdict.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { deferred } from '../util/deferred.ts';
 import { isError } from '../util/print.ts';
-import type { CallOptions } from './call-options.ts';
-import { CallPipeline } from './call-pipeline.ts';
-import { withTimeout } from './call-timeout.ts';
+import { type CallOptions, CallPipeline, withTimeout } from './call-options.ts';
 import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
-import { type Fetch, type FetchTask, pacedFetch } from './fetch.ts';
+import { type Fetch, pacedFetch } from './fetch.ts';
 import { type Lease, LeaseRequest, leaseOf } from './lease.ts';
 import {
   type AcquireOptions,
@@ -50,9 +46,9 @@ import {
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
-import { checkSignal, collect, type MapOptions, type MapTask } from './map.ts';
+import { type MapOptions, type MapTask, mapThrough } from './map.ts';
 import type { LimiterProgress } from './request-counters.ts';
-import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
+import { AbortableRunRequest, type ObservableTask, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
@@ -92,6 +88,7 @@ export class Limiter {
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
   /** The options of `tryAcquire` that were found possible. */
   #possible: CallOptions | undefined = undefined;
+  #fetch: Fetch | undefined = undefined;
 
   /**
    * @internal
@@ -138,12 +135,21 @@ export class Limiter {
    * slot.
    */
   get fetch(): Fetch {
-    const send: Fetch = (input, init) => fetch(input, init);
-    const { around, clock } = this.#runtime;
-    const factory = new TicketFactory<FetchTask>({ ...around, isCall: true });
-    const pipeline = this.#pipelineOf(factory, callFetch);
-    const run = (task: FetchTask, options: AcquireOptions) => this.#call(task, pipeline, options);
-    return pacedFetch(run, send, clock);
+    this.#fetch ??= pacedFetch(
+      this.observableCalls(),
+      (input, init) => fetch(input, init),
+      this.#runtime.clock,
+    );
+    return this.#fetch;
+  }
+
+  /** @internal As `run`, for requests that go on after their first value: until the task completes. */
+  observableCalls<R>(): (task: ObservableTask<R>, options?: AcquireOptions) => Promise<R> {
+    const { around } = this.#runtime;
+    const factory = new TicketFactory<ObservableTask<R>>({ ...around, isCall: true });
+    const project: Project<ObservableTask<R>, Observable<R>> = (task, context) => task(context);
+    const pipeline = this.#pipelineOf(factory, project);
+    return (task, options) => this.#call(task, pipeline, options);
   }
 
   /**
@@ -221,19 +227,9 @@ export class Limiter {
     fn: MapTask<T, R>,
     options: MapOptions<T> = {},
   ): Promise<unknown[]> {
-    checkFunction('fn', fn);
-    checkKeys('limiter.map', options, ['outcomes', 'signal', ...REQUEST_KEYS]);
-    checkPull(source, {});
-    const { signal, ...plain } = options;
-    checkSignal(signal);
-    const project = async (value: T, context: AttemptContext): Promise<Awaited<R>> =>
-      await fn(value, context);
-    // Construct once, so that wrong options throw here.
-    this.throttle(project, plain);
-    const operatorOf = (watched: typeof project) =>
-      this.throttle(watched, { ...plain, ordered: true }) as OperatorFunction<T, unknown>;
-    const { outcomes = false } = plain;
-    return collect(pullWhenFree(source, project, operatorOf, outcomes), signal);
+    return mapThrough('limiter.map', source, fn, options, (project, said) =>
+      this.throttle(project, said),
+    );
   }
 
   /**
@@ -519,6 +515,12 @@ export class Limiter {
     return areAtRest(gate.policies, this.feedback.clock.now());
   }
 
+  /** @internal the same, and it is not watched until a known total has ended */
+  get maySleep(): boolean {
+    const { counters, retry } = this.#runtime;
+    return counters.measured === undefined && retry.isAtRest && this.isForgettable;
+  }
+
   /** @internal it will not be used any more */
   abandon(): void {
     this.#runtime.abandon();
@@ -595,10 +597,6 @@ const PASSING = [
 
 const OK = { kind: 'ok' } as const;
 const FAILED = { kind: 'failed' } as const;
-
-function callFetch(task: FetchTask, context: AttemptContext): Observable<Response> {
-  return task(context);
-}
 
 function callTask(task: Task<unknown>, context: AttemptContext): Promise<unknown> {
   return Promise.resolve(task(context));

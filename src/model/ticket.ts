@@ -76,7 +76,7 @@ export class Ticket<out T = unknown> {
   /** Position of the request in its stream, from 0. */
   readonly index: number;
   /** Slots that it takes of a limit of requests in flight. */
-  readonly weight: number;
+  weight: number;
   /** When it reached its first gate, in the clock's milliseconds. */
   readonly arrivedAt: number;
   /** @internal the backoff in force when the last attempt was sent */

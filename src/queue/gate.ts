@@ -2,21 +2,20 @@ import type { Instrumentation } from '../model/instrumentation.ts';
 import { uniteInstrumentations } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { Tap } from '../model/tap.ts';
-import type { LeaseIssuer } from '../model/ticket.ts';
-import { isTicket, type Ticket } from '../model/ticket.ts';
+import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
-import type { AdmissionCallback } from './admission-callback.ts';
+import { type AdmissionCallback, notifyAdmitted, reportLater } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
-import type {
-  GateRules,
-  GateSnapshot,
-  Newcomer,
-  RequestQueue,
-  WaitListener,
+import {
+  type GateRules,
+  type GateSnapshot,
+  type Newcomer,
+  type RequestQueue,
+  uniform,
+  type WaitListener,
 } from './gate-rules.ts';
-import { notifyAdmitted, reportLater } from './notify.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
 import type { Refusing } from './suspension.ts';
@@ -89,8 +88,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.kind = kind;
     this.clock = clock;
     this.instrumentation = instrumentation;
-    this.rules = rules;
-    this.admission = new Admission(policy, rules.hold, clock, () => this.drain());
+    this.rules = uniform(rules);
+    this.admission = new Admission(policy, rules.hold, clock, this);
     this.waits = new WaitRecorder(kind, rules.listener);
     const { newQueue = (isCancelled) => new Fifo(isCancelled) } = rules;
     this.first = newQueue(isCancelled);

@@ -17,6 +17,7 @@ import { partsOf } from '../model/join-instrumentations.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import {
   Backoff,
+  BackoffPart,
   DEFAULT_BACKOFF_MS,
   DEFAULT_LARGE_BACKOFF_MS,
   DEFAULT_MAX_RETRY_AFTER_MS,
@@ -35,7 +36,6 @@ import { type SuspendableGate, Suspension } from '../queue/suspension.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../util/check.ts';
 import { type Clock, checkClock, type Timer } from '../util/clock.ts';
-import { BackoffPart } from './backoff-part.ts';
 
 /**
  * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.

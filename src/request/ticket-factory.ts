@@ -91,12 +91,17 @@ export class TicketFactory<T> implements TicketOwner {
   private readonly feedback: { readonly mode: Mode } | undefined;
   private readonly tap: Tap | undefined;
   private readonly named: TicketFactoryOptions['named'];
-  private readonly options: NamedRequestOptions<T>;
+  /** Its options in fields: V8 is slow to read objects of many shapes. */
+  private readonly estimate: Estimator<T>;
+  private readonly costs: RequestOptions<T>['costs'];
+  private readonly priority: RequestOptions<T>['priority'];
+  private readonly weight: RequestOptions<T>['weight'];
+  private readonly id: NamedRequestOptions<T>['id'];
   private next = 0;
 
   constructor(around: TicketFactoryOptions, options: NamedRequestOptions<T> = {}) {
     const { clock, instrumentation, listener, feedback, tap, named, isCall = false } = around;
-    const { priority, id } = options;
+    const { estimate = estimateBytes, costs, priority, weight, id } = options;
     this.clock = clock;
     this.isCall = isCall;
     this.instrumentation = instrumentation;
@@ -105,7 +110,11 @@ export class TicketFactory<T> implements TicketOwner {
     this.listener = listener;
     this.feedback = feedback;
     this.tap = tap;
-    this.options = options;
+    this.estimate = estimate;
+    this.costs = costs;
+    this.priority = priority;
+    this.weight = weight;
+    this.id = id;
   }
 
   tokensOf(value: unknown, bytes: number): number {
@@ -153,7 +162,7 @@ export class TicketFactory<T> implements TicketOwner {
 
   /** @throws EstimatorError */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
-    const { id } = this.options;
+    const { id } = this;
     if (id === undefined) return this.newTicket(arrival, arrivedAt, index);
     const name = saidBy(id, isSized(arrival) ? arrival.value : arrival, 'id');
     const ticket = this.newTicket(arrival, arrivedAt, index);
@@ -162,7 +171,7 @@ export class TicketFactory<T> implements TicketOwner {
   }
 
   private newTicket(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
-    const { estimate = estimateBytes, costs, priority, weight } = this.options;
+    const { estimate, costs, priority, weight } = this;
     const value = isSized(arrival) ? arrival.value : arrival;
     const said =
       costs === undefined && priority === undefined && weight === undefined
@@ -170,7 +179,7 @@ export class TicketFactory<T> implements TicketOwner {
         : {
             ...(costs && { costs: saidBy(costs, value, 'costs', checkCosts) }),
             ...(priority && { priority: saidBy(priority, value, 'priority', checkPriority) }),
-            ...(weight && { weight: saidBy(weight, value, 'weight', checkWeight) }),
+            ...(weight && { weight: weightOf(weight, value) }),
           };
     if (isSized(arrival)) {
       return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said, index);
@@ -194,6 +203,11 @@ const NOTHING: SaidOfRequest = {};
 /** @throws RangeError or TypeError; whether there are so many slots is known at the gate */
 export function checkWeight(weight: number): void {
   checkInteger('weight', weight, 1);
+}
+
+/** The weight of a value. @throws EstimatorError */
+export function weightOf<T>(weight: (value: T) => number, value: T): number {
+  return saidBy(weight, value, 'weight', checkWeight);
 }
 
 /** @throws RangeError or TypeError */

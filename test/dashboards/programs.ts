@@ -18,6 +18,7 @@ const PROGRAMS = {
   jaeger: { version: 'version', isInCi: false },
   nginx: { version: '-v', isInCi: true },
   haproxy: { version: '-v', isInCi: true },
+  'redis-server': { version: '--version', isInCi: true },
 } as const;
 
 /**
