@@ -88,6 +88,7 @@ export class Limiter {
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
   /** The options of `tryAcquire` that were found possible. */
   #possible: CallOptions | undefined = undefined;
+  #fetch: Fetch | undefined = undefined;
 
   /**
    * @internal
@@ -134,8 +135,12 @@ export class Limiter {
    * slot.
    */
   get fetch(): Fetch {
-    const send: Fetch = (input, init) => fetch(input, init);
-    return pacedFetch(this.observableCalls(), send, this.#runtime.clock);
+    this.#fetch ??= pacedFetch(
+      this.observableCalls(),
+      (input, init) => fetch(input, init),
+      this.#runtime.clock,
+    );
+    return this.#fetch;
   }
 
   /** @internal As `run`, for requests that go on after their first value: until the task completes. */
@@ -509,6 +514,12 @@ export class Limiter {
     const { gate, isPaused } = this.#runtime;
     if (!this.isIdle || isPaused || this.feedback.mode !== 'normal') return false;
     return areAtRest(gate.policies, this.feedback.clock.now());
+  }
+
+  /** @internal the same, and it is not watched until a known total has ended */
+  get maySleep(): boolean {
+    const { counters, retry } = this.#runtime;
+    return counters.measured === undefined && retry.isAtRest && this.isForgettable;
   }
 
   /** @internal it will not be used any more */
