@@ -57,7 +57,8 @@ const proofs: Readonly<Record<keyof Gating, Proof | undefined>> = {
   },
   circuitBreaker: async (send, gating) => {
     const unauthorised = () => Promise.reject(Object.assign(new Error('no'), { status: 401 }));
-    const { sent, errors } = await observe(send, gating, REQUESTS, unauthorised);
+    const refusing = { ...gating, circuitBreaker: { onOpen: 'fail' } } as const;
+    const { sent, errors } = await observe(send, refusing, REQUESTS, unauthorised);
     expectEqual('rejected requests', errors.get('CircuitOpenError'), REQUESTS - sent.length);
     expectEqual('the circuit opened', sent.length <= 2 * (gating.concurrency ?? 0), true);
   },
