@@ -47,6 +47,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   operators: ['util', 'model', 'sizing', 'policies', 'queue', 'providers', 'request', 'rxjs'],
   limiter: [
+    'fleet',
     'util',
     'model',
     'policies',
@@ -57,10 +58,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'rxjs',
     'node:',
   ],
+  fleet: ['util', 'model', 'policies', 'queue'],
+  redis: ['fleet', 'util', 'node:'],
   simulator: ['util', 'model', 'policies', 'queue', 'node:'],
   telemetry: ['util', 'model', 'policies', '@opentelemetry/api'],
   'telemetry/node': ['telemetry', 'util', 'model', 'node:', ...SDK],
   'advanced.ts': [
+    'fleet',
     'util',
     'model',
     'policies',

@@ -7,7 +7,9 @@ import { createProvider, type ProviderServer, serve } from 'headgate/simulator';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { pagesIn } from '../docs/src/pages.ts';
 import { examplesOf } from '../docs/src/render.ts';
+import { canRun } from './dashboards/programs.ts';
 import { PRINTS } from './docs/prints.ts';
+import { RedisServer } from './redis/redis-server.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLES = join(ROOT, 'docs/examples');
@@ -15,6 +17,9 @@ const FOLDER = join(inject('packageFolder'), 'readme');
 
 /** The examples of the README and of `docs/`: each is run against the package as it is published. */
 const examples = readdirSync(EXAMPLES).sort();
+/** One needs Redis. */
+const hasRedis = canRun('redis-server');
+const runnable = examples.filter((name) => hasRedis || name !== 'shared.ts');
 const pages = pagesIn(ROOT);
 
 /** Whoever is asked over HTTPS: the simulator answers. */
@@ -34,6 +39,7 @@ const SETTINGS = {
 };
 
 let server: ProviderServer;
+let redis: RedisServer | undefined;
 
 /** Where an example is compiled: outside the package each file says itself that it is a module. */
 function copyOf(example: string): string {
@@ -42,6 +48,7 @@ function copyOf(example: string): string {
 
 beforeAll(async () => {
   server = await serve(createProvider());
+  if (hasRedis) redis = await RedisServer.start();
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   for (const example of examples) {
@@ -71,16 +78,24 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-afterAll(() => server.close());
+afterAll(async () => {
+  await redis?.stop();
+  await server.close();
+});
 
 describe('the README and the documentation', () => {
-  it.each(examples)('example %s prints what it says', async (example) => {
+  it.each(runnable)('example %s prints what it says', async (example) => {
     const file = join(FOLDER, `${basename(example, extname(example))}.mjs`);
     const program = ['--import', join(FOLDER, 'redirection.mjs'), file];
     const { stdout } = await promisify(execFile)(process.execPath, program, {
       timeout: 20_000,
       cwd: FOLDER,
-      env: { ...process.env, ...SETTINGS, SIMULATOR: server.url },
+      env: {
+        ...process.env,
+        ...SETTINGS,
+        SIMULATOR: server.url,
+        REDIS_URL: `redis://127.0.0.1:${redis?.port}`,
+      },
     });
     const lines = stdout.trim().split('\n');
     for (const line of PRINTS[example] ?? []) {

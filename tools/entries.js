@@ -3,6 +3,7 @@ export const entries = {
   index: 'src/index.ts',
   advanced: 'src/advanced.ts',
   'inspector/index': 'src/inspector/index.ts',
+  'redis/index': 'src/redis/index.ts',
   simulator: 'src/simulator/index.ts',
   telemetry: 'src/telemetry/node.ts',
 };

@@ -50,7 +50,7 @@ const DEFAULT_IDLE_MS = 60_000;
 const DEFAULT_MAX_KEYS = 10_000;
 
 /** The limits of one key. A key is never told to telemetry: the name is that of the group. */
-export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry'>;
+export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry' | 'shared'>;
 
 /** `name` is that of all keys together. */
 export interface LimiterGroupOptions
