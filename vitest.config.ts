@@ -10,6 +10,7 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 const COMPILED = [
   'test/{api-report,package,readme,size}.test.ts',
   'test/bench-servers/real.test.ts',
+  'test/bullmq/processes.test.ts',
   'test/examples/**/*.test.ts',
   'test/batch/command/**/*.test.ts',
   'test/inspector/page.test.ts',
@@ -36,7 +37,9 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^headgate\/advanced$/, replacement: source('advanced.ts') },
+      { find: /^headgate\/ai$/, replacement: source('ai/index.ts') },
       { find: /^headgate\/batch$/, replacement: source('batch/index.ts') },
+      { find: /^headgate\/bullmq$/, replacement: source('bullmq/index.ts') },
       { find: /^headgate\/inspector$/, replacement: source('inspector/index.ts') },
       { find: /^headgate\/redis$/, replacement: source('redis/index.ts') },
       { find: /^headgate\/simulator$/, replacement: source('simulator/index.ts') },

@@ -23,8 +23,9 @@ export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
 export type { ChunkReason } from './model/chunk.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
-export type { GaugeSnapshot, RateSource } from './model/gauge-snapshot.ts';
+export type { GaugeSnapshot } from './model/gauge-snapshot.ts';
 export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
+export type { GaugeValue } from './model/metric.ts';
 export type {
   Datum,
   EncodedTextChunk,
@@ -75,11 +76,11 @@ export { type Usage, usageOf } from './providers/usage.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-capacity.ts';
 export { systemClock } from './queue/system-clock.ts';
-export type { Adjustable } from './request/adjustable.ts';
 export type { AttemptOptions, RateLimitOptions } from './request/attempt-options.ts';
 export type { CommonOptions } from './request/common-options.ts';
 export type { GateOptions } from './request/gate-options.ts';
 export type { GateSubscriberOptions as PassageOptions } from './request/gate-subscriber.ts';
+export type { Adjustable } from './request/hold-options.ts';
 export type { QueueOptions } from './request/queue-options.ts';
 export type {
   Emitted,

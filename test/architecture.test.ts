@@ -76,7 +76,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'telemetry',
   ],
+  ai: ['util', 'sizing', 'providers', 'request', 'limiter', 'rxjs'],
   inspector: ['util', 'model', 'policies', 'queue', 'request', 'limiter', 'node:'],
+  bullmq: ['util', 'queue', 'request', 'limiter'],
   'inspector/page': ['inspector', 'preact', 'preact/hooks', 'uplot'],
   batch: [
     'headgate',
@@ -165,7 +167,7 @@ describe('the main entry', () => {
     const isOptional = (name: string) => manifest.peerDependenciesMeta[name]?.optional === true;
     const peers = Object.keys(manifest.peerDependencies).sort();
     expect(peers.filter((name) => !isOptional(name))).toEqual(['@opentelemetry/api', 'rxjs']);
-    expect(peers.filter(isOptional)).toEqual([...SDK, 'lmdb']);
+    expect(peers.filter(isOptional)).toEqual([...SDK, 'ai', 'lmdb']);
     for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts[hook]).toBeUndefined();
     }

@@ -9,7 +9,7 @@ import { pagesIn } from '../docs/src/pages.ts';
 import { examplesOf } from '../docs/src/render.ts';
 import { canRun } from './dashboards/programs.ts';
 import { PRINTS } from './docs/prints.ts';
-import { RedisServer } from './redis/redis-server.ts';
+import { type Redis, startRedis } from './support/redis.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLES = join(ROOT, 'docs/examples');
@@ -17,9 +17,6 @@ const FOLDER = join(inject('packageFolder'), 'readme');
 
 /** The examples of the README and of `docs/`: each is run against the package as it is published. */
 const examples = readdirSync(EXAMPLES).sort();
-/** One needs Redis. */
-const hasRedis = canRun('redis-server');
-const runnable = examples.filter((name) => hasRedis || name !== 'shared.ts');
 const pages = pagesIn(ROOT);
 
 /** Whoever is asked over HTTPS: the simulator answers. */
@@ -38,8 +35,12 @@ const SETTINGS = {
   ANTHROPIC_API_KEY: 'none',
 };
 
+/** Examples that need a Redis. */
+const NEED_REDIS: ReadonlySet<string> = new Set(['bullmq.ts', 'shared.ts']);
+const runnable = examples.filter((name) => canRun('redis-server') || !NEED_REDIS.has(name));
+
 let server: ProviderServer;
-let redis: RedisServer | undefined;
+let redis: Redis | undefined;
 
 /** Where an example is compiled: outside the package each file says itself that it is a module. */
 function copyOf(example: string): string {
@@ -48,7 +49,7 @@ function copyOf(example: string): string {
 
 beforeAll(async () => {
   server = await serve(createProvider());
-  if (hasRedis) redis = await RedisServer.start();
+  if (canRun('redis-server')) redis = await startRedis();
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   for (const example of examples) {
@@ -79,8 +80,8 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await redis?.stop();
   await server.close();
+  await redis?.stop();
 });
 
 describe('the README and the documentation', () => {
@@ -90,12 +91,7 @@ describe('the README and the documentation', () => {
     const { stdout } = await promisify(execFile)(process.execPath, program, {
       timeout: 20_000,
       cwd: FOLDER,
-      env: {
-        ...process.env,
-        ...SETTINGS,
-        SIMULATOR: server.url,
-        REDIS_URL: `redis://127.0.0.1:${redis?.port}`,
-      },
+      env: { ...process.env, ...SETTINGS, SIMULATOR: server.url, REDIS_URL: redis?.url },
     });
     const lines = stdout.trim().split('\n');
     for (const line of PRINTS[example] ?? []) {

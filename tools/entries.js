@@ -2,6 +2,8 @@
 export const entries = {
   index: 'src/index.ts',
   advanced: 'src/advanced.ts',
+  bullmq: 'src/bullmq/index.ts',
+  'ai/index': 'src/ai/index.ts',
   'inspector/index': 'src/inspector/index.ts',
   'redis/index': 'src/redis/index.ts',
   simulator: 'src/simulator/index.ts',

@@ -1,14 +1,30 @@
-/** Gates in the order in which requests pass them, each with the colour it has in every panel. */
-export const GATE_COLOURS = {
+import { KINDS } from '../../src/policies/policies.ts';
+
+const CHOSEN = {
   retry: '#FF85C0',
   concurrency: '#5794F2',
   byteBudget: '#B877D9',
   pace: '#33B5A9',
   rateLimit: '#FADE2A',
+  costBudget: '#8AB8FF',
   backoff: '#FF9830',
   circuitBreaker: '#F2495C',
   paused: '#A7AEBB',
 } as const;
+
+/** Of gates that none was chosen for. */
+const SPARE = ['#C7A17A', '#6BB6C9', '#D683CE', '#9DBB61'];
+
+/** Gates in the order in which requests pass them, each with the colour it has in every panel. */
+export const GATE_COLOURS: Readonly<Record<string, string>> = {
+  ...CHOSEN,
+  ...Object.fromEntries(
+    KINDS.filter((kind) => !(kind in CHOSEN)).map((kind, index) => [
+      kind,
+      SPARE[index] ?? '#888888',
+    ]),
+  ),
+};
 
 export const OUTCOME_COLOURS = {
   ok: '#73BF69',

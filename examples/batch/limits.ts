@@ -26,10 +26,7 @@ export function readLimits(
   const fromFile = config === undefined ? {} : readConfig(config);
   return tried('', () => {
     const given = mergeLimiterOptions(limits, fromFile, fromEnv);
-    const merged = mergeLimiterOptions(given, {
-      concurrency: CONCURRENCY,
-      ...(given.circuitBreaker !== undefined && { circuitBreaker: { onOpen: 'wait' } }),
-    });
+    const merged = mergeLimiterOptions(given, { concurrency: CONCURRENCY });
     // What the sources say together is checked here: before anything is started.
     createLimiter(merged);
     return merged;

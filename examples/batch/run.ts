@@ -8,6 +8,7 @@ import {
 import { seededRandom } from 'headgate/simulator';
 import { concernsAll, sendAll } from './batch.ts';
 import { createClient } from './client.ts';
+import { openTarget } from './open-target.ts';
 import type { Options } from './options.ts';
 import { Progress } from './progress.ts';
 import type { Prompt } from './prompts.ts';
@@ -17,7 +18,7 @@ import { ResultsFile, resultOf } from './results.ts';
 import { Sender } from './sender.ts';
 import { Interrupted, onSignals } from './signals.ts';
 import { Tally } from './tally.ts';
-import { openTarget, type Target } from './target.ts';
+import type { Target } from './target.ts';
 
 /** What is left of a run. */
 export interface Ended {

@@ -1,14 +1,14 @@
 import { Observable } from 'rxjs';
-import type { AttemptContext } from '../request/attempt-context.ts';
 import type { Clock } from '../util/clock.ts';
-import { heldResponse } from './held-response.ts';
+import { heldResponse } from './held-body.ts';
 import type { AcquireOptions } from './limiter-options.ts';
+import type { ObservableTask } from './run-request.ts';
 
 /** The `fetch` of Node, or of an SDK. */
 export type Fetch = typeof fetch;
 
 /** One call of `fetch`: emits its response, and completes when the body has ended. */
-export type FetchTask = (context: AttemptContext) => Observable<Response>;
+type FetchTask = ObservableTask<Response>;
 
 type Run = (task: FetchTask, options: AcquireOptions) => Promise<Response>;
 

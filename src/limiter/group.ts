@@ -25,7 +25,11 @@ import {
   type ProjectOutput,
   RESULT_KEYS,
 } from '../request/send-options.ts';
-import { checkRequestOptions, REQUEST_KEYS } from '../request/ticket-factory.ts';
+import {
+  checkPriority,
+  checkRequestOptions,
+  NAMED_REQUEST_KEYS,
+} from '../request/ticket-factory.ts';
 import { checkFunction, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
@@ -40,6 +44,7 @@ import {
   type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
+import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
 import type { Task } from './run-request.ts';
 import { SharedLimits, type SharedOptions, type SharedSnapshot } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
@@ -210,7 +215,7 @@ export class LimiterGroup<T> {
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkFunction('project', project);
-    checkKeys('group.throttle', options, [...RESULT_KEYS, ...REQUEST_KEYS]);
+    checkKeys('group.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
     checkResultOptions(options);
     checkRequestOptions(options);
     return (source) =>
@@ -250,6 +255,35 @@ export class LimiterGroup<T> {
     this.throttle(project, plain);
     const operatorOf = (watched: Project<T, O>) => this.throttle(watched, plain);
     return pull(source, { project, operatorOf, readAhead, ...plain });
+  }
+
+  /**
+   * As `limiter.map`, each value through the limiter of its key. Up to `readAhead` values (100) are read
+   * before their keys let them pass, so that a key which waits does not hold up the others.
+   *
+   * @returns as that does
+   * @throws RangeError or TypeError that names a wrong option
+   * @example
+   * const answers = await group.map(requests, (request) => client.complete(request));
+   */
+  map<R>(
+    source: PullSource<T>,
+    fn: MapTask<T, R>,
+    options: GroupMapOptions<T> & { readonly outcomes: true },
+  ): Promise<Outcome<T, Awaited<R>>[]>;
+  map<R>(
+    source: PullSource<T>,
+    fn: MapTask<T, R>,
+    options?: GroupMapOptions<T>,
+  ): Promise<Awaited<R>[]>;
+  map<R>(
+    source: PullSource<T>,
+    fn: MapTask<T, R>,
+    options: GroupMapOptions<T> = {},
+  ): Promise<unknown[]> {
+    const { readAhead = DEFAULT_GROUP_READ_AHEAD, ...plain } = options;
+    const throttle: typeof this.throttle = (project, said) => this.throttle(project, said);
+    return mapThrough('group.map', source, fn, plain, throttle, readAhead);
   }
 
   /** As `limiter.run`, through the limiter of a key. */
@@ -332,6 +366,17 @@ export class LimiterGroup<T> {
   clear(reason?: string | Error): void {
     if (!isError(reason)) checkReason(reason);
     for (const limiter of this.#limiters()) limiter.clear(reason);
+  }
+
+  /**
+   * As `limiter.setPriority`, of the requests of every key.
+   * @throws as that does
+   */
+  setPriority(id: unknown, priority: number): number {
+    checkPriority(priority);
+    let waiting = 0;
+    for (const limiter of this.#limiters()) waiting += limiter.setPriority(id, priority);
+    return waiting;
   }
 
   /**

@@ -22,9 +22,32 @@ const dropped = new FinalizationRegistry<() => void>((end) => end());
  * The same body, with a callback for its end, cancellation or failure. It reads ahead of its
  * reader, up to {@link READ_AHEAD_BYTES}, so that an unread body ends too.
  */
-export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
+function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
   const isBytes = isByteStream(body);
-  const reader = body.getReader();
+  const { pull, cancel } = readingOf(body, holder, clock);
+  const held: Body = isBytes
+    ? new ReadableStream({ type: 'bytes', pull, cancel }, { highWaterMark: READ_AHEAD_BYTES })
+    : new ReadableStream({ pull, cancel }, { highWaterMark: READ_AHEAD_BYTES, size: sizeOf });
+  dropped.register(held, () => void cancel().catch(() => undefined));
+  return held;
+}
+
+/** The same for a stream of anything, of which so many parts are read ahead. */
+export function heldParts<P>(
+  parts: ReadableStream<P>,
+  holder: BodyHolder,
+  clock: Clock,
+  readAhead: number,
+): ReadableStream<P> {
+  const { pull, cancel } = readingOf(parts, holder, clock);
+  const held = new ReadableStream<P>({ pull, cancel }, { highWaterMark: readAhead });
+  dropped.register(held, () => void cancel().catch(() => undefined));
+  return held;
+}
+
+/** Reads a stream for another, and tells the holder of its end. */
+function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
+  const reader = stream.getReader();
   let unread: Timer | undefined;
   const cancel = (reason?: unknown) => {
     unread?.cancel();
@@ -51,11 +74,7 @@ export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
       unread = clock.setTimer(() => holder.ended(), UNREAD_MS, false);
     }
   };
-  const held: Body = isBytes
-    ? new ReadableStream({ type: 'bytes', pull, cancel }, { highWaterMark: READ_AHEAD_BYTES })
-    : new ReadableStream({ pull, cancel }, { highWaterMark: READ_AHEAD_BYTES, size: sizeOf });
-  dropped.register(held, () => void cancel().catch(() => undefined));
-  return held;
+  return { pull, cancel };
 }
 
 /** Bodies of `fetch` are byte streams; test doubles may not be. */
@@ -76,4 +95,26 @@ function sizeOf(part: unknown): number {
 function close(controller: Controller): void {
   controller.close();
   if ('byobRequest' in controller) controller.byobRequest?.respond(0);
+}
+
+/**
+ * The same response; `holder` is called when its body has ended. A response without a body, or that
+ * is not ok, ends with its head: a caller that reads only the status must not hold a slot.
+ */
+export function heldResponse(response: Response, holder: BodyHolder, clock: Clock): Response {
+  if (!(response instanceof Response) || !response.ok || response.body === null) return response;
+  return withBody(heldBody(response.body, holder, clock), response);
+}
+
+/** A response with another body, and with the fields that a constructor cannot set. */
+function withBody(body: Body | null, from: Response): Response {
+  const { status, statusText, headers, url, redirected, type } = from;
+  const response = new Response(body, { status, statusText, headers });
+  const clone = response.clone.bind(response);
+  return Object.defineProperties(response, {
+    url: { value: url },
+    redirected: { value: redirected },
+    type: { value: type },
+    clone: { value: () => withBody(clone().body, response) },
+  });
 }

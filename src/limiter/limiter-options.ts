@@ -14,7 +14,7 @@ import {
   checkCosts,
   checkPriority,
   checkWeight,
-  type RequestOptions,
+  type NamedRequestOptions,
 } from '../request/ticket-factory.ts';
 import { checkAmount, checkKeys, checkNumber, show } from '../util/check.ts';
 
@@ -54,6 +54,11 @@ export interface AcquireOptions {
   /** How many slots of `concurrency` it takes, an integer >= 1. Default 1. */
   readonly weight?: number;
   /**
+   * A value by which `setPriority` finds it until it ends: a string, or the object that it is for.
+   * Several requests may have the same. Default: none.
+   */
+  readonly id?: unknown;
+  /**
    * How long the call may take, its wait included (of `acquire` the wait alone), in ms, a number >= 1.
    * It is aborted then, and rejects with a `RequestTimeoutError`. Default: no bound.
    */
@@ -68,6 +73,7 @@ const ACQUIRE_KEYS = [
   'costs',
   'priority',
   'weight',
+  'id',
   'timeoutMs',
   'signal',
 ] as const;
@@ -94,13 +100,14 @@ export function checkAcquireOptions(options: AcquireOptions): void {
 function isPlain(options: AcquireOptions): boolean {
   if (typeof options !== 'object' || options === null) return false;
   if (Object.getPrototypeOf(options) !== Object.prototype) return false;
-  const { signal, costs, priority, weight, timeoutMs, bytes, tokens } = options;
+  const { signal, costs, priority, weight, id, timeoutMs, bytes, tokens } = options;
   let unknown = 0;
   for (const _key in options) unknown += 1;
   if (signal !== undefined) unknown -= 1;
   if (costs !== undefined) unknown -= 1;
   if (priority !== undefined) unknown -= 1;
   if (weight !== undefined) unknown -= 1;
+  if (id !== undefined) unknown -= 1;
   if (timeoutMs !== undefined) unknown -= 1;
   if (bytes !== undefined) unknown -= 1;
   if (tokens !== undefined) unknown -= 1;
@@ -108,7 +115,7 @@ function isPlain(options: AcquireOptions): boolean {
 }
 
 /** Options of a stream's requests and results. All limits are the limiter's. */
-export interface LimiterThrottleOptions<T> extends ResultOptions, RequestOptions<T> {}
+export interface LimiterThrottleOptions<T> extends ResultOptions, NamedRequestOptions<T> {}
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkLimiterOptions(options: LimiterOptions): void {

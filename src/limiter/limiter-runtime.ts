@@ -11,6 +11,7 @@ import {
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
+import type { Ticket } from '../model/ticket.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
 import { DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
@@ -18,12 +19,11 @@ import type { Policy, RequestCost } from '../policies/policy.ts';
 import { CostAboveLimitError, UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { isUsual, type RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
-import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, Newcomer, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { gateOpener } from '../request/gate-options.ts';
-import { gaugeSnapshotOf, watchGate } from '../request/gauge-snapshot.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import {
   attemptTimeoutsOf,
@@ -33,10 +33,12 @@ import {
   retryPolicyOf,
 } from '../request/send-options.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
+import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import { Fleet } from './fleet.ts';
 import type { LimiterOptions } from './limiter-options.ts';
+import { NamedRequests } from './named-requests.ts';
 import { type CountedRequests, type LimiterProgress, RequestCounters } from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import {
@@ -99,6 +101,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   private readonly unwatch: () => void;
   private readonly _configured = new Subject<void>();
   private closed: LimiterClosedError | undefined = undefined;
+  /** Made with the first request that has an id. */
+  private named: NamedRequests | undefined = undefined;
   private pausing: Pause | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
@@ -135,6 +139,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       listener: this.counters,
       feedback,
       tap: gate.tap,
+      named: this,
     };
     runtimes.set(this.gate, this);
     this.unwatch = watchGate(probe, this.gate, () => ({
@@ -224,9 +229,9 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return impossible(request, this.limits, this.bounds);
   }
 
-  /** A closed limiter, or one with an open circuit, lets no request wait. */
-  turnsAway(): Error | undefined {
-    return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(this.clock);
+  /** A closed limiter lets no request wait, and an open circuit none that fails meanwhile. */
+  turnsAway(newcomer: Newcomer): Error | undefined {
+    return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(newcomer, this.clock);
   }
 
   waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
@@ -255,6 +260,21 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const paused = this.pausedAt(now);
     const fleet = this.fleet?.snapshot();
     return snapshotOf({ gate, counters, maxConcurrency, state, paused, fleet, now });
+  }
+
+  /** A request with an id has arrived. */
+  add(ticket: Ticket, id: unknown): void {
+    this.named ??= new NamedRequests();
+    this.named.add(ticket, id);
+  }
+
+  /** @returns how many requests with this id wait */
+  setPriority(id: unknown, priority: number): number {
+    const requests = this.named?.of(id) ?? [];
+    // Before any of them passes and ends.
+    const waiting = requests.filter(({ ticket }) => !Number.isNaN(ticket.waitsSince)).length;
+    if (requests.length > 0) this.gate.gate.setPriority(requests, priority);
+    return waiting;
   }
 
   get isPaused(): boolean {

@@ -13,7 +13,7 @@ import { type RequestPipeline, sendThrough } from '../request/dispatch-subscribe
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import { pullWhenFree } from '../request/pull-when-free.ts';
+import { verdictOn } from '../request/read-answer.ts';
 import {
   checkResultOptions,
   type Emitted,
@@ -22,23 +22,21 @@ import {
   RESULT_KEYS,
 } from '../request/send-options.ts';
 import {
+  checkPriority,
   checkRequestOptions,
-  REQUEST_KEYS,
-  type RequestOptions,
+  NAMED_REQUEST_KEYS,
+  type NamedRequestOptions,
   TicketFactory,
 } from '../request/ticket-factory.ts';
-import { verdictOn } from '../request/verdict.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { deferred } from '../util/deferred.ts';
 import { isError } from '../util/print.ts';
-import type { CallOptions } from './call-options.ts';
-import { CallPipeline } from './call-pipeline.ts';
-import { withTimeout } from './call-timeout.ts';
+import { type CallOptions, CallPipeline, withTimeout } from './call-options.ts';
 import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
-import { type Fetch, type FetchTask, pacedFetch } from './fetch.ts';
+import { type Fetch, pacedFetch } from './fetch.ts';
 import { type Lease, LeaseRequest, leaseOf } from './lease.ts';
 import {
   type AcquireOptions,
@@ -48,9 +46,9 @@ import {
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
-import { checkSignal, collect, type MapOptions, type MapTask } from './map.ts';
+import { type MapOptions, type MapTask, mapThrough } from './map.ts';
 import type { LimiterProgress } from './request-counters.ts';
-import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
+import { AbortableRunRequest, type ObservableTask, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
@@ -101,7 +99,8 @@ export class Limiter {
     this.feedback = gate.feedback;
     const { circuitBreaker } = gate.policies;
     this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
-    this.#calls = this.#pipelineOf(new TicketFactory(this.#runtime.around), callTask);
+    const calls = { ...this.#runtime.around, isCall: true };
+    this.#calls = this.#pipelineOf(new TicketFactory(calls), callTask);
   }
 
   /**
@@ -136,10 +135,16 @@ export class Limiter {
    */
   get fetch(): Fetch {
     const send: Fetch = (input, init) => fetch(input, init);
-    const { around, clock } = this.#runtime;
-    const pipeline = this.#pipelineOf(new TicketFactory<FetchTask>(around), callFetch);
-    const run = (task: FetchTask, options: AcquireOptions) => this.#call(task, pipeline, options);
-    return pacedFetch(run, send, clock);
+    return pacedFetch(this.observableCalls(), send, this.#runtime.clock);
+  }
+
+  /** @internal As `run`, for requests that go on after their first value: until the task completes. */
+  observableCalls<R>(): (task: ObservableTask<R>, options?: AcquireOptions) => Promise<R> {
+    const { around } = this.#runtime;
+    const factory = new TicketFactory<ObservableTask<R>>({ ...around, isCall: true });
+    const project: Project<ObservableTask<R>, Observable<R>> = (task, context) => task(context);
+    const pipeline = this.#pipelineOf(factory, project);
+    return (task, options) => this.#call(task, pipeline, options);
   }
 
   /**
@@ -155,7 +160,7 @@ export class Limiter {
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
     checkFunction('project', project);
-    checkKeys('limiter.throttle', options, [...RESULT_KEYS, ...REQUEST_KEYS]);
+    checkKeys('limiter.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
     checkResultOptions(options);
     checkRequestOptions(options);
     const { around, gate } = this.#runtime;
@@ -217,19 +222,9 @@ export class Limiter {
     fn: MapTask<T, R>,
     options: MapOptions<T> = {},
   ): Promise<unknown[]> {
-    checkFunction('fn', fn);
-    checkKeys('limiter.map', options, ['outcomes', 'signal', ...REQUEST_KEYS]);
-    checkPull(source, {});
-    const { signal, ...plain } = options;
-    checkSignal(signal);
-    const project = async (value: T, context: AttemptContext): Promise<Awaited<R>> =>
-      await fn(value, context);
-    // Construct once, so that wrong options throw here.
-    this.throttle(project, plain);
-    const operatorOf = (watched: typeof project) =>
-      this.throttle(watched, { ...plain, ordered: true }) as OperatorFunction<T, unknown>;
-    const { outcomes = false } = plain;
-    return collect(pullWhenFree(source, project, operatorOf, outcomes), signal);
+    return mapThrough('limiter.map', source, fn, options, (project, said) =>
+      this.throttle(project, said),
+    );
   }
 
   /**
@@ -252,7 +247,7 @@ export class Limiter {
 
   #call<R, T>(task: T, pipeline: CallPipeline<T, R>, said?: AcquireOptions): Promise<R> {
     const options = callOptionsOf(said, task, pipeline);
-    const ticket = this.#ticketOf(task, options);
+    const ticket = this.#ticketOf(task, options, said?.id);
     const { promise, resolve } = deferred<R>();
     const signal = said?.signal;
     const bound = bindTask(task, promise);
@@ -304,7 +299,7 @@ export class Limiter {
       return withTimeout(options.timeoutMs, options, clock, (said) => this.acquire(said));
     }
     const said = callOptionsOf(options, undefined, this.#calls);
-    const ticket = this.#ticketOf(undefined, said);
+    const ticket = this.#ticketOf(undefined, said, options?.id);
     return new Promise((resolve, reject) => {
       const request = new LeaseRequest(said, resolve, reject, options?.signal);
       ticket?.take(request);
@@ -465,6 +460,23 @@ export class Limiter {
   }
 
   /**
+   * Gives the unfinished requests with this `id` another priority, an integer. One that waits keeps
+   * its time of arrival: it goes where it would be if it had come with that priority. One that was
+   * sent has it when it waits to be sent again.
+   *
+   * @param id as given to `run`, `acquire`, `wrap` or, as a function, to `throttle`
+   * @returns how many of them wait
+   * @throws RangeError or TypeError for a priority that is no integer
+   * @example
+   * const answer = limiter.run(() => client.complete(prompt), { id: prompt.user });
+   * limiter.setPriority(prompt.user, 10);
+   */
+  setPriority(id: unknown, priority: number): number {
+    checkPriority(priority);
+    return this.#runtime.setPriority(id, priority);
+  }
+
+  /**
    * Accepts no new requests, for good: they fail with a `LimiterClosedError`. Waiting requests are
    * still sent (`waiting: 'send'`, the default), or fail with that error too (`'reject'`). Requests
    * in flight go on. See `drain`. A paused limiter stays paused.
@@ -507,7 +519,7 @@ export class Limiter {
   /** @internal the pipeline for a stream that uses several limiters */
   pipelineOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
-    options: RequestOptions<T>,
+    options: NamedRequestOptions<T>,
   ): RequestPipeline<T, ObservedValueOf<O>> {
     return this.#pipelineOf(new TicketFactory<T>(this.#runtime.around, options), project);
   }
@@ -527,8 +539,14 @@ export class Limiter {
   #ticketOf<T, R, V, W extends V>(
     value: W,
     options: CallOptions<CallPipeline<T, R, V>>,
+    id: unknown,
   ): Ticket<W> | undefined {
     const { gate, defaults } = options.pipeline;
+    if (id !== undefined) {
+      const ticket = ticketNow(value, options);
+      this.#runtime.add(ticket, id);
+      return ticket;
+    }
     if (gate.needsTickets) return ticketNow(value, options);
     if (options !== this.#possible && options !== defaults) {
       if (this.#runtime.refusal(options) !== undefined) return ticketNow(value, options);
@@ -561,10 +579,6 @@ function ticketNow<T, R, V, W extends V>(
 
 const OK = { kind: 'ok' } as const;
 const FAILED = { kind: 'failed' } as const;
-
-function callFetch(task: FetchTask, context: AttemptContext): Observable<Response> {
-  return task(context);
-}
 
 function callTask(task: Task<unknown>, context: AttemptContext): Promise<unknown> {
   return Promise.resolve(task(context));

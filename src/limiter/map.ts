@@ -1,7 +1,10 @@
-import type { Observable } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
 import type { AttemptContext } from '../request/attempt-context.ts';
-import type { RequestOptions } from '../request/ticket-factory.ts';
-import { show } from '../util/check.ts';
+import { checkPull } from '../request/pull.ts';
+import type { PullSource } from '../request/pull-iterator.ts';
+import { pullWhenFree } from '../request/pull-when-free.ts';
+import { REQUEST_KEYS, type RequestOptions } from '../request/ticket-factory.ts';
+import { checkFunction, checkInteger, checkKeys, show } from '../util/check.ts';
 
 /** What `limiter.map` calls for each value, and for each attempt. */
 export type MapTask<T, R> = (value: T, context: AttemptContext) => R | PromiseLike<R>;
@@ -13,14 +16,59 @@ export interface MapOptions<T> extends RequestOptions<T> {
   readonly signal?: AbortSignal;
 }
 
+export interface GroupMapOptions<T> extends MapOptions<T> {
+  /**
+   * Values that are read and wait for the limits of their keys at the most, an integer >= 1. If all of
+   * them wait for one key, the other keys wait too. Default 100.
+   */
+  readonly readAhead?: number;
+}
+
+/** What is read ahead for the keys of a group. */
+export const DEFAULT_GROUP_READ_AHEAD = 100;
+
+type MapOperator<T> = (
+  project: (value: T, context: AttemptContext) => Promise<unknown>,
+  options: MapOptions<T> & { readonly ordered: boolean },
+) => OperatorFunction<T, unknown>;
+
+/**
+ * Sends a request for each value of a source, and collects the results in its order.
+ * @param name of the method, for errors
+ * @param throttle makes the operator that sends
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function mapThrough<T, R>(
+  name: string,
+  source: PullSource<T>,
+  fn: MapTask<T, R>,
+  options: GroupMapOptions<T>,
+  throttle: MapOperator<T>,
+  readAhead = 1,
+): Promise<unknown[]> {
+  checkFunction('fn', fn);
+  checkKeys(name, options, ['outcomes', 'signal', ...REQUEST_KEYS]);
+  checkPull(source, {});
+  checkInteger('readAhead', readAhead, 1);
+  const { signal, ...plain } = options;
+  checkSignal(signal);
+  const project = async (value: T, context: AttemptContext): Promise<Awaited<R>> =>
+    await fn(value, context);
+  // Construct once, so that wrong options throw here.
+  throttle(project, { ...plain, ordered: true });
+  const operatorOf = (watched: typeof project) => throttle(watched, { ...plain, ordered: true });
+  const { outcomes = false } = plain;
+  return collect(pullWhenFree(source, project, operatorOf, outcomes, readAhead), signal);
+}
+
 /** @throws TypeError */
-export function checkSignal(signal: unknown): void {
+function checkSignal(signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal) return;
   throw new TypeError(`\`signal\` must be an AbortSignal, got ${show(signal)}`);
 }
 
 /** All that an Observable emits. An abort unsubscribes, and rejects with the reason. */
-export function collect<R>(results: Observable<R>, signal: AbortSignal | undefined): Promise<R[]> {
+function collect<R>(results: Observable<R>, signal: AbortSignal | undefined): Promise<R[]> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason);

@@ -1,14 +1,23 @@
-import type { Ticket } from '../model/ticket.ts';
+import type { Amounts, Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { TicketFactory } from '../request/ticket-factory.ts';
 import { type Abortable, AbortSubscription } from './abort-subscription.ts';
-import type { CallOptions } from './call-options.ts';
 
 /** What makes the tickets of requests, and the gate that they pass. */
 export interface Pipeline<T = unknown> {
   readonly factory: Pick<TicketFactory<T>, 'ticket' | 'abandoned'>;
   readonly gate: Gate;
+}
+
+/** The size, costs and rank of a request, and the pipeline that it takes. */
+export interface RequestDetails<P> {
+  readonly pipeline: P;
+  readonly bytes: number;
+  readonly tokens: number;
+  readonly priority: number;
+  readonly costs: Amounts | undefined;
+  readonly weight: number;
 }
 
 /** The state of a request that can be aborted. */
@@ -32,10 +41,10 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
   implements AdmissionCallback, Abortable
 {
   queued = 0;
-  protected readonly options: CallOptions<P>;
+  protected readonly options: RequestDetails<P>;
 
   /** @param options the call options, if its ticket is made when its turn comes */
-  constructor(options: CallOptions<P>) {
+  constructor(options: RequestDetails<P>) {
     this.options = options;
   }
 
@@ -46,6 +55,10 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
 
   get gone(): boolean {
     return this.abortState?.isAborted === true;
+  }
+
+  get isCall(): boolean {
+    return true;
   }
 
   /** The priority, for a queue where it waits without a ticket. */

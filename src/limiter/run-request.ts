@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs';
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import type { BoundTask } from '../request/bound-task.ts';
@@ -5,11 +6,18 @@ import type { DispatchContext } from '../request/dispatch-context.ts';
 import { endOf } from '../request/dispatch-subscriber.ts';
 import type { ExecutionListener } from '../request/request-execution.ts';
 import { RequestExecution } from '../request/request-execution.ts';
-import type { CallOptions } from './call-options.ts';
-import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.ts';
+import {
+  AbortState,
+  type Pipeline,
+  PipelineRequest,
+  type RequestDetails,
+} from './pipeline-request.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
+
+/** The same as an Observable: the first value is the result, and the request ends when it completes. */
+export type ObservableTask<R> = (context: AttemptContext) => Observable<R>;
 
 /** A pipeline that ends with the call of a task. */
 export interface TaskPipeline<R, T = Task<R>> extends Pipeline<T> {
@@ -33,7 +41,7 @@ export class RunRequest<R, T = Task<R>>
 
   /** @param bound the task with the async context of its call, where that has one */
   constructor(
-    options: CallOptions<TaskPipeline<R, T>>,
+    options: RequestDetails<TaskPipeline<R, T>>,
     resolve: (value: R | Promise<never>) => void,
     bound: BoundTask<T> | undefined,
   ) {
@@ -82,7 +90,7 @@ export class AbortableRunRequest<R, T = Task<R>> extends RunRequest<R, T> {
   private readonly _abortState = new AbortState<T>();
 
   constructor(
-    options: CallOptions<TaskPipeline<R, T>>,
+    options: RequestDetails<TaskPipeline<R, T>>,
     resolve: (value: R | Promise<never>) => void,
     bound: BoundTask<T> | undefined,
     signal: AbortSignal,

@@ -1,4 +1,5 @@
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeValue } from '../model/metric.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { Composite } from '../policies/composite.ts';
@@ -6,6 +7,7 @@ import {
   allParts,
   createPolicies,
   hasOption,
+  measure,
   type Policies,
   snapshotsOf,
 } from '../policies/policies.ts';
@@ -89,10 +91,13 @@ export class SharedLimits {
 
   /** Its state for gauges: only rate limits, with names that differ from those of each key. */
   reading(now: number): GaugeSnapshot {
-    const limits = Object.entries(this.policies.rateLimit?.snapshot(now) ?? {});
-    return {
-      waiting: [],
-      limits: Object.fromEntries(limits.map(([name, usage]) => [`shared.${name}`, usage])),
-    };
+    const { rateLimit } = this.policies;
+    const { rateUsed, rateLimit: allowed } = measure({ rateLimit }, now);
+    return { waiting: [], gauges: { rateUsed: shared(rateUsed), rateLimit: shared(allowed) } };
   }
+}
+
+function shared(byLimit: GaugeValue = {}): GaugeValue {
+  const entries = Object.entries(byLimit);
+  return Object.fromEntries(entries.map(([name, value]) => [`shared.${name}`, value]));
 }

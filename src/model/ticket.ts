@@ -19,6 +19,8 @@ export interface WaitTimeout {
 /** The parts that the tickets of one subscription or limiter share. */
 export interface TicketOwner {
   readonly clock: Clock;
+  /** Whether its tickets are calls of a limiter. Default false: they are requests of a stream. */
+  readonly isCall?: boolean;
   /** Told of the end of its tickets, by `settled`. */
   readonly instrumentation?: EndObserver | undefined;
   tokensOf(value: unknown, bytes: number): number;
@@ -74,7 +76,7 @@ export class Ticket<out T = unknown> {
   /** Position of the request in its stream, from 0. */
   readonly index: number;
   /** Slots that it takes of a limit of requests in flight. */
-  readonly weight: number;
+  weight: number;
   /** When it reached its first gate, in the clock's milliseconds. */
   readonly arrivedAt: number;
   /** @internal the backoff in force when the last attempt was sent */
@@ -148,6 +150,11 @@ export class Ticket<out T = unknown> {
     this.index = index;
     this.arrivedAt = arrivedAt;
     this.weight = weight;
+  }
+
+  /** @internal whether it is a call of a limiter, not a request of a stream */
+  get isCall(): boolean {
+    return this.#origin.isCall === true;
   }
 
   /** Tokens of the request, estimated at the first read. */

@@ -20,8 +20,8 @@ import {
   followMaxBytes,
   numberIn,
 } from '../request/hold-options.ts';
-import { watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
+import { watchGateOf } from '../request/watch-gates.ts';
 import { checkKeys } from '../util/check.ts';
 
 /**
@@ -55,10 +55,7 @@ export function byteBudget<T>(
         clock,
         instrumentation,
       );
-      watchOperator(out, around, () => ({
-        waiting: gate.waitingByKind,
-        bytes: { used: gate.policy.used, limit: gate.policy.maxBytes },
-      }));
+      watchGateOf(out, around, gate, { byteBudget: gate.policy });
       followMaxBytes(out, options, (limit) => {
         gate.policy.maxBytes = limit;
         gate.drain();

@@ -29,12 +29,10 @@ const KEYS = [
 ] as const;
 
 /**
- * Stops sending after many failures in a row (10), or by their part of the last requests
- * (`failureRatio`), for a while (30 s); then lets a probe through, Stops sending after consecutive
- * failures (10), or by their share of the last requests (`failureRatio`), for a while (30 s); then
- * lets one request pass as a probe, and all others after it succeeded. Meanwhile requests fail with
- * a `CircuitOpenError`, or wait (`onOpen: 'wait'`). An error that means a used-up quota, an unpaid
- * account or a wrong key opens the circuit at once.
+ * Stops sending after consecutive failures (10), or by their share of the last requests
+ * (`failureRatio`), for a while (30 s); then lets one request pass as a probe, and all others after
+ * it succeeded. Meanwhile requests wait, or fail with a `CircuitOpenError` (`onOpen: 'fail'`). An
+ * error that means a used-up quota, an unpaid account or a wrong key opens the circuit at once.
  *
  * It counts requests when `dispatch` settles them. A cancelled request, or one that failed because
  * of its content, does not count.
@@ -56,7 +54,7 @@ export function circuitBreaker<T>(
     const policy = circuitOf(options, options.isFailure, (fact) =>
       instrumentation?.changed?.(fact),
     );
-    return { policy, read: (now: number) => ({ circuit: policy.snapshot(now).state }) };
+    return { policy, policies: { circuitBreaker: policy } };
   };
   // Construct once, so that wrong options throw here.
   open(common);

@@ -1,7 +1,7 @@
 import type { OperatorFunction } from 'rxjs';
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import { COST_BUDGET, CostBudget, type CostBudgetConfig } from '../policies/cost-budget.ts';
-import { fieldsOf, measure } from '../policies/policies.ts';
+import { fieldsOf } from '../policies/policies.ts';
 import { attemptOperator } from '../request/attempt-operator.ts';
 import {
   COMMON_KEYS,
@@ -49,7 +49,7 @@ export function costBudget<T>(
   const common = resolveCommonOptions(options);
   const open = () => {
     const policy = new CostBudget(options);
-    return { policy, read: (now: number) => ({ gauges: measure({ costBudget: policy }, now) }) };
+    return { policy, policies: { costBudget: policy } };
   };
   // Construct once, so that wrong options throw here.
   open();

@@ -39,7 +39,7 @@ export function pace<T>(
   new Pace(options, random);
   const open = () => {
     const policy = new Pace(options, containedRandom(random));
-    return { policy, read: () => ({ intervalMs: policy.interval.ms }) };
+    return { policy, policies: { pace: policy } };
   };
   return attemptOperator('pace', open, common, options);
 }

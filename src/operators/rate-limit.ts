@@ -17,7 +17,6 @@ import {
   GATE_SUBSCRIBER_KEYS,
   type GateSubscriberOptions,
 } from '../request/gate-subscriber.ts';
-import { rateReading } from '../request/operator-reading.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 import { checkBoolean, checkChoice, checkFunction, checkKeys } from '../util/check.ts';
 
@@ -75,7 +74,7 @@ export function rateLimit<T>(
             { kind: 'rateLimit', policy: rate },
             { kind: 'backoff', policy: feedback.closing },
           ]);
-    return { policy, read: (now: number) => rateReading(rate, now) };
+    return { policy, policies: { rateLimit: rate } };
   };
   return attemptOperator('rateLimit', open, common, options);
 }

@@ -1,5 +1,4 @@
 import type { Verdict } from '../model/feedback.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { AdaptationReason, Emit } from '../model/policy-events.ts';
 import { type HardRates, RateLearner } from './adaptive-rate/rate-learner.ts';
@@ -90,13 +89,6 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   /** The cause of the last attempt's wait. */
   get binding(): GateKind {
     return this.inFlight >= this._limit ? 'concurrency' : 'pace';
-  }
-
-  /** The rates by source; empty while nothing is known. */
-  reading(now: number): Pick<GaugeSnapshot, 'rates' | 'rateCeiling' | 'isOut'> {
-    const { origin, perSecond, ceilingPerSecond, isOut } = this.snapshot(now);
-    const rates = origin === 'start' ? undefined : { [origin]: perSecond };
-    return { rates, rateCeiling: ceilingPerSecond, isOut };
   }
 
   /** Whether nothing is in flight, and nothing learned is worth keeping. */

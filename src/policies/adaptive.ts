@@ -29,6 +29,7 @@ import { isTroubleOrThrottled, judgeOf } from './judge.ts';
 import { integer, number, type Option, upTo, word } from './option.ts';
 import { Pace } from './pace.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
+import { RATE_TARGET } from './rate-limit/definition.ts';
 import { RateLimitPolicy } from './rate-limit-policy.ts';
 
 /** The highest limit is always `concurrency`. */
@@ -166,7 +167,8 @@ export function strategyOf(key: string): Strategy | undefined {
 export const ADAPTIVE: PolicyDefinition<
   AdaptiveOption,
   AdaptivePolicy | undefined,
-  AdaptiveOptionLayer
+  AdaptiveOptionLayer,
+  'rateTarget' | 'rateCeiling' | 'outage'
 > = {
   kind: 'pace',
   options: {
@@ -235,6 +237,32 @@ export const ADAPTIVE: PolicyDefinition<
     // What a gradient has learned about latency is worth keeping.
     if (!(policy instanceof AimdPolicy)) return false;
     return policy.snapshot(now).failures === 0 && policy.nextChangeAt === Number.POSITIVE_INFINITY;
+  },
+
+  metrics: {
+    rateTarget: RATE_TARGET,
+    rateCeiling: {
+      name: 'headgate.rate.ceiling',
+      unit: '{request}/s',
+      meaning:
+        'what the API accepted when it last had nothing left; 0: it never had, or no rate adapts',
+    },
+    outage: {
+      name: 'headgate.outage.active',
+      unit: '1',
+      meaning: '1: the API lets nothing in, and single probes go',
+      together: 'greatest',
+    },
+  },
+
+  measure(policy, now) {
+    if (!(policy instanceof AdaptiveRatePolicy)) return {};
+    const { origin, perSecond, ceilingPerSecond, isOut } = policy.snapshot(now);
+    return {
+      rateTarget: origin === 'start' ? undefined : { [origin]: perSecond },
+      rateCeiling: ceilingPerSecond ?? 0,
+      outage: isOut ? 1 : 0,
+    };
   },
 };
 

@@ -171,12 +171,55 @@ const FIELDS = {
   reopen: word(['probe', 'all'], 'probe', 'who goes first after a backoff: one, or all at once'),
 } satisfies Record<keyof BackoffConfig, Option>;
 
-export const BACKOFF: PolicyDefinition<BackoffOption, Backoff> = {
+export const BACKOFF: PolicyDefinition<BackoffOption, Backoff, BackoffOption, 'backoffActive'> = {
   kind: 'backoff',
   options: { backoff: { fields: FIELDS } },
 
   // Throttled mode outlasts the backoff. An end of the backoff that no request has tested is not
-  // worth
-  // keeping a key that may never be used again.
+  // worth keeping a key that may never be used again.
   isAtRest: (backoff, now) => now >= backoff.throttledUntil,
+
+  metrics: {
+    backoffActive: {
+      name: 'headgate.backoff.active',
+      unit: '1',
+      meaning: '1: the backoff gate is closed',
+      together: 'greatest',
+    },
+  },
+
+  measure: (backoff, now) => ({
+    backoffActive: backoff.snapshot(now).state === 'closed' ? 1 : 0,
+  }),
 };
+
+/** Adapts a shared backoff to a policy, so that a gate can ask it together with others. */
+export class BackoffPart implements Policy<number> {
+  readonly binding = 'backoff';
+  private readonly backoff: Backoff;
+  private readonly onBlocked: () => void;
+
+  /** @param onBlocked called when a request waits for the end of a probe, which no timer tells */
+  constructor(backoff: Backoff, onBlocked: () => void) {
+    this.backoff = backoff;
+    this.onBlocked = onBlocked;
+  }
+
+  wait(request: RequestCost, now: number): number {
+    const waitMs = this.backoff.wait(request, now);
+    if (waitMs === Number.POSITIVE_INFINITY) this.onBlocked();
+    return waitMs;
+  }
+
+  take(): number {
+    return this.backoff.take();
+  }
+
+  giveBack(probe: number): void {
+    this.backoff.giveBack(probe);
+  }
+
+  snapshot(now: number): object {
+    return this.backoff.snapshot(now);
+  }
+}

@@ -80,7 +80,12 @@ export function byteBudgetPolicyOf(
   return new ByteBudgetPolicy(maxBytes, throttledByteFactor, mode);
 }
 
-export const BYTE_BUDGET: PolicyDefinition<ByteBudgetConfig, ByteBudgetPolicy> = {
+export const BYTE_BUDGET: PolicyDefinition<
+  ByteBudgetConfig,
+  ByteBudgetPolicy,
+  ByteBudgetConfig,
+  'bytesUsed' | 'bytesLimit'
+> = {
   kind: 'byteBudget',
   isHeld: true,
   options: {
@@ -100,4 +105,19 @@ export const BYTE_BUDGET: PolicyDefinition<ByteBudgetConfig, ByteBudgetPolicy> =
     () => {
       if (maxBytes !== undefined) budget.maxBytes = maxBytes;
     },
+
+  metrics: {
+    bytesUsed: {
+      name: 'headgate.byte_budget.usage',
+      unit: 'By',
+      meaning: 'bytes in flight, as they were charged',
+    },
+    bytesLimit: {
+      name: 'headgate.byte_budget.limit',
+      unit: 'By',
+      meaning: 'usage above which requests wait',
+    },
+  },
+
+  measure: ({ used, maxBytes }) => ({ bytesUsed: used, bytesLimit: maxBytes }),
 };

@@ -27,7 +27,10 @@ export type OnOpen = 'fail' | 'wait';
 
 /** Options of the circuit breaker. */
 export interface CircuitBreakerConfig extends CircuitBreakerOptions {
-  /** What happens to requests while the circuit is open: they fail at once (default), or wait. */
+  /**
+   * What happens to requests while the circuit is open: they wait for its probe (`'wait'`), or fail at
+   * once (`'fail'`). Default: requests of streams wait; `run`, `wrap`, `acquire`, `use` and `fetch` fail.
+   */
   readonly onOpen?: OnOpen;
 }
 
@@ -40,11 +43,17 @@ export interface CircuitBreakerOption {
 /** A circuit breaker at a gate. While it is open, attempts are refused or wait for a probe. */
 export class CircuitBreakerPolicy implements Policy<number> {
   readonly breaker: CircuitBreaker;
-  private readonly onOpen: OnOpen;
+  private readonly onOpen: OnOpen | undefined;
   private readonly isFailure: IsFailure;
   private readonly emit: Emit;
 
-  constructor(breaker: CircuitBreaker, onOpen: OnOpen, isFailure: IsFailure, emit: Emit) {
+  /** @param onOpen undefined: streams wait, and calls fail */
+  constructor(
+    breaker: CircuitBreaker,
+    onOpen: OnOpen | undefined,
+    isFailure: IsFailure,
+    emit: Emit,
+  ) {
     this.breaker = breaker;
     this.onOpen = onOpen;
     this.isFailure = isFailure;
@@ -59,10 +68,10 @@ export class CircuitBreakerPolicy implements Policy<number> {
     this.tellAll(this.breaker.advance(now));
   }
 
-  wait(_demand: RequestCost, now: number): number {
+  wait(request: RequestCost, now: number): number {
     const error = this.breaker.check(now);
     if (error === undefined) return 0;
-    if (this.onOpen === 'fail') return REFUSED;
+    if (this.fails(request)) return REFUSED;
     if (this.breaker.isIsolated) return Number.POSITIVE_INFINITY;
     const leftMs = this.breaker.nextChangeAt - now;
     // Infinity: all probes are in flight, and the first one that ends changes the state.
@@ -86,9 +95,14 @@ export class CircuitBreakerPolicy implements Policy<number> {
   }
 
   /** The error of a newcomer that cannot even wait for its turn; undefined if it can. */
-  refusalAtTheDoor(time: Time): Error | undefined {
-    if (this.onOpen !== 'fail' || this.breaker.isClosed) return undefined;
+  refusalAtTheDoor(newcomer: Pick<RequestCost, 'isCall'>, time: Time): Error | undefined {
+    if (this.breaker.isClosed || !this.fails(newcomer)) return undefined;
     return this.breaker.check(time.now());
+  }
+
+  /** The same for one that waits, after the circuit has opened. */
+  refusalInQueue(waiter: Pick<RequestCost, 'isCall'>, now: number): Error | undefined {
+    return this.fails(waiter) ? this.breaker.check(now) : undefined;
   }
 
   /** Records the answer to an attempt that did not pass the gate. */
@@ -110,6 +124,11 @@ export class CircuitBreakerPolicy implements Policy<number> {
   restore(saved: CircuitExport, now: number): void {
     this.breaker.restore(saved, now);
     this.advance(now);
+  }
+
+  /** Whether a request fails while the circuit is open. */
+  private fails({ isCall = false }: Pick<RequestCost, 'isCall'>): boolean {
+    return this.onOpen === undefined ? isCall : this.onOpen === 'fail';
   }
 
   /** A request that was cancelled, or rejected for its rate or its content, does not count. */
@@ -153,12 +172,18 @@ const FIELDS = {
     'requests',
     'probes that have to go well to close it',
   ),
-  onOpen: word(['fail', 'wait'], 'fail', 'what requests do while it is open'),
+  onOpen: word(
+    ['fail', 'wait'],
+    'wait (streams), fail (calls)',
+    'what requests do while it is open',
+  ),
 } satisfies Record<keyof CircuitBreakerConfig, Option>;
 
 export const CIRCUIT_BREAKER: PolicyDefinition<
   CircuitBreakerOption,
-  CircuitBreakerPolicy | undefined
+  CircuitBreakerPolicy | undefined,
+  CircuitBreakerOption,
+  'circuit'
 > = {
   kind: 'circuitBreaker',
   options: {
@@ -173,15 +198,29 @@ export const CIRCUIT_BREAKER: PolicyDefinition<
     const { state, failures } = circuit.snapshot(now);
     return state === 'closed' && failures === 0;
   },
+
+  metrics: {
+    circuit: {
+      name: 'headgate.circuit.state',
+      unit: '1',
+      meaning: '1: the circuit breaker is in this state',
+      by: 'state',
+      together: 'greatest',
+    },
+  },
+
+  measure: (circuit, now) => ({
+    circuit: { closed: 0, open: 0, 'half-open': 0, [circuit.snapshot(now).state]: 1 },
+  }),
 };
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function circuitOf(
-  { onOpen = 'fail', ...options }: CircuitBreakerConfig,
+  { onOpen, ...options }: CircuitBreakerConfig,
   isFailure: IsFailure | undefined,
   emit: Emit,
 ): CircuitBreakerPolicy {
-  checkChoice('onOpen', onOpen, ['fail', 'wait']);
+  if (onOpen !== undefined) checkChoice('onOpen', onOpen, ['fail', 'wait']);
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
   const judge = judgeOf(isFailure, isTrouble);
   return new CircuitBreakerPolicy(new CircuitBreaker(options), onOpen, judge, emit);

@@ -54,6 +54,11 @@ export interface CircuitBreakerOptions {
   readonly halfOpenProbes?: number;
 }
 
+/** A state in which nothing is sent, until it is ended from outside. */
+interface Isolation {
+  readonly reason: string | undefined;
+}
+
 const NO_FACTS: readonly CircuitEvent[] = [];
 
 /**
@@ -74,8 +79,10 @@ export class CircuitBreaker {
   private readonly leastRequests: number;
   /** The results of the last requests, if `failureRatio` is given. */
   private readonly recent: OutcomeWindow | undefined;
-  /** The reasons of isolations; there may be several at once. */
-  private readonly isolations: { readonly reason: string | undefined }[] = [];
+  /** The isolations; there may be several at once. */
+  private readonly isolations: Isolation[] = [];
+  /** The last of them, in a field: V8 reads index -1 of an empty array through its runtime. */
+  private isolation: Isolation | undefined = undefined;
   private state: CircuitState = 'closed';
   private generation = 0;
   private failures = 0;
@@ -114,12 +121,12 @@ export class CircuitBreaker {
 
   /** Whether every attempt may be sent, whatever the time. */
   get isClosed(): boolean {
-    return this.state === 'closed' && this.isolations.length === 0;
+    return this.state === 'closed' && this.isolation === undefined;
   }
 
   /** Whether it is isolated. */
   get isIsolated(): boolean {
-    return this.isolations.length > 0;
+    return this.isolation !== undefined;
   }
 
   /**
@@ -130,7 +137,7 @@ export class CircuitBreaker {
    */
   check(now: number): CircuitOpenError | undefined {
     this.wake(now);
-    const isolation = this.isolations[this.isolations.length - 1];
+    const { isolation } = this;
     if (isolation !== undefined) {
       return new CircuitOpenError(Number.POSITIVE_INFINITY, isolation.reason ?? 'isolated');
     }
@@ -192,7 +199,7 @@ export class CircuitBreaker {
 
   snapshot(now: number): CircuitSnapshot {
     this.wake(now);
-    const isolation = this.isolations[this.isolations.length - 1];
+    const { isolation } = this;
     const leftMs = this.state === 'open' ? Math.ceil(this.halfOpenAt - now) : 0;
     return {
       state: isolation === undefined ? this.state : 'open',
@@ -214,10 +221,12 @@ export class CircuitBreaker {
     const isolation = { reason };
     if (!this.isIsolated) this.untold.push({ kind: 'circuitIsolated', at: now, reason });
     this.isolations.push(isolation);
+    this.isolation = isolation;
     return (at) => {
       const place = this.isolations.indexOf(isolation);
       if (place < 0) return NO_FACTS;
       this.isolations.splice(place, 1);
+      this.isolation = this.isolations.at(-1);
       this.wake(at);
       if (!this.isIsolated) this.untold.push({ kind: 'circuitIsolationEnded', at });
       return this.emit();

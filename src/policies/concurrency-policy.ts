@@ -19,12 +19,6 @@ export interface ConcurrencyConfig {
   readonly throttledConcurrency?: number;
 }
 
-/** The limits as charges. */
-export const SLOT = 1;
-export const SLOT_AND_THROTTLED_SLOT = 2;
-
-const ONE_SLOT = { weight: 1 };
-
 /** Requests, each counted by its weight. */
 export interface ConcurrencySnapshot {
   readonly limit: number;
@@ -35,8 +29,11 @@ export interface ConcurrencySnapshot {
 }
 
 /**
- * Counts requests in flight, each by its weight: it takes all of its slots, or none. In throttled mode a request needs a throttled slot too; those that
- * were admitted before count for the limit only.
+ * Counts requests in flight, each by its weight: it takes all of its slots, or none. In throttled mode
+ * a request needs throttled slots too; those that were admitted before count for the limit only.
+ *
+ * A charge is the number of slots, below 0 for throttled ones: one number, which avoids an allocation
+ * for each request.
  */
 export class ConcurrencyPolicy implements Policy<number> {
   limit: number;
@@ -81,14 +78,17 @@ export class ConcurrencyPolicy implements Policy<number> {
 
   take({ weight = 1 }: RequestCost, now: number): number {
     this.inFlight += weight;
-    if (now >= this.mode.throttledUntil) return SLOT;
+    if (now >= this.mode.throttledUntil) return weight;
     this.throttledInFlight += weight;
-    return SLOT_AND_THROTTLED_SLOT;
+    return -weight;
   }
 
-  giveBack(charge: number, { weight = 1 }: Pick<RequestCost, 'weight'> = ONE_SLOT): void {
-    this.inFlight -= weight;
-    if (charge === SLOT_AND_THROTTLED_SLOT) this.throttledInFlight -= weight;
+  giveBack(charge: number): void {
+    if (charge > 0) this.inFlight -= charge;
+    else {
+      this.inFlight += charge;
+      this.throttledInFlight += charge;
+    }
   }
 
   snapshot(): ConcurrencySnapshot {
@@ -108,7 +108,12 @@ export function concurrencyPolicyOf(
   return new ConcurrencyPolicy(concurrency, throttledConcurrency, mode);
 }
 
-export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig, ConcurrencyPolicy> = {
+export const CONCURRENCY: PolicyDefinition<
+  ConcurrencyConfig,
+  ConcurrencyPolicy,
+  ConcurrencyConfig,
+  'concurrencyLimit'
+> = {
   kind: 'concurrency',
   isHeld: true,
   options: {
@@ -131,4 +136,21 @@ export const CONCURRENCY: PolicyDefinition<ConcurrencyConfig, ConcurrencyPolicy>
     },
 
   isAtRest: ({ inFlight }) => inFlight === 0,
+
+  metrics: {
+    concurrencyLimit: {
+      name: 'headgate.concurrency.limit',
+      unit: '{request}',
+      meaning: 'how many may be in flight, now and in throttled mode',
+      by: 'mode',
+    },
+  },
+
+  measure({ limit, throttledLimit, mode, most }) {
+    if (mode !== ALWAYS_NORMAL) {
+      return { concurrencyLimit: { normal: limit, throttled: throttledLimit } };
+    }
+    // Where the rate adapts, throttled mode needs no other slots; alone, there is no such mode.
+    return { concurrencyLimit: { normal: limit, ...(most !== undefined && { throttled: limit }) } };
+  },
 };

@@ -223,7 +223,8 @@ function checkCostBudget(options: CostBudgetConfig): void {
 export const COST_BUDGET: PolicyDefinition<
   CostBudgetOption,
   CostBudget | undefined,
-  CostBudgetLayer
+  CostBudgetLayer,
+  'costUsed' | 'costLimit'
 > = {
   kind: 'costBudget',
   options: { costBudget: { fields: FIELDS, required: ['maxCost', 'windowMs'] } },

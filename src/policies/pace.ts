@@ -155,7 +155,7 @@ const FIELDS = {
   jitter: upTo(1, number(0, DEFAULT_JITTER, '× interval', 'how much chance may add')),
 } satisfies Record<keyof PaceOptions, Option>;
 
-export const PACE: PolicyDefinition<PaceOption, Pace | undefined> = {
+export const PACE: PolicyDefinition<PaceOption, Pace | undefined, PaceOption, 'interval'> = {
   kind: 'pace',
   options: { pace: { fields: FIELDS } },
 
@@ -181,4 +181,15 @@ export const PACE: PolicyDefinition<PaceOption, Pace | undefined> = {
   },
 
   isAtRest: (policy, now) => policy.snapshot(now).nextInMs <= 0,
+
+  metrics: {
+    interval: {
+      name: 'headgate.dispatch.interval',
+      unit: 's',
+      meaning: 'between two attempts, as paced now',
+      together: 'greatest',
+    },
+  },
+
+  measure: ({ interval }) => ({ interval: interval.ms / 1_000 }),
 };

@@ -1,4 +1,4 @@
-import type { PolicyMetric } from '../model/metric.ts';
+import type { GaugeValue, PolicyMetric } from '../model/metric.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Backoff } from './backoff.ts';
 import type { Part } from './composite.ts';
@@ -17,18 +17,31 @@ export type Policies = {
   readonly [K in PolicyName]: Registry[K] extends PolicyDefinition<
     infer _O extends object,
     infer P,
-    infer _L extends object
+    infer _L extends object,
+    infer _G extends string
   >
     ? P
     : never;
 };
+
+/** The key of a policy's gauge. */
+export type PolicyMetricKey = {
+  [K in PolicyName]: Registry[K] extends PolicyDefinition<
+    infer _O extends object,
+    infer _P,
+    infer _L extends object,
+    infer G extends string
+  >
+    ? G
+    : never;
+}[PolicyName];
 
 type Snapshots = { readonly [K in PolicyName]: SnapshotOf<Policies[K]> };
 
 type SnapshotOf<P> = P extends { snapshot(now: number): infer S } ? S : undefined;
 
 /** A definition as it is used here, for a policy that it has made itself. */
-type AnyDefinition = PolicyDefinition<PolicyConfig, Policy | undefined>;
+type AnyDefinition = PolicyDefinition<PolicyConfig, Policy | undefined, PolicyConfig, string>;
 
 const ENTRIES = Object.entries(POLICIES) as unknown as readonly (readonly [
   PolicyName,
@@ -109,14 +122,19 @@ export function snapshotsOf(policies: Partial<Policies>, now: number): Partial<P
   return known;
 }
 
-/** The values of the gauges of all policies that are on. */
+/**
+ * The values of the gauges of all policies that are on. A gauge that two of them have is the first's,
+ * where that knows it.
+ */
 export function measure(
   policies: Partial<Policies>,
   now: number,
-): Readonly<Record<string, number>> {
-  const values: Record<string, number> = {};
+): Readonly<Record<string, GaugeValue>> {
+  const values: Record<string, GaugeValue> = {};
   for (const [, definition, policy] of policiesOf(policies)) {
-    Object.assign(values, definition.measure?.(policy, now));
+    for (const [key, value] of Object.entries(definition.measure?.(policy, now) ?? {})) {
+      if (value !== undefined) values[key] ??= value;
+    }
   }
   return values;
 }
@@ -125,7 +143,7 @@ export function measure(
 export const KINDS: readonly GateKind[] = [...new Set(ENTRIES.map(([, { kind }]) => kind))];
 
 /** The gauges of all policies, by their keys. */
-export const POLICY_METRICS: Readonly<Record<string, PolicyMetric>> = Object.assign(
+export const POLICY_METRICS: Readonly<Record<PolicyMetricKey, PolicyMetric>> = Object.assign(
   {},
   ...ENTRIES.map(([, { metrics }]) => metrics),
 );

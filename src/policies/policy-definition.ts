@@ -1,4 +1,4 @@
-import type { PolicyMetric } from '../model/metric.ts';
+import type { GaugeValue, PolicyMetric } from '../model/metric.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
 import type { Random } from '../util/clock.ts';
@@ -47,12 +47,13 @@ export interface ChangeContext {
  *
  * `Options` are the keys of a limiter's options that belong to the policy, `P` is the policy (or
  * undefined, where it may be off). `Layer` is what one of several sources may say of the options: what
- * another source may complete can be left out.
+ * another source may complete can be left out. `Gauges` are the keys of its gauges.
  */
 export interface PolicyDefinition<
   Options extends object,
   P extends Policy | undefined,
   Layer extends object = Options,
+  Gauges extends string = never,
 > {
   /** What a wait for it is counted as. */
   readonly kind: GateKind;
@@ -81,9 +82,12 @@ export interface PolicyDefinition<
    */
   configure?(policy: P, changes: Options, context: ChangeContext): () => void;
   /** Its gauges, by the keys that `measure` gives. */
-  readonly metrics?: Readonly<Record<string, PolicyMetric>>;
-  /** The values of its gauges. */
-  measure?(policy: NonNullable<P>, now: number): Readonly<Record<string, number>>;
+  readonly metrics?: Readonly<Record<Gauges, PolicyMetric>>;
+  /** The values of its gauges; undefined: not known now. */
+  measure?(
+    policy: NonNullable<P>,
+    now: number,
+  ): Readonly<Partial<Record<Gauges, GaugeValue | undefined>>>;
   /** Whether it is as a new one: nothing is held, used up, or learned. Default: it always is. */
   isAtRest?(policy: NonNullable<P>, now: number): boolean;
 }

@@ -10,6 +10,11 @@ export interface RequestCost {
   readonly weight?: number;
   /** Its costs by rate limit, if they differ from the expected ones. */
   readonly costs?: Amounts | undefined;
+  /**
+   * Whether it is a call of a limiter (`run`, `acquire`, `fetch`), not a request of a stream.
+   * Default false.
+   */
+  readonly isCall?: boolean;
   /** Set by a policy that needs the tokens of the answer as providers price them. */
   isPriced?: boolean;
 }

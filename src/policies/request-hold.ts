@@ -1,6 +1,6 @@
 import type { GateKind } from '../model/outcome.ts';
 import type { ByteBudgetPolicy } from './byte-budget-policy.ts';
-import { type ConcurrencyPolicy, SLOT, SLOT_AND_THROTTLED_SLOT } from './concurrency-policy.ts';
+import type { ConcurrencyPolicy } from './concurrency-policy.ts';
 import type { Policy, RequestCost } from './policy.ts';
 
 /**
@@ -34,16 +34,16 @@ export class RequestHold implements Policy<number> {
   take(request: RequestCost, now: number): number {
     const slot = this.slots.take(request, now);
     const bytes = this.bytes.take(request, now);
-    return slot === SLOT ? bytes : -1 - bytes;
+    return slot > 0 ? bytes : -1 - bytes;
   }
 
   refusal(request: RequestCost): Error {
     return this.slots.refusal(request);
   }
 
-  giveBack(charge: number, ended: Pick<RequestCost, 'weight'>): void {
+  giveBack(charge: number, { weight = 1 }: Pick<RequestCost, 'weight'>): void {
     this.bytes.giveBack(charge < 0 ? -1 - charge : charge);
-    this.slots.giveBack(charge < 0 ? SLOT_AND_THROTTLED_SLOT : SLOT, ended);
+    this.slots.giveBack(charge < 0 ? -weight : weight);
   }
 
   snapshot(): object {

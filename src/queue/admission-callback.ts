@@ -19,6 +19,26 @@ export interface AdmissionCallback {
   admitted(ticket: Ticket): void;
   /** The priority of an item that waits without a ticket; the highest goes first. Default 0. */
   readonly priority?: number;
+  /** Whether its requests are calls of a limiter. Default false: they are those of a stream. */
+  readonly isCall?: boolean;
   /** Told of the waits of its requests at a gate that several share. */
   readonly instrumentation?: Instrumentation | undefined;
+}
+
+/**
+ * Calls an owner. Its error must neither stop a queue nor reach the code that gave a lease back.
+ */
+export function notifyAdmitted(owner: AdmissionCallback, ticket: Ticket): void {
+  try {
+    owner.admitted(ticket);
+  } catch (error) {
+    reportLater(error);
+  }
+}
+
+/** Throws the error in a turn of its own, where it interrupts no other work. */
+export function reportLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }

@@ -13,6 +13,29 @@ class LaterCharge {
   }
 }
 
+/** A gate, called after a request has given back its leases. */
+interface Drained {
+  drain(): void;
+}
+
+/** Issues the leases that requests hold over all their attempts. */
+class HoldIssuer implements LeaseIssuer {
+  private readonly hold: Policy<number> | undefined;
+  private readonly clock: Clock;
+  private readonly gate: Drained;
+
+  constructor(hold: Policy<number> | undefined, clock: Clock, gate: Drained) {
+    this.hold = hold;
+    this.clock = clock;
+    this.gate = gate;
+  }
+
+  giveBack(charge: unknown, ticket: Ticket): void {
+    this.hold?.giveBack(charge as number, ticket, this.clock);
+    this.gate.drain();
+  }
+}
+
 /**
  * The policies of a gate as one decision: those whose leases a request holds over all its attempts
  * (a slot, bytes), and those that are asked for each attempt. A retry holds the former already, so
@@ -28,19 +51,13 @@ export class Admission<C extends Policy = Policy> {
   /** The cause of the last request's wait. */
   private _binding: Policy;
 
-  /** @param givenBack called after a request has given back its leases */
-  constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, givenBack: () => void) {
+  constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, gate: Drained) {
     this._core = policy;
     this.original = policy;
     this.clock = clock;
     this.hold = hold;
     this._binding = policy;
-    this.holdIssuer = {
-      giveBack: (charge, ticket) => {
-        hold?.giveBack(charge as number, ticket, clock);
-        givenBack();
-      },
-    };
+    this.holdIssuer = new HoldIssuer(hold, clock, gate);
   }
 
   /** The policy that is asked for each attempt. */

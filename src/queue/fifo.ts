@@ -5,6 +5,13 @@ const LEAST = 16;
 /** Capacity of the largest segment. Larger ones would not make a waiter cheaper. */
 const MOST = 1024;
 
+/** The place of a waiter, without its item. */
+export interface Place<Owner> {
+  readonly owner: Owner;
+  readonly since: number;
+  readonly reply: unknown;
+}
+
 /** A part of the queue: items, owners, arrival times and replies in parallel arrays. */
 class Segment<Item, Owner> {
   readonly items: (Item | undefined)[];
@@ -104,6 +111,28 @@ export class Fifo<Item, Owner> {
   /** Replaces the item of the head. */
   replace(item: Item): void {
     this.first.items[this.first.head] = item;
+  }
+
+  /**
+   * Puts another item in the place of a waiter, and returns that place; undefined if it does not wait
+   * here. Segments whose waiters all came before it are skipped.
+   *
+   * @param since since when it waits, as far as known
+   */
+  leave(item: Item, since: number, by: Item): Place<Owner> | undefined {
+    const from = Number.isNaN(since) ? Number.NEGATIVE_INFINITY : since;
+    for (let segment = this.first; ; segment = segment.next) {
+      const { items, owners, replies, head, tail } = segment;
+      if (tail > head && (segment.since[tail - 1] as number) >= from) {
+        const at = items.indexOf(item, head);
+        if (at >= 0) {
+          items[at] = by;
+          const reply = replies?.[at];
+          return { owner: owners[at] as Owner, since: segment.since[at] as number, reply };
+        }
+      }
+      if (segment.next === undefined) return undefined;
+    }
   }
 
   /** Takes the head out. */

@@ -2,15 +2,20 @@ import type { Instrumentation } from '../model/instrumentation.ts';
 import { uniteInstrumentations } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { Tap } from '../model/tap.ts';
-import type { LeaseIssuer } from '../model/ticket.ts';
-import { isTicket, type Ticket } from '../model/ticket.ts';
+import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
-import type { AdmissionCallback } from './admission-callback.ts';
+import { type AdmissionCallback, notifyAdmitted, reportLater } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
-import type { GateRules, GateSnapshot, RequestQueue, WaitListener } from './gate-rules.ts';
-import { notifyAdmitted, reportLater } from './notify.ts';
+import {
+  type GateRules,
+  type GateSnapshot,
+  type Newcomer,
+  type RequestQueue,
+  uniform,
+  type WaitListener,
+} from './gate-rules.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
 import { WaitRecorder } from './wait-recorder.ts';
@@ -80,8 +85,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.kind = kind;
     this.clock = clock;
     this.instrumentation = instrumentation;
-    this.rules = rules;
-    this.admission = new Admission(policy, rules.hold, clock, () => this.drain());
+    this.rules = uniform(rules);
+    this.admission = new Admission(policy, rules.hold, clock, this);
     this.waits = new WaitRecorder(kind, rules.listener);
     const { newQueue = (isCancelled) => new Fifo(isCancelled) } = rules;
     this.first = newQueue(isCancelled);
@@ -170,7 +175,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    */
   enterLater(item: unknown, owner: AdmissionCallback, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
-    const error = this.rules.check?.turnsAway();
+    const error = this.rules.check?.turnsAway(owner);
     if (error === undefined && !this.isFree()) return this.wait(item, owner, now, reply, false);
     const ticket = owner.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
@@ -243,8 +248,40 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * decision, it acts right after that.
    */
   clear(error: Error): void {
+    this.clearThose(() => error);
+  }
+
+  /**
+   * The same for those that wait for whom there is an error; the others keep their places.
+   * @param errorOf is asked when it acts, of each with the time; must not throw
+   */
+  clearThose(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     if (this.waiting === 0) return;
-    this.betweenDecisions(() => this.clearNow(error));
+    this.betweenDecisions(() => this.clearNow(errorOf));
+  }
+
+  /**
+   * Gives requests another priority. Those that wait here keep their time of arrival, and the most
+   * urgent request is decided on again; for the others the priority counts when they wait again.
+   *
+   * @param requests each with its order among requests that arrived at the same time
+   */
+  setPriority(
+    requests: readonly { readonly ticket: Ticket; readonly order: number }[],
+    priority: number,
+  ): void {
+    this.betweenDecisions(() => {
+      for (const { ticket, order } of requests) {
+        const from = ticket.priority;
+        ticket.priority = priority;
+        if (from === priority || Number.isNaN(ticket.waitsSince)) continue;
+        const isRetry = ticket.attempts > 0;
+        const queue = isRetry ? this.retries : this.first;
+        // Retries are not in the order of their arrival.
+        const since = isRetry ? Number.NaN : ticket.waitsSince;
+        queue.move?.(ticket, { from, to: priority, since, order });
+      }
+    });
   }
 
   /**
@@ -336,21 +373,30 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * All are refused and taken out before their owners are called, so that new requests of these
    * wait behind.
    */
-  private clearNow(error: Error): void {
+  private clearNow(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     const now = this.clock.now();
     const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
     this.state = 'deciding';
     for (const queue of [this.first, this.retries]) {
+      const kept: [item: unknown, owner: AdmissionCallback, since: number, reply: unknown][] = [];
       for (let left = queue.length; left > 0 && queue.seek(); left -= 1) {
+        const { item, owner, since, reply } = queue;
+        const error = errorOf(isTicket(item) ? item : owner, now);
+        if (error === undefined) {
+          kept.push([item, owner, since, reply]);
+          queue.shift();
+          continue;
+        }
         const ticket = this.headTicket(queue);
         if (ticket === undefined) continue;
-        const { owner } = queue;
         queue.shift();
         owner.queued -= 1;
         this.givesUp(ticket, owner);
         ticket.refuse(error);
         cleared.push([ticket, owner, queue === this.retries]);
       }
+      // In the order of their turns, which is that of their arrival within one priority.
+      for (const [item, owner, since, reply] of kept) queue.push(item, owner, since, reply);
     }
     this.state = 'draining';
     for (const [ticket, owner, isRetry] of cleared) {
@@ -449,7 +495,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   private isTurnedAway(ticket: Ticket): boolean {
     const { check } = this.rules;
     if (check !== undefined && ticket.attempts === 0) {
-      const error = check.turnsAway();
+      const error = check.turnsAway(ticket);
       if (error !== undefined) ticket.refuse(error);
     }
     return ticket.refusal !== undefined;

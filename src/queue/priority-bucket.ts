@@ -4,6 +4,10 @@ import type { IsCancelled } from './queue.ts';
 /** The waiters of one priority, first in, first out. It does not count cancelled ones. */
 export class PriorityBucket<Item, Owner> extends Fifo<Item, Owner> {
   priority = 0;
+  /** Its only waiter, if it is the bucket of one that was moved; else undefined. */
+  moved: Item | undefined = undefined;
+  /** The order of moved waiters that arrived at the same time. */
+  order = 0;
   /** Its index in two heaps. */
   readonly places = [0, 0];
 

@@ -1,7 +1,7 @@
 import { checkInteger, checkNumber } from '../util/check.ts';
 import { Heap } from './heap.ts';
 import { PriorityBucket } from './priority-bucket.ts';
-import type { IsCancelled, Queue } from './queue.ts';
+import type { IsCancelled, PriorityChange, Queue } from './queue.ts';
 
 export interface PriorityOptions<Item, Owner> {
   /** An integer; higher is more urgent. Read when the waiter arrives. */
@@ -13,12 +13,27 @@ export interface PriorityOptions<Item, Owner> {
 /** Fewer cancelled waiters than this are never swept out. */
 const FEW = 16;
 
+/** The item in the place that a moved waiter has left. */
+const LEFT = Symbol('left');
+
 /** On equal keys, the one that has waited longer. */
 function isMoreUrgent<Item, Owner>(
   one: PriorityBucket<Item, Owner>,
   other: PriorityBucket<Item, Owner>,
 ): boolean {
-  return one.key < other.key || (one.key === other.key && one.since < other.since);
+  if (one.key !== other.key) return one.key < other.key;
+  if (one.since !== other.since) return one.since < other.since;
+  if (one.moved === undefined) return false;
+  return other.moved === undefined || one.order < other.order;
+}
+
+/** Of one priority there are several buckets only if waiters were moved. */
+function isLower<Item, Owner>(
+  one: PriorityBucket<Item, Owner>,
+  other: PriorityBucket<Item, Owner>,
+): boolean {
+  if (one.priority !== other.priority) return one.priority < other.priority;
+  return isMoreUrgent(one, other);
 }
 
 /**
@@ -35,6 +50,10 @@ function isMoreUrgent<Item, Owner>(
  * removed, but for the last one: a queue that is often empty, with a single priority, costs little
  * more than a `Fifo`.
  *
+ * A waiter that is moved to another priority gets a bucket of its own, because it may have waited
+ * longer than those of that priority: O(log buckets), and a search for the place that it leaves.
+ * It goes before waiters of its new priority that arrived at the same time.
+ *
  * Cancelled waiters are counted, but their places are unknown: each is skipped when its turn comes,
  * and when they outnumber the others all are swept out. The cost of a sweep is covered by the pushes
  * of the cancelled, so each costs O(1), amortised.
@@ -45,19 +64,18 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
   private readonly agingMs: number;
   private readonly buckets = new Map<number, PriorityBucket<Item, Owner>>();
   private readonly byUrgency = new Heap<PriorityBucket<Item, Owner>>(0, isMoreUrgent);
-  private readonly byPriority = new Heap<PriorityBucket<Item, Owner>>(
-    1,
-    (one, other) => one.priority < other.priority,
-  );
+  private readonly byPriority = new Heap<PriorityBucket<Item, Owner>>(1, isLower);
+  /** The buckets of moved waiters; undefined while there are none. */
+  private moved: Map<Item, PriorityBucket<Item, Owner>> | undefined = undefined;
   /** The bucket of the last arrival: most arrivals have the same priority as the one before. */
   private latest: PriorityBucket<Item, Owner> | undefined = undefined;
   /** The last removed bucket, for reuse. */
   private spare: PriorityBucket<Item, Owner> | undefined = undefined;
   /** The bucket whose head is the head of the queue. */
   private head = new PriorityBucket<Item, Owner>();
-  /** How many are in it, with the cancelled ones. */
+  /** How many are in it, with the cancelled ones and the places that moved ones have left. */
   private count = 0;
-  /** The counted cancelled ones in it. Below 0: some were taken out before they were counted. */
+  /** The counted cancelled ones in it, and the places that moved ones have left. Below 0: some were taken out before they were counted. */
   private cancelled = 0;
 
   /**
@@ -123,12 +141,39 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
   }
 
   replace(item: Item): void {
-    this.head.replace(item);
+    const { head, moved } = this;
+    if (moved !== undefined && head.moved !== undefined) {
+      moved.delete(head.moved);
+      moved.set(item, head);
+      head.moved = item;
+    }
+    head.replace(item);
+  }
+
+  move(item: Item, { from, to, since, order }: PriorityChange): void {
+    let bucket = this.moved?.get(item);
+    if (bucket === undefined) {
+      const place = this.buckets.get(from)?.leave(item, since, LEFT as Item);
+      if (place === undefined) return;
+      bucket = new PriorityBucket<Item, Owner>();
+      bucket.push(item, place.owner, place.since, place.reply);
+      bucket.moved = item;
+      bucket.order = order;
+      this.moved ??= new Map();
+      this.moved.set(item, bucket);
+      this.count += 1;
+      this.cancelled += 1;
+      bucket.key = Number.POSITIVE_INFINITY;
+      this.byUrgency.add(bucket);
+      this.byPriority.add(bucket);
+    }
+    bucket.priority = to;
+    this.headChanged(bucket);
   }
 
   shift(): void {
     const head = this.head;
-    if (this.isCancelled(head.item, head.owner)) this.cancelled -= 1;
+    if (this.isOut(head)) this.cancelled -= 1;
     head.shift();
     this.count -= 1;
     this.headChanged(head);
@@ -146,15 +191,22 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     while (this.count > 0) {
       const head = buckets.top as PriorityBucket<Item, Owner>;
       this.head = head;
-      if (!this.isCancelled(head.item, head.owner)) return true;
+      if (!this.isOut(head)) return true;
       this.shift();
     }
     return false;
   }
 
+  /** Whether the head of a bucket was cancelled, or moved. */
+  private isOut({ item, owner }: PriorityBucket<Item, Owner>): boolean {
+    return item === LEFT || this.isCancelled(item, owner);
+  }
+
   private sweep(): void {
-    for (const bucket of this.buckets.values()) {
-      const cancelled = bucket.sweep(this.isCancelled);
+    const isOut: IsCancelled<Item, Owner> = (item, owner) =>
+      item === LEFT || this.isCancelled(item, owner);
+    for (const bucket of [...this.buckets.values(), ...(this.moved?.values() ?? [])]) {
+      const cancelled = bucket.sweep(isOut);
       this.count -= cancelled;
       this.cancelled -= cancelled;
       this.headChanged(bucket);
@@ -184,16 +236,22 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     if (bucket.length > 0) {
       bucket.key = bucket.since - bucket.priority * this.agingMs;
       this.byUrgency.move(bucket);
-    } else if (this.count > 0) {
+      if (this.moved !== undefined) this.byPriority.move(bucket);
+    } else if (this.count > 0 || bucket.moved !== undefined) {
       this.close(bucket);
     }
   }
 
   private close(bucket: PriorityBucket<Item, Owner>): void {
-    if (bucket === this.latest) this.latest = undefined;
-    this.buckets.delete(bucket.priority);
     this.byUrgency.delete(bucket);
     this.byPriority.delete(bucket);
+    if (bucket.moved !== undefined) {
+      this.moved?.delete(bucket.moved);
+      if (this.moved?.size === 0) this.moved = undefined;
+      return;
+    }
+    if (bucket === this.latest) this.latest = undefined;
+    this.buckets.delete(bucket.priority);
     this.spare = bucket;
   }
 }

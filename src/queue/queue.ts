@@ -40,10 +40,25 @@ export interface Queue<Item, Owner> {
   /** Takes the head out. */
   shift(): void;
   /**
+   * Gives a waiter another priority, if it waits here; since when it waits stays. It must not be
+   * called while the head is decided on.
+   */
+  move?(item: Item, change: PriorityChange): void;
+  /**
    * Counts waiters that were cancelled since the last call. Each must be counted once, even if the
    * queue has met it before.
    */
   markCancelled(count: number): void;
+}
+
+/** Another priority of a waiter. */
+export interface PriorityChange {
+  readonly from: number;
+  readonly to: number;
+  /** Since when it waits, as far as known. */
+  readonly since: number;
+  /** Its order among waiters that were moved and arrived at the same time. */
+  readonly order: number;
 }
 
 /** Whether a waiter is cancelled. Must not throw. */

@@ -26,10 +26,12 @@ const MAX_SEGMENTS = 256;
 export class WaitTimeline {
   private starts: number[] = [];
   private causes: WaitCause[] = [];
+  /** The last of them, in a field: V8 reads index -1 of an empty array through its runtime. */
+  private present: WaitCause | undefined = undefined;
 
   /** The present cause; undefined if nothing has held this queue back since it was empty. */
   get cause(): WaitCause | undefined {
-    return this.causes[this.causes.length - 1];
+    return this.present;
   }
 
   /**
@@ -49,11 +51,13 @@ export class WaitTimeline {
     if (last >= 0 && now <= (this.starts[last] as number)) {
       this.starts.pop();
       this.causes.pop();
+      this.present = this.causes.at(-1);
       if (this.isBoundBy(gate, limit)) return;
     }
     if (this.starts.length >= MAX_SEGMENTS) this.coarsen(now);
+    this.present = { gate, limit };
     this.starts.push(now);
-    this.causes.push({ gate, limit });
+    this.causes.push(this.present);
   }
 
   /** The queue is empty. */
@@ -61,12 +65,13 @@ export class WaitTimeline {
     if (this.starts.length === 0) return;
     this.starts = [];
     this.causes = [];
+    this.present = undefined;
   }
 
   /** The cause during the whole time since; undefined if it changed, see `cut`. */
   soleCauseSince(since: number): WaitCause | undefined {
     const last = this.starts.length - 1;
-    return last <= 0 || (this.starts[last] as number) <= since ? this.cause : undefined;
+    return last <= 0 || (this.starts[last] as number) <= since ? this.present : undefined;
   }
 
   /** The parts of a wait that ends now, in order, without those of no duration. */

@@ -5,6 +5,7 @@ import { checkInstrumentation, contain, type Instrumentation } from '../model/in
 import { partsOf } from '../model/join-instrumentations.ts';
 import {
   Backoff,
+  BackoffPart,
   DEFAULT_BACKOFF_MS,
   DEFAULT_LARGE_BACKOFF_MS,
   DEFAULT_MAX_RETRY_AFTER_MS,
@@ -12,13 +13,13 @@ import {
   LARGE_REQUEST_BYTES,
   type Reopen,
 } from '../policies/backoff.ts';
+import { measure } from '../policies/policies.ts';
 import type { ModeState, Policy } from '../policies/policy.ts';
 import { positive } from '../providers/positive.ts';
 import { Gate } from '../queue/gate.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../util/check.ts';
 import { type Clock, checkClock, type Timer } from '../util/clock.ts';
-import { BackoffPart } from './backoff-part.ts';
 
 /**
  * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.
@@ -215,8 +216,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   #reading(): GaugeSnapshot {
-    const { state } = this.gate.policy.snapshot(this.clock.now());
-    return { waiting: this.gate.waitingByKind, mode: this.mode, isBackingOff: state === 'closed' };
+    const gauges = measure({ backoff: this.gate.policy }, this.clock.now());
+    return { waiting: this.gate.waitingByKind, mode: this.mode, gauges };
   }
 
   /**

@@ -3,9 +3,10 @@ import { PullIterator, type PullSource } from './pull-iterator.ts';
 import type { Project } from './send-options.ts';
 
 /**
- * Sends the requests of a source that is read only as requests are sent: one of them at the most
- * waits. Results come in the order of the source.
+ * Sends the requests of a source that is read only as requests are sent: so many of them at the most
+ * wait. Results come in the order of the source.
  * @param operatorOf makes the operator that sends requests, with results in order
+ * @param most how many may wait, an integer >= 1
  * @param outcomes whether each request has exactly one result, also one that was never sent
  */
 export function pullWhenFree<T, O extends ObservableInput<unknown>, R>(
@@ -13,12 +14,13 @@ export function pullWhenFree<T, O extends ObservableInput<unknown>, R>(
   project: Project<T, O>,
   operatorOf: (project: Project<T, O>) => OperatorFunction<T, R>,
   outcomes: boolean,
+  most = 1,
 ): Observable<R> {
   return new Observable<R>((out) => {
     const feed = new Subject<T>();
     /** The indices of those that have come and were not sent yet. */
     const waiting = new Set<number>();
-    const iterator = new PullIterator(source, feed, () => waiting.size === 0);
+    const iterator = new PullIterator(source, feed, () => waiting.size < most);
     let arrivals = 0;
     let emitted = 0;
     const leaves = (index: number) => {

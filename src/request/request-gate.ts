@@ -271,11 +271,20 @@ export class RequestGate implements AnswerRules {
         this.arm();
         if (fact.kind === 'outageStarted') feedback.setOutage(this, true);
         else if (fact.kind === 'outageEnded') feedback.setOutage(this, false);
+        else if (fact.kind === 'circuitOpened' || fact.kind === 'circuitIsolated') this.clearOpen();
         instrumentation?.changed?.(fact);
         extras.emit?.(fact);
       },
       ignoreUnknown: extras.shared !== undefined,
     };
+  }
+
+  /** Fails what waits and must not wait for a circuit that has opened, after the request that opened it. */
+  private clearOpen(): void {
+    queueMicrotask(() => {
+      const { circuitBreaker } = this._policies;
+      this.gate.clearThose((waiter, now) => circuitBreaker?.refusalInQueue(waiter, now));
+    });
   }
 
   private arm(): void {

@@ -1,10 +1,10 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
+import { partsOf } from '../model/join-instrumentations.ts';
 import type { Sized } from '../model/sized.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
 import { LinkedList } from '../util/linked-list.ts';
-import { observeTicket } from './observe-ticket.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
 /** Takes the requests of a stream that have passed their gate. */
@@ -123,4 +123,18 @@ export class StreamRequests<T> implements AdmissionCallback {
   private enter(ticket: Ticket<T>): void {
     if (this.gate.enter(ticket, this)) this.admitted(ticket);
   }
+}
+
+/**
+ * Has a probe observe a ticket that was made elsewhere until its end, where it does not yet: gates of
+ * one stream may have different probes, and each must learn of the end of what it has seen.
+ */
+export function observeTicket(ticket: Ticket, instrumentation: Instrumentation | undefined): void {
+  if (instrumentation === undefined || instrumentation === ticket.probe) return;
+  const first = ticket.probe === undefined ? [] : partsOf(ticket.probe);
+  const told: readonly object[] = [...first, ...(ticket.observers ?? [])];
+  const more = partsOf(instrumentation).filter((part) => !told.includes(part));
+  if (more.length === 0) return;
+  ticket.observers = [...(ticket.observers ?? []), ...more];
+  for (const part of more) part.arrived?.(ticket);
 }

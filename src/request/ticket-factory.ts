@@ -26,7 +26,18 @@ export interface RequestOptions<T> {
   readonly weight?: (value: T) => number;
 }
 
+/** The same where requests may be found by an id. */
+export interface NamedRequestOptions<T> extends RequestOptions<T> {
+  /**
+   * Returns the id of a request, by which `setPriority` finds it. Any value; undefined: it has none.
+   * Several requests may have the same. Default: none has one.
+   */
+  readonly id?: (value: T) => unknown;
+}
+
 export const REQUEST_KEYS = ['estimate', 'costs', 'priority', 'weight'] as const;
+
+export const NAMED_REQUEST_KEYS = [...REQUEST_KEYS, 'id'] as const;
 
 /** @throws TypeError that names a wrong option */
 export function checkRequestOptions<T>({
@@ -34,11 +45,13 @@ export function checkRequestOptions<T>({
   costs,
   priority,
   weight,
-}: RequestOptions<T>): void {
+  id,
+}: NamedRequestOptions<T>): void {
   checkEstimator(estimate);
   if (costs !== undefined) checkFunction('costs', costs);
   if (priority !== undefined) checkFunction('priority', priority);
   if (weight !== undefined) checkFunction('weight', weight);
+  if (id !== undefined) checkFunction('id', id);
 }
 
 /** Is called when requests arrive and end. Its methods must not throw. */
@@ -61,6 +74,10 @@ export interface TicketFactoryOptions {
   readonly feedback?: { readonly mode: Mode } | undefined;
   /** Where an inspector follows the requests. */
   readonly tap?: Tap | undefined;
+  /** Whether it makes the tickets of a limiter's calls. Default false. */
+  readonly isCall?: boolean;
+  /** Takes the requests that have an id. */
+  readonly named?: { add(ticket: Ticket, id: unknown): void } | undefined;
 }
 
 /** Makes the tickets of requests that arrive at the first gate. */
@@ -69,21 +86,35 @@ export class TicketFactory<T> implements TicketOwner {
   readonly instrumentation: Instrumentation | undefined;
   /** Whether each request needs its ticket as it arrives. */
   readonly needsTickets: boolean;
+  readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;
   private readonly feedback: { readonly mode: Mode } | undefined;
   private readonly tap: Tap | undefined;
-  private readonly options: RequestOptions<T>;
+  private readonly named: TicketFactoryOptions['named'];
+  /** Its options in fields: V8 is slow to read objects of many shapes. */
+  private readonly estimate: Estimator<T>;
+  private readonly costs: RequestOptions<T>['costs'];
+  private readonly priority: RequestOptions<T>['priority'];
+  private readonly weight: RequestOptions<T>['weight'];
+  private readonly id: NamedRequestOptions<T>['id'];
   private next = 0;
 
-  constructor(around: TicketFactoryOptions, options: RequestOptions<T> = {}) {
-    const { clock, instrumentation, listener, feedback, tap } = around;
+  constructor(around: TicketFactoryOptions, options: NamedRequestOptions<T> = {}) {
+    const { clock, instrumentation, listener, feedback, tap, named, isCall = false } = around;
+    const { estimate = estimateBytes, costs, priority, weight, id } = options;
     this.clock = clock;
+    this.isCall = isCall;
     this.instrumentation = instrumentation;
-    this.needsTickets = instrumentation !== undefined || options.priority !== undefined;
+    this.needsTickets = instrumentation !== undefined || priority !== undefined || id !== undefined;
+    this.named = named;
     this.listener = listener;
     this.feedback = feedback;
     this.tap = tap;
-    this.options = options;
+    this.estimate = estimate;
+    this.costs = costs;
+    this.priority = priority;
+    this.weight = weight;
+    this.id = id;
   }
 
   tokensOf(value: unknown, bytes: number): number {
@@ -131,7 +162,16 @@ export class TicketFactory<T> implements TicketOwner {
 
   /** @throws EstimatorError */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
-    const { estimate = estimateBytes, costs, priority, weight } = this.options;
+    const { id } = this;
+    if (id === undefined) return this.newTicket(arrival, arrivedAt, index);
+    const name = saidBy(id, isSized(arrival) ? arrival.value : arrival, 'id');
+    const ticket = this.newTicket(arrival, arrivedAt, index);
+    if (name !== undefined) this.named?.add(ticket, name);
+    return ticket;
+  }
+
+  private newTicket(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
+    const { estimate, costs, priority, weight } = this;
     const value = isSized(arrival) ? arrival.value : arrival;
     const said =
       costs === undefined && priority === undefined && weight === undefined
@@ -139,7 +179,7 @@ export class TicketFactory<T> implements TicketOwner {
         : {
             ...(costs && { costs: saidBy(costs, value, 'costs', checkCosts) }),
             ...(priority && { priority: saidBy(priority, value, 'priority', checkPriority) }),
-            ...(weight && { weight: saidBy(weight, value, 'weight', checkWeight) }),
+            ...(weight && { weight: weightOf(weight, value) }),
           };
     if (isSized(arrival)) {
       return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said, index);
@@ -165,6 +205,11 @@ export function checkWeight(weight: number): void {
   checkInteger('weight', weight, 1);
 }
 
+/** The weight of a value. @throws EstimatorError */
+export function weightOf<T>(weight: (value: T) => number, value: T): number {
+  return saidBy(weight, value, 'weight', checkWeight);
+}
+
 /** @throws RangeError or TypeError */
 export function checkPriority(priority: number): void {
   checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
@@ -179,10 +224,10 @@ export function checkCosts(costs: Amounts): void {
 }
 
 /** The checked result of a user's function. @throws EstimatorError */
-function saidBy<T, V>(say: (value: T) => V, value: T, name: string, check: (said: V) => void): V {
+function saidBy<T, V>(say: (value: T) => V, value: T, name: string, check?: (said: V) => void): V {
   try {
     const said = say(value);
-    check(said);
+    check?.(said);
     return said;
   } catch (error) {
     throw new EstimatorError(say.name || name, error);

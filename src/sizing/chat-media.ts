@@ -38,7 +38,7 @@ interface SourceFields {
  * a data: URL as what it carries. undefined for a part without media.
  */
 export function partMediaBytes(part: MediaFields): number | undefined {
-  if (part.type === 'image' && part.data !== undefined) return mediaBytes(part.data);
+  if (isMedia(part.type) && part.data !== undefined) return dataBytes(part.data);
   const source =
     part.image_url ??
     part.source ??
@@ -50,6 +50,17 @@ export function partMediaBytes(part: MediaFields): number | undefined {
     part.file;
   if (typeof source === 'string') return urlBytes(source);
   return isObject(source) ? sourceBytes(source) : undefined;
+}
+
+/** Parts with the media itself in `data`; those of type `file` are the Vercel AI SDK's. */
+function isMedia(type: unknown): boolean {
+  return type === 'image' || type === 'file';
+}
+
+function dataBytes(data: unknown): number {
+  if (data instanceof URL) return urlBytes(data.href);
+  // Version 7 of the AI SDK says in an object what it is.
+  return (isObject(data) ? sourceBytes(data) : undefined) ?? mediaBytes(data);
 }
 
 function sourceBytes(source: SourceFields): number | undefined {

@@ -1,9 +1,14 @@
 import type { Attributes } from '@opentelemetry/api';
 import { Labels } from './labels.ts';
 
+interface Count {
+  readonly attributes: Attributes;
+  count: number;
+}
+
 /** One counter for each value of an attribute, up to a bound. */
 export class Counts {
-  readonly #counts = new Map<string, { readonly attributes: Attributes; count: number }>();
+  readonly #counts = new Map<string, Count>();
   readonly #labels: Labels;
   readonly #attributes: Attributes;
   readonly #key: string;
@@ -23,13 +28,13 @@ export class Counts {
 
   /** The empty value: without the attribute. */
   add(value: string, by = 1): void {
-    let entry = this.#counts.get(value);
-    if (entry === undefined) {
-      const label = this.#labels.of(value);
-      entry = this.#counts.get(label) ?? this.#entry(label);
-      this.#counts.set(label, entry);
-    }
-    entry.count += by;
+    this.#of(value).count += by;
+  }
+
+  /** Raises the counter of a value, if it is lower. */
+  raise(value: string, to: number): void {
+    const entry = this.#of(value);
+    entry.count = Math.max(entry.count, to);
   }
 
   /** Sets all to 0. */
@@ -39,15 +44,23 @@ export class Counts {
 
   /** The attributes of a value. */
   attributesOf(value: string): Attributes {
-    this.add(value, 0);
-    return (this.#counts.get(value) ?? this.#counts.get(this.#labels.of(value)))?.attributes ?? {};
+    return this.#of(value).attributes;
   }
 
   each(tell: (count: number, attributes: Attributes) => void): void {
     for (const { count, attributes } of this.#counts.values()) tell(count, attributes);
   }
 
-  #entry(value: string) {
+  #of(value: string): Count {
+    const known = this.#counts.get(value);
+    if (known !== undefined) return known;
+    const label = this.#labels.of(value);
+    const entry = this.#counts.get(label) ?? this.#entry(label);
+    this.#counts.set(label, entry);
+    return entry;
+  }
+
+  #entry(value: string): Count {
     const own = value === '' ? {} : { [this.#key]: value };
     return { attributes: { ...this.#attributes, ...own }, count: 0 };
   }

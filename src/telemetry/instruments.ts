@@ -1,15 +1,11 @@
 import type { Histogram, Meter, Observable } from '@opentelemetry/api';
-import { ALL_METRICS, type METRICS, type Metric } from './names.ts';
-
-/** The key of a gauge that a policy describes. */
-export type PolicyKey = `policy.${string}`;
+import { METRICS, type Metric } from './names.ts';
 
 type Key = keyof typeof METRICS;
 type HistogramKey = {
   [K in Key]: (typeof METRICS)[K]['instrument'] extends 'histogram' ? K : never;
 }[Key];
-/** Of a metric, or of a gauge that a policy describes. */
-export type ObservedKey = Exclude<Key, HistogramKey> | PolicyKey;
+export type ObservedKey = Exclude<Key, HistogramKey>;
 
 /** The instruments of one meter. */
 export interface Instruments {
@@ -20,7 +16,7 @@ export interface Instruments {
 export function instrumentsOf(meter: Meter): Instruments {
   const histograms: Record<string, Histogram> = {};
   const observed: Record<string, Observable> = {};
-  for (const [key, metric] of Object.entries(ALL_METRICS)) {
+  for (const [key, metric] of Object.entries<Metric>(METRICS)) {
     const { name, unit, meaning: description, buckets } = metric;
     if (metric.instrument === 'histogram') {
       histograms[key] = meter.createHistogram(name, {

@@ -1,4 +1,5 @@
-import { POLICY_METRICS } from '../policies/policies.ts';
+import type { PolicyMetric } from '../model/metric.ts';
+import { POLICY_METRICS, type PolicyMetricKey } from '../policies/policies.ts';
 
 /** All names of metrics, spans, events and attributes. Dashboards and documents use this table. */
 
@@ -43,6 +44,11 @@ export interface Metric {
   readonly buckets?: readonly number[];
 }
 
+/** A gauge, and how the values of several instances become one. */
+export interface GaugeMetric extends Metric, Pick<PolicyMetric, 'together'> {
+  readonly instrument: 'gauge';
+}
+
 /** Seconds: from a quick local server to the day that a daily quota lasts. */
 const SECONDS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600,
@@ -56,9 +62,9 @@ const BYTES = [
 const ITEMS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 
 const { errorType, gate, kind, limit, mode, outcome } = ATTRIBUTES;
-const { reason, source, state, unit, what } = ATTRIBUTES;
+const { reason, source, unit, what } = ATTRIBUTES;
 
-export const METRICS = {
+const OWN_METRICS = {
   requests: counter(
     'headgate.requests',
     '{request}',
@@ -81,14 +87,6 @@ export const METRICS = {
   ),
   queued: upDown('headgate.request.queued', '{request}', [gate], 'requests that wait, by what for'),
   active: upDown('headgate.request.active', '{request}', [], 'attempts in flight'),
-  concurrencyLimit: gauge(
-    'headgate.concurrency.limit',
-    '{request}',
-    [mode],
-    'how many may be in flight, now and in throttled mode',
-  ),
-  bytesUsed: gauge('headgate.byte_budget.usage', 'By', [], 'bytes in flight, as they were charged'),
-  bytesLimit: gauge('headgate.byte_budget.limit', 'By', [], 'usage above which requests wait'),
   requestSize: counter('headgate.request.size', 'By', [], 'bytes of requests that were sent'),
   estimate: histogram(
     'headgate.request.estimate',
@@ -104,8 +102,6 @@ export const METRICS = {
     'estimated / really used, as answers tell it or `context.record` does, in bytes or tokens',
     RATIOS,
   ),
-  rateUsed: gauge('headgate.rate_limit.usage', '1', [limit], 'used of the window, in its own unit'),
-  rateLimit: gauge('headgate.rate_limit.limit', '1', [limit], 'what the window allows'),
   rateDenied: counter(
     'headgate.rate_limit.denied',
     '{request}',
@@ -137,7 +133,6 @@ export const METRICS = {
     [gate],
     'requests that ended while they waited, by what for: aborted, timed out, or given up for others',
   ),
-  backoffActive: gauge('headgate.backoff.active', '1', [], '1: the backoff gate is closed'),
   paused: gauge('headgate.paused', '1', [], '1: the limiter is paused, and sends nothing'),
   mode: gauge('headgate.mode', '1', [mode], '1: in this mode'),
   backoffDuration: histogram(
@@ -146,20 +141,6 @@ export const METRICS = {
     [source],
     'how much each 429 has put off the opening of the backoff gate',
     SECONDS,
-  ),
-  circuit: gauge('headgate.circuit.state', '1', [state], '1: the circuit breaker is in this state'),
-  interval: gauge('headgate.dispatch.interval', 's', [], 'between two attempts, as paced now'),
-  rateTarget: gauge(
-    'headgate.rate.target',
-    '{request}/s',
-    [source],
-    'how many requests may be sent a second, and who says so',
-  ),
-  rateCeiling: gauge(
-    'headgate.rate.ceiling',
-    '{request}/s',
-    [],
-    'what the API accepted when it last had nothing left; 0: it never had, or no rate adapts',
   ),
   adaptations: counter(
     'headgate.adaptations',
@@ -172,12 +153,6 @@ export const METRICS = {
     '{cut}',
     [],
     'how often a 429 had the adaptive rate measured anew',
-  ),
-  outage: gauge(
-    'headgate.outage.active',
-    '1',
-    [],
-    '1: the API lets nothing in, and single probes go',
   ),
   chunkSize: histogram('headgate.chunk.size', '{item}', [], 'items in a chunk', ITEMS),
   chunkFlushes: counter(
@@ -195,15 +170,10 @@ export const METRICS = {
   ),
 } as const satisfies Record<string, Metric>;
 
-/** The same, and the gauges that policies describe. */
-export const ALL_METRICS: Readonly<Record<string, Metric>> = {
-  ...METRICS,
-  ...Object.fromEntries(
-    Object.entries(POLICY_METRICS).map(([key, { name, unit, meaning }]) => [
-      `policy.${key}`,
-      gauge(name, unit, [], meaning),
-    ]),
-  ),
+/** All metrics: the gauges of policies are as these describe them. */
+export const METRICS: typeof OWN_METRICS & Readonly<Record<PolicyMetricKey, GaugeMetric>> = {
+  ...OWN_METRICS,
+  ...gaugesOf(POLICY_METRICS),
 };
 
 /** The definition of a span, or of an event on a span. */
@@ -261,6 +231,18 @@ export const EVENTS = {
 } as const satisfies Record<string, Trace>;
 
 type Attributes = readonly string[];
+
+function gaugesOf<K extends string>(
+  described: Readonly<Record<K, PolicyMetric>>,
+): Readonly<Record<K, GaugeMetric>> {
+  const gauges = Object.entries<PolicyMetric>(described).map(
+    ([key, { name, unit, by, meaning, together }]) => {
+      const attributes = by === undefined ? [] : [ATTRIBUTES[by]];
+      return [key, { ...gauge(name, unit, attributes, meaning), together }] as const;
+    },
+  );
+  return Object.fromEntries(gauges) as Record<K, GaugeMetric>;
+}
 
 function counter(name: string, unit: string, attributes: Attributes, meaning: string) {
   return { name, instrument: 'counter', unit, attributes, meaning } as const;

@@ -8,7 +8,7 @@ import type { PolicyEvent } from '../model/policy-events.ts';
 import type { SizedKind } from '../model/sized-kind.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
-import { Gauges, MOST_LIMITS, type Observe } from './gauges.ts';
+import { Gauges, MOST_VALUES, type Observe } from './gauges.ts';
 import { Instances } from './instances.ts';
 import type { Instruments } from './instruments.ts';
 import { errorTypeOf, Labels } from './labels.ts';
@@ -41,7 +41,7 @@ export class Series implements Instrumentation {
   readonly #errors = new Labels(MOST_ERRORS, KNOWN_ERRORS);
   readonly #byError = new Map<string, Attributes>();
   /** How many rate limits distinguish the waits. */
-  readonly #limits = new Labels(MOST_LIMITS);
+  readonly #limits = new Labels(MOST_VALUES);
   /** By gate, and by limit if one is named. */
   readonly #byGate = new Map<string, Attributes>();
   readonly #byKind = new Map<SizedKind, Attributes>();
@@ -65,7 +65,7 @@ export class Series implements Instrumentation {
     this.#inTokens = { ...this.#name, [ATTRIBUTES.unit]: 'tokens' };
     this.#requests = new Counts(this.#name, outcome, OUTCOMES, 0);
     this.#attempts = new Counts(this.#name, errorType, ['', ...KNOWN_ERRORS], MOST_ERRORS + 1);
-    this.#denied = new Counts(this.#name, limit, [], MOST_LIMITS);
+    this.#denied = new Counts(this.#name, limit, [], MOST_VALUES);
     this.#flushes = new Counts(this.#name, reason, REASONS, 0);
     this.#givenUp = new Counts(this.#name, ATTRIBUTES.gate, [], 10);
     this.#gauges = new Gauges(this.#name);
@@ -176,10 +176,11 @@ export class Series implements Instrumentation {
     observe('tokens', this.#tokens, this.#name);
     observe('rateCuts', this.#rateCuts, this.#name);
     const snapshots = this.#instances.read();
-    for (const { limits = {}, waiting, isOut } of snapshots) {
+    for (const { gauges = {}, waiting } of snapshots) {
+      const { outage, rateLimit = {} } = gauges;
       // A rate adapts: its changes count from 0.
-      if (isOut !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
-      for (const name of Object.keys(limits)) this.#denied.add(name, 0);
+      if (outage !== undefined) this.#countFromZero('rate', ['rejected', 'accepted']);
+      for (const name of Object.keys(rateLimit)) this.#denied.add(name, 0);
       for (const [gate] of waiting) this.#givenUp.add(gate, 0);
     }
     this.#givenUp.each((count, attributes) => observe('givenUp', count, attributes));

@@ -1,13 +1,15 @@
-import { ALL_METRICS, EVENTS, SPANS, type Trace } from './names.ts';
+import { EVENTS, METRICS, type Metric, SPANS, type Trace } from './names.ts';
 
 /** The metrics as a table in Markdown, for the documentation. */
 export function metricTable(): string {
-  const rows = Object.values(ALL_METRICS).map(({ name, instrument, unit, attributes, meaning }) => [
-    code(name),
-    `${instrument}, ${unit}`,
-    attributes.map(code).join(', '),
-    meaning,
-  ]);
+  const rows = Object.values<Metric>(METRICS).map(
+    ({ name, instrument, unit, attributes, meaning }) => [
+      code(name),
+      `${instrument}, ${unit}`,
+      attributes.map(code).join(', '),
+      meaning,
+    ],
+  );
   return table(['metric', 'instrument, unit', 'attributes', 'meaning'], rows);
 }
 

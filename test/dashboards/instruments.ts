@@ -4,19 +4,11 @@ import type { Attributes, Meter } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import type { GateKind } from '../../src/model/outcome.ts';
+import { GATE_COLOURS } from '../../dashboards/src/colours.ts';
+import { POLICY_METRICS } from '../../src/policies/policies.ts';
 import { METRICS, type Metric } from '../../src/telemetry/names.ts';
 
-export const GATES: readonly GateKind[] = [
-  'retry',
-  'concurrency',
-  'byteBudget',
-  'pace',
-  'rateLimit',
-  'backoff',
-  'circuitBreaker',
-  'paused',
-];
+export const GATES: readonly string[] = Object.keys(GATE_COLOURS);
 const LIMITERS = ['batch', 'chat'];
 /** Between two moments at which something is recorded. */
 const STEP_MS = 50;
@@ -64,7 +56,7 @@ const COUNTERS: readonly (readonly [metric: keyof typeof METRICS, points: Point[
   ['chunkFlushes', each('headgate.reason', { items: 3, delay: 1 })],
 ];
 
-const GAUGES: readonly (readonly [metric: keyof typeof METRICS, points: Point[]])[] = [
+const SHOWN: readonly (readonly [metric: keyof typeof METRICS, points: Point[]])[] = [
   ['concurrencyLimit', each('headgate.mode', { normal: 400, throttled: 10 })],
   ['bytesUsed', alone(4e6)],
   ['bytesLimit', alone(5e6)],
@@ -80,6 +72,14 @@ const GAUGES: readonly (readonly [metric: keyof typeof METRICS, points: Point[]]
   ['paused', alone(0)],
   ['progressCompleted', alone(300)],
   ['progressExpected', alone(1000)],
+];
+
+/** The same, and other gauges of policies. */
+const GAUGES = [
+  ...SHOWN,
+  ...(Object.keys(POLICY_METRICS) as (keyof typeof POLICY_METRICS)[])
+    .filter((key) => SHOWN.every(([shown]) => shown !== key))
+    .map((key) => [key, alone(3)] as const),
 ];
 
 const UP_DOWN_COUNTERS: readonly (readonly [metric: keyof typeof METRICS, points: Point[]])[] = [

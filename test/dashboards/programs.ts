@@ -19,6 +19,7 @@ const PROGRAMS = {
   nginx: { version: '-v', isInCi: true },
   'redis-server': { version: '--version', isInCi: true },
   haproxy: { version: '-v', isInCi: true },
+  'redis-server': { version: '--version', isInCi: true },
 } as const;
 
 /**

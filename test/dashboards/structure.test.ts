@@ -5,6 +5,7 @@ import { GATE_COLOURS, OUTCOME_COLOURS, STATE } from '../../dashboards/src/colou
 import { dashboards, written } from '../../dashboards/src/dashboards.ts';
 import { frame } from '../../dashboards/src/frame.ts';
 import { layOut } from '../../dashboards/src/layout.ts';
+import { KINDS } from '../../src/policies/policies.ts';
 import { METRICS } from '../../src/telemetry/names.ts';
 import { attributesOf, GATES } from './instruments.ts';
 import { expressionsOf, panelsOf, placedOn } from './panels.ts';
@@ -184,7 +185,7 @@ test('the synthetic program has every metric with every attribute of the table',
 });
 
 test('every gate has a colour, and no two gates the same', () => {
-  expect(Object.keys(GATE_COLOURS)).toEqual(GATES);
+  expect([...GATES].sort()).toEqual([...KINDS, 'retry', 'paused'].sort());
   expect(new Set(Object.values(GATE_COLOURS)).size).toBe(GATES.length);
 });
 

@@ -4,6 +4,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'ai-sdk.ts': ['Say hello. '],
   'anthropic.ts': ['assistant'],
   'batch.ts': ['2 0'],
+  'bullmq.ts': ['Say hello. '],
   'by-hand.ts': ['ant+bee', 'cat+dog', 'eel'],
   'circuit.ts': ['open', 'open', 'the provider moves its servers'],
   'classify.ts': ['hello 2'],
@@ -37,6 +38,8 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'outcomes.ts': ['four 4', 'failed: Error: empty prompt', 'eleven 6'],
   'own-reader.ts': ["[ { unit: 'requests', remaining: 7 } ]", 'failed 1'],
   'own-server.ts': ['true', 'true'],
+  'paced-options.ts': ['true'],
+  'paced.ts': ['It says: ', 'ended: 2'],
   'pause.ts': ['paused deploying paused 2', 'EARLY LATE', 'the user has gone'],
   'plain-fetch.ts': ['It says: '],
   'priorities.ts': [
@@ -56,6 +59,12 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'testing.ts': ['a minute passed in no time'],
   'tokens.ts': ['a', 'b'],
   'unknown-limits.ts': ['true true'],
+  'set-priority.ts': [
+    'the first of the batch',
+    '1 waits',
+    'a page that nobody looks at',
+    'the rest of the batch',
+  ],
   'weights.ts': ['a page', 'a book', 'another page'],
   'what-binds.ts': ['concurrency 1 1/1 normal'],
 };

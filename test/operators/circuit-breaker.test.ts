@@ -35,7 +35,7 @@ const broken = (count: number) => Array<ApiError>(count).fill(new ApiError(500))
 
 describe('circuitBreaker', () => {
   it('opens after 10 failures in a row, and stops sending for 30 s', async () => {
-    const { clock, send, codes, calls } = breaking({ openMs: 30_000 }, broken(10));
+    const { clock, send, codes, calls } = breaking({ openMs: 30_000, onOpen: 'fail' }, broken(10));
     for (let n = 0; n < 12; n += 1) await send(n);
     expect(codes().slice(9)).toEqual(['failed', 'CIRCUIT_OPEN', 'CIRCUIT_OPEN']);
     await clock.advanceAsync(29_999);
@@ -49,7 +49,10 @@ describe('circuitBreaker', () => {
   });
 
   it('tells each transition, and a request that was refused was never sent', async () => {
-    const { clock, send, facts, seen } = breaking({ consecutiveFailures: 1 }, broken(1));
+    const { clock, send, facts, seen } = breaking(
+      { consecutiveFailures: 1, onOpen: 'fail' },
+      broken(1),
+    );
     await send(0);
     await send(1);
     expect(seen.values[1]).toMatchObject({
@@ -66,11 +69,8 @@ describe('circuitBreaker', () => {
     ]);
   });
 
-  it("has requests wait with `onOpen: 'wait'`: for one probe, then for its answer", async () => {
-    const { clock, send, calls, codes, seen } = breaking(
-      { consecutiveFailures: 1, onOpen: 'wait' },
-      broken(2),
-    );
+  it('has requests wait by default: for one probe, then for its answer', async () => {
+    const { clock, send, calls, codes, seen } = breaking({ consecutiveFailures: 1 }, broken(2));
     for (let n = 0; n < 4; n += 1) await send(n);
     expect(calls).toEqual([0]);
     await clock.advanceAsync(1_000);
@@ -84,7 +84,7 @@ describe('circuitBreaker', () => {
   });
 
   it('opens at once for a key that is wrong', async () => {
-    const { send, codes, seen } = breaking({}, [new ApiError(401)]);
+    const { send, codes, seen } = breaking({ onOpen: 'fail' }, [new ApiError(401)]);
     await send(0);
     await send(1);
     expect(codes()).toEqual(['failed', 'CIRCUIT_OPEN']);
@@ -94,7 +94,7 @@ describe('circuitBreaker', () => {
   it('asks `isFailure`, and goes on by default where that throws', async () => {
     const isFailure = ({ status }: { status?: number }) => status === 418;
     const errors = [new ApiError(500), new ApiError(418)];
-    const picky = breaking({ consecutiveFailures: 1, isFailure }, errors);
+    const picky = breaking({ consecutiveFailures: 1, onOpen: 'fail', isFailure }, errors);
     for (let n = 0; n < 3; n += 1) await picky.send(n);
     expect(picky.codes()).toEqual(['failed', 'failed', 'CIRCUIT_OPEN']);
 
@@ -102,7 +102,10 @@ describe('circuitBreaker', () => {
     const throwing = () => {
       throw new Error('no');
     };
-    const hasty = breaking({ consecutiveFailures: 2, isFailure: throwing }, broken(2));
+    const hasty = breaking(
+      { consecutiveFailures: 2, onOpen: 'fail', isFailure: throwing },
+      broken(2),
+    );
     for (let n = 0; n < 3; n += 1) await hasty.send(n);
     expect(hasty.codes()).toEqual(['failed', 'failed', 'CIRCUIT_OPEN']);
     expect(warn).toHaveBeenCalledTimes(1);

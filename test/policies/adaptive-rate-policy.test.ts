@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { measure } from '../../src/policies/policies.ts';
 import { corePlayer, OK, TOO_MANY } from './adaptive-rate/core-player.ts';
 
 const REPORT = { unit: 'requests', limit: 100, remaining: 50, windowMs: 1_000 } as const;
@@ -51,7 +52,7 @@ describe('a policy of the adaptive rate that nothing has told anything', () => {
       origin: 'start',
       perSecond: Number.POSITIVE_INFINITY,
     });
-    expect(policy.reading(0).rates).toBeUndefined();
+    expect(measure({ adaptive: policy }, 0)).toEqual({ rateCeiling: 0, outage: 0 });
   });
 
   it('follows a new `maxLimit` up only where it was at the old one', () => {

@@ -29,7 +29,7 @@ class NaivePriorities implements Model {
 
   next(): Waiter | undefined {
     const key = ({ since, priority }: Waiter) => since - priority * AGING_MS;
-    return this.#least((one, other) => key(one) - key(other) || one.since - other.since);
+    return this.#least((one, other) => key(one) - key(other));
   }
 
   oldest(newcomer: Waiter): Waiter | undefined {
@@ -49,8 +49,11 @@ class NaivePriorities implements Model {
     return this.#items;
   }
 
+  /** Of equals the oldest; of those that came at the same time those that were moved. */
   #least(compare: (one: Waiter, other: Waiter) => number): Waiter | undefined {
-    return this.#items.toSorted(compare)[0];
+    const isLater = (one: Waiter, other: Waiter) =>
+      one.since - other.since || Number(other.isMoved) - Number(one.isMoved);
+    return this.#items.toSorted((one, other) => compare(one, other) || isLater(one, other))[0];
   }
 }
 
@@ -59,6 +62,11 @@ describe('the order of a priority queue', () => {
     fc.assert(
       fc.property(script(true), (steps) => play(priorityQueue(), new NaivePriorities(), steps)),
     );
+  });
+
+  it('is that of a sorted list, too, where waiters get other priorities', () => {
+    const steps = script(true, true);
+    fc.assert(fc.property(steps, (all) => play(priorityQueue(), new NaivePriorities(), all)));
   });
 
   it('is first in, first out for one priority', () => {

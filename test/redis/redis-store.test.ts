@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLimiter, type Limiter, type LimiterOptions } from '../../src/index.ts';
 import { redisStore } from '../../src/redis/redis-store.ts';
 import { canRun } from '../dashboards/programs.ts';
-import { RedisServer } from './redis-server.ts';
+import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
 
 /** What happens takes real time: a server of its own, and its clock. */
 const SOON_MS = 10_000;
@@ -26,7 +26,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
     vi.spyOn(process, 'emitWarning').mockImplementation((text) => {
       warnings.push(String(text));
     });
-    server = await RedisServer.start();
+    server = await startRedis();
   });
   afterEach(async () => {
     for (const close of closers.toReversed()) await close();
@@ -109,7 +109,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
     'that is killed and started again %s loses no request, and warns once each way',
     async (_how, options, forgotten) => {
       await server.stop();
-      server = await RedisServer.start(...options);
+      server = await startRedis(['--save', '', ...options]);
       const limiter = worker(await nodeRedis(), { concurrency: 4 });
       let forgets = 0;
       limiter.events$.subscribe(({ kind }) => {
@@ -126,7 +126,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
       await server.kill();
       await until(() => limiter.snapshot().fleet?.isAway === true, 'away');
       await until(() => limiter.snapshot().binding === 'shared', 'the cause of the wait');
-      await server.start();
+      await server.restart();
       await Promise.all(requests);
       expect(ended).toBe(200);
       expect(forgets).toBe(forgotten);

@@ -5,7 +5,7 @@ import { FleetModel } from '../../src/fleet/model/fleet-model.ts';
 import { type ExchangeRequest, MICRO, type SharedConfig } from '../../src/fleet/protocol.ts';
 import { SCRIPT } from '../../src/redis/script.ts';
 import { canRun } from '../dashboards/programs.ts';
-import { RedisServer } from './redis-server.ts';
+import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
 
 const WORKERS = ['a', 'b', 'c', 'd'];
 
@@ -82,7 +82,7 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
   beforeAll(async () => {
-    server = await RedisServer.start();
+    server = await startRedis();
     client = createClient({ url: `redis://127.0.0.1:${server.port}` });
     await client.connect();
   });

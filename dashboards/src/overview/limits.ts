@@ -1,3 +1,5 @@
+import type { PolicyMetric } from '../../../src/model/metric.ts';
+import { POLICY_METRICS, type PolicyMetricKey } from '../../../src/policies/policies.ts';
 import { LIMIT_COLOUR, STATE, USAGE_COLOUR } from '../colours.ts';
 import { BREAKER_WORDS, breakerState } from '../mappings.ts';
 import { LABELS } from '../metrics.ts';
@@ -58,6 +60,46 @@ export function adaptivePace(): PanelMaker {
     .withTarget(query(max([LABELS.name], series('interval')), `{{${LABELS.name}}} interval`))
     .overrideByRegexp('/ ceiling$/', dashed(LIMIT_COLOUR))
     .overrideByRegexp('/ interval$/', rightAxis('s'));
+}
+
+/** Gauges of policies that have a panel of their own. */
+const ON_OTHER_PANELS: readonly string[] = [
+  'concurrencyLimit',
+  'bytesUsed',
+  'bytesLimit',
+  'backoffActive',
+  'rateTarget',
+  'rateCeiling',
+  'outage',
+  'circuit',
+  'rateUsed',
+  'rateLimit',
+  'interval',
+] satisfies PolicyMetricKey[];
+
+/** What other policies report of themselves, as they describe it. */
+export function otherPolicies(): PanelMaker {
+  const keys = Object.keys(POLICY_METRICS) as PolicyMetricKey[];
+  const others = keys.filter((key) => !ON_OTHER_PANELS.includes(key));
+  const panel = timeSeries({
+    title: 'Other policies',
+    description: others
+      .map((key) => `${labelOf(POLICY_METRICS[key])}: ${POLICY_METRICS[key].meaning}.`)
+      .join(' '),
+    unit: 'short',
+  }).noValue('no such policy is on');
+  for (const key of others) {
+    const { by, together } = POLICY_METRICS[key];
+    const labels = by === undefined ? [LABELS.name] : [LABELS.name, LABELS[by]];
+    const value = (together === 'greatest' ? max : sum)(labels, series(key));
+    const legend = labels.map((label) => `{{${label}}}`).join(' ');
+    panel.withTarget(query(value, `${legend} ${labelOf(POLICY_METRICS[key])}`));
+  }
+  return panel;
+}
+
+function labelOf({ name }: PolicyMetric): string {
+  return name.replace(/^headgate\./, '').replaceAll(/[._]/g, ' ');
 }
 
 export function breakerTimeline(): PanelMaker {

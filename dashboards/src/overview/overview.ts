@@ -5,7 +5,7 @@ import { latency, queues } from '../shared-panels.ts';
 import { OVERVIEW, WHY_SLOW } from '../uids.ts';
 import { bindingTimeline, inFlight, modeTimeline, throttledRate, throughput } from './flow.ts';
 import { endedByInstance, throttledByInstance, waitingByInstance } from './instances.ts';
-import { adaptivePace, breakerTimeline, byteBudget, rateLimits } from './limits.ts';
+import { adaptivePace, breakerTimeline, byteBudget, otherPolicies, rateLimits } from './limits.ts';
 import { bindingNow, breakerNow, fullness, modeNow, progressNow, throttledShare } from './now.ts';
 import { backoffTime, medianWait, p95Wait, p99Wait, progressOverTime } from './waits.ts';
 
@@ -53,7 +53,13 @@ export function overview(): Dashboard {
         [12, rateLimits()],
       ],
     },
-    { height: 8, panels: [[24, adaptivePace()]] },
+    {
+      height: 8,
+      panels: [
+        [17, adaptivePace()],
+        [7, otherPolicies()],
+      ],
+    },
     {
       heading: 'Waits',
       height: 8,

@@ -1,3 +1,4 @@
+import type { PolicyMetric } from '../../model/metric.ts';
 import type { Emit } from '../../model/policy-events.ts';
 import { checkBoolean, checkChoice, show } from '../../util/check.ts';
 import { flag, number, type Option, orInfinity, word } from '../option.ts';
@@ -56,10 +57,19 @@ const FIELDS = {
   initial: number(0, '`limit`', "the limit's own", 'what is available at the start'),
 } satisfies Record<keyof RateLimit, Option>;
 
+/** How fast requests may go, as limits or an adaptive rate have it. */
+export const RATE_TARGET: PolicyMetric = {
+  name: 'headgate.rate.target',
+  unit: '{request}/s',
+  meaning: 'how many requests may be sent a second, and who says so',
+  by: 'source',
+};
+
 export const RATE_LIMIT: PolicyDefinition<
   RateLimitConfig,
   RateLimitPolicy | undefined,
-  RateLimitLayer
+  RateLimitLayer,
+  'rateTarget' | 'rateUsed' | 'rateLimit'
 > = {
   kind: 'rateLimit',
   options: {
@@ -83,6 +93,32 @@ export const RATE_LIMIT: PolicyDefinition<
     rateLimitPolicyOf(options, emit, ignoreUnknown, now),
 
   isAtRest: (policy, now) => Object.values(policy.snapshot(now)).every(({ used }) => used === 0),
+
+  metrics: {
+    rateTarget: RATE_TARGET,
+    rateUsed: {
+      name: 'headgate.rate_limit.usage',
+      unit: '1',
+      meaning: 'used of the window, in its own unit',
+      by: 'limit',
+    },
+    rateLimit: {
+      name: 'headgate.rate_limit.limit',
+      unit: '1',
+      meaning: 'what the window allows',
+      by: 'limit',
+    },
+  },
+
+  measure(policy, now) {
+    const usages = Object.entries(policy.snapshot(now));
+    const limit = policy.limits.perSecond('requests');
+    return {
+      rateTarget: limit === undefined ? undefined : { limit },
+      rateUsed: Object.fromEntries(usages.map(([name, { used }]) => [name, used])),
+      rateLimit: Object.fromEntries(usages.map(([name, { limit }]) => [name, limit])),
+    };
+  },
 };
 
 /** @param ignoreUnknown whether a request may have costs of limits that are not here */

@@ -141,6 +141,6 @@ describe('a cost budget', () => {
       instrumentation: instrumentation,
     });
     await limiter.acquire({ costs: { cost: 0.25 } });
-    expect(read?.().gauges).toEqual({ costUsed: 0.25, costLimit: 1 });
+    expect(read?.().gauges).toMatchObject({ costUsed: 0.25, costLimit: 1 });
   });
 });

@@ -91,7 +91,7 @@ describe('a circuit breaker in throttle', () => {
     const facts: PolicyEvent[] = [];
     const instrumentation = { changed: (fact: PolicyEvent) => facts.push(fact) };
     const { calls, project } = failingWith([new ApiError(401)], () => clock.now());
-    const circuitBreaker = { openMs: 500, onOpen: 'wait' } as const;
+    const circuitBreaker = { openMs: 500 };
     const options = {
       clock,
       circuitBreaker,
@@ -111,10 +111,11 @@ describe('a circuit breaker in throttle', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('fails what comes meanwhile by default', async () => {
+  it("fails what comes meanwhile with `onOpen: 'fail'`", async () => {
     const clock = new ManualClock();
     const { project } = failingWith([new ApiError(401)], () => clock.now());
-    const options = { clock, circuitBreaker: true, outcomes: true, concurrency: 1 } as const;
+    const circuitBreaker = { onOpen: 'fail' } as const;
+    const options = { clock, circuitBreaker, outcomes: true, concurrency: 1 } as const;
     const seen = watch(of('a', 'b').pipe(throttle(project, options)));
     await clock.advanceAsync(0);
     expect(seen.values[1]).toMatchObject({ error: { code: 'CIRCUIT_OPEN' } });

@@ -144,6 +144,7 @@ describe('the metrics of a scripted run', () => {
       requestsPerMinute: 60,
       pace: {},
       circuitBreaker: true,
+      costBudget: { maxCost: 1, windowMs: 60_000 },
       total: 1,
     });
     const { metrics } = await sdk.collect();

@@ -31,6 +31,8 @@ export function play(queue: Waiters, model: Model, steps: readonly Step[]): void
       for (const item of dying) item.cancelled = true;
       queue.markCancelled(dying.length);
       for (const item of dying) model.remove(item, false);
+    } else if (step.do === 'move') {
+      moveOne(queue, model, step.which, step.to);
     } else if (step.do === 'overflow') {
       giveUp(queue, model, waiter(step.sort, now));
     } else {
@@ -70,11 +72,25 @@ function take(queue: Waiters, model: Model): void {
   model.remove(next, true);
 }
 
+function moveOne(queue: Waiters, model: Model, which: number, to: number): void {
+  const living = model.living();
+  const item = living[which % (living.length || 1)];
+  if (item === undefined) return;
+  const { priority: from, since, order } = item;
+  // A queue may not know exactly since when it waits.
+  const known = which % 2 === 0 ? since : Number.NaN;
+  if (from === to) return;
+  item.isMoved = true;
+  item.priority = to;
+  queue.move?.(item, { from, to, since: known, order });
+}
+
 function replaceHead(queue: Waiters, model: Model): void {
   const next = model.next();
   if (next === undefined) return;
-  const { priority, key, cost, since } = next;
+  const { priority, key, cost, since, isMoved, order } = next;
   const other = waiter({ priority, key, cost }, since);
+  Object.assign(other, { isMoved, order });
   queue.replace(other);
   model.replace(next, other);
 }

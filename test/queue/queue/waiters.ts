@@ -4,7 +4,11 @@ import type { Queue } from '../../../src/queue/queue.ts';
 /** What waits in these tests; it is its own owner. */
 export interface Waiter {
   readonly id: number;
-  readonly priority: number;
+  priority: number;
+  /** It was given another priority. */
+  isMoved: boolean;
+  /** Its place among those that came at the same time. */
+  order: number;
   readonly key: string;
   readonly cost: number;
   since: number;
@@ -17,7 +21,8 @@ let count = 0;
 
 export function waiter(sort: Sort = {}, since = 0): Waiter {
   count += 1;
-  return { id: count, priority: 0, key: 'a', cost: 1, ...sort, since, cancelled: false };
+  const plain = { id: count, order: count, priority: 0, key: 'a', cost: 1, isMoved: false };
+  return { ...plain, ...sort, since, cancelled: false };
 }
 
 export const isCancelled = (item: Waiter): boolean => item.cancelled;
@@ -58,7 +63,8 @@ export type Step =
   | { readonly do: 'push'; readonly sort: Sort; readonly afterMs: number }
   | { readonly do: 'peek' | 'serve' | 'replace' }
   | { readonly do: 'kill'; readonly which: number; readonly count: number }
-  | { readonly do: 'overflow'; readonly sort: Sort };
+  | { readonly do: 'overflow'; readonly sort: Sort }
+  | { readonly do: 'move'; readonly which: number; readonly to: number };
 
 const sort = fc.record({
   priority: fc.integer({ min: -2, max: 2 }),
@@ -79,8 +85,14 @@ const killing = fc.record({
 });
 const overflowing = fc.record({ do: fc.constant('overflow' as const), sort });
 
-/** What may happen to a queue, without deaths or with. */
-export function script(withDeaths: boolean): fc.Arbitrary<Step[]> {
+const moving = fc.record({
+  do: fc.constant('move' as const),
+  which: fc.nat(),
+  to: fc.integer({ min: -2, max: 2 }),
+});
+
+/** What may happen to a queue: waiters die or not, and get other priorities or not. */
+export function script(withDeaths: boolean, withMoves = false): fc.Arbitrary<Step[]> {
   return fc.array(
     fc.oneof(
       { weight: 12, arbitrary: pushing },
@@ -88,6 +100,7 @@ export function script(withDeaths: boolean): fc.Arbitrary<Step[]> {
       { weight: 1, arbitrary: replacing },
       { weight: 1, arbitrary: overflowing },
       ...(withDeaths ? [{ weight: 1, arbitrary: killing }] : []),
+      ...(withMoves ? [{ weight: 8, arbitrary: moving }] : []),
     ),
     { minLength: 50, maxLength: 300, size: 'max' },
   );

@@ -1,0 +1,16 @@
+import { startDemo } from './demo.ts';
+import type { Options } from './options.ts';
+import type { Target } from './target.ts';
+
+/** The server of `--base-url`, or else the simulated provider, which is started. */
+export async function openTarget({ baseUrl, seed }: Options): Promise<Target> {
+  if (baseUrl === undefined) return startDemo(seed);
+  return {
+    baseUrl,
+    apiKey: process.env.OPENAI_API_KEY?.trim() || undefined,
+    about: undefined,
+    limitsOf: (chosen) => chosen,
+    capacity: () => undefined,
+    close: async () => {},
+  };
+}

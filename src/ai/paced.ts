@@ -1,0 +1,119 @@
+import { Observable } from 'rxjs';
+import { heldParts } from '../limiter/held-body.ts';
+import type { Limiter } from '../limiter/limiter.ts';
+import { type AcquireOptions, checkAcquireOptions } from '../limiter/limiter-options.ts';
+import type { ObservableTask } from '../limiter/run-request.ts';
+import type { AttemptContext } from '../request/attempt-context.ts';
+import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
+import { checkFunction, checkMethods } from '../util/check.ts';
+import type { CallParams, PacedCall, StreamResult } from './shapes.ts';
+import { field, recordUsage } from './usage.ts';
+import { watchParts } from './watched-parts.ts';
+
+/** How many parts of a streamed answer are read ahead of its reader. Most answers have fewer. */
+const READ_AHEAD_PARTS = 4_096;
+
+/** The options of each call, as for `limiter.run`. The call's own `abortSignal` ends it. */
+export type PacedOptions = Omit<AcquireOptions, 'signal' | 'timeoutMs'>;
+
+/** A middleware of the AI SDK's language models, for `wrapLanguageModel`. */
+export interface PacedMiddleware {
+  readonly specificationVersion: 'v3';
+  wrapGenerate<P extends CallParams, G extends object, S>(call: PacedCall<P, G, S>): Promise<G>;
+  wrapStream<P extends CallParams, G, S extends StreamResult>(call: PacedCall<P, G, S>): Promise<S>;
+}
+
+/**
+ * Sends the calls of a language model of the Vercel AI SDK through a limiter: each waits at its
+ * gate, is retried as in `limiter.run`, and holds its slot until it has ended.
+ *
+ * - A streamed answer holds its slot until its last part, until it fails, or until it is cancelled
+ *   or aborted. Up to 4,096 parts are read ahead; a longer one that is not read for 30 s gives up
+ *   its slot. It is retried until its first part, an error part included.
+ * - The size of a call is that of its prompt, in bytes and tokens, unless `options` say otherwise.
+ * - The usage of the answer is recorded as `tokens`, `inputTokens` (without those from a cache),
+ *   `cachedTokens` and `outputTokens`, and the limits in its headers are observed.
+ *
+ * Set `maxRetries: 0` in the calls of the SDK: it would retry what the limiter has given up.
+ *
+ * @param options the options of each call, or a function that returns them for its parameters
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * const model = wrapLanguageModel({ model: openai('gpt-5-mini'), middleware: paced(limiter) });
+ */
+export function paced(
+  limiter: Limiter,
+  options: PacedOptions | ((params: CallParams) => PacedOptions) = {},
+): PacedMiddleware {
+  checkMethods('limiter', limiter, ['run', 'snapshot']);
+  if (typeof options === 'object') checkAcquireOptions(options);
+  else checkFunction('options', options);
+  const { clock } = limiter.feedback;
+
+  const sendWhole = async <R extends object>(params: CallParams, call: Call<R>): Promise<R> => {
+    return limiter.run(
+      async (context) => {
+        const result = await call(signalOf(params, context));
+        observe(context, result);
+        recordUsage(context, field(result, 'usage'));
+        return result;
+      },
+      optionsOf(params, options),
+    );
+  };
+
+  const sendStreamed = async <S extends StreamResult>(params: CallParams, call: Call<S>) => {
+    const task: ObservableTask<S> = (context) =>
+      new Observable((out) => {
+        const answer = async () => {
+          const signal = signalOf(params, context);
+          const result = await call(signal);
+          observe(context, result);
+          const watched = await watchParts(result.stream, signal, (usage) =>
+            recordUsage(context, usage),
+          );
+          const holder = {
+            ended: () => (watched.failure ? out.error(watched.failure.error) : out.complete()),
+            failed: (error: unknown) => out.error(error),
+          };
+          if (out.closed) return;
+          const stream = heldParts(watched.parts, holder, clock, READ_AHEAD_PARTS);
+          out.next({ ...result, stream });
+        };
+        answer().catch((error: unknown) => out.error(error));
+      });
+    return limiter.observableCalls<S>()(task, optionsOf(params, options));
+  };
+
+  return {
+    specificationVersion: 'v3',
+    wrapGenerate: ({ params, model }) =>
+      sendWhole(params, (abortSignal) => model.doGenerate({ ...params, abortSignal })),
+    wrapStream: ({ params, model }) =>
+      sendStreamed(params, (abortSignal) => model.doStream({ ...params, abortSignal })),
+  };
+}
+
+type Call<R> = (signal: AbortSignal) => PromiseLike<R>;
+
+/** Aborts with the call, and with the attempt. */
+function signalOf({ abortSignal }: CallParams, { signal }: AttemptContext): AbortSignal {
+  return abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
+}
+
+function optionsOf(
+  params: CallParams,
+  options: PacedOptions | ((params: CallParams) => PacedOptions),
+): AcquireOptions {
+  const said = typeof options === 'function' ? options(params) : options;
+  const bytes = said.bytes ?? estimateBytes(params.prompt);
+  const tokens = said.tokens ?? estimateTokens(params.prompt, bytes);
+  const signal = params.abortSignal;
+  return { ...said, bytes, tokens, ...(signal && { signal }) };
+}
+
+/** Observes the headers alone: the usage is in the SDK's own form. */
+function observe(context: AttemptContext, result: object): void {
+  const headers = field(field(result, 'response'), 'headers');
+  if (headers !== undefined) context.observe({ headers });
+}

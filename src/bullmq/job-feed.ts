@@ -1,0 +1,120 @@
+import type { Clock } from '../util/clock.ts';
+import type { QueueWorker } from './queue-worker.ts';
+
+/** Jobs that are asked for at the same time: one after the other, each costs a round trip. */
+const MOST_AT_ONCE = 16;
+/** About as long as the queue takes to answer: what begins within it must have been read ahead. */
+const AHEAD_MS = 10;
+/** A queue that answers sooner that it has nothing did not wait for a job. */
+const WAITED_MS = 50;
+/** Before the queue is asked again: it is paused, or the store is away. */
+export const PAUSE_MS = 1_000;
+
+interface JobFeedSettings<J> {
+  readonly worker: QueueWorker<J>;
+  readonly readAhead: number | undefined;
+  readonly clock: Clock;
+  /** A job that was taken. `askedAt`: when the queue was asked for it, in ms of the clock. */
+  readonly onJob: (job: J, token: string, askedAt: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Takes jobs from a queue while few of those taken wait: never more than can be sent soon. */
+export class JobFeed<J> {
+  readonly #settings: JobFeedSettings<J>;
+  /** When the latest jobs began, in ms of the clock. */
+  #begunAt: number[] = [];
+  #waiting = 0;
+  #isStopped = false;
+  /** The queue had nothing when it was asked last. */
+  #wasEmpty = false;
+  #wake: (() => void) | undefined;
+
+  constructor(settings: JobFeedSettings<J>) {
+    this.#settings = settings;
+  }
+
+  /** Jobs that were taken and have neither begun nor ended. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** A job waits no longer. */
+  begun(): void {
+    this.#begunAt = [...this.#begunAt.slice(1 - MOST_AT_ONCE), this.#settings.clock.now()];
+    this.leftWaiting();
+  }
+
+  /** A job has ended that never began. */
+  leftWaiting(): void {
+    this.#waiting -= 1;
+    this.#wake?.();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#wake?.();
+  }
+
+  /** Takes jobs until it is stopped. */
+  async run(): Promise<void> {
+    while (!this.#isStopped) {
+      if (this.#room === 0) await this.#moreRoom();
+      else if (await this.#next(true)) await this.#takeAtOnce();
+    }
+  }
+
+  /** One job has come, and so more may be there. */
+  async #takeAtOnce(): Promise<void> {
+    let areThereMore = true;
+    while (areThereMore && this.#room > 0 && !this.#isStopped) {
+      const asked = Array.from({ length: Math.min(this.#room, MOST_AT_ONCE) });
+      const came = await Promise.all(asked.map(() => this.#next(false)));
+      areThereMore = came.every((hasCome) => hasCome);
+    }
+  }
+
+  /** Jobs that may be taken now. */
+  get #room(): number {
+    const { readAhead, clock } = this.#settings;
+    const since = clock.now() - AHEAD_MS;
+    const most = readAhead ?? Math.max(1, this.#begunAt.filter((time) => time > since).length);
+    return Math.max(0, most - this.#waiting);
+  }
+
+  async #moreRoom(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
+  }
+
+  /**
+   * Takes one job, if there is one.
+   * @param block whether to wait for one where the queue is empty
+   */
+  async #next(block: boolean): Promise<boolean> {
+    const { worker, clock, onJob, onError } = this.#settings;
+    const askedAt = clock.now();
+    const token = crypto.randomUUID();
+    try {
+      const job = await worker.getNextJob(token, { block });
+      if (job !== undefined) {
+        this.#wasEmpty = false;
+        this.#waiting += 1;
+        onJob(job, token, askedAt);
+        return true;
+      }
+    } catch (error) {
+      onError(error);
+    }
+    if (!block) return false;
+    // The first empty answer ends a queue that had jobs; the next call waits for one.
+    const hasWaited = clock.now() - askedAt >= WAITED_MS;
+    if (this.#wasEmpty && !hasWaited) {
+      await new Promise<void>((resolve) => clock.setTimer(resolve, PAUSE_MS, false));
+    }
+    this.#wasEmpty = true;
+    return false;
+  }
+}

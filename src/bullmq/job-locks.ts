@@ -1,0 +1,102 @@
+import type { Clock, Timer } from '../util/clock.ts';
+
+/** Locks are renewed three times before they would end. */
+const RENEWALS = 3;
+
+/** The queue has given the job to another worker, or will: what it returns here cannot be kept. */
+export class JobLockLostError extends Error {
+  override readonly name = 'JobLockLostError';
+
+  /** Of the job. */
+  readonly id: string;
+
+  constructor(id: string) {
+    super(`the lock of job ${id} has ended: another worker may run the job`);
+    this.id = id;
+  }
+}
+
+/** The lock of one job that this process has taken. */
+export interface JobLock {
+  readonly id: string;
+  readonly token: string;
+  /** Aborts when the job is no longer this worker's, or is given back. */
+  readonly abort: AbortController;
+  /** When it was last known to be held, in ms of the clock. */
+  renewedAt: number;
+}
+
+/** Renews the locks of jobs. */
+type ExtendLocks = (ids: string[], tokens: string[], durationMs: number) => Promise<string[]>;
+
+interface JobLockSettings {
+  readonly extend: ExtendLocks;
+  readonly durationMs: number;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Keeps the locks of all jobs that wait or run here, however long that takes. Without it BullMQ hands
+ * a job to another worker after 30 s.
+ */
+export class JobLocks {
+  readonly #held = new Map<string, JobLock>();
+  readonly #extend: ExtendLocks;
+  readonly #durationMs: number;
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  #timer: Timer | undefined;
+
+  constructor({ extend, durationMs, clock, onError }: JobLockSettings) {
+    this.#extend = extend;
+    this.#durationMs = durationMs;
+    this.#clock = clock;
+    this.#onError = onError;
+  }
+
+  /** @param takenAt when the queue was asked for the job: its lock is not older */
+  hold(id: string, token: string, takenAt: number): JobLock {
+    const lock = { id, token, abort: new AbortController(), renewedAt: takenAt };
+    this.#held.set(id, lock);
+    this.#timer ??= this.#clock.setTimer(() => this.#renewAll(), this.#durationMs / RENEWALS);
+    return lock;
+  }
+
+  release(lock: JobLock): void {
+    if (this.#held.get(lock.id) === lock) this.#held.delete(lock.id);
+    if (this.#held.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** Whether the lock may have ended: the process was stopped, or the store was away. */
+  isStale(lock: JobLock): boolean {
+    return this.#clock.now() - lock.renewedAt >= this.#durationMs;
+  }
+
+  /** @throws JobLockLostError where another worker may have the job */
+  async confirm(lock: JobLock): Promise<void> {
+    await this.#renew([lock]);
+    if (lock.abort.signal.aborted) throw lock.abort.signal.reason;
+  }
+
+  async #renewAll(): Promise<void> {
+    await this.#renew([...this.#held.values()]).catch(this.#onError);
+    this.#timer =
+      this.#held.size === 0
+        ? undefined
+        : this.#clock.setTimer(() => this.#renewAll(), this.#durationMs / RENEWALS);
+  }
+
+  async #renew(locks: readonly JobLock[]): Promise<void> {
+    const askedAt = this.#clock.now();
+    const ids = locks.map(({ id }) => id);
+    const tokens = locks.map(({ token }) => token);
+    const lost = new Set(await this.#extend(ids, tokens, this.#durationMs));
+    for (const lock of locks) {
+      if (!lost.has(lock.id)) lock.renewedAt = askedAt;
+      else if (this.#held.get(lock.id) === lock) lock.abort.abort(new JobLockLostError(lock.id));
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import type { Limiter } from '../limiter/limiter.ts';
+import type { AcquireOptions } from '../limiter/limiter-options.ts';
+import type { AttemptContext } from '../request/attempt-context.ts';
+import { checkNumber } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
+import { print } from '../util/print.ts';
+import { JobFeed, PAUSE_MS } from './job-feed.ts';
+import { type JobLock, JobLockLostError, JobLocks } from './job-locks.ts';
+import type { QueueJob, QueueWorker } from './queue-worker.ts';
+
+/** BullMQ's own. */
+const DEFAULT_LOCK_MS = 30_000;
+
+/** The job goes back to the queue. */
+class GivenBack extends Error {}
+
+/** Sends the request of a job; called again when it is retried. */
+export type SendJob<J, R> = (job: J, context: AttemptContext) => R | PromiseLike<R>;
+
+/** Jobs so far. */
+export interface QueueRunCounts {
+  /** Taken from the queue: the sum of all others. */
+  readonly taken: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Given back to the queue by `close`. */
+  readonly returned: number;
+  /** Lost to another worker, with their locks. */
+  readonly lost: number;
+  /** Waiting for the limiter. */
+  readonly waiting: number;
+  /** Sent, and not yet ended. */
+  readonly inFlight: number;
+}
+
+interface QueueRunSettings<J, R> {
+  readonly worker: QueueWorker<J>;
+  readonly send: SendJob<J, R>;
+  readonly limiterOf: (job: J) => Limiter;
+  readonly request: (job: J) => Omit<AcquireOptions, 'signal'>;
+  readonly readAhead: number | undefined;
+  readonly onError: (error: unknown, job: J | undefined) => void;
+  readonly clock: Clock;
+}
+
+/** One job of this run, from the queue to its end. */
+interface RunningJob<J> {
+  readonly job: J;
+  readonly lock: JobLock;
+  hasBegun: boolean;
+  attempts: number;
+}
+
+/** Sends the jobs of a queue, and tells it how they have ended. */
+export class QueueRun<J extends QueueJob<unknown>, R> {
+  readonly #settings: QueueRunSettings<J, R>;
+  readonly #locks: JobLocks;
+  readonly #feed: JobFeed<J>;
+  readonly #running = new Map<RunningJob<J>, Promise<void>>();
+  readonly #ended = { completed: 0, failed: 0, returned: 0, lost: 0 };
+  #taken = 0;
+  #isClosing = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(settings: QueueRunSettings<J, R>) {
+    const { worker, readAhead, clock } = settings;
+    this.#settings = settings;
+    const onError = (error: unknown) => settings.onError(error, undefined);
+    this.#locks = new JobLocks({
+      extend: (ids, tokens, ms) => worker.extendJobLocks(ids, tokens, ms),
+      durationMs: worker.opts.lockDuration ?? DEFAULT_LOCK_MS,
+      clock,
+      onError,
+    });
+    const onJob = (job: J, token: string, askedAt: number) => this.#take(job, token, askedAt);
+    this.#feed = new JobFeed({ worker, readAhead, clock, onJob, onError });
+  }
+
+  get counts(): QueueRunCounts {
+    const { waiting } = this.#feed;
+    const inFlight = this.#running.size - waiting;
+    return { taken: this.#taken, ...this.#ended, waiting, inFlight };
+  }
+
+  start(): void {
+    const { worker, onError } = this.#settings;
+    worker.startStalledCheckTimer().catch((error: unknown) => onError(error, undefined));
+    void this.#feed.run();
+  }
+
+  close({ drainMs }: { readonly drainMs?: number } = {}): Promise<void> {
+    if (drainMs !== undefined) checkNumber('drainMs', drainMs, 0);
+    this.#closed ??= this.#close(drainMs);
+    return this.#closed;
+  }
+
+  async #close(drainMs: number | undefined): Promise<void> {
+    const { clock, worker } = this.#settings;
+    this.#isClosing = true;
+    this.#feed.stop();
+    this.#giveBack((running) => !running.hasBegun);
+    const drain =
+      drainMs === undefined ? undefined : clock.setTimer(() => this.#giveBack(() => true), drainMs);
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+    drain?.cancel();
+    await worker.close();
+    // A job that came while the worker was closing.
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  }
+
+  #giveBack(isMeant: (running: RunningJob<J>) => boolean): void {
+    for (const running of this.#running.keys()) {
+      if (isMeant(running)) running.lock.abort.abort(new GivenBack());
+    }
+  }
+
+  #take(job: J, token: string, askedAt: number): void {
+    const lock = this.#locks.hold(job.id ?? token, token, askedAt);
+    if (this.#isClosing) lock.abort.abort(new GivenBack());
+    const running = { job, lock, hasBegun: false, attempts: 0 };
+    this.#taken += 1;
+    const ended = this.#process(running)
+      .catch((error: unknown) => this.#settings.onError(error, job))
+      .finally(() => this.#end(running));
+    this.#running.set(running, ended);
+  }
+
+  #end(running: RunningJob<J>): void {
+    this.#running.delete(running);
+    this.#locks.release(running.lock);
+    if (!running.hasBegun) this.#feed.leftWaiting();
+  }
+
+  async #process(running: RunningJob<J>): Promise<void> {
+    const { job, lock } = running;
+    try {
+      const value = await this.#send(running);
+      // The queue keeps it as JSON, and would refuse what has none.
+      JSON.stringify(value);
+      await this.#tell(running, 'completed', () => job.moveToCompleted(value, lock.token, false));
+    } catch (error) {
+      await this.#fail(running, error);
+    }
+  }
+
+  #send(running: RunningJob<J>): Promise<R> {
+    const { job, lock } = running;
+    const { limiterOf, request, send } = this.#settings;
+    const task = (context: AttemptContext) => {
+      running.attempts = context.attempt;
+      if (!running.hasBegun) {
+        running.hasBegun = true;
+        this.#feed.begun();
+      }
+      return this.#locks.isStale(lock)
+        ? this.#locks.confirm(lock).then(() => send(job, context))
+        : send(job, context);
+    };
+    return limiterOf(job).run(task, { ...request(job), signal: lock.abort.signal });
+  }
+
+  async #fail(running: RunningJob<J>, error: unknown): Promise<void> {
+    const { job, lock, attempts } = running;
+    const { reason } = lock.abort.signal;
+    if (reason instanceof JobLockLostError) {
+      this.#lose(job, reason);
+    } else if (reason instanceof GivenBack) {
+      await this.#tell(running, 'returned', () => job.moveToWait(lock.token));
+    } else {
+      const failure = error instanceof Error ? error : new Error(print(error));
+      await this.#tell(running, 'failed', async () => {
+        await job.log(`headgate: failed after ${attempts} attempts: ${print(error)}`);
+        await job.moveToFailed(failure, lock.token, false);
+      });
+    }
+  }
+
+  /** Tells the queue how a job has ended: again, while the store is away and the lock may be held. */
+  async #tell(
+    { job, lock }: RunningJob<J>,
+    end: 'completed' | 'failed' | 'returned',
+    tell: () => Promise<unknown>,
+  ): Promise<void> {
+    for (;;) {
+      try {
+        await tell();
+        this.#ended[end] += 1;
+        return;
+      } catch (error) {
+        const isLost = lock.abort.signal.reason instanceof JobLockLostError;
+        if (isLost || !isConnectionError(error)) return this.#lose(job, error);
+        await new Promise<void>((resolve) => this.#settings.clock.setTimer(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  #lose(job: J, error: unknown): void {
+    this.#ended.lost += 1;
+    this.#settings.onError(error, job);
+  }
+}
+
+const CONNECTION_ERROR =
+  /ECONN|EPIPE|ETIMEDOUT|closed|socket|offline|LOADING|READONLY|timed? ?out/i;
+
+function isConnectionError(error: unknown): boolean {
+  return CONNECTION_ERROR.test(print(error));
+}

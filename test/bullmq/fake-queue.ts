@@ -1,0 +1,141 @@
+import type { QueueJob, QueueWorker } from '../../src/bullmq/index.ts';
+import type { ManualClock } from '../../src/simulator/manual-clock.ts';
+
+export type JobState = 'waiting' | 'active' | 'completed' | 'failed';
+
+/** A job of the fake queue. */
+export interface FakeJob extends QueueJob<number> {
+  readonly id: string;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly data: number;
+  readonly priority: number;
+  state: JobState;
+  token: string | undefined;
+  lockedUntil: number;
+  value: unknown;
+  error: Error | undefined;
+  readonly logs: string[];
+}
+
+/** How often a blocked worker looks whether a job has come. */
+const LOOK_MS = 10;
+
+/** A queue with the locks of BullMQ, in virtual time: a job whose lock ends goes back to the queue. */
+export class FakeQueue {
+  readonly clock: ManualClock;
+  readonly entries: Entry[] = [];
+  /** How long a worker has a job before it must renew its lock, in ms. */
+  readonly lockDuration: number;
+  /** Calls are answered with an error. */
+  isAway = false;
+  /** Calls of `getNextJob`. */
+  asked = 0;
+
+  constructor(clock: ManualClock, lockDuration = 30_000) {
+    this.clock = clock;
+    this.lockDuration = lockDuration;
+  }
+
+  add(data: number, priority = 0): Entry {
+    const state = 'waiting' as const;
+    const id = `job ${this.entries.length}`;
+    const lock = { token: undefined, lockedUntil: 0 };
+    const entry = {
+      id,
+      data,
+      priority,
+      state,
+      ...lock,
+      value: undefined,
+      error: undefined,
+      logs: [],
+    };
+    this.entries.push(entry);
+    return entry;
+  }
+
+  count(state: JobState): number {
+    this.#freeStalled();
+    return this.entries.filter((entry) => entry.state === state).length;
+  }
+
+  /** A worker of this queue. With a `partition` its calls fail, as if it alone were cut off. */
+  worker(): QueueWorker<FakeJob> & { isCut: boolean; isClosed: boolean } {
+    const worker = {
+      opts: { lockDuration: this.lockDuration },
+      isCut: false,
+      isClosed: false,
+      isRunning: () => false,
+      startStalledCheckTimer: async () => {},
+      close: async () => {
+        worker.isClosed = true;
+      },
+      getNextJob: async (token: string, { block = true } = {}) => {
+        this.asked += 1;
+        const giveUpAt = this.clock.now() + 5_000;
+        for (;;) {
+          this.#reach(worker);
+          const entry = this.#next();
+          if (entry !== undefined) return this.#lock(entry, token, worker);
+          if (!block || worker.isClosed || this.clock.now() >= giveUpAt) return undefined;
+          await new Promise<void>((resolve) => this.clock.setTimer(resolve, LOOK_MS));
+        }
+      },
+      extendJobLocks: async (ids: string[], tokens: string[], durationMs: number) => {
+        this.#reach(worker);
+        this.#freeStalled();
+        return ids.filter((id, index) => {
+          const entry = this.entries.find((each) => each.id === id);
+          if (entry === undefined || entry.token !== tokens[index]) return true;
+          entry.lockedUntil = this.clock.now() + durationMs;
+          return false;
+        });
+      },
+    };
+    return worker;
+  }
+
+  #reach({ isCut }: { readonly isCut: boolean }): void {
+    if (this.isAway || isCut) throw new Error('connect ECONNREFUSED 127.0.0.1:6379');
+  }
+
+  #freeStalled(): void {
+    for (const entry of this.entries) {
+      if (entry.state !== 'active' || entry.lockedUntil > this.clock.now()) continue;
+      entry.state = 'waiting';
+      entry.token = undefined;
+    }
+  }
+
+  #next(): Entry | undefined {
+    this.#freeStalled();
+    const waiting = this.entries.filter(({ state }) => state === 'waiting');
+    return waiting.sort((a, b) => a.priority - b.priority)[0];
+  }
+
+  #lock(entry: Entry, token: string, worker: { readonly isCut: boolean }): FakeJob {
+    entry.state = 'active';
+    entry.token = token;
+    entry.lockedUntil = this.clock.now() + this.lockDuration;
+    const own = (held: string | undefined, change: () => void) => {
+      this.#reach(worker);
+      this.#freeStalled();
+      if (entry.token !== held) throw new Error(`Missing lock for job ${entry.id}`);
+      entry.token = undefined;
+      change();
+    };
+    return {
+      id: entry.id,
+      data: entry.data,
+      log: async (row) => entry.logs.push(row),
+      moveToCompleted: async (value, held) =>
+        own(held, () => Object.assign(entry, { state: 'completed', value })),
+      moveToFailed: async (error, held) =>
+        own(held, () => Object.assign(entry, { state: 'failed', error })),
+      moveToWait: async (held) => own(held, () => Object.assign(entry, { state: 'waiting' })),
+    };
+  }
+}

@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { JobLockLostError, processQueue } from '../../src/bullmq/index.ts';
+import { createLimiter, createLimiterGroup, type LimiterOptions } from '../../src/index.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { type FakeJob, FakeQueue } from './fake-queue.ts';
+
+type Send = (job: FakeJob) => unknown;
+
+function rig(options: LimiterOptions = {}, { lockDuration = 30_000 } = {}) {
+  const clock = new ManualClock();
+  const queue = new FakeQueue(clock, lockDuration);
+  const limiter = createLimiter({ clock, ...options });
+  const errors: unknown[] = [];
+  const started: number[] = [];
+  const sleep = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
+  const process = (send: Send, more = {}) => {
+    const worker = queue.worker();
+    const processing = processQueue(
+      worker,
+      (job) => {
+        started.push(job.data);
+        return send(job);
+      },
+      { limiter, clock, onError: (error) => errors.push(error), ...more },
+    );
+    return { worker, processing };
+  };
+  return { clock, queue, limiter, errors, started, sleep, process };
+}
+
+describe('processQueue', () => {
+  it('completes each job with what was sent for it', async () => {
+    const { clock, queue, errors, process } = rig({ concurrency: 3 });
+    for (let n = 0; n < 20; n += 1) queue.add(n);
+    const { processing } = process((job) => job.data * 2);
+    await clock.advanceAsync(10_000);
+    expect(queue.entries.map(({ value }) => value)).toEqual(queue.entries.map((_, n) => n * 2));
+    expect(processing.counts).toMatchObject({ taken: 20, completed: 20, waiting: 0, inFlight: 0 });
+    expect(errors).toEqual([]);
+  });
+
+  it('leaves in the queue what cannot be sent soon', async () => {
+    const { clock, queue, sleep, process } = rig({ requestsPerMinute: 120, adaptive: false });
+    for (let n = 0; n < 500; n += 1) queue.add(n);
+    const { processing } = process(() => sleep(10));
+    let most = 0;
+    while (queue.count('completed') < 500) {
+      await clock.advanceAsync(500);
+      most = Math.max(most, processing.counts.waiting);
+    }
+    // 120 go at once, and then none for a minute.
+    expect(most).toBeLessThanOrEqual(32);
+    expect(clock.now()).toBeLessThan(241_000);
+  });
+
+  it('takes one job ahead where they begin slowly', async () => {
+    const { clock, queue, sleep, process } = rig({ concurrency: 1 });
+    for (let n = 0; n < 50; n += 1) queue.add(n);
+    const { processing } = process(() => sleep(100));
+    let most = 0;
+    while (queue.count('completed') < 50) {
+      await clock.advanceAsync(10);
+      most = Math.max(most, processing.counts.waiting);
+    }
+    expect(most).toBe(1);
+  });
+
+  it('takes as many as readAhead says', async () => {
+    const { clock, queue, sleep, process } = rig({ concurrency: 1 });
+    for (let n = 0; n < 50; n += 1) queue.add(n);
+    const { processing } = process(() => sleep(100_000), { readAhead: 7 });
+    await clock.advanceAsync(1_000);
+    expect(processing.counts).toMatchObject({ taken: 8, waiting: 7, inFlight: 1 });
+  });
+
+  it('sends an urgent job of the queue before all that wait in it', async () => {
+    const { clock, queue, started, sleep, process } = rig({ concurrency: 1 });
+    for (let n = 0; n < 10; n += 1) queue.add(n, 5);
+    process(() => sleep(1_000));
+    await clock.advanceAsync(100);
+    queue.add(99, 1);
+    await clock.advanceAsync(20_000);
+    // One was in flight, and one waited for its slot.
+    expect(started.indexOf(99)).toBeLessThanOrEqual(2);
+  });
+
+  it('tells the limiter what a job costs, and each job its own limiter', async () => {
+    const { clock, queue, process } = rig();
+    const group = createLimiterGroup((key: string) => key, {
+      clock,
+      each: { tokensPerMinute: 100, adaptive: false },
+    });
+    for (let n = 0; n < 8; n += 1) queue.add(n);
+    process((job) => job.data, {
+      limiter: (job: FakeJob) => group.get(job.data % 2 === 0 ? 'even' : 'odd'),
+      request: () => ({ tokens: 50 }),
+      readAhead: 20,
+    });
+    await clock.advanceAsync(1_000);
+    expect(queue.count('completed')).toBe(4);
+    await clock.advanceAsync(120_000);
+    expect(queue.count('completed')).toBe(8);
+  });
+
+  it('fails a job with the error of its request, and says after how many attempts', async () => {
+    const { clock, queue, process } = rig({ maxAttempts: 3, backoff: { backoffMs: 10 } });
+    const entry = queue.add(1);
+    const busy = Object.assign(new Error('too many'), { status: 429 });
+    const { processing } = process(() => Promise.reject(busy));
+    await clock.advanceAsync(60_000);
+    expect(entry.state).toBe('failed');
+    expect(entry.error).toBe(busy);
+    expect(entry.logs).toEqual(['headgate: failed after 3 attempts: Error: too many']);
+    expect(processing.counts.failed).toBe(1);
+  });
+
+  it.each([
+    ['a value that has no JSON', () => 1n],
+    ['a thrown value that is no error', () => Promise.reject('no')],
+    [
+      'an error thrown at once',
+      () => {
+        throw new TypeError('mine');
+      },
+    ],
+  ])('fails a job for %s', async (_what, send) => {
+    const { clock, queue, process } = rig();
+    const entry = queue.add(1);
+    process(send);
+    await clock.advanceAsync(1_000);
+    expect(entry.state).toBe('failed');
+    expect(entry.error).toBeInstanceOf(Error);
+  });
+
+  it('renews locks while a job waits and while it runs', async () => {
+    const { clock, queue, started, sleep, process } = rig(
+      { concurrency: 1 },
+      { lockDuration: 300 },
+    );
+    for (let n = 0; n < 4; n += 1) queue.add(n);
+    process(() => sleep(5_000), { readAhead: 10 });
+    process(() => sleep(5_000), { readAhead: 10 });
+    await clock.advanceAsync(60_000);
+    expect(started.sort()).toEqual([0, 1, 2, 3]);
+    expect(queue.count('completed')).toBe(4);
+  });
+
+  it('does not send a job that another worker has taken meanwhile', async () => {
+    const { clock, queue, errors, started, sleep, process } = rig(
+      { concurrency: 1 },
+      { lockDuration: 300 },
+    );
+    queue.add(0);
+    queue.add(1);
+    const first = process(() => sleep(2_000), { readAhead: 2 });
+    await clock.advanceAsync(100);
+    // Cut off for longer than its locks last: the job that waits here is taken by the other worker.
+    first.worker.isCut = true;
+    const other: number[] = [];
+    const limiter = createLimiter({ clock });
+    process((job) => other.push(job.data), { limiter });
+    await clock.advanceAsync(1_000);
+    first.worker.isCut = false;
+    await clock.advanceAsync(10_000);
+    expect(other.sort()).toEqual([0, 1]);
+    expect(started.filter((n) => n === 1)).toHaveLength(1);
+    expect(first.processing.counts).toMatchObject({ lost: 2, completed: 0, inFlight: 0 });
+    expect(errors.some((error) => error instanceof JobLockLostError)).toBe(true);
+    expect(queue.count('completed')).toBe(2);
+  });
+
+  it('asks an empty queue no more often than once a second, and one that blocks not at all', async () => {
+    const { clock, queue, process } = rig();
+    process(() => 1);
+    await clock.advanceAsync(20_000);
+    expect(queue.asked).toBeLessThan(8);
+    queue.isAway = true;
+    await clock.advanceAsync(20_000);
+    expect(queue.asked).toBeLessThan(40);
+  });
+
+  it('gives what waits back to the queue at close, and waits for what is in flight', async () => {
+    const { clock, queue, sleep, process } = rig({ concurrency: 2 });
+    for (let n = 0; n < 10; n += 1) queue.add(n);
+    const { processing, worker } = process(() => sleep(3_000), { readAhead: 4 });
+    await clock.advanceAsync(100);
+    let isClosed = false;
+    void processing.close().then(() => (isClosed = true));
+    await clock.advanceAsync(100);
+    expect(queue.count('active')).toBe(2);
+    expect(isClosed).toBe(false);
+    await clock.advanceAsync(3_000);
+    expect(isClosed && worker.isClosed).toBe(true);
+    expect(processing.counts).toMatchObject({ taken: 6, completed: 2, returned: 4 });
+    expect(queue.count('waiting')).toBe(8);
+  });
+
+  it('gives back what takes longer than drainMs', async () => {
+    const { clock, queue, sleep, process } = rig();
+    queue.add(1);
+    const { processing } = process(() => sleep(60_000));
+    await clock.advanceAsync(100);
+    const closed = processing.close({ drainMs: 500 });
+    await clock.advanceAsync(600);
+    await closed;
+    expect(queue.count('waiting')).toBe(1);
+    // The call that waited for a job at `close` may be answered with the one that came back.
+    expect(processing.counts.returned).toBe(processing.counts.taken);
+  });
+
+  it('keeps an answer until the queue can be told of it', async () => {
+    const { clock, queue, started, sleep, process } = rig();
+    const entry = queue.add(7);
+    process(() => sleep(1_000).then(() => 'paid'));
+    await clock.advanceAsync(500);
+    queue.isAway = true;
+    await clock.advanceAsync(10_000);
+    queue.isAway = false;
+    await clock.advanceAsync(3_000);
+    expect(entry.value).toBe('paid');
+    expect(started).toEqual([7]);
+  });
+});
+
+describe('wrong arguments of processQueue', () => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock });
+  const worker = new FakeQueue(clock).worker();
+  const send = () => 1;
+
+  it.each([
+    ['worker', () => processQueue({} as never, send, { limiter }), /`worker\.getNextJob`/],
+    [
+      'a worker that runs',
+      () => processQueue({ ...worker, isRunning: () => true }, send, { limiter }),
+      /without a processor/,
+    ],
+    ['send', () => processQueue(worker, 1 as never, { limiter }), /`send`/],
+    ['limiter', () => processQueue(worker, send, { limiter: {} as never }), /`limiter\.run`/],
+    ['readAhead', () => processQueue(worker, send, { limiter, readAhead: 0 }), /`readAhead`.*0/],
+    ['an unknown one', () => processQueue(worker, send, { limiter, rpm: 1 } as never), /rpm/],
+  ])('name %s', (_what, call, message) => {
+    expect(call).toThrow(message);
+  });
+});
