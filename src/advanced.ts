@@ -1,6 +1,5 @@
 /** For programs that build on headgate: detailed snapshots, instrumentation, provider adapters. */
 
-export { StoreProtocolError } from './fleet/errors.ts';
 export type { FleetSnapshot } from './fleet/fleet-hooks.ts';
 export { type MemoryStoreOptions, memoryStore } from './fleet/memory-store.ts';
 export type {
