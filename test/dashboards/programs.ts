@@ -17,7 +17,6 @@ const PROGRAMS = {
   chromium: { version: '--version', isInCi: true },
   jaeger: { version: 'version', isInCi: false },
   nginx: { version: '-v', isInCi: true },
-  'redis-server': { version: '--version', isInCi: true },
   haproxy: { version: '-v', isInCi: true },
   'redis-server': { version: '--version', isInCi: true },
 } as const;

@@ -107,7 +107,10 @@ it('a clock of the store that steps freezes nobody', async () => {
   const clock = new ManualClock();
   let stepMs = 1e9;
   const store = memoryStore({
-    clock: { now: () => clock.now() + stepMs, setTimer: (...args) => clock.setTimer(...args) },
+    clock: {
+      now: () => clock.now() + stepMs,
+      setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
+    },
   });
   const workers = [1, 2].map(() => new Worker(store, clock, { requestsPerMinute: 6_000 }));
   for (const worker of workers) worker.send(10_000, 10);
