@@ -10,14 +10,11 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
   rateAdapted:
     '`from`, `to`, `reason`: the rate was measured anew (`rejected`: what was sent, and what is accepted), or has moved by a tenth; requests a second',
   limitAdapted: '`from`, `to`, `reason`: the limit of requests in flight has moved',
-<<<<<<< HEAD
   outageStarted:
     '`reason`: the API cannot be reached (`unreachable`) or lets nothing in (`rejected`); single probes go',
   outageEnded: '`reason`: the API can be reached, or lets something in, again',
   suspended:
     '`reason`, `onLongWait`, `requests`, `untilAt`: the API takes nothing for long (`longWait`, `quota`, `billing`), or could not be reached for `outageMs` (`unreachable`). So many requests have failed, or wait until then',
-=======
-  outageStarted: 'the API lets nothing in; single probes go',
   storeLost: '`error`, `meanwhile`: the store that workers share cannot be reached',
   storeBack: '`awayMs`: it answers again',
   storeForgot: 'it has lost its data: what was sent before is not known any more',
@@ -25,8 +22,6 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
     '`epoch`, `limits`: another worker has begun with other limits, which are in force for all now',
   leaseLost: 'this worker was silent for longer than `ttlMs`, and had lost what it held',
   leaderChanged: '`leads`: this worker runs the learning controller of the fleet, or no more',
-  outageEnded: 'the API lets something in again',
->>>>>>> main
   modeChanged: '`mode`: `normal`, `throttled` or `outage` from now on',
   decelerated:
     "`from`, `to`, `intervalMs`: failures have lowered the limit (`adaptive: 'failures'`)",
