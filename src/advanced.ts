@@ -60,11 +60,11 @@ export { type Usage, usageOf } from './providers/usage.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-capacity.ts';
 export { systemClock } from './queue/system-clock.ts';
-export type { Adjustable } from './request/adjustable.ts';
 export type { AttemptOptions, RateLimitOptions } from './request/attempt-options.ts';
 export type { CommonOptions } from './request/common-options.ts';
 export type { GateOptions } from './request/gate-options.ts';
 export type { GateSubscriberOptions as PassageOptions } from './request/gate-subscriber.ts';
+export type { Adjustable } from './request/hold-options.ts';
 export type { QueueOptions } from './request/queue-options.ts';
 export type {
   Emitted,

@@ -1,7 +1,14 @@
+import { RequestTimeoutError } from '../model/errors.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
+import type { Gate } from '../queue/gate.ts';
 import type { BoundTask } from '../request/bound-task.ts';
-import type { AcquireOptions } from './limiter-options.ts';
+import type { DispatchContext } from '../request/dispatch-context.ts';
+import type { RequestPipeline } from '../request/dispatch-subscriber.ts';
+import type { TicketFactory } from '../request/ticket-factory.ts';
+import { checkNumber } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
+import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
 import type { Pipeline, RequestDetails } from './pipeline-request.ts';
 import { RunRequest, type TaskPipeline } from './run-request.ts';
 
@@ -87,4 +94,56 @@ export class CallOptions<P extends Pipeline<never> = Pipeline>
     if (isSame) return this;
     return new CallOptions(this.pipeline, size, amount, priority, costs && { ...costs }, weight);
   }
+}
+
+/**
+ * The parts that calls of one kind pass in a limiter. Tickets may contain more (`V`) than is sent
+ * (`T`).
+ */
+export class CallPipeline<T, R, V = T> implements RequestPipeline<T, R, V> {
+  readonly factory: TicketFactory<V>;
+  readonly gate: Gate;
+  readonly dispatch: DispatchContext<T, R>;
+  /** The call options of requests without options: their size is 0. */
+  readonly defaults: CallOptions<CallPipeline<T, R, V>>;
+  /** The call options of the last request with options. */
+  latest: CallOptions<CallPipeline<T, R, V>>;
+
+  constructor(factory: TicketFactory<V>, gate: Gate, dispatch: DispatchContext<T, R>) {
+    this.factory = factory;
+    this.gate = gate;
+    this.dispatch = dispatch;
+    this.defaults = new CallOptions(this);
+    this.latest = this.defaults;
+  }
+}
+
+/**
+ * Makes a call that a time bounds, from now to its end: it is aborted then.
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function withTimeout<R>(
+  timeoutMs: number,
+  options: AcquireOptions,
+  clock: Clock,
+  call: (options: AcquireOptions) => Promise<R>,
+): Promise<R> {
+  checkAcquireOptions(options);
+  checkNumber('timeoutMs', timeoutMs, 1);
+  const { timeoutMs: _, signal, ...rest } = options;
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  else signal?.addEventListener('abort', abort, { once: true });
+  const timer = clock.setTimer(
+    () => controller.abort(new RequestTimeoutError(timeoutMs)),
+    timeoutMs,
+  );
+  const promise = call({ ...rest, signal: controller.signal });
+  const ended = () => {
+    timer.cancel();
+    signal?.removeEventListener('abort', abort);
+  };
+  promise.then(ended, ended);
+  return promise;
 }

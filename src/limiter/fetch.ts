@@ -42,8 +42,8 @@ function exchange(call: () => Promise<Response>, clock: Clock): Observable<Respo
     const answered = (response: Response) => {
       if (out.closed) return;
       const held = heldResponse(response, holder, clock);
-      out.next(held);
-      if (held === response) out.complete();
+      out.next(held ?? response);
+      if (held === undefined) out.complete();
     };
     call().then(answered).catch(holder.failed);
   });

@@ -4,7 +4,7 @@ import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
-import { verdictOn } from '../request/verdict.ts';
+import { verdictOn } from '../request/read-answer.ts';
 import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
 import type { CallOptions } from './call-options.ts';
 import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.ts';

@@ -23,7 +23,6 @@ import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { gateOpener } from '../request/gate-options.ts';
-import { gaugeSnapshotOf, watchGate } from '../request/gauge-snapshot.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import {
   attemptTimeoutsOf,
@@ -33,11 +32,17 @@ import {
   retryPolicyOf,
 } from '../request/send-options.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
+import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { NamedRequests } from './named-requests.ts';
-import { type CountedRequests, type LimiterProgress, RequestCounters } from './request-counters.ts';
+import {
+  type CountedBefore,
+  type CountedRequests,
+  type LimiterProgress,
+  RequestCounters,
+} from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import {
   bindingOf,
@@ -60,6 +65,8 @@ interface Pause {
 export interface GroupSide {
   /** The key of this one. */
   readonly key: string;
+  /** What an earlier limiter of the key has counted. */
+  readonly before: CountedBefore | undefined;
   readonly shared: SharedLimits | undefined;
   readonly isHeard: () => boolean;
   readonly emit: (event: LimiterEvent) => void;
@@ -134,6 +141,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       tap: gate.tap,
       named: this,
     };
+    if (group?.before !== undefined) {
+      this.counters.countedBefore(group.before.ended);
+      this.gate.queues.capacity.dropped = group.before.dropped;
+    }
     runtimes.set(this.gate, this);
     this.unwatch = watchGate(probe, this.gate, () => ({
       ...gaugeSnapshotOf(this.gate),
@@ -270,6 +281,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   get isPaused(): boolean {
     return this.pausing !== undefined;
+  }
+
+  /** Why it is paused, where that was said. */
+  get pauseReason(): string | undefined {
+    return this.pausing?.reason;
   }
 
   /** A new reason replaces the one before; the start of the pause stays. */

@@ -13,6 +13,7 @@ import { type RequestPipeline, sendThrough } from '../request/dispatch-subscribe
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
+import { verdictOn } from '../request/read-answer.ts';
 import {
   checkResultOptions,
   type Emitted,
@@ -27,13 +28,10 @@ import {
   type NamedRequestOptions,
   TicketFactory,
 } from '../request/ticket-factory.ts';
-import { verdictOn } from '../request/verdict.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { deferred } from '../util/deferred.ts';
 import { isError } from '../util/print.ts';
-import type { CallOptions } from './call-options.ts';
-import { CallPipeline } from './call-pipeline.ts';
-import { withTimeout } from './call-timeout.ts';
+import { type CallOptions, CallPipeline, withTimeout } from './call-options.ts';
 import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
@@ -90,6 +88,7 @@ export class Limiter {
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
   /** The options of `tryAcquire` that were found possible. */
   #possible: CallOptions | undefined = undefined;
+  #fetch: Fetch | undefined = undefined;
 
   /**
    * @internal
@@ -136,8 +135,12 @@ export class Limiter {
    * slot.
    */
   get fetch(): Fetch {
-    const send: Fetch = (input, init) => fetch(input, init);
-    return pacedFetch(this.observableCalls(), send, this.#runtime.clock);
+    this.#fetch ??= pacedFetch(
+      this.observableCalls(),
+      (input, init) => fetch(input, init),
+      this.#runtime.clock,
+    );
+    return this.#fetch;
   }
 
   /** @internal As `run`, for requests that go on after their first value: until the task completes. */
@@ -511,6 +514,12 @@ export class Limiter {
     const { gate, isPaused } = this.#runtime;
     if (!this.isIdle || isPaused || this.feedback.mode !== 'normal') return false;
     return areAtRest(gate.policies, this.feedback.clock.now());
+  }
+
+  /** @internal the same, and it is not watched until a known total has ended */
+  get maySleep(): boolean {
+    const { counters, retry } = this.#runtime;
+    return counters.measured === undefined && retry.isAtRest && this.isForgettable;
   }
 
   /** @internal it will not be used any more */

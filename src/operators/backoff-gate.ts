@@ -12,8 +12,8 @@ import {
   GateSubscriber,
   type GateSubscriberOptions,
 } from '../request/gate-subscriber.ts';
-import { watchOperator } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
+import { watchOperator } from '../request/watch-gates.ts';
 import { checkKeys } from '../util/check.ts';
 
 /**

@@ -20,8 +20,8 @@ import {
   followMaxBytes,
   numberIn,
 } from '../request/hold-options.ts';
-import { watchGateOf } from '../request/operator-reading.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
+import { watchGateOf } from '../request/watch-gates.ts';
 import { checkKeys } from '../util/check.ts';
 
 /**

@@ -20,7 +20,6 @@ import {
   followConcurrency,
   numberIn,
 } from '../request/hold-options.ts';
-import { watchGateOf } from '../request/operator-reading.ts';
 import {
   checkRequestOptions,
   type RequestInput,
@@ -28,6 +27,7 @@ import {
   TicketFactory,
   weightOf,
 } from '../request/ticket-factory.ts';
+import { watchGateOf } from '../request/watch-gates.ts';
 import { checkKeys } from '../util/check.ts';
 
 export interface ConcurrencyLimitOptions<T>

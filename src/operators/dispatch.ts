@@ -7,7 +7,6 @@ import {
 } from '../request/common-options.ts';
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
 import { FeedbackSubject } from '../request/feedback-subject.ts';
-import { watchOperator } from '../request/operator-reading.ts';
 import {
   attemptTimeoutsOf,
   checkResultOptions,
@@ -23,6 +22,7 @@ import {
   retryPolicyOf,
 } from '../request/send-options.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
+import { watchOperator } from '../request/watch-gates.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}

@@ -4,7 +4,6 @@ import type { Sized } from '../model/sized.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import { sendThrough } from '../request/dispatch-subscriber.ts';
 import { GATE_KEYS, type GateOptions, gateOpener } from '../request/gate-options.ts';
-import { watchGate } from '../request/gauge-snapshot.ts';
 import { followConcurrency, followMaxBytes } from '../request/hold-options.ts';
 import {
   attemptTimeoutsOf,
@@ -26,6 +25,7 @@ import {
   type RequestOptions,
   TicketFactory,
 } from '../request/ticket-factory.ts';
+import { watchGate } from '../request/watch-gates.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 
 export interface ThrottleOptions<T = unknown>

@@ -2,12 +2,11 @@ import type { Instrumentation } from '../model/instrumentation.ts';
 import { uniteInstrumentations } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { Tap } from '../model/tap.ts';
-import type { LeaseIssuer } from '../model/ticket.ts';
-import { isTicket, type Ticket } from '../model/ticket.ts';
+import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
-import type { AdmissionCallback } from './admission-callback.ts';
+import { type AdmissionCallback, notifyAdmitted, reportLater } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
 import {
   type GateRules,
@@ -17,7 +16,6 @@ import {
   uniform,
   type WaitListener,
 } from './gate-rules.ts';
-import { notifyAdmitted, reportLater } from './notify.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
 import { WaitRecorder } from './wait-recorder.ts';

@@ -2,8 +2,7 @@ import { QueueFullError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { checkChoice, checkInteger } from '../util/check.ts';
-import type { AdmissionCallback } from './admission-callback.ts';
-import { notifyAdmitted } from './notify.ts';
+import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
 import type { Queue } from './queue.ts';
 
 const OVERFLOWS = ['error', 'drop-oldest', 'drop-newest'] as const;

@@ -6,8 +6,8 @@ import type { Policy } from '../policies/policy.ts';
 import { Gate } from '../queue/gate.ts';
 import type { CheckedOptions, ResolvedOptions } from './common-options.ts';
 import { GateSubscriber, type GateSubscriberOptions } from './gate-subscriber.ts';
-import { watchGateOf } from './operator-reading.ts';
 import { type RequestInput, type RequestOptions, TicketFactory } from './ticket-factory.ts';
+import { watchGateOf } from './watch-gates.ts';
 
 /** A policy that one subscription has for itself. */
 export interface OpenedPolicy {

@@ -1,4 +1,4 @@
-import { Subscriber } from 'rxjs';
+import { config, Subscriber } from 'rxjs';
 
 /** Receives the notifications of an attempt's Observable. */
 export interface Attempting<R> {
@@ -36,4 +36,16 @@ export class AttemptSubscriber<R> extends Subscriber<R> {
       this.attempting.complete();
     }
   }
+}
+
+/**
+ * Reports what a teardown threw where nobody calls: in a turn of its own, to RxJS's
+ * `config.onUnhandledError` where there is one, as RxJS does.
+ */
+export function reportUnhandled(thrown: unknown): void {
+  setTimeout(() => {
+    const { onUnhandledError } = config;
+    if (onUnhandledError === null) throw thrown;
+    onUnhandledError(thrown);
+  });
 }

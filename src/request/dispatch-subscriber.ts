@@ -7,10 +7,9 @@ import { type Linked, LinkedList } from '../util/linked-list.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { GateSubscriber } from './gate-subscriber.ts';
 import { InOrder, type Slot } from './in-order.ts';
-import { observeTicket } from './observe-ticket.ts';
-import type { ExecutionListener } from './request-execution.ts';
-import { RequestExecution } from './request-execution.ts';
+import { type ExecutionListener, RequestExecution } from './request-execution.ts';
 import type { ResultOptions } from './send-options.ts';
+import { observeTicket } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
 /** A request of a stream that is in flight. */

@@ -5,6 +5,7 @@ import { checkInstrumentation, contain, type Instrumentation } from '../model/in
 import { partsOf } from '../model/join-instrumentations.ts';
 import {
   Backoff,
+  BackoffPart,
   DEFAULT_BACKOFF_MS,
   DEFAULT_LARGE_BACKOFF_MS,
   DEFAULT_MAX_RETRY_AFTER_MS,
@@ -19,7 +20,6 @@ import { Gate } from '../queue/gate.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../util/check.ts';
 import { type Clock, checkClock, type Timer } from '../util/clock.ts';
-import { BackoffPart } from './backoff-part.ts';
 
 /**
  * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.

@@ -3,7 +3,7 @@ import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
-import { passesAgain } from './attempt-gates.ts';
+import { passesAgain } from './retries.ts';
 import { type RequestSink, StreamRequests } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 

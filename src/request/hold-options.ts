@@ -1,8 +1,7 @@
-import type { Subscriber } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import { BYTE_BUDGET } from '../policies/byte-budget-policy.ts';
 import { CONCURRENCY } from '../policies/concurrency-policy.ts';
 import { checkInteger, checkNumber } from '../util/check.ts';
-import { type Adjustable, checkAdjustable, follow } from './adjustable.ts';
 
 /** How many requests may be in flight. */
 export interface ConcurrencyOptions {
@@ -65,4 +64,37 @@ export function followMaxBytes<R>(
   apply: (limit: number) => void,
 ): void {
   follow(out, 'maxBytes', maxBytes, 0, apply);
+}
+
+/** A limit, or a stream of limits. Each emitted limit applies at once. */
+export type Adjustable = number | Observable<number>;
+
+/** @throws RangeError or TypeError that names the option */
+function checkAdjustable(name: string, value: Adjustable | undefined, least: number): void {
+  if (value !== undefined && !(value instanceof Observable)) checkInteger(name, value, least);
+}
+
+/**
+ * Applies the limits of a stream while `out` is subscribed. A wrong limit, or an error of
+ * the stream, errors `out`; its completion leaves the last limit in force.
+ */
+function follow<T>(
+  out: Subscriber<T>,
+  name: string,
+  value: Adjustable | undefined,
+  least: number,
+  apply: (limit: number) => void,
+): void {
+  if (!(value instanceof Observable)) return;
+  const limits = value.subscribe({
+    next: (limit) => {
+      try {
+        apply(checkInteger(name, limit, least));
+      } catch (error) {
+        out.error(error);
+      }
+    },
+    error: (error) => out.error(error),
+  });
+  out.add(limits);
 }

@@ -1,8 +1,12 @@
-import type { ReportedLimit, Verdict } from '../model/feedback.ts';
+import { FEEDBACK_KINDS, type ReportedLimit, type Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { reportedLimits } from '../providers/classify.ts';
+import { positive } from '../providers/positive.ts';
+import { readBody } from '../providers/read-body.ts';
 import { headersOfResult } from '../providers/result-headers.ts';
 import { pricedTokens, usageOf } from '../providers/usage.ts';
+import { checkChoice, checkMethods } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 
 /** A successful answer without reported limits. */
 export const OK: Verdict = { kind: 'ok' };
@@ -54,5 +58,48 @@ export function readUsage(value: unknown, ticket: Ticket): void {
   // What a user has recorded counts, and is not added to.
   for (const [name, amount] of Object.entries(pricedTokens(value) ?? {})) {
     if (ticket.usage?.[name] === undefined) ticket.record(name, amount);
+  }
+}
+
+/**
+ * The verdict of a classifier on an error, or on a response and its body, without an unusable wait.
+ * @throws the error of the classifier; TypeError for a result that is no verdict
+ */
+export function verdictOn(
+  error: unknown,
+  classify: (error: unknown, body?: string) => Verdict,
+  body?: string,
+): Verdict {
+  const verdict = body === undefined ? classify(error) : classify(error, body);
+  checkMethods('what classify returns', verdict, []);
+  checkChoice('classify().kind', verdict.kind, FEEDBACK_KINDS);
+  const retryAfterMs = positive(verdict.retryAfterMs);
+  return retryAfterMs === verdict.retryAfterMs ? verdict : { ...verdict, retryAfterMs };
+}
+
+/** The body of a response that is not ok, while it is read. Later notifications wait. */
+export class PendingBody {
+  private _stop: (() => void) | undefined = undefined;
+  private readonly waiting: (() => void)[] = [];
+
+  /**
+   * @param judge gets the body; returns whether the delayed notifications are still wanted
+   * @returns false if there is no text to read; then `judge` is not called
+   */
+  read(response: unknown, clock: Clock, judge: (body?: string) => boolean): boolean {
+    this._stop = readBody(response, clock, (body) => {
+      if (!judge(body)) return;
+      for (const tell of this.waiting) tell();
+    });
+    return this._stop !== undefined;
+  }
+
+  later(tell: () => void): true {
+    this.waiting.push(tell);
+    return true;
+  }
+
+  stop(): void {
+    this._stop?.();
   }
 }

@@ -7,16 +7,20 @@ import { discard, isFailedResponse } from '../providers/shape.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Timer } from '../util/clock.ts';
 import { AttemptContext } from './attempt-context.ts';
-import { attemptGatesOf } from './attempt-gates.ts';
-import { AttemptSubscriber } from './attempt-subscriber.ts';
+import { AttemptSubscriber, reportUnhandled } from './attempt-subscriber.ts';
 import type { TimedAttempt } from './attempt-timeouts.ts';
 import type { BoundTask } from './bound-task.ts';
 import type { DispatchContext } from './dispatch-context.ts';
-import { PendingBody } from './pending-body.ts';
-import { isUsedUp, OK, readAnswer, readUsage, withLimits } from './read-answer.ts';
-import { reportUnhandled } from './report-unhandled.ts';
-import { Retries, type RetryPlan } from './retries.ts';
-import { verdictOn } from './verdict.ts';
+import {
+  isUsedUp,
+  OK,
+  PendingBody,
+  readAnswer,
+  readUsage,
+  verdictOn,
+  withLimits,
+} from './read-answer.ts';
+import { attemptGatesOf, Retries, type RetryPlan } from './retries.ts';
 
 /** Receives the results of an execution. */
 export interface ExecutionListener<T, R> {

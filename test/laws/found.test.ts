@@ -5,7 +5,7 @@ import type { Policy } from '../../src/policies/policy.ts';
 import { Gate } from '../../src/queue/gate.ts';
 import type { GateRules } from '../../src/queue/gate-rules.ts';
 import { PriorityQueue } from '../../src/queue/priority-queue.ts';
-import { RetryWait } from '../../src/request/retry-wait.ts';
+import { RetryWait } from '../../src/request/retries.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { fate } from '../limiter/harness.ts';
 import { ApiError, pending, tooMany, watch } from '../request/harness.ts';
