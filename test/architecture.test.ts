@@ -49,6 +49,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   operators: ['util', 'model', 'sizing', 'policies', 'queue', 'providers', 'request', 'rxjs'],
   limiter: [
+    'fleet',
     'util',
     'model',
     'policies',
@@ -59,10 +60,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'rxjs',
     'node:',
   ],
+  fleet: ['util', 'model', 'policies', 'queue'],
+  redis: ['fleet', 'util', 'node:'],
   simulator: ['util', 'model', 'policies', 'queue', 'node:'],
   telemetry: ['util', 'model', 'policies', '@opentelemetry/api'],
   'telemetry/node': ['telemetry', 'util', 'model', 'node:', ...SDK],
   'advanced.ts': [
+    'fleet',
     'util',
     'model',
     'policies',
@@ -90,6 +94,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     ...BUNDLED,
   ],
   'index.ts': [
+    'fleet',
     'util',
     'model',
     'sizing',
@@ -166,7 +171,7 @@ describe('the main entry', () => {
     const isOptional = (name: string) => manifest.peerDependenciesMeta[name]?.optional === true;
     const peers = Object.keys(manifest.peerDependencies).sort();
     expect(peers.filter((name) => !isOptional(name))).toEqual(['@opentelemetry/api', 'rxjs']);
-    expect(peers.filter(isOptional)).toEqual([...SDK, 'ai', 'lmdb']);
+    expect(peers.filter(isOptional)).toEqual([...SDK, 'ai', 'ioredis', 'lmdb', 'redis']);
     for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts[hook]).toBeUndefined();
     }
