@@ -68,7 +68,15 @@ export interface Sample {
   readonly value: readonly [time: number, value: string];
 }
 
+/** One series over time. */
+export interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [time: number, value: string])[];
+}
+
 export interface Prometheus {
+  /** The values of the last seconds, `step` seconds apart. */
+  range(expression: string, seconds: number, step: number): Promise<readonly Series[]>;
   query(expression: string): Promise<readonly Sample[]>;
   /** The series that a selector matches, by their labels. */
   series(selector: string): Promise<readonly Readonly<Record<string, string>>[]>;
@@ -104,6 +112,12 @@ export async function startPrometheus(config: string): Promise<Prometheus> {
   return {
     query: async (query) => {
       const { result } = await ask<{ result: Sample[] }>(address, 'query', { query });
+      return result;
+    },
+    range: async (query, seconds, step) => {
+      const end = Math.floor(Date.now() / 1_000);
+      const fields = { query, start: `${end - seconds}`, end: `${end}`, step: `${step}` };
+      const { result } = await ask<{ result: Series[] }>(address, 'query_range', fields);
       return result;
     },
     series: (selector) => ask(address, 'series', { 'match[]': selector }),
