@@ -75,8 +75,8 @@ export interface Series {
 }
 
 export interface Prometheus {
-  /** The values of the last seconds, `step` seconds apart. */
-  range(expression: string, seconds: number, step: number): Promise<readonly Series[]>;
+  /** The values between two times in seconds, `step` seconds apart. */
+  range(expression: string, from: number, to: number, step: number): Promise<readonly Series[]>;
   query(expression: string): Promise<readonly Sample[]>;
   /** The series that a selector matches, by their labels. */
   series(selector: string): Promise<readonly Readonly<Record<string, string>>[]>;
@@ -114,9 +114,8 @@ export async function startPrometheus(config: string): Promise<Prometheus> {
       const { result } = await ask<{ result: Sample[] }>(address, 'query', { query });
       return result;
     },
-    range: async (query, seconds, step) => {
-      const end = Math.floor(Date.now() / 1_000);
-      const fields = { query, start: `${end - seconds}`, end: `${end}`, step: `${step}` };
+    range: async (query, from, to, step) => {
+      const fields = { query, start: `${from}`, end: `${to}`, step: `${step}` };
       const { result } = await ask<{ result: Series[] }>(address, 'query_range', fields);
       return result;
     },

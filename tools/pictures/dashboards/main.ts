@@ -61,7 +61,7 @@ async function fieldsOf(panel: Panel, asked: Asked): Promise<Field[]> {
           metric,
           values: [value],
         }))
-      : await asked.prometheus.range(expression, RUN_SECONDS, STEP);
+      : await asked.prometheus.range(expression, asked.from, asked.to, STEP);
     for (const each of series) {
       fields.push(fieldOf(panel, legendOf(legendFormat, each.metric), each, fields.length));
     }
@@ -75,7 +75,12 @@ async function marksOf({ annotations }: Dashboard, asked: Asked): Promise<Mark[]
   for (const { target, iconColor = INK, builtIn } of annotations.list ?? []) {
     if (builtIn === 1 || target === undefined) continue;
     const { expr } = target as unknown as Target;
-    const found = await asked.prometheus.range(chosenIn(expr, asked), RUN_SECONDS, MARK_STEP);
+    const found = await asked.prometheus.range(
+      chosenIn(expr, asked),
+      asked.from,
+      asked.to,
+      MARK_STEP,
+    );
     for (const { values } of found) {
       for (const [time] of values) marks.push({ time, colour: iconColor });
     }
