@@ -105,7 +105,7 @@ async function drawn(dashboard: Dashboard, asked: Asked): Promise<string> {
     const { from, to } = asked;
     parts.push(drawPanel({ panel, fields, marks, from, to }, box));
   }
-  return picture(WIDTH, height, parts.join('\n'));
+  return picture(dashboard.title ?? '', WIDTH, height, parts.join('\n'));
 }
 
 const folder = process.argv[2] ?? join('build', 'pictures', 'dashboards');

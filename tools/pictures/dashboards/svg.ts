@@ -50,6 +50,6 @@ export function area(
   return `<polygon points="${path}" fill="${colour}" fill-opacity="${opacity}"/>`;
 }
 
-export function picture(w: number, h: number, content: string): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" font-family="Inter, Helvetica, Arial, sans-serif">${rect({ x: 0, y: 0, w, h }, '#111217')}${content}</svg>\n`;
+export function picture(title: string, w: number, h: number, content: string): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" font-family="Inter, Helvetica, Arial, sans-serif"><title>${escaped(title)}</title>${rect({ x: 0, y: 0, w, h }, '#111217')}${content}</svg>\n`;
 }
