@@ -9,7 +9,8 @@ export type Gate =
   | 'costBudget'
   | 'pace'
   | 'retry'
-  | 'paused';
+  | 'paused'
+  | 'shared';
 
 export const GATES: readonly Gate[] = [
   'concurrency',
@@ -21,6 +22,7 @@ export const GATES: readonly Gate[] = [
   'pace',
   'retry',
   'paused',
+  'shared',
 ];
 
 /**
