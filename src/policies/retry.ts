@@ -21,7 +21,7 @@ const TOKENS_PER_RETRY = 5;
 const TOKENS_PER_SUCCESS = 1;
 
 /** The history of a request so far. */
-export interface Past {
+export interface PastAttempts {
   readonly attempts: number;
   /** Attempts with a temporary failure that was neither a 429 nor an overload. */
   readonly failures: number;
@@ -79,7 +79,7 @@ export class RetryPolicy {
    */
   delay(
     verdict: Verdict,
-    { attempts, failures, overloads = 0, elapsedMs }: Past,
+    { attempts, failures, overloads = 0, elapsedMs }: PastAttempts,
     random: Random,
   ): number | undefined {
     if (attempts >= this.maxAttempts) return undefined;
