@@ -48,9 +48,26 @@ export interface KeysJob {
   readonly warmUp: number;
 }
 
-export type Job = TimeJob | MemoryJob | WaitersJob | KeysJob;
+/** Sends requests to a server over HTTP: how long each takes. */
+export interface HttpJob {
+  readonly measure: 'http';
+  readonly client: 'p-limit' | 'throttle' | 'limiter.fetch';
+  readonly tasks: number;
+  readonly repeat: 1;
+  readonly warmUp: number;
+}
 
-/** Nanoseconds a task (`time`, `keys`) or operation (`waiters`), or bytes a waiting request (`memory`). */
+/** Starts and ends spans that are not sampled: how long each takes. */
+export interface SpanJob {
+  readonly measure: 'span';
+  readonly tasks: number;
+  readonly repeat: 1;
+  readonly warmUp: number;
+}
+
+export type Job = TimeJob | MemoryJob | WaitersJob | KeysJob | HttpJob | SpanJob;
+
+/** Nanoseconds a task (`time`, `keys`, `http`, `span`) or operation (`waiters`), or bytes a waiting request (`memory`). */
 export interface Measured {
   readonly perTask: number;
 }

@@ -28,7 +28,11 @@ type CostName =
   | 'waiting-request-all'
   | 'waiting-run-all'
   | 'keys-100'
-  | 'keys-10k';
+  | 'keys-10k'
+  | 'http-p-limit'
+  | 'http-throttle'
+  | 'http-limiter-fetch'
+  | 'bare-span';
 /** An operation where many wait: `slots-run`, say. */
 export type WaitersTopic = `${WaitersJob['crowd']}-${WaitersJob['operation']}`;
 export type WaitersName = `${WaitersTopic}-${(typeof SIZES)[number][0]}`;
@@ -60,6 +64,11 @@ export function planJobs(tasks: number): Map<Name, Job> {
   const keys = { measure: 'keys', tasks: 200_000, repeat: 1, warmUp: 20_000 } as const;
   jobs.set('keys-100', { ...keys, keys: 100 });
   jobs.set('keys-10k', { ...keys, keys: 10_000 });
+  const http = { measure: 'http', tasks: 10_000, repeat: 1, warmUp: 3_000 } as const;
+  jobs.set('http-p-limit', { ...http, client: 'p-limit' });
+  jobs.set('http-throttle', { ...http, client: 'throttle' });
+  jobs.set('http-limiter-fetch', { ...http, client: 'limiter.fetch' });
+  jobs.set('bare-span', { measure: 'span', tasks: 1_000_000, repeat: 1, warmUp: 100_000 });
   for (const client of gateNames) {
     jobs.set(client, { ...stream, measure: 'time', client, tasks: 200_000 });
   }

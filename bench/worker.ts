@@ -23,6 +23,10 @@ async function measure(job: Job): Promise<number> {
       return (await import('./measures/memory.ts')).memory(job);
     case 'keys':
       return (await import('./measures/keys.ts')).keys(job);
+    case 'http':
+      return (await import('./measures/http.ts')).http(job);
+    case 'span':
+      return (await import('./measures/span.ts')).span(job);
     case 'waiters':
       return (await import('./measures/waiters.ts')).waiters(job);
   }

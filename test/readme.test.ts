@@ -33,11 +33,20 @@ const SETTINGS = {
   AZURE_OPENAI_API_KEY: 'none',
   GEMINI_API_KEY: 'none',
   ANTHROPIC_API_KEY: 'none',
+  AWS_ACCESS_KEY_ID: 'none',
+  AWS_SECRET_ACCESS_KEY: 'none',
 };
 
 /** Examples that need a Redis. */
 const NEED_REDIS: ReadonlySet<string> = new Set(['bullmq.ts']);
 const runnable = examples.filter((name) => canRun('redis-server') || !NEED_REDIS.has(name));
+
+/** Who sends by other ways than `fetch` is told where the simulator is. */
+const addresses = (url: string) => ({
+  SIMULATOR: url,
+  AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url,
+  MODEL_API: `${url}/v1`,
+});
 
 let server: ProviderServer;
 let redis: Redis | undefined;
@@ -91,7 +100,7 @@ describe('the README and the documentation', () => {
     const { stdout } = await promisify(execFile)(process.execPath, program, {
       timeout: 20_000,
       cwd: FOLDER,
-      env: { ...process.env, ...SETTINGS, SIMULATOR: server.url, REDIS_URL: redis?.url },
+      env: { ...process.env, ...SETTINGS, ...addresses(server.url), REDIS_URL: redis?.url },
     });
     const lines = stdout.trim().split('\n');
     for (const line of PRINTS[example] ?? []) {

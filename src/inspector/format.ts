@@ -31,6 +31,11 @@ function joined(first: number, unit: string, rest: number, small: string): strin
   return rest === 0 ? `${first} ${unit}` : `${first} ${unit} ${rest} ${small}`;
 }
 
+/** `14:05:30`, by the clock of the reader. */
+export function clockTime(epochMs: number): string {
+  return new Date(epochMs).toLocaleTimeString([], { hourCycle: 'h23' });
+}
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /** `512 B`, `5.0 MiB`. */
@@ -45,9 +50,12 @@ export function bytes(value: number): string {
   return `${unit === 0 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
 }
 
+/** Slower rates are told by the minute. */
+const SLOW_PER_SECOND = 10;
+
 /** A rate in the unit that people would use: `20 requests a second`, `500 requests a minute`. */
 export function rate(perSecond: number, unit = 'request'): string {
-  if (perSecond >= 20 || Number.isInteger(perSecond)) {
+  if (perSecond >= SLOW_PER_SECOND || Number.isInteger(perSecond)) {
     return `${plural(round(perSecond), unit)} a second`;
   }
   return `${plural(round(perSecond * 60), unit)} a minute`;

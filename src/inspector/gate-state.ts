@@ -13,6 +13,8 @@ export interface GateState {
   readonly runtime: LimiterRuntime | undefined;
   readonly gate: RequestGate;
   readonly lifecycle: 'running' | 'paused' | 'draining' | 'closed';
+  /** Why it is paused, where that was said. */
+  readonly pauseReason: string | undefined;
   readonly waiting: number;
   readonly waitingBy: Readonly<Partial<Record<Gate, number>>>;
   readonly longestWaitMs: number;
@@ -21,11 +23,15 @@ export interface GateState {
   /** The named limit that binds, where one does. */
   readonly bindingLimit: string | undefined;
   readonly inFlight: number;
+  /** Slots that there are now: fewer in throttled mode. */
   readonly limit: number;
-  readonly throttledLimit: number;
+  /** Whether throttled mode is what bounds the slots. */
+  readonly hasThrottledSlots: boolean;
   readonly maxLimit: number;
   readonly bytes: { readonly used: number; readonly limit: number };
   readonly backoff: BackoffSnapshot;
+  /** Until the mode is normal again without another rejection; 0: it is. */
+  readonly throttledForMs: number;
   readonly circuit: CircuitSnapshot | undefined;
   readonly limits: Readonly<Record<string, RateLimitUsage>> | undefined;
   readonly intervalMs: number | undefined;
@@ -43,12 +49,15 @@ export function stateOf(gate: RequestGate, now: number): GateState {
   for (const [kind, requests] of gate.gate.waitingByKind) {
     if (requests > 0) waitingBy[kind] = (waitingBy[kind] ?? 0) + requests;
   }
-  const { limit, inFlight, throttledLimit } = slots;
+  const { inFlight, throttledLimit } = slots;
+  const hasThrottledSlots = slots.mode.throttledUntil > now && throttledLimit < slots.limit;
+  const limit = hasThrottledSlots ? throttledLimit : slots.limit;
   const binding = waiting > 0 ? gate.gate.waitKind : undefined;
   return {
     runtime,
     gate,
     lifecycle: lifecycleOf(gate, runtime),
+    pauseReason: runtime?.pauseReason,
     waiting,
     waitingBy,
     longestWaitMs,
@@ -57,10 +66,11 @@ export function stateOf(gate: RequestGate, now: number): GateState {
     bindingLimit: binding === 'rateLimit' ? gate.gate.policy.bindingLimit : undefined,
     inFlight,
     limit,
-    throttledLimit,
-    maxLimit: runtime?.maxConcurrency ?? limit,
+    hasThrottledSlots,
+    maxLimit: runtime?.maxConcurrency ?? slots.limit,
     bytes: { used: bytes.used, limit: bytes.maxBytes },
     backoff: feedback.gate.policy.snapshot(now),
+    throttledForMs: Math.max(0, feedback.gate.policy.throttledUntil - now),
     circuit: circuitBreaker?.snapshot(now),
     limits: rateLimit?.snapshot(now),
     intervalMs: pace?.interval.ms,
@@ -80,7 +90,7 @@ function lifecycleOf(
 /** The length of the window of a named limit, in ms. */
 export function windowOf({ gate }: GateState, name: string, limit: number): number | undefined {
   const perSecond = gate.policies.rateLimit?.limits.perSecond(name);
-  return perSecond === undefined ? undefined : (limit / perSecond) * 1_000;
+  return perSecond === undefined ? undefined : Math.round((limit / perSecond) * 1_000);
 }
 
 /** Whether the provider has turned a request away lately. */

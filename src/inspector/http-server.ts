@@ -18,7 +18,7 @@ const MOST_REQUESTS = 200;
 /** How soon an event source comes back that was cut off, in ms. */
 const RETRY_MS = 1_000;
 
-interface ProviderAdapter {
+interface Reader {
   readonly stream: EventStream;
   /** The gate that was asked for; 0: whichever is busiest. */
   readonly wanted: number;
@@ -39,7 +39,7 @@ export interface HttpServerParts {
 export class HttpServer {
   readonly #parts: HttpServerParts;
   readonly #server: Server;
-  readonly #readers = new Set<ProviderAdapter>();
+  readonly #readers = new Set<Reader>();
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
@@ -96,7 +96,7 @@ export class HttpServer {
   }
 
   /** Who was shown one keeps it as long as it is there. */
-  #keep({ shown }: ProviderAdapter, busiest: TrackedGate | undefined): TrackedGate | undefined {
+  #keep({ shown }: Reader, busiest: TrackedGate | undefined): TrackedGate | undefined {
     const kept = shown === undefined ? undefined : this.#parts.monitor.find(shown);
     return kept?.endedAt === undefined ? (kept ?? busiest) : (busiest ?? kept);
   }
@@ -141,7 +141,7 @@ export class HttpServer {
     }
     response.writeHead(200, { ...SECURITY_HEADERS, 'content-type': 'text/event-stream' });
     const stream = new EventStream(response);
-    const reader: ProviderAdapter = { stream, wanted: numberIn(query, 'gate'), shown: undefined };
+    const reader: Reader = { stream, wanted: numberIn(query, 'gate'), shown: undefined };
     this.#readers.add(reader);
     response.on('close', () => this.#readers.delete(reader));
     response.on('error', () => this.#readers.delete(reader));

@@ -69,7 +69,7 @@ function rateRow(
   note: string,
 ): LimitRow {
   // In the unit that people would use.
-  const isFast = perSecond >= 20;
+  const isFast = perSecond >= 10;
   return {
     name,
     source,
@@ -82,30 +82,18 @@ function rateRow(
   };
 }
 
-function holdRows({
-  inFlight,
-  limit,
-  maxLimit,
-  throttledLimit,
-  rate,
-  bytes,
-  backoff,
-}: GateState): LimitRow[] {
+function holdRows({ inFlight, limit, maxLimit, hasThrottledSlots, bytes }: GateState): LimitRow[] {
   const isCut = limit < maxLimit;
-  const throttled =
-    rate === undefined && backoff.mode === 'throttled'
-      ? `${plural(throttledLimit, 'request')} while throttled`
-      : '';
   return [
     {
       name: 'concurrency',
-      source: isCut ? 'learned' : 'set',
+      source: isCut && !hasThrottledSlots ? 'learned' : 'set',
       unit: 'count',
       used: inFlight,
       limit,
       windowMs: undefined,
       leftMs: undefined,
-      note: isCut ? `may become ${count(maxLimit)}` : throttled,
+      note: concurrencyNote(isCut, hasThrottledSlots, maxLimit),
     },
     {
       name: 'bytes in flight',
@@ -118,4 +106,9 @@ function holdRows({
       note: bytes.used > bytes.limit ? 'overdrawn by one large request' : '',
     },
   ];
+}
+
+function concurrencyNote(isCut: boolean, hasThrottledSlots: boolean, maxLimit: number): string {
+  if (hasThrottledSlots) return `in throttled mode; ${count(maxLimit)} in normal mode`;
+  return isCut ? `may become ${count(maxLimit)}` : '';
 }

@@ -46,9 +46,11 @@ export class GateFollower implements RequestFollower {
   rejectedCount = 0;
   bytes = 0;
   tokens = 0;
-  /** The time of the gate's clock at the last look: to read it for each request would be slow. */
-  private lookedAt: number;
-  private slowMs = 0;
+  /**
+   * A request that arrived before this and ends now is among the slowest. It is set at each look,
+   * because to read the clock for each request would be slow.
+   */
+  private slowBefore = Number.NEGATIVE_INFINITY;
   private plainLeft = PLAIN_QUOTA;
   private troubledLeft = TROUBLED_QUOTA;
   private readonly parts: FollowerParts;
@@ -58,13 +60,11 @@ export class GateFollower implements RequestFollower {
 
   constructor(parts: FollowerParts) {
     this.parts = parts;
-    this.lookedAt = parts.gateNow();
   }
 
   /** A look begins: from now on records may be made again. */
   look(): void {
-    this.lookedAt = this.parts.gateNow();
-    this.slowMs = this.parts.slowMs();
+    this.slowBefore = this.parts.gateNow() - this.parts.slowMs();
     this.plainLeft = PLAIN_QUOTA;
     this.troubledLeft = TROUBLED_QUOTA;
   }
@@ -72,7 +72,7 @@ export class GateFollower implements RequestFollower {
   sent(ticket: Ticket): void {
     this.sentCount += 1;
     this.bytes += ticket.bytes;
-    if (ticket.attempts > 1) this.histories.get(ticket)?.resent(ticket);
+    if (ticket.attempts !== 1) this.histories.get(ticket)?.resent(ticket);
   }
 
   rejected(ticket: Ticket, verdict: Verdict, epochBefore: number, epochAfter: number): void {
@@ -89,6 +89,7 @@ export class GateFollower implements RequestFollower {
     }
     this.rejections.push({
       id: history.id,
+      index: ticket.index,
       at: this.parts.wallNow(),
       time: this.parts.gateNow(),
       status: verdict.status,
@@ -97,19 +98,29 @@ export class GateFollower implements RequestFollower {
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
+    this.tokens += tokensOf(ticket);
+    // Most requests go well at once, and are only counted: this runs for each of them.
+    if (outcome === 'ok' && ticket.attempts === 1) {
+      this.okCount += 1;
+      if (this.plainLeft === 0 && ticket.arrivedAt >= this.slowBefore) return;
+      this.keepPlain(ticket);
+    } else this.keepTroubled(ticket, outcome);
+  }
+
+  private keepPlain(ticket: Ticket): void {
+    if (this.plainLeft > 0) this.plainLeft -= 1;
+    else if (this.troubledLeft > 0) this.troubledLeft -= 1;
+    else return;
+    this.parts.add(this.recordOf(ticket, 'ok'));
+  }
+
+  private keepTroubled(ticket: Ticket, outcome: SettleOutcome): void {
     if (outcome === 'ok') this.okCount += 1;
     else if (outcome === 'failed') this.failedCount += 1;
     else if (outcome === 'rejected') this.rejectedCount += 1;
     else this.cancelledCount += 1;
-    this.tokens += ticket.usage?.tokens ?? ticket.knownTokens;
-    const isPlain = outcome === 'ok' && ticket.attempts === 1;
-    if (isPlain) {
-      if (this.plainLeft > 0) this.plainLeft -= 1;
-      else if (this.lookedAt - ticket.arrivedAt <= this.slowMs) return;
-      else if (this.troubledLeft > 0) this.troubledLeft -= 1;
-      else return;
-    } else if (this.troubledLeft > 0) this.troubledLeft -= 1;
-    else return;
+    if (this.troubledLeft === 0) return;
+    this.troubledLeft -= 1;
     this.parts.add(this.recordOf(ticket, outcome));
   }
 
@@ -127,7 +138,7 @@ export class GateFollower implements RequestFollower {
       durationMs,
       outcome,
       bytes,
-      tokens: ticket.usage?.tokens ?? ticket.knownTokens,
+      tokens: tokensOf(ticket),
       attempts,
       ...(outcome !== 'ok' && { error: errorOf(ticket, outcome) }),
       ...(show !== undefined && typeof value !== 'function' && { value: show(value) }),
@@ -149,9 +160,14 @@ export class GateFollower implements RequestFollower {
         : this.rejections.find((rejection) => rejection.epoch === epoch)) ??
       this.rejections.findLast(({ time }) => time <= endedAt);
     if (cause === undefined) return part;
-    const { id, at, status } = cause;
-    return { ...part, cause: { id, at, ...(status !== undefined && { status }) } };
+    const { id, index, at, status } = cause;
+    return { ...part, cause: { id, index, at, ...(status !== undefined && { status }) } };
   }
+}
+
+/** Tokens that an answer says were used; else those that are known beforehand. */
+function tokensOf(ticket: Ticket): number {
+  return ticket.usage?.tokens ?? ticket.knownTokens;
 }
 
 /** The status or the class of what a request failed with: a message may quote the request. */

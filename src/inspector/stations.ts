@@ -37,7 +37,7 @@ function backoffPart({ backoff }: GateState): Part {
         isClosed: true,
       };
     case 'probing':
-      return { gate: 'backoff', title, text: 'a instrumentation is out' };
+      return { gate: 'backoff', title, text: 'a probe is in flight' };
     case 'open':
       return { gate: 'backoff', title, text: 'open' };
   }
@@ -80,7 +80,7 @@ function pacePart({ rate: adaptive, intervalMs }: GateState): Part | undefined {
   return {
     gate: 'pace',
     title,
-    text: isKnown ? rate(perSecond, 'req').replace(' a ', '/') : 'no bound yet',
+    text: isKnown ? rate(perSecond) : 'no bound yet',
   };
 }
 

@@ -7,7 +7,7 @@ import { GateFollower } from './request-follower.ts';
 import type { RequestLog } from './request-log.ts';
 import { stationsOf } from './stations.ts';
 import { Timeline } from './timeline.ts';
-import type { Controls, GateDetail, GateSummary } from './wire.ts';
+import { type Controls, GATES, type GateDetail, type GateSummary } from './wire.ts';
 import { type Words, wordsOf } from './words.ts';
 
 /** Characters of a name: in the list, and in full. */
@@ -40,6 +40,9 @@ type Shown = 'stations' | 'limits' | 'bytes' | 'mode' | 'limit' | 'maxLimit' | '
 interface Seen extends Pick<GateDetail, Shown> {
   readonly words: Words;
 }
+
+/** What waited for a gate at the last look may wait for another one now. */
+const NO_WAITS = Object.fromEntries(GATES.map((gate) => [gate, 0]));
 
 const NONE: Counters = { sent: 0, ok: 0, failed: 0, throttled: 0, bytes: 0, tokens: 0 };
 
@@ -140,7 +143,7 @@ export class TrackedGate {
 
   detail(controls: Controls | undefined): GateDetail {
     const state = this.#state;
-    const { headline, hint, leftMs } = this.#words;
+    const { headline, hint, leftMs, leftLabel } = this.#words;
     const { words: _, ...last } = this.#last;
     const { sentCount, throttledCount, bytes: bytesSent } = this.#follower;
     const measured = state?.runtime?.counters.measured;
@@ -151,6 +154,7 @@ export class TrackedGate {
       headline,
       hint,
       leftMs,
+      leftLabel,
       binding: state?.binding,
       longestWaitMs: state?.longestWaitMs ?? 0,
       waitingBy: state?.waitingBy ?? {},
@@ -177,6 +181,7 @@ export class TrackedGate {
       headline: `${what}: this is its last state.`,
       hint: '',
       leftMs: undefined,
+      leftLabel: '',
     };
   }
 
@@ -231,6 +236,7 @@ export class TrackedGate {
             ...ratesOf(state),
             inFlight: state.inFlight,
             limit: finite(state.limit),
+            ...NO_WAITS,
             ...state.waitingBy,
           },
     );

@@ -50,7 +50,7 @@ export interface GateSummary {
 
 /** One policy of the gate, as a station that requests pass. */
 export interface Station {
-  readonly gate: Gate | 'estimate';
+  readonly gate: Gate;
   readonly title: string;
   /** The state in a few words: `12 of 50`. */
   readonly text: string;
@@ -93,8 +93,9 @@ export interface GateDetail extends GateSummary {
   readonly headline: string;
   /** More of it, where there is more to say. */
   readonly hint: string;
-  /** Until that changes by itself, in ms. */
+  /** Until that changes by itself, in ms, and what happens then: `Next probe in`. */
   readonly leftMs: number | undefined;
+  readonly leftLabel: string;
   readonly binding: Gate | undefined;
   readonly mode: string;
   readonly limit: number;
@@ -198,8 +199,9 @@ export type Part =
 
 /** The answer to another request, which made this one wait. */
 export interface Cause {
-  /** That request, as `RequestRecord.id`. */
+  /** That request, as `RequestRecord.id`, and its position in its stream. */
   readonly id: number;
+  readonly index: number;
   readonly at: number;
   readonly status?: number | undefined;
 }

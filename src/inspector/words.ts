@@ -7,8 +7,9 @@ export interface Words {
   readonly condition: Condition;
   readonly headline: string;
   readonly hint: string;
-  /** Until it changes by itself, in ms. */
+  /** Until it changes by itself, in ms, and what happens then. */
   readonly leftMs: number | undefined;
+  readonly leftLabel: string;
 }
 
 /** Says what goes on, the gravest first. */
@@ -23,17 +24,25 @@ export function wordsOf(state: GateState, perSecond: number): Words {
   );
 }
 
-function lifecycleWords({ lifecycle, waiting, inFlight }: GateState): Words | undefined {
+function lifecycleWords({
+  lifecycle,
+  waiting,
+  inFlight,
+  pauseReason,
+}: GateState): Words | undefined {
   switch (lifecycle) {
     case 'closed':
-      return plain('closed', 'Closed: it takes no requests, and all have ended.');
+      return plain('closed', 'It takes no requests, and all have ended.');
     case 'draining':
-      return plain(
-        'draining',
-        `Closed: it takes no new requests; ${waits(waiting)} and ${run(inFlight)}.`,
-      );
+      return plain('draining', `It takes no new requests; ${waits(waiting)} and ${run(inFlight)}.`);
     case 'paused':
-      return plain('paused', `Paused: nothing is sent; ${waits(waiting)}.`, stillRun(inFlight));
+      return plain(
+        'paused',
+        `Nothing is sent; ${waits(waiting)}.`,
+        [pauseReason && `Reason: ${clip(pauseReason, 120)}.`, stillRun(inFlight)]
+          .filter(Boolean)
+          .join(' '),
+      );
     case 'running':
       return undefined;
   }
@@ -45,15 +54,16 @@ function circuitWords({ circuit, waiting }: GateState): Words | undefined {
   if (circuit.state === 'half-open') {
     return plain(
       'circuitOpen',
-      `The circuit is half open: a instrumentation tests the provider; ${waits(waiting)}.`,
+      `The circuit is half open: a probe tests the provider; ${waits(waiting)}.`,
       `It opened because: ${why}.`,
     );
   }
   return {
     condition: 'circuitOpen',
     headline: `The circuit is open: nothing is sent; ${waits(waiting)}.`,
-    hint: `It opened because: ${why}. Then a instrumentation is sent.`,
+    hint: `It opened because: ${why}.`,
     leftMs: circuit.retryAfterMs,
+    leftLabel: 'A probe is sent in',
   };
 }
 
@@ -61,9 +71,10 @@ function outageWords({ rate: adaptive, waiting, nextInMs }: GateState): Words | 
   if (adaptive?.isOut !== true) return undefined;
   return {
     condition: 'outage',
-    headline: `Outage: the provider turns everything away; ${waits(waiting)}.`,
+    headline: `The provider turns everything away; ${waits(waiting)}.`,
     hint: 'Single probes are sent until one goes well.',
     leftMs: nextInMs,
+    leftLabel: 'Next probe in',
   };
 }
 
@@ -71,40 +82,48 @@ function backoffWords({ backoff, waiting, inFlight }: GateState): Words | undefi
   if (backoff.state === 'probing') {
     return plain(
       'backoff',
-      `A instrumentation tests whether the provider accepts requests again; ${waits(waiting)}.`,
+      `A probe tests whether the provider accepts requests again; ${waits(waiting)}.`,
     );
   }
   if (backoff.state !== 'closed') return undefined;
   return {
     condition: 'backoff',
-    headline: `Backing off after a rejection: nothing is sent; ${waits(waiting)}.`,
+    headline: `Nothing is sent after a rejection; ${waits(waiting)}.`,
     hint: stillRun(inFlight),
     leftMs: backoff.closedForMs,
+    leftLabel: 'Sends again in',
   };
 }
 
 function waitWords(state: GateState): Words | undefined {
   const { binding, waiting, nextInMs, longestWaitMs } = state;
   if (binding === undefined) return undefined;
-  const why = reason(state);
+  const condition = isThrottled(state) ? 'throttled' : 'held';
+  const hints = [`The first has waited for ${duration(longestWaitMs)}.`];
+  if (condition === 'throttled') hints.push(modeHint(state));
   return {
-    condition: isThrottled(state) ? 'throttled' : 'held',
-    headline: `${waits(waiting)}: ${why}.`,
-    hint: `The first has waited for ${duration(longestWaitMs)}.`,
+    condition,
+    headline: `${waits(waiting)}: ${reason(state)}.`,
+    hint: hints.join(' '),
     leftMs: binding === 'concurrency' || binding === 'byteBudget' ? undefined : nextInMs,
+    leftLabel: 'Next in',
   };
+}
+
+/** Since when, or until when, the provider turns requests away. */
+function modeHint({ throttledForMs, rate: adaptive }: GateState): string {
+  if (throttledForMs > 0) return `Throttled mode ends in ${duration(throttledForMs)}.`;
+  const ago = adaptive?.sinceCutMs;
+  if (ago === undefined) return 'The provider has turned requests away lately.';
+  return `The provider turned a request away ${duration(ago)} ago.`;
 }
 
 /** What the first that waits waits for. */
 function reason(state: GateState): string {
-  const { binding, limit, maxLimit, bytes: budget, intervalMs, circuit } = state;
+  const { binding, bytes: budget, intervalMs, circuit } = state;
   switch (binding) {
-    case 'concurrency': {
-      if (limit < maxLimit) {
-        return `${plural(limit, 'slot is', 'slots are')} taken, of the ${count(maxLimit)} that it may become`;
-      }
-      return limit === 1 ? 'the one slot is taken' : `all ${count(limit)} slots are taken`;
-    }
+    case 'concurrency':
+      return slotReason(state);
     case 'byteBudget':
       return `${bytes(budget.used)} of ${bytes(budget.limit)} are in flight`;
     case 'backoff':
@@ -124,6 +143,12 @@ function reason(state: GateState): string {
     case undefined:
       return '';
   }
+}
+
+function slotReason({ limit, maxLimit, hasThrottledSlots }: GateState): string {
+  const taken = limit === 1 ? 'the one slot is taken' : `all ${count(limit)} slots are taken`;
+  if (hasThrottledSlots) return `${taken} that throttled mode leaves`;
+  return limit < maxLimit ? `${taken}; there may be up to ${count(maxLimit)}` : taken;
 }
 
 function limitReason(state: GateState): string {
@@ -164,7 +189,7 @@ function rateReason({ rate: adaptive }: GateState): string | undefined {
 function flowWords(state: GateState, perSecond: number): Words {
   const { inFlight, limit } = state;
   if (inFlight === 0 && perSecond === 0) {
-    return plain('idle', 'Idle: no request waits or runs.');
+    return plain('idle', 'No request waits or runs.');
   }
   const verb = inFlight === 1 ? 'is' : 'are';
   const slots = Number.isFinite(limit)
@@ -172,11 +197,11 @@ function flowWords(state: GateState, perSecond: number): Words {
     : `${plural(inFlight, 'slot')} ${verb} in use`;
   const headline = `Nothing waits: ${slots}.`;
   if (!isThrottled(state)) return plain('flowing', headline);
-  return plain('throttled', headline, 'The provider has turned requests away lately.');
+  return plain('throttled', headline, modeHint(state));
 }
 
 function plain(condition: Condition, headline: string, hint = ''): Words {
-  return { condition, headline, hint, leftMs: undefined };
+  return { condition, headline, hint, leftMs: undefined, leftLabel: '' };
 }
 
 function waits(waiting: number): string {

@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import type { Clock } from '../util/clock.ts';
-import { heldResponse } from './held-body.ts';
+import { heldResponse } from './held-response.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 import type { ObservableTask } from './run-request.ts';
 
@@ -42,8 +42,8 @@ function exchange(call: () => Promise<Response>, clock: Clock): Observable<Respo
     const answered = (response: Response) => {
       if (out.closed) return;
       const held = heldResponse(response, holder, clock);
-      out.next(held);
-      if (held === response) out.complete();
+      out.next(held ?? response);
+      if (held === undefined) out.complete();
     };
     call().then(answered).catch(holder.failed);
   });

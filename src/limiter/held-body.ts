@@ -22,7 +22,7 @@ const dropped = new FinalizationRegistry<() => void>((end) => end());
  * The same body, with a callback for its end, cancellation or failure. It reads ahead of its
  * reader, up to {@link READ_AHEAD_BYTES}, so that an unread body ends too.
  */
-function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
+export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
   const isBytes = isByteStream(body);
   const { pull, cancel } = readingOf(body, holder, clock);
   const held: Body = isBytes
@@ -95,26 +95,4 @@ function sizeOf(part: unknown): number {
 function close(controller: Controller): void {
   controller.close();
   if ('byobRequest' in controller) controller.byobRequest?.respond(0);
-}
-
-/**
- * The same response; `holder` is called when its body has ended. A response without a body, or that
- * is not ok, ends with its head: a caller that reads only the status must not hold a slot.
- */
-export function heldResponse(response: Response, holder: BodyHolder, clock: Clock): Response {
-  if (!(response instanceof Response) || !response.ok || response.body === null) return response;
-  return withBody(heldBody(response.body, holder, clock), response);
-}
-
-/** A response with another body, and with the fields that a constructor cannot set. */
-function withBody(body: Body | null, from: Response): Response {
-  const { status, statusText, headers, url, redirected, type } = from;
-  const response = new Response(body, { status, statusText, headers });
-  const clone = response.clone.bind(response);
-  return Object.defineProperties(response, {
-    url: { value: url },
-    redirected: { value: redirected },
-    type: { value: type },
-    clone: { value: () => withBody(clone().body, response) },
-  });
 }

@@ -272,6 +272,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return this.pausing !== undefined;
   }
 
+  /** Why it is paused, where that was said. */
+  get pauseReason(): string | undefined {
+    return this.pausing?.reason;
+  }
+
   /** A new reason replaces the one before; the start of the pause stays. */
   pause(reason: string | undefined): void {
     const at = this.clock.now();

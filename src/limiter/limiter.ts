@@ -88,6 +88,7 @@ export class Limiter {
   readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
   /** The options of `tryAcquire` that were found possible. */
   #possible: CallOptions | undefined = undefined;
+  #fetch: Fetch | undefined = undefined;
 
   /**
    * @internal
@@ -134,8 +135,12 @@ export class Limiter {
    * slot.
    */
   get fetch(): Fetch {
-    const send: Fetch = (input, init) => fetch(input, init);
-    return pacedFetch(this.observableCalls(), send, this.#runtime.clock);
+    this.#fetch ??= pacedFetch(
+      this.observableCalls(),
+      (input, init) => fetch(input, init),
+      this.#runtime.clock,
+    );
+    return this.#fetch;
   }
 
   /** @internal As `run`, for requests that go on after their first value: until the task completes. */

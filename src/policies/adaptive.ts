@@ -38,7 +38,10 @@ type GradientConfig = Omit<GradientOptions, 'maxLimit'>;
 
 /** Options of the adaptive rate. */
 export interface RateStrategyConfig {
-  /** The initial number of requests in flight, an integer from 1 to `concurrency`. Default 16. */
+  /**
+   * The initial number of requests in flight, an integer from 1 to `concurrency`. Default 16; with
+   * `limits` on requests or tokens, `concurrency`: these are known already.
+   */
   readonly initialLimit?: number;
   /**
    * The rate to begin with, requests a second, >= 0.001: what was learned of the provider before, say
@@ -93,7 +96,7 @@ const COMMON = {
   ),
   initialLimit: integer(
     1,
-    `${START_AT_ONCE} (rate), \`concurrency\` (failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
+    `${START_AT_ONCE}, or \`concurrency\` with \`limits\` (rate), \`concurrency\` (failures), ${DEFAULT_GRADIENT_INITIAL_LIMIT} (latency)`,
     'requests',
     'the limit at first, up to `concurrency`',
   ),
@@ -213,7 +216,9 @@ export const ADAPTIVE: PolicyDefinition<
       const { rateLimit } = others;
       const limits = rateLimit instanceof RateLimitPolicy ? rateLimit.limits : undefined;
       const hard = (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
-      const startLimit = options.initialLimit ?? START_AT_ONCE;
+      // What was configured is known: nothing has to be verified first.
+      const isKnown = [hard('requests'), hard('tokens')].some(Number.isFinite);
+      const startLimit = options.initialLimit ?? (isKnown ? maxLimit : START_AT_ONCE);
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
       const around = { maxLimit, maxRetryAfterMs, apply, emit };

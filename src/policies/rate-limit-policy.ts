@@ -157,6 +157,8 @@ export class RateLimitPolicy implements Policy<Reservation> {
     try {
       const { costs } = request;
       const expected = this.expectedOf(request);
+      // The same as before: they were found possible then.
+      if (costs === undefined && expected === this.costs) return;
       const named = costs === undefined ? undefined : this.named(costs);
       this.costs = this.limits.costsFrom(expected, named);
     } catch (error) {

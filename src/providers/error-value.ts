@@ -1,5 +1,5 @@
 import type { Verdict } from '../model/feedback.ts';
-import { isStatus, read } from './shape.ts';
+import { isResponse, isStatus, read } from './shape.ts';
 
 /** Fields that hold a result. A value that has one is no error, even if it has an `error` too. */
 const RESULT_KEYS = [
@@ -23,7 +23,7 @@ const RESULT_KEYS = [
  * @returns undefined for a value that is a result. Costs one property read where it has no `error`
  */
 export function errorIn(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || isResponse(value)) return undefined;
   const error = read(value, 'error');
   const isError = typeof error === 'object' ? error !== null : typeof error === 'string';
   if (!isError || error === '') return undefined;

@@ -74,6 +74,15 @@ export function isLiveStream(value: object): boolean {
   }
 }
 
+/** A response of `fetch`: what its body says cannot be read from it at once. */
+export function isResponse(value: object): boolean {
+  try {
+    return value instanceof Response;
+  } catch {
+    return false;
+  }
+}
+
 /** A fetch response that is not ok. It is a value to the caller, but no success. */
 export function isFailedResponse<R>(value: R): value is R & { readonly status: number } {
   return (

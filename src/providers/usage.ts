@@ -1,4 +1,4 @@
-import { isLiveStream, isShape, read } from './shape.ts';
+import { isLiveStream, isResponse, isShape, read } from './shape.ts';
 
 /** The usage of a response, as the provider counts it. */
 export interface Usage {
@@ -37,7 +37,8 @@ const TOTAL = ['total_tokens', 'totalTokens', 'totalTokenCount', 'tokens'] as co
  * @returns undefined if it reports none. Streams of the AI SDK are not read
  */
 export function usageOf(value: unknown): Usage | undefined {
-  if (typeof value !== 'object' || value === null || isLiveStream(value)) return undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (isResponse(value) || isLiveStream(value)) return undefined;
   const usage = usageIn(value) ?? usageIn(read(value, 'data')) ?? usageIn(read(value, 'response'));
   return usage === undefined ? undefined : counted(usage);
 }

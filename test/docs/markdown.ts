@@ -1,3 +1,5 @@
+import { anchorOf } from '../../docs/src/site/anchors.ts';
+
 /** What stands between fences of code is no text: links and headings in it are none. */
 function withoutCode(text: string): string {
   return text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '');
@@ -11,10 +13,7 @@ export function anchorsOf(text: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutCode(text).matchAll(/^#{1,6} (.+)$/gm)) {
     const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').trim();
-    const slug = plain
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\p{Pc} -]/gu, '')
-      .replaceAll(' ', '-');
+    const slug = anchorOf(plain);
     let anchor = slug;
     for (let n = 1; anchors.has(anchor); n += 1) anchor = `${slug}-${n}`;
     anchors.add(anchor);

@@ -5,7 +5,7 @@ import { NEVER, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MOST_GATES, Monitor } from '../../src/inspector/monitor.ts';
 import { MOST_RECORDS } from '../../src/inspector/request-log.ts';
-import type { GateDetail, GateSummary } from '../../src/inspector/wire.ts';
+import { COLUMNS, GATES, type GateDetail, type GateSummary } from '../../src/inspector/wire.ts';
 
 const START = 1_700_000_000_000;
 let clock: ManualClock;
@@ -178,13 +178,90 @@ describe('what is shown', () => {
       condition: 'circuitOpen',
       headline: 'The circuit is open: nothing is sent; 1 waits.',
       leftMs: 25_000,
+      leftLabel: 'A probe is sent in',
     });
-    expect(detailOf('asked')).toMatchObject({ condition: 'backoff', leftMs: 15_000, throttled: 1 });
+    expect(detailOf('asked')).toMatchObject({
+      condition: 'backoff',
+      leftMs: 15_000,
+      leftLabel: 'Sends again in',
+      throttled: 1,
+    });
     expect(detailOf('draining')).toMatchObject({
       condition: 'draining',
-      headline: 'Closed: it takes no new requests; nothing waits and 1 runs.',
+      headline: 'It takes no new requests; nothing waits and 1 runs.',
     });
     for (const each of [broken, asked]) each.close();
+  });
+
+  it('is throttled mode, with the slots and the time that it leaves', async () => {
+    const limiter = createLimiter({
+      name: 'throttled',
+      clock,
+      adaptive: false,
+      concurrency: 40,
+      throttledConcurrency: 3,
+    });
+    const error = { status: 429, headers: { 'retry-after': '2' } };
+    let calls = 0;
+    void limiter.run(() => {
+      calls += 1;
+      return calls === 1 ? Promise.reject(error) : Promise.resolve();
+    });
+    await clock.advanceAsync(3_000);
+    for (let request = 0; request < 9; request += 1) void limiter.run(never);
+    await clock.advanceAsync(2_000);
+    monitor.look();
+    const detail = detailOf('throttled');
+    expect(detail).toMatchObject({
+      condition: 'throttled',
+      limit: 3,
+      headline: '6 wait: all 3 slots are taken that throttled mode leaves.',
+      hint: 'The first has waited for 2.0 s. Throttled mode ends in 7.0 s.',
+    });
+    expect(detail.limits.find(({ name }) => name === 'concurrency')).toMatchObject({
+      source: 'set',
+      limit: 3,
+      note: 'in throttled mode; 40 in normal mode',
+    });
+    limiter.close();
+  });
+
+  it('is an outage with the time to its next probe, and a pause with its reason', async () => {
+    const out = createLimiter({ name: 'out', clock });
+    const failing = () => Promise.reject({ status: 429 });
+    for (let request = 0; request < 60; request += 1) {
+      void out.run(failing).catch(() => {});
+      await clock.advanceAsync(200);
+    }
+    const paused = createLimiter({ name: 'paused', clock });
+    paused.pause('a look at the answers');
+    void paused.run(async () => 1);
+    monitor.look();
+    expect(detailOf('out')).toMatchObject({
+      condition: 'outage',
+      leftLabel: 'Next probe in',
+      hint: 'Single probes are sent until one goes well.',
+    });
+    expect(detailOf('out').leftMs).toBeGreaterThan(0);
+    expect(detailOf('paused')).toMatchObject({
+      condition: 'paused',
+      headline: 'Nothing is sent; 1 waits.',
+      hint: 'Reason: a look at the answers.',
+    });
+    for (const each of [out, paused]) each.close();
+  });
+
+  it('counts what waits once in a second in which its cause changes', async () => {
+    const limiter = createLimiter({ name: 'moved', clock, concurrency: 1 });
+    void limiter.run(never);
+    for (let request = 0; request < 5; request += 1) void limiter.run(never);
+    monitor.look();
+    limiter.pause();
+    monitor.look();
+    const [point = []] = monitor.find(named('moved').id)?.timeline.last(1) ?? [];
+    const waits = GATES.map((gate) => point[COLUMNS.indexOf(gate)] ?? 0);
+    expect(waits.reduce((sum, each) => sum + each)).toBe(5);
+    limiter.close();
   });
 
   it('is a point a second', async () => {
@@ -240,7 +317,7 @@ describe('the way of a request', () => {
         gate: 'backoff',
         startMs: 100,
         ms: 3_000,
-        cause: { id: first?.id, status: 429 },
+        cause: { id: first?.id, index: first?.index, status: 429 },
       },
       { kind: 'attempt', attempt: 2, startMs: 3_100, ms: 100, result: 'ok' },
     ]);

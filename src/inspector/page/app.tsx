@@ -1,14 +1,17 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { count } from '../format.ts';
+import type { GateDetail } from '../wire.ts';
 import { TimeLines } from './charts.tsx';
-import { type RingLink, useView } from './connection.ts';
+import { type LinkState, useView } from './connection.ts';
 import { ControlPanel } from './controls.tsx';
 import { GateList } from './gate-list.tsx';
+import { CONDITION_NAMES } from './icons.tsx';
 import { Limits } from './limits.tsx';
 import { Pipeline } from './pipeline.tsx';
 import { Requests } from './requests.tsx';
 import { Status } from './status.tsx';
 
-const LINKS: Readonly<Record<RingLink, string>> = {
+const LINKS: Readonly<Record<LinkState, string>> = {
   connecting: 'Connecting …',
   live: 'Live',
   lost: 'Not reachable: the program has ended, or is busy',
@@ -18,6 +21,9 @@ export function App({ token }: { readonly token: string | undefined }) {
   const [wanted, select] = useState(0);
   const view = useView(wanted);
   const { hello, detail, link, gates, more, points, at } = view;
+  useEffect(() => {
+    document.title = titleOf(detail);
+  }, [detail]);
   return (
     <>
       <a class="skip" href="#main">
@@ -58,6 +64,14 @@ export function App({ token }: { readonly token: string | undefined }) {
       </div>
     </>
   );
+}
+
+/** Told in the tab of the browser: `Held back, 85 wait: chat`. */
+function titleOf(detail: GateDetail | undefined): string {
+  if (detail === undefined) return 'headgate inspector';
+  const { condition, waiting, name } = detail;
+  const waits = waiting > 0 ? `, ${count(waiting)} wait` : '';
+  return `${CONDITION_NAMES[condition]}${waits}: ${name}`;
 }
 
 function Nothing({ isConnecting }: { readonly isConnecting: boolean }) {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { bytes, count } from '../format.ts';
+import { bytes, clockTime, count } from '../format.ts';
 import { COLUMNS, type Column, GATES, type Gate, type Point } from '../wire.ts';
 
 const WINDOWS = [
@@ -29,6 +29,8 @@ interface ChartProps {
   readonly empty: string;
   /** Values are put on top of each other. */
   readonly isStacked?: boolean;
+  /** Takes the whole row. */
+  readonly isWide?: boolean;
 }
 
 const REQUESTS: readonly Line[] = [
@@ -109,7 +111,13 @@ export function TimeLines({
         </fieldset>
       </div>
       <div class="charts">
-        <Chart {...shared} title="Requests a second" lines={REQUESTS} empty="Nothing was sent." />
+        <Chart
+          {...shared}
+          title="Requests a second"
+          lines={REQUESTS}
+          empty="Nothing was sent."
+          isWide
+        />
         <Chart
           {...shared}
           title="Waiting, by cause"
@@ -139,19 +147,19 @@ function Chart({
   print = count,
   empty,
   isStacked = false,
+  isWide = false,
 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [hovered, setHovered] = useState<number | null>(null);
   const theme = useTheme();
-  const table = useMemo(() => tableOf(points, lines), [points, lines]);
-  const used = lines.filter((_, index) => table[index + 1]?.some((value) => (value ?? 0) > 0));
+  const { used, table } = useUsed(points, lines);
   const isEmpty = used.length === 0;
 
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
-    const made = new uPlot(optionsOf(lines, print, isStacked, setHovered), [[]], element);
+    const made = new uPlot(optionsOf(used, print, isStacked, setHovered), [[]], element);
     plot.current = made;
     const resize = () => made.setSize({ width: element.clientWidth, height: CHART_HEIGHT });
     const observer = new ResizeObserver(resize);
@@ -161,21 +169,23 @@ function Chart({
       observer.disconnect();
       made.destroy();
     };
-  }, [lines, print, isStacked, theme]);
+  }, [used, print, isStacked, theme]);
 
   useEffect(() => {
     const made = plot.current;
     if (made === undefined) return;
     made.setData((isStacked ? stacked(table) : table) as uPlot.AlignedData, false);
     const end = at / 1000;
-    made.setScale('x', { min: end - seconds, max: end });
-    const { min, max } = rangeOf(isStacked ? stacked(table) : table, end - seconds);
+    // A program that has just begun has no empty minute before it.
+    const start = Math.max(end - seconds, Math.min(table[0]?.[0] ?? end, end - LEAST_SECONDS));
+    made.setScale('x', { min: start, max: end });
+    const { min, max } = rangeOf(isStacked ? stacked(table) : table, start);
     made.setScale('y', { min, max });
   }, [table, seconds, at, isStacked, theme]);
 
   const row = hovered ?? points.length - 2;
   return (
-    <figure class="chart">
+    <figure class={`chart ${isWide ? 'is-wide' : ''}`}>
       <figcaption>
         <span class="chart-title">{title}</span>
         <span class="legend">
@@ -185,7 +195,7 @@ function Chart({
                 class={`swatch ${line.dash === undefined ? '' : 'is-dashed'}`}
                 style={{ color: `var(--${line.colour})` }}
               />
-              {line.label} <b>{shown(table[lines.indexOf(line) + 1]?.[row], print)}</b>
+              {line.label} <b>{shown(table[used.indexOf(line) + 1]?.[row], print)}</b>
             </span>
           ))}
         </span>
@@ -198,8 +208,43 @@ function Chart({
 
 const CHART_HEIGHT = 150;
 
+/** A chart shows so many at the least. */
+const LEAST_SECONDS = 20;
+
+/** `500K`, `1M`: an axis has little room. */
+function short(value: number): string {
+  return value < 10_000 ? count(value) : SHORT.format(value);
+}
+
+const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact' });
+
+/** Steps of an axis: whole numbers, as there are no halves of a request; of bytes powers of two. */
+const COUNT_STEPS = Array.from({ length: 36 }, (_, place) => {
+  const power = 10 ** Math.floor(place / 3);
+  return ([1, 2, 5][place % 3] ?? 1) * power;
+});
+const BYTE_STEPS = Array.from({ length: 50 }, (_, place) => 2 ** place);
+
 function shown(value: number | null | undefined, print: (value: number) => string): string {
   return value === null || value === undefined ? '' : print(value);
+}
+
+/** The lines that have anything to show: one of zeros would lie over others. */
+function useUsed(points: readonly Point[], lines: readonly Line[]) {
+  const kept = useRef<readonly Line[]>([]);
+  const used = lines.filter(({ column }) => {
+    const index = COLUMNS.indexOf(column);
+    return points.some((point) => (point[index] ?? 0) > 0);
+  });
+  // The same list as long as its lines are the same: a chart is made anew for another one.
+  if (
+    String(used.map(({ column }) => column)) !== String(kept.current.map((line) => line.column))
+  ) {
+    kept.current = used;
+  }
+  const drawn = kept.current;
+  const table = useMemo(() => tableOf(points, drawn), [points, drawn]);
+  return { used: drawn, table };
 }
 
 /** Columns of numbers, time first. */
@@ -266,7 +311,7 @@ function optionsOf(
         font,
         size: 24,
         space: 70,
-        values: (_plot, values) => values.map((value) => clockTime(value)),
+        values: (_plot, values) => values.map((value) => clockTime(value * 1_000)),
       },
       {
         stroke: ink,
@@ -274,8 +319,12 @@ function optionsOf(
         ticks: { show: false },
         font,
         size: 58,
-        space: 36,
-        values: (_plot, values) => values.map((value) => print(value)),
+        space: 26,
+        incrs: print === bytes ? BYTE_STEPS : COUNT_STEPS,
+        values: (_plot, values) =>
+          values.map((value) =>
+            print === count ? short(value) : print(value).replace('.0 ', ' '),
+          ),
       },
     ],
     series: [{}, ...series],
@@ -286,11 +335,6 @@ function optionsOf(
     }),
     hooks: { setCursor: [({ cursor }) => hover(cursor.idx ?? null)] },
   };
-}
-
-/** `14:05:30`, by the clock of who looks. */
-function clockTime(second: number): string {
-  return new Date(second * 1_000).toLocaleTimeString([], { hourCycle: 'h23' });
 }
 
 /** Changes with the system's setting. */

@@ -5,11 +5,11 @@ import type { Frame, GateDetail, GateSummary, Hello, Point } from '../wire.ts';
 const KEPT_POINTS = 900;
 
 /** `lost`: the program has ended, or cannot be reached; what was seen last stays. */
-export type RingLink = 'connecting' | 'live' | 'lost';
+export type LinkState = 'connecting' | 'live' | 'lost';
 
 /** What the server has said so far. */
 export interface View {
-  readonly link: RingLink;
+  readonly link: LinkState;
   readonly hello: Hello | undefined;
   readonly at: number;
   readonly gates: readonly GateSummary[];

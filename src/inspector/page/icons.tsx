@@ -4,7 +4,7 @@ import type { Condition } from '../wire.ts';
 const SHAPES: Readonly<Record<Condition, string>> = {
   idle: 'M3 8h10',
   flowing: 'M3 8h9M8.5 4.5 12 8l-3.5 3.5',
-  held: 'M5.5 3.5v9M10.5 3.5v9',
+  held: 'M4 2.500h8M4 13.500h8M5 2.500c0 4 6 7 6 11M11 2.500c0 4-6 7-6 11',
   throttled: 'M3 11a5 5 0 0 1 10 0M8 11l2.5-4',
   backoff: 'M8 3.5V8l3 2M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0',
   outage: 'M4 4l8 8M12 4l-8 8',

@@ -26,7 +26,7 @@ export function Limits({ limits }: { readonly limits: readonly LimitRow[] }) {
                 Of
               </th>
               <th scope="col">Window left</th>
-              <th scope="col">How sure</th>
+              <th scope="col">Details</th>
             </tr>
           </thead>
           <tbody>
@@ -48,10 +48,10 @@ function Row({ row }: { readonly row: LimitRow }) {
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>
+      <td data-label="Source">
         <span class={`source is-${source}`}>{SOURCES[source]}</span>
       </td>
-      <td class="number">
+      <td class="number" data-label="Used">
         {used === undefined ? '–' : print(used)}
         {share !== undefined && (
           <span class={`meter ${share >= 1 ? 'is-full' : ''}`} aria-hidden="true">
@@ -59,12 +59,14 @@ function Row({ row }: { readonly row: LimitRow }) {
           </span>
         )}
       </td>
-      <td class="number">
-        {limit === null ? 'no limit' : print(limit)}
-        {windowMs !== undefined && <span class="quiet"> {windowWords(windowMs)}</span>}
+      <td class="number" data-label="Of">
+        <span>
+          {limit === null ? 'no limit' : print(limit)}
+          {windowMs !== undefined && <span class="quiet"> {windowWords(windowMs)}</span>}
+        </span>
       </td>
-      <td>{leftMs === undefined ? '–' : duration(leftMs)}</td>
-      <td class="quiet">{note}</td>
+      <td data-label="Window left">{leftMs === undefined ? '–' : duration(leftMs)}</td>
+      <td class={`quiet ${note === '' ? 'is-blank' : ''}`}>{note}</td>
     </tr>
   );
 }

@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { bytes, count } from '../format.ts';
 import type { Condition, GateDetail, Station } from '../wire.ts';
+import { CONDITION_NAMES } from './icons.tsx';
 
 /** Nothing is sent in these. */
 const STOPPED: readonly Condition[] = ['backoff', 'circuitOpen', 'paused', 'outage'];
 
 /** The way of a request as a picture: where it waits, and how fast it flows. */
 export function Pipeline({ detail }: { readonly detail: GateDetail }) {
-  const { waiting, inFlight, limit, perSecond, ended, sent, stations } = detail;
+  const { waiting, inFlight, limit, perSecond, ended, sent, bytesSent, stations } = detail;
   const isStopped = STOPPED.includes(detail.condition);
   const came = ended.ok + ended.failed + ended.rejected + ended.cancelled + waiting + inFlight;
   const binding = stations.find(({ isBinding }) => isBinding);
@@ -16,6 +17,12 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
       <h2 id="pipeline-title">Pipeline</h2>
       <ol class="pipeline">
         <Node title="Source" value={count(came)} note="came" />
+        <Pipe perSecond={perSecond} />
+        <Node
+          title="Estimate"
+          value={sent === 0 ? '–' : bytes(bytesSent / sent)}
+          note={sent === 0 ? 'nothing sent yet' : 'each, on average'}
+        />
         <Pipe perSecond={perSecond} />
         <Node
           title="Queue"
@@ -28,11 +35,11 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
         <Node
           title="Gate"
           value={isStopped ? 'shut' : waiting > 0 ? 'holds' : 'open'}
-          note={binding === undefined ? 'all pass' : binding.title}
+          note={binding?.title ?? (isStopped ? CONDITION_NAMES[detail.condition] : 'all pass')}
           tone={isStopped ? 'shut' : waiting > 0 ? 'held' : undefined}
           isGate
         />
-        <Stations stations={stations} estimate={estimateOf(detail)} />
+        <Stations stations={stations} />
         <Pipe perSecond={isStopped ? 0 : perSecond} isCut={isStopped} />
         <Node
           title="In flight"
@@ -53,10 +60,6 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
   );
 }
 
-function estimateOf({ sent, bytesSent }: GateDetail): string {
-  return sent === 0 ? 'nothing sent yet' : `${bytes(bytesSent / sent)} each, on average`;
-}
-
 interface NodeProps {
   readonly title: string;
   readonly value: string;
@@ -72,7 +75,7 @@ function Node({ title, value, note, fill, tone, isGate = false }: NodeProps) {
     <li class={`node ${tone === undefined ? '' : `is-${tone}`} ${isGate ? 'is-gate' : ''}`}>
       {fill !== undefined && (
         <span class="tank" aria-hidden="true">
-          <span style={{ transform: `scaleY(${Math.min(1, fill)})` }} />
+          <span style={{ '--fill': Math.min(1, fill) }} />
         </span>
       )}
       <span class="node-title">{title}</span>
@@ -108,21 +111,11 @@ function tankFill(waiting: number): number {
   return waiting === 0 ? 0 : Math.min(1, 0.08 + Math.log10(waiting) / 6);
 }
 
-function Stations({
-  stations,
-  estimate,
-}: {
-  readonly stations: readonly Station[];
-  readonly estimate: string;
-}) {
+function Stations({ stations }: { readonly stations: readonly Station[] }) {
   return (
     <li class="stations">
-      <p class="stations-title">All of these must let a request go, at once:</p>
+      <p class="stations-title">A request goes when all of these let it:</p>
       <ol>
-        <li class="station">
-          <span class="station-title">Estimate</span>
-          <span class="station-text">{estimate}</span>
-        </li>
         {stations.map((station) => (
           <StationTile key={station.gate} station={station} />
         ))}

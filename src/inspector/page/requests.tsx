@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { bytes, count, duration } from '../format.ts';
-import type { Part, RequestRecord } from '../wire.ts';
+import { bytes, clockTime, count, duration } from '../format.ts';
+import type { Cause, Part, RequestRecord } from '../wire.ts';
 import { GATE_COLOURS, GATE_NAMES } from './charts.tsx';
 
 const SORTS = [
@@ -76,6 +76,7 @@ export function Requests({ gate, isLive, showsValues, traceUrl }: Props) {
           {isFrozen ? 'The list stands still while one is open.' : ''}
         </span>
       </div>
+      {records.length > 0 && <Key records={records} />}
       {records.length === 0 ? (
         <p class="empty">
           {outcome === 'all'
@@ -92,22 +93,59 @@ export function Requests({ gate, isLive, showsValues, traceUrl }: Props) {
               isOpen={open === record.id}
               traceUrl={traceUrl}
               toggle={() => setOpen(open === record.id ? undefined : record.id)}
-              showOther={records.some(({ id }) => id === causeOf(record)) ? show : undefined}
+              showOther={records.some(({ id }) => causesOf(record).has(id)) ? show : undefined}
             />
           ))}
         </ul>
       )}
       <p class="quiet">
-        Up to 2,000 of the last 15 minutes are kept, of all limiters together; of many a sample.
-        {!showsValues && ' Values are not shown: start the inspector with showValues for that.'}
+        Kept are up to 2,000 requests of the last 15 minutes, of all limiters together; of more, a
+        sample.{!showsValues && ' Their values are shown only with the option showValues.'}
       </p>
     </section>
   );
 }
 
-function causeOf({ parts }: RequestRecord): number | undefined {
-  for (const part of parts) if (part.kind === 'wait' && part.cause) return part.cause.id;
-  return undefined;
+/** What the bars of the list are made of: only what is there. */
+function Key({ records }: { readonly records: readonly RequestRecord[] }) {
+  const parts = records.flatMap((record) => record.parts);
+  const gates = new Set(parts.flatMap((part) => (part.kind === 'wait' ? [part.gate] : [])));
+  const isAnyBad = parts.some((part) => part.kind === 'attempt' && part.result !== 'ok');
+  return (
+    <p class="key" aria-hidden="true">
+      <KeyItem kind="is-ok" colour="attempt" label="with the API" />
+      {isAnyBad && <KeyItem kind="is-bad" colour="red" label="turned away" />}
+      {[...gates].map((gate) => (
+        <KeyItem
+          key={gate}
+          kind="is-wait"
+          colour={GATE_COLOURS[gate]}
+          label={`waits for ${GATE_NAMES[gate]}`}
+        />
+      ))}
+    </p>
+  );
+}
+
+interface KeyItemProps {
+  readonly kind: string;
+  readonly colour: string;
+  readonly label: string;
+}
+
+function KeyItem({ kind, colour, label }: KeyItemProps) {
+  return (
+    <span class="key-item">
+      <span class="key-bar">
+        <span class={`segment ${kind}`} style={{ color: `var(--${colour})` }} />
+      </span>
+      {label}
+    </span>
+  );
+}
+
+function causesOf({ parts }: RequestRecord): ReadonlySet<number> {
+  return new Set(parts.flatMap((part) => (part.kind === 'wait' && part.cause?.id) || []));
 }
 
 interface ChoiceProps {
@@ -127,6 +165,7 @@ function Choice({ name, label, options, value, choose }: ChoiceProps) {
           <input
             type="radio"
             name={name}
+            value={option.value}
             checked={option.value === value}
             onChange={() => choose(option.value)}
           />
@@ -147,7 +186,7 @@ interface RequestProps {
 }
 
 function Request({ record, longest, isOpen, toggle, showOther, traceUrl }: RequestProps) {
-  const { id, index, outcome, durationMs, attempts, parts, error } = record;
+  const { id, index, outcome, durationMs, attempts, parts, error, endedAt } = record;
   return (
     <li id={`request-${id}`} class={`request ${isOpen ? 'is-open' : ''}`}>
       <button type="button" class="request-line" aria-expanded={isOpen} onClick={toggle}>
@@ -162,6 +201,7 @@ function Request({ record, longest, isOpen, toggle, showOther, traceUrl }: Reque
         </span>
         <span class="request-time">{duration(durationMs)}</span>
         <span class="request-attempts">{attempts > 1 ? `${count(attempts)} attempts` : ''}</span>
+        <span class="request-ended">{clockTime(endedAt)}</span>
       </button>
       {isOpen && <RequestDetail record={record} showOther={showOther} traceUrl={traceUrl} />}
     </li>
@@ -188,7 +228,7 @@ function RequestDetail({
   showOther,
   traceUrl,
 }: Pick<RequestProps, 'record' | 'showOther' | 'traceUrl'>) {
-  const { endedAt, bytes: size, tokens, parts, value, traceId } = record;
+  const { id, endedAt, bytes: size, tokens, parts, value, traceId } = record;
   return (
     <div class="request-detail">
       <ol>
@@ -202,13 +242,13 @@ function RequestDetail({
               }}
             />
             <span class="part-text">
-              <PartWords part={part} showOther={showOther} />
+              <PartWords part={part} own={id} showOther={showOther} />
             </span>
           </li>
         ))}
       </ol>
       <p class="quiet">
-        ended at {new Date(endedAt).toLocaleTimeString()}, {bytes(size)}
+        ended at {clockTime(endedAt)}, {bytes(size)}
         {tokens > 0 && `, ${count(tokens)} tokens`}
         {traceId !== undefined && traceUrl !== undefined && (
           <>
@@ -224,7 +264,13 @@ function RequestDetail({
   );
 }
 
-function PartWords({ part, showOther }: { readonly part: Part } & Pick<RequestProps, 'showOther'>) {
+interface PartProps extends Pick<RequestProps, 'showOther'> {
+  readonly part: Part;
+  /** The request that it is a part of. */
+  readonly own: number;
+}
+
+function PartWords({ part, own, showOther }: PartProps) {
   if (part.kind === 'attempt') {
     const { attempt, ms, result, status, retryAfterMs } = part;
     return (
@@ -239,19 +285,31 @@ function PartWords({ part, showOther }: { readonly part: Part } & Pick<RequestPr
   return (
     <>
       waited {duration(ms)} for {limit ?? GATE_NAMES[gate]}
-      {cause !== undefined && (
-        <>
-          {', held by the '}
-          {cause.status === undefined ? 'rejection' : cause.status} of{' '}
-          {showOther === undefined ? (
-            `another request at ${new Date(cause.at).toLocaleTimeString()}`
-          ) : (
-            <button type="button" class="link" onClick={() => showOther(cause.id)}>
-              another request at {new Date(cause.at).toLocaleTimeString()}
-            </button>
-          )}
-        </>
+      {cause !== undefined && <CauseWords cause={cause} own={own} showOther={showOther} />}
+    </>
+  );
+}
+
+/** Which rejection made it wait. */
+function CauseWords({
+  cause: { id, index, at, status = 'rejection' },
+  own,
+  showOther,
+}: Pick<PartProps, 'own' | 'showOther'> & { readonly cause: Cause }) {
+  const when = `at ${clockTime(at)}`;
+  if (id === own) return <>{`, held by its own ${status} ${when}`}</>;
+  const name = `request #${count(index)}`;
+  return (
+    <>
+      {`, held by the ${status} of `}
+      {showOther === undefined ? (
+        name
+      ) : (
+        <button type="button" class="link" onClick={() => showOther(id)}>
+          {name}
+        </button>
       )}
+      {` ${when}`}
     </>
   );
 }

@@ -6,7 +6,7 @@ const KINDS = { limiter: 'limiter', stream: 'stream', key: 'key of a group' } as
 
 /** What goes on, in a sentence, and the figures that matter. */
 export function Status({ detail }: { readonly detail: GateDetail }) {
-  const { condition, headline, hint, leftMs, progress, ended } = detail;
+  const { condition, headline, hint, leftMs, leftLabel, progress, ended } = detail;
   const isOver = condition === 'ended' || condition === 'closed';
   return (
     <section class={`status is-${condition}`} aria-labelledby="status-title">
@@ -21,8 +21,7 @@ export function Status({ detail }: { readonly detail: GateDetail }) {
       <p class="hint">
         {leftMs !== undefined && !isOver && (
           <span class="left">
-            {condition === 'held' || condition === 'throttled' ? 'Next in ' : 'Time left: '}
-            <b>{duration(leftMs)}</b>
+            {leftLabel} <b>{duration(leftMs)}</b>
           </span>
         )}
         {hint}

@@ -1,7 +1,10 @@
 /** The shortest gap, so that a server that rejects at once is not asked in a loop. */
 const SHORTEST_MS = 100;
-/** The growth of the gap between single probes after each rejected one. */
+/** The growth of the gap between single probes after each rejected one ... */
 const GROWTH = 1.6;
+/** ... and while they are at most this share of what the provider accepts, so that they cost nothing. */
+const SLOW_GROWTH = 1.3;
+const FEW_PART = 0.002;
 /**
  * ... up to this, or to this multiple of the mean interval between accepted attempts, if that is
  * longer.
@@ -12,6 +15,8 @@ const LONGEST_INTERVALS = 4;
 /** The gap between two probes while the provider rejects everything. */
 export class ProbeDelay {
   private rejected = 0;
+  /** The growth so far. */
+  private grown = 1;
 
   /** Consecutive rejected probes. */
   get count(): number {
@@ -20,6 +25,7 @@ export class ProbeDelay {
 
   reset(): void {
     this.rejected = 0;
+    this.grown = 1;
   }
 
   /**
@@ -30,8 +36,9 @@ export class ProbeDelay {
    */
   next(horizonMs: number, intervalMs: number): number {
     const firstMs = Math.max(SHORTEST_MS, horizonMs / 2, Math.min(intervalMs, LONGEST_MS));
-    const gapMs = firstMs * GROWTH ** this.rejected;
+    const gapMs = firstMs * this.grown;
     this.rejected += 1;
+    this.grown *= 0 < intervalMs && intervalMs < FEW_PART * gapMs ? SLOW_GROWTH : GROWTH;
     return Math.min(gapMs, Math.max(LONGEST_MS, LONGEST_INTERVALS * intervalMs));
   }
 }

@@ -189,8 +189,9 @@ export class RateEstimate {
     } else this.measure(this.marks, closure, from, to);
     this.gapMs = to - from;
     this.openedAt = to;
-    const unearned = Math.min(this.mostAtOnce, this.perMs * (to - closure.startedAt));
-    this.probing.start(this.sentPerMs, to, sent.order, unearned);
+    const closedMs = to - closure.startedAt;
+    const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
+    this.probing.start(this.sentPerMs, to, sent.order, unearned, closedMs);
   }
 
   /** The first closure: the attempts accepted until then are at most a window's limit. */

@@ -7,6 +7,8 @@ export const LEAST_DOUBLING = 8;
 const MOST_DOUBLING = 100;
 /** The greatest step of the excess: verified attempts were sent at a lower pace. */
 const LEAD = 1.5;
+/** How soon the shortest closure is forgotten: with each further one it counts as so much longer. */
+const FORGETS = 2;
 /** No more doublings than numbers have room for. */
 const MOST_DOUBLINGS = 40;
 
@@ -19,6 +21,8 @@ export class RateProbing {
   excess = 0;
   /** Verified attempts with which that doubles. */
   private doubling = LEAST_DOUBLING;
+  /** Attempts that are sent at the present pace before the first of them is verified. */
+  private unverified = 0;
   /** Attempts that were sent at a pace and verified since the last start. */
   private verified = 0;
   /** The highest pace that was verified since the last mark. */
@@ -28,6 +32,8 @@ export class RateProbing {
   private triedFrom = 0;
   /** What the provider may have saved up when it opened, which is no evidence. */
   private unearned = 0;
+  /** How long the provider stays closed: what it saves or counts hides a higher pace as long. */
+  private closedMs = 0;
 
   /** The next tries begin with this excess, and grow the slower the more evidence there is. */
   plan(excess: number, evidence: number): void {
@@ -35,9 +41,22 @@ export class RateProbing {
     this.doubling = Math.max(LEAST_DOUBLING, Math.min(MOST_DOUBLING, evidence));
   }
 
-  /** Begins to try. @param perMs what was measured @param order attempts sent before */
-  start(perMs: number, at: number, order: number, unearned = this.unearned): void {
+  /**
+   * Begins to try.
+   * @param perMs what was measured
+   * @param order attempts sent before
+   * @param closedMs how long the provider was closed
+   */
+  start(
+    perMs: number,
+    at: number,
+    order: number,
+    unearned = this.unearned,
+    closedMs = this.closedMs,
+  ): void {
     this.unearned = unearned;
+    // Named waits and probes lengthen a closure: of some, the shortest tells.
+    this.closedMs = this.closedMs === 0 ? closedMs : Math.min(closedMs, FORGETS * this.closedMs);
     this.verifiedAt = at;
     this.verified = 0;
     this.triedFrom = order;
@@ -48,7 +67,9 @@ export class RateProbing {
   /** At what pace to send now, per ms. */
   paceOf(perMs: number): number {
     const earned = Math.max(0, this.verified - this.unearned);
-    const excess = this.excess * 2 ** Math.min(MOST_DOUBLINGS, earned / this.doubling);
+    // Of a faster growth nothing would be known before it is far too fast.
+    const doublings = earned / Math.max(this.doubling, this.unverified);
+    const excess = this.excess * 2 ** Math.min(MOST_DOUBLINGS, doublings);
     return Math.min(LEAD * this.verifiedPerMs, perMs * (1 + excess - MARGIN));
   }
 
@@ -57,9 +78,10 @@ export class RateProbing {
     if (!isPaced || order < this.triedFrom) return;
     this.verified += 1;
     if (pacePerMs === Number.POSITIVE_INFINITY) return;
-    // A higher pace is verified when its rejections would have returned.
     const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
-    if (at < this.verifiedAt + silenceMs) return;
+    this.unverified = pacePerMs * silenceMs;
+    // A higher pace is verified when its rejections would have returned.
+    if (at < this.verifiedAt + Math.max(silenceMs, this.closedMs)) return;
     this.verifiedAt = at;
     this.verifiedPerMs = Math.max(this.verifiedPerMs, pacePerMs);
   }

@@ -24,6 +24,13 @@ const EXCESS_WEIGHT = 1 / 3;
  */
 const DRIFT = 0.07;
 const LEAST_BASE = 0.01;
+/**
+ * ... of which, upwards, so much is of the whole limit and not of one's own rate: what is added alike
+ * and taken in proportion makes shares alike.
+ */
+const ADDED = 0.2;
+/** A limit of which so much was left at a time holds what it tells. */
+const HOLDS_PART = 0.5;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
 /** A bucket with this share left does not limit for now. */
@@ -63,6 +70,10 @@ export class ReportedRate {
   /** The base of the rate; undefined if nothing is known. */
   #base: number | undefined = undefined;
   #driftedAt = 0;
+  /** The rate at which the last report promises that what is used comes back. */
+  #promisedPerMs = 0;
+  /** By how much a rate may be greater, since the time that was told is rounded. */
+  #uncertainty = 1;
 
   /**
    * @param attempt the attempt whose answer reports; its `total` excludes rejected ones
@@ -83,10 +94,10 @@ export class ReportedRate {
     const total = attempt.total + (isAccepted ? cost : 0);
     const isLatest = order >= (this.#report?.order ?? -1);
     const tellsReset = resetMs !== undefined;
+    const isTime = limits.isResetTime === true;
+    if (tellsReset && !isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
+    const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
     if (tellsReset) {
-      const isTime = limits.isResetTime === true;
-      if (!isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
-      const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
       const latestEnd = now + resetMs;
       const earliestEnd = isTime ? latestEnd : at + resetMs;
       const isRejected = !isAccepted && remaining < cost;
@@ -100,11 +111,19 @@ export class ReportedRate {
     if (limit !== before) this.#changed(limit / before);
     this.#fill.report({ at, order, left: remaining, total });
     this.#report = { limit, remaining, windowMs, at, order, total, tellsReset };
+    if (tellsReset) {
+      // What is used now is full again by then, whatever kind of limit it is. Some hold less than
+      // they tell.
+      const { highest } = this.#fill;
+      const most = highest >= HOLDS_PART * limit ? limit - 1 : highest;
+      this.#promisedPerMs = Math.max(0, most - remaining) / (resetMs + roundedMs);
+      this.#uncertainty = 1 + roundedMs / this.#classifier.lengthMs;
+    }
     const ratePerMs = this.#nominalPerMs(limits.windowMs, limit);
     if (ratePerMs === undefined) return;
     if (this.#base === undefined) this.#driftedAt = now;
     this.#ratePerMs = ratePerMs;
-    this.#base = Math.min(this.#base ?? ratePerMs, ratePerMs * MOST_FACTOR);
+    this.#base = Math.min(this.#base ?? this.#fill.perMs ?? ratePerMs, ratePerMs * MOST_FACTOR);
   }
 
   /** An attempt cost more than estimated. */
@@ -164,7 +183,9 @@ export class ReportedRate {
     }
     const excess = (left - spare) / spare;
     const base = this.#drift(this.#base, excess, now);
-    const most = isSaving ? MOST_FACTOR * base : EXACT_PART * this.#ratePerMs;
+    const most = isSaving
+      ? MOST_FACTOR * base
+      : EXACT_PART * Math.min(base, this.#uncertainty * this.#ratePerMs);
     const factor = 1 + (excess > 0 ? excess * EXCESS_WEIGHT : excess);
     return Math.max(LEAST_FACTOR * base, Math.min(most, base * factor));
   }
@@ -184,7 +205,11 @@ export class ReportedRate {
     this.#driftedAt = now;
     const step = DRIFT * Math.max(-1, Math.min(1, excess)) * (driftedMs / 1_000);
     const most = this.#ratePerMs * MOST_FACTOR;
-    const drifted = Math.max(this.#ratePerMs * LEAST_BASE, Math.min(most, base * (1 + step)));
+    const added = step > 0 ? ADDED * step * this.#ratePerMs : 0;
+    const drifted = Math.max(
+      this.#ratePerMs * LEAST_BASE,
+      Math.min(most, base * (1 + step) + added),
+    );
     this.#base = drifted;
     return drifted;
   }
@@ -206,7 +231,8 @@ export class ReportedRate {
     if (this.#report?.tellsReset !== true) return windowMs === undefined ? undefined : usualPerMs;
     if (this.#classifier.kind !== 'bucket') return limit / this.#classifier.lengthMs;
     const { perMs } = this.#fill;
-    return perMs === undefined ? undefined : Math.max(perMs, LEAST_BASE * usualPerMs);
+    if (perMs === undefined) return undefined;
+    return Math.max(perMs, this.#promisedPerMs, LEAST_BASE * usualPerMs);
   }
 
   #fresh(now: number): Report | undefined {

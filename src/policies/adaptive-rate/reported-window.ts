@@ -56,6 +56,8 @@ const LOST_CONFIDENCE = 3;
 const MOST_OF_USUAL = 2;
 const LEAST_OF_USUAL = 0.05;
 const LEAST_LEFT_MS = 100;
+/** What comes back within a window is measured over at least this part of it. */
+const FILL_PART = 0.1;
 
 /**
  * A limit that is full again at one time, according to answers. The amount left may be sent at
@@ -88,6 +90,10 @@ export class ReportedWindow {
   private usedByOthers = 0;
   private isShared = false;
   private wasShared = false;
+  /** The first report of the window: its time, and the amount left then plus the amount sent. */
+  private filledFrom: { readonly at: number; readonly sum: number } | undefined = undefined;
+  /** What comes back before the end, as in a window that slides. */
+  private fillPerMs = 0;
 
   /** Whether the amount left may be sent at once. */
   get isExact(): boolean {
@@ -138,6 +144,7 @@ export class ReportedWindow {
     const most = Math.max(OTHERS_LEAST, OTHERS_PART * limit);
     if (this.hasBegun && this.usedByOthers > most) this.isShared = true;
     if (order < this.order) return;
+    this.fills(at, remaining + total);
     this.order = order;
     this.remaining = remaining;
     this.total = total;
@@ -165,8 +172,15 @@ export class ReportedWindow {
     this.begin(total, now);
     const usual = this.usualPerMs;
     const left = this.remaining - (total - this.total);
-    const perMs = left / Math.max(LEAST_LEFT_MS, this.end - now);
+    const perMs = left / Math.max(LEAST_LEFT_MS, this.end - now) + this.fillPerMs;
     return Math.max(LEAST_OF_USUAL * usual, Math.min(MOST_OF_USUAL * usual, perMs));
+  }
+
+  private fills(at: number, sum: number): void {
+    this.filledFrom ??= { at, sum };
+    const sinceMs = at - this.filledFrom.at;
+    if (sinceMs < FILL_PART * this.lengthMs) return;
+    this.fillPerMs = Math.max(0, (sum - this.filledFrom.sum) / sinceMs);
   }
 
   private isFresh(now: number): boolean {
@@ -194,6 +208,7 @@ export class ReportedWindow {
     this.wasShared = this.isShared;
     this.isShared = false;
     this.isTold = false;
+    this.filledFrom = undefined;
     this.startedAt = now;
     this.before = total;
     this.usedByOthers = 0;

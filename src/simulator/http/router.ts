@@ -1,8 +1,10 @@
 import { anthropicDialect } from './anthropic.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
+import { bedrockConverse, bedrockDialect } from './bedrock.ts';
 import type { Dialect, Route, RouteContext } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import type { FutureStore } from './futures.ts';
+import { googleContent, googleDialect } from './google.ts';
 import { modelsRoute } from './models.ts';
 import { openAiDialect } from './openai.ts';
 import { openAiChat } from './openai-chat.ts';
@@ -13,6 +15,8 @@ import { retrieveRoute, sampleRoute } from './tinker-sampling.ts';
 /** Which API a client means, also where it is wrong. */
 function dialectOf(exchange: Exchange): Dialect {
   if (exchange.path.startsWith('/api/v1/')) return tinkerDialect;
+  if (/^\/v1(beta)?\/models\/[^/]+:/.test(exchange.path)) return googleDialect;
+  if (exchange.path.startsWith('/model/')) return bedrockDialect;
   const anthropic =
     exchange.path.startsWith('/v1/messages') || exchange.header('anthropic-version') !== undefined;
   return anthropic ? anthropicDialect : openAiDialect;
@@ -38,6 +42,8 @@ export class Router {
       openAiChat,
       modelsRoute(anthropicDialect),
       anthropicMessages,
+      googleContent,
+      bedrockConverse,
       sampleRoute(futures),
       retrieveRoute(futures, pollMs),
     ];

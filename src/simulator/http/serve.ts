@@ -39,6 +39,8 @@ export interface ProviderServer {
  * - OpenAI: `POST /v1/chat/completions`, whole or streamed, and `GET /v1/models`; the former under
  *   any other prefix too, as Azure and Google have it;
  * - Anthropic: `POST /v1/messages`, whole or streamed;
+ * - Google: `POST /v1beta/models/MODEL:generateContent`, whole or streamed;
+ * - Amazon Bedrock: `POST /model/MODEL/converse`, whole;
  * - Tinker: `POST /api/v1/asample` and `POST /api/v1/retrieve_future`.
  *
  * Each with its own headers and errors. Latencies pass on the provider's clock. The text of an

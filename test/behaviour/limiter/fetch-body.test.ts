@@ -79,6 +79,45 @@ describe('the body of a response of limiter.fetch', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('that is no JSON is an error of its reader, and a request that went well', async () => {
+    const { url, rest } = await twoParts();
+    const limiter = createLimiter();
+    const json = (await limiter.fetch(url)).json();
+    rest();
+    await expect(json).rejects.toThrow(SyntaxError);
+    expectIdle(limiter);
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 1, failed: 0 });
+  });
+
+  it('is read once, by the first who asks, and holds its slot until then', async () => {
+    const { url, rest } = await twoParts();
+    const limiter = createLimiter();
+    const response = await limiter.fetch(url);
+    const text = response.text();
+    await expect(response.text()).rejects.toThrow(TypeError);
+    await expect(response.formData()).rejects.toThrow(TypeError);
+    expect(response.bodyUsed).toBe(true);
+    expect(response.body?.locked).toBe(true);
+    expect(limiter.snapshot().concurrency.inFlight).toBe(1);
+    rest();
+    expect(await text).toBe('first rest');
+    expectIdle(limiter);
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 1, failed: 0 });
+  });
+
+  it('may be read in a later turn', async () => {
+    const { url, rest } = await twoParts();
+    const limiter = createLimiter();
+    const response = await limiter.fetch(url);
+    await new Promise(setImmediate);
+    expect(response.bodyUsed).toBe(false);
+    const text = response.text();
+    expect(response.bodyUsed).toBe(true);
+    rest();
+    expect(await text).toBe('first rest');
+    expectIdle(limiter);
+  });
+
   it('that breaks off while nobody reads disturbs nobody', async () => {
     const { url, breakOff } = await twoParts();
     const limiter = createLimiter();

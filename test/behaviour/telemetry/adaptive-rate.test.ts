@@ -69,7 +69,7 @@ describe('the metrics of a rate that adapts', () => {
     answer = 'full';
     await clock.advanceAsync(1_000);
     answer = 'ok';
-    await clock.advanceAsync(500);
+    await clock.advanceAsync(2_000);
     const cut = await sdk.collect();
     const { perSecond, ceilingPerSecond } = rateOf(limiter);
     // A closure that the provider named says little: the limit that is set still decides.

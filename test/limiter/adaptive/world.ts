@@ -52,8 +52,9 @@ export function world({ provider: given, options, chance, workers = 1, seed = 1 
       await new Promise<void>((done) => clock.setTimer(done, 20));
       throw Object.assign(new Error('by chance'), { status: chance.status });
     }
-    await provider.submitOrThrow(REQUEST);
+    const answer = await provider.submitOrThrow(REQUEST);
     answered[worker] = (answered[worker] ?? 0) + 1;
+    return answer;
   };
   const inputs = limiters.map((limiter, worker) => {
     const input = new Subject<number>();

@@ -27,6 +27,16 @@ describe('the gap between two probes', () => {
     expect(gaps(30, 0, 60_000).at(-1)).toBe(240_000);
   });
 
+  it('grows more slowly while probes are few beside what is accepted', () => {
+    // Of 1,000 a second, a probe each 500 ms is one in 500.
+    const few = gaps(9, 0, 1);
+    expect((few[3] ?? 0) / (few[2] ?? 0)).toBeCloseTo(1.6, 9);
+    expect((few[5] ?? 0) / (few[4] ?? 0)).toBeCloseTo(1.3, 9);
+    expect(gaps(60, 0, 1).at(-1)).toBe(30_000);
+    const many = gaps(9, 0, 50);
+    expect((many[8] ?? 0) / (many[7] ?? 0)).toBeCloseTo(1.6, 9);
+  });
+
   it('begins anew once something is let in', () => {
     const probes = new ProbeDelay();
     probes.next(0, 0);

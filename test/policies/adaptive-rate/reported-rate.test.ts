@@ -94,6 +94,18 @@ describe('a rate that is told', () => {
     expect(rate.rateAt(3, 2_000)).toBeCloseTo((2 * 0.2) / 100, 12);
   });
 
+  it('of a bucket is at least what its reset promises', () => {
+    const rate = new ReportedRate();
+    // Within a third of a second nothing comes back: a window that counts, or too short a time.
+    for (let order = 0; order <= 30; order += 1) {
+      const told = { limit: 100, remaining: 99 - order, resetMs: 1_000, isResetTime: true };
+      report(rate, order * 10, order, told);
+    }
+    // A time of day may be 1.5 s off, as whole seconds are.
+    const promisedPerMs = 30 / 2_500;
+    expect(rate.usualPerMs(300)).toBeCloseTo(promisedPerMs, 6);
+  });
+
   it('is none where a window has no length and shows none', () => {
     const rate = new ReportedRate();
     report(rate, 0, 0, { limit: 100, remaining: 50 });

@@ -119,6 +119,22 @@ describe('a window whose end is told', () => {
     expect(window.rateAt(total + 31, start)).toBeCloseTo((0.05 * LIMIT) / WINDOW_MS, 6);
   });
 
+  it('sends what comes back before the end too, where the window slides', () => {
+    const window = begun();
+    const { at, total } = used(window, 2);
+    const start = at + window.wait(1, total, at);
+    window.wait(1, total, start);
+    tell(window, { at: start, remaining: 30, resetMs: WINDOW_MS, total: total + 1 });
+    // Ten were sent in the first second, and only four less are left: six came back.
+    const later = start + 1_000;
+    tell(window, { at: later, remaining: 26, resetMs: WINDOW_MS - 1_000, total: total + 11 });
+    expect(window.isExact).toBe(false);
+    expect(window.rateAt(total + 11, later)).toBeCloseTo(26 / (WINDOW_MS - 1_000) + 6 / 1_000, 4);
+    // Others used it: nothing is known to come back.
+    tell(window, { at: later + 10, remaining: 5, resetMs: WINDOW_MS - 1_010, total: total + 12 });
+    expect(window.rateAt(total + 12, later + 10)).toBeCloseTo(5 / (WINDOW_MS - 1_010), 4);
+  });
+
   it('spreads them where ends have proved wrong, until some have proved true', () => {
     const window = begun();
     for (const start of [6_010, 8_500]) {

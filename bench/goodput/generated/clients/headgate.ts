@@ -77,7 +77,8 @@ function rateLimitOf(spec: Exclude<LimitSpec, { algorithm: 'cap' }>): RateLimit 
   if (spec.algorithm === 'bucket') {
     const { perMs, burst } = spec;
     const windowMs = Math.max(SECOND_MS, 1 / perMs);
-    return { algorithm: 'token-bucket', limit: perMs * windowMs, windowMs, burst };
+    // A limit is at least 1, and sums of fractions are not exact.
+    return { algorithm: 'token-bucket', limit: Math.max(1, perMs * windowMs), windowMs, burst };
   }
   const { algorithm, limit, windowMs } = spec;
   const isSliding = algorithm === 'log' || algorithm === 'counter';

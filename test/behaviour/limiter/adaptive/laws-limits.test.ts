@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { between, limit, SILENT, saturate, world } from '../../../limiter/adaptive/world.ts';
 
+const FOUR_HUNDRED = { limit: 400, windowMs: 10_000 } as const;
+const START = { strategy: 'rate', initialLimit: 4 } as const;
 const latency = { meanMs: 300, sigma: 0.3 };
 
 describe('the start', () => {
@@ -21,35 +23,26 @@ describe('the start', () => {
 });
 
 describe('several processes with one key', () => {
+  // Of 429s alone, one that is cut while another is not has to catch up by what it tries.
   it.each([
-    [2, 'openai'],
-    [8, 'openai'],
+    [2, 'openai', 1.2, 0.02],
+    [8, 'openai', 2, 0.02],
+    [2, 'none', 2.2, 0.02],
+    [8, 'none', 5, 0.05],
   ] as const)(
-    '%i, whose answers tell %s: at least 95 of a hundred are used',
-    async (workers, headers) => {
+    '%i, by headers %s: at least 95 of a hundred are used, in alike shares',
+    async (workers, headers, most, rejectedPart) => {
       const limits = [limit('token-bucket', 400, 10_000)];
       const run = world({ provider: { limits, latency, headers, retryAfter: 'none' }, workers });
       run.push(40_000 / workers);
-      await run.advance(600_000);
-      const { accepted } = between(run.provider.stats(), 300, 600);
-      const parts = run.answered;
-      expect(Math.max(...parts) / Math.min(...parts)).toBeLessThan(4);
+      await run.advance(300_000);
+      const before = [...run.answered];
+      await run.advance(300_000);
+      const { accepted, rejected } = between(run.provider.stats(), 300, 600);
+      const parts = run.answered.map((answered, worker) => answered - (before[worker] ?? 0));
+      expect(Math.max(...parts) / Math.min(...parts)).toBeLessThan(most);
       expect(accepted).toBeGreaterThan(0.95 * 300 * 40);
-      await run.end();
-    },
-  );
-
-  it.each([2, 8])(
-    '%i, whose answers tell nothing: at least 95 of a hundred are used',
-    async (workers) => {
-      const limits = [limit('token-bucket', 400, 10_000)];
-      const run = world({ provider: { limits, latency, ...SILENT }, workers });
-      run.push(40_000 / workers);
-      await run.advance(600_000);
-      const { accepted } = between(run.provider.stats(), 300, 600);
-      const parts = run.answered;
-      expect(Math.max(...parts) / Math.min(...parts)).toBeLessThan(4);
-      expect(accepted).toBeGreaterThan(0.95 * 300 * 40);
+      expect(rejected).toBeLessThan(rejectedPart * accepted);
       await run.end();
     },
   );
@@ -69,6 +62,22 @@ describe('limits that are configured as they are', () => {
       await run.end();
     },
   );
+});
+
+describe('what is known at the start', () => {
+  it.each([
+    ['configured', { limits: { requests: FOUR_HUNDRED } }, 300],
+    ['configured on tokens', { limits: { tokens: { limit: 1e6, windowMs: 10_000 } } }, 300],
+    ['not known', {}, 16],
+    ['configured, with a start', { adaptive: START, limits: { requests: FOUR_HUNDRED } }, 4],
+  ] as const)('is used at once: limits are %s', async (_, options, atOnce) => {
+    const limits = [limit('token-bucket', 400, 10_000)];
+    const run = world({ provider: { limits, latency: 300, ...SILENT }, options });
+    run.push(300);
+    await run.advance(100);
+    expect(run.sent).toHaveLength(atOnce);
+    await run.end();
+  });
 });
 
 describe('a wait that is named', () => {

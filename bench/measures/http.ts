@@ -1,0 +1,52 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createLimiter, throttle } from 'headgate';
+import pLimit from 'p-limit';
+import { range } from 'rxjs';
+import { expectEqual } from '../expect.ts';
+import { CONCURRENCY, type HttpJob } from '../job.ts';
+
+const SERVER = fileURLToPath(new URL('../http-server.js', import.meta.url));
+
+type Read = (response: Response) => Promise<void>;
+type Sending = (url: string, count: number, read: Read) => Promise<unknown>;
+
+const clients: Readonly<Record<HttpJob['client'], Sending>> = {
+  'p-limit': (url, count, read) => {
+    const limit = pLimit(CONCURRENCY);
+    const call = async () => read(await fetch(url));
+    return Promise.all(Array.from({ length: count }, () => limit(call)));
+  },
+  throttle: (url, count, read) =>
+    new Promise<void>((resolve, reject) => {
+      range(0, count)
+        .pipe(throttle(async () => read(await fetch(url)), { concurrency: CONCURRENCY }))
+        .subscribe({ complete: resolve, error: reject });
+    }),
+  'limiter.fetch': (url, count, read) => {
+    const limiter = createLimiter({ concurrency: CONCURRENCY });
+    const call = async () => read(await limiter.fetch(url));
+    return Promise.all(Array.from({ length: count }, call));
+  },
+};
+
+/** Nanoseconds a request to a server of another process, until its body was read as JSON. */
+export async function http({ client, tasks, warmUp }: HttpJob): Promise<number> {
+  const server = fork(SERVER, { execArgv: [] });
+  const [port] = await once(server, 'message');
+  const url = `http://127.0.0.1:${port}/`;
+  let ended = 0;
+  const read: Read = async (response) => {
+    const answer: unknown = await response.json();
+    if (typeof answer === 'object' && answer !== null && 'choices' in answer) ended += 1;
+  };
+  await clients[client](url, warmUp, read);
+  ended = 0;
+  const start = performance.now();
+  await clients[client](url, tasks, read);
+  const elapsedMs = performance.now() - start;
+  expectEqual('answers read', ended, tasks);
+  server.disconnect();
+  return (elapsedMs * 1e6) / tasks;
+}

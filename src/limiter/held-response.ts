@@ -1,0 +1,160 @@
+import type { Clock } from '../util/clock.ts';
+import { type Body, type BodyHolder, heldBody } from './held-body.ts';
+
+/**
+ * The response for the user; `holder` is called when its body has ended.
+ * @returns undefined if it ends with its head, as a response without a body, or that is not ok: a
+ * caller that reads only the status must not hold a slot
+ */
+export function heldResponse(
+  response: Response,
+  holder: BodyHolder,
+  clock: Clock,
+): Response | undefined {
+  if (!(response instanceof Response) || !response.ok || response.body === null) return undefined;
+  // An instance of a subclass may have methods of its own.
+  if (Object.getPrototypeOf(response) !== Response.prototype) {
+    return withBody(heldBody(response.body, holder, clock), response);
+  }
+  return observe(response, holder, clock);
+}
+
+const HELD = Symbol('held');
+
+/** A response whose body is observed. */
+interface Observed extends Response {
+  [HELD]: HeldBody;
+}
+
+/** A method of a response that reads its whole body. */
+type Reader = 'arrayBuffer' | 'blob' | 'bytes' | 'json' | 'text';
+
+/** The body of one response: nobody has read it yet, or a method has, or a copy does. */
+class HeldBody {
+  private readonly holder: BodyHolder;
+  private readonly clock: Clock;
+  private isRead = false;
+  private copy: Response | undefined = undefined;
+
+  constructor(holder: BodyHolder, clock: Clock) {
+    this.holder = holder;
+    this.clock = clock;
+  }
+
+  /** The response that has the body, for all that does not read the whole of it at once. */
+  ofParts(response: Response): Response {
+    if (this.isRead) return response;
+    this.copy ??= copyOf(response, this.holder, this.clock);
+    return this.copy;
+  }
+
+  /** The response that has the body now. */
+  ofState(response: Response): Response {
+    return this.copy ?? response;
+  }
+
+  /** Reads the whole body. It is as `fetch` has made it, for speed, if this comes first. */
+  read(response: Response, reader: Reader): Promise<unknown> {
+    const source = this.copy ?? response;
+    const result = methodOf(reader).call(source);
+    if (source !== response || this.isRead) return result;
+    this.isRead = true;
+    const { holder } = this;
+    result.then(
+      () => holder.ended(),
+      // A body that is no JSON has arrived all the same.
+      (error) => (error instanceof SyntaxError ? holder.ended() : holder.failed(error)),
+    );
+    return result;
+  }
+}
+
+/** Responses whose users have had no turn to read them yet. */
+let unread: Observed[] = [];
+
+/** Reads ahead of users who do not read at once. */
+function readAhead(): void {
+  const responses = unread;
+  unread = [];
+  for (const response of responses) response[HELD].ofParts(response);
+}
+
+function observe(response: Response, holder: BodyHolder, clock: Clock): Response {
+  observing ??= prototypeOf();
+  const observed: Observed = Object.setPrototypeOf(response, observing);
+  observed[HELD] = new HeldBody(holder, clock);
+  // Most users read at once, in this turn of the event loop.
+  if (unread.length === 0) setImmediate(readAhead);
+  unread.push(observed);
+  return observed;
+}
+
+/** Made when it is first needed. */
+let observing: object | undefined;
+
+/** What observed responses have instead of `Response.prototype`. */
+function prototypeOf(): object {
+  const readers = (['arrayBuffer', 'blob', 'bytes', 'json', 'text'] as const).filter(
+    (name) => methodOf(name) !== undefined,
+  );
+  return Object.create(Response.prototype, {
+    ...Object.fromEntries(
+      readers.map((name) => [
+        name,
+        {
+          value(this: Observed) {
+            return this[HELD].read(this, name);
+          },
+        },
+      ]),
+    ),
+    formData: {
+      value(this: Observed) {
+        return Response.prototype.formData.call(this[HELD].ofParts(this));
+      },
+    },
+    clone: {
+      value(this: Observed) {
+        const response = this[HELD].ofParts(this);
+        return response === this ? Response.prototype.clone.call(this) : response.clone();
+      },
+    },
+    body: {
+      get(this: Observed) {
+        return bodyOf(this[HELD].ofParts(this));
+      },
+    },
+    bodyUsed: {
+      get(this: Observed) {
+        return Reflect.get(Response.prototype, 'bodyUsed', this[HELD].ofState(this));
+      },
+    },
+  });
+}
+
+function methodOf(name: Reader): (this: Response) => Promise<unknown> {
+  return Reflect.get(Response.prototype, name);
+}
+
+/** The body that `fetch` has made, or that of a copy. */
+function bodyOf(response: Response): Body | null {
+  return Reflect.get(Response.prototype, 'body', response);
+}
+
+function copyOf(response: Response, holder: BodyHolder, clock: Clock): Response {
+  const body = bodyOf(response);
+  return body === null ? response : withBody(heldBody(body, holder, clock), response);
+}
+
+/** A response with another body, and with the fields that a constructor cannot set. */
+function withBody(body: Body | null, from: Response): Response {
+  const { status, statusText, headers, url, redirected, type } = from;
+  const response = new Response(body, { status, statusText, headers });
+  const clone = response.clone.bind(response);
+  return Object.defineProperties(response, {
+    url: { value: url },
+    redirected: { value: redirected },
+    type: { value: type },
+    clone: { value: () => withBody(clone().body, response) },
+  });
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { RateProbing } from '../../../src/policies/adaptive-rate/rate-probing.ts';
+import { SentAttempt } from '../../../src/policies/adaptive-rate/sent-attempt.ts';
+
+const PER_MS = 0.1;
+
+/** Accepts paced attempts at the pace, from a time on. @returns the pace after them */
+function accept(
+  probing: RateProbing,
+  { count, at = 0, horizonMs = 0 }: { count: number; at?: number; horizonMs?: number },
+): number {
+  let now = at;
+  for (let order = 0; order < count; order += 1) {
+    const pacePerMs = probing.paceOf(PER_MS);
+    now += 1 / pacePerMs;
+    const sent = { at: now, order, others: 0, pacePerMs, isPaced: true, isSaved: false, idleMs: 0 };
+    probing.accepted(new SentAttempt(sent), horizonMs);
+  }
+  return probing.paceOf(PER_MS) / PER_MS;
+}
+
+function begun(closedMs = 0): RateProbing {
+  const probing = new RateProbing();
+  probing.plan(0.05, 8);
+  probing.start(PER_MS, 0, 0, 0, closedMs);
+  return probing;
+}
+
+describe('what is tried beyond the measured rate', () => {
+  it('doubles with eight verified attempts where there is little evidence', () => {
+    expect(accept(begun(), { count: 0 })).toBeCloseTo(1.045, 9);
+    expect(accept(begun(), { count: 8 })).toBeCloseTo(1.095, 9);
+    expect(accept(begun(), { count: 16 })).toBeCloseTo(1.195, 9);
+  });
+
+  it('doubles no sooner than what is out is verified', () => {
+    // A hundred are out at this pace before the first rejection could be known.
+    const horizonMs = 1_000;
+    expect(accept(begun(), { count: 16, horizonMs })).toBeLessThan(1.055);
+    expect(accept(begun(), { count: 105, horizonMs })).toBeCloseTo(1.095, 2);
+  });
+
+  it('grows by half at the most while the provider may only have been saving', () => {
+    const closedMs = 2_000;
+    expect(accept(begun(closedMs), { count: 150 })).toBeCloseTo(1.5 * 1.045, 6);
+    expect(accept(begun(closedMs), { count: 400 })).toBeGreaterThan(1.5 * 1.5);
+    expect(accept(begun(), { count: 150 })).toBeGreaterThan(10);
+  });
+
+  it('takes the shortest of some closures: probes and named waits make others longer', () => {
+    const probing = begun(2_000);
+    probing.start(PER_MS, 0, 0, 0, 30_000);
+    expect(accept(probing, { count: 150 })).toBeCloseTo(1.5 * 1.045, 6);
+    const other = begun(100);
+    other.start(PER_MS, 0, 0, 0, 30_000);
+    expect(accept(other, { count: 150 })).toBeGreaterThan(4);
+  });
+
+  it('keeps what it knows of closures after a rejection by chance', () => {
+    const probing = begun(2_000);
+    probing.start(PER_MS, 0, 0);
+    expect(accept(probing, { count: 150 })).toBeCloseTo(1.5 * 1.045, 6);
+  });
+});
