@@ -19,7 +19,7 @@ const COMPILED = [
 /** Tests of memory, or of all limiters, listeners or servers of a process: each has a process of its own. */
 const ALONE = [
   'test/behaviour/queue/{fifo-memory,queue/scale}.test.ts',
-  'test/behaviour/limiter/{fetch-unread,group-idle,waiting-memory}.test.ts',
+  'test/behaviour/limiter/{fetch-unread,group-idle,group-memory,waiting-memory}.test.ts',
   'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
   'test/inspector/monitor.test.ts',

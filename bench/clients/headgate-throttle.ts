@@ -9,11 +9,14 @@ export const run: RunAll = (task, count, concurrency) =>
       .subscribe({ complete: resolve, error: reject });
   });
 
+/** An adaptive rate would let 16 pass at first. */
 export const fill: Fill = (task, count, concurrency) => {
   let taken = 0;
   const countValues = tap(() => {
     taken += 1;
   });
-  const held = range(0, count).pipe(countValues, throttle(task, { concurrency })).subscribe();
+  const held = range(0, count)
+    .pipe(countValues, throttle(task, { concurrency, adaptive: false }))
+    .subscribe();
   return { taken, held };
 };

@@ -27,7 +27,7 @@ export interface Crowd {
 export function slotsCrowd(): Crowd {
   const running: (() => void)[] = [];
   const options = (turn: 0 | 1) => ({ ...queue(turn), concurrency: CONCURRENCY - turn });
-  const limiter = createLimiter({ ...options(0), agingMs: EVER });
+  const limiter = createLimiter({ ...options(0), adaptive: false, agingMs: EVER });
   let started = 0;
   const start = () => {
     started += 1;
@@ -63,7 +63,7 @@ export function rateCrowd(): Crowd {
     concurrency: EVER - turn,
     limits: { requests: { limit: CONCURRENCY - turn, windowMs: CONCURRENCY } },
   });
-  const limiter = createLimiter({ ...options(0), agingMs: EVER, clock });
+  const limiter = createLimiter({ ...options(0), adaptive: false, agingMs: EVER, clock });
   let started = 0;
   const start = async () => {
     started += 1;

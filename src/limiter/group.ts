@@ -6,7 +6,6 @@ import type { Outcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
-import { ResettableTimer } from '../queue/resettable-timer.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import {
   instrumentationResolver,
@@ -30,12 +29,13 @@ import {
   checkRequestOptions,
   NAMED_REQUEST_KEYS,
 } from '../request/ticket-factory.ts';
-import { checkFunction, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
+import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type LimiterEvent, leveled } from './events.ts';
 import { KeyRouter } from './key-router.ts';
+import { KeyTable } from './key-table.ts';
 import type { Lease } from './lease.ts';
 import { Limiter } from './limiter.ts';
 import {
@@ -45,14 +45,10 @@ import {
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
 import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
+import type { CountedBefore } from './request-counters.ts';
 import type { Task } from './run-request.ts';
 import { SharedLimits, type SharedOptions, type SharedSnapshot } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
-
-/** The default of `idleMs`. */
-const DEFAULT_IDLE_MS = 60_000;
-/** Keys that come from outside, such as the names of tenants, must not fill the memory. */
-const DEFAULT_MAX_KEYS = 10_000;
 
 /** The limits of one key. A key is never told to telemetry: the name is that of the group. */
 export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry'>;
@@ -132,23 +128,6 @@ export function createLimiterGroup<T>(
 /** The snapshot of a group without shared limits. */
 const NOTHING: GaugeSnapshot = { waiting: [] };
 
-interface Entry {
-  readonly limiter: Limiter;
-  /** Whether the key was used since the last idle check, or busy at that check. */
-  isUsed: boolean;
-  /** Whether the user holds its limiter, so that it is not dropped. */
-  isKept: boolean;
-  /** Its last use, counted over all keys. */
-  usedAt: number;
-}
-
-/** A key that was idle at a look at all keys. */
-interface IdleKey {
-  readonly key: string;
-  readonly entry: Entry;
-  readonly usedAt: number;
-}
-
 /** A limiter for each key, and the shared limits. Made by {@link createLimiterGroup}. */
 export class LimiterGroup<T> {
   /** The events of the limiters of all keys. */
@@ -157,26 +136,20 @@ export class LimiterGroup<T> {
   readonly #options: LimiterGroupOptions;
   readonly #clock: Clock;
   readonly #shared: SharedLimits | undefined;
-  readonly #idleMs: number;
-  readonly #maxKeys: number;
   readonly #instrumentation: Instrumentation | undefined;
-  readonly #entries = new Map<string, Entry>();
+  readonly #table: KeyTable;
   readonly #events = new Subject<GroupEvent>();
   /** Emits each new key. */
   readonly #opened = new Subject<readonly [key: string, limiter: Limiter]>();
-  readonly #sweeper: ResettableTimer;
   readonly #unwatch: (() => void) | undefined;
   #isClosed = false;
-  #uses = 0;
-  /** Keys that may make room, the oldest last. */
-  #idle: IdleKey[] = [];
   #pause: { readonly reason: string | undefined } | undefined = undefined;
 
   /** @internal */
   constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
-    const { shared, idleMs = DEFAULT_IDLE_MS, clock = systemClock, random = Math.random } = options;
-    this.#idleMs = checkNumber('idleMs', idleMs, 1);
-    this.#maxKeys = checkInteger('maxKeys', options.maxKeys ?? DEFAULT_MAX_KEYS, 1);
+    const { shared, idleMs, maxKeys, clock = systemClock, random = Math.random } = options;
+    const open = (key: string, before: CountedBefore | undefined) => this.#admit(key, before);
+    this.#table = new KeyTable({ clock, idleMs, maxKeys, open });
     this.#keyOf = keyOf;
     this.#options = options;
     this.#clock = clock;
@@ -190,16 +163,15 @@ export class LimiterGroup<T> {
     this.#shared =
       shared === undefined ? undefined : new SharedLimits(shared, random, emit, clock.now());
     this.#unwatch = instrumentation?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
-    this.#sweeper = new ResettableTimer(clock, () => this.#dropIdle(), false);
     this.events$ = merge(this.#events, this.#modes());
     // Construct the limits once, so that wrong ones throw here. Limits by key are checked with each
     // key.
-    if (typeof options.each !== 'function') this.#open('').abandon();
+    if (typeof options.each !== 'function') this.#open('', undefined).abandon();
   }
 
   /** The present keys. */
   get keys(): readonly string[] {
-    return [...this.#entries.keys()];
+    return this.#table.keys;
   }
 
   /**
@@ -325,10 +297,9 @@ export class LimiterGroup<T> {
 
   /** The state of the shared limits, and of the limiter of each present key. */
   snapshot(): GroupSnapshot {
-    const keys = [...this.#entries].map(([key, { limiter }]) => [key, limiter.snapshot()] as const);
     return {
       shared: this.#shared?.snapshot(this.#clock.now()),
-      keys: Object.fromEntries(keys),
+      keys: Object.fromEntries(this.#table.snapshots),
     };
   }
 
@@ -337,10 +308,8 @@ export class LimiterGroup<T> {
    * kept from then on, even if it is idle.
    */
   get(key: string): Limiter {
-    const limiter = this.#limiterOf(key);
-    const entry = this.#entries.get(key);
-    if (entry !== undefined) entry.isKept = true;
-    return limiter;
+    checkKey(key);
+    return this.#table.keep(key);
   }
 
   /**
@@ -350,13 +319,13 @@ export class LimiterGroup<T> {
   pause(reason?: string): void {
     checkReason(reason);
     this.#pause = { reason };
-    for (const limiter of this.#limiters()) limiter.pause(reason);
+    for (const limiter of this.#table.limiters) limiter.pause(reason);
   }
 
   /** As `limiter.resume`, for every key, including keys that were paused alone. */
   resume(): void {
     this.#pause = undefined;
-    for (const limiter of this.#limiters()) limiter.resume();
+    for (const limiter of this.#table.limiters) limiter.resume();
   }
 
   /**
@@ -365,7 +334,7 @@ export class LimiterGroup<T> {
    */
   clear(reason?: string | Error): void {
     if (!isError(reason)) checkReason(reason);
-    for (const limiter of this.#limiters()) limiter.clear(reason);
+    for (const limiter of this.#table.limiters) limiter.clear(reason);
   }
 
   /**
@@ -375,7 +344,7 @@ export class LimiterGroup<T> {
   setPriority(id: unknown, priority: number): number {
     checkPriority(priority);
     let waiting = 0;
-    for (const limiter of this.#limiters()) waiting += limiter.setPriority(id, priority);
+    for (const limiter of this.#table.limiters) waiting += limiter.setPriority(id, priority);
     return waiting;
   }
 
@@ -387,41 +356,28 @@ export class LimiterGroup<T> {
     checkClose('group.close', options);
     this.#isClosed = true;
     this.#unwatch?.();
-    this.#sweeper.cancel();
-    for (const limiter of this.#limiters()) limiter.close(options);
+    this.#table.close();
+    for (const limiter of this.#table.limiters) limiter.close(options);
   }
 
   /** Resolves when no request of any key waits or runs. */
   async drain(): Promise<void> {
-    const busy = () => [...this.#entries.values()].filter(({ limiter }) => !limiter.isIdle);
+    const busy = () => this.#table.limiters.filter((limiter) => !limiter.isIdle);
     for (let left = busy(); left.length > 0; left = busy()) {
-      await Promise.all(left.map(({ limiter }) => limiter.drain()));
+      await Promise.all(left.map((limiter) => limiter.drain()));
     }
-  }
-
-  /** The present keys, copied: their events may add others. */
-  #limiters(): readonly Limiter[] {
-    return [...this.#entries.values()].map(({ limiter }) => limiter);
   }
 
   #limiterOf(key: string): Limiter {
-    if (typeof key !== 'string') {
-      throw new TypeError(`the key of a request must be a string, got ${show(key)}`);
-    }
-    const known = this.#entries.get(key);
-    if (known !== undefined) {
-      known.isUsed = true;
-      this.#uses += 1;
-      known.usedAt = this.#uses;
-      return known.limiter;
-    }
-    if (this.#entries.size >= this.#maxKeys) this.#makeRoom();
-    const limiter = this.#open(key);
-    this.#uses += 1;
+    checkKey(key);
+    return this.#table.limiterOf(key);
+  }
+
+  /** Makes the limiter of a key, and gives it the state of the group. */
+  #admit(key: string, before: CountedBefore | undefined): Limiter {
+    const limiter = this.#open(key, before);
     if (this.#pause !== undefined) limiter.pause(this.#pause.reason);
     if (this.#isClosed) limiter.close();
-    else if (this.#entries.size === 0) this.#sweepLater();
-    this.#entries.set(key, { limiter, isUsed: true, isKept: false, usedAt: this.#uses });
     this.#opened.next([key, limiter]);
     return limiter;
   }
@@ -431,12 +387,12 @@ export class LimiterGroup<T> {
     return new Observable((out) => {
       const watch = (key: string, { modes$ }: Limiter) =>
         out.add(modes$.subscribe((event) => out.next({ ...event, key })));
-      for (const [key, { limiter }] of this.#entries) watch(key, limiter);
+      for (const [key, limiter] of this.#table.awake) watch(key, limiter);
       out.add(this.#opened.subscribe(([key, limiter]) => watch(key, limiter)));
     });
   }
 
-  #open(key: string): Limiter {
+  #open(key: string, before: CountedBefore | undefined): Limiter {
     const { each = {}, classify, random, name } = this.#options;
     const instrumentation = this.#instrumentation;
     const limits = typeof each === 'function' ? each(key) : each;
@@ -454,54 +410,18 @@ export class LimiterGroup<T> {
     const options = { ...common, clock: this.#clock, ...limits, telemetry: false } as const;
     return new Limiter(options, {
       key,
+      before,
       shared: this.#shared,
       emit: (event) => this.#events.next({ ...event, key }),
       isHeard: () => this.#events.observed,
     });
   }
-
-  /** Looks at all keys when those are gone that were idle at the last look. @throws TooManyKeysError */
-  #makeRoom(): void {
-    if (this.#dropOldest()) return;
-    this.#idle = [...this.#entries]
-      .filter(([, entry]) => isDroppable(entry))
-      .map(([key, entry]) => ({ key, entry, usedAt: entry.usedAt }))
-      .sort((one, other) => other.usedAt - one.usedAt);
-    if (!this.#dropOldest()) throw new TooManyKeysError(this.#maxKeys);
-  }
-
-  #dropOldest(): boolean {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      const { key, entry, usedAt } = idle;
-      if (this.#entries.get(key) !== entry || entry.usedAt !== usedAt) continue;
-      if (!isDroppable(entry)) continue;
-      entry.limiter.abandon();
-      this.#entries.delete(key);
-      return true;
-    }
-    return false;
-  }
-
-  /** Checks all keys at once, so that a request only sets a mark. */
-  #dropIdle(): void {
-    for (const [key, entry] of this.#entries) {
-      if (!entry.isUsed && isDroppable(entry)) {
-        entry.limiter.abandon();
-        this.#entries.delete(key);
-      }
-      entry.isUsed = !entry.limiter.isIdle;
-    }
-    if (this.#entries.size > 0) this.#sweepLater();
-  }
-
-  #sweepLater(): void {
-    this.#sweeper.set(this.#idleMs, this.#clock.now());
-  }
 }
 
-/** Whether a new limiter would do the same as that of a key, and no user has it. */
-function isDroppable({ isKept, limiter }: Entry): boolean {
-  return !isKept && limiter.isForgettable;
+/** @throws TypeError */
+function checkKey(key: string): void {
+  if (typeof key === 'string') return;
+  throw new TypeError(`the key of a request must be a string, got ${show(key)}`);
 }
 
 /** For what returns a promise. A key that is no string is a fault of the caller, and is thrown at once. */

@@ -37,7 +37,12 @@ import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { NamedRequests } from './named-requests.ts';
-import { type CountedRequests, type LimiterProgress, RequestCounters } from './request-counters.ts';
+import {
+  type CountedBefore,
+  type CountedRequests,
+  type LimiterProgress,
+  RequestCounters,
+} from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import {
   bindingOf,
@@ -60,6 +65,8 @@ interface Pause {
 export interface GroupSide {
   /** The key of this one. */
   readonly key: string;
+  /** What an earlier limiter of the key has counted. */
+  readonly before: CountedBefore | undefined;
   readonly shared: SharedLimits | undefined;
   readonly isHeard: () => boolean;
   readonly emit: (event: LimiterEvent) => void;
@@ -134,6 +141,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       tap: gate.tap,
       named: this,
     };
+    if (group?.before !== undefined) {
+      this.counters.countedBefore(group.before.ended);
+      this.gate.queues.capacity.dropped = group.before.dropped;
+    }
     runtimes.set(this.gate, this);
     this.unwatch = watchGate(probe, this.gate, () => ({
       ...gaugeSnapshotOf(this.gate),

@@ -516,6 +516,12 @@ export class Limiter {
     return areAtRest(gate.policies, this.feedback.clock.now());
   }
 
+  /** @internal the same, and it is not watched until a known total has ended */
+  get maySleep(): boolean {
+    const { counters, retry } = this.#runtime;
+    return counters.measured === undefined && retry.isAtRest && this.isForgettable;
+  }
+
   /** @internal it will not be used any more */
   abandon(): void {
     this.#runtime.abandon();

@@ -16,6 +16,13 @@ export interface Counts {
   readonly cancelled: number;
 }
 
+/** What a limiter has counted so far, for the next one of its key. */
+export interface CountedBefore {
+  readonly ended: Counts;
+  /** Requests that found the queue full, or were given up for newcomers. */
+  readonly dropped: number;
+}
+
 /** The progress of a limiter's requests. */
 export interface LimiterProgress extends ProgressSnapshot {
   /** The cause of the wait of the most urgent request; undefined if none waits. */
@@ -32,6 +39,12 @@ export interface CountedRequests {
   readonly waiting: number;
   readonly binding: GateKind | undefined;
   refusal(ticket: Ticket): Error | undefined;
+}
+
+/** The progress where no request is present, and no total is known. */
+export function progressOf({ ok, failed, rejected }: Counts, now: number): LimiterProgress {
+  const progress = new Progress({}, now, { completed: ok, failed: failed + rejected });
+  return { ...progress.snapshot(now, 0), binding: undefined, milestone: undefined };
 }
 
 /** Counts a limiter's requests: present ones, ended ones by outcome, and their progress. */
@@ -73,6 +86,11 @@ export class RequestCounters implements RequestListener {
   get counts(): Counts {
     const { ok, failed, rejected, cancelled, reclaimed } = this._counts;
     return { ok, failed, rejected, cancelled: cancelled + reclaimed };
+  }
+
+  /** Adds what an earlier limiter of the same key has counted. */
+  countedBefore({ ok, failed, rejected, cancelled }: Counts): void {
+    Object.assign(this._counts, { ok, failed, rejected, cancelled });
   }
 
   /** How many have ended, and how many there will be. */

@@ -64,6 +64,11 @@ export class RetryPolicy {
     this._deadlineMs = deadlineMs;
   }
 
+  /** Whether the budget is as it was at first. */
+  get isAtRest(): boolean {
+    return this.budget >= BUDGET_TOKENS;
+  }
+
   get deadlineMs(): number {
     return this._deadlineMs;
   }

@@ -5,6 +5,8 @@ import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
 import { LinkedList } from '../util/linked-list.ts';
+
+import { reportUnhandled } from './attempt-subscriber.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
 /** Takes the requests of a stream that have passed their gate. */
@@ -48,7 +50,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     else if (!this.factory.needsTickets && !this.gate.needsTickets) {
       this.withoutTicket += 1;
       const passed = this.gate.enterLater(input, this, index);
-      if (passed !== undefined) this.admitted(passed as Ticket<T>);
+      if (passed !== undefined) this.passOn(passed as Ticket<T>);
     } else {
       const ticket = this.make(input, this.factory.clock.now(), index);
       if (ticket !== undefined) this.enter(ticket);
@@ -61,9 +63,14 @@ export class StreamRequests<T> implements AdmissionCallback {
     return this.make(input, arrivedAt, index);
   }
 
+  /** Called by the gate, which may itself be called by the end of any other request. */
   admitted(ticket: Ticket<T>): void {
-    this.tickets.remove(ticket);
-    this.sink.admitted(ticket);
+    try {
+      this.passOn(ticket);
+    } catch (thrown) {
+      // A teardown, for example. The code that ended the other request must not get it.
+      reportUnhandled(thrown);
+    }
   }
 
   /** The results are no longer wanted: all requests leave the gate, and give their leases back. */
@@ -121,7 +128,12 @@ export class StreamRequests<T> implements AdmissionCallback {
   }
 
   private enter(ticket: Ticket<T>): void {
-    if (this.gate.enter(ticket, this)) this.admitted(ticket);
+    if (this.gate.enter(ticket, this)) this.passOn(ticket);
+  }
+
+  private passOn(ticket: Ticket<T>): void {
+    this.tickets.remove(ticket);
+    this.sink.admitted(ticket);
   }
 }
 

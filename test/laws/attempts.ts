@@ -85,11 +85,18 @@ export class Attempts {
   }
 
   /** What it was charged is given back, settled or kept. */
-  over(ticket: Ticket, sent: Sent, outcome: SettleOutcome | undefined, req: Req | undefined): void {
+  over(
+    ticket: Ticket,
+    sent: Sent,
+    outcome: SettleOutcome | undefined,
+    req: Req | undefined,
+    isTimedOut: boolean,
+  ): void {
     const now = this.#clock.now();
     const { verdict } = ticket;
     const isSent = req?.isUnused !== true;
-    const meaning = req?.lastAnswer && MEANINGS[req.lastAnswer][1];
+    const answered = req?.lastAnswer && MEANINGS[req.lastAnswer][1];
+    const meaning = isTimedOut ? 'failed' : answered;
     this.out.delete(ticket);
     // A stream that had a value went well, whatever was to come when it was cancelled.
     const said = outcome === 'cancelled' && verdict?.kind === 'ok' ? 'ok' : meaning;

@@ -51,10 +51,16 @@ export class Rest {
       if (lives && req.isRefused) this.#fault(`request ${req.id} holds on though refused`);
     }
     const deadlineMs = this.#world.setup.deadlineMs ?? Number.POSITIVE_INFINITY;
+    const { attemptTimeoutMs = Number.POSITIVE_INFINITY } = this.#world.setup;
     for (const ticket of warden.alive) {
-      const isBetween = !warden.attempts.out.has(ticket) && ticket.attempts > 0;
-      if (isBetween && clock.now() - ticket.arrivedAt > deadlineMs + 1)
-        this.#fault('a request waits beyond its deadline');
+      // A lease is its user's, for as long as that likes.
+      if (ticket.attempts === 0 || warden.isLease(ticket)) continue;
+      const sent = warden.attempts.out.get(ticket);
+      const where = sent === undefined ? 'waits' : 'is in flight';
+      if (clock.now() - ticket.arrivedAt > deadlineMs + 1)
+        this.#fault(`a request ${where} beyond its deadline`);
+      if (sent !== undefined && clock.now() - sent.at > attemptTimeoutMs + 1)
+        this.#fault('an attempt is in flight beyond its timeout');
     }
     for (const { state, isSourceOver, arrived } of streams) {
       const isDone = isSourceOver && arrived.every(({ ticket }) => ticket?.outcome !== undefined);

@@ -57,8 +57,7 @@ export function optionsOf(setup: Setup, { spring, isQuiet }: Callbacks) {
     ...(waitTimeoutMs !== undefined && { waitTimeoutMs }),
     ...(maxAttempts !== undefined && { maxAttempts }),
     ...(deadlineMs !== undefined && { deadlineMs }),
-    // Attempts hang here for as long as the API likes.
-    attemptTimeoutMs: Number.POSITIVE_INFINITY,
+    attemptTimeoutMs: setup.attemptTimeoutMs ?? Number.POSITIVE_INFINITY,
     ...(setup.hasPredicate && { isFailure }),
     ...(setup.hasProbe && { instrumentation }),
   };

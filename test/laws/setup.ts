@@ -81,6 +81,7 @@ export const setup = fc.record({
   throttledForMs: oneOf(0, 100),
   maxAttempts: some(fc.integer({ min: 1, max: 4 })),
   deadlineMs: some(oneOf(1, 100, 1500)),
+  attemptTimeoutMs: some(oneOf(30, 300)),
   outcomes: fc.boolean(),
   ordered: fc.boolean(),
   hasPriority: fc.boolean(),

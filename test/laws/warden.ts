@@ -127,20 +127,28 @@ export class Warden implements Tap {
     const req = this.#reqOf(ticket);
     const { verdict } = ticket;
     const meaning = req?.lastAnswer && MEANINGS[req.lastAnswer];
+    const isLease = this.isLease(ticket);
     const { deadlineMs = Number.POSITIVE_INFINITY } = this.#setup;
-    // An answer that comes as the deadline passes may come too late to be heard.
-    const isLate = this.#clock.now() - ticket.arrivedAt >= deadlineMs - NEARLY;
-    if (
-      !isLate &&
-      outcome !== 'cancelled' &&
-      req?.via !== 'acquire' &&
-      req?.via !== 'try' &&
-      verdict?.kind !== meaning?.[0]
-    ) {
+    const { attemptTimeoutMs = Number.POSITIVE_INFINITY } = this.#setup;
+    const now = this.#clock.now();
+    const isTimedOut = !isLease && now - sent.at >= attemptTimeoutMs - NEARLY;
+    // An answer that comes as the deadline or the timeout passes may come too late to be heard.
+    const isLate = isTimedOut || now - ticket.arrivedAt >= deadlineMs - NEARLY;
+    if (!isLate && !isLease && outcome !== 'cancelled' && verdict?.kind !== meaning?.[0])
       this.fault(`request ${req?.id} was answered ${req?.lastAnswer}, taken for ${verdict?.kind}`);
+    if (isTimedOut && outcome !== 'cancelled' && verdict?.kind !== 'failed') {
+      const isHeard = verdict?.kind === meaning?.[0];
+      if (!isHeard) this.fault(`request ${req?.id} has timed out, taken for ${verdict?.kind}`);
     }
     const isCutOff = isLate && verdict === undefined;
-    this.attempts.over(ticket, sent, isCutOff ? 'cancelled' : outcome, req);
+    const isFailure = isTimedOut && verdict?.kind === 'failed';
+    this.attempts.over(ticket, sent, isCutOff ? 'cancelled' : outcome, req, isFailure);
+  }
+
+  /** Whether its user sends it, and ends it. */
+  isLease(ticket: Ticket): boolean {
+    const via = this.#reqOf(ticket)?.via;
+    return via === 'acquire' || via === 'try';
   }
 
   /** Requests that have gone, and waited without a ticket: at least so many, and at most. */

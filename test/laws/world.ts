@@ -49,6 +49,8 @@ export class World {
   #calls = 0;
   /** Callbacks that do something now, within each other. */
   #sprung = 0;
+  /** Those of them, and within them, that tell of what has been decided and not been done. */
+  #pending = 0;
   /** The least wait that closes the gate, of the answer that is being told. */
   #leastMs = 0;
 
@@ -93,13 +95,17 @@ export class World {
     if (action === undefined || this.isHealing) return;
     // Told of what has been decided and not been done: it would be done in a world that has changed.
     const isPending = name === 'admitted' || name === 'event' || name === 'backoff';
-    if (isPending && /push|release|answer|value|record/.test(action.do)) return;
+    // The same within the callbacks of what is done there; and what was charged by then stays so.
+    const isWithin = isPending || this.#pending > 0;
+    if (isWithin && /push|release|answer|value|record|configure/.test(action.do)) return;
     if (isPending) this.warden.disturbedAt = this.clock.now();
     if (name === 'changed') this.warden.isCrowded = true;
     this.#sprung += 1;
+    this.#pending += isWithin ? 1 : 0;
     try {
       this.perform(action);
     } finally {
+      this.#pending -= isWithin ? 1 : 0;
       this.#sprung -= 1;
     }
   }

@@ -19,11 +19,15 @@ const setup = fc.record({
   hasBreaker: fc.boolean(),
   hasProbe: fc.boolean(),
   limit: some(fc.integer({ min: 1, max: 4 })),
+  onLimit: oneOf('wait', 'fail'),
+  /** Whether the keys of a group share a rate limit, too. */
+  sharesLimits: fc.boolean(),
   pace: some(oneOf(0, 20)),
   waitTimeoutMs: some(oneOf(1, 50, 500)),
   maxQueue: some(fc.integer({ min: 0, max: 4 })),
   maxAttempts: some(fc.integer({ min: 1, max: 3 })),
   deadlineMs: some(oneOf(0, 200, 3_000)),
+  attemptTimeoutMs: some(oneOf(30, 400)),
   outcomes: fc.boolean(),
   ordered: fc.boolean(),
   /** The callbacks that throw, what they throw, and at which of their calls: a bit for each. */
@@ -46,6 +50,7 @@ const step = fc.record({
       'unsubscribe',
       'timeout',
       'timeout',
+      'move',
     ],
     ...['wait', 'wait', 'wait', 'drop'],
   ),

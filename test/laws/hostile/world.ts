@@ -45,7 +45,11 @@ export class World {
     const options = { ...this.#limits(), ...rest };
     const { api, concurrency } = setup;
     this.limiter = api === 'limiter' ? createLimiter({ ...around, ...options }) : undefined;
-    const shared = { concurrency: concurrency + 1 };
+    const limits = { requests: { limit: 3, windowMs: 400 } };
+    const shared = {
+      concurrency: concurrency + 1,
+      ...(setup.sharesLimits && { limits, onLimit: setup.onLimit }),
+    };
     this.group =
       api === 'group'
         ? createLimiterGroup(keyOf, { ...around, each: options, shared, idleMs: 100 })
@@ -74,6 +78,7 @@ export class World {
     else if (what === 'abort') this.#take(this.#aborts, a)?.abort();
     else if (what === 'unsubscribe') this.#leave();
     else if (what === 'timeout') this.#timeout(b);
+    else if (what === 'move') this.#move(a, b);
     else if (what === 'acquire' && isPromise) this.#acquire(b);
     else if ((what === 'run' || what === 'wrap') && isPromise) this.#run(what, b);
     await this.clock.advanceAsync(ms);
@@ -96,12 +101,13 @@ export class World {
   }
 
   #limits() {
-    const { adaptive, concurrency, limit, hasBreaker, pace } = this.#setup;
-    const { waitTimeoutMs, maxQueue, maxAttempts, deadlineMs } = this.#setup;
+    const { adaptive, concurrency, limit, onLimit, hasBreaker, pace } = this.#setup;
+    const { waitTimeoutMs, maxQueue, maxAttempts, deadlineMs, attemptTimeoutMs } = this.#setup;
     return {
       adaptive,
       concurrency,
-      ...(limit !== undefined && { limits: { requests: { limit, windowMs: 500 } } }),
+      ...(limit !== undefined && { limits: { requests: { limit, windowMs: 500 } }, onLimit }),
+      ...(attemptTimeoutMs !== undefined && { attemptTimeoutMs }),
       ...(hasBreaker && { circuitBreaker: { consecutiveFailures: 2, openMs: 300 } }),
       ...(pace !== undefined && { pace: { intervalMs: pace, maxIntervalMs: 100 } }),
       ...(waitTimeoutMs !== undefined && { waitTimeoutMs }),
@@ -139,7 +145,8 @@ export class World {
     const { group, limiter } = this;
     const req = this.#add(false);
     const task = (context: AttemptContext) => this.#task(req, context);
-    const options = b % 4 === 0 ? {} : { signal: this.#controller().signal };
+    const named = b % 3 === 0 ? { id: req.id % 4, priority: (b % 5) - 2 } : {};
+    const options = b % 4 === 0 ? named : { signal: this.#controller().signal, ...named };
     sender.run(req, () => {
       if (group !== undefined) this.#ends(req, group.run(keyOf(req), task, options));
       else if (how === 'run' && limiter !== undefined) this.#ends(req, limiter.run(task, options));
@@ -158,9 +165,10 @@ export class World {
     const req = this.#add(false);
     const { signal } = this.#controller();
     const priority = b % 2;
+    const options = { signal, priority, ...(b % 3 === 0 && { id: req.id % 4 }) };
     const acquired = this.group
-      ? this.group.acquire(keyOf(req), { signal, priority })
-      : this.limiter?.acquire({ signal, priority });
+      ? this.group.acquire(keyOf(req), options)
+      : this.limiter?.acquire(options);
     acquired?.then(
       (lease) => {
         req.hasLease = true;
@@ -186,7 +194,11 @@ export class World {
     const stream = last?.state === 'open' ? last : this.#subscribe();
     const req = this.#add(true);
     stream.arrived.push(req);
-    this.#source.next(new Sized(req, 1));
+    try {
+      this.#source.next(new Sized(req, 1));
+    } catch {
+      // What a teardown threw comes out where the stream failed, as in RxJS.
+    }
     if (stream.state === 'ended') req.isGone = true;
   }
 
@@ -226,10 +238,17 @@ export class World {
 
   #leave = () => {};
 
-  /** Switches the timeout on and off while requests wait. */
+  /** Switches the timeout on and off while requests wait, in a group for one key. */
   #timeout(b: number): void {
     const waitTimeoutMs = [Number.POSITIVE_INFINITY, 1, 60, 400][b % 4] ?? 1;
-    this.limiter?.configure({ waitTimeoutMs });
+    const limiter = this.limiter ?? this.group?.get(`${b % 3}`);
+    limiter?.configure({ waitTimeoutMs });
+  }
+
+  /** Gives what waits another priority. */
+  #move(a: number, b: number): void {
+    const users = this.limiter ?? this.group;
+    users?.setPriority(a % 4, (b % 5) - 2);
   }
 
   #ends(req: Req, sent: Promise<unknown>): void {

@@ -1,0 +1,242 @@
+import { TooManyKeysError } from '../model/errors.ts';
+import { ResettableTimer } from '../queue/resettable-timer.ts';
+import { checkInteger, checkNumber } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
+import type { Limiter } from './limiter.ts';
+import { type CountedBefore, progressOf } from './request-counters.ts';
+import type { LimiterSnapshot } from './snapshot.ts';
+
+/** The default of `idleMs`. */
+const DEFAULT_IDLE_MS = 60_000;
+/** Keys that come from outside, such as the names of tenants, must not fill the memory. */
+const DEFAULT_MAX_KEYS = 10_000;
+/**
+ * Of idle keys, so many at least keep their limiter, which is 14 KB; with twice as many the others give
+ * theirs up. To make one again takes as long as sending some thirty requests.
+ */
+const AWAKE_IDLE_KEYS = 256;
+/** Limits by key are mostly of a few kinds, and limiters of a kind are equal when they are at rest. */
+const KINDS_AT_REST = 16;
+
+/** The last state of a limiter that was given up. */
+interface Asleep extends CountedBefore {
+  /** Shared by equal ones. */
+  readonly atRest: LimiterSnapshot;
+}
+
+/** A key with its limiter, or with the last state of a limiter that had nothing to remember. */
+interface Entry {
+  limiter: Limiter | undefined;
+  last: Asleep | undefined;
+  /** Whether the key was used since the last idle check, or busy at that check. */
+  isUsed: boolean;
+  /** Whether the user holds its limiter, so that it is not dropped. */
+  isKept: boolean;
+  /** Its last use, counted over all keys. */
+  usedAt: number;
+}
+
+/** A key that was idle at a look at all keys. */
+interface IdleKey {
+  readonly key: string;
+  readonly entry: Entry;
+  readonly usedAt: number;
+}
+
+export interface KeyTableOptions {
+  readonly clock: Clock;
+  /** See `LimiterGroupOptions`. */
+  readonly idleMs: number | undefined;
+  readonly maxKeys: number | undefined;
+  /** Makes the limiter of a key. */
+  readonly open: (key: string, before: CountedBefore | undefined) => Limiter;
+}
+
+/**
+ * The limiters of a group by their keys. Idle keys are dropped after a while. Before that, if there are
+ * many, the limiters of the oldest are given up and made again when their keys are used: only limiters
+ * that have nothing to remember, so that nothing but the memory is another.
+ */
+export class KeyTable {
+  readonly #open: KeyTableOptions['open'];
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #maxKeys: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #sweeper: ResettableTimer;
+  #uses = 0;
+  /** Keys that may make room, the oldest last. */
+  #idle: IdleKey[] = [];
+  /** How many keys have a limiter, and with how many of them idle ones give theirs up. */
+  #awake = 0;
+  #mostAwake = 2 * AWAKE_IDLE_KEYS;
+  #isClosed = false;
+  /** States at rest that keys share, as text and as they are. */
+  readonly #atRest = new Map<string, LimiterSnapshot>();
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor({ clock, idleMs, maxKeys, open }: KeyTableOptions) {
+    this.#idleMs = checkNumber('idleMs', idleMs ?? DEFAULT_IDLE_MS, 1);
+    this.#maxKeys = checkInteger('maxKeys', maxKeys ?? DEFAULT_MAX_KEYS, 1);
+    this.#clock = clock;
+    this.#open = open;
+    this.#sweeper = new ResettableTimer(clock, () => this.#dropIdle(), false);
+  }
+
+  get keys(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  /** Those that were not given up, copied: their events may add others. */
+  get limiters(): readonly Limiter[] {
+    return this.awake.map(([, limiter]) => limiter);
+  }
+
+  /** The same with their keys. */
+  get awake(): readonly (readonly [key: string, limiter: Limiter])[] {
+    const awake: [string, Limiter][] = [];
+    for (const [key, { limiter }] of this.#entries) {
+      if (limiter !== undefined) awake.push([key, limiter]);
+    }
+    return awake;
+  }
+
+  /** The state of each key. */
+  get snapshots(): readonly (readonly [key: string, snapshot: LimiterSnapshot])[] {
+    return [...this.#entries].flatMap(([key, { limiter, last }]) => {
+      const snapshot = limiter?.snapshot() ?? (last && this.#snapshotOf(last));
+      return snapshot === undefined ? [] : [[key, snapshot] as const];
+    });
+  }
+
+  #snapshotOf({ atRest, ended, dropped }: Asleep): LimiterSnapshot {
+    const progress = progressOf(ended, this.#clock.now());
+    return { ...atRest, ended, dropped, progress };
+  }
+
+  /** What is kept of a limiter that is given up. */
+  #lastOf({ ended, dropped, progress: _, ...state }: LimiterSnapshot): Asleep {
+    const counts = { ended, dropped };
+    const plain = { ...state, ...counts, progress: progressOf(ended, this.#clock.now()) };
+    const text = JSON.stringify(state);
+    const known = this.#atRest.get(text);
+    if (known !== undefined) return { ...counts, atRest: known };
+    if (this.#atRest.size < KINDS_AT_REST) this.#atRest.set(text, plain);
+    return { ...counts, atRest: plain };
+  }
+
+  /**
+   * The limiter of a key.
+   * @throws TooManyKeysError, and as `open` does
+   */
+  limiterOf(key: string): Limiter {
+    const known = this.#entries.get(key);
+    if (known === undefined) return this.#add(key);
+    known.isUsed = true;
+    this.#uses += 1;
+    known.usedAt = this.#uses;
+    return known.limiter ?? this.#wake(key, known);
+  }
+
+  /** The same; the key stays from now on. */
+  keep(key: string): Limiter {
+    const limiter = this.limiterOf(key);
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) entry.isKept = true;
+    return limiter;
+  }
+
+  /** Keys are dropped no more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#sweeper.cancel();
+  }
+
+  #add(key: string): Limiter {
+    if (this.#entries.size >= this.#maxKeys) this.#makeRoom();
+    const limiter = this.#open(key, undefined);
+    this.#uses += 1;
+    if (!this.#isClosed && this.#entries.size === 0) this.#sweepLater();
+    const usedAt = this.#uses;
+    this.#entries.set(key, { limiter, last: undefined, isUsed: true, isKept: false, usedAt });
+    this.#awoke();
+    return limiter;
+  }
+
+  #wake(key: string, entry: Entry): Limiter {
+    const limiter = this.#open(key, entry.last);
+    entry.limiter = limiter;
+    entry.last = undefined;
+    this.#awoke();
+    return limiter;
+  }
+
+  /** Looks at all keys when many more have a limiter than at the last look: O(1) for each, amortised. */
+  #awoke(): void {
+    this.#awake += 1;
+    if (this.#awake < this.#mostAwake) return;
+    const idle = this.#idleKeys(({ limiter }) => limiter?.maySleep === true);
+    for (const { entry } of idle.slice(AWAKE_IDLE_KEYS)) {
+      if (entry.limiter === undefined) continue;
+      entry.last = this.#lastOf(entry.limiter.snapshot());
+      this.#giveUp(entry);
+    }
+    this.#mostAwake = Math.max(2 * AWAKE_IDLE_KEYS, this.#awake + AWAKE_IDLE_KEYS);
+  }
+
+  #giveUp(entry: Entry): void {
+    if (entry.limiter === undefined) return;
+    entry.limiter.abandon();
+    entry.limiter = undefined;
+    this.#awake -= 1;
+  }
+
+  /** Those that may go, the last used first. */
+  #idleKeys(mayGo: (entry: Entry) => boolean): IdleKey[] {
+    return [...this.#entries]
+      .filter(([, entry]) => !entry.isKept && mayGo(entry))
+      .map(([key, entry]) => ({ key, entry, usedAt: entry.usedAt }))
+      .sort((one, other) => other.usedAt - one.usedAt);
+  }
+
+  /** Looks at all keys when those are gone that were idle at the last look. @throws TooManyKeysError */
+  #makeRoom(): void {
+    if (this.#dropOldest()) return;
+    this.#idle = this.#idleKeys(isForgettable);
+    if (!this.#dropOldest()) throw new TooManyKeysError(this.#maxKeys);
+  }
+
+  #dropOldest(): boolean {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      const { key, entry, usedAt } = idle;
+      if (this.#entries.get(key) !== entry || entry.usedAt !== usedAt) continue;
+      if (entry.isKept || !isForgettable(entry)) continue;
+      this.#drop(key, entry);
+      return true;
+    }
+    return false;
+  }
+
+  /** Checks all keys at once, so that a request only sets a mark. */
+  #dropIdle(): void {
+    for (const [key, entry] of this.#entries) {
+      if (!entry.isUsed && !entry.isKept && isForgettable(entry)) this.#drop(key, entry);
+      entry.isUsed = entry.limiter?.isIdle === false;
+    }
+    if (this.#entries.size > 0) this.#sweepLater();
+  }
+
+  #drop(key: string, entry: Entry): void {
+    this.#giveUp(entry);
+    this.#entries.delete(key);
+  }
+
+  #sweepLater(): void {
+    this.#sweeper.set(this.#idleMs, this.#clock.now());
+  }
+}
+
+/** Whether a new limiter would do the same as that of a key. */
+function isForgettable({ limiter }: Entry): boolean {
+  return limiter === undefined || limiter.isForgettable;
+}
