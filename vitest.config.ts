@@ -41,6 +41,7 @@ export default defineConfig({
       { find: /^headgate\/batch$/, replacement: source('batch/index.ts') },
       { find: /^headgate\/bullmq$/, replacement: source('bullmq/index.ts') },
       { find: /^headgate\/inspector$/, replacement: source('inspector/index.ts') },
+      { find: /^headgate\/redis$/, replacement: source('redis/index.ts') },
       { find: /^headgate\/simulator$/, replacement: source('simulator/index.ts') },
       { find: /^headgate\/telemetry$/, replacement: source('telemetry/node.ts') },
       { find: /^headgate$/, replacement: source('index.ts') },

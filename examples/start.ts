@@ -4,10 +4,13 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createProvider, serve } from 'headgate/simulator';
 
-const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+/** A file of the repository, as it is named from here. */
+const file = (path: string) =>
+  relative(process.cwd(), fileURLToPath(new URL(`../../${path}`, import.meta.url)));
 
 /** A minute of this provider lasts three seconds. */
 const MINUTE_MS = 3_000;

@@ -1,5 +1,20 @@
 /** For programs that build on headgate: detailed snapshots, instrumentation, provider adapters. */
 
+export type { FleetSnapshot } from './fleet/fleet-hooks.ts';
+export { type MemoryStoreOptions, memoryStore } from './fleet/memory-store.ts';
+export type {
+  Demand,
+  ExchangeReply,
+  ExchangeRequest,
+  GrantReply,
+  OnStoreLoss,
+  Plan,
+  SharedConfig,
+  SharedLimit,
+  SharedStore,
+  Shortage,
+  StoreSettings,
+} from './fleet/protocol.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { EventLevel, LimiterFact } from './limiter/events.ts';
 export type { GroupSnapshot } from './limiter/group.ts';

@@ -1,5 +1,6 @@
 /** What a program that sends requests uses. `headgate/advanced` has the rest. */
 
+export { StoreProtocolError } from './fleet/errors.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export type { CloseOptions } from './limiter/close-options.ts';
 export type { LimiterEvent } from './limiter/events.ts';

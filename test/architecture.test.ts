@@ -47,6 +47,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   operators: ['util', 'model', 'sizing', 'policies', 'queue', 'providers', 'request', 'rxjs'],
   limiter: [
+    'fleet',
     'util',
     'model',
     'policies',
@@ -57,10 +58,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'rxjs',
     'node:',
   ],
+  fleet: ['util', 'model', 'policies', 'queue'],
+  redis: ['fleet', 'util', 'node:'],
   simulator: ['util', 'model', 'policies', 'queue', 'node:'],
   telemetry: ['util', 'model', 'policies', '@opentelemetry/api'],
   'telemetry/node': ['telemetry', 'util', 'model', 'node:', ...SDK],
   'advanced.ts': [
+    'fleet',
     'util',
     'model',
     'policies',
@@ -87,6 +91,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     ...BUNDLED,
   ],
   'index.ts': [
+    'fleet',
     'util',
     'model',
     'sizing',
@@ -163,7 +168,7 @@ describe('the main entry', () => {
     const isOptional = (name: string) => manifest.peerDependenciesMeta[name]?.optional === true;
     const peers = Object.keys(manifest.peerDependencies).sort();
     expect(peers.filter((name) => !isOptional(name))).toEqual(['@opentelemetry/api', 'rxjs']);
-    expect(peers.filter(isOptional)).toEqual([...SDK, 'ai', 'lmdb']);
+    expect(peers.filter(isOptional)).toEqual([...SDK, 'ai', 'ioredis', 'lmdb', 'redis']);
     for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts[hook]).toBeUndefined();
     }

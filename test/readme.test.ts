@@ -38,7 +38,7 @@ const SETTINGS = {
 };
 
 /** Examples that need a Redis. */
-const NEED_REDIS: ReadonlySet<string> = new Set(['bullmq.ts']);
+const NEED_REDIS: ReadonlySet<string> = new Set(['bullmq.ts', 'shared.ts']);
 const runnable = examples.filter((name) => canRun('redis-server') || !NEED_REDIS.has(name));
 
 /** Who sends by other ways than `fetch` is told where the simulator is. */

@@ -5,6 +5,7 @@ export const entries = {
   bullmq: 'src/bullmq/index.ts',
   'ai/index': 'src/ai/index.ts',
   'inspector/index': 'src/inspector/index.ts',
+  'redis/index': 'src/redis/index.ts',
   simulator: 'src/simulator/index.ts',
   telemetry: 'src/telemetry/node.ts',
 };

@@ -11,6 +11,13 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
     '`from`, `to`, `reason`: the rate was measured anew (`rejected`: what was sent, and what is accepted), or has moved by a tenth; requests a second',
   limitAdapted: '`from`, `to`, `reason`: the limit of requests in flight has moved',
   outageStarted: 'the API lets nothing in; single probes go',
+  storeLost: '`error`, `meanwhile`: the store that workers share cannot be reached',
+  storeBack: '`awayMs`: it answers again',
+  storeForgot: 'it has lost its data: what was sent before is not known any more',
+  sharedLimitsChanged:
+    '`epoch`, `limits`: another worker has begun with other limits, which are in force for all now',
+  leaseLost: 'this worker was silent for longer than `ttlMs`, and had lost what it held',
+  leaderChanged: '`leads`: this worker runs the learning controller of the fleet, or no more',
   outageEnded: 'the API lets something in again',
   modeChanged: '`mode`: `normal`, `throttled` or `outage` from now on',
   decelerated:

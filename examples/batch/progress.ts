@@ -31,6 +31,7 @@ const WORDS: Readonly<Record<GateKind, string>> = {
   pace: 'pace',
   retry: 'retry',
   paused: 'paused',
+  shared: 'store',
 };
 const LONGEST_WORD = Math.max(...Object.values(WORDS).map((word) => word.length));
 

@@ -41,6 +41,7 @@ export class Tally {
     pace: [],
     retry: [],
     paused: [],
+    shared: [],
   };
   readonly latencies: number[] = [];
   readonly durations: number[] = [];

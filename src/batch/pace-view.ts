@@ -66,6 +66,8 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
       return { ...view, heldBy: 'the circuit breaker' };
     case 'paused':
       return { ...view, heldBy: 'a pause' };
+    case 'shared':
+      return { ...view, heldBy: 'the store that workers share' };
     case 'rateLimit':
       if (rateLimit !== undefined && source !== 'headers' && source !== 'learned') {
         return { ...view, heldBy: ownLimit(rateLimit, options) };

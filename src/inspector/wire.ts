@@ -13,6 +13,7 @@ export const GATES: readonly Gate[] = [
   'pace',
   'retry',
   'paused',
+  'shared',
 ];
 
 /**

@@ -140,6 +140,8 @@ function reason(state: GateState): string {
       return 'the budget of money is used up for now';
     case 'paused':
       return 'it is paused';
+    case 'shared':
+      return 'the store that workers share has not answered yet';
     case undefined:
       return '';
   }

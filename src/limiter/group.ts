@@ -51,7 +51,7 @@ import { SharedLimits, type SharedOptions, type SharedSnapshot } from './shared-
 import type { LimiterSnapshot } from './snapshot.ts';
 
 /** The limits of one key. A key is never told to telemetry: the name is that of the group. */
-export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry'>;
+export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry' | 'shared'>;
 
 /** `name` is that of all keys together. */
 export interface LimiterGroupOptions

@@ -1,3 +1,5 @@
+import type { SharedStore } from '../fleet/protocol.ts';
+import { checkStore } from '../fleet/store-settings.ts';
 import type { Amounts } from '../model/ticket.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import type { LimiterConfig } from '../options/limiter-config.ts';
@@ -21,7 +23,13 @@ export interface LimiterOptions
   extends LimiterConfig,
     CommonOptions,
     Pick<AttemptOptions, 'isFailure'>,
-    Pick<RetryOptions, 'classify' | 'random'> {}
+    Pick<RetryOptions, 'classify' | 'random'> {
+  /**
+   * Where several workers of one key meet, such as `redisStore` of `headgate/redis`: the limits of
+   * this limiter are then those of all workers together. Default: they are its own.
+   */
+  readonly shared?: SharedStore;
+}
 
 const KEY_KEYS = [
   'feedback',
@@ -31,7 +39,7 @@ const KEY_KEYS = [
   'classify',
   'random',
 ] as const;
-const EXTRA_KEYS = [...KEY_KEYS, 'name', 'telemetry'] as const;
+const EXTRA_KEYS = [...KEY_KEYS, 'name', 'telemetry', 'shared'] as const;
 
 /** Options of one call. */
 export interface AcquireOptions {
@@ -113,6 +121,14 @@ export interface LimiterThrottleOptions<T> extends ResultOptions, NamedRequestOp
 export function checkLimiterOptions(options: LimiterOptions): void {
   checkLimiterConfig('createLimiter', options, EXTRA_KEYS);
   checkRetryOptions(options);
+  const { shared, onLimit } = options;
+  if (shared === undefined) return;
+  checkStore(shared);
+  if (onLimit === 'fail') {
+    throw new TypeError(
+      '`onLimit` must be \'wait\' with `shared`: only the store knows what is left; got "fail"',
+    );
+  }
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 } from 'rxjs';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
+import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
@@ -35,6 +36,7 @@ import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
+import { Fleet } from './fleet.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { NamedRequests } from './named-requests.ts';
 import {
@@ -90,6 +92,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   maxConcurrency: number;
   private readonly options: LimiterOptions;
   private readonly group: GroupSide | undefined;
+  /** What it shares with other workers through a store. */
+  private readonly fleet: Fleet | undefined;
   private readonly timeouts: AttemptTimeouts | undefined;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
   /** Its own rate limits, and the shared ones. */
@@ -113,16 +117,19 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.options = options;
     this.group = group;
     this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
+    const { shared: _, ...plain } = options;
     const around = resolveCommonOptions(options).observed();
     const { clock, instrumentation: probe } = around;
     this.clock = clock;
-    this.gate = gateOpener(options)(around, {
+    this.fleet = options.shared && new Fleet(options.shared, (fact) => this.told(fact));
+    this.gate = gateOpener(plain)(around, {
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
       emit: (fact) => this.emit(fact),
       check: this,
       listener: this,
+      ...(this.fleet && { remote: this.fleet }),
     });
     this.retry = retryPolicyOf(options, this.gate.isPaced);
     this.timeouts = attemptTimeoutsOf(options, clock);
@@ -261,7 +268,9 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   snapshot(): LimiterSnapshot {
     const { gate, counters, maxConcurrency, state, clock } = this;
     const now = clock.now();
-    return snapshotOf({ gate, counters, maxConcurrency, state, paused: this.pausedAt(now), now });
+    const paused = this.pausedAt(now);
+    const fleet = this.fleet?.snapshot();
+    return snapshotOf({ gate, counters, maxConcurrency, state, paused, fleet, now });
   }
 
   /** A request with an id has arrived. */
@@ -327,6 +336,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.limits = this.allLimits();
     this.bounds = this.allBounds();
     this.retry.isPaced = this.gate.isPaced;
+    this.fleet?.configured();
     this.gate.changed();
     this._configured.next();
   }
@@ -362,6 +372,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   /** It will not be used any more. */
   abandon(): void {
     this.gate.close();
+    this.fleet?.close();
     this.unwatch();
     this.abandoned.next();
   }
@@ -371,7 +382,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   ): DispatchContext<T, ObservedValueOf<O>> {
     const { gate, feedback } = this.gate;
     const { instrumentation: probe } = this.around;
-    const { instrumentation: _, ...options } = this.options;
+    const { instrumentation: _, shared: __, ...options } = this.options;
     return dispatchContextOf(project, feedback, gate, this.retry, {
       ...options,
       ...(probe && { instrumentation: probe }),
@@ -386,6 +397,12 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const event = leveled(fact);
     this.events.next(event);
     this.group?.emit(event);
+  }
+
+  /** An event of what is shared with other workers. */
+  private told(fact: PolicyEvent): void {
+    this.around.instrumentation?.changed?.(fact);
+    this.emit(fact);
   }
 
   private allLimits(): readonly RateLimitPolicy[] {

@@ -1,3 +1,4 @@
+import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { Mode } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
@@ -52,6 +53,8 @@ export interface LimiterSnapshot extends PolicySnapshots {
   /** The usage of the limit with the name `tokens`. */
   readonly tokensUsed: number | undefined;
   readonly tokensRemaining: number | undefined;
+  /** How it stands among the workers of its key; undefined without `shared`. */
+  readonly fleet: FleetSnapshot | undefined;
   /** All wait in one queue. It is shown here where it is a slot that its head waits for, ... */
   readonly concurrency: GateSnapshot & PolicySnapshots['concurrency'];
   /** ... or bytes, ... */
@@ -67,6 +70,7 @@ interface Known {
   readonly maxConcurrency: number;
   readonly state: LimiterState;
   readonly paused: PauseSnapshot | undefined;
+  readonly fleet: FleetSnapshot | undefined;
   readonly now: number;
 }
 
@@ -99,6 +103,7 @@ export function snapshotOf(known: Known): LimiterSnapshot {
     intervalMs: pace?.interval.ms ?? 0,
     tokensUsed: limits?.tokens?.used,
     tokensRemaining: limits?.tokens?.available,
+    fleet: known.fleet,
     concurrency: { ...(waitKind === 'concurrency' ? queue : NO_QUEUE), ...shown.concurrency },
     byteBudget: { ...(waitKind === 'byteBudget' ? queue : NO_QUEUE), ...shown.byteBudget },
     backoff: {

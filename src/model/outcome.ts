@@ -1,7 +1,7 @@
 /**
  * The causes of waits. One gate asks all policies; each part of a wait counts for the policy that
  * bound during it. `retry` is the delay between two attempts, `paused` the time in which the
- * limiter was paused (`limiter.pause`).
+ * limiter was paused (`limiter.pause`), `shared` the wait for the store that several workers share.
  */
 export type GateKind =
   | 'concurrency'
@@ -12,7 +12,8 @@ export type GateKind =
   | 'costBudget'
   | 'pace'
   | 'retry'
-  | 'paused';
+  | 'paused'
+  | 'shared';
 
 /** How a request's time with headgate ended. `rejected`: a limit refused it, and it was never sent. */
 export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';

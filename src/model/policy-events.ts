@@ -96,7 +96,43 @@ export interface OutageEvent {
   readonly at: number;
 }
 
+/** The store that workers share cannot be reached, or answers again. */
+export type StoreEvent =
+  | {
+      readonly kind: 'storeLost';
+      readonly at: number;
+      readonly error: string;
+      /** `pause`: nothing is sent meanwhile. `share`: an equal share of the limits is. */
+      readonly meanwhile: 'pause' | 'share';
+    }
+  | { readonly kind: 'storeBack'; readonly at: number; readonly awayMs: number }
+  | {
+      /** The store has lost its data: nothing of what was sent before is known any more. */
+      readonly kind: 'storeForgot';
+      readonly at: number;
+    }
+  | {
+      /** Another worker has begun with other limits, which are in force for all workers now. */
+      readonly kind: 'sharedLimitsChanged';
+      readonly at: number;
+      /** Counts the configurations of the fleet. */
+      readonly epoch: number;
+      readonly limits: readonly string[];
+    }
+  | {
+      /** This worker was silent for longer than `ttlMs`, and had lost what it held. */
+      readonly kind: 'leaseLost';
+      readonly at: number;
+    }
+  | {
+      /** This worker runs the learning controller of the fleet from now on, or no more. */
+      readonly kind: 'leaderChanged';
+      readonly at: number;
+      readonly leads: boolean;
+    };
+
 export type PolicyEvent =
+  | StoreEvent
   | CircuitEvent
   | AimdEvent
   | LimitDeniedEvent

@@ -85,6 +85,12 @@ export class RateLimitPolicy implements Policy<Reservation> {
     return waits ? waitMs : REFUSED;
   }
 
+  /** The costs of a request by limit, in the order of `limits.names`; of one that can pass. */
+  costsOf(request: RequestCost): Costs {
+    if (request !== this.request) this.appraise(request);
+    return this.costs;
+  }
+
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */
   impossible(request: RequestCost): Error | undefined {
     if (request.costs === undefined && this.fits(request)) return undefined;

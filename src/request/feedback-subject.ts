@@ -332,6 +332,19 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.#modeChanged(isNewMode ? 'throttled' : undefined);
   }
 
+  /**
+   * @internal another worker was asked to slow down: nothing is sent for `closedMs`, if that is longer
+   * than what is known, and throttled mode lasts for `throttledMs`
+   */
+  heard(closedMs: number, throttledMs: number): void {
+    const { policy } = this.gate;
+    const now = this.clock.now();
+    const isNewMode = now >= policy.throttledUntil;
+    if (now + closedMs > Math.max(policy.until, now)) policy.reject(closedMs, policy.epoch, now);
+    policy.throttledUntil = Math.max(policy.throttledUntil, now + throttledMs);
+    if (now < policy.throttledUntil) this.#modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
   /** @internal whether a sender finds that the provider lets nothing in */
   setOutage(sender: object, isOut: boolean): void {
     const { size } = this.#outages;

@@ -14,6 +14,7 @@ import { rateLimitPolicyOf } from '../policies/rate-limit/definition.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { LimitChanges } from '../policies/rate-limit/rate-limits.ts';
+import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import { RequestHold } from '../policies/request-hold.ts';
 import { Gate } from '../queue/gate.ts';
@@ -55,6 +56,16 @@ export interface RequestGateExtras {
   readonly shared?: SharedPolicy;
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
+  /** What several workers share through a store. */
+  readonly remote?: RemoteLimits;
+}
+
+/** Limits that are kept elsewhere, for several workers. */
+export interface RemoteLimits {
+  /** Called before anything waits. */
+  begin(gate: RequestGate): void;
+  /** A policy that stands for them and for the rate limits of this worker. */
+  policyOf(own: RateLimitPolicy | undefined): Policy;
 }
 
 /**
@@ -103,7 +114,7 @@ export class RequestGate implements AnswerRules {
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     this.backoff = feedback.partOf(() => this.gate.drain());
     this.timed = this.allPolicies();
-    this.own = policyOf(this.backoff, attemptParts(this._policies), this.timed);
+    this.own = policyOf(this.backoff, this.attemptParts(this._policies), this.timed);
     this.learnHowToAnswer();
     const { check, listener, isPrioritized = false } = extras;
     this.gate = new Gate('concurrency', this.sharing(this.own), clock, instrumentation, {
@@ -114,6 +125,7 @@ export class RequestGate implements AnswerRules {
     });
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     this.arm();
+    extras.remote?.begin(this);
   }
 
   get policies(): Policies {
@@ -211,13 +223,24 @@ export class RequestGate implements AnswerRules {
   private setPolicies(policies: Policies): void {
     this._policies = policies;
     this.timed = this.allPolicies();
-    this.own = policyOf(this.backoff, attemptParts(policies), this.timed);
+    this.own = policyOf(this.backoff, this.attemptParts(policies), this.timed);
     this.gate.setPolicy(this.sharing(this.own));
   }
 
   private allPolicies(): Composite {
     const backoff = { kind: 'backoff', policy: this.backoff } as const;
-    return new Composite([backoff, ...attemptParts(this._policies)]);
+    return new Composite([backoff, ...this.attemptParts(this._policies)]);
+  }
+
+  /** The policies of attempts. What is shared through a store stands with the rate limits. */
+  private attemptParts(policies: Policies): Part[] {
+    const parts = attemptParts(policies);
+    const { remote } = this.parts.extras;
+    if (remote === undefined) return parts;
+    const { rateLimit } = policies;
+    const shared: Part = { kind: 'rateLimit', policy: remote.policyOf(rateLimit) };
+    const place = parts.findIndex(({ policy }) => policy === rateLimit);
+    return place < 0 ? [...parts, shared] : parts.with(place, shared);
   }
 
   private sharing(own: Policy): Policy {
@@ -226,7 +249,7 @@ export class RequestGate implements AnswerRules {
 
   private learnHowToAnswer(): void {
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
-    const parts = attemptParts(this._policies);
+    const parts = this.attemptParts(this._policies);
     this.readsAnswers = parts.some(({ policy }) => policy.readsUsage === true);
   }
 

@@ -133,7 +133,8 @@ export async function answering(url: string, child: ChildProcess): Promise<void>
 
 /** Ends a program that was started, at once if it does not. */
 export async function ended(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null) return;
+  const hasEnded = child.exitCode !== null || child.signalCode !== null;
+  if (child.pid === undefined || hasEnded) return;
   const end = once(child, 'exit');
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);

@@ -19,6 +19,16 @@ describe('the terminal of the picture', () => {
     expect(shownBy('abcdefg\nh', 3)).toEqual(['abc', 'def', 'g', 'h']);
   });
 
+  it('draws lines anew, and hides no text for a hidden cursor', () => {
+    expect(shownBy('a\n\u001b[?25lb\nc\n\u001b[2A\u001b[0Jd\n')).toEqual(['a', 'd']);
+  });
+
+  it('knows colours', () => {
+    const terminal = new Terminal(80);
+    terminal.write('\u001b[31ma\u001b[39m\u001b[90mb\u001b[39mc');
+    expect(terminal.screen[0]?.map(({ look }) => look)).toEqual(['bad', 'faint', 'plain']);
+  });
+
   it('knows bold and faint text', () => {
     const terminal = new Terminal(80);
     terminal.write('a\u001b[1mb\u001b[22m\u001b[2mc\u001b[22md');
@@ -47,6 +57,11 @@ describe('the picture', () => {
     expect(svg).toMatch(/visibility="hidden"><text[^>]*>1 of 2</);
     expect(svg).toMatch(/visibility="visible"><text[^>]*>&lt;done&gt;</);
     expect(svg).not.toContain('1.5 of 2'); // it came too soon after the last frame
+  });
+
+  it('keeps spaces that are drawn as one', () => {
+    const padded = svgOf(framesOf([{ atMs: 0, text: 'a  b c \n' }], 80, 100), 80);
+    expect(padded).toContain('>a\u00a0\u00a0b c\u00a0</text>');
   });
 
   it('is well-formed', () => {

@@ -58,6 +58,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'pulled.ts': ['row 1 5', 'row 2 5', 'row 3 5'],
   'quota.ts': ['ONE', 'rateLimit', 'TWO 99'],
   'rates.ts': ['job 1 0', 'job 3 1', 'job 5 2'],
+  'shared.ts': ['an answer', '1'],
   'simulator.ts': ['40'],
   'streaming.ts': ['message_start', 'content_block_delta', 'message_stop'],
   'telemetry.ts': ['1'],

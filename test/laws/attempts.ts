@@ -28,11 +28,14 @@ export class Attempts {
   readonly circuit: CircuitOracle | undefined;
   intervalMs: number;
   readonly #setup: Setup;
+  readonly #refunds: boolean;
   readonly #clock: ManualClock;
   #sentAt = Number.NEGATIVE_INFINITY;
 
   constructor(setup: Setup, clock: ManualClock) {
     this.#setup = setup;
+    // Said with the limits at the start alone: of one that is added the default holds.
+    this.#refunds = setup.refundRejected && setup.limits.length > 0;
     this.#clock = clock;
     for (const [name, rule] of setup.limits) this.rates.set(name, new RateOracle(rule));
     this.backoff = new BackoffOracle(setup.reopen, BACKOFF_MS);
@@ -102,7 +105,7 @@ export class Attempts {
     const said = outcome === 'cancelled' && verdict?.kind === 'ok' ? 'ok' : meaning;
     const result = verdict === undefined || !isSent ? 'ignored' : (said ?? 'ignored');
     this.circuit?.ended(sent.generation, result, now);
-    const isFree = !isSent || (verdict?.kind === 'throttled' && this.#setup.refundRejected);
+    const isFree = !isSent || (verdict?.kind === 'throttled' && this.#refunds);
     for (const [name, rate] of sent.rates) {
       const charge = sent.charges.get(name);
       if (isFree && charge !== undefined) rate.giveBack(charge, charge.amount, now);

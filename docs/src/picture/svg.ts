@@ -14,6 +14,10 @@ const FILLS: Readonly<Record<Look, string>> = {
   plain: '#d6deeb',
   strong: '#ffffff',
   faint: '#8796ad',
+  good: '#7fd88f',
+  warn: '#f2c14e',
+  bad: '#ff8a80',
+  accent: '#7cc7ff',
 };
 
 /**
@@ -98,6 +102,11 @@ function spans(line: Line): string {
     .join('');
 }
 
+/** Spaces that a browser would draw as one, or not at all, are no-break spaces. */
 function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text
+    .replaceAll(/ {2,}|^ | $/g, (spaces) => '\u00a0'.repeat(spaces.length))
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
 }

@@ -4,19 +4,32 @@ export interface Run {
   readonly look: Look;
 }
 
-export type Look = 'plain' | 'strong' | 'faint';
+export type Look = 'plain' | 'strong' | 'faint' | 'good' | 'warn' | 'bad' | 'accent';
 
 export type Line = readonly Run[];
 
 const ESCAPE = String.fromCharCode(27);
-/** The sequences that the demo writes: looks, and to clear the rest of a line. */
-const TOKEN = new RegExp(`${ESCAPE}\\[([\\d;]*)([A-Za-z])|[\\r\\n]|[^${ESCAPE}\\r\\n]+`, 'g');
+/** The sequences that the demo writes: looks, rows up, and to clear what follows. */
+const TOKEN = new RegExp(`${ESCAPE}\\[([?\\d;]*)([A-Za-z])|[\\r\\n]|[^${ESCAPE}\\r\\n]+`, 'g');
 
-const LOOKS: Readonly<Record<string, Look>> = { '1': 'strong', '2': 'faint' };
+const LOOKS: Readonly<Record<string, Look>> = {
+  '1': 'strong',
+  '2': 'faint',
+  '31': 'bad',
+  '32': 'good',
+  '33': 'warn',
+  '36': 'accent',
+  '90': 'faint',
+};
 
-/** What a terminal shows after some output: line breaks, returns, cleared and full lines, bold and faint text. */
+/**
+ * What a terminal shows after some output: line breaks, returns, cleared and full lines, lines that
+ * are drawn anew, bold, faint and coloured text.
+ */
 export class Terminal {
   private readonly lines: Run[][] = [[]];
+  /** Where the cursor is. */
+  private row = 0;
   private look: Look = 'plain';
   /** The next text replaces the line. */
   private isAtStart = false;
@@ -28,12 +41,13 @@ export class Terminal {
 
   write(output: string): void {
     for (const [token, argument = '', command] of output.matchAll(TOKEN)) {
-      if (token === '\n') this.lines.push([]);
+      if (token === '\n') this.down();
       else if (token === '\r') this.isAtStart = true;
       else if (command === 'm') this.look = LOOKS[argument] ?? 'plain';
       else if (command === 'K') this.clear();
+      else if (command === 'A') this.row = Math.max(0, this.row - Number(argument || 1));
+      else if (command === 'J') this.lines.splice(this.row, this.lines.length, []);
       else if (command === undefined) this.print(token);
-      if (token === '\n') this.isAtStart = false;
     }
   }
 
@@ -43,8 +57,19 @@ export class Terminal {
     return this.lines.slice(0, last + 1).map((line) => [...line]);
   }
 
+  private get line(): Run[] {
+    this.lines[this.row] ??= [];
+    return this.lines[this.row] ?? [];
+  }
+
+  private down(): void {
+    this.row += 1;
+    this.isAtStart = false;
+    this.lines[this.row] ??= [];
+  }
+
   private clear(): void {
-    if (this.isAtStart) this.lines.at(-1)?.splice(0);
+    if (this.isAtStart) this.line.splice(0);
     this.isAtStart = false;
   }
 
@@ -52,11 +77,10 @@ export class Terminal {
     this.clear();
     let left = text;
     while (left !== '') {
-      const line = this.lines.at(-1) ?? [];
-      const room = this.columns - line.reduce((sum, run) => sum + run.text.length, 0);
-      line.push({ text: left.slice(0, room), look: this.look });
+      const room = this.columns - this.line.reduce((sum, run) => sum + run.text.length, 0);
+      this.line.push({ text: left.slice(0, room), look: this.look });
       left = left.slice(room);
-      if (left !== '') this.lines.push([]);
+      if (left !== '') this.down();
     }
   }
 }

@@ -62,6 +62,7 @@ export const GATE_NAMES: Readonly<Record<Gate, string>> = {
   pace: 'pace',
   retry: 'retry delay',
   paused: 'pause',
+  shared: 'store',
 };
 export const GATE_COLOURS: Readonly<Record<Gate, string>> = {
   concurrency: 'blue',
@@ -73,6 +74,7 @@ export const GATE_COLOURS: Readonly<Record<Gate, string>> = {
   pace: 'yellow',
   retry: 'green',
   paused: 'grey',
+  shared: 'grey',
 };
 const WAITING: readonly Line[] = GATES.map((gate) => ({
   column: gate,

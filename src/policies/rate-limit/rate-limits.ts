@@ -54,6 +54,11 @@ export class RateLimits {
     return this.set.names;
   }
 
+  /** The limits in force, in the order of costs. */
+  get rules(): readonly LimitRule[] {
+    return this.limits.map(({ rule }) => rule);
+  }
+
   /** Whether a request may cost something of a limit of that name: there is one, or was. */
   knows(name: string): boolean {
     return this.names.includes(name) || this.removed.has(name);

@@ -60,6 +60,7 @@ const shared = {
 const ofLimiter: Names<LimiterOptions> = {
   ...shared,
   milestonePercent: undefined,
+  shared: undefined,
   total: undefined,
 };
 const ofThrottle: Names<ThrottleOptions> = {

@@ -1,0 +1,160 @@
+import type { GateKind } from '../model/outcome.ts';
+import {
+  type CompletedAttempt,
+  type Policy,
+  REFUSED,
+  type RequestCost,
+  type Time,
+} from '../policies/policy.ts';
+import type { Reservation } from '../policies/rate-limit/reservation.ts';
+import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import type { FleetRequest } from './fleet-hooks.ts';
+import type { FleetWorker } from './fleet-worker.ts';
+import type { Shortage } from './protocol.ts';
+import { micro } from './shared-limits-config.ts';
+
+/** What a wait is counted as. */
+const BINDING: Readonly<Record<Shortage, GateKind>> = {
+  '': 'shared',
+  limit: 'rateLimit',
+  learned: 'pace',
+  slots: 'concurrency',
+  bytes: 'byteBudget',
+  closed: 'backoff',
+  broken: 'circuitBreaker',
+  recovering: 'shared',
+};
+
+/** What was charged for one attempt. */
+interface Charge {
+  readonly own: Reservation | 0;
+  readonly request: FleetRequest;
+  readonly limits: FleetWorker['limits'];
+}
+
+/**
+ * What all workers of a key share, as a policy of attempts: an attempt goes where this worker's own
+ * rate limits and the store let it.
+ */
+export class FleetPolicy implements Policy<Charge> {
+  binding: GateKind = 'shared';
+  bindingLimit: string | undefined = undefined;
+  private readonly find: () => FleetWorker | undefined;
+  private found: FleetWorker | undefined = undefined;
+  private readonly own: RateLimitPolicy | undefined;
+  private asked: RequestCost | undefined = undefined;
+  private cost: FleetRequest = { costs: [], slots: 1, bytes: 0, tokens: 0 };
+  private limits: FleetWorker['limits'] | undefined = undefined;
+
+  /** @param find the worker, which begins before anything is asked */
+  constructor(find: () => FleetWorker | undefined, own: RateLimitPolicy | undefined) {
+    this.find = find;
+    this.own = own;
+  }
+
+  private get worker(): FleetWorker {
+    this.found ??= this.find();
+    return this.found as FleetWorker;
+  }
+
+  get readsUsage(): boolean {
+    return this.own?.readsUsage === true;
+  }
+
+  wait(request: RequestCost, now: number): number {
+    const ownMs = this.own?.wait(request, now) ?? 0;
+    if (ownMs !== 0) {
+      this.binding = 'rateLimit';
+      this.bindingLimit = this.own?.bindingLimit;
+      return ownMs;
+    }
+    const { worker } = this;
+    const waitMs = worker.error === undefined ? worker.wait(this.of(request), now) : 0;
+    if (worker.error !== undefined) return REFUSED;
+    if (waitMs === 0) return 0;
+    this.binding = worker.isAway ? 'shared' : BINDING[worker.shortage];
+    this.bindingLimit =
+      this.binding === 'rateLimit' ? worker.limits[worker.shortPlace]?.name : undefined;
+    return waitMs;
+  }
+
+  refusal(request: RequestCost, now: number): Error {
+    const error = this.worker.error ?? this.own?.refusal(request, now);
+    return error ?? new TypeError('the shared store has refused this request');
+  }
+
+  take(request: RequestCost, now: number): Charge {
+    const cost = this.of(request);
+    const own = this.own?.take(request, now) ?? 0;
+    this.worker.take(cost, now);
+    this.asked = undefined;
+    return { own, request: cost, limits: this.worker.limits };
+  }
+
+  giveBack({ own, request, limits }: Charge, completed: CompletedAttempt, time: Time): void {
+    const now = time.now();
+    this.worker.giveBack(request, this.corrections(request, limits, completed), now);
+    if (own !== 0) this.own?.giveBack(own, completed, time);
+  }
+
+  idle(): void {
+    this.asked = undefined;
+  }
+
+  snapshot(now: number): object {
+    return this.own?.snapshot(now) ?? {};
+  }
+
+  private of(request: RequestCost): FleetRequest {
+    const { limits } = this.worker;
+    if (request === this.asked && limits === this.limits) return this.cost;
+    this.asked = request;
+    this.limits = limits;
+    const known = this.own?.costsOf(request) ?? [];
+    const rules = this.own?.limits.rules ?? [];
+    const costs = limits.map(({ name }) => {
+      const place = rules.findIndex((rule) => rule.name === name);
+      if (rules[place]?.charge === 'actual') return 0;
+      return micro(known[place] ?? request.costs?.[name] ?? usual(name, request));
+    });
+    this.cost = {
+      costs,
+      slots: request.weight ?? 1,
+      bytes: Math.ceil(request.bytes),
+      tokens: micro(request.tokens),
+    };
+    return this.cost;
+  }
+
+  /** What an attempt cost beyond what it was charged, by limit; undefined: nothing. */
+  private corrections(
+    { costs }: FleetRequest,
+    limits: FleetWorker['limits'],
+    { isSent, verdict, usage, ...request }: CompletedAttempt,
+  ): readonly number[] | undefined {
+    // Other limits are in force by now: those begin anew.
+    if (limits !== this.worker.limits || costs.length === 0) return undefined;
+    const isFree =
+      !isSent || (verdict?.kind === 'throttled' && this.own?.options.refundRejected === true);
+    if (isFree) return costs.map((cost) => -cost);
+    const rules = this.own?.limits.rules ?? [];
+    let isCorrected = false;
+    const corrections = limits.map(({ name }, place) => {
+      const rule = rules.find((each) => each.name === name);
+      if (rule === undefined || rule.charge === 'upfront') return 0;
+      const charged = costs[place] as number;
+      const actual = usage?.[name];
+      const isUnknown = actual === undefined && rule.charge === 'settle';
+      const used = isUnknown ? charged : micro(actual ?? usual(name, request));
+      if (used !== charged) isCorrected = true;
+      return used - charged;
+    });
+    return isCorrected ? corrections : undefined;
+  }
+}
+
+function usual(name: string, { tokens, bytes }: Pick<RequestCost, 'tokens' | 'bytes'>): number {
+  if (name === 'requests') return 1;
+  if (name === 'tokens') return tokens;
+  return name === 'bytes' ? bytes : 0;
+}

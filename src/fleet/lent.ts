@@ -1,0 +1,37 @@
+/**
+ * Slots or bytes that the store has lent to this worker. Those of a request that has ended serve the
+ * next one at once, unless other workers wait for them.
+ */
+export class Lent {
+  /** In use by requests in flight. */
+  used = 0;
+  /** Lent by the store; less than `used` only after what was lent was taken away. */
+  held = 0;
+  /** No more than this is kept as requests end. */
+  kept = Number.POSITIVE_INFINITY;
+
+  get free(): number {
+    return Math.max(0, this.held - this.used);
+  }
+
+  take(amount: number): void {
+    this.used += amount;
+  }
+
+  giveBack(amount: number): void {
+    this.used -= amount;
+    if (this.held > this.kept) this.held = Math.max(this.kept, this.used);
+  }
+
+  /** Keeps so much more than is used, and gives the rest back. @returns what is held then */
+  keep(free: number): number {
+    this.held = this.used + Math.min(this.free, free);
+    return this.held;
+  }
+
+  lent(held: number, kept: number): void {
+    this.held = held;
+    this.kept = kept;
+    if (held > kept) this.held = Math.max(kept, this.used);
+  }
+}

@@ -1,0 +1,263 @@
+import type { ExchangeReply, ExchangeRequest, GrantReply, SharedConfig } from '../protocol.ts';
+import { type Bucket, charge, emptyBucket, refill, resize } from './bucket.ts';
+import { Expiry } from './expiry.ts';
+import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
+import { grantRates, type RateGrant } from './grant-rates.ts';
+import { giveUp, lend } from './pool.ts';
+
+/** A worker that wants nothing for so long has no share of what is short, in microseconds. */
+const ACTIVE = 100_000;
+/** For so long after it forgot everything the store lends no slots, in microseconds. */
+const RECOVERY = 500_000;
+/** So many observations wait for the worker that learns. */
+const MOST_RELAYED = 1_000;
+
+/**
+ * The shared store as a pure state machine: the time is an argument, and one call is one decision.
+ * The script of `headgate/redis` does the same, statement by statement. A call costs O(log n) for n
+ * workers.
+ */
+export class FleetModel {
+  private state: FleetState = newFleetState();
+  private readonly records = new Map<string, WorkerRecord>();
+  /** When each worker will have been silent for too long. */
+  private readonly leases = new Expiry();
+  /** Until when each worker counts as one that sends or waits. */
+  private readonly active = new Expiry();
+
+  /** @param time the store's clock, in microseconds */
+  exchange(request: ExchangeRequest, time: number): ExchangeReply {
+    const { state } = this;
+    if (state.protocol > request.protocol) return { status: 'protocol', protocol: state.protocol };
+    if (state.protocol < request.protocol) this.begin(request.protocol);
+    this.advance(time);
+    const known = this.records.get(request.worker);
+    if (known?.reply !== undefined && request.sequence <= known.sequence) return known.reply;
+    if (this.state.config === undefined && request.config === undefined) {
+      return { status: 'config', protocol: request.protocol };
+    }
+    return this.serve(request, known, time);
+  }
+
+  private begin(protocol: number): void {
+    this.state = newFleetState();
+    this.state.protocol = protocol;
+    for (const worker of [...this.records.keys()]) this.forget(worker);
+  }
+
+  private advance(time: number): void {
+    const { state } = this;
+    const elapsed = state.run === 0 ? 0 : Math.max(0, time - state.readAt);
+    state.readAt = time;
+    state.now += elapsed;
+    const most = state.config === undefined ? elapsed : Math.floor(state.config.ttl / 2);
+    state.alive += Math.min(elapsed, most);
+    for (const bucket of state.buckets) refill(bucket, elapsed);
+    for (const worker of this.leases.due(state.alive)) this.forget(worker);
+    this.active.due(state.alive);
+  }
+
+  private forget(worker: string): void {
+    const { state } = this;
+    const record = this.records.get(worker);
+    if (record !== undefined) {
+      giveUp(state.slots, record.slots);
+      giveUp(state.bytes, record.bytes);
+    }
+    this.records.delete(worker);
+    this.leases.delete(worker);
+    this.active.delete(worker);
+    if (state.leader === worker) state.leadsUntil = 0;
+  }
+
+  private serve(
+    request: ExchangeRequest,
+    known: WorkerRecord | undefined,
+    time: number,
+  ): ExchangeReply {
+    const { state } = this;
+    if (state.run === 0) {
+      state.run = Math.max(1, Math.floor(time / 1_000));
+      if (request.run !== 0) state.recoveringUntil = state.now + RECOVERY;
+    }
+    if (request.config !== undefined) this.configure(request.config);
+    const knows =
+      request.config !== undefined || (request.run === state.run && request.epoch === state.epoch);
+    const record = known ?? {
+      sequence: 0,
+      reply: undefined,
+      slots: { held: 0, claim: 0 },
+      bytes: { held: 0, claim: 0 },
+    };
+    this.records.set(request.worker, record);
+    const config = state.config as SharedConfig;
+    this.leases.set(request.worker, state.alive + config.ttl);
+    this.observe(request);
+    if (knows) this.settle(request.settled);
+    this.lead(request);
+    const wants = knows && request.demand.some(({ spare }) => spare === 0);
+    const isActive =
+      wants || request.wantedSlots > 0 || request.wantedBytes > 0 || request.unused.some(isAbove0);
+    if (isActive) this.active.set(request.worker, state.alive + ACTIVE);
+    else this.active.delete(request.worker);
+    const reply = this.grant(request, record, knows && request.leaves === 0, known === undefined);
+    if (isActive && reply.until > 0) {
+      this.active.set(request.worker, state.alive + ACTIVE + reply.until);
+    }
+    record.sequence = request.sequence;
+    record.reply = reply;
+    if (request.leaves === 1) this.forget(request.worker);
+    return reply;
+  }
+
+  /** The newest configuration wins. */
+  private configure(config: SharedConfig): void {
+    const { state } = this;
+    if (JSON.stringify(config) === JSON.stringify(state.config)) return;
+    const before = state.config?.limits ?? [];
+    const buckets = config.limits.map(({ name, capacity, perHour }) => {
+      const kept = state.buckets[before.findIndex((limit) => limit.name === name)];
+      if (kept === undefined) return emptyBucket(capacity, perHour);
+      resize(kept, capacity, perHour);
+      return kept;
+    });
+    const learned = state.buckets.slice(-2);
+    state.buckets = [...buckets, learned[0] ?? emptyBucket(0, 0), learned[1] ?? emptyBucket(0, 0)];
+    state.config = config;
+    state.epoch += 1;
+  }
+
+  private observe({ closed, throttled, broken }: ExchangeRequest): void {
+    const { state } = this;
+    if (closed > 0 && state.now + closed > state.closedUntil) {
+      state.closedUntil = state.now + closed;
+      state.backoffs += 1;
+    }
+    state.throttledUntil = Math.max(state.throttledUntil, state.now + throttled);
+    if (broken > 0) state.brokenUntil = Math.max(state.brokenUntil, state.now + broken);
+  }
+
+  private settle(settled: readonly number[]): void {
+    this.state.buckets.forEach((bucket, place) => {
+      const amount = settled[place] ?? 0;
+      if (amount !== 0 && bucket.perHour > 0) charge(bucket, amount);
+    });
+  }
+
+  private lead({ worker, leads, plan, relay }: ExchangeRequest): void {
+    const { state } = this;
+    const isFree = state.leader === '' || state.leadsUntil <= state.alive;
+    if (leads === 1 && isFree && state.leader !== worker) {
+      state.leader = worker;
+      state.terms += 1;
+    }
+    if (leads === 1 && state.leader === worker) {
+      state.leadsUntil = state.alive + (state.config?.ttl ?? 0);
+      if (plan !== undefined) {
+        state.plan = plan;
+        state.planClosedUntil = state.now + plan.closed;
+        const [requests, tokens] = state.buckets.slice(-2) as [Bucket, Bucket];
+        resize(requests, plan.requestsCapacity, plan.requestsPerHour);
+        resize(tokens, plan.tokensCapacity, plan.tokensPerHour);
+      }
+      return;
+    }
+    for (const text of relay) state.relay.push(text);
+    if (state.relay.length > MOST_RELAYED) state.relay = state.relay.slice(-MOST_RELAYED);
+  }
+
+  private grant(
+    request: ExchangeRequest,
+    record: WorkerRecord,
+    mayGrant: boolean,
+    isNew: boolean,
+  ): GrantReply {
+    const { state } = this;
+    const config = state.config as SharedConfig;
+    const sharers = Math.max(1, this.active.size);
+    const closed = Math.max(0, Math.max(state.closedUntil, state.planClosedUntil) - state.now);
+    const broken = Math.max(0, state.brokenUntil - state.now);
+    const isRecovering = state.recoveringUntil > state.now;
+    const isClosed = !mayGrant || closed > 0 || broken > 0;
+    const most = state.plan?.slots ?? 0;
+    const size = most > 0 ? Math.min(most, config.slots) : config.slots;
+    const slots = lend(
+      state.slots,
+      record.slots,
+      {
+        held: request.slots,
+        wanted: request.wantedSlots,
+        head: request.headSlots,
+        spare: request.spareSlots,
+      },
+      size,
+      sharers,
+      false,
+      isClosed || isRecovering,
+    );
+    const bytes = lend(
+      state.bytes,
+      record.bytes,
+      { held: request.bytes, wanted: request.wantedBytes, head: request.headBytes, spare: 0 },
+      config.bytes,
+      sharers,
+      true,
+      isClosed || isRecovering,
+    );
+    const rates: RateGrant = isClosed
+      ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
+      : grantRates(state.buckets, request.demand, request.unused, config.tick, sharers);
+    const leads = state.leader === request.worker && request.leads === 1;
+    const relay = leads ? state.relay : [];
+    if (leads) state.relay = [];
+    return {
+      status: 'ok',
+      sequence: request.sequence,
+      run: state.run,
+      epoch: state.epoch,
+      ...(request.epoch !== state.epoch || request.run !== state.run ? { config } : {}),
+      count: rates.count,
+      amounts: rates.amounts,
+      from: rates.from,
+      until: rates.until,
+      slots: slots.held,
+      bytes: bytes.held,
+      keptSlots: slots.kept,
+      keptBytes: bytes.kept,
+      contested: slots.isContested ? 1 : 0,
+      why: this.shortage(closed, broken, isRecovering, slots.isShort, bytes.isShort, rates.limit),
+      limit: rates.limit,
+      closed,
+      throttled: Math.max(0, state.throttledUntil - state.now),
+      broken,
+      backoffs: state.backoffs,
+      workers: this.leases.size,
+      sharers: this.active.size,
+      lost: isNew && request.sequence > 1 && request.run === state.run ? 1 : 0,
+      leads: leads ? 1 : 0,
+      terms: state.terms,
+      ...(state.plan === undefined ? {} : { plan: state.plan }),
+      ...(relay.length === 0 ? {} : { relay }),
+    };
+  }
+
+  private shortage(
+    closed: number,
+    broken: number,
+    isRecovering: boolean,
+    slots: boolean,
+    bytes: boolean,
+    limit: number,
+  ): GrantReply['why'] {
+    if (broken > 0) return 'broken';
+    if (closed > 0) return 'closed';
+    if (slots) return isRecovering ? 'recovering' : 'slots';
+    if (bytes) return isRecovering ? 'recovering' : 'bytes';
+    if (limit < 0) return '';
+    return limit < this.state.buckets.length - 2 ? 'limit' : 'learned';
+  }
+}
+
+function isAbove0(amount: number): boolean {
+  return amount > 0;
+}

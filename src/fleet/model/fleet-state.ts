@@ -1,0 +1,72 @@
+import type { ExchangeReply, Plan, SharedConfig } from '../protocol.ts';
+import type { Bucket } from './bucket.ts';
+import type { Holding, Pool } from './pool.ts';
+
+/** What is kept of one worker. */
+export interface WorkerRecord {
+  sequence: number;
+  reply: ExchangeReply | undefined;
+  readonly slots: Holding;
+  readonly bytes: Holding;
+}
+
+/** What all workers of a key share, but for the workers themselves. */
+export interface FleetState {
+  protocol: number;
+  /** The incarnation: the time of its first call, in ms. */
+  run: number;
+  /** The store's clock at the last call, in microseconds. */
+  readAt: number;
+  /** The time that has passed; a clock that steps back stands still for one call. */
+  now: number;
+  /**
+   * The same for leases of workers, where one call counts for half a `ttl` at the most: a clock that
+   * steps ahead, and a store that was stopped, end no lease of a worker that goes on calling.
+   */
+  alive: number;
+  config: SharedConfig | undefined;
+  epoch: number;
+  /** Of each limit; the last two: learned rates of requests and tokens. */
+  buckets: Bucket[];
+  readonly slots: Pool;
+  readonly bytes: Pool;
+  closedUntil: number;
+  throttledUntil: number;
+  brokenUntil: number;
+  backoffs: number;
+  /** Until then no slots are lent: the workers first tell what they hold. */
+  recoveringUntil: number;
+  leader: string;
+  leadsUntil: number;
+  terms: number;
+  plan: Plan | undefined;
+  /** Nothing goes until then, because of the plan. */
+  planClosedUntil: number;
+  relay: string[];
+}
+
+export function newFleetState(): FleetState {
+  return {
+    protocol: 0,
+    run: 0,
+    readAt: 0,
+    now: 0,
+    alive: 0,
+    config: undefined,
+    epoch: 0,
+    buckets: [],
+    slots: { held: 0, claimed: 0 },
+    bytes: { held: 0, claimed: 0 },
+    closedUntil: 0,
+    throttledUntil: 0,
+    brokenUntil: 0,
+    backoffs: 0,
+    recoveringUntil: 0,
+    leader: '',
+    leadsUntil: 0,
+    terms: 0,
+    plan: undefined,
+    planClosedUntil: 0,
+    relay: [],
+  };
+}

@@ -1,0 +1,94 @@
+import { type Demand, MICRO } from '../protocol.ts';
+import { type Bucket, charge, flowTime, shareOfFlow } from './bucket.ts';
+
+/** How many shares of a tick a worker may have reserved at once. */
+const RESERVED_TICKS = 2;
+
+/** What is granted of rate limits. */
+export interface RateGrant {
+  readonly count: number;
+  readonly amounts: number[];
+  readonly from: number;
+  readonly until: number;
+  /** The place of the limit that is short; -1: none is. */
+  readonly limit: number;
+}
+
+/** What one request costs of each bucket, the learned ones last. */
+function costAt(demand: Demand, place: number, limits: number): number {
+  if (place < limits) return demand.costs[place] ?? 0;
+  return place === limits ? MICRO : demand.tokens;
+}
+
+/**
+ * Charges as many of the first requests as a worker may send now, or may reserve: what is there, and
+ * its share of what flows in within two ticks. The first request is always reserved if it has nothing
+ * else to use, so that a large one is late and never starves.
+ */
+export function grantRates(
+  buckets: readonly Bucket[],
+  demands: readonly Demand[],
+  unused: readonly number[],
+  tick: number,
+  sharers: number,
+): RateGrant {
+  const limits = buckets.length - 2;
+  const amounts = buckets.map(() => 0);
+  const reach = buckets.map((bucket, place) => {
+    const reserved = shareOfFlow(bucket, RESERVED_TICKS * tick, sharers);
+    return Math.max(0, bucket.level) + Math.max(0, reserved - (unused[place] ?? 0));
+  });
+  const spare = buckets.map((bucket) => Math.floor(Math.max(0, bucket.level) / sharers));
+  let count = 0;
+  let short = -1;
+  for (const demand of demands) {
+    let fitting = demand.count;
+    let binding = -1;
+    for (let place = 0; place < buckets.length; place += 1) {
+      const cost = costAt(demand, place, limits);
+      if (cost === 0 || buckets[place]?.perHour === 0) continue;
+      const room = ((demand.spare === 1 ? spare : reach)[place] ?? 0) - (amounts[place] ?? 0);
+      const most = Math.max(0, Math.floor(room / cost));
+      if (most < fitting) {
+        fitting = most;
+        binding = place;
+      }
+    }
+    if (fitting === 0 && count === 0 && demand.spare === 0 && !covers(demand, unused, buckets)) {
+      fitting = Math.min(1, demand.count);
+    }
+    for (let place = 0; place < buckets.length; place += 1) {
+      if (buckets[place]?.perHour === 0) continue;
+      amounts[place] = (amounts[place] ?? 0) + fitting * costAt(demand, place, limits);
+    }
+    count += fitting;
+    if (fitting < demand.count) {
+      if (demand.spare === 0) short = binding;
+      break;
+    }
+  }
+  let from = 0;
+  let until = 0;
+  let isFirst = true;
+  for (let place = 0; place < buckets.length; place += 1) {
+    const bucket = buckets[place] as Bucket;
+    const amount = amounts[place] ?? 0;
+    if (amount === 0) continue;
+    const first = flowTime(bucket, -bucket.level);
+    const last = flowTime(bucket, amount - bucket.level);
+    from = isFirst ? first : Math.max(from, first);
+    until = isFirst ? last : Math.max(until, last);
+    isFirst = false;
+    charge(bucket, amount);
+  }
+  return { count, amounts, from, until, limit: short };
+}
+
+/** Whether what the worker has not used yet is enough for the first request. */
+function covers(demand: Demand, unused: readonly number[], buckets: readonly Bucket[]): boolean {
+  for (let place = 0; place < buckets.length; place += 1) {
+    if (buckets[place]?.perHour === 0) continue;
+    if ((unused[place] ?? 0) < costAt(demand, place, buckets.length - 2)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,66 @@
+import type { LimitRule } from '../policies/rate-limit/rate-limit.ts';
+import { show } from '../util/check.ts';
+import { MICRO, type SharedConfig, type SharedLimit } from './protocol.ts';
+
+/** The part of a limit that may go at once: more makes bursts, less wastes what is not used at once. */
+const CAPACITY = 0.01;
+/** Requests are sent so much later than granted at the most, as a part of the window and in ms. */
+const LATE = 0.01;
+const LATE_MS = 50;
+
+const HOUR_MS = 3_600_000;
+
+/** How workers of one key treat each other. Times in ms. */
+export interface SharedTimes {
+  readonly ttlMs: number;
+  readonly tickMs: number;
+}
+
+/**
+ * The limits of a worker as the store keeps them. A window becomes a bucket that holds a hundredth of
+ * the limit, at least one unit, and is refilled with the rest: with whole units no window, wherever
+ * it begins, sees more than the limit, whatever the workers do.
+ * @throws TypeError for a limit that time does not refill
+ */
+export function sharedConfigOf(
+  rules: readonly LimitRule[],
+  slots: number,
+  bytes: number,
+  { ttlMs, tickMs }: SharedTimes,
+): SharedConfig {
+  return {
+    limits: rules.map(sharedLimitOf),
+    slots,
+    bytes,
+    ttl: ttlMs * 1_000,
+    tick: tickMs * 1_000,
+  };
+}
+
+function sharedLimitOf({ name, limit, windowMs, algorithm, maxCost }: LimitRule): SharedLimit {
+  if (windowMs === Number.POSITIVE_INFINITY) {
+    throw new TypeError(
+      `\`limits.${name}.windowMs\` must be finite with \`shared\`: the store keeps no quotas; got ${show(windowMs)}`,
+    );
+  }
+  if (algorithm === 'token-bucket') {
+    return { name, capacity: micro(maxCost), perHour: perHourOf(limit, windowMs) };
+  }
+  const capacity = Math.max(1, Math.floor(limit * CAPACITY));
+  const lateMs = Math.min(LATE_MS, windowMs * LATE);
+  // A window of whole units that is open at one end holds less than capacity + flow.
+  return {
+    name,
+    capacity: micro(capacity),
+    perHour: perHourOf(limit - capacity + 1, windowMs + lateMs),
+  };
+}
+
+function perHourOf(amount: number, windowMs: number): number {
+  return Math.max(1, Math.floor((amount * MICRO * HOUR_MS) / windowMs));
+}
+
+/** An amount in the unit of the protocol. */
+export function micro(amount: number): number {
+  return Math.ceil(amount * MICRO);
+}

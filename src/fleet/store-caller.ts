@@ -1,0 +1,149 @@
+import type { Clock, Timer } from '../util/clock.ts';
+import { isError, print } from '../util/print.ts';
+import type { ExchangeReply, ExchangeRequest, SharedStore } from './protocol.ts';
+
+/** The first repetition of a failed call comes after this, each further one after twice as long. */
+const FIRST_RETRY_MS = 20;
+const LONGEST_RETRY_MS = 250;
+/** After so many failures of one call the store counts as away. */
+const FAILURES = 2;
+
+/** Learns what became of calls. */
+export interface CallListener {
+  /** @param sentAt when it was sent; the answer is true of some time since then */
+  answered(reply: ExchangeReply, sentAt: number, now: number): void;
+  lost(error: Error, now: number): void;
+  back(awayMs: number, now: number): void;
+  /** Whether requests wait for the answer, so that the process must stay up. */
+  isAwaited(): boolean;
+}
+
+/** Counts of calls, for gauges. */
+export interface CallCounts {
+  /** Answered calls. */
+  calls: number;
+  /** Calls that failed or were too slow. */
+  failures: number;
+  /** How long the last answered call took, in ms. */
+  latencyMs: number;
+}
+
+/**
+ * Makes one call at a time, and repeats it unchanged until it is answered: the store knows it by its
+ * number, and grants once.
+ */
+export class StoreCaller {
+  readonly counts: CallCounts = { calls: 0, failures: 0, latencyMs: 0 };
+  private readonly store: SharedStore;
+  private readonly clock: Clock;
+  private readonly timeoutMs: number;
+  private readonly listener: CallListener;
+  private pending: ExchangeRequest | undefined = undefined;
+  private failed = 0;
+  private lostAt: number | undefined = undefined;
+  private timer: Timer | undefined = undefined;
+  private isClosed = false;
+
+  constructor(store: SharedStore, clock: Clock, timeoutMs: number, listener: CallListener) {
+    this.store = store;
+    this.clock = clock;
+    this.timeoutMs = timeoutMs;
+    this.listener = listener;
+  }
+
+  get isBusy(): boolean {
+    return this.pending !== undefined;
+  }
+
+  /** Whether the store cannot be reached. */
+  get isAway(): boolean {
+    return this.lostAt !== undefined;
+  }
+
+  /** No call may be pending. */
+  call(request: ExchangeRequest): void {
+    this.pending = request;
+    this.failed = 0;
+    this.attempt(request);
+  }
+
+  /** A failed call is repeated no more. */
+  close(): void {
+    this.isClosed = true;
+    this.timer?.cancel();
+  }
+
+  private attempt(request: ExchangeRequest): void {
+    const sentAt = this.clock.now();
+    let reply: ExchangeReply | Promise<ExchangeReply>;
+    try {
+      reply = this.store.exchange(request);
+    } catch (error) {
+      this.fail(request, error);
+      return;
+    }
+    if (!(reply instanceof Promise)) {
+      this.answer(request, reply, sentAt);
+      return;
+    }
+    let isOver = false;
+    const end = (): boolean => {
+      if (isOver) return false;
+      isOver = true;
+      timer.cancel();
+      return true;
+    };
+    const timer = this.clock.setTimer(
+      () => {
+        isOver = true;
+        this.fail(request, new Error(`the store did not answer within ${this.timeoutMs} ms`));
+      },
+      this.timeoutMs,
+      this.listener.isAwaited(),
+    );
+    reply.then(
+      (answer) => {
+        // A late answer counts too: a repetition would be told the same.
+        end();
+        this.answer(request, answer, sentAt);
+      },
+      (error: unknown) => {
+        if (end()) this.fail(request, error);
+      },
+    );
+  }
+
+  private answer(request: ExchangeRequest, reply: ExchangeReply, sentAt: number): void {
+    if (this.pending !== request) return;
+    this.pending = undefined;
+    this.timer?.cancel();
+    this.timer = undefined;
+    const now = this.clock.now();
+    this.counts.calls += 1;
+    this.counts.latencyMs = now - sentAt;
+    const { lostAt } = this;
+    this.lostAt = undefined;
+    if (lostAt !== undefined) this.listener.back(now - lostAt, now);
+    this.listener.answered(reply, sentAt, now);
+  }
+
+  private fail(request: ExchangeRequest, error: unknown): void {
+    if (this.pending !== request || this.isClosed) return;
+    this.failed += 1;
+    this.counts.failures += 1;
+    const now = this.clock.now();
+    if (this.failed >= FAILURES && this.lostAt === undefined) {
+      this.lostAt = now;
+      this.listener.lost(isError(error) ? error : new Error(print(error)), now);
+    }
+    const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.failed - 1, 10));
+    this.timer?.cancel();
+    this.timer = this.clock.setTimer(
+      () => {
+        if (this.pending === request && !this.isClosed) this.attempt(request);
+      },
+      delayMs,
+      this.listener.isAwaited(),
+    );
+  }
+}

@@ -1,0 +1,160 @@
+import type { FleetHooks, FleetNews, FleetSnapshot } from '../fleet/fleet-hooks.ts';
+import { FleetPolicy } from '../fleet/fleet-policy.ts';
+import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
+import type { GrantReply, SharedConfig, SharedStore } from '../fleet/protocol.ts';
+import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
+import { checkStore, DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
+import type { PolicyEvent } from '../model/policy-events.ts';
+import type { Policy } from '../policies/policy.ts';
+import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import type { RemoteLimits, RequestGate } from '../request/request-gate.ts';
+import { messageOf } from '../util/print.ts';
+
+/** Differences of times of the provider that are rounding, or the way to the store, in ms. */
+const SAME_MS = 20;
+
+/** Binds a limiter to the store that it shares with other workers of its key. */
+export class Fleet implements RemoteLimits, FleetHooks {
+  private readonly store: SharedStore;
+  private readonly emit: (fact: PolicyEvent) => void;
+  private gate: RequestGate | undefined = undefined;
+  private worker: FleetWorker | undefined = undefined;
+  private policy: FleetPolicy | undefined = undefined;
+  private own: RateLimitPolicy | undefined = undefined;
+  /** What the store knows of the backoff and the circuit: times of this worker's clock. */
+  private closedTold = Number.NEGATIVE_INFINITY;
+  private throttledTold = Number.NEGATIVE_INFINITY;
+  private brokenTold = Number.NEGATIVE_INFINITY;
+  private unwatch: () => void = () => {};
+  private lostLeases = 0;
+  private leads = false;
+
+  /** @throws TypeError for what is no store */
+  constructor(store: SharedStore, emit: (fact: PolicyEvent) => void) {
+    checkStore(store);
+    this.store = store;
+    this.emit = emit;
+  }
+
+  begin(gate: RequestGate): void {
+    this.gate = gate;
+    this.worker = new FleetWorker(this.store, this.config(gate), gate.feedback.clock, this);
+    const urge = () => this.worker?.urge();
+    this.unwatch = gate.feedback.watch({ backoff: urge, modeBegan: urge });
+  }
+
+  /** @throws TypeError for limits that cannot be shared */
+  policyOf(own: RateLimitPolicy | undefined): Policy {
+    if (this.policy !== undefined && this.own === own) return this.policy;
+    this.own = own;
+    this.policy = new FleetPolicy(() => this.worker, own);
+    return this.policy;
+  }
+
+  /** The limits of this worker were changed: they are the newest. */
+  configured(): void {
+    if (this.gate !== undefined) this.worker?.configure(this.config(this.gate));
+  }
+
+  snapshot(): FleetSnapshot | undefined {
+    return this.worker?.snapshot();
+  }
+
+  close(): void {
+    this.unwatch();
+    this.worker?.close();
+  }
+
+  waiting(): number {
+    return this.gate?.gate.waiting ?? 0;
+  }
+
+  news(now: number): FleetNews {
+    const { until, throttledUntil } = (this.gate as RequestGate).feedback.gate.policy;
+    const closed = until > this.closedTold + SAME_MS ? left(until, now) : 0;
+    const throttled = throttledUntil > this.throttledTold + SAME_MS ? left(throttledUntil, now) : 0;
+    const brokenUntil = this.brokenUntil(now);
+    const broken = brokenUntil > this.brokenTold + SAME_MS ? left(brokenUntil, now) : 0;
+    this.closedTold = Math.max(this.closedTold, until);
+    this.throttledTold = Math.max(this.throttledTold, throttledUntil);
+    this.brokenTold = Math.max(this.brokenTold, brokenUntil);
+    return { closed, throttled, broken, leads: false, relay: [] };
+  }
+
+  answered(reply: GrantReply, hasForgotten: boolean, now: number): void {
+    const { feedback } = this.gate as RequestGate;
+    const { policy } = feedback.gate;
+    const closedMs = reply.closed / 1_000;
+    const throttledMs = reply.throttled / 1_000;
+    const isLonger = now + closedMs > Math.max(policy.until, now) + SAME_MS;
+    const isSlower = now + throttledMs > Math.max(policy.throttledUntil, now) + SAME_MS;
+    if (isLonger || isSlower) {
+      // Told before the listeners of the backoff ask for news.
+      this.closedTold = Math.max(this.closedTold, now + closedMs);
+      this.throttledTold = Number.POSITIVE_INFINITY;
+      feedback.heard(isLonger ? closedMs : 0, throttledMs);
+      this.throttledTold = policy.throttledUntil;
+    }
+    if (hasForgotten) this.emit({ kind: 'storeForgot', at: now });
+    if (reply.lost === 1) {
+      this.lostLeases += 1;
+      this.emit({ kind: 'leaseLost', at: now });
+    }
+    if ((reply.leads === 1) !== this.leads) {
+      this.leads = reply.leads === 1;
+      this.emit({ kind: 'leaderChanged', at: now, leads: this.leads });
+    }
+  }
+
+  reconfigured(config: SharedConfig, epoch: number, at: number): void {
+    const limits = config.limits.map(({ name }) => name);
+    this.emit({ kind: 'sharedLimitsChanged', at, epoch, limits });
+  }
+
+  lost(error: Error, at: number): void {
+    const meanwhile = this.store.onStoreLoss ?? 'pause';
+    const consequence =
+      meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
+    const message = messageOf(error);
+    process.emitWarning(
+      `headgate${this.label} cannot reach the shared store, and ${consequence} until it answers: ${message}`,
+    );
+    this.emit({ kind: 'storeLost', at, error: message, meanwhile });
+  }
+
+  back(awayMs: number, at: number): void {
+    process.emitWarning(
+      `headgate${this.label} reaches the shared store again after ${Math.round(awayMs)} ms`,
+    );
+    this.emit({ kind: 'storeBack', at, awayMs });
+  }
+
+  changed(): void {
+    this.gate?.gate.drain();
+  }
+
+  private get label(): string {
+    const name = this.gate?.name;
+    return name === undefined ? '' : ` (${name})`;
+  }
+
+  private config(gate: RequestGate): SharedConfig {
+    const { slots, bytes, policies } = gate;
+    const rules = policies.rateLimit?.limits.rules ?? [];
+    const ttlMs = this.store.ttlMs ?? DEFAULT_TTL_MS;
+    return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, { ttlMs, tickMs: RESERVED_MS });
+  }
+
+  /** When the circuit breaker lets a probe go; -Infinity: it is closed. */
+  private brokenUntil(now: number): number {
+    const { circuitBreaker } = (this.gate as RequestGate).policies;
+    if (circuitBreaker?.snapshot(now).state !== 'open') return Number.NEGATIVE_INFINITY;
+    const at = circuitBreaker.nextChangeAt;
+    return at === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : at;
+  }
+}
+
+/** Microseconds until a time; 0: it has passed. */
+function left(at: number, now: number): number {
+  return at > now ? Math.ceil((at - now) * 1_000) : 0;
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type {
+  ExchangeReply,
+  ExchangeRequest,
+  SharedStore,
+  StoreSettings,
+} from '../fleet/protocol.ts';
+import { checkStoreSettings, STORE_KEYS } from '../fleet/store-settings.ts';
+import { checkKeys, checkMethods, show } from '../util/check.ts';
+import { messageOf } from '../util/print.ts';
+import { SCRIPT } from './script.ts';
+
+/** The two methods of node-redis (`redis`) that are used. */
+export interface NodeRedisClient {
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+}
+
+/** The two methods of ioredis and iovalkey that are used. */
+export interface IoRedisClient {
+  eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
+  evalsha(sha: string, keys: number, ...rest: string[]): Promise<unknown>;
+}
+
+/** A connected client of node-redis, ioredis or iovalkey; of a server or of a cluster. */
+export type RedisClient = NodeRedisClient | IoRedisClient;
+
+/** Options of {@link redisStore}. */
+export interface RedisStoreOptions extends StoreSettings {
+  /**
+   * Names the API key, not the secret itself: limiters with the same name act as one. All Redis keys
+   * carry it as their one hash tag, so that they are in one slot of a cluster.
+   */
+  readonly key: string;
+}
+
+const SHA = createHash('sha1').update(SCRIPT).digest('hex');
+
+/**
+ * A store in Redis 7 or Valkey, for the `shared` option of limiters in any number of processes. One
+ * atomic script decides; the time is that of the server. Nothing of requests is stored but what they
+ * cost. The client is the caller's: connected, with its TLS and password, and closed by the caller.
+ *
+ * @throws RangeError or TypeError that names a wrong option
+ * @example
+ * const client = await createClient({ url: 'redis://localhost:6379' }).connect();
+ * const limiter = createLimiter({
+ *   requestsPerMinute: 10_000,
+ *   shared: redisStore(client, { key: 'openai:org-1' }),
+ * });
+ */
+export function redisStore(client: RedisClient, options: RedisStoreOptions): SharedStore {
+  checkKeys('redisStore', options, [...STORE_KEYS, 'key']);
+  const { key, ...settings } = options;
+  if (typeof key !== 'string' || !/^[^{}]+$/.test(key)) {
+    throw new TypeError(
+      `\`key\` must be a string without braces that is not empty, got ${show(key)}`,
+    );
+  }
+  checkStoreSettings(settings);
+  const call = callerOf(client);
+  const keys = ['state', 'workers', 'leases', 'active'].map((part) => `{${key}}:headgate:${part}`);
+  return {
+    ...settings,
+    exchange: async ({ config, ...request }: ExchangeRequest) => {
+      const given = config === undefined ? '' : JSON.stringify(config);
+      const reply = await call(keys, [JSON.stringify(request), given]);
+      return JSON.parse(String(reply)) as ExchangeReply;
+    },
+  };
+}
+
+type Call = (keys: string[], args: string[]) => Promise<unknown>;
+
+/** @throws TypeError for what is no client */
+function callerOf(client: RedisClient): Call {
+  checkMethods('client', client, ['eval']);
+  const [bySha, byText]: readonly [Call, Call] = isNodeRedis(client)
+    ? [
+        (keys, args) => client.evalSha(SHA, { keys, arguments: args }),
+        (keys, args) => client.eval(SCRIPT, { keys, arguments: args }),
+      ]
+    : [
+        (keys, args) => ioRedis(client).evalsha(SHA, keys.length, ...keys, ...args),
+        (keys, args) => ioRedis(client).eval(SCRIPT, keys.length, ...keys, ...args),
+      ];
+  if (!isNodeRedis(client)) ioRedis(client);
+  return async (keys, args) => {
+    try {
+      return await bySha(keys, args);
+    } catch (error) {
+      if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
+      return await byText(keys, args);
+    }
+  };
+}
+
+function isNodeRedis(client: RedisClient): client is NodeRedisClient {
+  return typeof (client as Partial<NodeRedisClient>).evalSha === 'function';
+}
+
+function ioRedis(client: RedisClient): IoRedisClient {
+  checkMethods('client', client, ['evalsha']);
+  return client as IoRedisClient;
+}

@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore } from '../../src/fleet/memory-store.ts';
+import { createLimiter } from '../../src/index.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { jain, mostInWindow, Worker } from './rig.ts';
+
+function fleet(count: number, options: ConstructorParameters<typeof Worker>[2], ttlMs = 1_000) {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock, ttlMs });
+  const workers = Array.from({ length: count }, () => new Worker(store, clock, options));
+  return { clock, store, workers };
+}
+
+let warnings: string[] = [];
+
+beforeEach(() => {
+  warnings = [];
+  vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
+    warnings.push(String(warning));
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('workers that share a store', () => {
+  it.each([1, 2, 8])('keep a limit together, and fill it: %i of them', async (count) => {
+    const { clock, workers } = fleet(count, { requestsPerMinute: 6_000 });
+    for (const worker of workers) worker.send(20_000 / count, 100);
+    await clock.advanceAsync(120_000);
+    expect(mostInWindow(workers, 60_000)).toBeLessThanOrEqual(6_000);
+    const sent = workers.map(({ sends }) => sends.length);
+    expect(sent.reduce((a, b) => a + b, 0)).toBeGreaterThan(2 * 6_000 * 0.98);
+    expect(jain(sent)).toBeGreaterThan(0.99);
+  });
+
+  it('share slots fairly, and lend the share of one that is idle to others within 200 ms', async () => {
+    const { clock, workers } = fleet(4, { concurrency: 40 });
+    for (const worker of workers) worker.send(500, 50);
+    let most = 0;
+    for (let step = 0; step < 200; step += 1) {
+      await clock.advanceAsync(5);
+      most = Math.max(
+        most,
+        workers.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      );
+    }
+    expect(most).toBe(40);
+    expect(jain(workers.map(({ sends }) => sends.length))).toBeGreaterThan(0.95);
+    await clock.advanceAsync(20_000);
+    const [first, second] = workers as [Worker, Worker];
+    first.send(1_000, 50);
+    second.send(1_000, 50);
+    await clock.advanceAsync(1_000);
+    second.limiter.clear();
+    await clock.advanceAsync(200);
+    expect(first.inFlight).toBe(40);
+  });
+
+  it('give a newcomer its share of slots that one worker had alone', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 20 });
+    const [first, second] = workers as [Worker, Worker];
+    first.send(10_000, 100);
+    await clock.advanceAsync(1_000);
+    expect(first.inFlight).toBe(20);
+    second.send(10_000, 100);
+    await clock.advanceAsync(1_000);
+    expect(first.inFlight + second.inFlight).toBeGreaterThanOrEqual(19);
+    expect(Math.abs(first.inFlight - second.inFlight)).toBeLessThanOrEqual(1);
+  });
+
+  it('get the slots of one that has vanished back within two TTL, and no more than all', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 10 });
+    const [first, second] = workers as [Worker, Worker];
+    first.send(10, 600_000);
+    await clock.advanceAsync(500);
+    first.way = 'cut';
+    second.send(10, 600_000);
+    await clock.advanceAsync(400);
+    expect(second.inFlight).toBe(0);
+    await clock.advanceAsync(1_600);
+    expect(second.inFlight).toBe(10);
+    first.way = 'open';
+    await clock.advanceAsync(1_000);
+    second.send(1, 1);
+    await clock.advanceAsync(1_000);
+    expect(second.inFlight).toBe(10);
+    expect(first.limiter.snapshot().fleet?.lostLeases).toBe(1);
+  });
+
+  it('does not use what was taken away while it slept', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 10 });
+    const [first, second] = workers as [Worker, Worker];
+    first.send(10, 100);
+    await clock.advanceAsync(20);
+    first.way = 'cut';
+    await clock.advanceAsync(5_000);
+    second.send(100, 600_000);
+    await clock.advanceAsync(500);
+    expect(second.inFlight).toBe(10);
+    first.send(10, 100);
+    await clock.advanceAsync(5_000);
+    expect(first.inFlight).toBe(0);
+    first.way = 'open';
+    await clock.advanceAsync(2_000);
+    expect(first.inFlight).toBe(0);
+  });
+
+  it('lose nothing with an answer, and are granted once', async () => {
+    const { clock, workers } = fleet(2, { requestsPerMinute: 600 });
+    for (const worker of workers) worker.send(1_000, 100);
+    for (let step = 0; step < 60; step += 1) {
+      (workers[step % 2] as Worker).way = step % 3 === 0 ? 'deaf' : 'open';
+      await clock.advanceAsync(1_000);
+    }
+    const sent = workers.map(({ sends }) => sends.length);
+    expect(mostInWindow(workers, 60_000)).toBeLessThanOrEqual(600);
+    expect(sent[0]).toBeGreaterThan(150);
+    expect(sent[1]).toBeGreaterThan(150);
+  });
+
+  it('do not starve a heavy request among light ones', async () => {
+    const { clock, workers } = fleet(2, {
+      limits: { tokens: { limit: 60_000, windowMs: 60_000 } },
+    });
+    const [heavy, light] = workers as [Worker, Worker];
+    light.send(10_000, 10, 100);
+    await clock.advanceAsync(5_000);
+    heavy.send(1, 10, 20_000);
+    await clock.advanceAsync(25_000);
+    expect(heavy.sends).toHaveLength(1);
+    expect(mostInWindow(workers, 60_000)).toBeLessThanOrEqual(60_000);
+  });
+
+  it('hold back together after a 429 of one of them', async () => {
+    const { clock, workers } = fleet(2, { backoff: { backoffMs: 5_000 }, concurrency: 4 });
+    const [first, second] = workers as [Worker, Worker];
+    second.send(1, 10);
+    await clock.advanceAsync(100);
+    first.limiter.feedback.next({ kind: 'throttled', retryAfterMs: 5_000 });
+    await clock.advanceAsync(100);
+    second.send(1, 10);
+    await clock.advanceAsync(4_000);
+    expect(second.sends).toHaveLength(1);
+    expect(second.limiter.snapshot()).toMatchObject({ binding: 'backoff', mode: 'throttled' });
+    await clock.advanceAsync(2_000);
+    expect(second.sends).toHaveLength(2);
+  });
+
+  it('take the newest limits, and tell of it', async () => {
+    const { clock, store, workers } = fleet(1, { requestsPerMinute: 600 });
+    const [old] = workers as [Worker];
+    const events: string[] = [];
+    old.limiter.events$.subscribe(({ kind }) => events.push(kind));
+    old.send(10_000, 10);
+    await clock.advanceAsync(1_000);
+    const young = new Worker(store, clock, { requestsPerMinute: 60 });
+    young.send(1, 10);
+    await clock.advanceAsync(2_000);
+    expect(events).toContain('sharedLimitsChanged');
+    const before = old.sends.length + young.sends.length;
+    await clock.advanceAsync(60_000);
+    expect(old.sends.length + young.sends.length - before).toBeLessThanOrEqual(61);
+    old.limiter.configure({ requestsPerMinute: 6_000 });
+    await clock.advanceAsync(10_000);
+    expect(old.sends.length).toBeGreaterThan(900);
+  });
+
+  it('settle tokens to what was used', async () => {
+    const { clock, workers } = fleet(1, { tokensPerMinute: 6_000 });
+    const { limiter } = workers[0] as Worker;
+    let ended = 0;
+    for (let request = 0; request < 100; request += 1) {
+      const use = async () => {
+        const lease = await limiter.acquire({ tokens: 600 });
+        lease.recordTokens(60);
+        lease.release();
+        ended += 1;
+      };
+      void use();
+    }
+    await clock.advanceAsync(60_000);
+    // By the estimates only ten would have been sent.
+    expect(ended).toBeGreaterThan(80);
+  });
+});
+
+describe('a worker whose store is away', () => {
+  it('sends nothing, warns once each way, and goes on within a second', async () => {
+    const { clock, workers } = fleet(1, { requestsPerMinute: 6_000 });
+    const [worker] = workers as [Worker];
+    const events: string[] = [];
+    worker.limiter.events$.subscribe(({ kind, level }) => {
+      if (level === 'warn') events.push(kind);
+    });
+    worker.send(10_000, 10);
+    await clock.advanceAsync(2_000);
+    worker.way = 'cut';
+    await clock.advanceAsync(1_000);
+    const before = worker.sends.length;
+    await clock.advanceAsync(10_000);
+    expect(worker.sends).toHaveLength(before);
+    expect(worker.limiter.snapshot()).toMatchObject({ binding: 'shared', fleet: { isAway: true } });
+    worker.way = 'open';
+    await clock.advanceAsync(1_000);
+    expect(worker.sends.length).toBeGreaterThan(before);
+    expect(worker.limiter.snapshot().fleet?.isAway).toBe(false);
+    expect(events.filter((kind) => kind.startsWith('store'))).toEqual(['storeLost', 'storeBack']);
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toContain('nothing is sent until it answers: the way to the store is cut');
+  });
+
+  it('goes on with its share, if it is told to', async () => {
+    const clock = new ManualClock();
+    const store = memoryStore({ clock, onStoreLoss: 'share' });
+    const workers = [1, 2].map(() => new Worker(store, clock, { requestsPerMinute: 600 }));
+    for (const worker of workers) worker.send(1_000, 10);
+    await clock.advanceAsync(10_000);
+    for (const worker of workers) worker.way = 'cut';
+    await clock.advanceAsync(60_000);
+    for (const worker of workers) worker.way = 'open';
+    await clock.advanceAsync(10_000);
+    expect(mostInWindow(workers, 60_000)).toBeLessThanOrEqual(606);
+    expect(workers.reduce((sum, { sends }) => sum + sends.length, 0)).toBeGreaterThan(750);
+  });
+});
+
+describe('a limiter without others', () => {
+  it('is asked nothing while it is idle, and keeps nothing', async () => {
+    const { clock, workers } = fleet(1, { concurrency: 5 });
+    const [worker] = workers as [Worker];
+    worker.send(3, 10);
+    await clock.advanceAsync(1_000);
+    const { calls } = worker;
+    await clock.advanceAsync(60_000);
+    expect(worker.calls).toBe(calls);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('gives back what it holds as it is closed', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 5 });
+    const [first, second] = workers as [Worker, Worker];
+    first.send(5, 10);
+    await clock.advanceAsync(10);
+    first.limiter.close();
+    await first.limiter.drain();
+    second.send(5, 1_000);
+    await clock.advanceAsync(50);
+    expect(second.inFlight).toBe(5);
+    expect(second.limiter.snapshot().fleet?.workers).toBe(1);
+  });
+
+  it('refuses what cannot be shared', () => {
+    const shared = memoryStore();
+    expect(() => createLimiter({ shared, onLimit: 'fail', requestsPerMinute: 1 })).toThrow(
+      "`onLimit` must be 'wait' with `shared`",
+    );
+    expect(() => createLimiter({ shared: {} as never })).toThrow('`shared.exchange` must be');
+    const limits = { calls: { limit: 5, windowMs: Number.POSITIVE_INFINITY } };
+    expect(() => createLimiter({ shared, limits })).toThrow(
+      '`limits.calls.windowMs` must be finite',
+    );
+    expect(() => memoryStore({ ttlMs: 1 })).toThrow('`ttlMs` must be an integer >= 100, got 1');
+  });
+});

@@ -1,0 +1,79 @@
+import type { ExchangeReply, ExchangeRequest, SharedStore } from '../../src/fleet/protocol.ts';
+import { createLimiter, type Limiter, type LimiterOptions } from '../../src/index.ts';
+import type { ManualClock } from '../../src/simulator/manual-clock.ts';
+
+/** One worker of a fleet under test, and the way from it to the store. */
+export class Worker {
+  readonly limiter: Limiter;
+  /** When each of its requests was sent, and what it cost. */
+  readonly sends: { readonly at: number; readonly cost: number }[] = [];
+  inFlight = 0;
+  /** Whether its calls fail before they arrive, or their answers are lost. */
+  way: 'open' | 'cut' | 'deaf' = 'open';
+  calls = 0;
+
+  constructor(store: SharedStore, clock: ManualClock, options: LimiterOptions) {
+    this.clock = clock;
+    const shared: SharedStore = {
+      ...store,
+      exchange: (request: ExchangeRequest) => this.carry(store, request),
+    };
+    this.limiter = createLimiter({ adaptive: false, clock, ...options, shared });
+  }
+
+  private readonly clock: ManualClock;
+
+  /** Sends requests that take a time each. */
+  send(count: number, tookMs: number, cost = 1): void {
+    for (let request = 0; request < count; request += 1) {
+      // Some tests clear what waits.
+      this.limiter.run(() => this.attempt(tookMs, cost), { tokens: cost }).catch(() => {});
+    }
+  }
+
+  private attempt(tookMs: number, cost: number): Promise<void> {
+    this.sends.push({ at: this.clock.now(), cost });
+    this.inFlight += 1;
+    return new Promise((done) => {
+      this.clock.setTimer(() => {
+        this.inFlight -= 1;
+        done();
+      }, tookMs);
+    });
+  }
+
+  private carry(
+    store: SharedStore,
+    request: ExchangeRequest,
+  ): ExchangeReply | Promise<ExchangeReply> {
+    this.calls += 1;
+    if (this.way === 'cut') throw new Error('the way to the store is cut');
+    const reply = store.exchange(JSON.parse(JSON.stringify(request)));
+    if (this.way === 'deaf') throw new Error('the answer was lost');
+    return reply;
+  }
+}
+
+/** The most that was sent in any interval of a length. */
+export function mostInWindow(workers: readonly Worker[], windowMs: number): number {
+  const sends = workers.flatMap((worker) => worker.sends).sort((a, b) => a.at - b.at);
+  let most = 0;
+  let sum = 0;
+  let first = 0;
+  for (const { at, cost } of sends) {
+    sum += cost;
+    while (at - (sends[first] as { at: number }).at >= windowMs) {
+      sum -= (sends[first] as { cost: number }).cost;
+      first += 1;
+    }
+    most = Math.max(most, sum);
+  }
+  return most;
+}
+
+/** Jain's index of fairness: 1 is equal, 1/n is all for one. */
+export function jain(values: readonly number[]): number {
+  const sum = values.reduce((a, b) => a + b, 0);
+  const squares = values.reduce((a, b) => a + b * b, 0);
+  return squares === 0 ? 1 : (sum * sum) / (values.length * squares);
+}

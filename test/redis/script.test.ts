@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FleetModel } from '../../src/fleet/model/fleet-model.ts';
+import { type ExchangeRequest, MICRO, type SharedConfig } from '../../src/fleet/protocol.ts';
+import { SCRIPT } from '../../src/redis/script.ts';
+import { canRun } from '../dashboards/programs.ts';
+import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
+
+const WORKERS = ['a', 'b', 'c', 'd'];
+
+const config = fc.record({
+  limits: fc.uniqueArray(
+    fc.record({
+      name: fc.constantFrom('requests', 'tokens', 'bytes'),
+      capacity: fc.integer({ min: 1, max: 50_000 }).map((n) => n * MICRO),
+      perHour: fc.integer({ min: 1, max: 1e14 }),
+    }),
+    { selector: ({ name }) => name, maxLength: 3 },
+  ),
+  slots: fc.integer({ min: 1, max: 30 }),
+  bytes: fc.integer({ min: 0, max: 1_000 }),
+  ttl: fc.constantFrom(100_000, 1_000_000, 5_000_000),
+  tick: fc.constant(50_000),
+});
+
+const amounts = (least: number) =>
+  fc.array(fc.integer({ min: least, max: 20_000 * MICRO }), { minLength: 5, maxLength: 5 });
+const often0 = (most: number) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(most) });
+const flag = (weight: number) =>
+  fc.oneof(
+    { weight, arbitrary: fc.constant(0 as const) },
+    { weight: 1, arbitrary: fc.constant(1 as const) },
+  );
+
+const call = fc.record({
+  worker: fc.nat(WORKERS.length - 1),
+  elapsed: fc.oneof(fc.nat(50_000), fc.nat(2_000_000), fc.integer({ min: -1e9, max: 1e9 })),
+  isRepeated: flag(9),
+  forgets: flag(9),
+  config: fc.option(fc.nat(2), { freq: 3 }),
+  slots: fc.nat(12),
+  wantedSlots: often0(20),
+  headSlots: fc.nat(3),
+  spareSlots: often0(20),
+  bytes: fc.nat(300),
+  wantedBytes: often0(900),
+  headBytes: fc.nat(1_200),
+  unused: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(0)),
+  settled: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(-20_000 * MICRO)),
+  demand: fc.array(
+    fc.record({
+      count: fc.integer({ min: 1, max: 200 }),
+      costs: fc.array(fc.nat(200 * MICRO), { minLength: 3, maxLength: 3 }),
+      tokens: fc.nat(200 * MICRO),
+      spare: flag(3),
+    }),
+    { maxLength: 4 },
+  ),
+  closed: often0(500_000),
+  throttled: often0(500_000),
+  broken: often0(300_000),
+  leads: flag(1),
+  relay: fc.array(fc.string({ maxLength: 20 }), { maxLength: 3 }),
+  plan: fc.option(
+    fc.record({
+      requestsPerHour: fc.nat(1e12),
+      requestsCapacity: fc.nat(100 * MICRO),
+      tokensPerHour: fc.nat(1e14),
+      tokensCapacity: fc.nat(1e6 * MICRO),
+      slots: fc.nat(20),
+      closed: often0(300_000),
+      isOut: flag(3),
+    }),
+    { freq: 2 },
+  ),
+  leaves: flag(15),
+});
+
+describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
+  let server: RedisServer;
+  let client: ReturnType<typeof createClient>;
+  beforeAll(async () => {
+    server = await startRedis();
+    client = createClient({ url: `redis://127.0.0.1:${server.port}` });
+    await client.connect();
+  });
+  afterAll(async () => {
+    client?.destroy();
+    await server?.stop();
+  });
+
+  it('answers each call of a generated script as the model does', async () => {
+    let round = 0;
+    const keys = () => ['state', 'workers', 'leases', 'active'].map((part) => `{${round}}:${part}`);
+    const scripts = fc.array(call, { minLength: 5, maxLength: 60 });
+    const configs = fc.array(config, { minLength: 3, maxLength: 3 });
+    let grants = 0;
+    await fc.assert(
+      fc.asyncProperty(scripts, configs, async (steps, known) => {
+        round += 1;
+        const model = new FleetModel();
+        let time = 1_700_000_000_000_000;
+        const last = WORKERS.map(() => ({ sequence: 0, run: 0, epoch: 0 }));
+        for (const step of steps) {
+          const { worker, elapsed, isRepeated, forgets, config: place, plan, ...rest } = step;
+          time += elapsed;
+          const state = last[worker] as (typeof last)[number];
+          if (isRepeated === 0) state.sequence += 1;
+          const given = place === null ? undefined : (known[place] as SharedConfig);
+          const request: ExchangeRequest = {
+            ...rest,
+            protocol: 1,
+            worker: WORKERS[worker] as string,
+            sequence: Math.max(1, state.sequence),
+            run: forgets === 1 ? 7 : state.run,
+            epoch: state.epoch,
+            headSlots: Math.min(rest.headSlots, rest.wantedSlots),
+            headBytes: Math.min(rest.headBytes, rest.wantedBytes),
+            ...(given === undefined ? {} : { config: given }),
+            ...(plan === null ? {} : { plan }),
+          };
+          const expected = model.exchange(request, time);
+          const { config: _, ...plain } = request;
+          const text = await client.eval(SCRIPT, {
+            keys: keys(),
+            arguments: [
+              JSON.stringify(plain),
+              given === undefined ? '' : JSON.stringify(given),
+              `${time}`,
+            ],
+          });
+          const reply = JSON.parse(String(text));
+          expect(reply).toEqual(JSON.parse(JSON.stringify(expected)));
+          if (expected.status === 'ok') {
+            grants += expected.count;
+            state.run = expected.run;
+            state.epoch = expected.epoch;
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+    // The scripts do reach what they are for.
+    expect(grants).toBeGreaterThan(1_000);
+  });
+});
