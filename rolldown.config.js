@@ -28,7 +28,7 @@ export const licences = {
 export default defineConfig({
   input: { index: 'src/batch/index.ts', main: 'src/batch/command/main.ts' },
   platform: 'node',
-  external: [/^headgate(\/(advanced|inspector|telemetry))?$/, 'lmdb'],
+  external: [/^headgate(\/(advanced|bullmq|inspector|telemetry))?$/, 'bullmq', 'ioredis', 'lmdb'],
   plugins: [licences],
   output: { dir: 'dist/batch', minify: true, chunkFileNames: 'parts/[name].js' },
   tsconfig: false,

@@ -16,9 +16,11 @@ const SDK = [
 
 /** What is copied into the command. */
 const BUNDLED = [
+  'bullmq',
   'cli-truncate',
   'commander',
   'csv-parse',
+  'ioredis',
   'lmdb',
   'string-width',
   'tinyglobby',
@@ -83,6 +85,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   batch: [
     'headgate',
     'headgate/advanced',
+    'headgate/bullmq',
     'headgate/inspector',
     'headgate/telemetry',
     'sizing',

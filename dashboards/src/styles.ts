@@ -73,3 +73,13 @@ export function colouredByError<P extends Colourable>(panel: P): P {
   panel.overrideByRegexp('/^5\\d\\d$/', [shadesOf(ERROR_COLOURS.failingApi)]);
   return coloured(panel, { ok: OUTCOME_COLOURS.ok, 429: STATE.bad });
 }
+
+/** The same where each error has several series, such as its percentiles: `429 p95`. */
+export function shadedByError<P extends Colourable>(panel: P): P {
+  panel.overrideByRegexp('/./', [shadesOf(ERROR_COLOURS.noAnswer)]);
+  panel.overrideByRegexp('/^4\\d\\d /', [shadesOf(ERROR_COLOURS.wrongRequest)]);
+  panel.overrideByRegexp('/^5\\d\\d /', [shadesOf(ERROR_COLOURS.failingApi)]);
+  panel.overrideByRegexp('/^ok /', [shadesOf(OUTCOME_COLOURS.ok)]);
+  panel.overrideByRegexp('/^429 /', [shadesOf(STATE.bad)]);
+  return panel;
+}

@@ -67,17 +67,35 @@ export class Attempts {
     const { send, tally, outage } = this.#around;
     tally.attempts += 1;
     if (context.attempt > 1) tally.retried += 1;
-    const { signal, attempt } = context;
-    const response = await send(request, { signal, attempt }).catch((error: unknown) => {
-      const failure = callError(error);
-      if (failure instanceof StatusError && failure.status === 429) tally.rejected += 1;
-      throw failure;
-    });
-    context.observe({ headers: response.headers });
-    context.observe(response.body);
-    if (response.statusCode === 429) tally.rejected += 1;
-    if (response.statusCode >= 400) throw new StatusError(response);
-    outage.answered();
-    return response;
+    try {
+      const response = await callOnce(send, request, context);
+      outage.answered();
+      tally.addSent(response.sent);
+      return response;
+    } catch (error) {
+      const isStatus = error instanceof StatusError;
+      if (isStatus && error.response.sent !== undefined) tally.addSent(error.response.sent);
+      else if (isStatus && error.status === 429) tally.rejected += 1;
+      throw error;
+    }
   }
+}
+
+/**
+ * Makes one call, and tells the limiter what its answer says.
+ * @throws StatusError for an answer that says no; ConnectionError where no answer came
+ */
+export async function callOnce(
+  send: Send,
+  request: BatchRequest,
+  context: AttemptContext,
+): Promise<BatchResponse> {
+  const { signal, attempt } = context;
+  const response = await send(request, { signal, attempt }).catch((error: unknown) => {
+    throw callError(error);
+  });
+  context.observe({ headers: response.headers });
+  context.observe(response.body);
+  if (response.statusCode >= 400) throw new StatusError(response);
+  return response;
 }

@@ -1,6 +1,7 @@
 import {
   createLimiter,
   createLimiterGroup,
+  type Limiter,
   type LimiterOptions,
   type LimiterSnapshot,
   type Outcome,
@@ -21,6 +22,8 @@ export interface Pacer {
     source: PullSource<Sized<BatchRequest>>,
     attempt: Attempts['attempt'],
   ): Observable<Outcome<BatchRequest, BatchResponse>>;
+  /** The limiter of a request, for callers that send by themselves. */
+  limiterOf(request: BatchRequest): Limiter;
   /** The state of each limiter. */
   snapshots(): readonly LimiterSnapshot[];
   /** The rates that 429s have taught, as far as they are sure. */
@@ -52,6 +55,7 @@ export function createPacer(
     const limiter = createLimiter(startingAt(options, known.get(OTHERS)));
     return {
       send: (source, attempt) => limiter.throttleFrom(source, attempt, { outcomes: true }),
+      limiterOf: () => limiter,
       snapshots: () => [limiter.snapshot()],
       learned: () => learnedOf({ [OTHERS]: limiter.snapshot() }),
       close: () => limiter.close(),
@@ -69,6 +73,7 @@ export function createPacer(
   });
   return {
     send: (source, attempt) => group.throttleFrom(source, attempt, { outcomes: true }),
+    limiterOf: ({ body }) => group.get(String(body.model)),
     snapshots: () => Object.values(group.snapshot().keys),
     learned: () => learnedOf(group.snapshot().keys),
     close: () => group.close(),

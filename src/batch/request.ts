@@ -29,6 +29,18 @@ export interface BatchResponse {
   readonly headers?: Readonly<Record<string, string | string[] | undefined>> | undefined;
   /** The parsed JSON. */
   readonly body: unknown;
+  /** How another process sent the request, where one did. */
+  readonly sent?: SentBy | undefined;
+}
+
+/** What it took to send a request. */
+export interface SentBy {
+  readonly attempts: number;
+  /** Attempts that were answered 429. */
+  readonly rejected: number;
+  readonly waitedMs: number;
+  /** Without the wait. */
+  readonly durationMs: number;
 }
 
 /** What a call to the API is told. */

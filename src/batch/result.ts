@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Outcome } from 'headgate';
+import type { Outcome, RequestStats } from 'headgate';
 import { StatusError } from './http/errors.ts';
 import { RESULT_ID_PREFIX, type ResultLine, usageIn } from './ledger/result-line.ts';
 import type { Budget } from './money/budget.ts';
-import type { BatchRequest, BatchResponse } from './request.ts';
+import { WorkerError } from './queue/queue-job.ts';
+import type { BatchRequest, BatchResponse, SentBy } from './request.ts';
 import { describeError } from './tally.ts';
 
 const ID_DIGITS = 24;
@@ -16,16 +17,28 @@ export function resultOf(
   const { request, stats } = outcome;
   const response = outcome.status === 'ok' ? outcome.value : answerOf(outcome.error);
   const usage = usageIn(response?.body);
-  const waitedMs = Object.values(stats.waits).reduce((sum, { waitMs }) => sum + waitMs, 0);
+  const { attempts, waitedMs, durationMs } = sentBy(outcome) ?? ownSend(stats);
   const error = outcome.status === 'ok' ? null : describeError(outcome.error);
   return lineOf(request, response, error, {
-    attempts: stats.attempts,
+    attempts,
     waited_ms: Math.round(waitedMs),
-    duration_ms: Math.max(0, Math.round(stats.durationMs - waitedMs)),
+    duration_ms: Math.max(0, Math.round(durationMs)),
     usage,
     cost: budget.settle(request, usage),
     hash: request.hash,
   });
+}
+
+/** How another process sent the request, where one did. */
+function sentBy(outcome: Outcome<BatchRequest, BatchResponse>): SentBy | undefined {
+  if (outcome.status === 'ok') return outcome.value.sent;
+  const { error } = outcome;
+  return error instanceof WorkerError ? error.sent : answerOf(error)?.sent;
+}
+
+function ownSend({ attempts, waits, durationMs }: RequestStats): Omit<SentBy, 'rejected'> {
+  const waitedMs = Object.values(waits).reduce((sum, { waitMs }) => sum + waitMs, 0);
+  return { attempts, waitedMs, durationMs: durationMs - waitedMs };
 }
 
 /** The same for an answer from the cache, for which nothing was sent, used or paid. */

@@ -19,7 +19,7 @@ export function promptTokensOf({ body }: BatchRequest): number {
  * A request with its bytes, and its tokens with those that the answer may have: that is what
  * providers charge until they have answered.
  */
-function sized(request: BatchRequest): Sized<BatchRequest> {
+export function sized(request: BatchRequest): Sized<BatchRequest> {
   const { url, body } = request;
   const bytes = estimateBytes(body);
   const output = endpointOf(url)?.maxOutputOf(body) ?? 0;

@@ -3,6 +3,7 @@ import { StatusError, shorten } from './http/errors.ts';
 import { at, textAt } from './json.ts';
 import type { ResultLine, TokenUsage } from './ledger/result-line.ts';
 import { RateMeter } from './rate-meter.ts';
+import type { SentBy } from './request.ts';
 
 /** Kinds of errors that are told apart; further ones are counted together. */
 const MOST_KINDS = 40;
@@ -52,6 +53,14 @@ export class Tally {
   addCached(): void {
     this.ok += 1;
     this.cached += 1;
+  }
+
+  /** What another process did for one of the attempts that are counted here. */
+  addSent(sent: SentBy | undefined): void {
+    if (sent === undefined) return;
+    this.attempts += sent.attempts - 1;
+    this.retried += sent.attempts - 1;
+    this.rejected += sent.rejected;
   }
 
   get errors(): ErrorCount[] {

@@ -1,5 +1,5 @@
 /** Jobs of a BullMQ queue through a limiter: `headgate/bullmq`. */
 export { JobLockLostError } from './job-locks.ts';
 export { type ProcessQueueOptions, processQueue, type QueueProcessing } from './process-queue.ts';
-export type { QueueRunCounts, SendJob } from './queue-run.ts';
+export type { FailedJob, QueueRunCounts, SendJob } from './queue-run.ts';
 export type { QueueJob, QueueWorker } from './queue-worker.ts';

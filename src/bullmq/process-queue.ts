@@ -3,7 +3,7 @@ import type { AcquireOptions } from '../limiter/limiter-options.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkFunction, checkInteger, checkKeys, checkMethods } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
-import { QueueRun, type QueueRunCounts, type SendJob } from './queue-run.ts';
+import { type FailedJob, QueueRun, type QueueRunCounts, type SendJob } from './queue-run.ts';
 import { checkWorker, type QueueJob, type QueueWorker } from './queue-worker.ts';
 
 export interface ProcessQueueOptions<J> {
@@ -11,6 +11,11 @@ export interface ProcessQueueOptions<J> {
   readonly limiter: Limiter | ((job: J) => Limiter);
   /** What a job's request costs, and how urgent it is, for the limiter. Default: nothing is said. */
   readonly request?: (job: J) => Omit<AcquireOptions, 'signal'>;
+  /**
+   * What a job completes with whose request has failed for good after some attempts; what this throws
+   * fails the job. Default: the job fails with the error of the request.
+   */
+  readonly failed?: FailedJob<J>;
   /**
    * How many jobs may wait here for the limiter, an integer >= 1. All others wait in the queue, in its
    * order, for any worker. Default: as many as began within the last 10 ms, from 1 to 16.
@@ -22,7 +27,7 @@ export interface ProcessQueueOptions<J> {
   readonly clock?: Clock;
 }
 
-const KEYS = ['limiter', 'request', 'readAhead', 'onError', 'clock'] as const;
+const KEYS = ['limiter', 'request', 'failed', 'readAhead', 'onError', 'clock'] as const;
 const LIMITER_METHODS = ['run', 'snapshot'];
 
 /** A queue that is being worked on. */
@@ -63,9 +68,10 @@ export function processQueue<J extends QueueJob<unknown>, R>(
   checkWorker(worker);
   checkFunction('send', send);
   checkKeys('processQueue', options, KEYS);
-  const { limiter, request, readAhead, onError, clock = systemClock } = options;
+  const { limiter, request, failed, readAhead, onError, clock = systemClock } = options;
   if (typeof limiter !== 'function') checkMethods('limiter', limiter, LIMITER_METHODS);
   if (request !== undefined) checkFunction('request', request);
+  if (failed !== undefined) checkFunction('failed', failed);
   if (readAhead !== undefined) checkInteger('readAhead', readAhead, 1);
   if (onError !== undefined) checkFunction('onError', onError);
   checkClock(clock);
@@ -74,10 +80,15 @@ export function processQueue<J extends QueueJob<unknown>, R>(
     send,
     limiterOf: typeof limiter === 'function' ? limiter : () => limiter,
     request: request ?? (() => ({})),
+    failed: failed ?? rethrow,
     readAhead,
     onError: onError ?? (() => {}),
     clock,
   });
   run.start();
   return run;
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }

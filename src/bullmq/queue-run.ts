@@ -17,6 +17,9 @@ class GivenBack extends Error {}
 /** Sends the request of a job; called again when it is retried. */
 export type SendJob<J, R> = (job: J, context: AttemptContext) => R | PromiseLike<R>;
 
+/** What a job completes with though its request has failed. */
+export type FailedJob<J> = (error: unknown, job: J, attempts: number) => unknown;
+
 /** Jobs so far. */
 export interface QueueRunCounts {
   /** Taken from the queue: the sum of all others. */
@@ -38,6 +41,7 @@ interface QueueRunSettings<J, R> {
   readonly send: SendJob<J, R>;
   readonly limiterOf: (job: J) => Limiter;
   readonly request: (job: J) => Omit<AcquireOptions, 'signal'>;
+  readonly failed: FailedJob<J>;
   readonly readAhead: number | undefined;
   readonly onError: (error: unknown, job: J | undefined) => void;
   readonly clock: Clock;
@@ -132,12 +136,8 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   }
 
   async #process(running: RunningJob<J>): Promise<void> {
-    const { job, lock } = running;
     try {
-      const value = await this.#send(running);
-      // The queue keeps it as JSON, and would refuse what has none.
-      JSON.stringify(value);
-      await this.#tell(running, 'completed', () => job.moveToCompleted(value, lock.token, false));
+      await this.#complete(running, await this.#send(running));
     } catch (error) {
       await this.#fail(running, error);
     }
@@ -167,12 +167,23 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     } else if (reason instanceof GivenBack) {
       await this.#tell(running, 'returned', () => job.moveToWait(lock.token));
     } else {
-      const failure = error instanceof Error ? error : new Error(print(error));
-      await this.#tell(running, 'failed', async () => {
-        await job.log(`headgate: failed after ${attempts} attempts: ${print(error)}`);
-        await job.moveToFailed(failure, lock.token, false);
-      });
+      try {
+        await this.#complete(running, await this.#settings.failed(error, job, attempts));
+      } catch (final) {
+        const failure = final instanceof Error ? final : new Error(print(final));
+        await this.#tell(running, 'failed', async () => {
+          await job.log(`headgate: failed after ${attempts} attempts: ${print(final)}`);
+          await job.moveToFailed(failure, lock.token, false);
+        });
+      }
     }
+  }
+
+  async #complete(running: RunningJob<J>, value: unknown): Promise<void> {
+    const { job, lock } = running;
+    // The queue keeps it as JSON, and would refuse what has none.
+    JSON.stringify(value);
+    await this.#tell(running, 'completed', () => job.moveToCompleted(value, lock.token, false));
   }
 
   /** Tells the queue how a job has ended: again, while the store is away and the lock may be held. */

@@ -132,6 +132,19 @@ describe('processQueue', () => {
     expect(entry.error).toBeInstanceOf(Error);
   });
 
+  it('completes a job whose request has failed with what `failed` makes of it', async () => {
+    const { clock, queue, process } = rig({ maxAttempts: 1 });
+    const [kept, thrown] = [queue.add(1), queue.add(2)];
+    const failed = (error: Error, job: FakeJob, attempts: number) => {
+      if (job.data === 2) throw new Error('worse');
+      return [error.message, attempts];
+    };
+    process(() => Promise.reject(new Error('mine')), { failed });
+    await clock.advanceAsync(1_000);
+    expect([kept.state, kept.value]).toEqual(['completed', ['mine', 1]]);
+    expect([thrown.state, thrown.error?.message]).toEqual(['failed', 'worse']);
+  });
+
   it('renews locks while a job waits and while it runs', async () => {
     const { clock, queue, started, sleep, process } = rig(
       { concurrency: 1 },

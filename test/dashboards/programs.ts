@@ -68,7 +68,15 @@ export interface Sample {
   readonly value: readonly [time: number, value: string];
 }
 
+/** One series over time. */
+export interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [time: number, value: string])[];
+}
+
 export interface Prometheus {
+  /** The values between two times in seconds, `step` seconds apart. */
+  range(expression: string, from: number, to: number, step: number): Promise<readonly Series[]>;
   query(expression: string): Promise<readonly Sample[]>;
   /** The series that a selector matches, by their labels. */
   series(selector: string): Promise<readonly Readonly<Record<string, string>>[]>;
@@ -104,6 +112,11 @@ export async function startPrometheus(config: string): Promise<Prometheus> {
   return {
     query: async (query) => {
       const { result } = await ask<{ result: Sample[] }>(address, 'query', { query });
+      return result;
+    },
+    range: async (query, from, to, step) => {
+      const fields = { query, start: `${from}`, end: `${to}`, step: `${step}` };
+      const { result } = await ask<{ result: Series[] }>(address, 'query_range', fields);
       return result;
     },
     series: (selector) => ask(address, 'series', { 'match[]': selector }),

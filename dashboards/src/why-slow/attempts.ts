@@ -2,7 +2,15 @@ import { GATE_COLOURS, LIMIT_COLOUR, STATE } from '../colours.ts';
 import { LABELS } from '../metrics.ts';
 import { type PanelMaker, query, sideLegend, stacked, timeSeries } from '../parts.ts';
 import { labelMissing, QUANTILES, quantile, series, sum, sumRate } from '../promql.ts';
-import { coloured, colouredByError, dashed, levelLines, levels, rightAxis } from '../styles.ts';
+import {
+  coloured,
+  colouredByError,
+  dashed,
+  levelLines,
+  levels,
+  rightAxis,
+  shadedByError,
+} from '../styles.ts';
 import { retryRatio } from './summary.ts';
 
 export function attemptsByError(): PanelMaker {
@@ -77,7 +85,7 @@ export function attemptDurations(): PanelMaker {
     const named = labelMissing(LABELS.errorType, 'ok', time);
     panel.withTarget(query(named, `{{${LABELS.errorType}}} ${name}`));
   }
-  return panel;
+  return shadedByError(panel);
 }
 
 export function givenUp(): PanelMaker {

@@ -67,10 +67,15 @@ export function whySlow(): Dashboard {
     {
       height: 8,
       panels: [
-        [9, attemptDurations()],
-        [5, givenUp()],
-        [5, adaptations()],
-        [5, tokens()],
+        [16, attemptDurations()],
+        [8, tokens()],
+      ],
+    },
+    {
+      height: 8,
+      panels: [
+        [12, givenUp()],
+        [12, adaptations()],
       ],
     },
     {

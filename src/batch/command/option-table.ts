@@ -1,4 +1,4 @@
-/** Every option of `headgate run`, as it is parsed, shown by --help and documented. */
+/** An option of a command, as it is parsed, shown by --help and documented. */
 export interface CommandOption {
   /** Without the dashes. */
   readonly name: string;
@@ -16,6 +16,88 @@ export interface OptionGroup {
   readonly options: readonly CommandOption[];
 }
 
+/** Where requests go. */
+const API_OPTIONS: readonly CommandOption[] = [
+  {
+    name: 'api',
+    value: 'NAME',
+    default: 'chat',
+    help: 'of lines without a url: chat, responses, embeddings, or anthropic',
+  },
+  {
+    name: 'base-url',
+    value: 'URL',
+    default: "the provider's",
+    help: 'an OpenAI-compatible server; also OPENAI_BASE_URL or ANTHROPIC_BASE_URL',
+  },
+  {
+    name: 'header',
+    value: 'NAME:VALUE',
+    isRepeatable: true,
+    help: 'sent with each request; may be given several times',
+  },
+  {
+    name: 'proxy',
+    value: 'URL',
+    default: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
+    help: 'an HTTP proxy',
+  },
+];
+
+/** How fast and how often requests are sent. */
+const LIMIT_OPTIONS: readonly CommandOption[] = [
+  {
+    name: 'concurrency',
+    value: 'N',
+    default: '256',
+    help: 'requests in flight at the most',
+  },
+  { name: 'rpm', value: 'N', default: 'learned', help: 'requests a minute at the most' },
+  { name: 'tpm', value: 'N', default: 'learned', help: 'tokens a minute at the most' },
+  {
+    name: 'config',
+    value: 'FILE',
+    help: "JSON: the options of headgate's limiter; HEADGATE_* variables set them too",
+  },
+  {
+    name: 'limits',
+    value: 'FILE',
+    help: 'JSON by model: {"MODEL": {"requestsPerMinute": 500}}, the options of --config; "*" for all others',
+  },
+  { name: 'timeout', value: 'TIME', default: '10m', help: 'of one call, its answer included' },
+  {
+    name: 'max-attempts',
+    value: 'N',
+    default: 'no bound for 429, 503 and 529, else 3',
+    help: 'calls for one request at the most',
+  },
+  {
+    name: 'deadline',
+    value: 'TIME',
+    default: 'none',
+    help: 'a request that is older is not sent again',
+  },
+  {
+    name: 'outage',
+    value: 'TIME',
+    default: '30m',
+    help: 'how long a server that goes down is waited for',
+  },
+];
+
+const QUEUE_OPTION: CommandOption = {
+  name: 'queue',
+  value: 'NAME',
+  default: 'headgate',
+  help: 'the name of the queue in that Redis',
+};
+
+const INSPECT_OPTION: CommandOption = {
+  name: 'inspect',
+  help: 'serve a page that shows where requests wait, and print its address',
+};
+
+/** Every option of `headgate run`. */
 export const RUN_OPTIONS: readonly OptionGroup[] = [
   {
     title: 'Input and output',
@@ -55,77 +137,27 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
     options: [
       { name: 'model', short: 'm', value: 'NAME', help: 'of lines that name none' },
       {
-        name: 'api',
-        value: 'NAME',
-        default: 'chat',
-        help: 'of lines without a url: chat, responses, embeddings, or anthropic',
-      },
-      {
         name: 'group',
         value: 'N',
         default: '128',
         help: 'embeddings: lines that are sent as one request at the most; each has its own result',
       },
-      {
-        name: 'base-url',
-        value: 'URL',
-        default: "the provider's",
-        help: 'an OpenAI-compatible server; also OPENAI_BASE_URL or ANTHROPIC_BASE_URL',
-      },
-      {
-        name: 'header',
-        value: 'NAME:VALUE',
-        isRepeatable: true,
-        help: 'sent with each request; may be given several times',
-      },
-      {
-        name: 'proxy',
-        value: 'URL',
-        default: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
-        help: 'an HTTP proxy',
-      },
+      ...API_OPTIONS,
     ],
   },
   {
     title: 'Limits',
+    options: LIMIT_OPTIONS,
+  },
+  {
+    title: 'Workers',
     options: [
       {
-        name: 'concurrency',
-        value: 'N',
-        default: '256',
-        help: 'requests in flight at the most',
+        name: 'redis',
+        value: 'URL',
+        help: 'let workers send the requests: headgate work with the same --redis, on any number of machines',
       },
-      { name: 'rpm', value: 'N', default: 'learned', help: 'requests a minute at the most' },
-      { name: 'tpm', value: 'N', default: 'learned', help: 'tokens a minute at the most' },
-      {
-        name: 'config',
-        value: 'FILE',
-        help: "JSON: the options of headgate's limiter; HEADGATE_* variables set them too",
-      },
-      {
-        name: 'limits',
-        value: 'FILE',
-        help: 'JSON by model: {"MODEL": {"requestsPerMinute": 500}}, the options of --config; "*" for all others',
-      },
-      { name: 'timeout', value: 'TIME', default: '10m', help: 'of one call, its answer included' },
-      {
-        name: 'max-attempts',
-        value: 'N',
-        default: 'no bound for 429, 503 and 529, else 3',
-        help: 'calls for one request at the most',
-      },
-      {
-        name: 'deadline',
-        value: 'TIME',
-        default: 'none',
-        help: 'a request that is older is not sent again',
-      },
-      {
-        name: 'outage',
-        value: 'TIME',
-        default: '30m',
-        help: 'how long a server that goes down is waited for',
-      },
+      QUEUE_OPTION,
     ],
   },
   {
@@ -160,14 +192,40 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
     title: 'Display',
     options: [
       { name: 'quiet', short: 'q', help: 'show no progress, only the report' },
-      {
-        name: 'inspect',
-        help: 'serve a page that shows where requests wait, and print its address',
-      },
+      INSPECT_OPTION,
       { name: 'json', help: 'progress and report as lines of JSON on standard output' },
     ],
   },
 ];
+
+/** Every option of `headgate work`. */
+export const WORK_OPTIONS: readonly OptionGroup[] = [
+  {
+    title: 'Work',
+    options: [
+      {
+        name: 'redis',
+        value: 'URL',
+        help: 'of the Redis that headgate run was given, such as redis://127.0.0.1:6379; required',
+      },
+      QUEUE_OPTION,
+    ],
+  },
+  { title: 'API', options: API_OPTIONS },
+  { title: 'Limits', options: LIMIT_OPTIONS.filter(({ name }) => name !== 'outage') },
+  {
+    title: 'Display',
+    options: [
+      { name: 'quiet', short: 'q', help: 'say nothing but what goes wrong' },
+      INSPECT_OPTION,
+    ],
+  },
+];
+
+/** What `headgate run --redis` does not take: it is for those that send. */
+export const OF_WORKERS: readonly string[] = [...API_OPTIONS, ...LIMIT_OPTIONS].flatMap(
+  ({ name }) => (name === 'api' ? [] : [name]),
+);
 
 /** Exit codes, as --help and the documentation have them. */
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [

@@ -2,13 +2,23 @@ import { createRequire } from 'node:module';
 import { Command, Option } from 'commander';
 import { at } from '../json.ts';
 import { EXPORT_FORMATS } from './export-formats.ts';
-import { type CommandOption, EXIT_CODES, RUN_OPTIONS } from './option-table.ts';
+import {
+  type CommandOption,
+  EXIT_CODES,
+  type OptionGroup,
+  RUN_OPTIONS,
+  WORK_OPTIONS,
+} from './option-table.ts';
 import { OptionValues } from './values.ts';
 
 const RUN_DESCRIPTION =
   'Send a file of requests through a rate-limited API. Files are JSON lines (OpenAI batch lines, ' +
   'bodies, or {"prompt": "..."}), .csv or .tsv; .gz is unzipped; - is standard input. What has a ' +
   'good result in --out is not sent again: after a crash, run the same command.';
+
+const WORK_DESCRIPTION =
+  'Send the requests of headgate run --redis. Start as many as you like, on any number of machines; ' +
+  'each ends with SIGTERM or Ctrl-C, and gives back what it has not sent.';
 
 /** @param ended is given the exit code */
 export function createProgram(ended: (code: number) => void): Command {
@@ -28,10 +38,16 @@ export function createProgram(ended: (code: number) => void): Command {
       const { run } = await import('./run.ts');
       ended(await run(inputs, new OptionValues(given)));
     });
-  for (const { title, options } of RUN_OPTIONS) {
-    runCommand.optionsGroup(`${title}:`);
-    for (const option of options) runCommand.addOption(optionOf(option));
-  }
+  addOptions(runCommand, RUN_OPTIONS);
+  const workCommand = program
+    .command('work')
+    .description(WORK_DESCRIPTION)
+    .showHelpAfterError('(headgate work --help lists the options)')
+    .action(async (given: Record<string, unknown>) => {
+      const { work } = await import('./work.ts');
+      ended(await work(new OptionValues(given)));
+    });
+  addOptions(workCommand, WORK_OPTIONS);
   program
     .command('summary')
     .description('Say what a file of results holds.')
@@ -52,6 +68,13 @@ export function createProgram(ended: (code: number) => void): Command {
       ended(await exportResults(file, chosen));
     });
   return program;
+}
+
+function addOptions(command: Command, groups: readonly OptionGroup[]): void {
+  for (const { title, options } of groups) {
+    command.optionsGroup(`${title}:`);
+    for (const option of options) command.addOption(optionOf(option));
+  }
 }
 
 function optionOf({ name, short, value, isRepeatable, help, ...rest }: CommandOption): Option {

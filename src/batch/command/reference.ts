@@ -1,5 +1,11 @@
 import { EXPORT_FORMATS } from './export-formats.ts';
-import { type CommandOption, EXIT_CODES, RUN_OPTIONS } from './option-table.ts';
+import {
+  type CommandOption,
+  EXIT_CODES,
+  type OptionGroup,
+  RUN_OPTIONS,
+  WORK_OPTIONS,
+} from './option-table.ts';
 
 /** The documentation of the command, made of its table of options. */
 export function commandReference(): string {
@@ -8,15 +14,15 @@ export function commandReference(): string {
     'This page is made from the options of the command. The [guide](../guides/batch.md) shows how to use it.',
     '## `headgate run <input...> --out FILE`',
     'Sends requests from files (JSON lines, `.csv`, `.tsv`, any of them as `.gz`), patterns of files, or `-` for standard input, and appends results to a file.',
-    ...RUN_OPTIONS.map(
-      ({ title, options }) =>
-        `### ${title}\n\n${tableOf(['option', 'default', ''], options.map(row))}`,
-    ),
+    ...RUN_OPTIONS.map(sectionOf),
     '### Exit codes',
     tableOf(
       ['code', 'meaning'],
       EXIT_CODES.map(([code, meaning]) => [String(code), meaning]),
     ),
+    '## `headgate work --redis URL`',
+    'Sends the requests of `headgate run --redis`, until SIGTERM or Ctrl-C. See [workers](../guides/workers.md).',
+    ...WORK_OPTIONS.map(sectionOf),
     '## `headgate summary <results>`',
     'Says what a file of results holds: good and failed requests, errors by kind, tokens and cost. `--json` prints one object.',
     '## `headgate export <results>`',
@@ -24,6 +30,10 @@ export function commandReference(): string {
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+function sectionOf({ title, options }: OptionGroup): string {
+  return `### ${title}\n\n${tableOf(['option', 'default', ''], options.map(row))}`;
 }
 
 function row({ name, short, value, help, ...option }: CommandOption): string[] {

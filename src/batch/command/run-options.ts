@@ -13,9 +13,14 @@ import type { ExistingOutput } from '../ledger/open-output.ts';
 import { type Prices, readPriceFile } from '../money/prices.ts';
 import { type BatchOptions, CHANGED_LINES } from '../options.ts';
 import type { ModelLimits } from '../pacer.ts';
+import { OF_WORKERS } from './option-table.ts';
 import type { OptionValues } from './values.ts';
 
-const TIMEOUT_MS = 10 * 60_000;
+/** Of one call. */
+export const TIMEOUT_MS = 10 * 60_000;
+
+/** Requests that wait in the queue or run: workers pace them, and send them again. */
+const FOR_WORKERS: LimiterOptions = { concurrency: 1_000, maxAttempts: 1, adaptive: false };
 
 /** Lines for embeddings in one request: servers of one's own often take no more. */
 const GROUP_SIZE = 128;
@@ -32,6 +37,8 @@ export interface RunOptions {
   readonly isInspected: boolean;
   readonly isJson: boolean;
   readonly isDry: boolean;
+  /** The workers that send; undefined: this process does. */
+  readonly workers: { readonly redis: string; readonly queue: string } | undefined;
 }
 
 /** @throws BatchError that names what is wrong */
@@ -44,10 +51,11 @@ export function readRunOptions(
   const output = values.text('out');
   if (output === undefined && !isDry)
     throw new BatchError('--out FILE is missing: where results go');
+  const workers = readWorkers(values);
   const api = values.choice('api', API_NAMES) ?? 'chat';
   const prices = readPrices(values);
   const batch = {
-    ...readLimits(values, env),
+    ...(workers === undefined ? readLimits(values, env) : FOR_WORKERS),
     input: inputs,
     output: output ?? '',
     api,
@@ -69,7 +77,24 @@ export function readRunOptions(
   const cache = values.text('cache');
   const isInspected = values.flag('inspect');
   const isJson = values.flag('json');
-  return { batch, api, timeoutMs, cache, isQuiet, isInspected, isJson, isDry };
+  return { batch, api, timeoutMs, cache, isQuiet, isInspected, isJson, isDry, workers };
+}
+
+/** @throws BatchError for options that only those who send can keep to */
+function readWorkers(values: OptionValues): RunOptions['workers'] {
+  const redis = values.text('redis');
+  const queue = readQueue(values);
+  if (redis === undefined) return undefined;
+  const wrong = OF_WORKERS.find((name) => values.isGiven(name));
+  if (wrong === undefined) return { redis, queue };
+  throw new BatchError(`--${wrong} is for those that send: give it to headgate work`);
+}
+
+/** The name of a queue. @throws BatchError */
+export function readQueue(values: OptionValues): string {
+  const queue = values.text('queue') ?? 'headgate';
+  if (!queue.includes(':')) return queue;
+  throw new BatchError(`--queue must be without colons, got ${JSON.stringify(queue)}`);
 }
 
 function readExisting(values: OptionValues): ExistingOutput {
@@ -96,7 +121,7 @@ function readPrices(values: OptionValues): Prices | undefined {
 }
 
 /** @throws BatchError */
-function readModelLimits(values: OptionValues): ModelLimits | undefined {
+export function readModelLimits(values: OptionValues): ModelLimits | undefined {
   const file = values.text('limits');
   if (file === undefined) return undefined;
   return tried(`--limits ${file}: `, () => {
@@ -110,7 +135,7 @@ function readModelLimits(values: OptionValues): ModelLimits | undefined {
 }
 
 /** What options say outweighs the file of --config, and that the environment. */
-function readLimits(values: OptionValues, env: NodeJS.ProcessEnv): LimiterOptions {
+export function readLimits(values: OptionValues, env: NodeJS.ProcessEnv): LimiterOptions {
   const file = values.text('config');
   const given: LimiterOptions = defined({
     concurrency: values.integer('concurrency'),

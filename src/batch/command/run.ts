@@ -1,16 +1,15 @@
 import { BatchRun } from '../batch-run.ts';
 import { type AnswerCache, openCache } from '../cache/answer-cache.ts';
-import { createHttpSender } from '../http/sender.ts';
 import { STDIN } from '../input/sources.ts';
 import type { BatchReport } from '../progress.ts';
 import { formatReport } from '../screen/report.ts';
 import { COLOURS, PLAIN } from '../screen/style.ts';
 import { NO_SCREEN, openJsonLog, openLog, openTerminal, type Screen } from '../screen/terminal.ts';
+import { type Destination, openDestination } from './destination.ts';
 import { dryRun } from './dry-run.ts';
 import { startCommandInspector } from './inspect.ts';
 import { type RunOptions, readRunOptions } from './run-options.ts';
 import { exitCodeOf, onSignals } from './signals.ts';
-import { type Target, targetOf } from './target.ts';
 import { startCommandTelemetry } from './telemetry.ts';
 import type { OptionValues } from './values.ts';
 
@@ -18,12 +17,10 @@ import type { OptionValues } from './values.ts';
 export async function run(inputs: readonly string[], values: OptionValues): Promise<number> {
   const options = readRunOptions(inputs, values, process.env);
   if (options.isDry) return dryRun(options);
-  const target = targetOf(values, options.api, process.env);
-  const { timeoutMs } = options;
+  const destination = await openDestination(values, options, process.env);
   // Limiters report to the SDK that is there when they are made.
   const stopTelemetry = await startCommandTelemetry(process.env);
   const stopInspector = await startCommandInspector(options.isInspected, console.error);
-  const sender = createHttpSender({ ...target, timeoutMs });
   const stopping = new AbortController();
   const aborting = new AbortController();
   let signalled: NodeJS.Signals | undefined;
@@ -34,16 +31,16 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
   });
   let cache: AnswerCache | undefined;
   try {
-    if (options.cache !== undefined) cache = await openCache(options.cache, target.baseUrl);
+    if (options.cache !== undefined) cache = await openCache(options.cache, destination.provider);
     const batch = new BatchRun({
       ...options.batch,
       cache,
-      provider: target.baseUrl,
-      send: sender.send,
+      provider: destination.provider,
+      send: destination.send,
       signal: stopping.signal,
       abortSignal: aborting.signal,
     });
-    const screen = openScreen(batch, options, target, inputs);
+    const screen = openScreen(batch, options, destination, inputs);
     try {
       const report = await batch.run();
       screen.close();
@@ -54,7 +51,7 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
     }
   } finally {
     release();
-    await sender.close();
+    await destination.close();
     await stopInspector();
     await stopTelemetry();
     await cache?.close();
@@ -66,7 +63,7 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
 function openScreen(
   batch: BatchRun,
   { isQuiet, isJson, batch: { output, model } }: RunOptions,
-  { baseUrl }: Target,
+  { title: place }: Destination,
   inputs: readonly string[],
 ): Screen {
   const look = () => batch.progress();
@@ -75,8 +72,7 @@ function openScreen(
   if (!process.stderr.isTTY) return openLog(process.stderr, look);
   const [first = ''] = inputs;
   const input = inputs.length === 1 ? first : `${inputs.length} files`;
-  const host = new URL(baseUrl).host;
-  const title = { input, output, target: model === undefined ? host : `${model} at ${host}` };
+  const title = { input, output, target: model === undefined ? place : `${model} at ${place}` };
   return openTerminal(process.stderr, look, title, process.stderr.hasColors() ? COLOURS : PLAIN);
 }
 

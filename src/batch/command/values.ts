@@ -20,6 +20,10 @@ export class OptionValues {
     this.#given = given;
   }
 
+  isGiven(name: string): boolean {
+    return this.#given[camelCase(name)] !== undefined;
+  }
+
   text(name: string): string | undefined {
     const value = this.#given[camelCase(name)];
     if (value === undefined) return undefined;

@@ -1,0 +1,99 @@
+import { API_NAMES } from '../endpoint.ts';
+import { BatchError, messageOf } from '../errors.ts';
+import { createHttpSender } from '../http/sender.ts';
+import { startWork, type Work } from '../queue/queue-work.ts';
+import { startCommandInspector } from './inspect.ts';
+import { readLimits, readModelLimits, readQueue, TIMEOUT_MS } from './run-options.ts';
+import { onSignals } from './signals.ts';
+import { targetOf } from './target.ts';
+import { startCommandTelemetry } from './telemetry.ts';
+import type { OptionValues } from './values.ts';
+
+const LOG_MS = 5_000;
+/** How long requests in flight may take to end when the worker is stopped. */
+const DRAIN_MS = 10_000;
+
+/** `headgate work`. Ends with a signal. @returns the exit code */
+export async function work(values: OptionValues): Promise<number> {
+  const redis = values.text('redis');
+  if (redis === undefined) {
+    throw new BatchError('--redis URL is missing: that of headgate run, redis://127.0.0.1:6379');
+  }
+  const api = values.choice('api', API_NAMES) ?? 'chat';
+  const timeoutMs = values.time('timeout') ?? TIMEOUT_MS;
+  const options = {
+    redis,
+    queue: readQueue(values),
+    limits: readLimits(values, process.env),
+    limitsByModel: readModelLimits(values),
+    onError: logErrors(),
+  };
+  const target = targetOf(values, api, process.env);
+  const stopTelemetry = await startCommandTelemetry(process.env);
+  const stopInspector = await startCommandInspector(values.flag('inspect'), console.error);
+  const sender = createHttpSender({ ...target, timeoutMs });
+  try {
+    const running = await startWork({ ...options, send: sender.send });
+    const say = values.flag('quiet') ? () => {} : (line: string) => console.error(line);
+    say(`takes requests from ${options.queue} at ${new URL(redis).host}, for ${target.baseUrl}`);
+    const stopLog = logCounts(running, say);
+    await signalled(running);
+    stopLog();
+    say(`stopped: ${countsOf(running)}`);
+    return 0;
+  } finally {
+    await sender.close();
+    await stopInspector();
+    await stopTelemetry();
+  }
+}
+
+/** Waits for a signal, and for what is in flight then; a second signal gives that back, too. */
+async function signalled(running: Work): Promise<void> {
+  let end = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let count = 0;
+  const release = onSignals(() => {
+    count += 1;
+    if (count === 1) void running.close(DRAIN_MS).then(end);
+    else end();
+  });
+  // Nothing else keeps the process up while Redis is away.
+  const alive = setInterval(() => {}, 60_000);
+  await stopped;
+  clearInterval(alive);
+  release();
+}
+
+/** A line every few seconds, where something has changed. */
+function logCounts(running: Work, say: (line: string) => void): () => void {
+  let last = '';
+  const timer = setInterval(() => {
+    const line = countsOf(running);
+    if (line !== last) say(line);
+    last = line;
+  }, LOG_MS);
+  return () => clearInterval(timer);
+}
+
+function countsOf(running: Work): string {
+  const { completed, failed, waiting, inFlight, lost } = running.counts;
+  const down = Math.round(running.downForMs() / 1_000);
+  return [
+    `${completed + failed} ended, ${inFlight} in flight, ${waiting} wait`,
+    ...(lost > 0 ? [`${lost} lost to other workers`] : []),
+    ...(down > 0 ? [`the server has not answered for ${down} s`] : []),
+  ].join('; ');
+}
+
+/** Each message once, until another comes: a store that is away says the same again and again. */
+function logErrors(): (error: unknown) => void {
+  let last = '';
+  return (error) => {
+    const message = messageOf(error);
+    if (message !== last) console.error(`headgate: ${message}`);
+    last = message;
+  };
+}

@@ -1,0 +1,49 @@
+import { BatchError, codeOf } from '../errors.ts';
+
+/** The packages of the queue, which are loaded where a queue is asked for. */
+export interface QueuePackages {
+  readonly bullmq: typeof import('bullmq');
+  readonly Redis: typeof import('ioredis').Redis;
+}
+
+/** @throws BatchError that says what to install */
+export async function loadQueuePackages(): Promise<QueuePackages> {
+  try {
+    const [bullmq, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
+    return { bullmq, Redis };
+  } catch (error) {
+    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const advice = 'install them beside headgate: npm install bullmq ioredis';
+    throw new BatchError(`--redis needs the packages bullmq and ioredis; ${advice}`);
+  }
+}
+
+const CONNECT_MS = 10_000;
+
+/**
+ * Connects to a Redis. Once it was there, calls wait for it when it is away.
+ * @throws BatchError where it is not there
+ */
+export async function connectRedis({ Redis }: QueuePackages, url: string) {
+  if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol)) {
+    throw new BatchError('--redis must be a redis or rediss URL, such as redis://127.0.0.1:6379');
+  }
+  const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
+  let problem = 'it does not answer';
+  const onError = (error: Error) => {
+    problem = error.message;
+  };
+  client.on('error', onError);
+  const timer = setTimeout(() => client.disconnect(), CONNECT_MS);
+  try {
+    await client.connect();
+    await client.ping();
+    return client;
+  } catch (error) {
+    client.disconnect();
+    if (error instanceof Error && !/closed/.test(error.message)) problem = error.message;
+    throw new BatchError(`--redis ${new URL(url).host}: ${problem}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,167 @@
+import { hash } from 'node:crypto';
+import type { Job, Queue, QueueEvents } from 'bullmq';
+import { isObject } from '../json.ts';
+import type { BatchRequest, BatchResponse, Send } from '../request.ts';
+import { type JobData, type JobResult, responseOf, WorkerError } from './queue-job.ts';
+import { connectRedis, loadQueuePackages } from './queue-packages.ts';
+
+/** How often jobs are looked for whose events were missed, or that Redis has lost. */
+const LOOK_MS = 2_000;
+/** Until its result is on disk a job is kept: the output is synced every second. */
+const KEEP_MS = 5_000;
+/** What a run that never comes back leaves behind is removed after a day. */
+const KEEP_S = 86_400;
+const ID_DIGITS = 32;
+
+/** Requests that are answered by workers of a queue. */
+export interface QueueSender {
+  readonly send: Send;
+  close(): Promise<void>;
+}
+
+interface Pending {
+  readonly data: JobData;
+  readonly resolve: (response: BatchResponse) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Puts requests into a queue of `headgate work`, and waits for what workers answer.
+ * @param url of a Redis
+ * @throws BatchError where the packages or the Redis are not there
+ */
+export async function createQueueSender(url: string, name: string): Promise<QueueSender> {
+  const packages = await loadQueuePackages();
+  const connection = await connectRedis(packages, url);
+  const { Queue, QueueEvents } = packages.bullmq;
+  const queue = new Queue<JobData, JobResult>(name, { connection });
+  const events = new QueueEvents(name, { connection });
+  const jobs = new RemoteJobs(queue, events);
+  await events.waitUntilReady();
+  return {
+    send: jobs.send,
+    close: async () => {
+      await jobs.close();
+      await Promise.all([queue.close(), events.close()]);
+      connection.disconnect();
+    },
+  };
+}
+
+/** The jobs of one run. */
+class RemoteJobs {
+  readonly #queue: Queue<JobData, JobResult>;
+  readonly #pending = new Map<string, Pending>();
+  /** Answered jobs that are still in the queue, and since when. */
+  readonly #answered = new Map<string, number>();
+  readonly #timer: NodeJS.Timeout;
+  #isLooking = false;
+
+  constructor(queue: Queue<JobData, JobResult>, events: QueueEvents) {
+    this.#queue = queue;
+    // Redis is away: calls wait for it, and nothing is lost.
+    queue.on('error', () => {});
+    events.on('error', () => {});
+    events.on('completed', ({ jobId, returnvalue }) => this.#completed(jobId, returnvalue));
+    events.on('failed', ({ jobId, failedReason }) => this.#failed(jobId, failedReason));
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+  }
+
+  readonly send = async (
+    { id, url, body }: BatchRequest,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<BatchResponse> => {
+    const jobId = hash('sha256', JSON.stringify([id, url, body])).slice(0, ID_DIGITS);
+    const data = { id, url, body };
+    const answer = new Promise<BatchResponse>((resolve, reject) => {
+      this.#pending.set(jobId, { data, resolve, reject });
+    });
+    const abandon = () => this.#abandon(jobId, signal.reason);
+    signal.addEventListener('abort', abandon, { once: true });
+    try {
+      await this.#add(jobId, data);
+      return await answer;
+    } finally {
+      signal.removeEventListener('abort', abandon);
+    }
+  };
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#remove(Number.POSITIVE_INFINITY).catch(() => {});
+  }
+
+  /** Where the job is there already, from a run that was killed, this adds nothing. */
+  async #add(jobId: string, data: JobData): Promise<void> {
+    const age = { age: KEEP_S };
+    await this.#queue.add('request', data, { jobId, removeOnComplete: age, removeOnFail: age });
+  }
+
+  #completed(jobId: string, value: unknown): void {
+    const pending = this.#take(jobId);
+    if (pending === undefined) return;
+    try {
+      const result: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+      if (!isJobResult(result)) throw new WorkerError('a worker gave no result', 'error');
+      pending.resolve(responseOf(result));
+    } catch (error) {
+      pending.reject(error);
+    }
+  }
+
+  #failed(jobId: string, reason: string): void {
+    this.#take(jobId)?.reject(new WorkerError(reason, 'worker'));
+  }
+
+  #take(jobId: string): Pending | undefined {
+    const pending = this.#pending.get(jobId);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(jobId);
+    this.#answered.set(jobId, Date.now());
+    return pending;
+  }
+
+  /** Nobody wants the answer any more: a job that no worker has yet is not sent. */
+  #abandon(jobId: string, reason: unknown): void {
+    const pending = this.#pending.get(jobId);
+    if (pending === undefined) return;
+    this.#pending.delete(jobId);
+    pending.reject(reason);
+    void this.#queue.remove(jobId).catch(() => {});
+  }
+
+  /** Finds what events did not tell: Redis was away, or lost what it had. */
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      for (const [jobId, { data }] of [...this.#pending]) {
+        const job: Job<JobData, JobResult> | undefined = await this.#queue.getJob(jobId);
+        if (job === undefined) {
+          if (this.#pending.has(jobId)) await this.#add(jobId, data);
+        } else if (job.finishedOn !== undefined) {
+          if (job.failedReason) this.#failed(jobId, job.failedReason);
+          else this.#completed(jobId, job.returnvalue);
+        }
+      }
+      await this.#remove(Date.now() - KEEP_MS);
+    } catch {
+      // It is away, or was just now: the next look finds it.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  /** Removes jobs whose results are on disk: those that were answered before a time. */
+  async #remove(before: number): Promise<void> {
+    for (const [jobId, at] of this.#answered) {
+      if (at >= before) return;
+      await this.#queue.remove(jobId);
+      this.#answered.delete(jobId);
+    }
+  }
+}
+
+function isJobResult(value: unknown): value is JobResult {
+  return isObject(value) && isObject(value.sent);
+}

@@ -1,0 +1,120 @@
+import type { Job } from 'bullmq';
+import type { AttemptContext, LimiterOptions } from 'headgate';
+import { systemClock } from 'headgate/advanced';
+import { processQueue, type QueueProcessing } from 'headgate/bullmq';
+import { callOnce } from '../attempts.ts';
+import { StatusError } from '../http/errors.ts';
+import { OutageWatch } from '../http/outage.ts';
+import { createPacer, type ModelLimits } from '../pacer.ts';
+import type { BatchRequest, Send, SentBy } from '../request.ts';
+import { sized } from '../size.ts';
+import { failedResult, type JobData, type JobResult } from './queue-job.ts';
+import { connectRedis, loadQueuePackages } from './queue-packages.ts';
+
+/** Requests in flight at the most, where nobody says. */
+const CONCURRENCY = 256;
+/** A job whose workers were killed so often is the cause of it. */
+const MOST_STALLS = 50;
+/** Jobs of a worker that was killed are sent by another one after this time. */
+const LOCK_MS = 15_000;
+
+export interface WorkOptions {
+  readonly redis: string;
+  readonly queue: string;
+  readonly limits: LimiterOptions;
+  readonly limitsByModel: ModelLimits | undefined;
+  readonly send: Send;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A worker of `headgate run --redis`. */
+export interface Work {
+  readonly counts: QueueProcessing['counts'];
+  /** For how long the server has not answered, in ms; 0: it does. */
+  downForMs(): number;
+  close(drainMs: number): Promise<void>;
+}
+
+/** @throws BatchError where the packages or the Redis are not there */
+export async function startWork(options: WorkOptions): Promise<Work> {
+  const packages = await loadQueuePackages();
+  const connection = await connectRedis(packages, options.redis);
+  const worker = new packages.bullmq.Worker<JobData, JobResult>(options.queue, null, {
+    connection,
+    lockDuration: LOCK_MS,
+    stalledInterval: LOCK_MS / 3,
+    maxStalledCount: MOST_STALLS,
+  });
+  worker.on('error', options.onError);
+  const sends = new WorkerSends(options.send);
+  const { outage } = sends;
+  const classify = (error: unknown) => outage.failed(error);
+  const limits = { concurrency: CONCURRENCY, name: 'work', ...options.limits, classify };
+  const pacer = createPacer(limits, options.limitsByModel, new Map());
+  const processing = processQueue(worker, sends.send, {
+    limiter: ({ data }) => pacer.limiterOf(requestOf(data)),
+    request: ({ data }) => {
+      const { bytes, tokens } = sized(requestOf(data));
+      return { bytes, ...(tokens !== undefined && { tokens }) };
+    },
+    failed: sends.failed,
+    onError: options.onError,
+  });
+  return {
+    get counts() {
+      return processing.counts;
+    },
+    downForMs: () => (outage.isDown ? outage.downForMs : 0),
+    close: async (drainMs) => {
+      await processing.close({ drainMs });
+      pacer.close();
+      connection.disconnect();
+    },
+  };
+}
+
+function requestOf({ id, url, body }: JobData): BatchRequest {
+  return { id, url, body, place: `job ${id}`, hash: '' };
+}
+
+/** Sends requests of jobs, and keeps what each took. */
+class WorkerSends {
+  readonly outage = new OutageWatch(() => systemClock.now());
+  readonly #send: Send;
+  readonly #begun = new WeakMap<object, { readonly at: number; rejected: number }>();
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  readonly send = async (
+    job: Job<JobData, JobResult>,
+    context: AttemptContext,
+  ): Promise<JobResult> => {
+    const begun = this.#begun.get(job) ?? { at: Date.now(), rejected: 0 };
+    this.#begun.set(job, begun);
+    try {
+      const { statusCode, requestId, body } = await callOnce(
+        this.#send,
+        requestOf(job.data),
+        context,
+      );
+      this.outage.answered();
+      const response = { statusCode, ...(requestId !== undefined && { requestId }), body };
+      return { response, sent: this.#sent(job, context.attempt) };
+    } catch (error) {
+      if (error instanceof StatusError && error.status === 429) begun.rejected += 1;
+      throw error;
+    }
+  };
+
+  readonly failed = (error: unknown, job: Job<JobData, JobResult>, attempts: number): JobResult =>
+    failedResult(error, this.#sent(job, attempts));
+
+  #sent(job: Job<JobData, JobResult>, attempts: number): SentBy {
+    const now = Date.now();
+    const { at = now, rejected = 0 } = this.#begun.get(job) ?? {};
+    const takenAt = job.processedOn ?? at;
+    return { attempts, rejected, waitedMs: Math.max(0, at - takenAt), durationMs: now - at };
+  }
+}

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { canRun } from '../../dashboards/programs.ts';
+import { startRedis } from '../../support/redis.ts';
+import { type Rig, type Running, rig, start } from './command.ts';
+
+// Real time: workers, the run and Redis are processes of their own.
+
+const LINES = 600;
+
+function prompts(rigged: Rig, count = LINES): void {
+  const lines = Array.from({ length: count }, (_, n) => ({
+    custom_id: `r-${n}`,
+    method: 'POST',
+    url: '/v1/chat/completions',
+    body: { model: 'm', messages: [{ role: 'user', content: `prompt ${n}` }] },
+  }));
+  rigged.write('in.jsonl', lines);
+}
+
+function startWorker(
+  test: TestContext,
+  { server }: Rig,
+  url: string,
+  more: string[] = [],
+): Running {
+  return start(test, ['work', '--redis', url, '--base-url', server.url, ...more]);
+}
+
+function startSplit(test: TestContext, { folder }: Rig, url: string): Running {
+  const args = ['run', 'in.jsonl', '--out', 'out.jsonl', '--model', 'm', '--redis', url, '--json'];
+  return start(test, args, { cwd: folder });
+}
+
+async function reached(rigged: Rig, results: number): Promise<void> {
+  const count = () => {
+    try {
+      return rigged.results().length;
+    } catch {
+      // There is no file yet, or its last line is being written.
+      return 0;
+    }
+  };
+  while (count() < results) await sleep(30);
+}
+
+function idsOf(rigged: Rig): readonly string[] {
+  return rigged.results().map(({ custom_id }) => custom_id);
+}
+
+describe.runIf(canRun('redis-server'))('a batch that workers send', () => {
+  it('has every id once, though a worker is killed and Redis loses what it had', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test, { delayMs: () => 60 });
+    prompts(rigged);
+    const more = ['--concurrency', '10'];
+    const workers = [1, 2, 3].map(() => startWorker(test, rigged, redis.url, more));
+    const run = startSplit(test, rigged, redis.url);
+    await reached(rigged, LINES / 5);
+    workers[0]?.process.kill('SIGKILL');
+    await reached(rigged, LINES / 2);
+    // It keeps nothing: all that waits in the queue is gone.
+    await redis.kill();
+    await sleep(500);
+    await redis.restart();
+    const { code, stdout, stderr } = await run.ended;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: LINES });
+    expect([...idsOf(rigged)].sort()).toEqual(
+      Array.from({ length: LINES }, (_, n) => `r-${n}`).sort(),
+    );
+    for (const worker of workers.slice(1)) {
+      worker.process.kill('SIGTERM');
+      expect((await worker.ended).code).toBe(0);
+    }
+  }, 120_000);
+
+  it('goes on after its own kill -9, and sends nothing twice that workers have answered', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test, { delayMs: () => 20 });
+    prompts(rigged);
+    startWorker(test, rigged, redis.url, ['--concurrency', '20']);
+    const first = startSplit(test, rigged, redis.url);
+    await reached(rigged, LINES / 4);
+    first.process.kill('SIGKILL');
+    await first.ended;
+    const { code } = await startSplit(test, rigged, redis.url).ended;
+    expect(code).toBe(0);
+    expect(new Set(idsOf(rigged)).size).toBe(LINES);
+    expect(idsOf(rigged)).toHaveLength(LINES);
+    for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
+  }, 120_000);
+
+  it('keeps what the API said of requests that failed', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test, {
+      handle: (prompt) =>
+        prompt === 'prompt 1'
+          ? { status: 400, body: { error: { message: 'too long', code: 'too_long' } } }
+          : undefined,
+    });
+    prompts(rigged, 3);
+    startWorker(test, rigged, redis.url);
+    const { code } = await startSplit(test, rigged, redis.url).ended;
+    expect(code).toBe(1);
+    const failed = rigged.results().find(({ custom_id }) => custom_id === 'r-1');
+    expect(failed).toMatchObject({
+      error: { code: '400 too_long', message: 'too long' },
+      response: { status_code: 400 },
+      headgate: { attempts: 1 },
+    });
+  }, 60_000);
+});
+
+describe('wrong options of workers', () => {
+  it.for<[string[], RegExp]>([
+    [
+      ['run', 'in.jsonl', '--out', 'o', '--redis', 'http://h'],
+      /--redis must be a redis or rediss URL/,
+    ],
+    [
+      ['run', 'in.jsonl', '--out', 'o', '--redis', 'redis://h', '--rpm', '5'],
+      /--rpm .* headgate work/,
+    ],
+    [['work'], /--redis URL is missing/],
+    [
+      ['work', '--redis', 'redis://127.0.0.1:1', '--base-url', 'http://h'],
+      /--redis 127.0.0.1:1: .*ECONNREFUSED/,
+    ],
+    [
+      ['work', '--redis', 'redis://h', '--queue', 'a:b', '--base-url', 'http://h'],
+      /--queue must be without colons/,
+    ],
+  ])('are named: %j', async ([args, message], test) => {
+    const rigged = await rig(test);
+    prompts(rigged, 1);
+    const { code, stderr } = await rigged.command(args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});

@@ -1,0 +1,80 @@
+import { createLimiter, type Limiter } from 'headgate';
+import { createProvider, type ProviderOptions } from 'headgate/simulator';
+import { startTelemetry } from 'headgate/telemetry';
+
+const REQUEST = { inputTokens: 120, maxTokens: 400, outputTokens: 300, bytes: 1_700 };
+
+/** Names of the limiters, of which the second is looked at in depth. */
+export const LIMITERS = ['batch', 'chat'];
+
+function callOf(options: ProviderOptions): () => Promise<unknown> {
+  const provider = createProvider({
+    latency: { meanMs: 350, sigma: 0.5 },
+    rejectLatencyMs: 20,
+    ...options,
+  });
+  return async () => {
+    const { usage, headers } = await provider.submitOrThrow(REQUEST);
+    return {
+      headers,
+      usage: { prompt_tokens: usage.inputTokens, completion_tokens: usage.outputTokens },
+    };
+  };
+}
+
+function send(limiter: Limiter, call: () => Promise<unknown>, everyMs: number): () => void {
+  const timer = setInterval(() => {
+    limiter.run(call, { bytes: REQUEST.bytes }).catch(() => {});
+  }, everyMs);
+  return () => clearInterval(timer);
+}
+
+/**
+ * A run with everything that the dashboards tell: a limiter whose provider answers 429 for some
+ * seconds, is out for others, and fails now and then; and one with limits of its own and a circuit
+ * breaker, which opens. @returns where its metrics are, and what ends it
+ */
+export async function startRun(): Promise<{ url: string; stop(): Promise<void> }> {
+  const telemetry = await startTelemetry({ serviceName: 'pictures', prometheusPort: 0 });
+  const chat = createLimiter({ name: 'chat', concurrency: 32, maxBytes: 100_000 });
+  const batch = createLimiter({
+    name: 'batch',
+    adaptive: false,
+    concurrency: 16,
+    total: 2_000,
+    limits: { rpm: { limit: 120, windowMs: 20_000 } },
+    circuitBreaker: { onOpen: 'wait', openMs: 6_000 },
+  });
+  const stops = [
+    send(
+      chat,
+      callOf({
+        limits: [{ unit: 'requests', algorithm: 'token-bucket', limit: 25, windowMs: 1_000 }],
+        storms: [{ fromMs: 40_000, toMs: 48_000, status: 429 }],
+        failures: [
+          { fault: 'error', probability: 0.03, status: 502 },
+          { fault: 'error', probability: 0.02, status: 400 },
+        ],
+      }),
+      35,
+    ),
+    send(
+      batch,
+      callOf({
+        storms: [
+          { fromMs: 18_000, toMs: 18_600, status: 429, retryAfterMs: 3_000 },
+          { fromMs: 50_000, toMs: 58_000, status: 500 },
+        ],
+      }),
+      140,
+    ),
+  ];
+  return {
+    url: telemetry.prometheusUrl ?? '',
+    async stop() {
+      for (const each of stops) each();
+      for (const each of [chat, batch]) each.close();
+      await telemetry.shutdown();
+    },
+  };
+}
