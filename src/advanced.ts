@@ -87,6 +87,6 @@ export type {
   ResultOptions,
   RetryOptions,
 } from './request/send-options.ts';
-export type { RequestInput as Arrival, RequestOptions } from './request/ticket-factory.ts';
+export type { RequestInput, RequestOptions } from './request/ticket-factory.ts';
 export { type InstrumentationOptions, telemetryInstrumentation } from './telemetry/telemetry.ts';
 export type { Timer } from './util/clock.ts';

@@ -1,9 +1,10 @@
 /** Servers that are not ours, each with a limit of its own in front of a backend. */
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
+import { haproxyConfig } from '../servers/haproxy-config.ts';
 import { listen } from '../servers/listen.ts';
+import { nginxConfig } from '../servers/nginx-config.ts';
 import { findProgram, startProgram } from '../servers/program.ts';
-import { nginxConfig } from './nginx.ts';
 
 /** A limit in front of a backend. */
 export interface LimitingServer {
@@ -89,20 +90,11 @@ async function startNginx(backendPort: number, zone: string, rules: string) {
 async function startHaproxy(backendPort: number) {
   const program = await startProgram({
     files: (port) => ({
-      'haproxy.cfg': `defaults
-  mode http
-  timeout connect 5s
-  timeout client 60s
-  timeout server 60s
-frontend api
-  bind 127.0.0.1:${port}
-  stick-table type ip size 1k expire 60s store http_req_rate(${WINDOW_MS}ms)
-  http-request track-sc0 src
-  http-request deny deny_status 429 if { sc_http_req_rate(0) gt ${IN_WINDOW} }
-  default_backend model
-backend model
-  server model 127.0.0.1:${backendPort}
-`,
+      'haproxy.cfg': haproxyConfig(port, IN_WINDOW, WINDOW_MS, [
+        'default_backend model',
+        'backend model',
+        `  server model 127.0.0.1:${backendPort}`,
+      ]),
     }),
     command: (_port, folder) => [
       findProgram('haproxy') ?? 'haproxy',

@@ -1,16 +1,7 @@
 /** What the inspector's server sends to its page. Plain data: both sides import these types. */
+import type { GateKind } from '../model/outcome.ts';
 
-export type Gate =
-  | 'concurrency'
-  | 'byteBudget'
-  | 'backoff'
-  | 'circuitBreaker'
-  | 'rateLimit'
-  | 'costBudget'
-  | 'pace'
-  | 'retry'
-  | 'paused'
-  | 'shared';
+export type Gate = GateKind;
 
 export const GATES: readonly Gate[] = [
   'concurrency',

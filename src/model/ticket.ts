@@ -109,7 +109,7 @@ export class Ticket<out T = unknown> {
   /** @internal how often its gate told it to wait on */
   rounds = 0;
   /** @internal the bound on its wait for the first attempt */
-  patience: WaitTimeout | undefined = undefined;
+  waitTimeout: WaitTimeout | undefined = undefined;
   /** @internal what it waited for when it was given up; undefined: it was not, or nobody is told */
   gaveUpAt: GateKind | undefined = undefined;
   /** How it ended; undefined before that. */
@@ -335,10 +335,10 @@ export class Ticket<out T = unknown> {
   }
 
   private endPatience(): void {
-    if (this.patience === undefined) return;
-    const { patience } = this;
-    this.patience = undefined;
-    patience.end();
+    if (this.waitTimeout === undefined) return;
+    const { waitTimeout } = this;
+    this.waitTimeout = undefined;
+    waitTimeout.end();
   }
 
   private cancelTransit(): void {

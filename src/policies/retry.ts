@@ -23,7 +23,7 @@ const TOKENS_PER_RETRY = 5;
 const TOKENS_PER_SUCCESS = 1;
 
 /** The history of a request so far. */
-export interface Past {
+export interface PastAttempts {
   /** Attempts so far, without those whose connection failed: an outage uses up none. */
   readonly attempts: number;
   /** Attempts with a temporary failure: no 429, no overload, and no failed connection. */
@@ -89,7 +89,7 @@ export class RetryPolicy {
    * @returns the delay in ms before the request returns to the backoff gate; undefined if it does
    * not
    */
-  delay(verdict: Verdict, past: Past, random: Random): number | undefined {
+  delay(verdict: Verdict, past: PastAttempts, random: Random): number | undefined {
     const { attempts, elapsedMs } = past;
     // With one attempt at the most nothing is sent again, after a failed connection neither.
     if (Math.max(1, attempts) >= this.maxAttempts) return undefined;
@@ -101,7 +101,7 @@ export class RetryPolicy {
 
   private delayOf(
     verdict: Verdict,
-    { failures, overloads = 0, unreached = 0, isOut = false }: Past,
+    { failures, overloads = 0, unreached = 0, isOut = false }: PastAttempts,
     random: Random,
   ): number | undefined {
     const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');

@@ -81,7 +81,7 @@ export class QueueCapacity {
    * @param waiting counts all that wait at the gate
    * @param isHeadBusy whether the gate decides on the head of the queue: then nobody goes
    * @param waitsFor what holds them back
-   * @param isTold whether somebody is told of those that go
+   * @param isTold whether those that go are reported
    * @returns false: the newcomer was refused, or its owner has gone
    */
   makeRoom(

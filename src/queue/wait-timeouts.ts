@@ -37,7 +37,7 @@ class Waiter implements WaitTimeout {
 export class WaitTimeouts {
   private readonly clock: Clock;
   private readonly waiters = new Fifo<Waiter, undefined>(
-    ({ ticket }) => ticket.patience === undefined,
+    ({ ticket }) => ticket.waitTimeout === undefined,
   );
   private waitTimeoutMs: number;
   private readonly deadlineMs: number;
@@ -67,7 +67,7 @@ export class WaitTimeouts {
     // Settled while its gate decided: it has left, and was counted.
     if (ticket.outcome !== undefined) return;
     const waiter = new Waiter(ticket, gate, owner, this);
-    ticket.patience = waiter;
+    ticket.waitTimeout = waiter;
     this.waiters.push(waiter, undefined, ticket.arrivedAt);
     if (this.timer === undefined) this.arm();
   }

@@ -142,7 +142,7 @@ export class TicketFactory<T> implements TicketOwner {
     bytes: number,
     tokens: number | undefined,
     arrivedAt: number,
-    { priority, costs, weight }: SaidOfRequest = NOTHING,
+    { priority, costs, weight }: GivenByUser = NOTHING,
     index = this.next,
     isPossible = false,
   ): Ticket<V> {
@@ -164,7 +164,7 @@ export class TicketFactory<T> implements TicketOwner {
   ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
     const { id } = this;
     if (id === undefined) return this.newTicket(arrival, arrivedAt, index);
-    const name = saidBy(id, isSized(arrival) ? arrival.value : arrival, 'id');
+    const name = resultOf(id, isSized(arrival) ? arrival.value : arrival, 'id');
     const ticket = this.newTicket(arrival, arrivedAt, index);
     if (name !== undefined) this.named?.add(ticket, name);
     return ticket;
@@ -173,32 +173,32 @@ export class TicketFactory<T> implements TicketOwner {
   private newTicket(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
     const { estimate, costs, priority, weight } = this;
     const value = isSized(arrival) ? arrival.value : arrival;
-    const said =
+    const given =
       costs === undefined && priority === undefined && weight === undefined
         ? NOTHING
         : {
-            ...(costs && { costs: saidBy(costs, value, 'costs', checkCosts) }),
-            ...(priority && { priority: saidBy(priority, value, 'priority', checkPriority) }),
+            ...(costs && { costs: resultOf(costs, value, 'costs', checkCosts) }),
+            ...(priority && { priority: resultOf(priority, value, 'priority', checkPriority) }),
             ...(weight && { weight: weightOf(weight, value) }),
           };
     if (isSized(arrival)) {
-      return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, said, index);
+      return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, given, index);
     }
     if (estimate === estimateBytes) {
-      return this.ticket<T>(value, estimateBytes(value), undefined, arrivedAt, said, index);
+      return this.ticket<T>(value, estimateBytes(value), undefined, arrivedAt, given, index);
     }
     const { bytes, tokens } = sizeOf(value, estimate);
-    return this.ticket<T>(value, bytes, tokens, arrivedAt, said, index);
+    return this.ticket<T>(value, bytes, tokens, arrivedAt, given, index);
   }
 }
 
-interface SaidOfRequest {
+interface GivenByUser {
   readonly priority?: number;
   readonly costs?: Amounts | undefined;
   readonly weight?: number;
 }
 
-const NOTHING: SaidOfRequest = {};
+const NOTHING: GivenByUser = {};
 
 /** @throws RangeError or TypeError; whether there are so many slots is known at the gate */
 export function checkWeight(weight: number): void {
@@ -207,7 +207,7 @@ export function checkWeight(weight: number): void {
 
 /** The weight of a value. @throws EstimatorError */
 export function weightOf<T>(weight: (value: T) => number, value: T): number {
-  return saidBy(weight, value, 'weight', checkWeight);
+  return resultOf(weight, value, 'weight', checkWeight);
 }
 
 /** @throws RangeError or TypeError */
@@ -224,11 +224,16 @@ export function checkCosts(costs: Amounts): void {
 }
 
 /** The checked result of a user's function. @throws EstimatorError */
-function saidBy<T, V>(say: (value: T) => V, value: T, name: string, check?: (said: V) => void): V {
+function resultOf<T, V>(
+  say: (value: T) => V,
+  value: T,
+  name: string,
+  check?: (given: V) => void,
+): V {
   try {
-    const said = say(value);
-    check?.(said);
-    return said;
+    const given = say(value);
+    check?.(given);
+    return given;
   } catch (error) {
     throw new EstimatorError(say.name || name, error);
   }

@@ -1,22 +1,22 @@
 import type { AdaptationReason, PolicyEvent } from '../model/policy-events.ts';
 import { ATTRIBUTES } from './names.ts';
 
-type Said = Record<string, string | number>;
+type EventAttributes = Record<string, string | number>;
 
 /**
  * The attributes of a span event for a change of the circuit breaker; undefined for other events.
  */
-export function circuitOf(fact: PolicyEvent): Said | undefined {
+export function circuitOf(fact: PolicyEvent): EventAttributes | undefined {
   switch (fact.kind) {
     case 'circuitOpened': {
-      const said: Said = { [ATTRIBUTES.state]: 'open' };
-      if (fact.reason !== undefined) said[ATTRIBUTES.reason] = fact.reason;
-      return said;
+      const attributes: EventAttributes = { [ATTRIBUTES.state]: 'open' };
+      if (fact.reason !== undefined) attributes[ATTRIBUTES.reason] = fact.reason;
+      return attributes;
     }
     case 'circuitIsolated': {
-      const said: Said = { [ATTRIBUTES.state]: 'isolated' };
-      if (fact.reason !== undefined) said[ATTRIBUTES.reason] = fact.reason;
-      return said;
+      const attributes: EventAttributes = { [ATTRIBUTES.state]: 'isolated' };
+      if (fact.reason !== undefined) attributes[ATTRIBUTES.reason] = fact.reason;
+      return attributes;
     }
     case 'circuitIsolationEnded':
       return { [ATTRIBUTES.state]: 'isolation-ended' };
@@ -55,16 +55,16 @@ export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
 }
 
 /** The attributes of the event of an adaptation. */
-export function saidOf(kind: string, { reason, from, to }: Adaptation): Said {
-  const said: Said = { [ATTRIBUTES.state]: kind, [ATTRIBUTES.reason]: reason };
+export function saidOf(kind: string, { reason, from, to }: Adaptation): EventAttributes {
+  const attributes: EventAttributes = { [ATTRIBUTES.state]: kind, [ATTRIBUTES.reason]: reason };
   // A rate that nothing bounded is no number that a span can hold.
-  if (Number.isFinite(from)) said[ATTRIBUTES.from] = from;
-  if (Number.isFinite(to)) said[ATTRIBUTES.to] = to;
-  return said;
+  if (Number.isFinite(from)) attributes[ATTRIBUTES.from] = from;
+  if (Number.isFinite(to)) attributes[ATTRIBUTES.to] = to;
+  return attributes;
 }
 
 /** The same for an outage of the provider. */
-export function outageOf(fact: PolicyEvent): Said | undefined {
+export function outageOf(fact: PolicyEvent): EventAttributes | undefined {
   switch (fact.kind) {
     case 'outageStarted':
       return { [ATTRIBUTES.state]: 'started', [ATTRIBUTES.reason]: fact.reason };
@@ -76,7 +76,7 @@ export function outageOf(fact: PolicyEvent): Said | undefined {
 }
 
 /** The same for a decision on a long wait. */
-export function suspensionOf(fact: PolicyEvent): Said | undefined {
+export function suspensionOf(fact: PolicyEvent): EventAttributes | undefined {
   if (fact.kind !== 'suspended') return undefined;
   const { onLongWait, reason, at, untilAt } = fact;
   const seconds = Math.max(0, untilAt - at) / 1_000;

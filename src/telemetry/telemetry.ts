@@ -53,8 +53,8 @@ export function checkInstrumentationOptions({ name, telemetry }: Instrumentation
 }
 
 /**
- * The instrumentation that makes metrics and spans. Every operator and limiter has one without being asked: this
- * one is for what you instrument yourself with the facts of a `Probe`.
+ * The instrumentation that makes metrics and spans. Every operator and limiter has one without being
+ * asked: this one is for code of yours that reports requests as they do.
  *
  * @returns undefined where no SDK is registered: then nothing is watched, at no cost
  * @throws TypeError that names a wrong option

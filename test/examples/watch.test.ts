@@ -1,12 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
-import { type Program, runProgram, startProgram, startServer } from './program.ts';
+import type { Running } from '../support/child-process.ts';
+import { runProgram, startProgram, startServer } from './program.ts';
 
 const HELD = /^the metrics stay at (\S+) until Ctrl-C$/m;
 
 /** The page of metrics of a program whose run is over. */
-async function heldPage(program: Program): Promise<string> {
+async function heldPage(program: Running): Promise<string> {
   await vi.waitFor(() => expect(program.stderr()).toMatch(HELD), { timeout: 15_000 });
   return HELD.exec(program.stderr())?.[1] ?? '';
 }

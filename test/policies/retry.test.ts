@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FeedbackKind, Verdict } from '../../src/model/feedback.ts';
-import { type Past, RetryPolicy } from '../../src/policies/retry.ts';
+import { type PastAttempts, RetryPolicy } from '../../src/policies/retry.ts';
 
-const past = (failures: number, elapsedMs: number): Past => ({
+const past = (failures: number, elapsedMs: number): PastAttempts => ({
   attempts: failures,
   failures,
   elapsedMs,

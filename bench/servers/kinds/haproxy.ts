@@ -1,9 +1,11 @@
 /** HAProxy with a stick table, which counts what it denies, too. */
+import { haproxyConfig } from '../haproxy-config.ts';
 import { findProgram, startProgram } from '../program.ts';
 import { getFrom, type Server } from '../server.ts';
 
 const LIMIT = 60;
 const WINDOW_MS = 6_000;
+const OK = 'http-request return status 200 content-type text/plain string ok';
 
 export const haproxy = {
   haproxy: {
@@ -13,7 +15,7 @@ export const haproxy = {
     missing: () => (findProgram('haproxy') ? undefined : 'apt-get install haproxy'),
     open: async () => {
       const program = await startProgram({
-        files: (port) => ({ 'haproxy.cfg': config(port) }),
+        files: (port) => ({ 'haproxy.cfg': haproxyConfig(port, LIMIT, WINDOW_MS, [OK]) }),
         command: (_, folder) => [
           findProgram('haproxy') ?? 'haproxy',
           ...['-db', '-f', `${folder}/haproxy.cfg`],
@@ -23,18 +25,3 @@ export const haproxy = {
     },
   },
 } satisfies Record<string, Server>;
-
-function config(port: number): string {
-  return `defaults
-  mode http
-  timeout connect 5s
-  timeout client 60s
-  timeout server 60s
-frontend api
-  bind 127.0.0.1:${port}
-  stick-table type ip size 1k expire 60s store http_req_rate(${WINDOW_MS}ms)
-  http-request track-sc0 src
-  http-request deny deny_status 429 if { sc_http_req_rate(0) gt ${LIMIT} }
-  http-request return status 200 content-type text/plain string ok
-`;
-}

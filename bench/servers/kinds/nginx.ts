@@ -1,6 +1,7 @@
 /** nginx before a backend: `limit_req` and `limit_conn`. */
 import type { Limit } from '../limit.ts';
 import { listen } from '../listen.ts';
+import { nginxConfig } from '../nginx-config.ts';
 import { findProgram, startProgram } from '../program.ts';
 import { getFrom, type OpenServer, type Server } from '../server.ts';
 
@@ -70,7 +71,9 @@ async function openNginx(zone: string, rules: string, latencyMs: number): Promis
     setTimeout(() => response.end('ok'), latencyMs);
   });
   const program = await startProgram({
-    files: (port, folder) => ({ 'nginx.conf': config(port, folder, backend.port, zone, rules) }),
+    files: (port, folder) => ({
+      'nginx.conf': nginxConfig(port, folder, backend.port, zone, rules),
+    }),
     command: (_, folder) => [
       findProgram('nginx') ?? 'nginx',
       ...['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'],
@@ -83,35 +86,4 @@ async function openNginx(zone: string, rules: string, latencyMs: number): Promis
       await backend.close();
     },
   };
-}
-
-/** One process alone, with all its files in its own folder, so that any user can run it. */
-function config(
-  port: number,
-  folder: string,
-  backendPort: number,
-  zone: string,
-  rules: string,
-): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${folder}/${name};`)
-    .join('\n  ');
-  return `daemon off;
-master_process off;
-pid ${folder}/pid;
-error_log stderr crit;
-events {}
-http {
-  access_log off;
-  ${temporary}
-  ${zone}
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      ${rules}
-      proxy_pass http://127.0.0.1:${backendPort};
-    }
-  }
-}
-`;
 }

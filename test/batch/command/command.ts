@@ -1,10 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, type TestContext } from 'vitest';
 import type { ResultLine } from '../../../src/batch/ledger/result-line.ts';
+import {
+  type Ended,
+  environmentWithout,
+  type Running,
+  startNode,
+} from '../../support/child-process.ts';
 import { type AnswerServer, type AnswerServerOptions, startAnswerServer } from './answer-server.ts';
 
 const COMMAND = join(inject('packageFolder'), 'dist/batch/main.js');
@@ -16,18 +21,6 @@ export const commandLine = [process.execPath, COMMAND] as const;
 const OURS =
   /^(OPENAI_|ANTHROPIC_|HEADGATE_|OTEL_|https?_proxy$|HTTPS?_PROXY$|NO_PROXY$|no_proxy$)/;
 
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface Running {
-  readonly process: ChildProcess;
-  readonly ended: Promise<Ended>;
-  stderr(): string;
-}
-
 export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** What standard input has; null: nothing yet, and it stays open. */
@@ -37,36 +30,14 @@ export interface StartOptions {
   readonly main?: string;
 }
 
-/** Starts the command as it is published. It is killed with the test, if it is still there. */
+/** Starts the command as it is published. */
 export function start(
   test: TestContext,
   args: readonly string[],
   { env = {}, input, cwd, main = COMMAND }: StartOptions = {},
 ): Running {
-  const inherited = Object.entries(process.env).filter(([name]) => !OURS.test(name));
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { ...Object.fromEntries(inherited), ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    cwd,
-  });
-  test.onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  child.stdin.on('error', () => {});
-  if (input !== null) child.stdin.end(input ?? '');
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
-  });
-  return { process: child, ended, stderr: () => stderr };
+  const inherited = environmentWithout(OURS);
+  return startNode(test, [main, ...args], { env: { ...inherited, ...env }, input, cwd });
 }
 
 /** A folder, a server, and the command on files in that folder. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { canRun } from '../../dashboards/programs.ts';
+import type { Running } from '../../support/child-process.ts';
 import { startRedis } from '../../support/redis.ts';
-import { type Rig, type Running, rig, start } from './command.ts';
+import { type Rig, rig, start } from './command.ts';
 
 // Real time: workers, the run and Redis are processes of their own.
 

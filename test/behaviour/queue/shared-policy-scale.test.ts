@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commonsRig } from '../../queue/commons-rig.ts';
+import { sharedPolicyRig } from '../../queue/shared-policy-rig.ts';
 import { runs } from '../../support/runs.ts';
 
 describe('many gates that share limits', () => {
   it('pass 10,000 that end at once without recursion', () => {
-    const { enter, end, slots, order, clock } = commonsRig({ slots: 1 });
+    const { enter, end, slots, order, clock } = sharedPolicyRig({ slots: 1 });
     const first = enter('x');
     let depth = 0;
     let deepest = 0;
@@ -24,7 +24,7 @@ describe('many gates that share limits', () => {
   });
 
   it('pass those that go on to another key without recursion', () => {
-    const { enter, end, order } = commonsRig({ slots: 1 });
+    const { enter, end, order } = sharedPolicyRig({ slots: 1 });
     const first = enter('x');
     let left = 10_000;
     let depth = 0;
@@ -43,7 +43,10 @@ describe('many gates that share limits', () => {
 
   it('ask as often for a request, however many there are', () => {
     const asked = (count: number) => {
-      const { enter, end, closing, clock, order } = commonsRig({ slots: 2, bytesPerSecond: 100 });
+      const { enter, end, closing, clock, order } = sharedPolicyRig({
+        slots: 2,
+        bytesPerSecond: 100,
+      });
       for (let key = 0; key < count; key += 1) {
         for (let n = 0; n < 3; n += 1) enter(`k${key}:`, { bytes: 1 + (key % 3), onPass: end });
       }
@@ -56,7 +59,7 @@ describe('many gates that share limits', () => {
   });
 
   it('ask only the one whose turn it is when something is given back', () => {
-    const { enter, end, closing } = commonsRig({ slots: 1 });
+    const { enter, end, closing } = sharedPolicyRig({ slots: 1 });
     const first = enter('x');
     for (let key = 0; key < 1_000; key += 1) enter(`k${key}:`);
     const before = closing.asked;
@@ -71,7 +74,7 @@ describe('what two gates let pass while both have waiters', () => {
     const shared = fc.constantFrom({ slots: 1 }, { slots: 3 }, { bytesPerSecond: 20 });
     let widestShare = 0;
     const law = fc.property(costs, costs, shared, (ofA, ofB, options) => {
-      const { enter, end, clock, closing } = commonsRig(options);
+      const { enter, end, clock, closing } = sharedPolicyRig(options);
       closing.untilMs = 100;
       enter('c', { bytes: 20, onPass: end });
       const served = { a: 0, b: 0 };

@@ -1,4 +1,4 @@
-/** Of one process alone, with all its files in its own folder, so that any user can run it. */
+/** nginx as one process, with all its files in its own folder, so that any user can run it. */
 export function nginxConfig(
   port: number,
   folder: string,

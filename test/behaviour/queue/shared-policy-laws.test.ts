@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commonsRig, type Request } from '../../queue/commons-rig.ts';
+import { type Request, sharedPolicyRig } from '../../queue/shared-policy-rig.ts';
 import { runs } from '../../support/runs.ts';
 
 const KEYS = ['a', 'b', 'c', 'd'];
@@ -58,7 +58,7 @@ class World {
   #depth = 0;
 
   constructor(isPrioritized: boolean, onLimit: 'wait' | 'fail') {
-    this.rig = commonsRig({
+    this.rig = sharedPolicyRig({
       ...{ slots: SLOTS, ownSlots: OWN_SLOTS, bytesPerSecond: BYTES_PER_SECOND },
       ...{ isPrioritized, onLimit },
       queuesOf: (key) =>
@@ -86,7 +86,7 @@ class World {
     this.check();
     // Whoever may pass has passed: nobody was forgotten.
     const { length } = this.rig.order;
-    this.rig.commons.drain();
+    this.rig.shared.drain();
     for (const { gate } of keys.values()) gate.drain();
     expect(this.rig.order.slice(length)).toEqual([]);
   }

@@ -50,7 +50,7 @@ export interface Request {
 }
 
 /** Gates of several keys that share slots and a rate in virtual time; a request costs its bytes. */
-export function commonsRig(options: RigOptions = {}) {
+export function sharedPolicyRig(options: RigOptions = {}) {
   const { slots: limit = 1e9, ownSlots = 1e9, bytesPerSecond, onLimit = 'wait' } = options;
   const { isPrioritized = false, costOf = ({ bytes }: RequestCost) => bytes } = options;
   const clock = new ManualClock();
@@ -64,13 +64,13 @@ export function commonsRig(options: RigOptions = {}) {
   /** Asked last, when nothing else holds back. */
   const closing = new Closing();
   parts.push({ kind: 'backoff', policy: closing });
-  const commons = new SharedPolicy(new Composite(parts), costOf);
+  const shared = new SharedPolicy(new Composite(parts), costOf);
   /** The names of those that have passed, in order. */
   const order: string[] = [];
 
   const open = (key: string) => {
     const own = { slots: new ConcurrencyPolicy(ownSlots, ownSlots), closing: new Closing() };
-    const policy = commons.policyOf(
+    const policy = shared.policyOf(
       new Composite([
         { kind: 'concurrency', policy: own.slots },
         { kind: 'pace', policy: own.closing },
@@ -122,5 +122,5 @@ export function commonsRig(options: RigOptions = {}) {
     ticket.settle('cancelled');
   };
   const end = ({ ticket }: Request): void => void ticket.settle('ok');
-  return { clock, commons, slots, closing, order, of, keys, make, go, enter, leave, end };
+  return { clock, shared, slots, closing, order, of, keys, make, go, enter, leave, end };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConcurrencyPolicy } from '../../../src/policies/concurrency-policy.ts';
 import type { Policy } from '../../../src/policies/policy.ts';
 import { Gate } from '../../../src/queue/gate.ts';
-import { commonsRig, type RigOptions } from '../../queue/commons-rig.ts';
+import { type RigOptions, sharedPolicyRig } from '../../queue/shared-policy-rig.ts';
 import { ruledGates } from '../../support/ruled-gate.ts';
 import { Waiter } from '../../support/waiter.ts';
 
@@ -19,10 +19,10 @@ function urgentGate() {
  * fired: first `a` has the turn with 2 bytes, then `c` with 4 and another 2.
  */
 function atTheInstant(
-  comes: (rig: ReturnType<typeof commonsRig>) => void,
+  comes: (rig: ReturnType<typeof sharedPolicyRig>) => void,
   options: RigOptions = {},
 ) {
-  const rig = commonsRig({ bytesPerSecond: 10, ...options });
+  const rig = sharedPolicyRig({ bytesPerSecond: 10, ...options });
   rig.clock.setTimer(() => comes(rig), 1_000);
   rig.enter('x', { bytes: 10 });
   rig.enter('a', { bytes: 2 });
@@ -74,7 +74,7 @@ describe('a newcomer whose turn has come when all before it have passed', () => 
   });
 
   it('leaves none when it is urgent', () => {
-    const comes = ({ enter }: ReturnType<typeof commonsRig>) =>
+    const comes = ({ enter }: ReturnType<typeof sharedPolicyRig>) =>
       enter('c', { bytes: 1, priority: 9 });
     const { order, clock } = atTheInstant(comes, { isPrioritized: true });
     clock.advance(0);
@@ -83,7 +83,7 @@ describe('a newcomer whose turn has come when all before it have passed', () => 
   });
 
   it('is not let through when its own limits were closed by one that passed before it', () => {
-    const rig = commonsRig({ bytesPerSecond: 10 });
+    const rig = sharedPolicyRig({ bytesPerSecond: 10 });
     const { clock, order, enter, of } = rig;
     clock.setTimer(() => enter('b', { bytes: 2 }), 1_000);
     enter('x', { bytes: 10 });
@@ -99,7 +99,7 @@ describe('a newcomer whose turn has come when all before it have passed', () => 
   });
 
   it('takes nothing when one that passes before it makes it leave', () => {
-    const rig = commonsRig({ bytesPerSecond: 10 });
+    const rig = sharedPolicyRig({ bytesPerSecond: 10 });
     const { clock, order, slots, enter, make, go, of, leave } = rig;
     const leaving = make('b', { bytes: 2 });
     clock.setTimer(() => go(leaving), 1_000);
@@ -113,7 +113,7 @@ describe('a newcomer whose turn has come when all before it have passed', () => 
   });
 
   it('does not overtake one of its own key that comes while it is asked', () => {
-    const rig = commonsRig({ bytesPerSecond: 10 });
+    const rig = sharedPolicyRig({ bytesPerSecond: 10 });
     const { clock, order, enter } = rig;
     clock.setTimer(() => enter('b', { bytes: 11 }), 1_000);
     enter('x', { bytes: 10 });
@@ -127,7 +127,7 @@ describe('a newcomer whose turn has come when all before it have passed', () => 
 
 describe('an urgent newcomer', () => {
   it('goes before the head of its key and not before the turn of another', () => {
-    const { order, enter, end } = commonsRig({ slots: 1, isPrioritized: true });
+    const { order, enter, end } = sharedPolicyRig({ slots: 1, isPrioritized: true });
     const first = enter('x');
     enter('a', { onPass: end });
     enter('b', { onPass: end });
@@ -138,7 +138,7 @@ describe('an urgent newcomer', () => {
   });
 
   it('may pass where the head may not, by its own limits or by shared ones', () => {
-    const { order, enter, clock } = commonsRig({ bytesPerSecond: 10, isPrioritized: true });
+    const { order, enter, clock } = sharedPolicyRig({ bytesPerSecond: 10, isPrioritized: true });
     enter('x', { bytes: 8 });
     enter('a', { bytes: 9 });
     enter('b', { bytes: 9 });
@@ -184,7 +184,7 @@ describe('what is given back while an urgent newcomer is asked', () => {
 describe('a cost that cannot be had', () => {
   it('reaches whoever caused the question, and holds up nobody for good', () => {
     const bad = { on: false };
-    const { order, enter, end } = commonsRig({
+    const { order, enter, end } = sharedPolicyRig({
       slots: 1,
       costOf: ({ bytes }) => {
         if (bad.on) throw new Error('no cost');

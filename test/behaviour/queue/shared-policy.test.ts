@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { commonsRig } from '../../queue/commons-rig.ts';
+import { sharedPolicyRig } from '../../queue/shared-policy-rig.ts';
 
 describe('limits that gates share', () => {
   it('and their own charge a request both or neither', () => {
-    const { slots, of, enter, end } = commonsRig({ slots: 2, ownSlots: 1 });
+    const { slots, of, enter, end } = sharedPolicyRig({ slots: 2, ownSlots: 1 });
     const a = enter('a');
     const a2 = enter('a');
     expect(of('a').own.slots.inFlight).toBe(1);
@@ -20,7 +20,7 @@ describe('limits that gates share', () => {
   });
 
   it('let others pass while one waits for its own', () => {
-    const { order, of, enter, clock } = commonsRig({ slots: 3 });
+    const { order, of, enter, clock } = sharedPolicyRig({ slots: 3 });
     of('a').own.closing.untilMs = 500;
     enter('a');
     enter('a');
@@ -32,7 +32,7 @@ describe('limits that gates share', () => {
   });
 
   it('pass the turn of one that its own limits hold back meanwhile', () => {
-    const { order, of, enter, end, clock } = commonsRig({ slots: 1 });
+    const { order, of, enter, end, clock } = sharedPolicyRig({ slots: 1 });
     const first = enter('x');
     enter('a');
     enter('b');
@@ -49,7 +49,7 @@ describe('limits that gates share', () => {
   });
 
   it('take gates in turns by the cost of what they let pass', () => {
-    const { order, enter, end } = commonsRig({ slots: 1 });
+    const { order, enter, end } = sharedPolicyRig({ slots: 1 });
     const first = enter('x', { bytes: 10 });
     for (let n = 0; n < 20; n += 1) enter('a', { bytes: 10, onPass: end });
     for (let n = 0; n < 200; n += 1) enter('b', { bytes: 1, onPass: end });
@@ -60,7 +60,7 @@ describe('limits that gates share', () => {
   });
 
   it('serve one request of a key within a round, however many another has', () => {
-    const { order, enter, end } = commonsRig({ slots: 1 });
+    const { order, enter, end } = sharedPolicyRig({ slots: 1 });
     const first = enter('x');
     for (let n = 0; n < 1_000; n += 1) enter('many', { onPass: end });
     const few = [enter('few', { onPass: end }), enter('few', { onPass: end })];
@@ -70,7 +70,7 @@ describe('limits that gates share', () => {
   });
 
   it('wait exactly as long as the head whose turn it is, with one timer', () => {
-    const { clock, order, enter } = commonsRig({ bytesPerSecond: 10 });
+    const { clock, order, enter } = sharedPolicyRig({ bytesPerSecond: 10 });
     enter('x', { bytes: 6 });
     clock.advance(300);
     enter('x', { bytes: 4 });
@@ -90,7 +90,7 @@ describe('limits that gates share', () => {
   });
 
   it('ask a smaller head that follows one that left, and others whose turn that makes it', () => {
-    const { clock, order, enter, leave } = commonsRig({ bytesPerSecond: 10 });
+    const { clock, order, enter, leave } = sharedPolicyRig({ bytesPerSecond: 10 });
     enter('x', { bytes: 8 });
     const large = enter('a', { bytes: 9 });
     enter('a', { bytes: 1 });
@@ -102,7 +102,7 @@ describe('limits that gates share', () => {
   });
 
   it('do not let one keep its turn that has nobody left', () => {
-    const { clock, order, enter, leave, end } = commonsRig({ slots: 1 });
+    const { clock, order, enter, leave, end } = sharedPolicyRig({ slots: 1 });
     const first = enter('x');
     const a = enter('a');
     enter('b');
@@ -113,7 +113,7 @@ describe('limits that gates share', () => {
   });
 
   it('do not let a dearer head have the turn of one that left', () => {
-    const { order, enter, leave, end } = commonsRig({ slots: 1 });
+    const { order, enter, leave, end } = sharedPolicyRig({ slots: 1 });
     const first = enter('x');
     const cheap = enter('a', { bytes: 1 });
     enter('a', { bytes: 100, onPass: end });
@@ -124,7 +124,7 @@ describe('limits that gates share', () => {
   });
 
   it('say what holds a gate back', () => {
-    const { of, enter } = commonsRig({ bytesPerSecond: 10 });
+    const { of, enter } = sharedPolicyRig({ bytesPerSecond: 10 });
     enter('x', { bytes: 10 });
     enter('a');
     enter('b');
@@ -134,7 +134,7 @@ describe('limits that gates share', () => {
 
 describe('what shared limits refuse', () => {
   it('fails, whether it has waited or not, and holds up nobody', () => {
-    const { clock, order, slots, enter, end } = commonsRig({ slots: 1, bytesPerSecond: 10 });
+    const { clock, order, slots, enter, end } = sharedPolicyRig({ slots: 1, bytesPerSecond: 10 });
     expect(enter('a', { bytes: 11 }).ticket.refusal).toMatchObject({ name: 'CostAboveLimitError' });
     const first = enter('x');
     enter('a', { bytes: 11, onPass: end });
@@ -147,7 +147,7 @@ describe('what shared limits refuse', () => {
   });
 
   it('fails at once where a limit says so, and the next goes on', () => {
-    const { order, enter } = commonsRig({ bytesPerSecond: 10, onLimit: 'fail' });
+    const { order, enter } = sharedPolicyRig({ bytesPerSecond: 10, onLimit: 'fail' });
     enter('a', { bytes: 8 });
     enter('b', { bytes: 8 });
     enter('b', { bytes: 2 });

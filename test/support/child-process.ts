@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { TestContext } from 'vitest';
+
+/** How a process ended, by itself. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** What it has written so far. */
+  stderr(): string;
+}
+
+export interface ChildOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** Default `pipe`. */
+  readonly stdin?: 'pipe' | 'ignore';
+  /** What a pipe has; null: nothing yet, and it stays open. */
+  readonly input?: string | null | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** Starts a program of Node's. It is killed with the test, if it is still there. */
+export function startNode(
+  test: TestContext,
+  args: readonly string[],
+  { env, stdin = 'pipe', input, cwd }: ChildOptions,
+): Running {
+  const child = spawn(process.execPath, args, { env, stdio: [stdin, 'pipe', 'pipe'], cwd });
+  test.onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  child.stdin?.on('error', () => {});
+  if (input !== null) child.stdin?.end(input ?? '');
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return { process: child, ended, stderr: () => stderr };
+}
+
+/** The environment of this process, without the variables that the program reads. */
+export function environmentWithout(read: RegExp): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !read.test(name)));
+}
