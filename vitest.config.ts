@@ -22,7 +22,7 @@ const ALONE = [
   'test/behaviour/limiter/{fetch-unread,group-idle,group-memory,waiting-memory}.test.ts',
   'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
-  'test/inspector/monitor.test.ts',
+  'test/inspector/{!(page),*/*}.test.ts',
   'test/simulator/http/serve.test.ts',
   'test/soak/**/*.test.ts',
 ];

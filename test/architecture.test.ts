@@ -171,7 +171,7 @@ describe('the main entry', () => {
     const isOptional = (name: string) => manifest.peerDependenciesMeta[name]?.optional === true;
     const peers = Object.keys(manifest.peerDependencies).sort();
     expect(peers.filter((name) => !isOptional(name))).toEqual(['@opentelemetry/api', 'rxjs']);
-    expect(peers.filter(isOptional)).toEqual([...SDK, 'ai', 'ioredis', 'lmdb', 'redis']);
+    expect(peers.filter(isOptional)).toEqual([...SDK, 'ai', 'bullmq', 'ioredis', 'lmdb', 'redis']);
     for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts[hook]).toBeUndefined();
     }

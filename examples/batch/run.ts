@@ -4,6 +4,7 @@ import {
   type LimiterOptions,
   type LimiterProgress,
   type Outcome,
+  ProviderUnreachableError,
 } from 'headgate';
 import { seededRandom } from 'headgate/simulator';
 import { concernsAll, sendAll } from './batch.ts';
@@ -46,6 +47,14 @@ export async function run(
   }
 }
 
+/** How long a server that cannot be reached is waited for. */
+const OUTAGE_MS = 5_000;
+
+/** What the last attempt met, where the server could not be reached for so long. */
+function reasonOf(error: unknown): unknown {
+  return error instanceof ProviderUnreachableError ? error.cause : error;
+}
+
 async function send(
   prompts: readonly Prompt[],
   { model, seed }: Options,
@@ -56,6 +65,7 @@ async function send(
   const limiter = createLimiter({
     ...limits,
     name: 'batch',
+    outageMs: OUTAGE_MS,
     total: prompts.length,
     random: seededRandom(seed),
   });
@@ -99,8 +109,9 @@ async function send(
     } catch (error) {
       stop.abort(error);
     }
-    const failed = outcome.status === 'failed';
-    if (failed && concernsAll(outcome.error, tally.succeeded > 0)) stop.abort(outcome.error);
+    if (outcome.status !== 'failed') return;
+    const error = reasonOf(outcome.error);
+    if (concernsAll(error, tally.succeeded > 0)) stop.abort(error);
   };
   try {
     await sendAll(prompts, limiter, sender, keep, stop.signal);

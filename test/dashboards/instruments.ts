@@ -43,6 +43,7 @@ const COUNTERS: readonly (readonly [metric: keyof typeof METRICS, points: Point[
       [{ 'headgate.what': 'rate', 'headgate.reason': 'accepted' }, 0.3],
     ],
   ],
+  ['suspensions', each('headgate.reason', { quota: 0.1 })],
   ['rateCuts', alone(0.1)],
   ['rateDenied', each('headgate.limit', { rpm: 2, tpm: 0 })],
   [

@@ -22,6 +22,7 @@ const PROMPTS = 160;
 const CONFIG = {
   pace: { intervalMs: 1, jitter: 0 },
   circuitBreaker: true,
+  costBudget: { maxCost: 1_000, windowMs: 3_600_000, inputPrice: 1, outputPrice: 1 },
   requestsPerMinute: 10_000,
 };
 

@@ -86,13 +86,13 @@ describe('throttle', () => {
   });
 
   test('errors at once where the provider wants longer than is believed', () => {
-    const error = { status: 429, headers: { 'retry-after': '120' } };
+    const error = { status: 429, headers: { 'retry-after': '1200' } };
     marbles(({ cold, expectObservable }, clock) => {
       const results = cold('a').pipe(throttle(() => cold('-#', undefined, error), { clock }));
       expectObservable(results).toBe(
         '-#',
         undefined,
-        new RetryAfterTooLongError(120_000, 60_000, error),
+        new RetryAfterTooLongError(1_200_000, 600_000, error),
       );
     });
   });

@@ -104,7 +104,7 @@ export function adaptations(): PanelMaker {
   return timeSeries({
     title: 'Adaptations, by reason',
     description:
-      'How often the rate or the limit has moved, and why: `rejected` by 429s, `accepted` as more is let in, `headers` as the API tells. Many of both: the limit is near, or others use it too.',
+      'How often the rate or the limit has moved, and why: `rejected` by 429s, `accepted` as more is let in, `headers` as the API tells. Many of both: the limit is near, or others use it too. `all wait`: one decision for all requests, since the API takes nothing for long, or cannot be reached.',
     unit: 'cps',
   })
     .noValue('nothing has adapted')
@@ -113,7 +113,8 @@ export function adaptations(): PanelMaker {
         sumRate([LABELS.what, LABELS.reason], 'adaptations'),
         `{{${LABELS.what}}} {{${LABELS.reason}}}`,
       ),
-    );
+    )
+    .withTarget(query(sumRate([LABELS.reason], 'suspensions'), `all wait: {{${LABELS.reason}}}`));
 }
 
 export function tokens(): PanelMaker {
