@@ -58,8 +58,10 @@ export class JobLocks {
   /** @param takenAt when the queue was asked for the job: its lock is not older */
   hold(id: string, token: string, takenAt: number): JobLock {
     const lock = { id, token, abort: new AbortController(), renewedAt: takenAt };
+    // The job comes a second time: its first lock had ended, and nothing renews that any more.
+    this.#held.get(id)?.abort.abort(new JobLockLostError(id));
     this.#held.set(id, lock);
-    this.#timer ??= this.#clock.setTimer(() => this.#renewAll(), this.#durationMs / RENEWALS);
+    this.#renewLater();
     return lock;
   }
 
@@ -82,11 +84,14 @@ export class JobLocks {
   }
 
   async #renewAll(): Promise<void> {
+    // Jobs that come meanwhile set the next timer: there is one at a time.
+    this.#timer = undefined;
     await this.#renew([...this.#held.values()]).catch(this.#onError);
-    this.#timer =
-      this.#held.size === 0
-        ? undefined
-        : this.#clock.setTimer(() => this.#renewAll(), this.#durationMs / RENEWALS);
+    if (this.#held.size > 0) this.#renewLater();
+  }
+
+  #renewLater(): void {
+    this.#timer ??= this.#clock.setTimer(() => this.#renewAll(), this.#durationMs / RENEWALS);
   }
 
   async #renew(locks: readonly JobLock[]): Promise<void> {

@@ -3,6 +3,7 @@ import type { AcquireOptions } from '../limiter/limiter-options.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkFunction, checkInteger, checkKeys, checkMethods } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
+import { print } from '../util/print.ts';
 import { type FailedJob, QueueRun, type QueueRunCounts, type SendJob } from './queue-run.ts';
 import { checkWorker, type QueueJob, type QueueWorker } from './queue-worker.ts';
 
@@ -28,7 +29,6 @@ export interface ProcessQueueOptions<J> {
 }
 
 const KEYS = ['limiter', 'request', 'failed', 'readAhead', 'onError', 'clock'] as const;
-const LIMITER_METHODS = ['run', 'snapshot'];
 
 /** A queue that is being worked on. */
 export interface QueueProcessing {
@@ -36,9 +36,9 @@ export interface QueueProcessing {
   readonly counts: QueueRunCounts;
   /**
    * Takes no more jobs, gives those that wait back to the queue, and waits for those in flight. Then
-   * it closes the worker.
+   * it closes the worker. A later call may shorten the wait.
    * @param options `drainMs`: how long those in flight may take, a number of ms; the others are aborted
-   * and given back too. Default: for ever.
+   * and given back too, or left to their locks where the store is away. Default: for ever.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -69,7 +69,7 @@ export function processQueue<J extends QueueJob<unknown>, R>(
   checkFunction('send', send);
   checkKeys('processQueue', options, KEYS);
   const { limiter, request, failed, readAhead, onError, clock = systemClock } = options;
-  if (typeof limiter !== 'function') checkMethods('limiter', limiter, LIMITER_METHODS);
+  if (typeof limiter !== 'function') checkMethods('limiter', limiter, ['run']);
   if (request !== undefined) checkFunction('request', request);
   if (failed !== undefined) checkFunction('failed', failed);
   if (readAhead !== undefined) checkInteger('readAhead', readAhead, 1);
@@ -82,11 +82,22 @@ export function processQueue<J extends QueueJob<unknown>, R>(
     request: request ?? (() => ({})),
     failed: failed ?? rethrow,
     readAhead,
-    onError: onError ?? (() => {}),
+    onError: contained(onError ?? (() => {})),
     clock,
   });
   run.start();
   return run;
+}
+
+/** What a callback throws must not end the work on the queue. */
+function contained<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
+  return (...args) => {
+    try {
+      callback(...args);
+    } catch (error) {
+      process.emitWarning(`headgate: \`onError\` threw: ${print(error)}`);
+    }
+  };
 }
 
 function rethrow(error: unknown): never {

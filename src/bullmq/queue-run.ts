@@ -64,6 +64,8 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   readonly #ended = { completed: 0, failed: 0, returned: 0, lost: 0 };
   #taken = 0;
   #isClosing = false;
+  /** The time for those in flight is over. */
+  #isDrained = false;
   #closed: Promise<void> | undefined;
 
   constructor(settings: QueueRunSettings<J, R>) {
@@ -94,21 +96,28 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
 
   close({ drainMs }: { readonly drainMs?: number } = {}): Promise<void> {
     if (drainMs !== undefined) checkNumber('drainMs', drainMs, 0);
-    this.#closed ??= this.#close(drainMs);
-    return this.#closed;
+    const { clock } = this.#settings;
+    const drain = drainMs === undefined ? undefined : clock.setTimer(() => this.#drain(), drainMs);
+    this.#closed ??= this.#close();
+    return this.#closed.finally(() => drain?.cancel());
   }
 
-  async #close(drainMs: number | undefined): Promise<void> {
-    const { clock, worker } = this.#settings;
+  async #close(): Promise<void> {
     this.#isClosing = true;
     this.#feed.stop();
     this.#giveBack((running) => !running.hasBegun);
-    const drain =
-      drainMs === undefined ? undefined : clock.setTimer(() => this.#giveBack(() => true), drainMs);
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
-    drain?.cancel();
-    await worker.close();
+    await this.#allEnded();
+    await this.#settings.worker.close(this.#isDrained);
     // A job that came while the worker was closing.
+    await this.#allEnded();
+  }
+
+  #drain(): void {
+    this.#isDrained = true;
+    this.#giveBack(() => true);
+  }
+
+  async #allEnded(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
@@ -199,7 +208,8 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
         return;
       } catch (error) {
         const isLost = lock.abort.signal.reason instanceof JobLockLostError;
-        if (isLost || !isConnectionError(error)) return this.#lose(job, error);
+        const isFinal = isLost || this.#isDrained || !isConnectionError(error);
+        if (isFinal) return this.#lose(job, error);
         await new Promise<void>((resolve) => this.#settings.clock.setTimer(resolve, PAUSE_MS));
       }
     }

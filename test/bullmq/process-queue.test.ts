@@ -221,6 +221,51 @@ describe('processQueue', () => {
     expect(processing.counts.returned).toBe(processing.counts.taken);
   });
 
+  it('shortens the wait for what is in flight by a later close', async () => {
+    const { clock, queue, sleep, process } = rig();
+    queue.add(1);
+    const { processing } = process(() => sleep(60_000));
+    await clock.advanceAsync(100);
+    let isClosed = false;
+    void processing.close().then(() => (isClosed = true));
+    await clock.advanceAsync(5_000);
+    expect(isClosed).toBe(false);
+    void processing.close({ drainMs: 0 });
+    await clock.advanceAsync(100);
+    expect(isClosed).toBe(true);
+    expect(queue.count('waiting')).toBe(1);
+    expect(clock.pendingTimers).toBeLessThanOrEqual(1);
+  });
+
+  it('closes with a queue that is away, and leaves the job to its lock', async () => {
+    const { clock, queue, sleep, process } = rig({}, { lockDuration: 8_000 });
+    queue.add(1);
+    const { processing } = process(() => sleep(1_000));
+    await clock.advanceAsync(500);
+    queue.isAway = true;
+    let isClosed = false;
+    void processing.close({ drainMs: 3_000 }).then(() => (isClosed = true));
+    await clock.advanceAsync(5_000);
+    expect(isClosed).toBe(true);
+    expect(processing.counts).toMatchObject({ taken: 1, lost: 1, inFlight: 0 });
+    await clock.advanceAsync(8_000);
+    expect(queue.count('waiting')).toBe(1);
+  });
+
+  it('goes on where onError throws', async () => {
+    const { clock, queue, process } = rig();
+    queue.isAway = true;
+    const onError = () => {
+      throw new Error('mine');
+    };
+    process((job) => job.data, { onError });
+    await clock.advanceAsync(5_000);
+    queue.isAway = false;
+    queue.add(1);
+    await clock.advanceAsync(5_000);
+    expect(queue.count('completed')).toBe(1);
+  });
+
   it('keeps an answer until the queue can be told of it', async () => {
     const { clock, queue, started, sleep, process } = rig();
     const entry = queue.add(7);

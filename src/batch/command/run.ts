@@ -18,6 +18,20 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
   const options = readRunOptions(inputs, values, process.env);
   if (options.isDry) return dryRun(options);
   const destination = await openDestination(values, options, process.env);
+  try {
+    return await runTo(destination, options, inputs);
+  } finally {
+    await destination.close();
+    // A run that was stopped must not wait for more of what nobody reads.
+    if (inputs.includes(STDIN)) process.stdin.destroy();
+  }
+}
+
+async function runTo(
+  destination: Destination,
+  options: RunOptions,
+  inputs: readonly string[],
+): Promise<number> {
   // Limiters report to the SDK that is there when they are made.
   const stopTelemetry = await startCommandTelemetry(process.env);
   const stopInspector = await startCommandInspector(options.isInspected, console.error);
@@ -51,12 +65,9 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
     }
   } finally {
     release();
-    await destination.close();
     await stopInspector();
     await stopTelemetry();
     await cache?.close();
-    // A run that was stopped must not wait for more of what nobody reads.
-    if (inputs.includes(STDIN)) process.stdin.destroy();
   }
 }
 

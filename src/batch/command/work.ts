@@ -57,8 +57,7 @@ async function signalled(running: Work): Promise<void> {
   let count = 0;
   const release = onSignals(() => {
     count += 1;
-    if (count === 1) void running.close(DRAIN_MS).then(end);
-    else end();
+    void running.close(count === 1 ? DRAIN_MS : 0).then(end);
   });
   // Nothing else keeps the process up while Redis is away.
   const alive = setInterval(() => {}, 60_000);

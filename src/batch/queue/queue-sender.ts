@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Queue, QueueEvents } from 'bullmq';
 import { isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
@@ -7,6 +8,8 @@ import { connectRedis, loadQueuePackages } from './queue-packages.ts';
 
 /** How often jobs are looked for whose events were missed, or that Redis has lost. */
 const LOOK_MS = 2_000;
+/** How long a Redis that is away may hold up the end of a run. */
+const CLOSE_MS = 2_000;
 /** Until its result is on disk a job is kept: the output is synced every second. */
 const KEEP_MS = 5_000;
 /** What a run that never comes back leaves behind is removed after a day. */
@@ -41,8 +44,11 @@ export async function createQueueSender(url: string, name: string): Promise<Queu
   return {
     send: jobs.send,
     close: async () => {
-      await jobs.close();
-      await Promise.all([queue.close(), events.close()]);
+      const isTidy = jobs.close().then(() => true);
+      const isThere = await Promise.race([isTidy, sleep(CLOSE_MS, false, { ref: false })]);
+      if (isThere) await Promise.all([queue.close(), events.close()]);
+      // Calls to a Redis that is away never end.
+      else for (const each of [queue, events]) void each.disconnect().catch(() => {});
       connection.disconnect();
     },
   };
@@ -78,8 +84,9 @@ class RemoteJobs {
     });
     const abandon = () => this.#abandon(jobId, signal.reason);
     signal.addEventListener('abort', abandon, { once: true });
+    // Not awaited: while Redis is away it takes for ever, and the request may be given up.
+    this.#add(jobId, data).catch((error: unknown) => this.#take(jobId)?.reject(error));
     try {
-      await this.#add(jobId, data);
       return await answer;
     } finally {
       signal.removeEventListener('abort', abandon);
@@ -136,13 +143,10 @@ class RemoteJobs {
     this.#isLooking = true;
     try {
       for (const [jobId, { data }] of [...this.#pending]) {
-        const job: Job<JobData, JobResult> | undefined = await this.#queue.getJob(jobId);
-        if (job === undefined) {
-          if (this.#pending.has(jobId)) await this.#add(jobId, data);
-        } else if (job.finishedOn !== undefined) {
-          if (job.failedReason) this.#failed(jobId, job.failedReason);
-          else this.#completed(jobId, job.returnvalue);
-        }
+        const state = await this.#queue.getJobState(jobId);
+        if (!this.#pending.has(jobId)) continue;
+        if (state === 'unknown') await this.#add(jobId, data);
+        else if (state === 'completed' || state === 'failed') await this.#find(jobId);
       }
       await this.#remove(Date.now() - KEEP_MS);
     } catch {
@@ -150,6 +154,12 @@ class RemoteJobs {
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  async #find(jobId: string): Promise<void> {
+    const job: Job<JobData, JobResult> | undefined = await this.#queue.getJob(jobId);
+    if (job?.failedReason) this.#failed(jobId, job.failedReason);
+    else if (job !== undefined) this.#completed(jobId, job.returnvalue);
   }
 
   /** Removes jobs whose results are on disk: those that were answered before a time. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import type { AttemptContext, LimiterOptions } from 'headgate';
 import { systemClock } from 'headgate/advanced';
@@ -17,6 +18,8 @@ const CONCURRENCY = 256;
 const MOST_STALLS = 50;
 /** Jobs of a worker that was killed are sent by another one after this time. */
 const LOCK_MS = 15_000;
+/** For giving jobs back, once the time of those in flight is over. */
+const CUT_MS = 2_000;
 
 export interface WorkOptions {
   readonly redis: string;
@@ -32,11 +35,21 @@ export interface Work {
   readonly counts: QueueProcessing['counts'];
   /** For how long the server has not answered, in ms; 0: it does. */
   downForMs(): number;
+  /** @param drainMs how long what is in flight may take; a later call may shorten it */
   close(drainMs: number): Promise<void>;
 }
 
-/** @throws BatchError where the packages or the Redis are not there */
+/**
+ * @throws BatchError where the packages or the Redis are not there; RangeError or TypeError that names
+ * a wrong limit
+ */
 export async function startWork(options: WorkOptions): Promise<Work> {
+  const sends = new WorkerSends(options.send);
+  const { outage } = sends;
+  const classify = (error: unknown) => outage.failed(error);
+  const limits = { concurrency: CONCURRENCY, name: 'work', ...options.limits, classify };
+  // Before anything is open: a wrong limit is found here.
+  const pacer = createPacer(limits, options.limitsByModel, new Map());
   const packages = await loadQueuePackages();
   const connection = await connectRedis(packages, options.redis);
   const worker = new packages.bullmq.Worker<JobData, JobResult>(options.queue, null, {
@@ -46,11 +59,6 @@ export async function startWork(options: WorkOptions): Promise<Work> {
     maxStalledCount: MOST_STALLS,
   });
   worker.on('error', options.onError);
-  const sends = new WorkerSends(options.send);
-  const { outage } = sends;
-  const classify = (error: unknown) => outage.failed(error);
-  const limits = { concurrency: CONCURRENCY, name: 'work', ...options.limits, classify };
-  const pacer = createPacer(limits, options.limitsByModel, new Map());
   const processing = processQueue(worker, sends.send, {
     limiter: ({ data }) => pacer.limiterOf(requestOf(data)),
     request: ({ data }) => {
@@ -66,7 +74,12 @@ export async function startWork(options: WorkOptions): Promise<Work> {
     },
     downForMs: () => (outage.isDown ? outage.downForMs : 0),
     close: async (drainMs) => {
-      await processing.close({ drainMs });
+      const isClosed = processing.close({ drainMs }).then(() => true);
+      // Calls to a Redis that is away never end: jobs are left to their locks then.
+      if (!(await Promise.race([isClosed, sleep(drainMs + CUT_MS, false, { ref: false })]))) {
+        void worker.close(true).catch(() => {});
+        void worker.disconnect().catch(() => {});
+      }
       pacer.close();
       connection.disconnect();
     },

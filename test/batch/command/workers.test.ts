@@ -94,6 +94,22 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', () => {
     for (const [prompt, times] of rigged.server.counts) expect(times, prompt).toBe(1);
   }, 120_000);
 
+  it('ends at a signal while Redis is away: the run, and its workers', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test, { delayMs: () => 30 });
+    prompts(rigged);
+    const worker = startWorker(test, rigged, redis.url, ['--concurrency', '5']);
+    const run = startSplit(test, rigged, redis.url);
+    await reached(rigged, 20);
+    await redis.kill();
+    await sleep(500);
+    for (const { process } of [run, worker]) process.kill('SIGINT');
+    expect((await run.ended).code).toBe(130);
+    expect((await worker.ended).code).toBe(0);
+    expect(new Set(idsOf(rigged)).size).toBe(idsOf(rigged).length);
+  }, 120_000);
+
   it('keeps what the API said of requests that failed', async (test) => {
     const redis = await startRedis();
     test.onTestFinished(() => redis.stop());
