@@ -230,7 +230,7 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   if granted < head then
     local isAllowed
     if isOverdrawn then isAllowed = not isShut and wantHeld == 0 and pool.held <= size
-    else isAllowed = free >= head end
+    else isAllowed = wantHeld < share and free >= head end
     granted = isAllowed and head or 0
   end
   local isShort = granted < wanted
