@@ -368,8 +368,9 @@ export class FleetWorker {
       throttled: news.throttled,
       broken: news.broken,
       leads: news.leads && !this.isClosed ? 1 : 0,
-      relay: news.relay,
-      ...(news.plan === undefined ? {} : { plan: news.plan }),
+      term: 0,
+      heard: 0,
+      sends: 0,
       leaves: this.isClosed ? 1 : 0,
     };
   }
