@@ -1,4 +1,9 @@
-import type { FleetHooks, FleetNews, FleetSnapshot } from '../fleet/fleet-hooks.ts';
+import {
+  type FleetHooks,
+  type FleetNews,
+  type FleetSnapshot,
+  NO_LESSON,
+} from '../fleet/fleet-hooks.ts';
 import { FleetPolicy } from '../fleet/fleet-policy.ts';
 import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
 import type { GrantReply, SharedConfig, SharedStore } from '../fleet/protocol.ts';
@@ -83,7 +88,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
     this.closedTold = Math.max(this.closedTold, until);
     this.throttledTold = Math.max(this.throttledTold, throttledUntil);
     this.brokenTold = Math.max(this.brokenTold, brokenUntil);
-    return { closed, throttled, broken, leads: false, relay: [] };
+    return { closed, throttled, broken, lesson: NO_LESSON };
   }
 
   answered(reply: GrantReply, hasForgotten: boolean, now: number): void {
