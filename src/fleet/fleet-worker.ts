@@ -158,8 +158,10 @@ export class FleetWorker {
     this.isClosed = true;
     this.timer.cancel();
     this.askTimer.cancel();
-    if (!this.caller.isBusy && this.sequence > 0) this.exchange();
-    this.caller.close();
+    if (this.sequence === 0 || this.refusal !== undefined) return;
+    const { credits } = this.holdings;
+    this.corrections.giveBack(credits.takeStale(Number.POSITIVE_INFINITY, placesOf(this.config)));
+    this.caller.end(this.request(this.clock.now()));
   }
 
   snapshot(): FleetSnapshot {
@@ -226,7 +228,7 @@ export class FleetWorker {
 
   /** @param isAsking whether a request is asked about that may not wait yet */
   private exchange(isAsking = false): void {
-    if (this.caller.isBusy || this.refusal !== undefined) return;
+    if (this.caller.isBusy || this.isClosed || this.refusal !== undefined) return;
     const now = this.clock.now();
     this.timer.cancel();
     this.askTimer.cancel();
@@ -275,7 +277,6 @@ export class FleetWorker {
   }
 
   private answered(reply: ExchangeReply, sentAt: number, now: number): void {
-    if (this.isClosed) return;
     if (reply.status === 'protocol') {
       this.refusal = new StoreProtocolError(PROTOCOL, reply.protocol);
       this.hooks.changed();

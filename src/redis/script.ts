@@ -105,6 +105,8 @@ local saved = redis.call('HGET', KEYS[2], worker)
 local record = saved and cmsgpack.unpack(saved)
 local isNew = not record
 if record and record.reply ~= '' and request.sequence <= record.sequence then
+  -- It is alive, and holds what it is told again.
+  redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
   save()
   return record.reply
 end

@@ -32,8 +32,13 @@ export class FleetModel {
     if (state.protocol < request.protocol) this.begin(request.protocol);
     this.advance(time);
     const known = this.records.get(request.worker);
-    if (known?.reply !== undefined && request.sequence <= known.sequence) return known.reply;
-    if (this.state.config === undefined && request.config === undefined) {
+    const { config } = this.state;
+    if (known?.reply !== undefined && request.sequence <= known.sequence) {
+      // It is alive, and holds what it is told again.
+      this.leases.set(request.worker, this.state.alive + (config?.ttl ?? 0));
+      return known.reply;
+    }
+    if (config === undefined && request.config === undefined) {
       return { status: 'config', protocol: request.protocol };
     }
     return this.serve(request, known, time);
