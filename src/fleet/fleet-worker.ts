@@ -1,18 +1,18 @@
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { Clock } from '../util/clock.ts';
-import { Credits } from './credits.ts';
+import { requestsAhead, shortestGapMs, tickMs, URGENT_MS } from './call-times.ts';
+import { Corrections } from './corrections.ts';
 import { DemandMeter } from './demand-meter.ts';
 import { StoreProtocolError } from './errors.ts';
+import { costsOf, exchangeRequest, placesOf } from './exchange-request.ts';
 import type { FleetHooks, FleetRequest, FleetSnapshot } from './fleet-hooks.ts';
-import { Lent } from './lent.ts';
+import { fleetSnapshot } from './fleet-snapshot.ts';
+import { Holdings } from './holdings.ts';
 import { LocalShare } from './local-share.ts';
 import {
-  type Demand,
   type ExchangeReply,
   type ExchangeRequest,
   type GrantReply,
-  MICRO,
-  type Plan,
   PROTOCOL,
   type SharedConfig,
   type SharedStore,
@@ -21,37 +21,26 @@ import {
 import { StoreCaller } from './store-caller.ts';
 import { DEFAULT_TTL_MS } from './store-settings.ts';
 
-/** Between two calls under load, in ms, and how many requests one of them is for. */
-const SHORTEST_TICK_MS = 10;
-const LONGEST_TICK_MS = 50;
-const REQUESTS_A_CALL = 30;
-/** The store is asked again for what waits after this time at the earliest, in ms. */
-const URGENT_MS = 5;
-/** Where something is short, it is asked for after this time at the earliest, in ms. */
-const SHORT_MS = 25;
-/** From this rate on, in requests a ms, calls come at a steady beat and ask ahead. */
-const BUSY_PER_MS = 0.1;
-/** How far ahead is asked for, in beats. */
-const AHEAD = 2;
 /** A grant that is so late, in ms, goes back. */
 const STALE_MS = 25;
+/** What is reserved for so much later, in ms, goes back if it may be had earlier. */
+const RESERVED_LATER_MS = 25;
 
 /** How far ahead a worker may reserve, in ms. */
 export const RESERVED_MS = 50;
 
 /**
- * One worker of a fleet: keeps what the store has granted, asks for more when requests wait, and
- * tells what it holds and has used.
+ * One worker of a fleet: lets requests go with what the store has granted, and calls it when requests
+ * wait, when something has changed, and often enough to keep what it holds.
  */
 export class FleetWorker {
   readonly name: string;
-  readonly credits = new Credits();
-  readonly slots = new Lent();
-  readonly bytes = new Lent();
   private readonly clock: Clock;
   private readonly hooks: FleetHooks;
   private readonly caller: StoreCaller;
   private readonly meter = new DemandMeter();
+  private readonly holdings = new Holdings();
+  private readonly corrections = new Corrections();
   /** Calls for what waits keep the process alive, those that keep leases do not. */
   private readonly askTimer: ResettableTimer;
   private readonly timer: ResettableTimer;
@@ -60,28 +49,16 @@ export class FleetWorker {
   private config: SharedConfig;
   private isConfigTold = false;
   private sequence = 0;
-  private run = 0;
-  private epoch = 0;
-  /** Corrections that the store was not told yet, by limit. */
-  private settled: number[] = [];
-  /** The first request that could not pass. */
-  /** The last call. */
+  /** The last call, and when it was made. */
   private told: ExchangeRequest | undefined = undefined;
-  private head: FleetRequest | undefined = undefined;
-  /** That of the last call. */
-  private askedFor: FleetRequest | undefined = undefined;
-  private why: Shortage = '';
-  private shortLimit = -1;
   private sentAt = Number.NEGATIVE_INFINITY;
-  /** What was granted is used until then. */
-  private validUntil = Number.NEGATIVE_INFINITY;
-  private plan: Plan | undefined = undefined;
+  /** The first request that could not pass, and that of the last call. */
+  private head: FleetRequest | undefined = undefined;
+  private askedFor: FleetRequest | undefined = undefined;
   private last: GrantReply | undefined = undefined;
   private refusal: Error | undefined = undefined;
-  private leads = false;
   private isClosed = false;
   private lostLeases = 0;
-  private handovers = 0;
   private hasChanged = false;
   /** Requests that were sent since the last call. */
   private sentSince = 0;
@@ -116,11 +93,11 @@ export class FleetWorker {
 
   /** Why the first request waits, and the place of the limit that is short. */
   get shortage(): Shortage {
-    return this.why;
+    return this.last?.why ?? '';
   }
 
   get shortPlace(): number {
-    return this.shortLimit;
+    return this.last?.limit ?? -1;
   }
 
   /** Whether the store cannot be reached. */
@@ -141,11 +118,12 @@ export class FleetWorker {
 
   take(request: FleetRequest, now: number): void {
     this.head = undefined;
-    this.slots.take(request.slots);
-    this.bytes.take(request.bytes);
-    const costs = this.costsOf(request);
+    const { slots, bytes, credits } = this.holdings;
+    slots.take(request.slots);
+    bytes.take(request.bytes);
+    const costs = costsOf(request, this.last?.plan);
     if (this.isSharing) this.charge(costs, now);
-    else this.credits.spend(costs);
+    else credits.spend(costs);
     this.meter.sent(costs, request.slots, request.bytes, now);
     this.sentSince += 1;
     this.hasChanged = true;
@@ -154,8 +132,9 @@ export class FleetWorker {
 
   /** A request has ended. @param corrections what it cost more, or less, than it was charged, by limit */
   giveBack(request: FleetRequest, corrections: readonly number[] | undefined, now: number): void {
-    this.slots.giveBack(request.slots);
-    this.bytes.giveBack(request.bytes);
+    this.holdings.expire(now);
+    this.holdings.slots.giveBack(request.slots);
+    this.holdings.bytes.giveBack(request.bytes);
     if (corrections !== undefined) this.charge(corrections, now);
     this.hasChanged = true;
     this.setTimer(now);
@@ -184,75 +163,31 @@ export class FleetWorker {
   }
 
   snapshot(): FleetSnapshot {
-    const { counts, isAway } = this.caller;
-    const { last } = this;
-    const workers = last?.workers ?? 0;
-    return {
-      worker: this.name,
-      isAway,
-      workers,
-      sharers: last?.sharers ?? 0,
-      share: last === undefined ? 0 : 1 / Math.max(1, last.sharers),
-      slots: { used: this.slots.used, held: this.slots.held },
-      bytes: { used: this.bytes.used, held: this.bytes.held },
-      calls: counts.calls,
-      failedCalls: counts.failures,
-      latencyMs: counts.latencyMs,
-      lostLeases: this.lostLeases,
-      handovers: this.handovers,
-      leads: this.leads,
-      epoch: this.epoch,
-      waitsFor: this.hooks.waiting() > 0 ? this.why : '',
-    };
-  }
-
-  private get places(): number {
-    return this.config.limits.length + 2;
+    const { name: worker, caller, last, holdings, lostLeases } = this;
+    const isWaiting = this.hooks.waiting() > 0;
+    return fleetSnapshot({ worker, caller, last, holdings, lostLeases, isWaiting });
   }
 
   private get isSharing(): boolean {
     return this.share !== undefined && this.caller.isAway;
   }
 
-  /** What a request costs of each limit, the learned ones last. */
-  private costsOf(request: FleetRequest): readonly number[] {
-    const { plan } = this;
-    if (plan === undefined) return request.costs;
-    return [
-      ...request.costs,
-      plan.requestsPerHour > 0 ? MICRO : 0,
-      plan.tokensPerHour > 0 ? request.tokens : 0,
-    ];
-  }
-
   private waitMs(request: FleetRequest, now: number): number {
-    if (this.isSharing) return this.share?.wait(this.costsOf(request), request, this, now) ?? 0;
-    if (now > this.validUntil && this.validUntil > 0) this.expire();
-    const { slots, bytes } = this;
+    const costs = costsOf(request, this.last?.plan);
+    const { slots, bytes, credits } = this.holdings;
+    if (this.isSharing) return this.share?.wait(costs, request, this.holdings, now) ?? 0;
+    this.holdings.expire(now);
     if (slots.used + request.slots > slots.held) return Number.POSITIVE_INFINITY;
     if (request.bytes > 0 && bytes.used + request.bytes > bytes.held) {
       return Number.POSITIVE_INFINITY;
     }
-    return Math.max(0, this.credits.dueAt(this.costsOf(request)) - now);
-  }
-
-  /** The store has given to others by now what this worker does not use yet. */
-  private expire(): void {
-    this.credits.clear();
-    this.slots.keep(0);
-    this.bytes.keep(0);
-    this.validUntil = Number.NEGATIVE_INFINITY;
+    return Math.max(0, credits.dueAt(costs) - now);
   }
 
   /** While it goes on alone, its share is charged, and the store is not told later. */
   private charge(amounts: readonly number[], now: number): void {
-    if (this.isSharing) {
-      this.share?.charge(amounts, now);
-      return;
-    }
-    amounts.forEach((amount, place) => {
-      if (amount !== 0) this.settled[place] = (this.settled[place] ?? 0) + amount;
-    });
+    if (this.isSharing) this.share?.charge(amounts, now);
+    else this.corrections.add(amounts);
   }
 
   /** Asks the store soon: at once, unless it was asked just now. */
@@ -265,33 +200,22 @@ export class FleetWorker {
   }
 
   private shortestGapMs(now: number): number {
-    this.meter.look(now);
-    if (this.last !== undefined && this.why !== '') {
-      // Nothing is there: others would be asked in vain, too.
-      const { closed, broken } = this.last;
-      const closedMs = Math.max(closed, broken) / 1_000;
-      if (closedMs > 0) return Math.min(closedMs, this.ttlMs / 4);
-      // When half of what is reserved is used, there is room for more.
-      const reservedMs = (this.credits.lastDueAt - this.sentAt) / 2;
-      return Math.min(this.ttlMs / 4, Math.max(SHORT_MS, reservedMs));
-    }
-    // The same request waits that the last call was for: its answer was not enough.
-    if (this.head !== undefined && this.head === this.askedFor) return URGENT_MS;
-    return this.meter.perMs < BUSY_PER_MS ? 0 : URGENT_MS;
-  }
-
-  private tickMs(): number {
-    const { perMs } = this.meter;
-    if (perMs < BUSY_PER_MS) return LONGEST_TICK_MS;
-    return Math.min(LONGEST_TICK_MS, Math.max(SHORTEST_TICK_MS, REQUESTS_A_CALL / perMs));
+    const { meter, last, ttlMs, sentAt, head } = this;
+    meter.look(now);
+    const { lastDueAt } = this.holdings.credits;
+    const isSameHead = head !== undefined && head === this.askedFor;
+    return shortestGapMs({ meter, last, ttlMs, sentAt, lastDueAt, isSameHead });
   }
 
   /** The next call by time alone: soon after a change, else to keep what is held. */
   private setTimer(now: number): void {
     if (this.isClosed || this.caller.isBusy || this.sequence === 0) return;
-    const beatMs = this.hasChanged ? this.tickMs() : this.ttlMs / 4;
+    const beatMs = this.hasChanged ? tickMs(this.meter) : this.ttlMs / 4;
     const isAtRest =
-      !this.hasChanged && !this.leads && this.slots.held === 0 && this.hooks.waiting() === 0;
+      !this.hasChanged &&
+      this.last?.leads !== 1 &&
+      this.holdings.slots.held === 0 &&
+      this.hooks.waiting() === 0;
     if (isAtRest) {
       this.timer.cancel();
       return;
@@ -309,111 +233,45 @@ export class FleetWorker {
     if (!isAsking && this.hooks.waiting() === 0) this.head = undefined;
     this.askedFor = this.head;
     this.meter.look(now);
-    if (now > this.validUntil && this.validUntil > 0) this.expire();
-    const unused = this.credits.takeStale(now - STALE_MS, this.places);
-    // What comes back may let go earlier what was reserved for later.
-    const isEarlier = this.settled.some((amount) => amount < 0);
-    const reserved = isEarlier ? this.credits.takeReserved(now + SHORT_MS, this.places) : [];
-    for (const amounts of [unused, reserved]) {
-      amounts.forEach((amount, place) => {
-        if (amount > 0) this.settled[place] = (this.settled[place] ?? 0) - amount;
-      });
-    }
-    const request = this.request();
+    this.holdings.expire(now);
+    this.returnUnused(now);
+    const request = this.request(now);
     this.told = request;
-    this.settled = [];
     this.sentAt = now;
+    this.sentSince = 0;
     this.hasChanged = false;
     this.caller.call(request);
   }
 
-  private request(): ExchangeRequest {
-    const { hooks, slots, bytes, meter, head } = this;
-    // One that is asked about as it arrives does not wait yet.
-    const waiting = this.isClosed ? 0 : Math.max(hooks.waiting(), head === undefined ? 0 : 1);
-    const isBusy = meter.perMs >= BUSY_PER_MS && this.sentSince > 0 && !this.isClosed;
-    const ahead = isBusy ? Math.ceil(meter.perMs * this.tickMs() * AHEAD) : 0;
-    this.sentSince = 0;
-    const unused = this.credits.unused(this.places);
-    const headSlots = waiting > 0 ? (head?.slots ?? 1) : 0;
-    const headBytes = waiting > 0 ? (head?.bytes ?? 0) : 0;
-    const neededSlots = waiting === 0 ? 0 : headSlots + (waiting - 1) * meter.slots;
-    const neededBytes = waiting === 0 ? 0 : headBytes + (waiting - 1) * meter.bytes;
-    // Where others wait for slots, none is kept for what may come.
-    const aheadSlots = this.last?.contested === 1 ? 0 : ahead * meter.slots;
-    const heldSlots = slots.keep(neededSlots + aheadSlots);
-    const heldBytes = bytes.keep(neededBytes + ahead * meter.bytes);
-    const wantedSlots = Math.max(0, neededSlots - slots.free);
-    const wantedBytes = Math.max(0, neededBytes + ahead * meter.bytes - bytes.free);
-    const news = hooks.news(this.clock.now());
+  private returnUnused(now: number): void {
+    const { credits } = this.holdings;
+    const places = placesOf(this.config);
+    // What comes back may let go earlier what was reserved for later.
+    const isEarlier = this.corrections.hasReturns;
+    this.corrections.giveBack(credits.takeStale(now - STALE_MS, places));
+    if (!isEarlier) return;
+    this.corrections.giveBack(credits.takeReserved(now + RESERVED_LATER_MS, places));
+  }
+
+  private request(now: number): ExchangeRequest {
+    const { hooks, holdings, meter, head, config, isClosed } = this;
     this.sequence += 1;
-    return {
-      protocol: PROTOCOL,
+    return exchangeRequest({
       worker: this.name,
       sequence: this.sequence,
-      run: this.run,
-      epoch: this.epoch,
-      ...(this.isConfigTold ? {} : { config: this.config }),
-      slots: heldSlots,
-      wantedSlots,
-      headSlots: Math.max(0, headSlots - slots.free),
-      spareSlots: Math.max(0, neededSlots + aheadSlots - slots.free - wantedSlots),
-      bytes: heldBytes,
-      wantedBytes,
-      headBytes: Math.max(0, headBytes - bytes.free),
-      unused,
-      settled: Array.from({ length: this.places }, (_, place) => this.settled[place] ?? 0),
-      demand: this.demand(waiting, ahead, unused),
-      closed: news.closed,
-      throttled: news.throttled,
-      broken: news.broken,
-      leads: news.leads && !this.isClosed ? 1 : 0,
-      relay: news.relay,
-      ...(news.plan === undefined ? {} : { plan: news.plan }),
-      leaves: this.isClosed ? 1 : 0,
-    };
-  }
-
-  /** What the requests cost that wait, and those that may come before the next call. */
-  private demand(waiting: number, ahead: number, unused: readonly number[]): Demand[] {
-    const { meter, head, slots } = this;
-    if (waiting + ahead === 0 || this.isClosed) return [];
-    const costs = head === undefined || meter.costs.length > 0 ? meter.costs : this.costsOf(head);
-    let covered = Number.POSITIVE_INFINITY;
-    for (let place = 0; place < costs.length; place += 1) {
-      const cost = costs[place] as number;
-      if (cost > 0) covered = Math.min(covered, Math.floor((unused[place] ?? 0) / cost));
-    }
-    if (covered === Number.POSITIVE_INFINITY) {
-      const isFree = head === undefined || this.costsOf(head).every((cost) => cost === 0);
-      if (isFree) return [];
-      covered = 0;
-    }
-    const list: Demand[] = [];
-    // What slots hold back needs no rate yet.
-    const sendable =
-      this.why === 'slots' || this.why === 'bytes'
-        ? Math.min(waiting, Math.max(1, slots.held))
-        : waiting;
-    let needed = Math.max(0, sendable - covered);
-    if (needed > 0 && head !== undefined && !this.covers(head, unused)) {
-      list.push(this.demandOf(this.costsOf(head), head.tokens, 1, 0));
-      needed -= 1;
-    }
-    if (needed > 0) list.push(this.demandOf(costs, meter.tokens, needed, 0));
-    const spare = Math.max(0, waiting + ahead - Math.max(covered, waiting));
-    if (spare > 0) list.push(this.demandOf(costs, meter.tokens, spare, 1));
-    return list;
-  }
-
-  private covers(request: FleetRequest, unused: readonly number[]): boolean {
-    return this.costsOf(request).every((cost, place) => cost <= (unused[place] ?? 0));
-  }
-
-  private demandOf(costs: readonly number[], tokens: number, count: number, spare: 0 | 1): Demand {
-    const { length } = this.config.limits;
-    const own = Array.from({ length }, (_, place) => costs[place] ?? 0);
-    return { count, costs: own, tokens: costs[length + 1] ?? tokens, spare };
+      config,
+      isConfigTold: this.isConfigTold,
+      last: this.last,
+      holdings,
+      meter,
+      head,
+      // One that is asked about as it arrives does not wait yet.
+      waiting: isClosed ? 0 : Math.max(hooks.waiting(), head === undefined ? 0 : 1),
+      ahead: isClosed || this.sentSince === 0 ? 0 : requestsAhead(meter),
+      settled: this.corrections.take(placesOf(config)),
+      news: hooks.news(now),
+      isLeaving: isClosed,
+    });
   }
 
   private answered(reply: ExchangeReply, sentAt: number, now: number): void {
@@ -429,31 +287,11 @@ export class FleetWorker {
       this.exchange();
       return;
     }
-    const before = this.why;
-    const hasForgotten = this.run !== 0 && reply.run !== this.run;
-    if (reply.config !== undefined && this.told?.config === undefined) this.untold();
-    this.isConfigTold = true;
-    this.run = reply.run;
-    this.epoch = reply.epoch;
-    this.validUntil = sentAt + this.ttlMs / 2;
-    this.last = reply;
-    this.why = reply.why;
-    this.shortLimit = reply.limit;
-    if (reply.config !== undefined) this.meet(reply.config, now);
-    if (this.hooks.waiting() === 0) this.head = undefined;
-    if (reply.lost === 1) this.lostLeases += 1;
-    this.slots.lent(reply.slots, reply.keptSlots);
-    this.bytes.lent(reply.bytes, reply.keptBytes);
-    this.plan = reply.plan;
-    this.credits.add(reply.amounts, now + reply.from / 1_000, now + reply.until / 1_000);
-    this.handovers = Math.max(0, reply.terms - 1);
-    this.leads = reply.leads === 1;
-    this.hooks.answered(reply, hasForgotten, now);
-    const isNews = reply.why !== before || reply.amounts.some((amount) => amount > 0);
-    if (isNews || this.slots.free > 0 || this.bytes.free > 0) this.hooks.changed();
+    this.granted(reply, sentAt, now);
     if (this.caller.isBusy) return;
+    const { slots, credits } = this.holdings;
     // What was asked for ahead goes back soon if it is not used.
-    const hasMore = this.slots.free > 0 || this.credits.lastDueAt > Number.NEGATIVE_INFINITY;
+    const hasMore = slots.free > 0 || credits.lastDueAt > Number.NEGATIVE_INFINITY;
     if (hasMore && this.hooks.waiting() === 0) this.hasChanged = true;
     this.setTimer(now);
     if (this.head !== undefined || this.hooks.waiting() > 0) {
@@ -462,34 +300,49 @@ export class FleetWorker {
     }
   }
 
+  private granted(reply: GrantReply, sentAt: number, now: number): void {
+    const before = this.last;
+    const hasForgotten = before !== undefined && reply.run !== before.run;
+    if (reply.config !== undefined && this.told?.config === undefined) this.untold();
+    this.isConfigTold = true;
+    this.last = reply;
+    const { holdings } = this;
+    const { slots, bytes } = holdings;
+    holdings.renew(sentAt + this.ttlMs / 2);
+    if (reply.config !== undefined) this.meet(reply.config, now);
+    if (this.hooks.waiting() === 0) this.head = undefined;
+    if (reply.lost === 1) this.lostLeases += 1;
+    slots.lent(reply.slots, reply.keptSlots);
+    bytes.lent(reply.bytes, reply.keptBytes);
+    holdings.credits.add(reply.amounts, now + reply.from / 1_000, now + reply.until / 1_000);
+    this.hooks.answered(reply, hasForgotten, now);
+    const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
+    if (isNews || slots.free > 0 || bytes.free > 0) this.hooks.changed();
+  }
+
   /** The corrections of the last call were not made: they are told again. */
   private untold(): void {
-    this.told?.settled.forEach((amount, place) => {
-      this.settled[place] = (this.settled[place] ?? 0) + amount;
-    });
+    this.corrections.add(this.told?.settled ?? []);
   }
 
   /** The configuration of the store, which may be another worker's. */
   private meet(config: SharedConfig, now: number): void {
     if (JSON.stringify(config) === JSON.stringify(this.config)) return;
     this.adopt(config);
-    this.hooks.reconfigured(config, this.epoch, now);
+    this.hooks.reconfigured(config, this.last?.epoch ?? 0, now);
     this.hasChanged = true;
   }
 
   private adopt(config: SharedConfig): void {
-    const before = this.config.limits;
-    this.settled = config.limits.map(
-      ({ name }) => this.settled[before.findIndex((limit) => limit.name === name)] ?? 0,
-    );
-    this.credits.clear();
+    this.corrections.rearrange(this.config.limits, config.limits);
+    this.holdings.credits.clear();
     this.head = undefined;
     this.meter.costs = [];
     this.config = config;
   }
 
   private lost(error: Error, now: number): void {
-    this.share?.begin(this.config, this.plan, this.last?.workers ?? 1, this, now);
+    this.share?.begin(this.config, this.last?.plan, this.last?.workers ?? 1, this.holdings, now);
     this.hooks.lost(error, now);
     this.hooks.changed();
   }

@@ -29,6 +29,11 @@ export class Lent {
     return this.held;
   }
 
+  /** What was lent belongs to others now: only what is in use is held, until it ends. */
+  expire(): void {
+    this.lent(this.used, 0);
+  }
+
   lent(held: number, kept: number): void {
     this.held = held;
     this.kept = kept;

@@ -106,6 +106,21 @@ describe('workers that share a store', () => {
     expect(first.inFlight).toBe(0);
   });
 
+  it('sends nothing in the slots of requests that end after its lease', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 10 });
+    const [first, second] = workers as [Worker, Worker];
+    first.send(10, 2_000);
+    await clock.advanceAsync(20);
+    first.way = 'cut';
+    first.send(100, 100);
+    second.send(10, 600_000);
+    await clock.advanceAsync(1_500);
+    expect(second.inFlight).toBe(10);
+    await clock.advanceAsync(3_000);
+    expect(first.inFlight).toBe(0);
+    expect(first.sends).toHaveLength(10);
+  });
+
   it('lose nothing with an answer, and are granted once', async () => {
     const { clock, workers } = fleet(2, { requestsPerMinute: 600 });
     for (const worker of workers) worker.send(1_000, 100);

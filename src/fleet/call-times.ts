@@ -1,0 +1,58 @@
+import type { DemandMeter } from './demand-meter.ts';
+import type { GrantReply } from './protocol.ts';
+
+/** Between two calls under load, in ms, and how many requests one of them is for. */
+const SHORTEST_TICK_MS = 10;
+const LONGEST_TICK_MS = 50;
+const REQUESTS_A_CALL = 30;
+/** Where something is short, it is asked for after this time at the earliest, in ms. */
+const SHORT_MS = 25;
+/** From this rate on, in requests a ms, calls come at a steady beat and ask ahead. */
+const BUSY_PER_MS = 0.1;
+/** How far ahead is asked for, in beats. */
+const AHEAD = 2;
+
+/** The store is asked again for what waits after this time at the earliest, in ms. */
+export const URGENT_MS = 5;
+
+/** How a worker stands when the time of its next call is found. */
+export interface CallState {
+  readonly meter: DemandMeter;
+  readonly last: GrantReply | undefined;
+  readonly ttlMs: number;
+  /** When the last call was made, and when the last part of what is reserved may be used. */
+  readonly sentAt: number;
+  readonly lastDueAt: number;
+  /** Whether the same request waits that the last call was for: its answer was not enough. */
+  readonly isSameHead: boolean;
+}
+
+/** How long after a call the next one may ask for what waits, in ms. */
+export function shortestGapMs(state: CallState): number {
+  const { last, meter, ttlMs } = state;
+  if (last !== undefined && last.why !== '') {
+    // Nothing is there: others would be asked in vain, too.
+    const closedMs = Math.max(last.closed, last.broken) / 1_000;
+    if (closedMs > 0) return Math.min(closedMs, ttlMs / 4);
+    // When half of what is reserved is used, there is room for more.
+    const reservedMs = (state.lastDueAt - state.sentAt) / 2;
+    return Math.min(ttlMs / 4, Math.max(SHORT_MS, reservedMs));
+  }
+  if (state.isSameHead) return URGENT_MS;
+  return isBusy(meter) ? URGENT_MS : 0;
+}
+
+/** The time between two calls of a worker that tells what has changed, in ms. */
+export function tickMs(meter: DemandMeter): number {
+  if (!isBusy(meter)) return LONGEST_TICK_MS;
+  return Math.min(LONGEST_TICK_MS, Math.max(SHORTEST_TICK_MS, REQUESTS_A_CALL / meter.perMs));
+}
+
+/** How many requests to ask for that do not wait yet. */
+export function requestsAhead(meter: DemandMeter): number {
+  return isBusy(meter) ? Math.ceil(meter.perMs * tickMs(meter) * AHEAD) : 0;
+}
+
+function isBusy({ perMs }: DemandMeter): boolean {
+  return perMs >= BUSY_PER_MS;
+}
