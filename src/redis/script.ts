@@ -82,6 +82,10 @@ local function charge(bucket, amount)
   else bucket.level = min(level, max(bucket.level, RETURNED * bucket.capacity)) end
 end
 
+local function restore(bucket, amount)
+  bucket.level = min(bucket.level + amount, max(bucket.level, bucket.capacity))
+end
+
 local function flowTime(bucket, amount)
   return ceil((amount * HOUR) / bucket.perHour) + 0
 end
@@ -168,8 +172,12 @@ if request.broken > 0 then state.brokenUntil = max(state.brokenUntil, state.now 
 
 if knows then
   for i, bucket in ipairs(state.buckets) do
-    local amount = request.settled[i] or 0
-    if amount ~= 0 and bucket.perHour > 0 then charge(bucket, amount) end
+    if bucket.perHour > 0 then
+      local unused = request.returned[i] or 0
+      if unused > 0 then restore(bucket, unused) end
+      local amount = request.settled[i] or 0
+      if amount ~= 0 then charge(bucket, amount) end
+    end
   end
 end
 

@@ -1,5 +1,5 @@
 import type { ExchangeReply, ExchangeRequest, GrantReply, SharedConfig } from '../protocol.ts';
-import { type Bucket, charge, emptyBucket, refill, resize } from './bucket.ts';
+import { type Bucket, charge, emptyBucket, refill, resize, restore } from './bucket.ts';
 import { Expiry } from './expiry.ts';
 import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
 import { grantRates, type RateGrant } from './grant-rates.ts';
@@ -93,7 +93,7 @@ export class FleetModel {
     const config = state.config as SharedConfig;
     this.leases.set(request.worker, state.alive + config.ttl);
     this.observe(request);
-    if (knows) this.settle(request.settled);
+    if (knows) this.settle(request);
     this.lead(request);
     const wants = knows && request.demand.some(({ spare }) => spare === 0);
     const isActive =
@@ -137,10 +137,13 @@ export class FleetModel {
     if (broken > 0) state.brokenUntil = Math.max(state.brokenUntil, state.now + broken);
   }
 
-  private settle(settled: readonly number[]): void {
+  private settle({ settled, returned }: ExchangeRequest): void {
     this.state.buckets.forEach((bucket, place) => {
+      if (bucket.perHour === 0) return;
+      const unused = returned[place] ?? 0;
+      if (unused > 0) restore(bucket, unused);
       const amount = settled[place] ?? 0;
-      if (amount !== 0 && bucket.perHour > 0) charge(bucket, amount);
+      if (amount !== 0) charge(bucket, amount);
     });
   }
 
