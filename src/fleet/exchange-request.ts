@@ -88,9 +88,7 @@ export function exchangeRequest(facts: CallFacts): ExchangeRequest {
     closed: news.closed,
     throttled: news.throttled,
     broken: news.broken,
-    leads: news.leads && !facts.isLeaving ? 1 : 0,
-    relay: news.relay,
-    ...(news.plan === undefined ? {} : { plan: news.plan }),
+    ...news.lesson,
     leaves: facts.isLeaving ? 1 : 0,
   };
 }

@@ -159,7 +159,7 @@ export class FleetWorker {
   configure(config: SharedConfig): void {
     this.adopt(config);
     this.isConfigTold = false;
-    this.urge();
+    if (this.sequence > 0) this.urge();
   }
 
   /** Gives everything back. Requests in flight are told no more. */
