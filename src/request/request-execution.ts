@@ -38,6 +38,20 @@ export interface ExecutionListener<T, R> {
 }
 
 /**
+ * - `unsent`: no attempt was started yet;
+ * - `running`: an attempt runs, and its answer was not reported;
+ * - `accepted`: the attempt runs, and a good answer was reported;
+ * - `rejected`: the attempt has ended with a failure, which was reported; another one may follow;
+ * - `over`: the request has ended.
+ *
+ * An answer is reported to feedback, policies and instrumentation. The first value is the answer.
+ */
+type ExecutionState = 'unsent' | 'running' | 'accepted' | 'rejected' | 'over';
+
+/** Whether `send` works in its loop, and whether it was called meanwhile. */
+type SendLoop = 'idle' | 'sending' | 'again';
+
+/**
  * A request in flight: its attempts, one after the other, until one succeeds or the request may not
  * be sent again. It holds its ticket's leases meanwhile.
  */
@@ -58,19 +72,10 @@ export class RequestExecution<T, R> implements TimedAttempt {
   private retries: Retries | undefined = undefined;
   /** The body of a response that is being read; later notifications wait. */
   private reading: PendingBody | undefined = undefined;
-  /** An attempt is being started; another is to follow. */
-  private sending = false;
-  private resend = false;
-  /** The attempt runs, and its end was not reported yet. */
-  private running = false;
-  /**
-   * Whether the provider's answer to the present attempt was reported. The first value is the
-   * answer.
-   */
-  private reported = false;
+  private state: ExecutionState = 'unsent';
+  private loop: SendLoop = 'idle';
   /** Whether a value was emitted: then the request cannot be sent again. */
-  private emitted = false;
-  private over = false;
+  private hasEmitted = false;
   /** Ends the request at its deadline, while an attempt runs. */
   private deadline: Timer | undefined = undefined;
   /** What the last attempt failed with. */
@@ -91,18 +96,30 @@ export class RequestExecution<T, R> implements TimedAttempt {
    * that each is torn down first and the stack does not grow.
    */
   send(): void {
-    if (this.sending) {
-      this.resend = true;
+    if (this.loop !== 'idle') {
+      this.loop = 'again';
       return;
     }
-    this.sending = true;
     do {
-      this.resend = false;
+      this.loop = 'sending';
       if (this.listener.gone) break;
       if (this.ticket.refusal === undefined) this.attempt();
       else this.crash(this.ticket.refusal);
-    } while (this.resend && !this.over);
-    this.sending = false;
+    } while (this.isCalledAgain && !this.isOver);
+    this.loop = 'idle';
+  }
+
+  private get isCalledAgain(): boolean {
+    return this.loop === 'again';
+  }
+
+  private get isOver(): boolean {
+    return this.state === 'over';
+  }
+
+  /** Whether an attempt runs whose end was not reported yet. */
+  private get isRunning(): boolean {
+    return this.state === 'running' || this.state === 'accepted';
   }
 
   private attempt(): void {
@@ -111,14 +128,13 @@ export class RequestExecution<T, R> implements TimedAttempt {
     const at = ticket.readAt;
     if (this.isLate(at)) return;
     ticket.sent(feedback.epoch);
-    this.reported = false;
-    this.running = true;
+    this.state = 'running';
     this.context = new AttemptContext(ticket);
     this.current = this.context;
     this.dispatch.tap.follower?.sent(ticket);
     instrumentation?.attemptStarted?.(ticket, ticket.attempts);
     // A listener may have unsubscribed.
-    if (this.over) return;
+    if (this.isOver) return;
     try {
       const { context } = this;
       const { bound } = this.listener;
@@ -126,7 +142,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
       // First, so that a hook can replace the caller's trace context.
       else bound.runInAsyncScope(() => this.start(context));
       // Most projects are asynchronous; one that has ended already needs no timer.
-      if (this.running && this.current === context) this.bound(at);
+      if (this.isRunning && this.current === context) this.bound(at);
     } catch (error) {
       this.error(error);
     }
@@ -169,7 +185,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
 
   /** Told by `timeouts`: the attempt has taken too long. */
   timedOut(error: AttemptTimeoutError): void {
-    if (this.over) return;
+    if (this.isOver) return;
     this.abandon(error);
     this.error(error);
   }
@@ -196,7 +212,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
   private call(context: AttemptContext): void {
     const result = this.dispatch.project(this.ticket.value, context);
     if (result instanceof Promise) this.await(result, context);
-    else if (!this.over) this.subscribe(from(result));
+    else if (!this.isOver) this.subscribe(from(result));
   }
 
   /** Runs the emission of results inside a context, if there is one. */
@@ -208,19 +224,19 @@ export class RequestExecution<T, R> implements TimedAttempt {
 
   /** @returns false if this value ends the attempt */
   next(value: R): boolean {
-    if (this.over) return false;
+    if (this.isOver) return false;
     if (this.reading !== undefined) return this.reading.later(() => this.next(value));
-    if (!this.reported) {
+    if (this.state === 'running') {
       if (isFailedResponse(value)) return this.read(value);
       const verdict = this.verdictIn(value);
       if (verdict !== undefined) return this.refused(value, verdict);
-      if (!this.over) this.accepted(value);
-      if (this.over) return false;
+      if (!this.isOver) this.accepted(value);
+      if (this.isOver) return false;
     }
     if (this.dispatch.readsUsage) readUsage(value, this.ticket);
-    this.emitted = true;
+    this.hasEmitted = true;
     this.listener.value(this, value);
-    return !this.over;
+    return !this.isOver;
   }
 
   complete(): void {
@@ -228,16 +244,15 @@ export class RequestExecution<T, R> implements TimedAttempt {
       this.reading.later(() => this.complete());
       return;
     }
-    if (!this.over && !this.reported) this.accepted();
-    if (this.over) return;
-    this.over = true;
-    this.endAttempt('ok');
+    if (this.state === 'running') this.accepted();
+    if (this.isOver) return;
+    this.endAttempt('over', 'ok');
     this.listener.succeeded(this);
   }
 
   error(error: unknown): void {
     if (this.reading !== undefined) this.reading.later(() => this.error(error));
-    else if (!this.over && !this.failed(error, this.verdictOn(error)) && !this.over) {
+    else if (!this.isOver && !this.failed(error, this.verdictOn(error)) && !this.isOver) {
       this.crash(error);
     }
   }
@@ -262,11 +277,11 @@ export class RequestExecution<T, R> implements TimedAttempt {
       discard(answer);
       return false;
     }
-    if (this.over) return false;
+    if (this.isOver) return false;
     this.refusal = answer;
-    this.emitted = true;
+    this.hasEmitted = true;
     this.listener.value(this, answer);
-    return !this.over;
+    return !this.isOver;
   }
 
   /** The verdict on a value that is the body of an error; undefined for other values. */
@@ -295,11 +310,11 @@ export class RequestExecution<T, R> implements TimedAttempt {
 
   /** The result is no longer wanted. */
   cancel(reason?: unknown): void {
-    if (this.over) {
+    if (this.isOver) {
       this.release();
       return;
     }
-    this.over = true;
+    this.state = 'over';
     this.unbound();
     this.retries?.cancel();
     try {
@@ -332,7 +347,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
 
   private subscribe(result: Observable<R>): void {
     // Turning the result into an Observable may have caused an unsubscription.
-    if (this.over) return;
+    if (this.isOver) return;
     this.inner = new AttemptSubscriber(this);
     this.listener.subscribing?.(this);
     result.subscribe(this.inner);
@@ -347,7 +362,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
 
   private accepted(value?: R): void {
     const { feedback, retry, answers } = this.dispatch;
-    this.reported = true;
+    this.state = 'accepted';
     const verdict = withLimits(answers.readsAnswers ? readAnswer(value) : OK, this.context?.limits);
     this.ticket.verdict = verdict;
     retry.succeeded();
@@ -357,9 +372,11 @@ export class RequestExecution<T, R> implements TimedAttempt {
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }
 
-  private endAttempt(kind: FeedbackKind, error?: unknown): void {
-    if (!this.running) return;
-    this.running = false;
+  /** Goes on to another state, and reports the end of the attempt if one runs. */
+  private endAttempt(next: 'rejected' | 'over', kind: FeedbackKind, error?: unknown): void {
+    const { isRunning } = this;
+    this.state = next;
+    if (!isRunning) return;
     this.unbound();
     this.dispatch.instrumentation?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
@@ -373,16 +390,15 @@ export class RequestExecution<T, R> implements TimedAttempt {
     if (verdict === undefined) return false;
     const { ticket } = this;
     const { feedback, answers, tap } = this.dispatch;
-    this.reported = true;
     this.lastError = error;
     ticket.verdict = verdict;
-    this.endAttempt(verdict.kind, error);
+    this.endAttempt('rejected', verdict.kind, error);
     const { bytes, epoch } = ticket;
     const epochBefore = feedback.epoch;
     feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs, error);
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
-    if (this.over || this.emitted || this.context?.isLast) return false;
+    if (this.isOver || this.hasEmitted || this.context?.isLast) return false;
     return this.retry(verdict, error, isAnswer);
   }
 
@@ -416,9 +432,8 @@ export class RequestExecution<T, R> implements TimedAttempt {
   }
 
   private crash(error: unknown): void {
-    this.over = true;
+    this.endAttempt('over', 'failed', error);
     this.retries?.cancel();
-    this.endAttempt('failed', error);
     this.listener.failed(this, error);
   }
 }
