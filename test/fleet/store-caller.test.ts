@@ -143,11 +143,12 @@ describe('a worker', () => {
 
   it('that tells again what it holds keeps it', () => {
     const model = new FleetModel();
-    const config = { limits: [], slots: 5, bytes: 0, ttl: 1_000_000, tick: 50_000 };
+    const config = { limits: [], slots: 5, bytes: 0, ttl: 1_000_000, tick: 50_000, startSlots: 0 };
     const request = {
       protocol: 1,
       worker: 'a',
       sequence: 1,
+      sent: 0,
       run: 0,
       epoch: 0,
       config,
@@ -160,12 +161,15 @@ describe('a worker', () => {
       headBytes: 0,
       unused: [0, 0],
       settled: [0, 0],
+      returned: [0, 0],
       demand: [],
       closed: 0,
       throttled: 0,
       broken: 0,
       leads: 0,
-      relay: [],
+      term: 0,
+      heard: 0,
+      sends: 0,
       leaves: 0,
     } satisfies ExchangeRequest;
     const first = model.exchange(request, 1_000_000);
