@@ -11,11 +11,22 @@ export interface Declaration {
   readonly base: string | undefined;
   /** The `code` of an error. */
   readonly code: string | undefined;
+  /** What a class shows, but for its `code`; empty for everything else. */
+  readonly fields: readonly Field[];
+}
+
+/** A public field of a class. */
+export interface Field {
+  readonly name: string;
+  readonly type: string;
+  /** The first sentence of its docblock; empty where it has none. */
+  readonly summary: string;
 }
 
 const DECLARATION =
   /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?export (?:abstract |async )?(class|function|const|interface|type) (\w+|\{ [\w, ]+ \})(?:[^\n{]* extends (\w+))?/g;
 const CODE = /^\n {2}readonly code = '(\w+)'/;
+const FIELD = /(?: {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)? {2}readonly (\w+): ([^;]+);/g;
 
 /** What the files of a folder declare and export, by name; the first docblock of a name counts. */
 export function declarationsIn(folder: string): ReadonlyMap<string, Declaration> {
@@ -35,8 +46,17 @@ function declarationsOf(text: string): Declaration[] {
     const body = text.slice(match.index + all.length);
     const code = CODE.exec(body.slice(body.indexOf('{') + 1))?.[1];
     const summary = firstSentence(docblock);
+    const fields = kind === 'class' ? fieldsOf(body.slice(0, body.indexOf('\n}'))) : [];
     // `export const { a, b } = …` declares several.
-    return [...names.matchAll(/\w+/g)].map(([name]) => ({ name, kind, summary, base, code }));
+    return [...names.matchAll(/\w+/g)].map(([name]) => {
+      return { name, kind, summary, base, code, fields };
+    });
+  });
+}
+
+function fieldsOf(body: string): readonly Field[] {
+  return [...body.matchAll(FIELD)].map(([, docblock = '', name = '', type = '']) => {
+    return { name, type, summary: firstSentence(docblock) };
   });
 }
 

@@ -4,6 +4,7 @@ import { LEVELS } from '../../src/limiter/events.ts';
 import { optionTable } from '../../src/options/option-rows.ts';
 import { defaultProviders } from '../../src/providers/registry.ts';
 import { metricTable, spanTable } from '../../src/telemetry/tables.ts';
+import { errorFacts, errorsIn, errorTable } from './errors.ts';
 import { EVENT_TEXTS } from './events.ts';
 import { code, tableOf } from './markdown.ts';
 import { type Declaration, declarationsIn, entryOf } from './source.ts';
@@ -29,28 +30,15 @@ export function tablesOf(root: string): (name: string) => string {
     events: eventTable,
     errors: () => errorTable(declarations),
     exports: () => exportSections(root, declarations),
+    ...Object.fromEntries(
+      errorsIn(declarations).map((error) => [`error-${error.name}`, () => errorFacts(error)]),
+    ),
   };
   return (name) => {
     const table = tables[name];
     if (table === undefined) throw new Error(`no table is named ${name}`);
     return table();
   };
-}
-
-/** The classes of errors that headgate makes, in the order of the alphabet. */
-function errorsIn(declarations: ReadonlyMap<string, Declaration>): readonly Declaration[] {
-  return [...declarations.values()]
-    .filter(({ base }) => base === 'HeadgateError')
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function errorTable(declarations: ReadonlyMap<string, Declaration>): string {
-  const rows = errorsIn(declarations).map(({ name, code: word = '', summary }) => [
-    `[${code(name)}](#${name.toLowerCase()})`,
-    code(word),
-    summary,
-  ]);
-  return tableOf(['error', '`code`', 'when'], rows);
 }
 
 function providerTable(): string {

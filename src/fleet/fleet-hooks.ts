@@ -1,4 +1,4 @@
-import type { GrantReply, Plan, SharedConfig, Shortage } from './protocol.ts';
+import type { ExchangeRequest, GrantReply, SharedConfig, Shortage } from './protocol.ts';
 
 /** What a request costs, in the units of the protocol. */
 export interface FleetRequest {
@@ -14,10 +14,17 @@ export interface FleetNews {
   readonly closed: number;
   readonly throttled: number;
   readonly broken: number;
-  readonly leads: boolean;
-  readonly relay: readonly string[];
-  readonly plan?: Plan | undefined;
+  readonly lesson: Lesson;
 }
+
+/** What it tells of the learning controller. */
+export type Lesson = Pick<
+  ExchangeRequest,
+  'leads' | 'term' | 'heard' | 'sends' | 'report' | 'plan' | 'learned'
+>;
+
+/** Of a worker that learns nothing. */
+export const NO_LESSON: Lesson = { leads: 0, term: 0, heard: 0, sends: 0 };
 
 /** What a worker needs of its limiter. */
 export interface FleetHooks {

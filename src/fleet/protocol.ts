@@ -4,7 +4,7 @@
  */
 
 /** Raised with every change that an older worker would misunderstand. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** One unit of a limit, in the unit of the protocol. */
 export const MICRO = 1_000_000;
@@ -29,6 +29,8 @@ export interface SharedConfig {
   readonly ttl: number;
   /** How far ahead a worker may reserve: about the time between two of its calls. */
   readonly tick: number;
+  /** Requests in flight, over all workers, until there is a plan; 0: as many as `slots`. */
+  readonly startSlots: number;
 }
 
 /** Some of the first requests that wait at a worker, of equal cost. */
@@ -52,11 +54,28 @@ export interface Plan {
   readonly tokensCapacity: number;
   /** Requests in flight, over all workers; 0: not known. */
   readonly slots: number;
+  /** Requests that may still be sent before the next plan, beyond those that it knows of. */
+  readonly budget: number;
   /** Nothing goes for so long. */
   readonly closed: number;
   /** 1: the provider lets nothing in, and single probes go. */
   readonly isOut: 0 | 1;
+  /** Where the rate comes from: its place in {@link ORIGINS}. */
+  readonly origin: number;
+  /** The rate that was measured at the last rejection; 0: none was. */
+  readonly measuredPerHour: number;
+  /** Counts the measurements. */
+  readonly measured: number;
 }
+
+/** Where a planned rate comes from. */
+export const ORIGINS = ['start', 'limit', 'headers', 'learned'] as const;
+
+/** A number, a text, or a list of them. */
+export type Data = number | string | readonly Data[];
+
+/** What one worker has observed: when it was heard of, by whom, and what. 0: the worker is gone. */
+export type ReportEntry = readonly [time: number, worker: string, report: Data];
 
 /** One call of a worker. */
 export interface ExchangeRequest {
@@ -87,6 +106,8 @@ export interface ExchangeRequest {
   readonly unused: readonly number[];
   /** Corrections of earlier charges, by limit, the learned ones last: above 0 charges more. */
   readonly settled: readonly number[];
+  /** What was granted and was not used in time. It fills no bucket beyond its capacity. */
+  readonly returned: readonly number[];
   /** In the order in which they will be sent; at most 64 entries. */
   readonly demand: readonly Demand[];
   /** The provider asked to send nothing for so long; 0: no news. */
@@ -97,10 +118,18 @@ export interface ExchangeRequest {
   readonly broken: number;
   /** 1: it would run the learning controller. */
   readonly leads: 0 | 1;
-  /** Observations for the worker that runs it. */
-  readonly relay: readonly string[];
-  /** What that worker has learned. */
+  /** The term in which it runs it; 0: it does not. What it has planned in another term has no effect. */
+  readonly term: number;
+  /** The number of the last report that its plan and its state are made of. */
+  readonly heard: number;
+  /** Attempts that it has sent since its last call. */
+  readonly sends: number;
+  /** What it has observed, for the worker that runs the controller. The store does not read it. */
+  readonly report?: Data;
+  /** What that worker has planned, ... */
   readonly plan?: Plan;
+  /** ... and what the next one needs to go on. The store does not read it. */
+  readonly learned?: Data;
   /** 1: this is its last call. */
   readonly leaves: 0 | 1;
 }
@@ -134,6 +163,8 @@ export type ExchangeReply =
 export interface GrantReply {
   readonly status: 'ok';
   readonly sequence: number;
+  /** The store's time. */
+  readonly now: number;
   /** The incarnation of the store: another one than before has forgotten everything. */
   readonly run: number;
   readonly epoch: number;
@@ -161,6 +192,8 @@ export interface GrantReply {
   /** The place of the limit that is short, the learned ones last; -1: none is. */
   readonly limit: number;
   readonly closed: number;
+  /** By the plan nothing goes for so long. */
+  readonly held: number;
   readonly throttled: number;
   readonly broken: number;
   /** Counts the backoffs of the fleet. */
@@ -174,9 +207,13 @@ export interface GrantReply {
   readonly leads: 0 | 1;
   /** How often another worker took over the learning controller. */
   readonly terms: number;
+  /** The number of the last report that the store has had. */
+  readonly lastReport: number;
   readonly plan?: Plan;
-  /** Observations of other workers, for the one that leads. */
-  readonly relay?: readonly string[];
+  /** For the one that leads: what all workers have reported since those that it has heard. */
+  readonly reports?: readonly ReportEntry[];
+  /** For one that begins to lead: what the one before has learned. */
+  readonly learned?: Data;
 }
 
 /** What a worker does while the store cannot be reached. */

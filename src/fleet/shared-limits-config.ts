@@ -14,6 +14,8 @@ const HOUR_MS = 3_600_000;
 export interface SharedTimes {
   readonly ttlMs: number;
   readonly tickMs: number;
+  /** Requests in flight until the fleet has a plan; default 0: as many as the slots. */
+  readonly startSlots?: number;
 }
 
 /**
@@ -26,7 +28,7 @@ export function sharedConfigOf(
   rules: readonly LimitRule[],
   slots: number,
   bytes: number,
-  { ttlMs, tickMs }: SharedTimes,
+  { ttlMs, tickMs, startSlots = 0 }: SharedTimes,
 ): SharedConfig {
   return {
     limits: rules.map(sharedLimitOf),
@@ -34,6 +36,7 @@ export function sharedConfigOf(
     bytes,
     ttl: ttlMs * 1_000,
     tick: tickMs * 1_000,
+    startSlots,
   };
 }
 

@@ -34,6 +34,9 @@ export interface RedisStoreOptions extends StoreSettings {
   readonly key: string;
 }
 
+/** What is kept of a key, each in a Redis key of its own. */
+const PARTS = ['state', 'workers', 'leases', 'active', 'reports', 'learned'] as const;
+
 const SHA = createHash('sha1').update(SCRIPT).digest('hex');
 
 /**
@@ -59,15 +62,20 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions): Sha
   }
   checkStoreSettings(settings);
   const call = callerOf(client);
-  const keys = ['state', 'workers', 'leases', 'active'].map((part) => `{${key}}:headgate:${part}`);
+  const keys = PARTS.map((part) => `{${key}}:headgate:${part}`);
   return {
     ...settings,
-    exchange: async ({ config, ...request }: ExchangeRequest) => {
-      const given = config === undefined ? '' : JSON.stringify(config);
-      const reply = await call(keys, [JSON.stringify(request), given]);
-      return JSON.parse(String(reply)) as ExchangeReply;
-    },
+    exchange: async (request: ExchangeRequest) =>
+      JSON.parse(String(await call(keys, argumentsOf(request)))) as ExchangeReply,
   };
+}
+
+/** A request as the script takes it: what the script does not read is sent apart. */
+export function argumentsOf(request: ExchangeRequest): string[] {
+  const { config, plan, learned, report, ...rest } = request;
+  return [rest, config, plan, learned, report].map((part) =>
+    part === undefined ? '' : JSON.stringify(part),
+  );
 }
 
 type Call = (keys: string[], args: string[]) => Promise<unknown>;

@@ -1,20 +1,22 @@
 /**
- * The shared store as a script: what `FleetModel` does, statement by statement. It keeps all of its
- * state in one string, the workers in one hash, and two sorted sets of when they expire.
+ * The shared store as a script: what `FleetModel` does, statement by statement. It keeps its state in
+ * one string, the workers in one hash, two sorted sets of when they expire, and, for the worker that
+ * learns, a list of reports and what was learned so far.
  *
- * KEYS: state, workers, leases, active. ARGV: the request as JSON, and its configuration as JSON or
- * nothing. Numbers in answers are printed without exponents, since cjson keeps 14 digits only.
+ * KEYS: state, workers, leases, active, reports, learned. ARGV: the request as JSON, and as JSON or
+ * nothing its configuration, its plan, what it has learned, and its report. What is not read stays
+ * text. Numbers in answers are printed without exponents, since cjson keeps 14 digits only.
  */
 export const SCRIPT = `
 local HOUR, MICRO = 3600000000, 1000000
-local RETURNED, ACTIVE, RECOVERY, RESERVED_TICKS, MOST_RELAYED = 10, 100000, 500000, 2, 1000
+local RETURNED, ACTIVE, RECOVERY, RESERVED_TICKS, MOST_REPORTS = 10, 100000, 500000, 2, 2000
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
 local request = cjson.decode(ARGV[1])
-local given = ARGV[2]
+local given, planned, learned, report = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local clock = redis.call('TIME')
 local time = clock[1] * 1000000 + clock[2]
-if ARGV[3] then time = tonumber(ARGV[3]) end
+if ARGV[6] then time = tonumber(ARGV[6]) end
 
 local function num(n) return string.format('%.0f', n + 0) end
 local function list(values)
@@ -29,7 +31,7 @@ local function fresh(protocol)
     buckets = {}, slots = { held = 0, claimed = 0 }, bytes = { held = 0, claimed = 0 },
     closedUntil = 0, throttledUntil = 0, brokenUntil = 0, backoffs = 0, recoveringUntil = 0,
     leader = '', leadsUntil = 0, terms = 0, plan = '', planSlots = 0, planClosedUntil = 0,
-    relay = {}
+    budget = 0, out = 0, pending = 0, dropped = 0
   }
 end
 
@@ -42,12 +44,23 @@ local function giveUp(pool, mine)
   pool.claimed = pool.claimed - mine.claim
 end
 
+local function push(name, text)
+  local entry = '[' .. num(state.now) .. ',"' .. name .. '",' .. text .. ']'
+  local excess = redis.call('RPUSH', KEYS[5], entry) - MOST_REPORTS
+  if excess > 0 then
+    redis.call('LTRIM', KEYS[5], excess, -1)
+    state.dropped = state.dropped + excess
+  end
+end
+
 local function forget(name)
   local saved = redis.call('HGET', KEYS[2], name)
   if saved then
     local record = cmsgpack.unpack(saved)
     giveUp(state.slots, record.slots)
     giveUp(state.bytes, record.bytes)
+    state.out = state.out - record.out
+    if state.terms > 0 then push(name, '0') end
     redis.call('HDEL', KEYS[2], name)
   end
   redis.call('ZREM', KEYS[3], name)
@@ -59,7 +72,7 @@ if state.protocol > request.protocol then
   return '{"status":"protocol","protocol":' .. num(state.protocol) .. '}'
 end
 if state.protocol < request.protocol then
-  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
+  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
   state = fresh(request.protocol)
 end
 
@@ -80,6 +93,10 @@ local function charge(bucket, amount)
   local level = bucket.level - amount
   if amount > 0 then bucket.level = level
   else bucket.level = min(level, max(bucket.level, RETURNED * bucket.capacity)) end
+end
+
+local function restore(bucket, amount)
+  bucket.level = min(bucket.level + amount, max(bucket.level, bucket.capacity))
 end
 
 local function flowTime(bucket, amount)
@@ -105,6 +122,8 @@ local saved = redis.call('HGET', KEYS[2], worker)
 local record = saved and cmsgpack.unpack(saved)
 local isNew = not record
 if record and record.reply ~= '' and request.sequence <= record.sequence then
+  -- It is alive, and holds what it is told again.
+  redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
   save()
   return record.reply
 end
@@ -149,12 +168,13 @@ if given ~= '' and given ~= state.config then
   state.buckets = buckets
   state.config = given
   state.ttl, state.tick = config.ttl, config.tick
-  state.most = { slots = config.slots, bytes = config.bytes }
+  state.most = { slots = config.slots, bytes = config.bytes, start = config.startSlots }
   state.epoch = state.epoch + 1
 end
 local knows = given ~= '' or (request.run == state.run and request.epoch == state.epoch)
 record = record or {
-  sequence = 0, reply = '', slots = { held = 0, claim = 0 }, bytes = { held = 0, claim = 0 }
+  sequence = 0, reply = '', slots = { held = 0, claim = 0 }, bytes = { held = 0, claim = 0 },
+  out = 0
 }
 redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
 
@@ -168,39 +188,55 @@ if request.broken > 0 then state.brokenUntil = max(state.brokenUntil, state.now 
 
 if knows then
   for i, bucket in ipairs(state.buckets) do
-    local amount = request.settled[i] or 0
-    if amount ~= 0 and bucket.perHour > 0 then charge(bucket, amount) end
+    if bucket.perHour > 0 then
+      local unused = request.returned[i] or 0
+      if unused > 0 then restore(bucket, unused) end
+      local amount = request.settled[i] or 0
+      if amount ~= 0 then charge(bucket, amount) end
+      if i == #state.buckets - 1 then
+        state.budget = state.budget + floor(unused / MICRO) + floor(max(0, -amount) / MICRO)
+      end
+    end
   end
 end
 
+-- What it reports.
+local unusedRequests = request.unused[#state.buckets - 1] or 0
+state.out = state.out + unusedRequests - record.out
+record.out = unusedRequests
+if report ~= '' then
+  push(worker, report)
+  state.pending = state.pending + request.sends
+end
+
 -- Who leads.
-if request.leads == 1 and (state.leader == '' or state.leadsUntil <= state.alive)
-  and state.leader ~= worker then
+if request.leads == 0 then
+  if state.leader == worker then state.leadsUntil = 0 end
+elseif (state.leader == '' or state.leadsUntil <= state.alive) and state.leader ~= worker then
   state.leader = worker
   state.terms = state.terms + 1
 end
 local leads = request.leads == 1 and state.leader == worker
-if leads then
-  state.leadsUntil = state.alive + state.ttl
-  local plan = request.plan
-  if plan then
-    state.plan = '{"requestsPerHour":' .. num(plan.requestsPerHour)
-      .. ',"requestsCapacity":' .. num(plan.requestsCapacity)
-      .. ',"tokensPerHour":' .. num(plan.tokensPerHour)
-      .. ',"tokensCapacity":' .. num(plan.tokensCapacity)
-      .. ',"slots":' .. num(plan.slots) .. ',"closed":' .. num(plan.closed)
-      .. ',"isOut":' .. num(plan.isOut) .. '}'
+if leads then state.leadsUntil = state.alive + state.ttl end
+if leads and request.term == state.terms then
+  if learned ~= '' then
+    local heard = max(0, min(request.heard - state.dropped, redis.call('LLEN', KEYS[5])))
+    redis.call('LTRIM', KEYS[5], heard, -1)
+    state.dropped = state.dropped + heard
+    redis.call('SET', KEYS[6], learned)
+  end
+  if planned ~= '' then
+    local plan = cjson.decode(planned)
+    state.plan = planned
     state.planSlots = plan.slots
     state.planClosedUntil = state.now + plan.closed
+    state.budget = plan.budget - floor(state.out / MICRO) - state.pending
     local requests, tokens = state.buckets[#state.buckets - 1], state.buckets[#state.buckets]
     requests.capacity, requests.perHour = plan.requestsCapacity, plan.requestsPerHour
     requests.level = min(requests.level, requests.capacity)
     tokens.capacity, tokens.perHour = plan.tokensCapacity, plan.tokensPerHour
     tokens.level = min(tokens.level, tokens.capacity)
   end
-else
-  for _, text in ipairs(request.relay) do state.relay[#state.relay + 1] = text end
-  while #state.relay > MOST_RELAYED do table.remove(state.relay, 1) end
 end
 
 -- Whether it sends or waits.
@@ -214,10 +250,11 @@ else redis.call('ZREM', KEYS[4], worker) end
 local active = redis.call('ZCARD', KEYS[4])
 local sharers = max(1, active)
 
-local closed = max(0, max(state.closedUntil, state.planClosedUntil) - state.now)
+local closed = max(0, state.closedUntil - state.now)
+local held = max(0, state.planClosedUntil - state.now)
 local broken = max(0, state.brokenUntil - state.now)
 local isRecovering = state.recoveringUntil > state.now
-local isClosed = not knows or request.leaves == 1 or closed > 0 or broken > 0
+local isClosed = not knows or request.leaves == 1 or closed > 0 or held > 0 or broken > 0
 
 local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn, isShut)
   pool.held = pool.held - mine.held + wantHeld
@@ -230,7 +267,7 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   if granted < head then
     local isAllowed
     if isOverdrawn then isAllowed = not isShut and wantHeld == 0 and pool.held <= size
-    else isAllowed = free >= head end
+    else isAllowed = wantHeld < share and free >= head end
     granted = isAllowed and head or 0
   end
   local isShort = granted < wanted
@@ -248,7 +285,8 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
 end
 
 local size = state.most.slots
-if state.planSlots > 0 then size = min(state.planSlots, size) end
+local planSlots = state.plan == '' and state.most.start or state.planSlots
+if planSlots > 0 then size = min(planSlots, size) end
 local keptSlots, slotsShort, isContested = lend(state.slots, record.slots, request.slots,
   request.wantedSlots, request.headSlots, request.spareSlots, size, false,
   isClosed or isRecovering)
@@ -280,6 +318,7 @@ if not isClosed then
     reach[place] = max(0, bucket.level) + max(0, reserved - (request.unused[place] or 0))
     spare[place] = floor(max(0, bucket.level) / sharers)
   end
+  local budget = buckets[limits + 1].perHour ~= 0 and max(0, state.budget) or math.huge
   for _, demand in ipairs(request.demand) do
     local fitting, binding = demand.count, -1
     local rooms = demand.spare == 1 and spare or reach
@@ -293,6 +332,7 @@ if not isClosed then
     if fitting == 0 and count == 0 and demand.spare == 0 and not covers(demand) then
       fitting = min(1, demand.count)
     end
+    if budget - count < fitting then fitting, binding = budget - count, limits end
     for place = 1, places do
       if buckets[place].perHour ~= 0 then
         amounts[place] = amounts[place] + fitting * costAt(demand, place)
@@ -318,9 +358,16 @@ if not isClosed then
   end
 end
 
+local granted = amounts[limits + 1]
+state.budget = state.budget - floor(granted / MICRO)
+state.out = state.out + granted
+record.out = record.out + granted
+if leads then state.pending = 0 end
+
 local why = ''
 if broken > 0 then why = 'broken'
 elseif closed > 0 then why = 'closed'
+elseif held > 0 then why = 'learned'
 elseif slotsShort then why = isRecovering and 'recovering' or 'slots'
 elseif bytesShort then why = isRecovering and 'recovering' or 'bytes'
 elseif short >= 0 then why = short < limits and 'limit' or 'learned' end
@@ -329,7 +376,8 @@ if isActive and till > 0 then
   redis.call('ZADD', KEYS[4], num(state.alive + ACTIVE + till), worker)
 end
 local parts = {
-  '{"status":"ok","sequence":', num(request.sequence), ',"run":', num(state.run),
+  '{"status":"ok","sequence":', num(request.sequence), ',"now":', num(state.now),
+  ',"run":', num(state.run),
   ',"epoch":', num(state.epoch)
 }
 local function add(text) parts[#parts + 1] = text end
@@ -354,6 +402,7 @@ field('contested', isContested and 1 or 0)
 add(',"why":"' .. why .. '"')
 field('limit', short)
 field('closed', closed)
+field('held', held)
 field('throttled', max(0, state.throttledUntil - state.now))
 field('broken', broken)
 field('backoffs', state.backoffs)
@@ -362,14 +411,23 @@ field('sharers', active)
 field('lost', isNew and request.sequence > 1 and request.run == state.run and 1 or 0)
 field('leads', leads and 1 or 0)
 field('terms', state.terms)
+field('lastReport', state.dropped + redis.call('LLEN', KEYS[5]))
 if state.plan ~= '' then
   add(',"plan":')
   add(state.plan)
 end
-if leads and #state.relay > 0 then
-  add(',"relay":')
-  add(cjson.encode(state.relay))
-  state.relay = {}
+if leads then
+  local reports = redis.call('LRANGE', KEYS[5], 0, -1)
+  if #reports > 0 then
+    add(',"reports":[')
+    add(table.concat(reports, ','))
+    add(']')
+  end
+  local kept = request.term ~= state.terms and redis.call('GET', KEYS[6])
+  if kept then
+    add(',"learned":')
+    add(kept)
+  end
 end
 add('}')
 local reply = table.concat(parts)

@@ -1,3 +1,4 @@
+import type { PolicyEvent } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
 import type { BackoffOption } from '../policies/backoff.ts';
@@ -11,6 +12,7 @@ import {
   FeedbackSubject,
   PROVIDER_KEYS,
 } from './feedback-subject.ts';
+import { Fleet } from './fleet.ts';
 import {
   type ByteBudgetOptions,
   type ConcurrencyOptions,
@@ -21,6 +23,7 @@ import {
 import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
 import { RequestGate, type RequestGateExtras } from './request-gate.ts';
 import type { RetryOptions } from './send-options.ts';
+import { checkSharedOption, type SharedOption } from './shared-option.ts';
 
 /** The limits of one API: the options of all policies. */
 export interface GateOptions
@@ -29,11 +32,13 @@ export interface GateOptions
     AttemptOptions,
     QueueOptions,
     CommonOptions,
-    BackoffOption {}
+    BackoffOption,
+    SharedOption {}
 
 export const GATE_KEYS: readonly string[] = [
   ...Object.values(POLICIES).flatMap(({ options }) => Object.keys(options)),
   'isFailure',
+  'shared',
   ...QUEUE_KEYS,
   ...COMMON_KEYS,
 ];
@@ -54,7 +59,8 @@ export function gateOpener(
   const plain = plainOf(options);
   // What is no plain data is checked by those who know it.
   checkLimiterConfig('throttle', plain, Object.keys(options));
-  const { isFailure } = options;
+  const { isFailure, shared } = options;
+  checkSharedOption(options);
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
   if (options.feedback !== undefined && options.backoff !== undefined) {
     throw new TypeError(
@@ -95,6 +101,10 @@ export function gateOpener(
       if (around.feedback !== undefined) return;
       feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
     };
+    const emit = (fact: PolicyEvent) => {
+      instrumentation?.changed?.(fact);
+      extras.emit?.(fact);
+    };
     return new RequestGate(
       { ...plain, adaptive },
       {
@@ -107,6 +117,7 @@ export function gateOpener(
         queues: new Queues(options, clock),
         extras,
         setPaced,
+        fleet: shared && new Fleet(shared, emit),
       },
     );
   };

@@ -1,3 +1,4 @@
+import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
@@ -42,6 +43,20 @@ export interface RequestGateParts {
   readonly extras: RequestGateExtras;
   /** Told whether the rate adapts, when that has changed. */
   readonly setPaced?: (isPaced: boolean) => void;
+  /** What it shares with other workers through a store. */
+  readonly fleet?: RemoteLimits | undefined;
+}
+
+/** Limits that are kept in a store, for several workers. */
+export interface RemoteLimits {
+  /** Called before anything waits. */
+  begin(gate: RequestGate): void;
+  /** A policy that stands for them and for the rate limits of this worker. */
+  policyOf(own: RateLimitPolicy | undefined): Policy;
+  /** The limits of this worker were changed. */
+  configured(): void;
+  snapshot(): FleetSnapshot | undefined;
+  close(): void;
 }
 
 /** Optional parts. */
@@ -56,16 +71,6 @@ export interface RequestGateExtras {
   readonly shared?: SharedPolicy;
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
-  /** What several workers share through a store. */
-  readonly remote?: RemoteLimits;
-}
-
-/** Limits that are kept elsewhere, for several workers. */
-export interface RemoteLimits {
-  /** Called before anything waits. */
-  begin(gate: RequestGate): void;
-  /** A policy that stands for them and for the rate limits of this worker. */
-  policyOf(own: RateLimitPolicy | undefined): Policy;
 }
 
 /**
@@ -128,7 +133,12 @@ export class RequestGate implements AnswerRules {
     this.leave = feedback.join(this.gate, extras.emit);
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     this.arm();
-    extras.remote?.begin(this);
+    this.fleet?.begin(this);
+  }
+
+  /** What it shares with other workers through a store; undefined: nothing. */
+  get fleet(): RemoteLimits | undefined {
+    return this.parts.fleet;
   }
 
   get policies(): Policies {
@@ -212,6 +222,7 @@ export class RequestGate implements AnswerRules {
   close(): void {
     this.isClosed = true;
     this.leave();
+    this.fleet?.close();
     this.timer.cancel();
     this.feedback.setOutage(this, false);
   }
@@ -239,10 +250,9 @@ export class RequestGate implements AnswerRules {
   /** The policies of attempts. What is shared through a store stands with the rate limits. */
   private attemptParts(policies: Policies): Part[] {
     const parts = attemptParts(policies);
-    const { remote } = this.parts.extras;
-    if (remote === undefined) return parts;
+    if (this.fleet === undefined) return parts;
     const { rateLimit } = policies;
-    const shared: Part = { kind: 'rateLimit', policy: remote.policyOf(rateLimit) };
+    const shared: Part = { kind: 'rateLimit', policy: this.fleet.policyOf(rateLimit) };
     const place = parts.findIndex(({ policy }) => policy === rateLimit);
     return place < 0 ? [...parts, shared] : parts.with(place, shared);
   }

@@ -30,6 +30,8 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
     'An answer to: Say hello.',
     'An answer to: Name a colour.',
   ],
+  'from-bottleneck.ts': ['9', '9'],
+  'from-cockatiel.ts': ['done', 'done'],
   'from-merge-map.ts': ['1,4,9,16 1,4,9,16'],
   'from-p-limit.ts': ['1,4,9 1,4,9'],
   'from-p-queue.ts': ['done', 'done'],

@@ -2,12 +2,22 @@ import fc from 'fast-check';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FleetModel } from '../../src/fleet/model/fleet-model.ts';
-import { type ExchangeRequest, MICRO, type SharedConfig } from '../../src/fleet/protocol.ts';
+import {
+  type Data,
+  type ExchangeRequest,
+  MICRO,
+  PROTOCOL,
+  type SharedConfig,
+} from '../../src/fleet/protocol.ts';
+import { argumentsOf } from '../../src/redis/redis-store.ts';
 import { SCRIPT } from '../../src/redis/script.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
 
 const WORKERS = ['a', 'b', 'c', 'd'];
+
+const often0 = (most: number) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(most) });
 
 const config = fc.record({
   limits: fc.uniqueArray(
@@ -22,17 +32,26 @@ const config = fc.record({
   bytes: fc.integer({ min: 0, max: 1_000 }),
   ttl: fc.constantFrom(100_000, 1_000_000, 5_000_000),
   tick: fc.constant(50_000),
+  startSlots: often0(10),
 });
 
 const amounts = (least: number) =>
   fc.array(fc.integer({ min: least, max: 20_000 * MICRO }), { minLength: 5, maxLength: 5 });
-const often0 = (most: number) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(most) });
 const flag = (weight: number) =>
   fc.oneof(
     { weight, arbitrary: fc.constant(0 as const) },
     { weight: 1, arbitrary: fc.constant(1 as const) },
   );
+
+const data = fc.array(
+  fc.oneof(
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: 1e-6, max: 1e15 }),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.constant<Data>([1, ['"', -2]]),
+  ),
+  { maxLength: 4 },
+);
 
 const call = fc.record({
   worker: fc.nat(WORKERS.length - 1),
@@ -49,6 +68,7 @@ const call = fc.record({
   headBytes: fc.nat(1_200),
   unused: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(0)),
   settled: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(-20_000 * MICRO)),
+  returned: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(0)),
   demand: fc.array(
     fc.record({
       count: fc.integer({ min: 1, max: 200 }),
@@ -62,7 +82,11 @@ const call = fc.record({
   throttled: often0(500_000),
   broken: often0(300_000),
   leads: flag(1),
-  relay: fc.array(fc.string({ maxLength: 20 }), { maxLength: 3 }),
+  isOfTerm: flag(4).map((other) => other === 0),
+  heard: fc.nat(4),
+  sends: often0(9),
+  report: fc.option(data, { freq: 3, nil: undefined }),
+  learned: fc.option(data, { freq: 2, nil: undefined }),
   plan: fc.option(
     fc.record({
       requestsPerHour: fc.nat(1e12),
@@ -70,8 +94,12 @@ const call = fc.record({
       tokensPerHour: fc.nat(1e14),
       tokensCapacity: fc.nat(1e6 * MICRO),
       slots: fc.nat(20),
+      budget: fc.oneof(fc.nat(40), fc.constant(1e9)),
       closed: often0(300_000),
       isOut: flag(3),
+      origin: fc.nat(3),
+      measuredPerHour: fc.nat(1e12),
+      measured: fc.nat(9),
     }),
     { freq: 2 },
   ),
@@ -93,25 +121,41 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
 
   it('answers each call of a generated script as the model does', async () => {
     let round = 0;
-    const keys = () => ['state', 'workers', 'leases', 'active'].map((part) => `{${round}}:${part}`);
+    const parts = ['state', 'workers', 'leases', 'active', 'reports', 'learned'];
+    const keys = () => parts.map((part) => `{${round}}:${part}`);
     const scripts = fc.array(call, { minLength: 5, maxLength: 60 });
     const configs = fc.array(config, { minLength: 3, maxLength: 3 });
     let grants = 0;
+    let reports = 0;
+    let terms = 0;
+    let handed = 0;
     await fc.assert(
       fc.asyncProperty(scripts, configs, async (steps, known) => {
         round += 1;
         const model = new FleetModel();
         let time = 1_700_000_000_000_000;
-        const last = WORKERS.map(() => ({ sequence: 0, run: 0, epoch: 0 }));
+        const last = WORKERS.map(() => ({ sequence: 0, run: 0, epoch: 0, term: 0, heard: 0 }));
         for (const step of steps) {
-          const { worker, elapsed, isRepeated, forgets, config: place, plan, ...rest } = step;
+          const {
+            worker,
+            elapsed,
+            isRepeated,
+            forgets,
+            config: place,
+            plan,
+            isOfTerm,
+            heard,
+            ...rest
+          } = step;
           time += elapsed;
           const state = last[worker] as (typeof last)[number];
           if (isRepeated === 0) state.sequence += 1;
           const given = place === null ? undefined : (known[place] as SharedConfig);
           const request: ExchangeRequest = {
             ...rest,
-            protocol: 1,
+            protocol: PROTOCOL,
+            term: isOfTerm ? state.term : heard,
+            heard: state.heard - Math.max(0, heard - 2),
             worker: WORKERS[worker] as string,
             sequence: Math.max(1, state.sequence),
             run: forgets === 1 ? 7 : state.run,
@@ -122,14 +166,9 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
             ...(plan === null ? {} : { plan }),
           };
           const expected = model.exchange(request, time);
-          const { config: _, ...plain } = request;
           const text = await client.eval(SCRIPT, {
             keys: keys(),
-            arguments: [
-              JSON.stringify(plain),
-              given === undefined ? '' : JSON.stringify(given),
-              `${time}`,
-            ],
+            arguments: [...argumentsOf(request), `${time}`],
           });
           const reply = JSON.parse(String(text));
           expect(reply).toEqual(JSON.parse(JSON.stringify(expected)));
@@ -137,6 +176,11 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
             grants += expected.count;
             state.run = expected.run;
             state.epoch = expected.epoch;
+            state.term = expected.leads === 1 ? expected.terms : 0;
+            state.heard = expected.lastReport;
+            terms = Math.max(terms, expected.terms);
+            reports += expected.reports?.length ?? 0;
+            if (expected.learned !== undefined) handed += 1;
           }
         }
       }),
@@ -144,5 +188,8 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
     );
     // The scripts do reach what they are for.
     expect(grants).toBeGreaterThan(1_000);
+    expect(reports).toBeGreaterThan(100);
+    expect(terms).toBeGreaterThan(2);
+    expect(handed).toBeGreaterThan(5);
   });
 });

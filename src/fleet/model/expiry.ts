@@ -18,7 +18,7 @@ export class Expiry {
     heap.push({ name, at });
     for (let index = heap.length - 1; index > 0; ) {
       const parent = (index - 1) >> 1;
-      if (this.at(parent) <= this.at(index)) break;
+      if (!this.isBefore(index, parent)) break;
       this.swap(index, parent);
       index = parent;
     }
@@ -41,8 +41,11 @@ export class Expiry {
     return found;
   }
 
-  private at(index: number): number {
-    return this.heap[index]?.at ?? Number.POSITIVE_INFINITY;
+  /** Those of one time are in the order of their names, as in a sorted set of Redis. */
+  private isBefore(one: number, other: number): boolean {
+    const [a, b] = [this.heap[one], this.heap[other]];
+    if (a === undefined || b === undefined) return b === undefined && a !== undefined;
+    return a.at === b.at ? a.name < b.name : a.at < b.at;
   }
 
   private swap(one: number, other: number): void {
@@ -56,8 +59,8 @@ export class Expiry {
     heap.pop();
     for (let index = 0; ; ) {
       const left = 2 * index + 1;
-      const least = this.at(left + 1) < this.at(left) ? left + 1 : left;
-      if (this.at(index) <= this.at(least)) break;
+      const least = this.isBefore(left + 1, left) ? left + 1 : left;
+      if (!this.isBefore(least, index)) break;
       this.swap(index, least);
       index = least;
     }

@@ -1,16 +1,22 @@
-import type { ExchangeReply, ExchangeRequest, GrantReply, SharedConfig } from '../protocol.ts';
-import { type Bucket, charge, emptyBucket, refill, resize } from './bucket.ts';
+import {
+  type Data,
+  type ExchangeReply,
+  type ExchangeRequest,
+  type GrantReply,
+  MICRO,
+  type SharedConfig,
+} from '../protocol.ts';
+import { charge, emptyBucket, refill, resize, restore } from './bucket.ts';
 import { Expiry } from './expiry.ts';
 import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
 import { grantRates, type RateGrant } from './grant-rates.ts';
+import { lead, report, reportGone } from './leadership.ts';
 import { giveUp, lend } from './pool.ts';
 
 /** A worker that wants nothing for so long has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;
 /** For so long after it forgot everything the store lends no slots, in microseconds. */
 const RECOVERY = 500_000;
-/** So many observations wait for the worker that learns. */
-const MOST_RELAYED = 1_000;
 
 /**
  * The shared store as a pure state machine: the time is an argument, and one call is one decision.
@@ -32,8 +38,13 @@ export class FleetModel {
     if (state.protocol < request.protocol) this.begin(request.protocol);
     this.advance(time);
     const known = this.records.get(request.worker);
-    if (known?.reply !== undefined && request.sequence <= known.sequence) return known.reply;
-    if (this.state.config === undefined && request.config === undefined) {
+    const { config } = this.state;
+    if (known?.reply !== undefined && request.sequence <= known.sequence) {
+      // It is alive, and holds what it is told again.
+      this.leases.set(request.worker, this.state.alive + (config?.ttl ?? 0));
+      return known.reply;
+    }
+    if (config === undefined && request.config === undefined) {
       return { status: 'config', protocol: request.protocol };
     }
     return this.serve(request, known, time);
@@ -63,6 +74,7 @@ export class FleetModel {
     if (record !== undefined) {
       giveUp(state.slots, record.slots);
       giveUp(state.bytes, record.bytes);
+      reportGone(state, worker, record);
     }
     this.records.delete(worker);
     this.leases.delete(worker);
@@ -88,19 +100,25 @@ export class FleetModel {
       reply: undefined,
       slots: { held: 0, claim: 0 },
       bytes: { held: 0, claim: 0 },
+      out: 0,
     };
     this.records.set(request.worker, record);
     const config = state.config as SharedConfig;
     this.leases.set(request.worker, state.alive + config.ttl);
     this.observe(request);
-    if (knows) this.settle(request.settled);
-    this.lead(request);
+    if (knows) this.settle(request);
+    report(state, request, record);
+    const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare === 0);
     const isActive =
       wants || request.wantedSlots > 0 || request.wantedBytes > 0 || request.unused.some(isAbove0);
     if (isActive) this.active.set(request.worker, state.alive + ACTIVE);
     else this.active.delete(request.worker);
-    const reply = this.grant(request, record, knows && request.leaves === 0, known === undefined);
+    const reply = this.grant(request, record, {
+      mayGrant: knows && request.leaves === 0,
+      isNew: known === undefined,
+      leads,
+    });
     if (isActive && reply.until > 0) {
       this.active.set(request.worker, state.alive + ACTIVE + reply.until);
     }
@@ -137,49 +155,35 @@ export class FleetModel {
     if (broken > 0) state.brokenUntil = Math.max(state.brokenUntil, state.now + broken);
   }
 
-  private settle(settled: readonly number[]): void {
+  private settle({ settled, returned }: ExchangeRequest): void {
     this.state.buckets.forEach((bucket, place) => {
+      if (bucket.perHour === 0) return;
+      const unused = returned[place] ?? 0;
+      if (unused > 0) restore(bucket, unused);
       const amount = settled[place] ?? 0;
-      if (amount !== 0 && bucket.perHour > 0) charge(bucket, amount);
-    });
-  }
-
-  private lead({ worker, leads, plan, relay }: ExchangeRequest): void {
-    const { state } = this;
-    const isFree = state.leader === '' || state.leadsUntil <= state.alive;
-    if (leads === 1 && isFree && state.leader !== worker) {
-      state.leader = worker;
-      state.terms += 1;
-    }
-    if (leads === 1 && state.leader === worker) {
-      state.leadsUntil = state.alive + (state.config?.ttl ?? 0);
-      if (plan !== undefined) {
-        state.plan = plan;
-        state.planClosedUntil = state.now + plan.closed;
-        const [requests, tokens] = state.buckets.slice(-2) as [Bucket, Bucket];
-        resize(requests, plan.requestsCapacity, plan.requestsPerHour);
-        resize(tokens, plan.tokensCapacity, plan.tokensPerHour);
+      if (amount !== 0) charge(bucket, amount);
+      // What was granted and not used may be granted again.
+      const isLearned = place === this.state.buckets.length - 2;
+      if (isLearned) {
+        this.state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
       }
-      return;
-    }
-    for (const text of relay) state.relay.push(text);
-    if (state.relay.length > MOST_RELAYED) state.relay = state.relay.slice(-MOST_RELAYED);
+    });
   }
 
   private grant(
     request: ExchangeRequest,
     record: WorkerRecord,
-    mayGrant: boolean,
-    isNew: boolean,
+    { mayGrant, isNew, leads }: { mayGrant: boolean; isNew: boolean; leads: boolean },
   ): GrantReply {
     const { state } = this;
     const config = state.config as SharedConfig;
     const sharers = Math.max(1, this.active.size);
-    const closed = Math.max(0, Math.max(state.closedUntil, state.planClosedUntil) - state.now);
+    const closed = Math.max(0, state.closedUntil - state.now);
+    const held = Math.max(0, state.planClosedUntil - state.now);
     const broken = Math.max(0, state.brokenUntil - state.now);
     const isRecovering = state.recoveringUntil > state.now;
-    const isClosed = !mayGrant || closed > 0 || broken > 0;
-    const most = state.plan?.slots ?? 0;
+    const isClosed = !mayGrant || closed > 0 || held > 0 || broken > 0;
+    const most = state.plan === undefined ? config.startSlots : state.plan.slots;
     const size = most > 0 ? Math.min(most, config.slots) : config.slots;
     const slots = lend(
       state.slots,
@@ -206,13 +210,17 @@ export class FleetModel {
     );
     const rates: RateGrant = isClosed
       ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
-      : grantRates(state.buckets, request.demand, request.unused, config.tick, sharers);
-    const leads = state.leader === request.worker && request.leads === 1;
-    const relay = leads ? state.relay : [];
-    if (leads) state.relay = [];
+      : grantRates(state.buckets, request, config.tick, sharers, state.budget);
+    const granted = rates.amounts[state.buckets.length - 2] ?? 0;
+    state.budget -= Math.floor(granted / MICRO);
+    state.out += granted;
+    record.out += granted;
+    if (leads) state.pending = 0;
+    const isNewLeader = leads && request.term !== state.terms && state.learned !== undefined;
     return {
       status: 'ok',
       sequence: request.sequence,
+      now: state.now,
       run: state.run,
       epoch: state.epoch,
       ...(request.epoch !== state.epoch || request.run !== state.run ? { config } : {}),
@@ -225,9 +233,18 @@ export class FleetModel {
       keptSlots: slots.kept,
       keptBytes: bytes.kept,
       contested: slots.isContested ? 1 : 0,
-      why: this.shortage(closed, broken, isRecovering, slots.isShort, bytes.isShort, rates.limit),
+      why: this.shortage(
+        closed,
+        held,
+        broken,
+        isRecovering,
+        slots.isShort,
+        bytes.isShort,
+        rates.limit,
+      ),
       limit: rates.limit,
       closed,
+      held,
       throttled: Math.max(0, state.throttledUntil - state.now),
       broken,
       backoffs: state.backoffs,
@@ -236,13 +253,16 @@ export class FleetModel {
       lost: isNew && request.sequence > 1 && request.run === state.run ? 1 : 0,
       leads: leads ? 1 : 0,
       terms: state.terms,
+      lastReport: state.dropped + state.reports.length,
       ...(state.plan === undefined ? {} : { plan: state.plan }),
-      ...(relay.length === 0 ? {} : { relay }),
+      ...(leads && state.reports.length > 0 ? { reports: [...state.reports] } : {}),
+      ...(isNewLeader ? { learned: state.learned as Data } : {}),
     };
   }
 
   private shortage(
     closed: number,
+    held: number,
     broken: number,
     isRecovering: boolean,
     slots: boolean,
@@ -251,6 +271,7 @@ export class FleetModel {
   ): GrantReply['why'] {
     if (broken > 0) return 'broken';
     if (closed > 0) return 'closed';
+    if (held > 0) return 'learned';
     if (slots) return isRecovering ? 'recovering' : 'slots';
     if (bytes) return isRecovering ? 'recovering' : 'bytes';
     if (limit < 0) return '';

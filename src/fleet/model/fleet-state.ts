@@ -1,4 +1,4 @@
-import type { ExchangeReply, Plan, SharedConfig } from '../protocol.ts';
+import type { Data, ExchangeReply, Plan, ReportEntry, SharedConfig } from '../protocol.ts';
 import type { Bucket } from './bucket.ts';
 import type { Holding, Pool } from './pool.ts';
 
@@ -8,6 +8,8 @@ export interface WorkerRecord {
   reply: ExchangeReply | undefined;
   readonly slots: Holding;
   readonly bytes: Holding;
+  /** What was granted to it at the learned rate of requests, and it has not told that it was used. */
+  out: number;
 }
 
 /** What all workers of a key share, but for the workers themselves. */
@@ -42,7 +44,16 @@ export interface FleetState {
   plan: Plan | undefined;
   /** Nothing goes until then, because of the plan. */
   planClosedUntil: number;
-  relay: string[];
+  /** So many more requests are granted before the next plan. */
+  budget: number;
+  /** The sum of `out` over all workers. */
+  out: number;
+  /** Attempts that are told of in reports which the leader has not had yet. */
+  pending: number;
+  /** Reports that the leader's state does not contain yet, and how many came before them. */
+  reports: ReportEntry[];
+  dropped: number;
+  learned: Data | undefined;
 }
 
 export function newFleetState(): FleetState {
@@ -67,6 +78,11 @@ export function newFleetState(): FleetState {
     terms: 0,
     plan: undefined,
     planClosedUntil: 0,
-    relay: [],
+    budget: 0,
+    out: 0,
+    pending: 0,
+    reports: [],
+    dropped: 0,
+    learned: undefined,
   };
 }

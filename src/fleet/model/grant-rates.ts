@@ -1,4 +1,4 @@
-import { type Demand, MICRO } from '../protocol.ts';
+import { type Demand, type ExchangeRequest, MICRO } from '../protocol.ts';
 import { type Bucket, charge, flowTime, shareOfFlow } from './bucket.ts';
 
 /** How many shares of a tick a worker may have reserved at once. */
@@ -24,13 +24,14 @@ function costAt(demand: Demand, place: number, limits: number): number {
  * Charges as many of the first requests as a worker may send now, or may reserve: what is there, and
  * its share of what flows in within two ticks. The first request is always reserved if it has nothing
  * else to use, so that a large one is late and never starves.
+ * @param budget so many requests at the most, where a rate of requests is learned
  */
 export function grantRates(
   buckets: readonly Bucket[],
-  demands: readonly Demand[],
-  unused: readonly number[],
+  { demand: demands, unused }: Pick<ExchangeRequest, 'demand' | 'unused'>,
   tick: number,
   sharers: number,
+  budget: number,
 ): RateGrant {
   const limits = buckets.length - 2;
   const amounts = buckets.map(() => 0);
@@ -39,6 +40,8 @@ export function grantRates(
     return Math.max(0, bucket.level) + Math.max(0, reserved - (unused[place] ?? 0));
   });
   const spare = buckets.map((bucket) => Math.floor(Math.max(0, bucket.level) / sharers));
+  const isBudgeted = buckets[limits]?.perHour !== 0;
+  const most = isBudgeted ? Math.max(0, budget) : Number.POSITIVE_INFINITY;
   let count = 0;
   let short = -1;
   for (const demand of demands) {
@@ -48,14 +51,18 @@ export function grantRates(
       const cost = costAt(demand, place, limits);
       if (cost === 0 || buckets[place]?.perHour === 0) continue;
       const room = ((demand.spare === 1 ? spare : reach)[place] ?? 0) - (amounts[place] ?? 0);
-      const most = Math.max(0, Math.floor(room / cost));
-      if (most < fitting) {
-        fitting = most;
+      const fits = Math.max(0, Math.floor(room / cost));
+      if (fits < fitting) {
+        fitting = fits;
         binding = place;
       }
     }
     if (fitting === 0 && count === 0 && demand.spare === 0 && !covers(demand, unused, buckets)) {
       fitting = Math.min(1, demand.count);
+    }
+    if (most - count < fitting) {
+      fitting = most - count;
+      binding = limits;
     }
     for (let place = 0; place < buckets.length; place += 1) {
       if (buckets[place]?.perHour === 0) continue;

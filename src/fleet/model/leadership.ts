@@ -1,0 +1,71 @@
+import { type ExchangeRequest, MICRO } from '../protocol.ts';
+import { type Bucket, resize } from './bucket.ts';
+import type { FleetState, WorkerRecord } from './fleet-state.ts';
+
+/** So many reports wait for the worker that learns; the oldest are dropped. */
+const MOST_REPORTS = 2_000;
+
+/** Keeps what a worker has observed for the one that learns. */
+export function report(state: FleetState, request: ExchangeRequest, record: WorkerRecord): void {
+  const unused = request.unused[state.buckets.length - 2] ?? 0;
+  state.out += unused - record.out;
+  record.out = unused;
+  if (request.report === undefined) return;
+  state.reports.push([state.now, request.worker, request.report]);
+  state.pending += request.sends;
+  bound(state);
+}
+
+/** A worker is gone: what it had in flight is told no more. */
+export function reportGone(state: FleetState, worker: string, record: WorkerRecord): void {
+  state.out -= record.out;
+  if (state.terms === 0) return;
+  state.reports.push([state.now, worker, 0]);
+  bound(state);
+}
+
+function bound(state: FleetState): void {
+  const excess = state.reports.length - MOST_REPORTS;
+  if (excess <= 0) return;
+  state.reports.splice(0, excess);
+  state.dropped += excess;
+}
+
+/**
+ * Decides who runs the learning controller. A plan counts only in the term that it was made in: one
+ * of a worker that was stopped, and has lost the lead meanwhile, has no effect.
+ * @returns whether this worker leads now
+ */
+export function lead(state: FleetState, request: ExchangeRequest): boolean {
+  const { worker } = request;
+  if (request.leads === 0) {
+    if (state.leader === worker) state.leadsUntil = 0;
+    return false;
+  }
+  const isFree = state.leader === '' || state.leadsUntil <= state.alive;
+  if (isFree && state.leader !== worker) {
+    state.leader = worker;
+    state.terms += 1;
+  }
+  if (state.leader !== worker) return false;
+  state.leadsUntil = state.alive + (state.config?.ttl ?? 0);
+  if (request.term === state.terms) plan(state, request);
+  return true;
+}
+
+function plan(state: FleetState, request: ExchangeRequest): void {
+  const heard = Math.max(0, Math.min(request.heard - state.dropped, state.reports.length));
+  if (request.learned !== undefined) {
+    state.reports.splice(0, heard);
+    state.dropped += heard;
+    state.learned = request.learned;
+  }
+  if (request.plan === undefined) return;
+  state.plan = request.plan;
+  state.planClosedUntil = state.now + state.plan.closed;
+  // What was granted since, or is told of in reports that the plan does not contain, is a part of it.
+  state.budget = state.plan.budget - Math.floor(state.out / MICRO) - state.pending;
+  const [requests, tokens] = state.buckets.slice(-2) as [Bucket, Bucket];
+  resize(requests, state.plan.requestsCapacity, state.plan.requestsPerHour);
+  resize(tokens, state.plan.tokensCapacity, state.plan.tokensPerHour);
+}
