@@ -1,5 +1,5 @@
 import type { RemoteLimits, RequestGate } from '../request/request-gate.ts';
-import { count, duration, plural } from './format.ts';
+import { duration, plural } from './format.ts';
 import type { FleetRow, FleetView } from './wire.ts';
 
 /** How often the store is asked who works, while a page shows it. */
@@ -130,6 +130,5 @@ function headlineOf(own: FleetSnapshot, onStoreLoss: RemoteLimits['onStoreLoss']
   }
   if (own.calls === 0) return 'The store was not asked yet: it is, with the first request.';
   const works = own.workers === 1 ? 'works' : 'work';
-  const send = own.sharers === 1 ? 'sends or waits' : 'send or wait';
-  return `${plural(own.workers, 'worker')} ${works} on this key, ${count(own.sharers)} of them ${send}. The store answers in ${duration(own.latencyMs)}.`;
+  return `${plural(own.workers, 'worker')} ${works} on this key. The store answers in ${duration(own.latencyMs)}.`;
 }

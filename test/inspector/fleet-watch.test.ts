@@ -61,7 +61,7 @@ describe('the workers of a key', () => {
     }
     const view = await seen('busy');
     expect(view).toMatchObject({ isAway: false, slots: 100, more: 0 });
-    expect(view?.headline).toMatch(/^2 workers work on this key, \d of them sends? or waits?\./);
+    expect(view?.headline).toMatch(/^2 workers work on this key\. The store answers in /);
     const [first, second] = view?.rows ?? [];
     expect(first).toMatchObject({ slots: 30, perSecond: 0, isThis: false });
     expect(first?.name).toMatch(/^held \([0-9a-f]{8}\)$/);

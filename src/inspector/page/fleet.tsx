@@ -59,8 +59,10 @@ function Worker({ row, of }: { readonly row: FleetRow; readonly of: number }) {
         </span>
       </td>
       <td class="number" data-label="Slots">
-        {count(slots)}
-        <span class="quiet"> of {count(of)}</span>
+        <span>
+          {count(slots)}
+          <span class="quiet"> of {count(of)}</span>
+        </span>
         <span class={`meter ${share >= 1 ? 'is-full' : ''}`} aria-hidden="true">
           <span style={{ transform: `scaleX(${share})` }} />
         </span>
