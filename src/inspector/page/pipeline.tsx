@@ -21,7 +21,7 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
         <Node
           title="Estimate"
           value={sent === 0 ? '–' : bytes(bytesSent / sent)}
-          note={sent === 0 ? 'nothing sent yet' : 'each, on average'}
+          note={sent === 0 ? 'nothing sent yet' : 'on average'}
         />
         <Pipe perSecond={perSecond} />
         <Node
