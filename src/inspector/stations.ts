@@ -28,6 +28,12 @@ export function stationsOf(state: GateState): readonly Station[] {
 
 function backoffPart({ backoff }: GateState): Part {
   const title = 'Backoff';
+  if (backoff.outage !== undefined)
+    return { gate: 'backoff', title, text: 'unreachable: single probes', isClosed: true };
+  if (backoff.suspended !== undefined) {
+    const text = `suspended, ${duration(backoff.suspended.leftMs)} left`;
+    return { gate: 'backoff', title, text, isClosed: true };
+  }
   switch (backoff.state) {
     case 'closed':
       return {

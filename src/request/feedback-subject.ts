@@ -56,7 +56,7 @@ export interface BackoffOptions {
   /** How long throttled mode lasts after the backoff ends. Default 10,000 ms. */
   readonly throttledForMs?: number;
   /**
-   * `'instrumentation'` (default): one request is sent first, the others after it succeeded. `'all'`: all at
+   * `'probe'` (default): one request is sent first, the others after it succeeded. `'all'`: all at
    * once.
    */
   readonly reopen?: Reopen;
@@ -311,7 +311,7 @@ export class FeedbackSubject extends Subject<Feedback> {
   get closing(): Policy<number> {
     const { policy } = this.gate;
     return {
-      wait: (_demand, now) => Math.max(0, policy.until - now),
+      wait: (_request, now) => Math.max(0, policy.until - now),
       take: () => 0,
       giveBack: () => {},
       snapshot: (now) => policy.snapshot(now),

@@ -43,7 +43,7 @@ export const GATE_KEYS: readonly string[] = [
   ...COMMON_KEYS,
 ];
 
-/** What waits at a rate that adapts needs no instrumentation after a 429. */
+/** What waits at a rate that adapts needs no probe after a 429. */
 const PACED_BACKOFF = { reopen: 'all' } as const;
 
 /**

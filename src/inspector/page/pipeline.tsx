@@ -4,7 +4,7 @@ import type { Condition, GateDetail, Station } from '../wire.ts';
 import { CONDITION_NAMES } from './icons.tsx';
 
 /** Nothing is sent in these. */
-const STOPPED: readonly Condition[] = ['backoff', 'circuitOpen', 'paused', 'outage'];
+const STOPPED: readonly Condition[] = ['backoff', 'suspended', 'circuitOpen', 'paused', 'outage'];
 
 /** The way of a request as a picture: where it waits, and how fast it flows. */
 export function Pipeline({ detail }: { readonly detail: GateDetail }) {

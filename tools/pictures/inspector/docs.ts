@@ -34,6 +34,7 @@ try {
   await page.click('input[name=outcome][value=retried]');
   await page.waitForSelector('.request-line');
   await page.click('.request-line');
+  await page.mouse.move(0, 0);
   await sleep(SETTLE_MS);
   const requests = await page.$('section[aria-labelledby=requests-title]');
   if (requests === null) throw new Error('the page has no list of requests');
