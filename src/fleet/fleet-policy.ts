@@ -30,6 +30,7 @@ interface Charge {
   readonly own: Reservation | 0;
   readonly request: FleetRequest;
   readonly limits: FleetWorker['limits'];
+  readonly ledger: number;
 }
 
 /**
@@ -88,12 +89,17 @@ export class FleetPolicy implements Policy<Charge> {
     const own = this.own?.take(request, now) ?? 0;
     this.worker.take(cost, now);
     this.asked = undefined;
-    return { own, request: cost, limits: this.worker.limits };
+    return { own, request: cost, limits: this.worker.limits, ledger: this.worker.ledger };
   }
 
-  giveBack({ own, request, limits }: Charge, completed: CompletedAttempt, time: Time): void {
+  giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void {
+    const { own, request, limits, ledger } = charge;
     const now = time.now();
-    this.worker.giveBack(request, this.corrections(request, limits, completed), now);
+    const corrections = this.corrections(request, limits, completed);
+    const isKnown = ledger === this.worker.ledger;
+    // Where nothing is known of the charge, nothing of it comes back.
+    const due = isKnown ? corrections : corrections?.map((amount) => Math.max(0, amount));
+    this.worker.giveBack(request, due, now);
     if (own !== 0) this.own?.giveBack(own, completed, time);
   }
 
