@@ -5,13 +5,9 @@ import type { BackoffOption } from '../policies/backoff.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 import type { AttemptOptions } from './attempt-options.ts';
+import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
-import {
-  BACKOFF_KEYS,
-  checkBackoffOptions,
-  FeedbackSubject,
-  PROVIDER_KEYS,
-} from './feedback-subject.ts';
+import { FeedbackSubject } from './feedback-subject.ts';
 import { Fleet } from './fleet.ts';
 import {
   type ByteBudgetOptions,
