@@ -241,6 +241,8 @@ end
 
 -- Whether it sends or waits.
 local isActive = request.wantedSlots > 0 or request.wantedBytes > 0
+  or (request.slots > 0 and state.slots.claimed > record.slots.claim)
+  or (request.bytes > 0 and state.bytes.claimed > record.bytes.claim)
 for _, amount in ipairs(request.unused) do isActive = isActive or amount > 0 end
 if knows then
   for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare == 0 end
