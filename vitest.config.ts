@@ -12,6 +12,7 @@ const COMPILED = [
   'test/bench-servers/real.test.ts',
   'test/bullmq/processes.test.ts',
   'test/examples/**/*.test.ts',
+  'test/fleet/processes/*.test.ts',
   'test/batch/command/**/*.test.ts',
   'test/inspector/page.test.ts',
 ];

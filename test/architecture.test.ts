@@ -37,6 +37,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   providers: ['util', 'model'],
   options: ['util', 'model', 'policies'],
   request: [
+    'fleet',
     'util',
     'model',
     'sizing',
@@ -87,6 +88,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'headgate/advanced',
     'headgate/bullmq',
     'headgate/inspector',
+    'headgate/redis',
     'headgate/telemetry',
     'sizing',
     'rxjs',

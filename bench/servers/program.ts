@@ -40,6 +40,8 @@ export interface ProgramOptions {
   /** The program and its arguments. */
   command(port: number, folder: string): readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>>;
+  /** Where it has to listen. Default: a port that is free. */
+  readonly port?: number;
   /** How long it may take until it listens, in milliseconds. Default: 10 s. */
   readonly startMs?: number;
 }
@@ -72,7 +74,7 @@ export function isExecutable(path: string): boolean {
 export async function startProgram(options: ProgramOptions): Promise<RunningProgram> {
   const { files, command, env, startMs = 10_000 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const written = Object.entries(files(port, folder));
   await Promise.all(written.map(([name, text]) => writeFile(join(folder, name), text)));
   const log = openSync(join(folder, LOG), 'w+');

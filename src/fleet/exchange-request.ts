@@ -1,3 +1,4 @@
+import type { Told } from './corrections.ts';
 import type { DemandMeter } from './demand-meter.ts';
 import type { FleetNews, FleetRequest } from './fleet-hooks.ts';
 import type { Holdings } from './holdings.ts';
@@ -9,7 +10,11 @@ import {
   type Plan,
   PROTOCOL,
   type SharedConfig,
+  type Shortage,
 } from './protocol.ts';
+
+/** A worker gets no slots, or no bytes: for half a second, too, after the store has forgotten all. */
+const WITHOUT_SLOTS: ReadonlySet<Shortage> = new Set(['slots', 'bytes', 'recovering']);
 
 /** What a worker knows as it makes a call. */
 export interface CallFacts {
@@ -27,8 +32,7 @@ export interface CallFacts {
   /** How many wait, and how many may come soon; 0 for a worker that leaves. */
   readonly waiting: number;
   readonly ahead: number;
-  /** Corrections of earlier charges, by limit. */
-  readonly settled: readonly number[];
+  readonly corrections: Told;
   readonly news: FleetNews;
   readonly isLeaving: boolean;
 }
@@ -78,7 +82,8 @@ export function exchangeRequest(facts: CallFacts): ExchangeRequest {
     wantedBytes,
     headBytes: Math.max(0, headBytes - bytes.free),
     unused,
-    settled: facts.settled,
+    settled: facts.corrections.settled,
+    returned: facts.corrections.returned,
     demand: facts.isLeaving ? [] : demandOf(facts, unused),
     closed: news.closed,
     throttled: news.throttled,
@@ -107,7 +112,7 @@ function demandOf(facts: CallFacts, unused: readonly number[]): Demand[] {
   const list: Demand[] = [];
   const places = facts.config.limits.length;
   // What slots hold back needs no rate yet.
-  const isHeldBack = last?.why === 'slots' || last?.why === 'bytes';
+  const isHeldBack = WITHOUT_SLOTS.has(last?.why ?? '');
   const sendable = isHeldBack ? Math.min(waiting, Math.max(1, holdings.slots.held)) : waiting;
   let needed = Math.max(0, sendable - covered);
   if (needed > 0 && headCosts !== undefined && !covers(headCosts, unused)) {

@@ -33,6 +33,7 @@ interface Charge {
   readonly request: FleetRequest;
   readonly limits: FleetWorker['limits'];
   readonly attempt: ReportedAttempt | undefined;
+  readonly ledger: number;
 }
 
 /**
@@ -101,16 +102,17 @@ export class FleetPolicy implements Policy<Charge> {
     this.hasWaited = false;
     worker.take(cost, now);
     this.asked = undefined;
-    return { own, request: cost, limits: this.worker.limits, attempt };
+    return { own, request: cost, limits: worker.limits, attempt, ledger: worker.ledger };
   }
 
-  giveBack(
-    { own, request, limits, attempt }: Charge,
-    completed: CompletedAttempt,
-    time: Time,
-  ): void {
+  giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void {
+    const { own, request, limits, attempt, ledger } = charge;
     const now = time.now();
-    this.worker.giveBack(request, this.corrections(request, limits, completed), now);
+    const corrections = this.corrections(request, limits, completed);
+    const isKnown = ledger === this.worker.ledger;
+    // Where nothing is known of the charge, nothing of it comes back.
+    const due = isKnown ? corrections : corrections?.map((amount) => Math.max(0, amount));
+    this.worker.giveBack(request, due, now);
     if (own !== 0) this.own?.giveBack(own, completed, time);
     if (attempt === undefined) return;
     const isRejected = this.learning?.reports.ended(attempt, completed, now) === true;

@@ -63,6 +63,7 @@ export class FleetWorker {
   private refusal: Error | undefined = undefined;
   private isClosed = false;
   private lostLeases = 0;
+  private charges = 0;
   private hasChanged = false;
   /** Requests that were sent since the last call. */
   private sentSince = 0;
@@ -78,7 +79,7 @@ export class FleetWorker {
     this.caller = new StoreCaller(store, clock, timeoutMs, {
       answered: (reply, sentAt, now) => this.answered(reply, sentAt, now),
       lost: (error, now) => this.lost(error, now),
-      back: (awayMs, now) => this.hooks.back(awayMs, now),
+      back: (awayMs, now) => this.back(awayMs, now),
       isAwaited: () => this.hooks.waiting() > 0,
     });
     this.askTimer = new ResettableTimer(clock, () => this.exchange());
@@ -93,6 +94,14 @@ export class FleetWorker {
   /** Why the store refuses this worker. */
   get error(): Error | undefined {
     return this.refusal;
+  }
+
+  /**
+   * Counts the places where charges are kept: another one begins when the store has forgotten them, and
+   * when this worker goes on alone or no more. What was charged at one cannot go back to another.
+   */
+  get ledger(): number {
+    return this.charges;
   }
 
   /** Why the first request waits, and the place of the limit that is short. */
@@ -175,7 +184,7 @@ export class FleetWorker {
   configure(config: SharedConfig): void {
     this.adopt(config);
     this.isConfigTold = false;
-    this.urge();
+    if (this.sequence > 0) this.urge();
   }
 
   /** Gives everything back. Requests in flight are told no more. */
@@ -183,8 +192,10 @@ export class FleetWorker {
     this.isClosed = true;
     this.timer.cancel();
     this.askTimer.cancel();
-    if (!this.caller.isBusy && this.sequence > 0) this.exchange();
-    this.caller.close();
+    if (this.sequence === 0 || this.refusal !== undefined) return;
+    const { credits } = this.holdings;
+    this.corrections.giveBack(credits.takeStale(Number.POSITIVE_INFINITY, placesOf(this.config)));
+    this.caller.end(this.request(this.clock.now()));
   }
 
   snapshot(): FleetSnapshot {
@@ -253,7 +264,7 @@ export class FleetWorker {
 
   /** @param isAsking whether a request is asked about that may not wait yet */
   private exchange(isAsking = false): void {
-    if (this.caller.isBusy || this.refusal !== undefined) return;
+    if (this.caller.isBusy || this.isClosed || this.refusal !== undefined) return;
     const now = this.clock.now();
     this.timer.cancel();
     this.askTimer.cancel();
@@ -295,14 +306,13 @@ export class FleetWorker {
       // One that is asked about as it arrives does not wait yet.
       waiting: isClosed ? 0 : Math.max(hooks.waiting(), head === undefined ? 0 : 1),
       ahead: isClosed || this.sentSince === 0 ? 0 : requestsAhead(meter),
-      settled: this.corrections.take(placesOf(config)),
+      corrections: this.corrections.take(placesOf(config)),
       news: hooks.news(now),
       isLeaving: isClosed,
     });
   }
 
   private answered(reply: ExchangeReply, sentAt: number, now: number): void {
-    if (this.isClosed) return;
     if (reply.status === 'protocol') {
       this.refusal = new StoreProtocolError(PROTOCOL, reply.protocol);
       this.hooks.changed();
@@ -311,6 +321,7 @@ export class FleetWorker {
     if (reply.status === 'config') {
       this.isConfigTold = false;
       this.untold();
+      if (this.last !== undefined) this.forgetCharges();
       this.exchange();
       return;
     }
@@ -331,6 +342,7 @@ export class FleetWorker {
     const before = this.last;
     const hasForgotten = before !== undefined && reply.run !== before.run;
     if (reply.config !== undefined && this.told?.config === undefined) this.untold();
+    if (hasForgotten) this.forgetCharges();
     this.isConfigTold = true;
     this.last = reply;
     const isOwn = reply.limit >= 0 && reply.limit < this.config.limits.length;
@@ -352,7 +364,14 @@ export class FleetWorker {
 
   /** The corrections of the last call were not made: they are told again. */
   private untold(): void {
-    this.corrections.add(this.told?.settled ?? []);
+    if (this.told !== undefined) this.corrections.untold(this.told);
+  }
+
+  /** The store has begun anew, and knows of no charge: nothing can go back to it. */
+  private forgetCharges(): void {
+    this.charges += 1;
+    this.corrections.dropReturns();
+    this.holdings.credits.clear();
   }
 
   /** The configuration of the store, which may be another worker's. */
@@ -372,8 +391,14 @@ export class FleetWorker {
   }
 
   private lost(error: Error, now: number): void {
+    if (this.share !== undefined) this.charges += 1;
     this.share?.begin(this.config, this.last?.plan, this.last?.workers ?? 1, this.holdings, now);
     this.hooks.lost(error, now);
     this.hooks.changed();
+  }
+
+  private back(awayMs: number, now: number): void {
+    if (this.share !== undefined) this.charges += 1;
+    this.hooks.back(awayMs, now);
   }
 }

@@ -112,6 +112,8 @@ export interface ExchangeRequest {
   readonly unused: readonly number[];
   /** Corrections of earlier charges, by limit, the learned ones last: above 0 charges more. */
   readonly settled: readonly number[];
+  /** What was granted and was not used in time. It fills no bucket beyond its capacity. */
+  readonly returned: readonly number[];
   /** In the order in which they will be sent; at most 64 entries. */
   readonly demand: readonly Demand[];
   /** The provider asked to send nothing for so long; 0: no news. */

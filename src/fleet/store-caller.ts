@@ -5,8 +5,10 @@ import type { ExchangeReply, ExchangeRequest, SharedStore } from './protocol.ts'
 /** The first repetition of a failed call comes after this, each further one after twice as long. */
 const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 250;
-/** After so many failures of one call the store counts as away. */
+/** After so many failures of one call the store counts as away; at once if it does not answer. */
 const FAILURES = 2;
+/** A timer that is so late, in ms, tells that this process stood still: an answer may lie there unread. */
+const STOOD_STILL_MS = 100;
 
 /** Learns what became of calls. */
 export interface CallListener {
@@ -41,6 +43,7 @@ export class StoreCaller {
   private pending: ExchangeRequest | undefined = undefined;
   private failed = 0;
   private lostAt: number | undefined = undefined;
+  /** That of the repetition, or of the answer that is waited for. */
   private timer: Timer | undefined = undefined;
   private isClosed = false;
 
@@ -67,10 +70,12 @@ export class StoreCaller {
     this.attempt(request);
   }
 
-  /** A failed call is repeated no more. */
-  close(): void {
+  /** The last call, which may follow one that is pending. It is not repeated. */
+  end(request: ExchangeRequest): void {
     this.isClosed = true;
     this.timer?.cancel();
+    this.pending = request;
+    this.attempt(request);
   }
 
   private attempt(request: ExchangeRequest): void {
@@ -79,38 +84,42 @@ export class StoreCaller {
     try {
       reply = this.store.exchange(request);
     } catch (error) {
-      this.fail(request, error);
+      this.fail(request, error, false);
       return;
     }
-    if (!(reply instanceof Promise)) {
+    if (!isThenable(reply)) {
       this.answer(request, reply, sentAt);
       return;
     }
     let isOver = false;
-    const end = (): boolean => {
-      if (isOver) return false;
-      isOver = true;
-      timer.cancel();
-      return true;
-    };
-    const timer = this.clock.setTimer(
-      () => {
+    if (!this.isClosed)
+      this.setTimeout(sentAt, () => {
+        if (isOver) return;
         isOver = true;
-        this.fail(request, new Error(`the store did not answer within ${this.timeoutMs} ms`));
-      },
-      this.timeoutMs,
-      this.listener.isAwaited(),
-    );
+        this.fail(request, new Error(`the store did not answer within ${this.timeoutMs} ms`), true);
+      });
     reply.then(
+      // A late answer counts too: a repetition would be told the same.
       (answer) => {
-        // A late answer counts too: a repetition would be told the same.
-        end();
+        isOver = true;
         this.answer(request, answer, sentAt);
       },
       (error: unknown) => {
-        if (end()) this.fail(request, error);
+        if (isOver) return;
+        isOver = true;
+        this.fail(request, error, false);
       },
     );
+  }
+
+  private setTimeout(sentAt: number, isLate: () => void): void {
+    const { clock, timeoutMs, listener } = this;
+    const fire = () => {
+      const hasStoodStill = clock.now() > sentAt + timeoutMs + STOOD_STILL_MS;
+      if (hasStoodStill) this.timer = clock.setTimer(isLate, STOOD_STILL_MS, listener.isAwaited());
+      else isLate();
+    };
+    this.timer = clock.setTimer(fire, timeoutMs, listener.isAwaited());
   }
 
   private answer(request: ExchangeRequest, reply: ExchangeReply, sentAt: number): void {
@@ -123,16 +132,17 @@ export class StoreCaller {
     this.counts.latencyMs = now - sentAt;
     const { lostAt } = this;
     this.lostAt = undefined;
+    if (this.isClosed) return;
     if (lostAt !== undefined) this.listener.back(now - lostAt, now);
     this.listener.answered(reply, sentAt, now);
   }
 
-  private fail(request: ExchangeRequest, error: unknown): void {
+  private fail(request: ExchangeRequest, error: unknown, isLate: boolean): void {
     if (this.pending !== request || this.isClosed) return;
     this.failed += 1;
     this.counts.failures += 1;
     const now = this.clock.now();
-    if (this.failed >= FAILURES && this.lostAt === undefined) {
+    if ((isLate || this.failed >= FAILURES) && this.lostAt === undefined) {
       this.lostAt = now;
       this.listener.lost(isError(error) ? error : new Error(print(error)), now);
     }
@@ -146,4 +156,8 @@ export class StoreCaller {
       this.listener.isAwaited(),
     );
   }
+}
+
+function isThenable(reply: object): reply is Promise<ExchangeReply> {
+  return 'then' in reply && typeof reply.then === 'function';
 }

@@ -23,6 +23,8 @@ export interface GateState {
   /** The named limit that binds, where one does. */
   readonly bindingLimit: string | undefined;
   readonly inFlight: number;
+  /** Of these, slots of requests that do not wait to be sent again. */
+  readonly running: number;
   /** Slots that there are now: fewer in throttled mode. */
   readonly limit: number;
   /** Whether throttled mode is what bounds the slots. */
@@ -46,7 +48,9 @@ export function stateOf(gate: RequestGate, now: number): GateState {
   const runtime = runtimeOf(gate);
   const { waiting, longestWaitMs, nextInMs } = gate.gate.snapshot();
   const waitingBy: Partial<Record<Gate, number>> = {};
-  for (const [kind, requests] of gate.gate.waitingByKind) {
+  let retrying = 0;
+  for (const [index, [kind, requests]] of gate.gate.waitingByKind.entries()) {
+    if (index > 0) retrying += requests;
     if (requests > 0) waitingBy[kind] = (waitingBy[kind] ?? 0) + requests;
   }
   const { inFlight, throttledLimit } = slots;
@@ -65,6 +69,7 @@ export function stateOf(gate: RequestGate, now: number): GateState {
     binding,
     bindingLimit: binding === 'rateLimit' ? gate.gate.policy.bindingLimit : undefined,
     inFlight,
+    running: Math.max(0, inFlight - retrying),
     limit,
     hasThrottledSlots,
     maxLimit: runtime?.maxConcurrency ?? slots.limit,

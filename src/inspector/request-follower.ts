@@ -98,7 +98,7 @@ export class GateFollower implements RequestFollower {
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
-    this.tokens += tokensOf(ticket);
+    if (ticket.attempts > 0) this.tokens += tokensOf(ticket);
     // Most requests go well at once, and are only counted: this runs for each of them.
     if (outcome === 'ok' && ticket.attempts === 1) {
       this.okCount += 1;

@@ -28,6 +28,12 @@ export function stationsOf(state: GateState): readonly Station[] {
 
 function backoffPart({ backoff }: GateState): Part {
   const title = 'Backoff';
+  if (backoff.outage !== undefined)
+    return { gate: 'backoff', title, text: 'unreachable: single probes', isClosed: true };
+  if (backoff.suspended !== undefined) {
+    const text = `suspended, ${duration(backoff.suspended.leftMs)} left`;
+    return { gate: 'backoff', title, text, isClosed: true };
+  }
   switch (backoff.state) {
     case 'closed':
       return {
@@ -74,13 +80,13 @@ function pacePart({ rate: adaptive, intervalMs }: GateState): Part | undefined {
     return { gate: 'pace', title: 'Pace', text: `one every ${duration(intervalMs)}` };
   }
   const { perSecond, origin, isOut } = adaptive;
-  const title = 'Adaptive rate';
+  const title = 'Pace';
   if (isOut) return { gate: 'pace', title, text: 'outage: single probes', isClosed: true };
   const isKnown = origin !== 'start' && Number.isFinite(perSecond);
   return {
     gate: 'pace',
     title,
-    text: isKnown ? rate(perSecond) : 'no bound yet',
+    text: isKnown ? `${rate(perSecond)}, adapts` : 'adapts, no bound yet',
   };
 }
 

@@ -3,12 +3,13 @@ import type { RequestGate } from '../request/request-gate.ts';
 import { clip } from './format.ts';
 import { type GateState, stateOf } from './gate-state.ts';
 import { limitRowsOf } from './limit-rows.ts';
+import type { Words } from './phrases.ts';
 import { GateFollower } from './request-follower.ts';
 import type { RequestLog } from './request-log.ts';
 import { stationsOf } from './stations.ts';
 import { Timeline } from './timeline.ts';
 import { type Controls, GATES, type GateDetail, type GateSummary } from './wire.ts';
-import { type Words, wordsOf } from './words.ts';
+import { wordsOf } from './words.ts';
 
 /** Characters of a name: in the list, and in full. */
 const LIST_NAME = 60;

@@ -20,8 +20,9 @@ export const GATES: readonly Gate[] = [
  * The one word for what goes on.
  * - `held`: requests wait for a limit;
  * - `backoff`: nothing is sent until a time, since the provider said so;
+ * - `suspended`: nothing is sent for long, since an answer decided so for all requests;
  * - `throttled`: requests flow, slower than they could, after a rejection;
- * - `outage`: the provider lets nothing in, and single probes go;
+ * - `outage`: the provider cannot be reached or lets nothing in, and single probes go;
  * - `ended`: the stream is over, or the limiter is gone.
  */
 export type Condition =
@@ -29,6 +30,7 @@ export type Condition =
   | 'flowing'
   | 'held'
   | 'backoff'
+  | 'suspended'
   | 'throttled'
   | 'outage'
   | 'circuitOpen'

@@ -1,98 +1,38 @@
 import { bytes, clip, count, duration, plural, rate } from './format.ts';
 import { type GateState, isThrottled, windowOf } from './gate-state.ts';
-import type { Condition } from './wire.ts';
-
-/** What goes on at a gate, in words. */
-export interface Words {
-  readonly condition: Condition;
-  readonly headline: string;
-  readonly hint: string;
-  /** Until it changes by itself, in ms, and what happens then. */
-  readonly leftMs: number | undefined;
-  readonly leftLabel: string;
-}
+import { plain, run, stillRun, type Words, waits } from './phrases.ts';
+import { stopWords } from './stop-words.ts';
+import type { Gate } from './wire.ts';
 
 /** Says what goes on, the gravest first. */
 export function wordsOf(state: GateState, perSecond: number): Words {
   return (
-    lifecycleWords(state) ??
-    circuitWords(state) ??
-    outageWords(state) ??
-    backoffWords(state) ??
-    waitWords(state) ??
-    flowWords(state, perSecond)
+    lifecycleWords(state) ?? stopWords(state) ?? waitWords(state) ?? flowWords(state, perSecond)
   );
 }
 
 function lifecycleWords({
   lifecycle,
   waiting,
-  inFlight,
+  running,
   pauseReason,
 }: GateState): Words | undefined {
   switch (lifecycle) {
     case 'closed':
       return plain('closed', 'It takes no requests, and all have ended.');
     case 'draining':
-      return plain('draining', `It takes no new requests; ${waits(waiting)} and ${run(inFlight)}.`);
+      return plain('draining', `It takes no new requests; ${waits(waiting)} and ${run(running)}.`);
     case 'paused':
       return plain(
         'paused',
         `Nothing is sent; ${waits(waiting)}.`,
-        [pauseReason && `Reason: ${clip(pauseReason, 120)}.`, stillRun(inFlight)]
+        [pauseReason && `Reason: ${clip(pauseReason, 120)}.`, stillRun(running)]
           .filter(Boolean)
           .join(' '),
       );
     case 'running':
       return undefined;
   }
-}
-
-function circuitWords({ circuit, waiting }: GateState): Words | undefined {
-  if (circuit === undefined || circuit.state === 'closed') return undefined;
-  const why = circuit.reason ?? `${plural(circuit.failures, 'request')} in a row failed`;
-  if (circuit.state === 'half-open') {
-    return plain(
-      'circuitOpen',
-      `The circuit is half open: a probe tests the provider; ${waits(waiting)}.`,
-      `It opened because: ${why}.`,
-    );
-  }
-  return {
-    condition: 'circuitOpen',
-    headline: `The circuit is open: nothing is sent; ${waits(waiting)}.`,
-    hint: `It opened because: ${why}.`,
-    leftMs: circuit.retryAfterMs,
-    leftLabel: 'A probe is sent in',
-  };
-}
-
-function outageWords({ rate: adaptive, waiting, nextInMs }: GateState): Words | undefined {
-  if (adaptive?.isOut !== true) return undefined;
-  return {
-    condition: 'outage',
-    headline: `The provider turns everything away; ${waits(waiting)}.`,
-    hint: 'Single probes are sent until one goes well.',
-    leftMs: nextInMs,
-    leftLabel: 'Next probe in',
-  };
-}
-
-function backoffWords({ backoff, waiting, inFlight }: GateState): Words | undefined {
-  if (backoff.state === 'probing') {
-    return plain(
-      'backoff',
-      `A probe tests whether the provider accepts requests again; ${waits(waiting)}.`,
-    );
-  }
-  if (backoff.state !== 'closed') return undefined;
-  return {
-    condition: 'backoff',
-    headline: `Nothing is sent after a rejection; ${waits(waiting)}.`,
-    hint: stillRun(inFlight),
-    leftMs: backoff.closedForMs,
-    leftLabel: 'Sends again in',
-  };
 }
 
 function waitWords(state: GateState): Words | undefined {
@@ -105,9 +45,18 @@ function waitWords(state: GateState): Words | undefined {
     condition,
     headline: `${waits(waiting)}: ${reason(state)}.`,
     hint: hints.join(' '),
-    leftMs: binding === 'concurrency' || binding === 'byteBudget' ? undefined : nextInMs,
+    leftMs: isTimed(binding, nextInMs) ? nextInMs : undefined,
     leftLabel: 'Next in',
   };
+}
+
+/** Shorter waits for the next request are not told: their number would only flicker. */
+const LEAST_TOLD_MS = 1_000;
+
+/** Whether the first that waits goes by the clock, and not so soon that nobody could read when. */
+function isTimed(binding: Gate, nextInMs: number | undefined): boolean {
+  if (binding === 'concurrency' || binding === 'byteBudget') return false;
+  return nextInMs !== undefined && nextInMs >= LEAST_TOLD_MS;
 }
 
 /** Since when, or until when, the provider turns requests away. */
@@ -182,7 +131,9 @@ function rateReason({ rate: adaptive }: GateState): string | undefined {
     case 'headers':
       return `the provider allows ${amount}`;
     case 'learned':
-      return `the provider accepts about ${amount}, as its rejections showed`;
+      return adaptive.sinceCutMs === undefined
+        ? `${amount} are sent, and more as long as none is rejected`
+        : `the provider accepts about ${amount}, as its rejections showed`;
     case 'limit':
       return `your limit allows ${amount}`;
   }
@@ -200,22 +151,4 @@ function flowWords(state: GateState, perSecond: number): Words {
   const headline = `Nothing waits: ${slots}.`;
   if (!isThrottled(state)) return plain('flowing', headline);
   return plain('throttled', headline, modeHint(state));
-}
-
-function plain(condition: Condition, headline: string, hint = ''): Words {
-  return { condition, headline, hint, leftMs: undefined, leftLabel: '' };
-}
-
-function waits(waiting: number): string {
-  if (waiting === 0) return 'nothing waits';
-  return `${count(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
-}
-
-function run(inFlight: number): string {
-  return inFlight === 0 ? 'none runs' : `${count(inFlight)} ${inFlight === 1 ? 'runs' : 'run'}`;
-}
-
-function stillRun(inFlight: number): string {
-  if (inFlight === 0) return '';
-  return `${plural(inFlight, 'request')} that ${inFlight === 1 ? 'was' : 'were'} sent before still ${inFlight === 1 ? 'runs' : 'run'}.`;
 }

@@ -1,5 +1,3 @@
-import type { SharedStore } from '../fleet/protocol.ts';
-import { checkStore } from '../fleet/store-settings.ts';
 import type { Amounts } from '../model/ticket.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import type { LimiterConfig } from '../options/limiter-config.ts';
@@ -10,6 +8,7 @@ import {
   type ResultOptions,
   type RetryOptions,
 } from '../request/send-options.ts';
+import { checkSharedOption, type SharedOption } from '../request/shared-option.ts';
 import {
   checkCosts,
   checkPriority,
@@ -23,13 +22,8 @@ export interface LimiterOptions
   extends LimiterConfig,
     CommonOptions,
     Pick<AttemptOptions, 'isFailure'>,
-    Pick<RetryOptions, 'classify' | 'random'> {
-  /**
-   * Where several workers of one key meet, such as `redisStore` of `headgate/redis`: the limits of
-   * this limiter are then those of all workers together. Default: they are its own.
-   */
-  readonly shared?: SharedStore;
-}
+    Pick<RetryOptions, 'classify' | 'random'>,
+    SharedOption {}
 
 const KEY_KEYS = [
   'feedback',
@@ -121,14 +115,7 @@ export interface LimiterThrottleOptions<T> extends ResultOptions, NamedRequestOp
 export function checkLimiterOptions(options: LimiterOptions): void {
   checkLimiterConfig('createLimiter', options, EXTRA_KEYS);
   checkRetryOptions(options);
-  const { shared, onLimit } = options;
-  if (shared === undefined) return;
-  checkStore(shared);
-  if (onLimit === 'fail') {
-    throw new TypeError(
-      '`onLimit` must be \'wait\' with `shared`: only the store knows what is left; got "fail"',
-    );
-  }
+  checkSharedOption(options);
 }
 
 /**

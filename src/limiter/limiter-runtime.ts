@@ -10,7 +10,6 @@ import {
 } from 'rxjs';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
-import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
@@ -36,7 +35,6 @@ import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
-import { Fleet } from './fleet.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { NamedRequests } from './named-requests.ts';
 import {
@@ -92,8 +90,6 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   maxConcurrency: number;
   private readonly options: LimiterOptions;
   private readonly group: GroupSide | undefined;
-  /** What it shares with other workers through a store. */
-  private readonly fleet: Fleet | undefined;
   private readonly timeouts: AttemptTimeouts | undefined;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
   /** Its own rate limits, and the shared ones. */
@@ -117,19 +113,16 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.options = options;
     this.group = group;
     this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
-    const { shared: _, ...plain } = options;
     const around = resolveCommonOptions(options).observed();
     const { clock, instrumentation: probe } = around;
     this.clock = clock;
-    this.fleet = options.shared && new Fleet(options.shared, (fact) => this.told(fact));
-    this.gate = gateOpener(plain)(around, {
+    this.gate = gateOpener(options)(around, {
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
       emit: (fact) => this.emit(fact),
       check: this,
       listener: this,
-      ...(this.fleet && { remote: this.fleet }),
     });
     this.retry = retryPolicyOf(options, this.gate.isPaced);
     this.timeouts = attemptTimeoutsOf(options, clock);
@@ -269,7 +262,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const { gate, counters, maxConcurrency, state, clock } = this;
     const now = clock.now();
     const paused = this.pausedAt(now);
-    const fleet = this.fleet?.snapshot();
+    const fleet = gate.fleet?.snapshot();
     return snapshotOf({ gate, counters, maxConcurrency, state, paused, fleet, now });
   }
 
@@ -336,7 +329,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.limits = this.allLimits();
     this.bounds = this.allBounds();
     this.retry.isPaced = this.gate.isPaced;
-    this.fleet?.configured();
+    this.gate.fleet?.configured();
     this.gate.changed();
     this._configured.next();
   }
@@ -372,7 +365,6 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   /** It will not be used any more. */
   abandon(): void {
     this.gate.close();
-    this.fleet?.close();
     this.unwatch();
     this.abandoned.next();
   }
@@ -397,12 +389,6 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const event = leveled(fact);
     this.events.next(event);
     this.group?.emit(event);
-  }
-
-  /** An event of what is shared with other workers. */
-  private told(fact: PolicyEvent): void {
-    this.around.instrumentation?.changed?.(fact);
-    this.emit(fact);
   }
 
   private allLimits(): readonly RateLimitPolicy[] {

@@ -79,10 +79,12 @@ export function throttle<T, O extends ProjectOutput>(
       out.add(watchGate(around.instrumentation, opened));
       followConcurrency(out, options, (limit) => {
         opened.setConcurrency(limit);
+        opened.fleet?.configured();
         opened.changed();
       });
       followMaxBytes(out, options, (limit) => {
         opened.bytes.maxBytes = limit;
+        opened.fleet?.configured();
         gate.drain();
       });
       // The stream of limits may have emitted a wrong one at once.

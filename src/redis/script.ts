@@ -95,6 +95,10 @@ local function charge(bucket, amount)
   else bucket.level = min(level, max(bucket.level, RETURNED * bucket.capacity)) end
 end
 
+local function restore(bucket, amount)
+  bucket.level = min(bucket.level + amount, max(bucket.level, bucket.capacity))
+end
+
 local function flowTime(bucket, amount)
   return ceil((amount * HOUR) / bucket.perHour) + 0
 end
@@ -118,6 +122,8 @@ local saved = redis.call('HGET', KEYS[2], worker)
 local record = saved and cmsgpack.unpack(saved)
 local isNew = not record
 if record and record.reply ~= '' and request.sequence <= record.sequence then
+  -- It is alive, and holds what it is told again.
+  redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
   save()
   return record.reply
 end
@@ -182,11 +188,13 @@ if request.broken > 0 then state.brokenUntil = max(state.brokenUntil, state.now 
 
 if knows then
   for i, bucket in ipairs(state.buckets) do
-    local amount = request.settled[i] or 0
-    if amount ~= 0 and bucket.perHour > 0 then
-      charge(bucket, amount)
-      if i == #state.buckets - 1 and amount < 0 then
-        state.budget = state.budget + floor(-amount / MICRO)
+    if bucket.perHour > 0 then
+      local unused = request.returned[i] or 0
+      if unused > 0 then restore(bucket, unused) end
+      local amount = request.settled[i] or 0
+      if amount ~= 0 then charge(bucket, amount) end
+      if i == #state.buckets - 1 then
+        state.budget = state.budget + floor(unused / MICRO) + floor(max(0, -amount) / MICRO)
       end
     end
   end
@@ -259,7 +267,7 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   if granted < head then
     local isAllowed
     if isOverdrawn then isAllowed = not isShut and wantHeld == 0 and pool.held <= size
-    else isAllowed = free >= head end
+    else isAllowed = wantHeld < share and free >= head end
     granted = isAllowed and head or 0
   end
   local isShort = granted < wanted

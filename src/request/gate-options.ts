@@ -1,16 +1,14 @@
+import type { PolicyEvent } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
 import type { BackoffOption } from '../policies/backoff.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 import type { AttemptOptions } from './attempt-options.ts';
+import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
-import {
-  BACKOFF_KEYS,
-  checkBackoffOptions,
-  FeedbackSubject,
-  PROVIDER_KEYS,
-} from './feedback-subject.ts';
+import { FeedbackSubject } from './feedback-subject.ts';
+import { Fleet } from './fleet.ts';
 import {
   type ByteBudgetOptions,
   type ConcurrencyOptions,
@@ -21,6 +19,7 @@ import {
 import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
 import { RequestGate, type RequestGateExtras } from './request-gate.ts';
 import type { RetryOptions } from './send-options.ts';
+import { checkSharedOption, type SharedOption } from './shared-option.ts';
 
 /** The limits of one API: the options of all policies. */
 export interface GateOptions
@@ -29,16 +28,18 @@ export interface GateOptions
     AttemptOptions,
     QueueOptions,
     CommonOptions,
-    BackoffOption {}
+    BackoffOption,
+    SharedOption {}
 
 export const GATE_KEYS: readonly string[] = [
   ...Object.values(POLICIES).flatMap(({ options }) => Object.keys(options)),
   'isFailure',
+  'shared',
   ...QUEUE_KEYS,
   ...COMMON_KEYS,
 ];
 
-/** What waits at a rate that adapts needs no instrumentation after a 429. */
+/** What waits at a rate that adapts needs no probe after a 429. */
 const PACED_BACKOFF = { reopen: 'all' } as const;
 
 /**
@@ -54,7 +55,8 @@ export function gateOpener(
   const plain = plainOf(options);
   // What is no plain data is checked by those who know it.
   checkLimiterConfig('throttle', plain, Object.keys(options));
-  const { isFailure } = options;
+  const { isFailure, shared } = options;
+  checkSharedOption(options);
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
   if (options.feedback !== undefined && options.backoff !== undefined) {
     throw new TypeError(
@@ -95,6 +97,10 @@ export function gateOpener(
       if (around.feedback !== undefined) return;
       feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
     };
+    const emit = (fact: PolicyEvent) => {
+      instrumentation?.changed?.(fact);
+      extras.emit?.(fact);
+    };
     return new RequestGate(
       { ...plain, adaptive },
       {
@@ -107,6 +113,7 @@ export function gateOpener(
         queues: new Queues(options, clock),
         extras,
         setPaced,
+        fleet: shared && new Fleet(shared, emit),
       },
     );
   };

@@ -1,3 +1,4 @@
+import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
@@ -42,6 +43,22 @@ export interface RequestGateParts {
   readonly extras: RequestGateExtras;
   /** Told whether the rate adapts, when that has changed. */
   readonly setPaced?: (isPaced: boolean) => void;
+  /** What it shares with other workers through a store. */
+  readonly fleet?: RemoteLimits | undefined;
+}
+
+/** Limits that are kept in a store, for several workers. */
+export interface RemoteLimits {
+  /** Called before anything waits. */
+  begin(gate: RequestGate): void;
+  /** What adapts in this process, before anything is sent. */
+  adapts(adaptive: Policies['adaptive']): void;
+  /** A policy that stands for them and for the rate limits of this worker. */
+  policyOf(own: RateLimitPolicy | undefined): Policy;
+  /** The limits of this worker were changed. */
+  configured(): void;
+  snapshot(): FleetSnapshot | undefined;
+  close(): void;
 }
 
 /** Optional parts. */
@@ -56,18 +73,6 @@ export interface RequestGateExtras {
   readonly shared?: SharedPolicy;
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
-  /** What several workers share through a store. */
-  readonly remote?: RemoteLimits;
-}
-
-/** Limits that are kept elsewhere, for several workers. */
-export interface RemoteLimits {
-  /** Called before anything waits. */
-  begin(gate: RequestGate): void;
-  /** What adapts in this process, before anything is sent. */
-  adapts(adaptive: Policies['adaptive']): void;
-  /** A policy that stands for them and for the rate limits of this worker. */
-  policyOf(own: RateLimitPolicy | undefined): Policy;
 }
 
 /**
@@ -115,7 +120,7 @@ export class RequestGate implements AnswerRules {
     this.slots = slots;
     this.bytes = bytes;
     slots.most = slots.limit;
-    extras.remote?.adapts(adaptive);
+    parts.fleet?.adapts(adaptive);
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     this.backoff = feedback.partOf(() => this.gate.drain());
     this.timed = this.allPolicies();
@@ -131,7 +136,12 @@ export class RequestGate implements AnswerRules {
     this.leave = feedback.join(this.gate, extras.emit);
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     this.arm();
-    extras.remote?.begin(this);
+    this.fleet?.begin(this);
+  }
+
+  /** What it shares with other workers through a store; undefined: nothing. */
+  get fleet(): RemoteLimits | undefined {
+    return this.parts.fleet;
   }
 
   get policies(): Policies {
@@ -182,7 +192,7 @@ export class RequestGate implements AnswerRules {
     const next = this.newAdaptive(adaptive, concurrency);
     if (before !== undefined) this.own.retire?.(before);
     this.feedback.setOutage(this, false);
-    this.parts.extras.remote?.adapts(next);
+    this.parts.fleet?.adapts(next);
     this.setPolicies({ ...this._policies, adaptive: next });
     this.slots.limit = next?.limit ?? concurrency;
     const mode = this.isPaced ? ALWAYS_NORMAL : this.feedback.modeState;
@@ -216,6 +226,7 @@ export class RequestGate implements AnswerRules {
   close(): void {
     this.isClosed = true;
     this.leave();
+    this.fleet?.close();
     this.timer.cancel();
     this.feedback.setOutage(this, false);
   }
@@ -243,10 +254,9 @@ export class RequestGate implements AnswerRules {
   /** The policies of attempts. What is shared through a store stands with the rate limits. */
   private attemptParts(policies: Policies): Part[] {
     const parts = attemptParts(policies);
-    const { remote } = this.parts.extras;
-    if (remote === undefined) return parts;
+    if (this.fleet === undefined) return parts;
     const { rateLimit } = policies;
-    const shared: Part = { kind: 'rateLimit', policy: remote.policyOf(rateLimit) };
+    const shared: Part = { kind: 'rateLimit', policy: this.fleet.policyOf(rateLimit) };
     const place = parts.findIndex(({ policy }) => policy === rateLimit);
     return place < 0 ? [...parts, shared] : parts.with(place, shared);
   }

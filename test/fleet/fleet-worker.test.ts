@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
+import type { ExchangeRequest } from '../../src/fleet/protocol.ts';
 import { createLimiter } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { jain, mostInWindow, Worker } from './rig.ts';
@@ -276,5 +277,60 @@ describe('a limiter without others', () => {
       '`limits.calls.windowMs` must be finite',
     );
     expect(() => memoryStore({ ttlMs: 1 })).toThrow('`ttlMs` must be an integer >= 100, got 1');
+  });
+});
+
+describe('a store that begins anew', () => {
+  /** A store that can lose everything, as Redis without its data. */
+  function forgetful(clock: ManualClock) {
+    let store = memoryStore({ clock, ttlMs: 1_000 });
+    return {
+      shared: { ...store, exchange: (request: ExchangeRequest) => store.exchange(request) },
+      forget: () => {
+        store = memoryStore({ clock, ttlMs: 1_000 });
+      },
+    };
+  }
+
+  it('is asked for no rate that slots hold back, and keeps the limit', async () => {
+    const clock = new ManualClock();
+    const { shared, forget } = forgetful(clock);
+    const limits = { requests: { limit: 5_000, windowMs: 5_000 } };
+    const workers = [1, 2].map(() => new Worker(shared, clock, { limits }));
+    for (const worker of workers) worker.send(10_000, 300);
+    await clock.advanceAsync(6_000);
+    for (const worker of workers) worker.way = 'cut';
+    await clock.advanceAsync(1_500);
+    forget();
+    for (const worker of workers) worker.way = 'open';
+    await clock.advanceAsync(6_000);
+    expect(mostInWindow(workers, 5_000)).toBeLessThanOrEqual(5_000);
+  });
+
+  it('gets nothing back of requests that it had charged before', async () => {
+    const clock = new ManualClock();
+    const { shared, forget } = forgetful(clock);
+    const limits = { tokens: { limit: 1_000, windowMs: 1_000, charge: 'settle' as const } };
+    const limiter = createLimiter({ adaptive: false, clock, shared, limits });
+    const sent: { at: number; cost: number }[] = [];
+    const run = (tookMs: number, tokens: number) =>
+      limiter.run(
+        async (context) => {
+          sent.push({ at: clock.now(), cost: 1 });
+          await new Promise<void>((done) => clock.setTimer(done, tookMs));
+          context.recordTokens(1);
+        },
+        { tokens },
+      );
+    const first = run(5_000, 500);
+    await clock.advanceAsync(4_000);
+    forget();
+    await clock.advanceAsync(500);
+    const many = Array.from({ length: 400 }, () => run(1, 1));
+    await clock.advanceAsync(2_000);
+    await Promise.all([first, ...many]);
+    // The bucket holds a hundredth of the limit, and what flows in: the 499 are not there.
+    const around = sent.filter(({ at }) => at >= 4_990 && at < 5_090).length;
+    expect(around).toBeLessThanOrEqual(130);
   });
 });

@@ -44,9 +44,6 @@ export class Member {
   }
 }
 
-/** A clock of one worker, which can stop as its process can. */
-export class StoppableClock extends ManualClock {}
-
 /** Workers on one provider. Without a store there is one process, which learns alone. */
 export class Crowd {
   readonly clock = new ManualClock();
@@ -64,8 +61,8 @@ export class Crowd {
     this.server = new Server(scenario, this.clock);
     for (let place = 0; place < count; place += 1) {
       const shared = storeOf?.(this.clock, place);
-      const with_ = { concurrency: 400, ...options, ...(shared && { shared }) };
-      this.members.push(new Member(this.server, this.clock, place + 1, with_));
+      const given = { concurrency: 400, ...options, ...(shared && { shared }) };
+      this.members.push(new Member(this.server, this.clock, place + 1, given));
     }
     const { requests, burst } = scenario;
     const each = Math.ceil((1.7 * requests + burst + 10) / count);

@@ -155,6 +155,26 @@ describe('what is shown', () => {
     limiter.close();
   });
 
+  it('speaks of no rejection where there was none, and of no wait too short to read', async () => {
+    const limiter = createLimiter({
+      name: 'begins',
+      clock,
+      adaptive: { strategy: 'rate', initialPerSecond: 20 },
+    });
+    for (let request = 0; request < 9; request += 1) void limiter.run(async () => 1);
+    await clock.advanceAsync(0);
+    monitor.look();
+    expect(detailOf('begins')).toMatchObject({
+      condition: 'held',
+      binding: 'pace',
+      headline: expect.stringMatching(
+        /wait: [\d.]+ requests a second are sent, and more as long as none is rejected\.$/,
+      ),
+      leftMs: undefined,
+    });
+    limiter.close();
+  });
+
   it('is an open circuit, a backoff, a limiter that drains', async () => {
     const broken = createLimiter({
       name: 'broken',
@@ -249,6 +269,55 @@ describe('what is shown', () => {
       hint: 'Reason: a look at the answers.',
     });
     for (const each of [out, paused]) each.close();
+  });
+
+  it('is a provider that cannot be reached, with the time to the next probe and to the end', async () => {
+    const cut = createLimiter({ name: 'cut', clock, outageMs: 300_000 });
+    const refused = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
+    for (let request = 0; request < 4; request += 1) void cut.run(refused).catch(() => {});
+    await clock.advanceAsync(2_000);
+    monitor.look();
+    expect(detailOf('cut')).toMatchObject({
+      condition: 'outage',
+      headline: 'The provider cannot be reached; 4 wait.',
+      hint: 'That has lasted for 2.0 s, and 2 probes failed. Requests that wait fail in 4 min 58 s if none is answered.',
+      leftMs: 1_500,
+      leftLabel: 'Next probe in',
+    });
+    expect(detailOf('cut').stations).toContainEqual(
+      expect.objectContaining({ text: 'unreachable: single probes', isClosed: true }),
+    );
+    cut.close({ waiting: 'reject' });
+  });
+
+  it.each([
+    ['fail', 'requests fail at once', "With onLongWait: 'wait' they would wait."],
+    ['wait', '2 wait', ''],
+  ] as const)('is one decision for a long wait: %s', async (onLongWait, what, hint) => {
+    const name = `suspended ${onLongWait}`;
+    const limiter = createLimiter({ name, clock, onLongWait });
+    const error = { status: 429, headers: { 'retry-after': '3600' } };
+    void limiter.run(() => Promise.reject(error)).catch(() => {});
+    void limiter.run(() => Promise.reject(error)).catch(() => {});
+    await clock.advanceAsync(60_000);
+    if (onLongWait === 'fail') {
+      await expect(limiter.run(never, { tokens: 420 })).rejects.toThrow();
+    }
+    monitor.look();
+    // What was never sent has used no tokens.
+    const [point = []] = monitor.find(named(name).id)?.timeline.last(1) ?? [];
+    expect(point[COLUMNS.indexOf('tokens')]).toBe(0);
+    expect(detailOf(name)).toMatchObject({
+      condition: 'suspended',
+      headline: `The provider asked for a long wait; ${what}.`,
+      hint,
+      leftMs: 3_540_000,
+      leftLabel: 'Sends again in',
+    });
+    expect(detailOf(name).stations).toContainEqual(
+      expect.objectContaining({ text: 'suspended, 59 min left', isClosed: true }),
+    );
+    limiter.close({ waiting: 'reject' });
   });
 
   it('counts what waits once in a second in which its cause changes', async () => {

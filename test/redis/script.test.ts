@@ -68,6 +68,7 @@ const call = fc.record({
   headBytes: fc.nat(1_200),
   unused: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(0)),
   settled: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(-20_000 * MICRO)),
+  returned: fc.oneof(fc.constant([0, 0, 0, 0, 0]), amounts(0)),
   demand: fc.array(
     fc.record({
       count: fc.integer({ min: 1, max: 200 }),

@@ -41,6 +41,11 @@ export function charge(bucket: Bucket, amount: number): void {
     amount > 0 ? level : Math.min(level, Math.max(bucket.level, RETURNED * bucket.capacity));
 }
 
+/** What was granted and not used comes back, as if it had stayed there. */
+export function restore(bucket: Bucket, amount: number): void {
+  bucket.level = Math.min(bucket.level + amount, Math.max(bucket.level, bucket.capacity));
+}
+
 /** The microseconds until so much has flowed in; below 0 for an amount below 0. */
 export function flowTime(bucket: Bucket, amount: number): number {
   return Math.ceil((amount * HOUR) / bucket.perHour) + 0;

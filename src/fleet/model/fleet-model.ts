@@ -6,7 +6,7 @@ import {
   MICRO,
   type SharedConfig,
 } from '../protocol.ts';
-import { charge, emptyBucket, refill, resize } from './bucket.ts';
+import { charge, emptyBucket, refill, resize, restore } from './bucket.ts';
 import { Expiry } from './expiry.ts';
 import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
 import { grantRates, type RateGrant } from './grant-rates.ts';
@@ -38,8 +38,13 @@ export class FleetModel {
     if (state.protocol < request.protocol) this.begin(request.protocol);
     this.advance(time);
     const known = this.records.get(request.worker);
-    if (known?.reply !== undefined && request.sequence <= known.sequence) return known.reply;
-    if (this.state.config === undefined && request.config === undefined) {
+    const { config } = this.state;
+    if (known?.reply !== undefined && request.sequence <= known.sequence) {
+      // It is alive, and holds what it is told again.
+      this.leases.set(request.worker, this.state.alive + (config?.ttl ?? 0));
+      return known.reply;
+    }
+    if (config === undefined && request.config === undefined) {
       return { status: 'config', protocol: request.protocol };
     }
     return this.serve(request, known, time);
@@ -101,7 +106,7 @@ export class FleetModel {
     const config = state.config as SharedConfig;
     this.leases.set(request.worker, state.alive + config.ttl);
     this.observe(request);
-    if (knows) this.settle(request.settled);
+    if (knows) this.settle(request);
     report(state, request, record);
     const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare === 0);
@@ -150,14 +155,18 @@ export class FleetModel {
     if (broken > 0) state.brokenUntil = Math.max(state.brokenUntil, state.now + broken);
   }
 
-  private settle(settled: readonly number[]): void {
+  private settle({ settled, returned }: ExchangeRequest): void {
     this.state.buckets.forEach((bucket, place) => {
+      if (bucket.perHour === 0) return;
+      const unused = returned[place] ?? 0;
+      if (unused > 0) restore(bucket, unused);
       const amount = settled[place] ?? 0;
-      if (amount === 0 || bucket.perHour === 0) return;
-      charge(bucket, amount);
+      if (amount !== 0) charge(bucket, amount);
       // What was granted and not used may be granted again.
       const isLearned = place === this.state.buckets.length - 2;
-      if (isLearned && amount < 0) this.state.budget += Math.floor(-amount / MICRO);
+      if (isLearned) {
+        this.state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
+      }
     });
   }
 

@@ -18,7 +18,7 @@ export interface Want {
   readonly held: number;
   /** More for what waits. */
   readonly wanted: number;
-  /** The part of that for the first that waits: all or nothing. */
+  /** The part of that for the first that waits: all or nothing, where less than the share is held. */
   readonly head: number;
   /** More for what may come soon. */
   readonly spare: number;
@@ -61,7 +61,7 @@ export function lend(
   if (given < want.head) {
     const isAllowed = isOverdrawn
       ? !isClosed && want.held === 0 && pool.held <= size
-      : free >= want.head;
+      : want.held < share && free >= want.head;
     given = isAllowed ? want.head : 0;
   }
   const isShort = given < want.wanted;

@@ -37,6 +37,12 @@ const FELL = 0.9;
 const CLOSED_PART = 0.1;
 /** The factor of the evidence after an outage. */
 const EVIDENCE_AFTER = 50;
+/**
+ * Most windows of rate limits last a minute, and answers take time. The first wait that is named and
+ * longer than this may be a stop as well as a window, so that it must be seen twice.
+ */
+const LONGEST_WINDOW_MS = 90_000;
+
 /** The attempts that were sent and accepted before the first rejection. */
 export interface EarlierAttempts {
   readonly accepted: number;
@@ -59,6 +65,8 @@ export class RateEstimate {
   private readonly damping = new RejectionDamping();
   private firstAt: number | undefined;
   private accepted: number;
+  /** The time of the first closure, if it was so long that nothing was learned from it. */
+  private stoppedMs = 0;
   private idleMs = 0;
   /** When the last closure ended. */
   private openedAt = 0;
@@ -173,7 +181,7 @@ export class RateEstimate {
   private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
     this.closure = undefined;
     const to = sent.at;
-    if (closure.isOutage && this.marks === undefined) {
+    if (this.marks === undefined && this.isStop(closure, to, namedUntil)) {
       // It was open until then: nothing is known of a limit.
       this.firstAt = (this.firstAt ?? to) + to - closure.startedAt;
       return;
@@ -192,6 +200,21 @@ export class RateEstimate {
     const closedMs = to - closure.startedAt;
     const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
     this.probing.start(this.sentPerMs, to, sent.order, unearned, closedMs);
+  }
+
+  /** Whether a closure before the first measurement says nothing of a limit. */
+  private isStop(closure: Closure, to: number, namedUntil: number): boolean {
+    if (closure.isOutage) return true;
+    const namedMs = namedUntil - closure.startedAt;
+    // Whatever used up the limit was sent by others, or before.
+    if (closure.accepted === 0) return namedMs > 0;
+    if (namedMs <= LONGEST_WINDOW_MS) return false;
+    if (this.stoppedMs > 0) {
+      this.firstAt = (this.firstAt ?? to) - this.stoppedMs;
+      return false;
+    }
+    this.stoppedMs = to - closure.startedAt;
+    return true;
   }
 
   /** The first closure: the attempts accepted until then are at most a window's limit. */

@@ -54,6 +54,7 @@ const shared = {
   random: undefined,
   refundRejected: undefined,
   requestsPerMinute: undefined,
+  shared: undefined,
   telemetry: undefined,
   throttledByteFactor: undefined,
   throttledConcurrency: undefined,
@@ -63,7 +64,6 @@ const shared = {
 const ofLimiter: Names<LimiterOptions> = {
   ...shared,
   milestonePercent: undefined,
-  shared: undefined,
   total: undefined,
 };
 const ofThrottle: Names<ThrottleOptions> = {

@@ -42,7 +42,7 @@ export async function startRun(): Promise<{ url: string; stop(): Promise<void> }
     adaptive: false,
     concurrency: 16,
     total: 2_000,
-    limits: { rpm: { limit: 120, windowMs: 20_000 } },
+    limits: { requests: { limit: 120, windowMs: 20_000 } },
     circuitBreaker: { onOpen: 'wait', openMs: 6_000 },
   });
   const stops = [

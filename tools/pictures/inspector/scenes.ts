@@ -147,6 +147,35 @@ export const SCENES: Readonly<Record<string, Scene>> = {
       send(limiter, callOf(failing(429)), 40);
     },
   },
+  unreachable: {
+    badge: 'Outage',
+    runsMs: 11_000,
+    start() {
+      const limiter = keep(createLimiter({ name: 'chat', concurrency: 20 }));
+      const call = callOf({ latency: { meanMs: 80 } });
+      const endsAt = Date.now() + 3_000;
+      const cut = () => {
+        if (Date.now() < endsAt) return call();
+        const error = new Error('connect ECONNREFUSED');
+        return Promise.reject(Object.assign(error, { code: 'ECONNREFUSED' }));
+      };
+      send(limiter, cut, 40);
+    },
+  },
+  suspended: {
+    badge: 'Suspended',
+    start() {
+      const options = { name: 'chat', concurrency: 20, onLongWait: 'wait' } as const;
+      send(keep(createLimiter(options)), callOf(failing(429, 7_200_000)), 40);
+    },
+  },
+  refused: {
+    badge: 'Suspended',
+    start() {
+      const limiter = keep(createLimiter({ name: 'chat', concurrency: 20 }));
+      send(limiter, callOf(failing(429, 7_200_000)), 40);
+    },
+  },
   circuit: {
     badge: 'Circuit open',
     start() {

@@ -10,19 +10,19 @@ import { FleetLearning } from '../fleet/learning/fleet-learning.ts';
 import { PlanNews } from '../fleet/learning/plan-news.ts';
 import type { GrantReply, SharedConfig, SharedStore } from '../fleet/protocol.ts';
 import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
-import { checkStore, DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
+import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import type { RemoteLimits, RequestGate } from '../request/request-gate.ts';
 import { messageOf } from '../util/print.ts';
+import type { RemoteLimits, RequestGate } from './request-gate.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */
 const SAME_MS = 20;
 
-/** Binds a limiter to the store that it shares with other workers of its key. */
+/** Binds a gate to the store that it shares with other workers of its key. */
 export class Fleet implements RemoteLimits, FleetHooks {
   private readonly store: SharedStore;
   private readonly emit: (fact: PolicyEvent) => void;
@@ -30,6 +30,8 @@ export class Fleet implements RemoteLimits, FleetHooks {
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
   private own: RateLimitPolicy | undefined = undefined;
+  /** What this worker was configured with last; the fleet may have other limits since. */
+  private said: SharedConfig | undefined = undefined;
   /** What the store knows of the backoff and the circuit: times of this worker's clock. */
   private closedTold = Number.NEGATIVE_INFINITY;
   private throttledTold = Number.NEGATIVE_INFINITY;
@@ -41,16 +43,15 @@ export class Fleet implements RemoteLimits, FleetHooks {
   private lostLeases = 0;
   private leads = false;
 
-  /** @throws TypeError for what is no store */
   constructor(store: SharedStore, emit: (fact: PolicyEvent) => void) {
-    checkStore(store);
     this.store = store;
     this.emit = emit;
   }
 
   begin(gate: RequestGate): void {
     this.gate = gate;
-    this.worker = new FleetWorker(this.store, this.config(gate), gate.feedback.clock, this);
+    this.said = this.config(gate);
+    this.worker = new FleetWorker(this.store, this.said, gate.feedback.clock, this);
     const urge = () => this.worker?.urge();
     this.unwatch = gate.feedback.watch({ backoff: urge, modeBegan: urge });
   }
@@ -74,9 +75,13 @@ export class Fleet implements RemoteLimits, FleetHooks {
     return this.policy;
   }
 
-  /** The limits of this worker were changed: they are the newest. */
+  /** Other limits of this worker are the newest of all. */
   configured(): void {
-    if (this.gate !== undefined) this.worker?.configure(this.config(this.gate));
+    if (this.gate === undefined) return;
+    const config = this.config(this.gate);
+    if (JSON.stringify(config) === JSON.stringify(this.said)) return;
+    this.said = config;
+    this.worker?.configure(config);
   }
 
   snapshot(): FleetSnapshot | undefined {

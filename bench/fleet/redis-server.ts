@@ -1,0 +1,93 @@
+/** A `redis-server` of the bench's own, which keeps nothing. */
+import { createClient } from 'redis';
+import { findProgram, type RunningProgram, startProgram } from '../servers/program.ts';
+import { sharedNow } from './send-log.ts';
+
+export const INSTALL = 'apt-get install redis-server';
+
+/** All clients that are compared do everything by scripts. */
+const SCRIPTS = ['eval', 'evalsha', 'fcall'];
+
+/** What a server has done since it began. */
+export interface ServerWork {
+  /** Calls of scripts. */
+  readonly calls: number;
+  /** The time that they took, in milliseconds. */
+  readonly scriptMs: number;
+  /** The time of all its threads, in milliseconds. */
+  readonly cpuMs: number;
+}
+
+export class RedisServer {
+  private program: RunningProgram;
+
+  private constructor(program: RunningProgram) {
+    this.program = program;
+  }
+
+  static async start(): Promise<RedisServer> {
+    return new RedisServer(await launch());
+  }
+
+  get port(): number {
+    return this.program.port;
+  }
+
+  async stop(): Promise<void> {
+    await this.program.stop();
+  }
+
+  /** At the same port, with nothing in it. @returns when it could be reached, by the common clock */
+  async restart(): Promise<number> {
+    this.program = await launch(this.port);
+    return sharedNow();
+  }
+
+  async work(): Promise<ServerWork> {
+    const client = createClient({ url: `redis://127.0.0.1:${this.port}` });
+    await client.connect();
+    try {
+      const stats = await client.info('commandstats');
+      const cpu = await client.info('cpu');
+      const sumOf = (field: string) =>
+        SCRIPTS.reduce((sum, name) => sum + numberIn(stats, `cmdstat_${name}:.*?\\b${field}=`), 0);
+      return {
+        calls: sumOf('calls'),
+        scriptMs: sumOf('usec') / 1_000,
+        cpuMs: 1_000 * (numberIn(cpu, 'used_cpu_sys:') + numberIn(cpu, 'used_cpu_user:')),
+      };
+    } finally {
+      await client.close();
+    }
+  }
+}
+
+export function isRedisInstalled(): boolean {
+  return findProgram('redis-server') !== undefined;
+}
+
+/** What was done between two looks. */
+export function workBetween(before: ServerWork, after: ServerWork): ServerWork {
+  return {
+    calls: after.calls - before.calls,
+    scriptMs: after.scriptMs - before.scriptMs,
+    cpuMs: after.cpuMs - before.cpuMs,
+  };
+}
+
+function launch(port?: number): Promise<RunningProgram> {
+  return startProgram({
+    files: () => ({}),
+    command: (at, folder) => [
+      findProgram('redis-server') ?? 'redis-server',
+      ...['--bind', '127.0.0.1', '--port', `${at}`, '--dir', folder],
+      ...['--save', '', '--appendonly', 'no'],
+    ],
+    ...(port !== undefined && { port }),
+  });
+}
+
+/** The number after a pattern; 0: it is not there. */
+function numberIn(text: string, before: string): number {
+  return Number(text.match(new RegExp(`^${before}([0-9.]+)`, 'm'))?.[1] ?? 0);
+}

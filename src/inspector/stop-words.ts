@@ -1,0 +1,99 @@
+import { duration, plural } from './format.ts';
+import type { GateState } from './gate-state.ts';
+import { plain, stillRun, type Words, waits } from './phrases.ts';
+
+/** Why nothing but a probe is sent, in words; undefined: requests flow. */
+export function stopWords(state: GateState): Words | undefined {
+  return (
+    circuitWords(state) ??
+    suspendedWords(state) ??
+    unreachableWords(state) ??
+    outageWords(state) ??
+    backoffWords(state)
+  );
+}
+
+function circuitWords({ circuit, waiting }: GateState): Words | undefined {
+  if (circuit === undefined || circuit.state === 'closed') return undefined;
+  const why = circuit.reason ?? `${plural(circuit.failures, 'request')} in a row failed`;
+  if (circuit.state === 'half-open') {
+    return plain(
+      'circuitOpen',
+      `The circuit is half open: a probe tests the provider; ${waits(waiting)}.`,
+      `It opened because: ${why}.`,
+    );
+  }
+  return {
+    condition: 'circuitOpen',
+    headline: `The circuit is open: nothing is sent; ${waits(waiting)}.`,
+    hint: `It opened because: ${why}.`,
+    leftMs: circuit.retryAfterMs,
+    leftLabel: 'A probe is sent in',
+  };
+}
+
+/** One answer decided for all requests: they fail until a time, or wait for it. */
+function suspendedWords({ backoff, waiting, running }: GateState): Words | undefined {
+  const { suspended } = backoff;
+  if (suspended === undefined) return undefined;
+  const { reason, onLongWait, leftMs } = suspended;
+  const isWaiting = onLongWait === 'wait';
+  return {
+    condition: 'suspended',
+    headline: `${SUSPENDED_BY[reason]}; ${isWaiting ? waits(waiting) : 'requests fail at once'}.`,
+    hint: [isWaiting ? '' : "With onLongWait: 'wait' they would wait.", stillRun(running)]
+      .filter(Boolean)
+      .join(' '),
+    leftMs,
+    leftLabel: 'Sends again in',
+  };
+}
+
+const SUSPENDED_BY = {
+  longWait: 'The provider asked for a long wait',
+  quota: 'The quota at the provider is used up',
+  billing: 'The credit at the provider is used up',
+} as const;
+
+/** No connection comes about: the provider is waited for, up to a bound. */
+function unreachableWords({ backoff, waiting, running, nextInMs }: GateState): Words | undefined {
+  const { outage } = backoff;
+  if (outage === undefined) return undefined;
+  const { sinceMs, leftMs, failedProbes } = outage;
+  const probes = failedProbes === 0 ? '' : `, and ${plural(failedProbes, 'probe')} failed`;
+  const end = Number.isFinite(leftMs)
+    ? `Requests that wait fail in ${duration(leftMs)} if none is answered.`
+    : 'Single probes are sent until one is answered.';
+  const headline = `The provider cannot be reached; ${waits(waiting)}.`;
+  const hint = `That has lasted for ${duration(sinceMs)}${probes}. ${end}`;
+  if (nextInMs === undefined && running > 0) return plain('outage', headline, hint);
+  return { condition: 'outage', headline, hint, leftMs: nextInMs, leftLabel: 'Next probe in' };
+}
+
+function outageWords({ rate: adaptive, waiting, nextInMs }: GateState): Words | undefined {
+  if (adaptive?.isOut !== true) return undefined;
+  return {
+    condition: 'outage',
+    headline: `The provider turns everything away; ${waits(waiting)}.`,
+    hint: 'Single probes are sent until one goes well.',
+    leftMs: nextInMs,
+    leftLabel: 'Next probe in',
+  };
+}
+
+function backoffWords({ backoff, waiting, running }: GateState): Words | undefined {
+  if (backoff.state === 'probing') {
+    return plain(
+      'backoff',
+      `A probe tests whether the provider accepts requests again; ${waits(waiting)}.`,
+    );
+  }
+  if (backoff.state !== 'closed') return undefined;
+  return {
+    condition: 'backoff',
+    headline: `Nothing is sent after a rejection; ${waits(waiting)}.`,
+    hint: stillRun(running),
+    leftMs: backoff.closedForMs,
+    leftLabel: 'Sends again in',
+  };
+}

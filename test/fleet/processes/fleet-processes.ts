@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, inject, type TestContext } from 'vitest';
+import type { LimiterOptions } from '../../../src/index.ts';
+import type { RedisStoreOptions } from '../../../src/redis/redis-store.ts';
+
+/** What a worker is. */
+export interface WorkerSettings {
+  readonly kind: 'node-redis' | 'ioredis';
+  /** That of Redis, or of a proxy before it. */
+  readonly port: number;
+  readonly password?: string;
+  readonly offlineQueue?: boolean;
+  /** That of the provider. */
+  readonly serverPort: number;
+  /** So many requests wait or are in flight at any time. */
+  readonly lanes: number;
+  readonly store: RedisStoreOptions;
+  readonly limits: LimiterOptions;
+  /** Whether it tells the store what time it is. Only with node-redis. */
+  readonly hasClock?: boolean;
+}
+
+/** How a worker ended. */
+interface Report {
+  readonly begun: number;
+  readonly ended: number;
+  readonly failed: number;
+  readonly errors: readonly string[];
+}
+
+/** A line of a worker. */
+interface Fact {
+  readonly ready?: boolean;
+  readonly event?: string;
+  readonly awayMs?: number;
+  readonly warning?: string;
+  readonly unhandled?: string;
+  readonly report?: Report;
+}
+
+const PROGRAM = new URL('./worker.mjs', import.meta.url);
+/** Real time passes: what must happen does so in this time, on the busiest machine. */
+const SOON_MS = 60_000;
+
+/** A process that is a worker of a fleet. */
+export class FleetProcess {
+  readonly name: string;
+  readonly process: ChildProcess;
+  readonly facts: Fact[] = [];
+
+  private constructor(name: string, program: string, settings: WorkerSettings) {
+    this.name = name;
+    this.process = spawn(
+      process.execPath,
+      ['--no-warnings', program, JSON.stringify({ name, ...settings })],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    );
+    this.process.stdin?.on('error', () => {});
+    const lines = createInterface({ input: this.process.stdout as NodeJS.ReadableStream });
+    lines.on('line', (line) => this.facts.push(JSON.parse(line)));
+  }
+
+  /** It is killed with the test, if it is still there. */
+  static async start(test: TestContext, name: string, settings: WorkerSettings) {
+    const folder = join(inject('packageFolder'), 'fleet');
+    mkdirSync(folder, { recursive: true });
+    const program = join(folder, 'worker.mjs');
+    copyFileSync(PROGRAM, program);
+    const worker = new FleetProcess(name, program, settings);
+    test.onTestFinished(() => void worker.process.kill('SIGKILL'));
+    const isThere = () => worker.facts.some(({ ready }) => ready);
+    await until(() => isThere() || worker.process.exitCode !== null, `${name} is ready`);
+    if (!isThere()) throw new Error(`${name} could not begin`);
+    return worker;
+  }
+
+  count(event: string): number {
+    return this.facts.filter((fact) => fact.event === event).length;
+  }
+
+  get warnings(): readonly string[] {
+    return this.facts.flatMap(({ warning }) => warning ?? []);
+  }
+
+  tell(what: { skipMs?: number; finish?: true; configure?: LimiterOptions }): void {
+    this.process.stdin?.write(`${JSON.stringify(what)}\n`);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.process.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    const end = once(this.process, 'exit');
+    this.signal('SIGKILL');
+    await end;
+  }
+
+  /** Ends it as its user would. Every request has ended once, and nothing keeps it alive. */
+  async finish(): Promise<Report> {
+    this.tell({ finish: true });
+    await until(() => this.process.exitCode !== null, `${this.name} has ended`);
+    expect(this.process.exitCode).toBe(0);
+    const report = this.facts.at(-1)?.report;
+    expect(report).toBeDefined();
+    expect(this.facts.filter(({ unhandled }) => unhandled !== undefined)).toEqual([]);
+    return report as Report;
+  }
+}
+
+/** Waits for what must happen. */
+export async function until(isSo: () => boolean, what: string): Promise<void> {
+  for (const giveUpAt = Date.now() + SOON_MS; !isSo(); await sleep(5)) {
+    if (Date.now() < giveUpAt) continue;
+    throw new Error(`not within ${SOON_MS} ms: ${what}`);
+  }
+}
+
+/** How long it takes until something is so, in ms. */
+export async function timeUntil(isSo: () => boolean, what: string): Promise<number> {
+  const from = performance.now();
+  await until(isSo, what);
+  return Math.round(performance.now() - from);
+}
