@@ -91,7 +91,14 @@ export class FleetLearner {
     const { learner, told, tokens, measured } = this;
     const limits =
       told === undefined ? null : { at: told.at, limits: told.limits.map((each) => ({ ...each })) };
-    return { version: VERSION, learner: learner.state as Data, told: limits, tokens, measured };
+    return {
+      version: VERSION,
+      learner: learner.state as Data,
+      told: limits,
+      tokens,
+      measured,
+      at: this.readTo,
+    };
   }
 
   /** Goes on from what another leader has learned. @returns whether it could read that */
@@ -101,13 +108,18 @@ export class FleetLearner {
     this.tokens = Number(state.tokens);
     this.measured = Number(state.measured);
     this.measuredAt = this.learner.measuredAt;
-    this.readTo = now;
+    this.readTo = Math.min(now, Number(state.at));
     const { told } = state;
     if (told !== undefined && isRecord(told)) {
       this.told = told as unknown as NonNullable<FleetLearner['told']>;
       this.learner.told(this.told.limits, this.told.at);
     }
     return true;
+  }
+
+  /** It has read what was reported while nobody led. */
+  begun(now: number): void {
+    this.learner.interrupted(now);
   }
 
   private note(

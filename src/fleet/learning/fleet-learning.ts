@@ -79,11 +79,14 @@ export class FleetLearning {
       this.term = 0;
       return;
     }
-    if (this.term !== reply.terms) this.begin(reply);
+    const isNew = this.term !== reply.terms;
+    if (isNew) this.begin(reply);
     this.heard = reply.lastReport;
-    if (reply.reports === undefined) return;
-    this.leader?.read(reply.reports);
-    this.isStateTold = false;
+    if (reply.reports !== undefined) {
+      this.leader?.read(reply.reports);
+      this.isStateTold = false;
+    }
+    if (isNew && reply.terms > 1) this.leader?.begun(this.storeAt);
   }
 
   snapshot(now: number): RateSnapshot {

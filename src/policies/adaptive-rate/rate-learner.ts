@@ -33,6 +33,10 @@ const OMITTED = new Set([
   ...['attempts', 'head', 'asked', '_unknown'],
 ]);
 
+/** A gap as long as this, and as so many intervals of requests, is left out of measurements. */
+const LONG_GAP_MS = 1_000;
+const LONG_GAP_INTERVALS = 4;
+
 /** The rates of configured limits, per ms; Infinity if there are none. */
 export type HardRates = (unit: 'requests' | 'tokens') => number;
 
@@ -280,6 +284,14 @@ export class RateLearner implements SendHistoryListener {
     this.trust.giveBack();
     this.reaction.order = Math.max(this.reaction.order, sending.order + 1);
     return sending;
+  }
+
+  /** Nobody has learned for a while: the time since the last attempt tells nothing. */
+  interrupted(now: number): void {
+    const gapMs = now - this.lastSentAt;
+    if (gapMs > Math.max(LONG_GAP_MS, LONG_GAP_INTERVALS * this.intervalMs)) {
+      this.estimate.interrupted(this.lastSentAt, now);
+    }
   }
 
   private setRates(now: number): void {
