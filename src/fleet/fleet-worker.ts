@@ -51,6 +51,7 @@ export class FleetWorker {
   private sequence = 0;
   /** The last call, and when it was made. */
   private told: ExchangeRequest | undefined = undefined;
+  private toldExpiries = 0;
   private sentAt = Number.NEGATIVE_INFINITY;
   /** The first request that could not pass, and that of the last call. */
   private head: FleetRequest | undefined = undefined;
@@ -67,9 +68,11 @@ export class FleetWorker {
   private hasChanged = false;
   /** Requests that were sent since the last call. */
   private sentSince = 0;
+  private sent = 0;
 
   constructor(store: SharedStore, config: SharedConfig, clock: Clock, hooks: FleetHooks) {
-    this.name = globalThis.crypto.randomUUID();
+    const run = globalThis.crypto.randomUUID();
+    this.name = store.worker === undefined ? run : `${store.worker}/${run}`;
     this.config = config;
     this.clock = clock;
     this.hooks = hooks;
@@ -152,6 +155,7 @@ export class FleetWorker {
     else credits.spend(costs);
     this.meter.sent(costs, request.slots, request.bytes, now);
     this.sentSince += 1;
+    this.sent += 1;
     this.hasChanged = true;
     this.setTimer(now);
   }
@@ -275,6 +279,7 @@ export class FleetWorker {
     this.returnUnused(now);
     const request = this.request(now);
     this.told = request;
+    this.toldExpiries = this.holdings.expiries;
     this.sentAt = now;
     this.sentSince = 0;
     this.hasChanged = false;
@@ -297,6 +302,7 @@ export class FleetWorker {
     return exchangeRequest({
       worker: this.name,
       sequence: this.sequence,
+      sent: this.sent,
       config,
       isConfigTold: this.isConfigTold,
       last: this.last,
@@ -350,12 +356,15 @@ export class FleetWorker {
     this.heldUntil = now + reply.held / 1_000;
     const { holdings } = this;
     const { slots, bytes } = holdings;
+    holdings.expire(now);
+    // What it has told to hold may be lent to others, too, if the store had not heard of it for long.
+    const told = holdings.expiries === this.toldExpiries ? undefined : this.told;
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) this.head = undefined;
     if (reply.lost === 1) this.lostLeases += 1;
-    slots.lent(reply.slots, reply.keptSlots);
-    bytes.lent(reply.bytes, reply.keptBytes);
+    slots.lent(reply.slots, reply.keptSlots, told?.slots);
+    bytes.lent(reply.bytes, reply.keptBytes, told?.bytes);
     holdings.credits.add(reply.amounts, now + reply.from / 1_000, now + reply.until / 1_000);
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);

@@ -173,7 +173,7 @@ if given ~= '' and given ~= state.config then
 end
 local knows = given ~= '' or (request.run == state.run and request.epoch == state.epoch)
 record = record or {
-  sequence = 0, reply = '', slots = { held = 0, claim = 0 }, bytes = { held = 0, claim = 0 },
+  sequence = 0, sent = 0, reply = '', slots = { held = 0, claim = 0 }, bytes = { held = 0, claim = 0 },
   out = 0
 }
 redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
@@ -241,6 +241,8 @@ end
 
 -- Whether it sends or waits.
 local isActive = request.wantedSlots > 0 or request.wantedBytes > 0
+  or (request.slots > 0 and state.slots.claimed > record.slots.claim)
+  or (request.bytes > 0 and state.bytes.claimed > record.bytes.claim)
 for _, amount in ipairs(request.unused) do isActive = isActive or amount > 0 end
 if knows then
   for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare == 0 end
@@ -433,6 +435,7 @@ end
 add('}')
 local reply = table.concat(parts)
 record.sequence = request.sequence
+record.sent = request.sent or 0
 record.reply = reply
 if request.leaves == 1 then
   redis.call('HSET', KEYS[2], worker, cmsgpack.pack(record))

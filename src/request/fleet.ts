@@ -8,7 +8,13 @@ import { FleetPolicy } from '../fleet/fleet-policy.ts';
 import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
 import { FleetLearning } from '../fleet/learning/fleet-learning.ts';
 import { PlanNews } from '../fleet/learning/plan-news.ts';
-import type { GrantReply, SharedConfig, SharedStore } from '../fleet/protocol.ts';
+import type {
+  GrantReply,
+  OnStoreLoss,
+  SharedConfig,
+  SharedStore,
+  WorkerShare,
+} from '../fleet/protocol.ts';
 import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
 import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
@@ -88,6 +94,14 @@ export class Fleet implements RemoteLimits, FleetHooks {
     return this.worker?.snapshot();
   }
 
+  get onStoreLoss(): OnStoreLoss {
+    return this.store.onStoreLoss ?? 'pause';
+  }
+
+  async workers(): Promise<readonly WorkerShare[] | undefined> {
+    return await this.store.workers?.();
+  }
+
   close(): void {
     this.unwatch();
     this.worker?.close();
@@ -157,7 +171,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   lost(error: Error, at: number): void {
-    const meanwhile = this.store.onStoreLoss ?? 'pause';
+    const meanwhile = this.onStoreLoss;
     const consequence =
       meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
     const message = messageOf(error);

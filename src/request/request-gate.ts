@@ -1,4 +1,5 @@
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
+import type { OnStoreLoss, WorkerShare } from '../fleet/protocol.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
@@ -58,6 +59,10 @@ export interface RemoteLimits {
   /** The limits of this worker were changed. */
   configured(): void;
   snapshot(): FleetSnapshot | undefined;
+  /** What this worker does while the store is away. */
+  readonly onStoreLoss: OnStoreLoss;
+  /** Who works on the key; undefined: the store does not tell. Rejects where it is away. */
+  workers(): Promise<readonly WorkerShare[] | undefined>;
   close(): void;
 }
 

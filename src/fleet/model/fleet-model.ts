@@ -4,14 +4,16 @@ import {
   type ExchangeRequest,
   type GrantReply,
   MICRO,
+  MOST_TOLD,
   type SharedConfig,
+  type WorkerShare,
 } from '../protocol.ts';
 import { charge, emptyBucket, refill, resize, restore } from './bucket.ts';
 import { Expiry } from './expiry.ts';
 import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
 import { grantRates, type RateGrant } from './grant-rates.ts';
 import { lead, report, reportGone } from './leadership.ts';
-import { giveUp, lend } from './pool.ts';
+import { giveUp, isClaimed, lend } from './pool.ts';
 
 /** A worker that wants nothing for so long has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;
@@ -48,6 +50,21 @@ export class FleetModel {
       return { status: 'config', protocol: request.protocol };
     }
     return this.serve(request, known, time);
+  }
+
+  /** Who works on the key: those that hold most, at the time of the last call. */
+  workers(): readonly WorkerShare[] {
+    const { leader, leadsUntil, alive } = this.state;
+    const shares = [...this.records].map(([worker, { slots, bytes, sent }]): WorkerShare => {
+      const leads = leader === worker && leadsUntil > alive ? 1 : 0;
+      const active = this.active.has(worker) ? 1 : 0;
+      return { worker, slots: slots.held, bytes: bytes.held, sent, active, leads };
+    });
+    shares.sort(
+      (one, other) =>
+        other.slots - one.slots || other.sent - one.sent || (one.worker < other.worker ? -1 : 1),
+    );
+    return shares.slice(0, MOST_TOLD);
   }
 
   private begin(protocol: number): void {
@@ -97,6 +114,7 @@ export class FleetModel {
       request.config !== undefined || (request.run === state.run && request.epoch === state.epoch);
     const record = known ?? {
       sequence: 0,
+      sent: 0,
       reply: undefined,
       slots: { held: 0, claim: 0 },
       bytes: { held: 0, claim: 0 },
@@ -111,7 +129,12 @@ export class FleetModel {
     const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare === 0);
     const isActive =
-      wants || request.wantedSlots > 0 || request.wantedBytes > 0 || request.unused.some(isAbove0);
+      wants ||
+      request.wantedSlots > 0 ||
+      request.wantedBytes > 0 ||
+      request.unused.some(isAbove0) ||
+      (request.slots > 0 && isClaimed(state.slots, record.slots)) ||
+      (request.bytes > 0 && isClaimed(state.bytes, record.bytes));
     if (isActive) this.active.set(request.worker, state.alive + ACTIVE);
     else this.active.delete(request.worker);
     const reply = this.grant(request, record, {
@@ -123,6 +146,7 @@ export class FleetModel {
       this.active.set(request.worker, state.alive + ACTIVE + reply.until);
     }
     record.sequence = request.sequence;
+    record.sent = request.sent;
     record.reply = reply;
     if (request.leaves === 1) this.forget(request.worker);
     return reply;
