@@ -71,17 +71,22 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions): Sha
       .slice(0, 48)}:${process.pid}`,
     ...settings,
     exchange: async (request: ExchangeRequest) =>
-      JSON.parse(String(await call(keys, argumentsOf(request)))) as ExchangeReply,
+      JSON.parse(String(await call(keys, [argumentOf(request)]))) as ExchangeReply,
     workers: async () => JSON.parse(String(await tell(keys, []))) as WorkerShare[],
   };
 }
 
-/** A request as the script takes it: what the script does not read is sent apart. */
-export function argumentsOf(request: ExchangeRequest): string[] {
+/**
+ * A request as the script takes it: what the script does not read is JSON within the JSON. It is one
+ * argument: Redis hangs up, without a reason, on a client that is not authenticated and sends a
+ * command of more than 10 parts.
+ */
+export function argumentOf(request: ExchangeRequest): string {
   const { config, plan, learned, report, ...rest } = request;
-  return [rest, config, plan, learned, report].map((part) =>
+  const unread = [config, plan, learned, report].map((part) =>
     part === undefined ? '' : JSON.stringify(part),
   );
+  return JSON.stringify([rest, ...unread]);
 }
 
 type Call = (keys: string[], args: string[]) => Promise<unknown>;

@@ -3,20 +3,20 @@
  * one string, the workers in one hash, two sorted sets of when they expire, and, for the worker that
  * learns, a list of reports and what was learned so far.
  *
- * KEYS: state, workers, leases, active, reports, learned. ARGV: the request as JSON, and as JSON or
- * nothing its configuration, its plan, what it has learned, and its report. What is not read stays
- * text. Numbers in answers are printed without exponents, since cjson keeps 14 digits only.
+ * KEYS: state, workers, leases, active, reports, learned. ARGV: a list as JSON: the request, and as
+ * texts, which are not read, its configuration, its plan, what it has learned, and its report. Numbers
+ * in answers are printed without exponents, since cjson keeps 14 digits only.
  */
 export const SCRIPT = `
 local HOUR, MICRO = 3600000000, 1000000
 local RETURNED, ACTIVE, RECOVERY, RESERVED_TICKS, MOST_REPORTS = 10, 100000, 500000, 2, 2000
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
-local request = cjson.decode(ARGV[1])
-local given, planned, learned, report = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local parts = cjson.decode(ARGV[1])
+local request, given, planned, learned, report = parts[1], parts[2], parts[3], parts[4], parts[5]
 local clock = redis.call('TIME')
 local time = clock[1] * 1000000 + clock[2]
-if ARGV[6] then time = tonumber(ARGV[6]) end
+if ARGV[2] then time = tonumber(ARGV[2]) end
 
 local function num(n) return string.format('%.0f', n + 0) end
 local function list(values)

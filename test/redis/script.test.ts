@@ -9,7 +9,7 @@ import {
   PROTOCOL,
   type SharedConfig,
 } from '../../src/fleet/protocol.ts';
-import { argumentsOf } from '../../src/redis/redis-store.ts';
+import { argumentOf } from '../../src/redis/redis-store.ts';
 import { SCRIPT } from '../../src/redis/script.ts';
 import { WORKERS_SCRIPT } from '../../src/redis/workers-script.ts';
 import { canRun } from '../dashboards/programs.ts';
@@ -181,7 +181,7 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
           const expected = model.exchange(request, time);
           const text = await client.eval(SCRIPT, {
             keys: keys(),
-            arguments: [...argumentsOf(request), `${time}`],
+            arguments: [argumentOf(request), `${time}`],
           });
           const reply = JSON.parse(String(text));
           expect(reply).toEqual(JSON.parse(JSON.stringify(expected)));
