@@ -6,9 +6,11 @@ import {
 } from '../fleet/fleet-hooks.ts';
 import { FleetPolicy } from '../fleet/fleet-policy.ts';
 import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
-import type { GrantReply, SharedConfig, SharedStore } from '../fleet/protocol.ts';
+import type { GrantReply, OnStoreLoss, SharedConfig, SharedStore } from '../fleet/protocol.ts';
 import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
 import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
+import type { GaugeValue } from '../model/metric.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
@@ -22,6 +24,7 @@ const SAME_MS = 20;
 export class Fleet implements RemoteLimits, FleetHooks {
   private readonly store: SharedStore;
   private readonly emit: (fact: PolicyEvent) => void;
+  private readonly instrumentation: Instrumentation | undefined;
   private gate: RequestGate | undefined = undefined;
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
@@ -36,9 +39,14 @@ export class Fleet implements RemoteLimits, FleetHooks {
   private lostLeases = 0;
   private leads = false;
 
-  constructor(store: SharedStore, emit: (fact: PolicyEvent) => void) {
+  constructor(
+    store: SharedStore,
+    emit: (fact: PolicyEvent) => void,
+    instrumentation: Instrumentation | undefined,
+  ) {
     this.store = store;
     this.emit = emit;
+    this.instrumentation = instrumentation;
   }
 
   begin(gate: RequestGate): void {
@@ -68,6 +76,18 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   snapshot(): FleetSnapshot | undefined {
     return this.worker?.snapshot();
+  }
+
+  gauges(): Readonly<Record<string, GaugeValue>> {
+    const known = this.snapshot();
+    if (known === undefined) return {};
+    const { share, workers, leads, isAway } = known;
+    return {
+      fleetShare: share,
+      fleetWorkers: workers,
+      fleetLeads: leads ? 1 : 0,
+      storeAway: { [this.meanwhile]: isAway ? 1 : 0 },
+    };
   }
 
   close(): void {
@@ -122,7 +142,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   lost(error: Error, at: number): void {
-    const meanwhile = this.store.onStoreLoss ?? 'pause';
+    const { meanwhile } = this;
     const consequence =
       meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
     const message = messageOf(error);
@@ -139,8 +159,17 @@ export class Fleet implements RemoteLimits, FleetHooks {
     this.emit({ kind: 'storeBack', at, awayMs });
   }
 
+  called(tookMs: number, isAnswered: boolean): void {
+    this.instrumentation?.storeCalled?.(tookMs, isAnswered);
+  }
+
   changed(): void {
     this.gate?.gate.drain();
+  }
+
+  /** What is done while the store is away. */
+  private get meanwhile(): OnStoreLoss {
+    return this.store.onStoreLoss ?? 'pause';
   }
 
   private get label(): string {

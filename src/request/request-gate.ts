@@ -1,5 +1,6 @@
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
+import type { GaugeValue } from '../model/metric.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
@@ -56,6 +57,8 @@ export interface RemoteLimits {
   /** The limits of this worker were changed. */
   configured(): void;
   snapshot(): FleetSnapshot | undefined;
+  /** The same as gauges, by the keys of their metrics. */
+  gauges(): Readonly<Record<string, GaugeValue>>;
   close(): void;
 }
 

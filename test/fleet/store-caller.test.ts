@@ -22,6 +22,7 @@ function rig(clock = new ManualClock()) {
     answered: (_reply, sentAt) => heard.push(`answered ${sentAt}`),
     lost: ({ message }, now) => heard.push(`lost ${now}: ${message}`),
     back: (awayMs) => heard.push(`back ${awayMs}`),
+    called: () => {},
     isAwaited: () => true,
   });
   return { clock, calls, heard, caller };
@@ -103,6 +104,7 @@ describe('a caller of the store', () => {
       answered: (reply) => heard.push(reply.status),
       lost: () => heard.push('lost'),
       back: () => heard.push('back'),
+      called: () => {},
       isAwaited: () => true,
     });
     caller.call(REQUEST);
@@ -143,7 +145,7 @@ describe('a worker', () => {
 
   it('that tells again what it holds keeps it', () => {
     const model = new FleetModel();
-    const config = { limits: [], slots: 5, bytes: 0, ttl: 1_000_000, tick: 50_000 };
+    const config = { limits: [], slots: 5, startSlots: 0, bytes: 0, ttl: 1_000_000, tick: 50_000 };
     const request = {
       protocol: 1,
       worker: 'a',
@@ -160,12 +162,15 @@ describe('a worker', () => {
       headBytes: 0,
       unused: [0, 0],
       settled: [0, 0],
+      returned: [0, 0],
       demand: [],
       closed: 0,
       throttled: 0,
       broken: 0,
       leads: 0,
-      relay: [],
+      term: 0,
+      heard: 0,
+      sends: 0,
       leaves: 0,
     } satisfies ExchangeRequest;
     const first = model.exchange(request, 1_000_000);
