@@ -25,14 +25,16 @@ export function fleetShares(): PanelMaker {
   return timeSeries({
     title: 'Share of each instance, and workers',
     description:
-      'The part of the shared limits that each process has while they are short: equal parts for those that send or wait. On the right: workers that the store has heard of. Fewer than there are processes: some have ended, or cannot reach the store.',
+      'The part of the shared limits that each process has while they are short: equal parts for those that send or wait. On the right: workers that the store has heard of, and 1 for the process that runs the learning controller. Fewer workers than there are processes: some have ended, or cannot reach the store.',
     unit: 'percentunit',
   })
     .axisSoftMax(1)
     .noValue(NO_STORE)
     .withTarget(query(series('fleetShare'), `{{instance}} {{${LABELS.name}}}`))
     .withTarget(query(max(name, series('fleetWorkers')), `{{${LABELS.name}}} workers`))
-    .overrideByRegexp('/ workers$/', [...dashed(STATE.idle), ...rightAxis('short')]);
+    .withTarget(query(`${series('fleetLeads')} == 1`, `{{instance}} {{${LABELS.name}}} learns`))
+    .overrideByRegexp('/ workers$/', [...dashed(STATE.idle), ...rightAxis('short')])
+    .overrideByRegexp('/ learns$/', [fixed(STATE.good), ...rightAxis('short')]);
 }
 
 export function storeLatency(): PanelMaker {
