@@ -28,7 +28,12 @@ export const licences = {
 export default defineConfig({
   input: { index: 'src/batch/index.ts', main: 'src/batch/command/main.ts' },
   platform: 'node',
-  external: [/^headgate(\/(advanced|bullmq|inspector|telemetry))?$/, 'bullmq', 'ioredis', 'lmdb'],
+  external: [
+    /^headgate(\/(advanced|bullmq|inspector|redis|telemetry))?$/,
+    'bullmq',
+    'ioredis',
+    'lmdb',
+  ],
   plugins: [licences],
   output: { dir: 'dist/batch', minify: true, chunkFileNames: 'parts/[name].js' },
   tsconfig: false,

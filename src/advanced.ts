@@ -78,8 +78,9 @@ export { systemClock } from './queue/system-clock.ts';
 export type { AttemptOptions, RateLimitOptions } from './request/attempt-options.ts';
 export type { CommonOptions } from './request/common-options.ts';
 export type { GateOptions } from './request/gate-options.ts';
-export type { GateSubscriberOptions as PassageOptions } from './request/gate-subscriber.ts';
+export type { GateSubscriberOptions } from './request/gate-subscriber.ts';
 export type { Adjustable } from './request/hold-options.ts';
+export type { PolicyOperatorOptions } from './request/policy-operator.ts';
 export type { QueueOptions } from './request/queue-options.ts';
 export type {
   Emitted,

@@ -88,6 +88,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'headgate/advanced',
     'headgate/bullmq',
     'headgate/inspector',
+    'headgate/redis',
     'headgate/telemetry',
     'sizing',
     'rxjs',

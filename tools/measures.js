@@ -1,12 +1,15 @@
 /**
  * Prints how much of the code a reader meets: `npm run measures`. The files of one request are those
- * whose functions V8 saw run between subscribe and result, a 429 and its retry included.
+ * whose functions V8 saw run between subscribe and result, a 429 and its retry included. What a
+ * program's bundle holds of the package is shown by room, so that its growth has a name.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiled = join(root, 'build/measures');
@@ -116,4 +119,47 @@ function print(name, files) {
   const way = files.filter((path) => /^(operators|limiter|request|queue)\//.test(path));
   console.log(`  ${name.padEnd(36)}${way.length}, ${files.length}`);
   if (show) for (const path of files) console.log(`    ${path}`);
+}
+
+console.log(
+  'bundle of throttle(), minified and compressed, in bytes; by room, before it is minified',
+);
+const { bytes, gzipped, rooms } = await bundleOf(
+  "import { throttle } from 'headgate';\nthrottle(fetch);",
+);
+console.log(`  all                                 ${bytes}, ${gzipped}`);
+for (const [room, length] of rooms) console.log(`  ${room.padEnd(36)}${length}`);
+
+/** What a program's bundle holds of the package, peers left out. */
+async function bundleOf(code) {
+  const source = join(root, 'src');
+  const program = {
+    name: 'program',
+    resolveId: (id) => (id === 'program' ? id : null),
+    load: (id) => (id === 'program' ? code : null),
+  };
+  const bundle = await rolldown({
+    cwd: root,
+    input: 'program',
+    external: [/^node:/, /^rxjs/, /^@opentelemetry\//],
+    platform: 'neutral',
+    resolve: { alias: { headgate: join(source, 'index.ts') } },
+    tsconfig: join(root, 'tsconfig.json'),
+    plugins: [program],
+  });
+  const { output } = await bundle.generate({ format: 'esm', minify: true });
+  const chunks = output.filter(({ type }) => type === 'chunk');
+  const text = chunks.map((chunk) => chunk.code).join('');
+  const byRoom = new Map();
+  for (const [id, { renderedLength }] of chunks.flatMap((chunk) => Object.entries(chunk.modules))) {
+    const path = relative(source, id);
+    if (path.startsWith('..') || id === 'program') continue;
+    const room = /^policies\/(adaptive-rate|rate-limit)/.exec(path)?.[0] ?? path.split('/')[0];
+    byRoom.set(room, (byRoom.get(room) ?? 0) + renderedLength);
+  }
+  return {
+    bytes: Buffer.byteLength(text),
+    gzipped: gzipSync(text).length,
+    rooms: [...byRoom].sort(([, one], [, other]) => other - one),
+  };
 }

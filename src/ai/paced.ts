@@ -105,11 +105,11 @@ function optionsOf(
   params: CallParams,
   options: PacedOptions | ((params: CallParams) => PacedOptions),
 ): AcquireOptions {
-  const said = typeof options === 'function' ? options(params) : options;
-  const bytes = said.bytes ?? estimateBytes(params.prompt);
-  const tokens = said.tokens ?? estimateTokens(params.prompt, bytes);
+  const own = typeof options === 'function' ? options(params) : options;
+  const bytes = own.bytes ?? estimateBytes(params.prompt);
+  const tokens = own.tokens ?? estimateTokens(params.prompt, bytes);
   const signal = params.abortSignal;
-  return { ...said, bytes, tokens, ...(signal && { signal }) };
+  return { ...own, bytes, tokens, ...(signal && { signal }) };
 }
 
 /** Observes the headers alone: the usage is in the SDK's own form. */

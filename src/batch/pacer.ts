@@ -1,7 +1,6 @@
 import {
   createLimiter,
   createLimiterGroup,
-  type Limiter,
   type LimiterOptions,
   type LimiterSnapshot,
   type Outcome,
@@ -22,8 +21,6 @@ export interface Pacer {
     source: PullSource<Sized<BatchRequest>>,
     attempt: Attempts['attempt'],
   ): Observable<Outcome<BatchRequest, BatchResponse>>;
-  /** The limiter of a request, for callers that send by themselves. */
-  limiterOf(request: BatchRequest): Limiter;
   /** The state of each limiter. */
   snapshots(): readonly LimiterSnapshot[];
   /** The rates that 429s have taught, as far as they are sure. */
@@ -31,7 +28,8 @@ export interface Pacer {
   close(): void;
 }
 
-const OTHERS = '*';
+/** The name of the limits of all models that have none of their own. */
+export const OTHERS = '*';
 
 /**
  * Requests a second to begin with where nothing is known: a provider that takes less rejects half as
@@ -55,14 +53,13 @@ export function createPacer(
     const limiter = createLimiter(startingAt(options, known.get(OTHERS)));
     return {
       send: (source, attempt) => limiter.throttleFrom(source, attempt, { outcomes: true }),
-      limiterOf: () => limiter,
       snapshots: () => [limiter.snapshot()],
       learned: () => learnedOf({ [OTHERS]: limiter.snapshot() }),
       close: () => limiter.close(),
     };
   }
   const { name, telemetry, classify, ...limits } = options;
-  const own = (model: string) => (Object.hasOwn(byModel, model) ? byModel[model] : byModel[OTHERS]);
+  const own = (model: string) => ownLimits(byModel, model);
   // A wrong limit is found here, and not when the first request of its model comes.
   for (const model of Object.keys(byModel)) createLimiter({ ...limits, ...own(model) }).close();
   const group = createLimiterGroup<BatchRequest>(({ body }) => String(body.model), {
@@ -73,15 +70,25 @@ export function createPacer(
   });
   return {
     send: (source, attempt) => group.throttleFrom(source, attempt, { outcomes: true }),
-    limiterOf: ({ body }) => group.get(String(body.model)),
     snapshots: () => Object.values(group.snapshot().keys),
     learned: () => learnedOf(group.snapshot().keys),
     close: () => group.close(),
   };
 }
 
+/** The limits of a model; undefined: it has none of its own. */
+export function ownLimits(
+  byModel: ModelLimits | undefined,
+  model: string,
+): LimiterOptions | undefined {
+  return byModel && (Object.hasOwn(byModel, model) ? byModel[model] : byModel[OTHERS]);
+}
+
 /** With a rate to begin with, where the options leave the rate to be learned. */
-function startingAt(options: LimiterOptions, initialPerSecond = START_PER_SECOND): LimiterOptions {
+export function startingAt(
+  options: LimiterOptions,
+  initialPerSecond = START_PER_SECOND,
+): LimiterOptions {
   const { adaptive, backoff, throttledConcurrency, throttledByteFactor } = options;
   const rules = [adaptive, backoff, throttledConcurrency, throttledByteFactor];
   if (rules.some((rule) => rule !== undefined)) return options;

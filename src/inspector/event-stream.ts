@@ -34,6 +34,12 @@ export class EventStream {
     return false;
   }
 
+  /** Ends it after what was sent before has been taken, if that is not blocked. */
+  end(): void {
+    if (this.#isBlocked) this.#response.destroy();
+    else this.#response.end();
+  }
+
   send(event: string, data: string): void {
     if (Buffer.byteLength(data) > MOST_BYTES) {
       this.send('tooLarge', '{}');

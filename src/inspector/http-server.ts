@@ -15,6 +15,8 @@ const MOST_CONNECTIONS = 128;
 /** Of a command. */
 const MOST_BODY_BYTES = 4_096;
 const MOST_REQUESTS = 200;
+/** What connections get to take the last state, in ms. */
+const GOODBYE_MS = 200;
 /** How soon an event source comes back that was cut off, in ms. */
 const RETRY_MS = 1_000;
 
@@ -67,11 +69,17 @@ export class HttpServer {
     return this.#readers.size;
   }
 
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
+  /** Shows all pages the last state, and says goodbye to them. */
+  async close(): Promise<void> {
+    this.push();
+    for (const { stream } of this.#readers) {
+      if (stream.isReady) stream.send('end', '{}');
+      stream.end();
+    }
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const timer = setTimeout(() => this.#server.closeAllConnections(), GOODBYE_MS);
+    await closed;
+    clearTimeout(timer);
   }
 
   /** Sends a frame to all who read. A frame that several want is made once. */

@@ -14,7 +14,7 @@ const LOOK_MS = 250;
 export interface Inspector {
   /** Where the page is; with `controls` the token is in it. */
   readonly url: string;
-  /** Ends the page, and cuts off who reads it. */
+  /** Shows open pages the last state, and ends them. */
   close(): Promise<void>;
 }
 
@@ -84,8 +84,9 @@ function watch(monitor: Monitor, server: HttpServer, url: string): Inspector {
   let closed: Promise<void> | undefined;
   const close = async () => {
     clearInterval(timer);
-    monitor.close();
+    monitor.look();
     await server.close();
+    monitor.close();
     running = undefined;
   };
   return {

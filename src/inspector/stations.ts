@@ -80,13 +80,13 @@ function pacePart({ rate: adaptive, intervalMs }: GateState): Part | undefined {
     return { gate: 'pace', title: 'Pace', text: `one every ${duration(intervalMs)}` };
   }
   const { perSecond, origin, isOut } = adaptive;
-  const title = 'Adaptive rate';
+  const title = 'Pace';
   if (isOut) return { gate: 'pace', title, text: 'outage: single probes', isClosed: true };
   const isKnown = origin !== 'start' && Number.isFinite(perSecond);
   return {
     gate: 'pace',
     title,
-    text: isKnown ? rate(perSecond) : 'no bound yet',
+    text: isKnown ? `${rate(perSecond)}, adapts` : 'adapts, no bound yet',
   };
 }
 

@@ -2,6 +2,7 @@ import { bytes, clip, count, duration, plural, rate } from './format.ts';
 import { type GateState, isThrottled, windowOf } from './gate-state.ts';
 import { plain, run, stillRun, type Words, waits } from './phrases.ts';
 import { stopWords } from './stop-words.ts';
+import type { Gate } from './wire.ts';
 
 /** Says what goes on, the gravest first. */
 export function wordsOf(state: GateState, perSecond: number): Words {
@@ -44,9 +45,18 @@ function waitWords(state: GateState): Words | undefined {
     condition,
     headline: `${waits(waiting)}: ${reason(state)}.`,
     hint: hints.join(' '),
-    leftMs: binding === 'concurrency' || binding === 'byteBudget' ? undefined : nextInMs,
+    leftMs: isTimed(binding, nextInMs) ? nextInMs : undefined,
     leftLabel: 'Next in',
   };
+}
+
+/** Shorter waits for the next request are not told: their number would only flicker. */
+const LEAST_TOLD_MS = 1_000;
+
+/** Whether the first that waits goes by the clock, and not so soon that nobody could read when. */
+function isTimed(binding: Gate, nextInMs: number | undefined): boolean {
+  if (binding === 'concurrency' || binding === 'byteBudget') return false;
+  return nextInMs !== undefined && nextInMs >= LEAST_TOLD_MS;
 }
 
 /** Since when, or until when, the provider turns requests away. */
@@ -121,7 +131,9 @@ function rateReason({ rate: adaptive }: GateState): string | undefined {
     case 'headers':
       return `the provider allows ${amount}`;
     case 'learned':
-      return `the provider accepts about ${amount}, as its rejections showed`;
+      return adaptive.sinceCutMs === undefined
+        ? `${amount} are sent, and more as long as none is rejected`
+        : `the provider accepts about ${amount}, as its rejections showed`;
     case 'limit':
       return `your limit allows ${amount}`;
   }

@@ -1,21 +1,9 @@
 import type { OperatorFunction } from 'rxjs';
 import type { Ticket } from '../model/ticket.ts';
 import { circuitOf } from '../policies/circuit-breaker-policy.ts';
-import { attemptOperator } from '../request/attempt-operator.ts';
 import type { AttemptOptions, CircuitOptions } from '../request/attempt-options.ts';
-import {
-  COMMON_KEYS,
-  type CommonOptions,
-  type ResolvedOptions,
-  resolveCommonOptions,
-} from '../request/common-options.ts';
-import {
-  checkGateSubscriberOptions,
-  GATE_SUBSCRIBER_KEYS,
-  type GateSubscriberOptions,
-} from '../request/gate-subscriber.ts';
+import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
-import { checkKeys } from '../util/check.ts';
 
 const KEYS = [
   'consecutiveFailures',
@@ -42,21 +30,22 @@ const KEYS = [
  * prompts$.pipe(circuitBreaker({ consecutiveFailures: 5 }), dispatch(send, { outcomes: true }))
  */
 export function circuitBreaker<T>(
-  options: CircuitOptions &
-    Pick<AttemptOptions, 'isFailure'> &
-    CommonOptions &
-    GateSubscriberOptions = {},
+  options: CircuitOptions & Pick<AttemptOptions, 'isFailure'> & PolicyOperatorOptions = {},
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
-  checkKeys('circuitBreaker', options, [...KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
-  checkGateSubscriberOptions(options);
-  const common = resolveCommonOptions(options);
-  const open = ({ instrumentation }: ResolvedOptions) => {
-    const policy = circuitOf(options, options.isFailure, (fact) =>
-      instrumentation?.changed?.(fact),
-    );
-    return { policy, policies: { circuitBreaker: policy } };
-  };
-  // Construct once, so that wrong options throw here.
-  open(common);
-  return attemptOperator('circuitBreaker', open, common, options);
+  return policyOperator(
+    {
+      name: 'circuitBreaker',
+      kind: 'circuitBreaker',
+      keys: KEYS,
+      limits: 'attempt',
+      check: () => {},
+      open: ({ instrumentation }) => {
+        const policy = circuitOf(options, options.isFailure, (fact) =>
+          instrumentation?.changed?.(fact),
+        );
+        return { policy, policies: { circuitBreaker: policy } };
+      },
+    },
+    options,
+  );
 }

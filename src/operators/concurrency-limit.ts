@@ -1,18 +1,6 @@
-import { map, Observable, type OperatorFunction } from 'rxjs';
+import { map, type OperatorFunction } from 'rxjs';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { concurrencyPolicyOf } from '../policies/concurrency-policy.ts';
-import { Gate } from '../queue/gate.ts';
-import {
-  COMMON_KEYS,
-  type CommonOptions,
-  resolveCommonOptions,
-} from '../request/common-options.ts';
-import {
-  checkGateSubscriberOptions,
-  GATE_SUBSCRIBER_KEYS,
-  GateSubscriber,
-  type GateSubscriberOptions,
-} from '../request/gate-subscriber.ts';
 import {
   CONCURRENCY_KEYS,
   type ConcurrencyOptions,
@@ -20,20 +8,17 @@ import {
   followConcurrency,
   numberIn,
 } from '../request/hold-options.ts';
+import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import {
   checkRequestOptions,
   type RequestInput,
   type RequestOptions,
-  TicketFactory,
   weightOf,
 } from '../request/ticket-factory.ts';
-import { watchGateOf } from '../request/watch-gates.ts';
-import { checkKeys } from '../util/check.ts';
 
 export interface ConcurrencyLimitOptions<T>
   extends ConcurrencyOptions,
-    CommonOptions,
-    GateSubscriberOptions,
+    PolicyOperatorOptions,
     Pick<RequestOptions<T>, 'weight'> {}
 
 /**
@@ -53,40 +38,33 @@ export interface ConcurrencyLimitOptions<T>
 export function concurrencyLimit<T>(
   options: ConcurrencyLimitOptions<T> = {},
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
-  checkKeys('concurrencyLimit', options, [
-    ...CONCURRENCY_KEYS,
-    ...COMMON_KEYS,
-    ...GATE_SUBSCRIBER_KEYS,
-    'weight',
-  ]);
-  checkConcurrencyOptions(options);
-  checkGateSubscriberOptions(options);
   const { weight } = options;
-  checkRequestOptions<T>(weight === undefined ? {} : { weight });
-  const common = resolveCommonOptions(options);
-  return (source) =>
-    new Observable((out) => {
-      const around = common.observed();
-      const { clock, feedback, instrumentation } = around;
-      const { concurrency, ...rest } = options;
-      const plain = { ...rest, ...numberIn({ concurrency }) };
-      const gate = new Gate(
-        'concurrency',
-        concurrencyPolicyOf(plain, feedback?.modeState),
-        clock,
-        instrumentation,
-      );
-      watchGateOf(out, around, gate, { concurrency: gate.policy });
-      followConcurrency(out, options, (limit) => {
-        gate.policy.limit = limit;
-        gate.drain();
-      });
-      // The stream of limits may have emitted a wrong one at once.
-      if (out.closed) return;
-      const factory = new TicketFactory<T>(around, weight === undefined ? {} : { weight });
-      const weighed = weight === undefined ? source : source.pipe(map(weigher(weight)));
-      weighed.subscribe(new GateSubscriber(out, gate, factory, options));
-    });
+  return policyOperator(
+    {
+      name: 'concurrencyLimit',
+      kind: 'concurrency',
+      keys: [...CONCURRENCY_KEYS, 'weight'],
+      limits: 'request',
+      check: () => {
+        checkConcurrencyOptions(options);
+        checkRequestOptions<T>(weight === undefined ? {} : { weight });
+      },
+      open: ({ feedback }) => {
+        const { concurrency, ...rest } = options;
+        const plain = { ...rest, ...numberIn({ concurrency }) };
+        const policy = concurrencyPolicyOf(plain, feedback?.modeState);
+        return { policy, policies: { concurrency: policy } };
+      },
+      follow: (out, gate) => {
+        followConcurrency(out, options, (limit) => {
+          gate.policy.limit = limit;
+          gate.drain();
+        });
+      },
+      prepare: (source) => (weight === undefined ? source : source.pipe(map(weigher(weight)))),
+    },
+    options,
+  );
 }
 
 /** Weighs a request that has its ticket already: an earlier gate has made it. */

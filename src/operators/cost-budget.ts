@@ -2,27 +2,14 @@ import type { OperatorFunction } from 'rxjs';
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import { COST_BUDGET, CostBudget, type CostBudgetConfig } from '../policies/cost-budget.ts';
 import { fieldsOf } from '../policies/policies.ts';
-import { attemptOperator } from '../request/attempt-operator.ts';
-import {
-  COMMON_KEYS,
-  type CommonOptions,
-  resolveCommonOptions,
-} from '../request/common-options.ts';
-import {
-  checkGateSubscriberOptions,
-  GATE_SUBSCRIBER_KEYS,
-  type GateSubscriberOptions,
-} from '../request/gate-subscriber.ts';
+import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
-import { checkFunction, checkKeys } from '../util/check.ts';
+import { checkFunction } from '../util/check.ts';
 
 const KEYS = [...fieldsOf(COST_BUDGET, 'costBudget'), 'costs'];
 
 /** @see costBudget */
-export interface CostBudgetOptions<T>
-  extends CostBudgetConfig,
-    CommonOptions,
-    GateSubscriberOptions {
+export interface CostBudgetOptions<T> extends CostBudgetConfig, PolicyOperatorOptions {
   /** What a request is expected to cost: `{ cost: 0.02 }`. Default: by its tokens and the prices. */
   readonly costs?: (value: T) => Amounts;
 }
@@ -43,15 +30,21 @@ export interface CostBudgetOptions<T>
 export function costBudget<T>(
   options: CostBudgetOptions<T>,
 ): OperatorFunction<RequestInput<T>, Ticket<T>> {
-  checkKeys('costBudget', options, [...KEYS, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
-  if (options.costs !== undefined) checkFunction('costs', options.costs);
-  checkGateSubscriberOptions(options);
-  const common = resolveCommonOptions(options);
-  const open = () => {
-    const policy = new CostBudget(options);
-    return { policy, policies: { costBudget: policy } };
-  };
-  // Construct once, so that wrong options throw here.
-  open();
-  return attemptOperator('costBudget', open, common, options);
+  const { costs } = options;
+  return policyOperator(
+    {
+      name: 'costBudget',
+      kind: 'costBudget',
+      keys: KEYS,
+      limits: 'attempt',
+      check: () => {
+        if (costs !== undefined) checkFunction('costs', costs);
+      },
+      open: () => {
+        const policy = new CostBudget(options);
+        return { policy, policies: { costBudget: policy } };
+      },
+    },
+    options,
+  );
 }

@@ -41,7 +41,7 @@ export class AimdPolicy implements Policy<number> {
   }
 
   /** The epoch in which the attempt is sent, counted from 1. */
-  take(_demand: RequestCost, _now: number): number {
+  take(_request: RequestCost, _now: number): number {
     return this.cooling.epoch + 1;
   }
 

@@ -29,7 +29,7 @@ export interface BackoffConfig {
   /** How long throttled mode lasts after the backoff, in ms, >= 0. Default 10,000. */
   readonly throttledForMs?: number;
   /**
-   * `'instrumentation'` (default): one request is sent first, the others after it succeeded. `'all'`: all at
+   * `'probe'` (default): one request is sent first, the others after it succeeded. `'all'`: all at
    * once.
    */
   readonly reopen?: Reopen;
@@ -144,7 +144,7 @@ export class Backoff implements Policy<number>, ModeState {
     return this.untested || this.outage.isDoubted;
   }
 
-  wait(_demand: RequestCost, now: number): number {
+  wait(_request: RequestCost, now: number): number {
     if (this.isGuarded) return this.waitForProbe(now);
     return now < this.until ? this.until - now : 0;
   }

@@ -78,12 +78,12 @@ export class CircuitBreakerPolicy implements Policy<number> {
     return Math.max(0, leftMs);
   }
 
-  refusal(_demand: RequestCost, now: number): Error {
+  refusal(_request: RequestCost, now: number): Error {
     return this.breaker.check(now) ?? new TypeError('the circuit is not open');
   }
 
   /** The generation, counted from 1. */
-  take(_demand: RequestCost, now: number): number {
+  take(_request: RequestCost, now: number): number {
     return this.breaker.enter(now) + 1;
   }
 

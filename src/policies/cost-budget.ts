@@ -175,8 +175,8 @@ export class CostBudget implements Policy<Reserved> {
 
   /** The estimate, in billionths. What was learned of others never makes it more than the budget. */
   private unitsOf(request: RequestCost): number {
-    const said = request.costs?.cost;
-    if (said !== undefined) return unitsIn(said);
+    const given = request.costs?.cost;
+    if (given !== undefined) return unitsIn(given);
     return unitsIn(Math.min(this.options.maxCost, this.inputCostOf(request) + this.outputCost));
   }
 

@@ -34,7 +34,7 @@ export class GradientPolicy implements Policy<Sent> {
     return 0;
   }
 
-  take(_demand: RequestCost, now: number): Sent {
+  take(_request: RequestCost, now: number): Sent {
     this.inFlight += 1;
     return { at: now, inFlight: this.inFlight };
   }

@@ -63,11 +63,11 @@ export class Pace implements Policy<number> {
     this.interval = interval;
   }
 
-  wait(_demand: RequestCost, now: number): number {
+  wait(_request: RequestCost, now: number): number {
     return Math.max(0, this.nextAt() - now);
   }
 
-  take(_demand: RequestCost, now: number): number {
+  take(_request: RequestCost, now: number): number {
     this.grantedAt = now;
     // The jitter is a share of the interval.
     this.draw = this.interval.ms === 0 ? 0 : this.random();

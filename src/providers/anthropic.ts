@@ -60,9 +60,9 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
     return { kind: 'fatal', outage: 'quota', ...untilRegained(answer) };
   }
   if (texts.some((text) => NO_CREDIT.test(text))) return { kind: 'fatal', outage: 'billing' };
-  for (const [word, said] of Object.entries(KINDS)) {
-    if (!words.has(word) || (said.kind === 'failed' && status !== undefined)) continue;
-    return said.kind === 'throttled' ? { ...said, ...limitOf(texts) } : said;
+  for (const [word, known] of Object.entries(KINDS)) {
+    if (!words.has(word) || (known.kind === 'failed' && status !== undefined)) continue;
+    return known.kind === 'throttled' ? { ...known, ...limitOf(texts) } : known;
   }
   return undefined;
 }

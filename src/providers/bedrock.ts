@@ -23,17 +23,17 @@ const REMARKS: Readonly<Record<string, PartialVerdict>> = {
 const TOO_MANY = /\bToo many (tokens|requests)( per day)?\b/i;
 
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
-  const said = verdictOf(answer);
-  if (said?.kind !== 'throttled') return said;
+  const known = verdictOf(answer);
+  if (known?.kind !== 'throttled') return known;
   for (const text of answer.texts) {
     const [, unit, daily] = TOO_MANY.exec(text) ?? [];
     if (unit === undefined) continue;
     const limit = unit.toLowerCase();
     // A daily quota: another attempt today fails too.
     if (daily !== undefined) return { kind: 'fatal', outage: 'quota', limit: `${limit} per day` };
-    return { ...said, limit };
+    return { ...known, limit };
   }
-  return said;
+  return known;
 }
 
 function verdictOf({ chain, words, header }: ProviderResponse): PartialVerdict | undefined {

@@ -84,10 +84,10 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
     .map((detail) => protoDurationMs(read(detail, 'retryDelay')))
     .find((ms) => ms !== undefined);
   const word = Object.keys(KINDS).find((one) => answer.words.has(one));
-  const said = word === undefined ? undefined : KINDS[word];
+  const known = word === undefined ? undefined : KINDS[word];
   if (violations.length === 0) {
-    if (said === undefined && delayMs === undefined) return undefined;
-    return { ...said, ...(delayMs !== undefined && { retryAfterMs: delayMs }) };
+    if (known === undefined && delayMs === undefined) return undefined;
+    return { ...known, ...(delayMs !== undefined && { retryAfterMs: delayMs }) };
   }
   // The delay beside a daily quota belongs to another limit: after it the same answer would come.
   const daily = violations.find(({ quotaId }) => PER_DAY.test(quotaId));
@@ -95,7 +95,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const shared = { limit: (daily ?? violations[0])?.quotaId ?? '', limits };
   if (daily !== undefined) return { ...shared, kind: 'fatal', outage: 'quota' };
   return {
-    ...said,
+    ...known,
     ...shared,
     ...(delayMs !== undefined && { retryAfterMs: delayMs }),
   };

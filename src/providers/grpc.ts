@@ -5,7 +5,7 @@ import { retryDelayMs } from './status-details.ts';
 import { plainNumber } from './times.ts';
 
 /** Status codes of gRPC ("Status codes and their use in gRPC") that say whether to send again. */
-const REMARKS: ReadonlyMap<number, PartialVerdict> = new Map<number, PartialVerdict>([
+const VERDICTS: ReadonlyMap<number, PartialVerdict> = new Map<number, PartialVerdict>([
   [1, { kind: 'failed', retry: false }], // CANCELLED
   [2, { kind: 'failed', retry: false }], // UNKNOWN
   [3, { kind: 'fatal' }], // INVALID_ARGUMENT
@@ -42,10 +42,10 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
     const metadata = read(layer, 'metadata');
     // A number in `code` alone is no proof: many errors have one.
     const isGrpc = typeof read(layer, 'details') === 'string' || isShape(metadata);
-    const said = typeof code === 'number' && isGrpc ? REMARKS.get(code) : undefined;
+    const known = typeof code === 'number' && isGrpc ? VERDICTS.get(code) : undefined;
     // Some clients decode the details, which have the form of Google's HTTP bodies.
-    if (said !== undefined)
-      return { ...said, ...google.verdict?.(answer), ...pushedBack(metadata) };
+    if (known !== undefined)
+      return { ...known, ...google.verdict?.(answer), ...pushedBack(metadata) };
   }
   return undefined;
 }

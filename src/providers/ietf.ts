@@ -86,14 +86,14 @@ function olderLimits(header: HeaderGet, answeredAtMs: () => number): readonly Re
   return limitOf({ limit, remaining, resetMs, isResetTime, windowMs });
 }
 
-function limitOf(said: Parameters<typeof reported>[1]): ReportedLimit[] {
-  const one = reported('requests', said);
+function limitOf(report: Parameters<typeof reported>[1]): ReportedLimit[] {
+  const one = reported('requests', report);
   return one === undefined ? [] : [one];
 }
 
 function limits(header: HeaderGet, answeredAtMs: () => number): readonly ReportedLimit[] {
   const found = [...policiesOf(header, answeredAtMs).values()].flatMap(
-    ({ unit, ...said }) => (unit === undefined ? undefined : reported(unit, said)) ?? [],
+    ({ unit, ...report }) => (unit === undefined ? undefined : reported(unit, report)) ?? [],
   );
   return found.length > 0 ? found : olderLimits(header, answeredAtMs);
 }

@@ -108,10 +108,10 @@ export function judge(
   const outage =
     verdict.outage ?? (kind === 'fatal' ? OUTAGE_STATUSES.get(status ?? 0) : undefined);
   // For a final answer the body is right: its header may describe another limit.
-  const saidMs = verdict.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);
+  const askedMs = verdict.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);
   const bodyMs =
     positive(verdict.retryAfterMs) ?? (isPassing(kind) ? delayInText(texts) : undefined);
-  const retryAfterMs = kind === 'fatal' ? (bodyMs ?? saidMs) : (saidMs ?? bodyMs);
+  const retryAfterMs = kind === 'fatal' ? (bodyMs ?? askedMs) : (askedMs ?? bodyMs);
   return {
     kind,
     retry: !isFinal(headers) && (verdict.retry ?? kind !== 'fatal'),

@@ -114,8 +114,8 @@ function counted(type: string, [, limit, remaining]: readonly string[]) {
   const unit = Object.hasOwn(UNITS, type) ? UNITS[type] : undefined;
   if (unit === undefined) return undefined;
   const windowMs = unit === 'concurrency' ? undefined : MINUTE_MS;
-  const said = { limit: amount(limit), remaining: amount(remaining), windowMs };
-  return reported(unit, said) ?? { unit };
+  const report = { limit: amount(limit), remaining: amount(remaining), windowMs };
+  return reported(unit, report) ?? { unit };
 }
 
 function amount(digits: string | undefined): number | undefined {

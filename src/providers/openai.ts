@@ -68,9 +68,9 @@ function openAiLimit({ texts, words }: ProviderResponse): string | undefined {
 
 function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const { words, status } = answer;
-  const said = (list: readonly string[]) => list.some((word) => words.has(word));
-  if (said(BILLING_WORDS)) return { kind: 'fatal', outage: 'billing' };
-  if (said(QUOTA_WORDS)) return { kind: 'fatal', outage: 'quota' };
+  const hasWord = (list: readonly string[]) => list.some((word) => words.has(word));
+  if (hasWord(BILLING_WORDS)) return { kind: 'fatal', outage: 'billing' };
+  if (hasWord(QUOTA_WORDS)) return { kind: 'fatal', outage: 'quota' };
   if (words.has('server_is_overloaded')) return { kind: 'overloaded' };
   if (words.has('rate_limit_exceeded') || (status === 429 && answer.texts.length > 0)) {
     const limit = openAiLimit(answer);

@@ -20,7 +20,7 @@ export interface LimitRow {
 /** Builds the report of a limit; undefined if nothing is known. */
 export function reported(
   unit: LimitUnit,
-  said: {
+  report: {
     readonly limit?: number | undefined;
     readonly remaining?: number | undefined;
     readonly resetMs?: number | undefined;
@@ -29,18 +29,18 @@ export function reported(
   },
 ): ReportedLimit | undefined {
   // A limit of 0 does not apply, and what is left of it means nothing.
-  const limit = said.limit !== undefined && said.limit > 0 ? said.limit : undefined;
-  const isNone = limit === undefined && (said.limit !== undefined || said.remaining === 0);
-  const remaining = isNone ? undefined : said.remaining;
+  const limit = report.limit !== undefined && report.limit > 0 ? report.limit : undefined;
+  const isNone = limit === undefined && (report.limit !== undefined || report.remaining === 0);
+  const remaining = isNone ? undefined : report.remaining;
   if (limit === undefined && remaining === undefined) return undefined;
   return {
     unit,
     ...(limit !== undefined && { limit }),
     ...(remaining !== undefined && { remaining }),
-    ...(said.resetMs !== undefined && { resetMs: said.resetMs }),
-    ...(said.resetMs !== undefined && said.isResetTime === true && { isResetTime: true }),
+    ...(report.resetMs !== undefined && { resetMs: report.resetMs }),
+    ...(report.resetMs !== undefined && report.isResetTime === true && { isResetTime: true }),
     // A window of 0 seconds bounds nothing: the limit stays, its window is unknown.
-    ...(said.windowMs !== undefined && said.windowMs > 0 && { windowMs: said.windowMs }),
+    ...(report.windowMs !== undefined && report.windowMs > 0 && { windowMs: report.windowMs }),
   };
 }
 

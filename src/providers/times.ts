@@ -32,14 +32,14 @@ export function durationMs(text: string | undefined): number | undefined {
   const match = DURATION.exec(text.trim());
   if (match === null) return undefined;
   let totalMs = 0;
-  let said = false;
+  let hasPart = false;
   for (const [index, unitMs] of UNITS_MS.entries()) {
     const amount = match[index + 1];
     if (amount === undefined) continue;
-    said = true;
+    hasPart = true;
     totalMs += Number(amount) * unitMs;
   }
-  return said && Number.isFinite(totalMs) ? totalMs : undefined;
+  return hasPart && Number.isFinite(totalMs) ? totalMs : undefined;
 }
 
 /** A date with a time of day, in ms since 1970; undefined for anything else. */

@@ -6,8 +6,7 @@ import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
-import { type AdmissionCallback, notifyAdmitted, reportLater } from './admission-callback.ts';
-import { Fifo } from './fifo.ts';
+import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
 import {
   type GateRules,
   type GateSnapshot,
@@ -20,6 +19,7 @@ import type { QueueCapacity } from './queue-capacity.ts';
 import { ResettableTimer } from './resettable-timer.ts';
 import type { Refusing } from './suspension.ts';
 import { WaitRecorder } from './wait-recorder.ts';
+import { headTicket, isCancelled, WaitingRequests } from './waiting-requests.ts';
 
 const NO_RULES: GateRules = {};
 
@@ -60,9 +60,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   private readonly rules: GateRules;
   private readonly admission: Admission<C>;
   private readonly waits: WaitRecorder;
-  /** The queue of requests that were never sent, and the queue of retries. */
-  private readonly first: RequestQueue;
-  private readonly retries: RequestQueue;
+  private readonly requests: WaitingRequests;
   private readonly timer: ResettableTimer;
   private state: GateState = 'idle';
   /** Refuses all that comes, retries too; undefined: nothing does. */
@@ -91,9 +89,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.rules = uniform(rules);
     this.admission = new Admission(policy, rules.hold, clock, this);
     this.waits = new WaitRecorder(kind, rules.listener);
-    const { newQueue = (isCancelled) => new Fifo(isCancelled) } = rules;
-    this.first = newQueue(isCancelled);
-    this.retries = newQueue(isCancelled);
+    this.requests = new WaitingRequests(rules.newQueue);
     this.timer = new ResettableTimer(clock, () => this.drain());
   }
 
@@ -103,7 +99,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   get waiting(): number {
-    return this.first.length + this.retries.length;
+    return this.requests.length;
   }
 
   /**
@@ -111,14 +107,15 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * retries.
    */
   get waitKind(): GateKind {
-    return this.waits.kindOf(this.first.length === 0);
+    return this.waits.kindOf(this.requests.first.length === 0);
   }
 
   /** How many requests wait, by cause. */
   get waitingByKind(): readonly (readonly [gate: GateKind, requests: number])[] {
+    const { first, retries } = this.requests;
     return [
-      [this.waits.kindOf(false), this.first.length],
-      [this.waits.kindOf(true), this.retries.length],
+      [this.waits.kindOf(false), first.length],
+      [this.waits.kindOf(true), retries.length],
     ];
   }
 
@@ -132,11 +129,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   snapshot(): GateSnapshot & ReturnType<C['snapshot']> {
     const now = this.clock.now();
-    const waitOf = (queue: RequestQueue) => {
-      const isWaiting = this.state === 'deciding' ? queue.length > 0 : queue.seek();
-      return isWaiting ? Math.max(0, now - sinceOf(queue)) : 0;
-    };
-    const longestWaitMs = Math.max(waitOf(this.first), waitOf(this.retries));
+    const longestWaitMs = this.requests.longestWaitMs(now, this.state === 'deciding');
     const leftMs = this.timer.at - now;
     const isTimed = this.waiting > 0 && leftMs < Number.POSITIVE_INFINITY;
     const nextInMs = isTimed ? Math.max(0, leftMs) : undefined;
@@ -200,7 +193,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     const count = owner.queued;
     if (count === 0) return;
     owner.queued = 0;
-    this.queueOf(owner).markCancelled(count);
+    this.requests.queueOf(owner).markCancelled(count);
     this.drain();
   }
 
@@ -209,7 +202,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     // First, so that it cannot pass any more, whatever the listeners of its wait do.
     ticket.refuse(error);
     this.givesUp(ticket, owner);
-    this.first.markCancelled(1);
+    this.requests.first.markCancelled(1);
     owner.queued -= 1;
     this.waits.ended(ticket, false, this.clock.now(), this.instrumentationOf(owner));
     // Before others pass: these could make it leave again.
@@ -286,18 +279,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     requests: readonly { readonly ticket: Ticket; readonly order: number }[],
     priority: number,
   ): void {
-    this.betweenDecisions(() => {
-      for (const { ticket, order } of requests) {
-        const from = ticket.priority;
-        ticket.priority = priority;
-        if (from === priority || Number.isNaN(ticket.waitsSince)) continue;
-        const isRetry = ticket.attempts > 0;
-        const queue = isRetry ? this.retries : this.first;
-        // Retries are not in the order of their arrival.
-        const since = isRetry ? Number.NaN : ticket.waitsSince;
-        queue.move?.(ticket, { from, to: priority, since, order });
-      }
-    });
+    this.betweenDecisions(() => this.requests.setPriority(requests, priority));
   }
 
   /**
@@ -342,7 +324,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
         this.state = 'draining';
         this.isStale = false;
         if (this.deferred !== undefined) this.doDeferred(this.deferred);
-        const queue = this.next();
+        const queue = this.requests.next();
         const wait = queue === undefined ? this.becomesIdle() : this.serve(queue);
         if (wait === Number.POSITIVE_INFINITY) this.timer.cancel();
         else if (wait > 0) this.timer.set(wait, this.askedAt);
@@ -355,7 +337,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   /** Sweeps out requests that left, while nothing passes. */
   private drainPaused(): void {
-    if (this.deferred === undefined) this.next();
+    if (this.deferred === undefined) this.requests.next();
     else {
       this.state = 'draining';
       this.doDeferred(this.deferred);
@@ -393,27 +375,14 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     const now = this.clock.now();
     const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
     this.state = 'deciding';
-    for (const queue of [this.first, this.retries]) {
-      const kept: [item: unknown, owner: AdmissionCallback, since: number, reply: unknown][] = [];
-      for (let left = queue.length; left > 0 && queue.seek(); left -= 1) {
-        const { item, owner, since, reply } = queue;
-        const error = errorOf(isTicket(item) ? item : owner, now);
-        if (error === undefined) {
-          kept.push([item, owner, since, reply]);
-          queue.shift();
-          continue;
-        }
-        const ticket = this.headTicket(queue);
-        if (ticket === undefined) continue;
-        queue.shift();
-        owner.queued -= 1;
+    this.requests.takeOut(
+      (waiter) => errorOf(waiter, now),
+      (ticket, owner, error, isRetry) => {
         this.givesUp(ticket, owner);
         ticket.refuse(error);
-        cleared.push([ticket, owner, queue === this.retries]);
-      }
-      // In the order of their turns, which is that of their arrival within one priority.
-      for (const [item, owner, since, reply] of kept) queue.push(item, owner, since, reply);
-    }
+        cleared.push([ticket, owner, isRetry]);
+      },
+    );
     this.state = 'draining';
     for (const [ticket, owner, isRetry] of cleared) {
       if (ticket.outcome === undefined)
@@ -425,9 +394,9 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   /** Decides on the head of a queue. @returns its wait in ms; 0: decide on the next one */
   private serve(queue: RequestQueue): number {
     const { admission } = this;
-    const isRetry = queue === this.retries;
+    const isRetry = queue === this.requests.retries;
     this.state = 'deciding';
-    const ticket = this.headTicket(queue);
+    const ticket = headTicket(queue);
     if (ticket === undefined) return 0;
     const isLive = ticket.outcome === undefined && ticket.refusal === undefined;
     let now = UNREAD;
@@ -456,14 +425,14 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     const { isHoldShort } = admission;
     this.noteBinding(isRetry);
     if (!isHoldShort) return wait;
-    if (this.retries.seek()) return Math.min(wait, this.serve(this.retries));
+    if (this.requests.retries.seek()) return Math.min(wait, this.serve(this.requests.retries));
     this.policy.idle?.();
     return wait;
   }
 
   private pass(queue: RequestQueue, ticket: Ticket, now: number, refusal: Error | undefined): void {
     const { owner } = queue;
-    const isRetry = queue === this.retries;
+    const isRetry = queue === this.requests.retries;
     if (ticket.outcome === undefined) {
       if (refusal === undefined) this.admission.charge(ticket, isRetry, this, now);
       this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
@@ -476,35 +445,6 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     // Not before: a request that was refused in the queue is cancelled there, and already counted.
     if (refusal !== undefined) ticket.refuse(refusal);
     notifyAdmitted(owner, ticket);
-  }
-
-  /** The queue whose head is next; undefined if none waits. */
-  private next(): RequestQueue | undefined {
-    const isWaiting = this.first.seek();
-    if (!this.retries.seek()) return isWaiting ? this.first : undefined;
-    return isWaiting && this.first.key < this.retries.key ? this.first : this.retries;
-  }
-
-  private queueOf(owner: AdmissionCallback): RequestQueue {
-    return owner.isRetry === true ? this.retries : this.first;
-  }
-
-  /** The ticket of the head, made now if it has none. Undefined if it cannot be made. */
-  private headTicket(queue: RequestQueue): Ticket | undefined {
-    const { item, owner } = queue;
-    if (isTicket(item)) return item;
-    try {
-      const ticket = owner.ticketOf?.(item, queue.since, queue.reply);
-      if (ticket === undefined) return undefined;
-      ticket.waitsSince = queue.since;
-      // Refused when it was made: in the queue it would count as cancelled, and its owner would not
-      // be called.
-      if (ticket.refusal === undefined) queue.replace(ticket);
-      return ticket;
-    } catch (error) {
-      reportLater(error);
-      return undefined;
-    }
   }
 
   /** A refused request passes without a charge; a newcomer may be refused before it waits. */
@@ -524,7 +464,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    * runtime.
    */
   private isFree(): boolean {
-    return this.state === 'idle' && !this.first.seek() && !this.retries.seek();
+    return this.state === 'idle' && this.requests.isEmpty();
   }
 
   /** Decides on a newcomer, and again if anything changed meanwhile. @returns as `Policy.wait` */
@@ -577,7 +517,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     reply: unknown,
     wasAsked: boolean,
   ): Ticket | undefined {
-    const queue = this.queueOf(owner);
+    const queue = this.requests.queueOf(owner);
     const ticket = isTicket(item) ? item : undefined;
     let isAsked = wasAsked;
     const { capacity } = this.rules;
@@ -597,7 +537,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     }
     if (owner.gone) return undefined;
     // Retries are ordered by their arrival at the limiter, not at this queue.
-    const since = queue === this.first ? now : (ticket?.arrivedAt ?? now);
+    const since = queue === this.requests.first ? now : (ticket?.arrivedAt ?? now);
     const isNext = queue.push(item, owner, since, reply) || queue.length === 1;
     owner.queued += 1;
     if (ticket !== undefined) ticket.waitsSince = Number.NEGATIVE_INFINITY;
@@ -651,7 +591,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   private tellQueued(ticket: Ticket, isRetry: boolean, instrumentation: Instrumentation): void {
     const { state, waiting } = this;
     const wasStale = this.isStale;
-    if (state !== 'deciding') this.next();
+    if (state !== 'deciding') this.requests.next();
     this.state = 'deciding';
     this.isStale = false;
     instrumentation.queued?.(ticket, this.waits.kindOf(isRetry));
@@ -667,7 +607,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     const { admission, waits, askedAt, clock } = this;
     const { isHoldShort, binding } = admission;
     waits.note(isRetry, binding, askedAt, clock);
-    const isOtherWaiting = (isRetry ? this.first : this.retries).length > 0;
+    const isOtherWaiting = (isRetry ? this.requests.first : this.requests.retries).length > 0;
     // Slots and bytes hold back only requests that were never sent.
     if (isHoldShort || !isOtherWaiting) return;
     waits.note(!isRetry, admission.bindingBehind(!isRetry), askedAt, clock);
@@ -679,7 +619,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.waits.clear();
     if (this.policy.idle === undefined) return Number.POSITIVE_INFINITY;
     this.policy.idle();
-    return this.next() === undefined ? Number.POSITIVE_INFINITY : 0;
+    return this.requests.next() === undefined ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Who is told of the waits of a request: at a gate that several share, those who brought it too. */
@@ -700,17 +640,4 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   private refusalOf(ticket: Ticket, now: number): Error | undefined {
     return this.refusalNow() ?? this.admission.refusal(ticket, now);
   }
-}
-
-/** Since when the head of a queue waits. */
-function sinceOf({ item, since }: RequestQueue): number {
-  return isTicket(item) ? item.waitsSince : since;
-}
-
-/**
- * A waiting ticket that was settled is not cancelled here: its owner counts it and must be called. A
- * waiting ticket that was refused is cancelled: its owner was called.
- */
-function isCancelled(item: unknown, owner: AdmissionCallback): boolean {
-  return owner.gone || (isTicket(item) && item.refusal !== undefined);
 }

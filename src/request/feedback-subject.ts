@@ -11,10 +11,8 @@ import {
   type Mode,
   type ReportedLimit,
 } from '../model/feedback.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
-import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
-import { partsOf } from '../model/join-instrumentations.ts';
-import type { Emit, PolicyEvent } from '../model/policy-events.ts';
+import { contain, type Instrumentation } from '../model/instrumentation.ts';
+import type { Emit } from '../model/policy-events.ts';
 import {
   Backoff,
   BackoffPart,
@@ -24,7 +22,6 @@ import {
   DEFAULT_THROTTLED_FOR_MS,
   LARGE_REQUEST_BYTES,
   type OnLongWait,
-  type Reopen,
   type SuspensionReason,
 } from '../policies/backoff.ts';
 import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
@@ -34,66 +31,15 @@ import { positive } from '../providers/positive.ts';
 import { Gate } from '../queue/gate.ts';
 import { type SuspendableGate, Suspension } from '../queue/suspension.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import { checkChoice, checkInteger, checkKeys, checkMethods, checkNumber } from '../util/check.ts';
-import { type Clock, checkClock, type Timer } from '../util/clock.ts';
+import { checkChoice, checkMethods } from '../util/check.ts';
+import type { Clock, Timer } from '../util/clock.ts';
+import { type BackoffOptions, checkBackoffOptions } from './backoff-options.ts';
+import { FeedbackListeners } from './feedback-listeners.ts';
 
 /**
  * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.
  */
 const SHORTEST_BACKOFF_MS = 1;
-
-export interface BackoffOptions {
-  /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */
-  readonly backoffMs?: number;
-  /** The same for a larger request. Default 5000 ms. */
-  readonly largeBackoffMs?: number;
-  /** Longest wait that a provider may ask for. Default 600,000 ms. */
-  readonly maxRetryAfterMs?: number;
-  /** What all requests do when it asks for a longer one: they fail (default), or wait. */
-  readonly onLongWait?: OnLongWait;
-  /** How long a provider that cannot be reached is waited for; Infinity: no bound. Default 600,000 ms. */
-  readonly outageMs?: number;
-  /** How long throttled mode lasts after the backoff ends. Default 10,000 ms. */
-  readonly throttledForMs?: number;
-  /**
-   * `'instrumentation'` (default): one request is sent first, the others after it succeeded. `'all'`: all at
-   * once.
-   */
-  readonly reopen?: Reopen;
-  /** Default: real time. */
-  readonly clock?: Clock;
-  readonly instrumentation?: Instrumentation;
-}
-
-/** The options of the backoff itself. */
-export const BACKOFF_KEYS = ['backoffMs', 'largeBackoffMs', 'throttledForMs', 'reopen'] as const;
-
-/** Options of long waits and outages. */
-export const PROVIDER_KEYS = ['maxRetryAfterMs', 'onLongWait', 'outageMs'] as const;
-
-const KEYS = [...BACKOFF_KEYS, ...PROVIDER_KEYS, 'clock', 'instrumentation'] as const;
-
-/** @throws RangeError or TypeError that names a wrong option */
-export function checkBackoffOptions(options: BackoffOptions): void {
-  checkKeys('FeedbackSubject', options, KEYS);
-  checkClock(options.clock);
-  checkInstrumentation(options.instrumentation);
-  const { backoffMs, largeBackoffMs, maxRetryAfterMs, throttledForMs, reopen } = options;
-  if (backoffMs !== undefined) checkInteger('backoffMs', backoffMs, 1);
-  if (largeBackoffMs !== undefined) checkInteger('largeBackoffMs', largeBackoffMs, 1);
-  if (maxRetryAfterMs !== undefined) checkNumber('maxRetryAfterMs', maxRetryAfterMs, 1);
-  const { onLongWait, outageMs = Number.POSITIVE_INFINITY } = options;
-  if (onLongWait !== undefined) checkChoice('onLongWait', onLongWait, ['fail', 'wait']);
-  if (outageMs !== Number.POSITIVE_INFINITY) checkNumber('outageMs', outageMs, 0);
-  if (throttledForMs !== undefined) checkNumber('throttledForMs', throttledForMs, 0);
-  if (reopen !== undefined) checkChoice('reopen', reopen, ['probe', 'all']);
-}
-
-/** A probe that is shown the state. */
-interface Shown {
-  times: number;
-  readonly close: (() => void) | undefined;
-}
 
 /** Whether the answer asks to stop sending: a 429 always does, an overload if it names a wait. */
 function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
@@ -147,16 +93,14 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly #gate: Gate<Backoff>;
   readonly #backoffMs: number;
   readonly #largeBackoffMs: number;
-  /** The listeners that backoffs are reported to, each with the number of its registrations. */
-  readonly #instrumentations = new Map<Instrumentation, number>();
-  /** Who is shown the state, and for how many. */
-  readonly #shown = new Map<Instrumentation, Shown>();
+  readonly #listeners = new FeedbackListeners(() => {
+    const gauges = measure({ backoff: this.gate.policy }, this.clock.now());
+    return { waiting: this.gate.waitingByKind, mode: this.mode, gauges };
+  });
   /** Senders that find that the provider lets nothing in. */
   readonly #outages = new Set<object>();
   /** Fails all requests of all gates at once. */
   readonly #suspension: Suspension;
-  /** Told of outages and suspensions, beside the instrumentations. */
-  readonly #listeners = new Set<Emit>();
   /** What the last failed connection failed with. */
   #lastFailure: unknown = undefined;
   /** The mode may have changed. */
@@ -215,57 +159,14 @@ export class FeedbackSubject extends Subject<Feedback> {
     return this.gate.policy.epoch;
   }
 
-  /**
-   * @internal reports each backoff once to this listener, however often it registered, until all
-   * registrations end
-   */
+  /** @internal reports each backoff to this instrumentation; see {@link FeedbackListeners.watch} */
   watch(instrumentation: Instrumentation | undefined): () => void {
-    if (instrumentation === undefined) return () => {};
-    const parts = partsOf(instrumentation);
-    for (const part of parts)
-      this.#instrumentations.set(part, (this.#instrumentations.get(part) ?? 0) + 1);
-    return () => {
-      for (const part of parts) {
-        const left = (this.#instrumentations.get(part) ?? 0) - 1;
-        if (left > 0) this.#instrumentations.set(part, left);
-        else this.#instrumentations.delete(part);
-      }
-    };
+    return this.#listeners.watch(instrumentation);
   }
 
-  /**
-   * @internal tells an instrumentation of backoffs, and shows it the mode and who waits, once however often it is
-   * asked to, until all have stopped
-   */
+  /** @internal the same, and shows it the mode and who waits */
   show(instrumentation: Instrumentation): () => void {
-    const unwatch = this.watch(instrumentation);
-    const closers = partsOf(instrumentation).map((part) => this.#showTo(part));
-    return () => {
-      for (const close of closers) close();
-      unwatch();
-    };
-  }
-
-  #showTo(part: Instrumentation): () => void {
-    let shown = this.#shown.get(part);
-    if (shown === undefined) {
-      shown = { times: 0, close: part.opened?.(() => this.#reading()) };
-      this.#shown.set(part, shown);
-    }
-    shown.times += 1;
-    const { close } = shown;
-    return () => {
-      const { times } = shown;
-      shown.times = times - 1;
-      if (times > 1) return;
-      this.#shown.delete(part);
-      close?.();
-    };
-  }
-
-  #reading(): GaugeSnapshot {
-    const gauges = measure({ backoff: this.gate.policy }, this.clock.now());
-    return { waiting: this.gate.waitingByKind, mode: this.mode, gauges };
+    return this.#listeners.show(instrumentation);
   }
 
   /**
@@ -285,10 +186,10 @@ export class FeedbackSubject extends Subject<Feedback> {
    */
   join(gate: SuspendableGate, emit: Emit | undefined): () => void {
     const remove = this.#suspension.add(gate);
-    if (emit !== undefined) this.#listeners.add(emit);
+    const unlisten = emit && this.#listeners.listen(emit);
     return () => {
       remove();
-      if (emit !== undefined) this.#listeners.delete(emit);
+      unlisten?.();
     };
   }
 
@@ -311,7 +212,7 @@ export class FeedbackSubject extends Subject<Feedback> {
   get closing(): Policy<number> {
     const { policy } = this.gate;
     return {
-      wait: (_demand, now) => Math.max(0, policy.until - now),
+      wait: (_request, now) => Math.max(0, policy.until - now),
       take: () => 0,
       giveBack: () => {},
       snapshot: (now) => policy.snapshot(now),
@@ -382,7 +283,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.#lastFailure = cause;
     const now = this.clock.now();
     if (!this.gate.policy.unreachable(connection === 'refused', now)) return;
-    this.#emit({ kind: 'outageStarted', at: now, reason: 'unreachable' });
+    this.#listeners.emit({ kind: 'outageStarted', at: now, reason: 'unreachable' });
     this.#modeChanged('outage');
   }
 
@@ -390,7 +291,7 @@ export class FeedbackSubject extends Subject<Feedback> {
   #reached(epoch: number): boolean {
     if (!this.gate.policy.reached(epoch)) return false;
     this.#lastFailure = undefined;
-    this.#emit({ kind: 'outageEnded', at: this.clock.now(), reason: 'unreachable' });
+    this.#listeners.emit({ kind: 'outageEnded', at: this.clock.now(), reason: 'unreachable' });
     this.#modeChanged(undefined);
     return true;
   }
@@ -440,12 +341,14 @@ export class FeedbackSubject extends Subject<Feedback> {
     untilAt: number,
   ): void {
     const { waiting: requests } = this.#suspension;
-    this.#emit({ kind: 'suspended', at: this.clock.now(), reason, onLongWait, requests, untilAt });
-  }
-
-  #emit(fact: PolicyEvent): void {
-    for (const instrumentation of this.#instrumentations.keys()) instrumentation.changed?.(fact);
-    for (const emit of [...this.#listeners]) emit(fact);
+    this.#listeners.emit({
+      kind: 'suspended',
+      at: this.clock.now(),
+      reason,
+      onLongWait,
+      requests,
+      untilAt,
+    });
   }
 
   /** Lets requests pass here, and at the other gates that share this backoff. */
@@ -475,8 +378,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     policy.reject(waitMs, epoch, now);
     const change = { addedMs: policy.until - openAt };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
-    for (const instrumentation of this.#instrumentations.keys())
-      instrumentation.backoff?.(waitMs, source, change);
+    this.#listeners.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
     this.#modeChanged(isNewMode ? 'throttled' : undefined);
   }
 
@@ -516,8 +418,7 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** @param begun the mode that has just begun, if one has */
   #modeChanged(begun: Mode | undefined): void {
     if (begun !== undefined)
-      for (const instrumentation of this.#instrumentations.keys())
-        instrumentation.modeBegan?.(begun);
+      this.#listeners.tell((instrumentation) => instrumentation.modeBegan?.(begun));
     this.#looks.next();
   }
 

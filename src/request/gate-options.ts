@@ -5,13 +5,9 @@ import type { BackoffOption } from '../policies/backoff.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 import type { AttemptOptions } from './attempt-options.ts';
+import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
-import {
-  BACKOFF_KEYS,
-  checkBackoffOptions,
-  FeedbackSubject,
-  PROVIDER_KEYS,
-} from './feedback-subject.ts';
+import { FeedbackSubject } from './feedback-subject.ts';
 import { Fleet } from './fleet.ts';
 import {
   type ByteBudgetOptions,
@@ -43,7 +39,7 @@ export const GATE_KEYS: readonly string[] = [
   ...COMMON_KEYS,
 ];
 
-/** What waits at a rate that adapts needs no instrumentation after a 429. */
+/** What waits at a rate that adapts needs no probe after a 429. */
 const PACED_BACKOFF = { reopen: 'all' } as const;
 
 /**

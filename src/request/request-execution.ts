@@ -375,7 +375,8 @@ export class RequestExecution<T, R> implements TimedAttempt {
   /** Goes on to another state, and reports the end of the attempt if one runs. */
   private endAttempt(next: 'rejected' | 'over', kind: FeedbackKind, error?: unknown): void {
     const { isRunning } = this;
-    this.state = next;
+    // A classifier may have cancelled the request: that stays so.
+    if (!this.isOver) this.state = next;
     if (!isRunning) return;
     this.unbound();
     this.dispatch.instrumentation?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);

@@ -155,11 +155,13 @@ function checkOptions(options: StartOptions): void {
 /** The OTLP endpoint of a signal: of the environment, else of the options. */
 function endpointOf(
   exporters: readonly string[] | undefined,
-  said: string | undefined,
+  fromEnvironment: string | undefined,
   option: string | undefined,
 ): string | undefined {
   if (exporters !== undefined && !exporters.includes('otlp')) return undefined;
-  return said ?? option ?? (exporters === undefined ? undefined : 'http://localhost:4318');
+  return (
+    fromEnvironment ?? option ?? (exporters === undefined ? undefined : 'http://localhost:4318')
+  );
 }
 
 function wantsPage({ metrics }: Environment, { prometheusPort }: StartOptions): boolean {

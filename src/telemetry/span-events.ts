@@ -55,7 +55,7 @@ export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
 }
 
 /** The attributes of the event of an adaptation. */
-export function saidOf(kind: string, { reason, from, to }: Adaptation): EventAttributes {
+export function attributesOf(kind: string, { reason, from, to }: Adaptation): EventAttributes {
   const attributes: EventAttributes = { [ATTRIBUTES.state]: kind, [ATTRIBUTES.reason]: reason };
   // A rate that nothing bounded is no number that a span can hold.
   if (Number.isFinite(from)) attributes[ATTRIBUTES.from] = from;

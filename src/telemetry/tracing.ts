@@ -18,7 +18,7 @@ import { ContextPropagator } from './context-propagator.ts';
 import { runIn } from './contexts.ts';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
 import { RequestSpan } from './request-span.ts';
-import { adaptationOf, circuitOf, outageOf, saidOf, suspensionOf } from './span-events.ts';
+import { adaptationOf, attributesOf, circuitOf, outageOf, suspensionOf } from './span-events.ts';
 
 /** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;
@@ -98,7 +98,7 @@ export class Tracing implements Instrumentation {
     if (circuit !== undefined) this.#cause.event(EVENTS.circuit.name, circuit);
     const adaptation = adaptationOf(fact);
     if (adaptation !== undefined) {
-      this.#cause.event(EVENTS.adaptation.name, saidOf(fact.kind, adaptation));
+      this.#cause.event(EVENTS.adaptation.name, attributesOf(fact.kind, adaptation));
     }
     const outage = outageOf(fact);
     if (outage !== undefined) this.#cause.event(EVENTS.outage.name, outage);

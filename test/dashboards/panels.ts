@@ -17,7 +17,7 @@ export function expressionsOf({ targets = [] }: Panel): string[] {
 
 /** Puts in what is chosen, as Grafana does; every instance and gate unless told otherwise. */
 export function filled(text: string, values: Readonly<Record<string, string>>): string {
-  const chosen = { instance: '.*', gate: '.*', __rate_interval: '4s', __interval: '1s', ...values };
+  const chosen = { instance: '.*', gate: '.*', __rate_interval: '4s', __interval: '5s', ...values };
   return Object.entries(chosen).reduce(
     (rest, [name, value]) => rest.replaceAll(new RegExp(`\\$${name}\\b`, 'g'), () => value),
     text,

@@ -6,13 +6,15 @@ import { readResults, startProgram, startServer, temporaryFolder } from './progr
 
 /** Real processes and real time: signals have no other. */
 const HANGING = { latency: 3_600_000 };
+/** For how long a program may start: on a busy machine that is what takes longest. */
+const STARTS_MS = 45_000;
 
 function sent(server: ProviderServer, count: number): Promise<void> {
   const atLeast = () => expect(server.requests.length).toBeGreaterThanOrEqual(count);
-  return vi.waitFor(atLeast, { timeout: 10_000, interval: 10 });
+  return vi.waitFor(atLeast, { timeout: STARTS_MS, interval: 10 });
 }
 
-describe.concurrent('a signal', { timeout: 20_000 }, () => {
+describe.concurrent('a signal', () => {
   it('lets what is in flight finish, and keeps all results', async (test) => {
     const server = await startServer(test, { latency: 200 });
     const out = join(await temporaryFolder(test), 'results.jsonl');
@@ -35,10 +37,9 @@ describe.concurrent('a signal', { timeout: 20_000 }, () => {
     const server = await startServer(test, HANGING);
     const program = startProgram(test, ['--json', '--concurrency', '2', '--base-url', server.url]);
     await sent(server, 2);
-    const from = performance.now();
     program.process.kill('SIGTERM');
+    // The answers would come in an hour.
     const { code, stdout } = await program.ended;
-    expect(performance.now() - from).toBeLessThan(6_000);
     expect(JSON.parse(stdout)).toMatchObject({ ended: 'SIGTERM', succeeded: 0, unfinished: 320 });
     expect(code).toBe(143);
     await vi.waitFor(() =>
@@ -51,11 +52,10 @@ describe.concurrent('a signal', { timeout: 20_000 }, () => {
     const args = ['--json', '--rpm', '3', '--base-url', server.url];
     const program = startProgram(test, args, { HEADGATE_ADAPTIVE: 'false' });
     await sent(server, 3);
-    await vi.waitFor(() => expect(program.stderr()).toMatch(/ 3\/320 .* for rate/), 5_000);
-    const from = performance.now();
+    await vi.waitFor(() => expect(program.stderr()).toMatch(/ 3\/320 .* for rate/), STARTS_MS);
     program.process.kill('SIGINT');
+    // One that waited would send a fourth request.
     const { code, stdout, stderr } = await program.ended;
-    expect(performance.now() - from).toBeLessThan(2_000);
     expect(JSON.parse(stdout)).toMatchObject({ succeeded: 3, failed: 0, unfinished: 317 });
     expect(stderr).toContain('SIGINT: nothing is in flight');
     expect(server.requests).toHaveLength(3);
@@ -66,12 +66,15 @@ describe.concurrent('a signal', { timeout: 20_000 }, () => {
     const server = await startServer(test, HANGING);
     const program = startProgram(test, ['--concurrency', '2', '--base-url', server.url]);
     await sent(server, 2);
-    const from = performance.now();
     program.process.kill('SIGINT');
-    await vi.waitFor(() => expect(program.stderr()).toContain('again to end at once'), 5_000);
+    await vi.waitFor(() => expect(program.stderr()).toContain('again to end at once'), {
+      timeout: STARTS_MS,
+      interval: 10,
+    });
     program.process.kill('SIGINT');
-    const { code } = await program.ended;
-    expect(performance.now() - from).toBeLessThan(2_000);
+    const { code, stdout } = await program.ended;
+    // One that ends by itself, 5 s after the first signal, reports.
+    expect(stdout).toBe('');
     expect(code).toBe(130);
   });
 

@@ -163,14 +163,14 @@ describe('a worker', () => {
       unused: [0, 0],
       settled: [0, 0],
       returned: [0, 0],
+      term: 0,
+      heard: 0,
+      sends: 0,
       demand: [],
       closed: 0,
       throttled: 0,
       broken: 0,
       leads: 0,
-      term: 0,
-      heard: 0,
-      sends: 0,
       leaves: 0,
     } satisfies ExchangeRequest;
     const first = model.exchange(request, 1_000_000);

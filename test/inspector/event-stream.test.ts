@@ -13,8 +13,14 @@ class Response extends EventEmitter {
     return this.takes;
   }
 
+  isEnded = false;
+
   destroy(): void {
     this.isDestroyed = true;
+  }
+
+  end(): void {
+    this.isEnded = true;
   }
 }
 
@@ -49,4 +55,16 @@ it('sends no message above one MiB', () => {
   const { response, stream } = open();
   stream.send('frame', 'x'.repeat(1024 * 1024 + 1));
   expect(response.written).toEqual(['event: tooLarge\ndata: {}\n\n']);
+});
+
+it('lets a reader take what was sent before it ends, and cuts off one that is behind', () => {
+  const ready = open();
+  ready.stream.send('end', '{}');
+  ready.stream.end();
+  expect(ready.response).toMatchObject({ isEnded: true, isDestroyed: false });
+  const behind = open();
+  behind.response.takes = false;
+  behind.stream.send('frame', '{}');
+  behind.stream.end();
+  expect(behind.response).toMatchObject({ isEnded: false, isDestroyed: true });
 });

@@ -155,6 +155,26 @@ describe('what is shown', () => {
     limiter.close();
   });
 
+  it('speaks of no rejection where there was none, and of no wait too short to read', async () => {
+    const limiter = createLimiter({
+      name: 'begins',
+      clock,
+      adaptive: { strategy: 'rate', initialPerSecond: 20 },
+    });
+    for (let request = 0; request < 9; request += 1) void limiter.run(async () => 1);
+    await clock.advanceAsync(0);
+    monitor.look();
+    expect(detailOf('begins')).toMatchObject({
+      condition: 'held',
+      binding: 'pace',
+      headline: expect.stringMatching(
+        /wait: [\d.]+ requests a second are sent, and more as long as none is rejected\.$/,
+      ),
+      leftMs: undefined,
+    });
+    limiter.close();
+  });
+
   it('is an open circuit, a backoff, a limiter that drains', async () => {
     const broken = createLimiter({
       name: 'broken',

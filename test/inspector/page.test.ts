@@ -200,6 +200,19 @@ describe('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  it('keeps the last state when the inspector ends, and says so', async () => {
+    const limiter = library.createLimiter({ name: 'ends', concurrency: 2 });
+    await limiter.run(async () => 1);
+    await open();
+    await shows('h1', 'ends');
+    const waits = [limiter.run(async () => 1), limiter.run(async () => 1)];
+    await Promise.all(waits);
+    await inspector.close();
+    await shows('.notice', 'The program has closed its inspector.');
+    expect(await figures()).toMatchObject({ Succeeded: '3' });
+    limiter.close();
+  });
+
   it('is no wider than its window with names of 200 characters and 50 limiters', async () => {
     await busyLimiter('n'.repeat(200), 3);
     for (let each = 0; each < 50; each += 1) {

@@ -45,6 +45,29 @@ describe('what generated scripts have found', () => {
     expect(limiter.snapshot().ended).toMatchObject({ ok: 2, cancelled: 2 });
   });
 
+  it('a call that is cancelled as its timeout is read is over, and is not sent again', async () => {
+    const clock = new ManualClock();
+    const controller = new AbortController();
+    const classify = () => {
+      controller.abort('gone');
+      return undefined;
+    };
+    const limiter = createLimiter({ clock, classify, attemptTimeoutMs: 30, adaptive: false });
+    let calls = 0;
+    const call = fate(
+      limiter.run(
+        () => {
+          calls += 1;
+          return new Promise(() => {});
+        },
+        { signal: controller.signal },
+      ),
+    );
+    await clock.advanceAsync(30);
+    expect([call.error, calls, clock.pendingTimers]).toEqual(['gone', 1, 0]);
+    expect(limiter.snapshot().ended).toMatchObject({ cancelled: 1, failed: 0 });
+  });
+
   it('a source may complete as the size of its last value is asked', async () => {
     const source = new Subject<number>();
     const estimate = () => {

@@ -178,8 +178,8 @@ export async function heal(world: World): Promise<void> {
   }
   const isDone = () => warden.alive.size === 0 && warden.requests.every((req) => !req.waits);
   await clock.advanceAsync(0);
-  // A rate that was learned from few answers is held for up to five minutes.
-  const rounds = isPaced(world.setup) ? 250 : 100;
+  // A rate that was learned from few answers may be one in some minutes: that is slow, and no hang.
+  const rounds = isPaced(world.setup) ? 1_000 : 100;
   for (let round = 0; round < rounds && !isDone(); round += 1) await clock.advanceAsync(2_000);
   if (!isDone())
     warden.fault(`${warden.alive.size} hang: ${JSON.stringify(world.limiter?.snapshot())}`);

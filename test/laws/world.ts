@@ -6,6 +6,7 @@ import {
   type Limiter,
   throttle,
 } from '../../src/index.ts';
+import type { Feedback } from '../../src/model/feedback.ts';
 import type { Ticket } from '../../src/model/ticket.ts';
 import type { AttemptContext } from '../../src/request/attempt-context.ts';
 import { LawClock } from './law-clock.ts';
@@ -51,8 +52,8 @@ export class World {
   #sprung = 0;
   /** Those of them, and within them, that tell of what has been decided and not been done. */
   #pending = 0;
-  /** The least wait that closes the gate, of the answer that is being told. */
-  #leastMs = 0;
+  /** Answers to attempts, which may be told within each other. */
+  readonly #answers = new WeakSet<Feedback>();
 
   constructor(setup: Setup) {
     this.setup = setup;
@@ -194,7 +195,7 @@ export class World {
     const { feedback } = this;
     const answered = feedback.answered.bind(feedback);
     feedback.answered = (answer, leastMs, cause) => {
-      this.#leastMs = PACED_CLOSURE_MS;
+      this.#answers.add(answer);
       answered(answer, leastMs, cause);
     };
   }
@@ -202,8 +203,7 @@ export class World {
   #listen(): void {
     if (!this.setup.isHeard) return;
     this.feedback.subscribe((feedback) => {
-      const leastMs = this.#leastMs;
-      this.#leastMs = 0;
+      const leastMs = this.#answers.has(feedback) ? PACED_CLOSURE_MS : 0;
       this.warden.attempts.heard(feedback, leastMs);
       this.spring('feedback');
     });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ export interface Redis {
   readonly process: ChildProcess;
   /** Ends it at once, as a crash would. */
   kill(): Promise<void>;
-  /** Starts it again at the same port, with what it kept. */
-  restart(): Promise<void>;
+  /** Starts it again at the same port, with what it kept, or with nothing. */
+  restart(how?: { isEmpty: boolean }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,8 +46,12 @@ export async function startRedis(settings: readonly string[] = ['--save', '']): 
       child.kill('SIGKILL');
       await end;
     },
-    restart: async () => {
+    restart: async ({ isEmpty } = { isEmpty: false }) => {
       await ended(child);
+      if (isEmpty) {
+        await rm(dir, { recursive: true });
+        await mkdir(dir);
+      }
       child = await start();
     },
     stop: async () => {

@@ -22,8 +22,8 @@ export async function openDestination(
   env: NodeJS.ProcessEnv,
 ): Promise<Destination> {
   if (workers !== undefined) {
-    const { redis, queue } = workers;
-    const { send, close } = await createQueueSender(redis, queue);
+    const { redis, queue, limits } = workers;
+    const { send, close } = await createQueueSender(redis, queue, limits);
     const { host } = new URL(redis);
     return { title: `workers at ${host}`, provider: `workers ${host} ${queue}`, send, close };
   }

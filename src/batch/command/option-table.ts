@@ -155,7 +155,7 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
       {
         name: 'redis',
         value: 'URL',
-        help: 'let workers send the requests: headgate work with the same --redis, on any number of machines',
+        help: 'let workers send the requests: headgate work with the same --redis, on any number of machines; they keep --concurrency, --rpm and --tpm together',
       },
       QUEUE_OPTION,
     ],
@@ -212,7 +212,13 @@ export const WORK_OPTIONS: readonly OptionGroup[] = [
     ],
   },
   { title: 'API', options: API_OPTIONS },
-  { title: 'Limits', options: LIMIT_OPTIONS.filter(({ name }) => name !== 'outage') },
+  {
+    title: 'Limits of all workers together, where headgate run gives none',
+    options: LIMIT_OPTIONS.flatMap((option) => {
+      if (option.name === 'outage') return [];
+      return option.name === 'concurrency' ? [{ ...option, default: '1000' }] : [option];
+    }),
+  },
   {
     title: 'Display',
     options: [
@@ -222,9 +228,12 @@ export const WORK_OPTIONS: readonly OptionGroup[] = [
   },
 ];
 
+/** What `headgate run` tells its workers. */
+const FOR_WORKERS: readonly string[] = ['api', 'concurrency', 'rpm', 'tpm'];
+
 /** What `headgate run --redis` does not take: it is for those that send. */
 export const OF_WORKERS: readonly string[] = [...API_OPTIONS, ...LIMIT_OPTIONS].flatMap(
-  ({ name }) => (name === 'api' ? [] : [name]),
+  ({ name }) => (FOR_WORKERS.includes(name) ? [] : [name]),
 );
 
 /** Exit codes, as --help and the documentation have them. */

@@ -13,14 +13,15 @@ import type { ExistingOutput } from '../ledger/open-output.ts';
 import { type Prices, readPriceFile } from '../money/prices.ts';
 import { type BatchOptions, CHANGED_LINES } from '../options.ts';
 import type { ModelLimits } from '../pacer.ts';
+import type { RunLimits } from '../queue/run-limits.ts';
 import { OF_WORKERS } from './option-table.ts';
 import type { OptionValues } from './values.ts';
 
 /** Of one call. */
 export const TIMEOUT_MS = 10 * 60_000;
 
-/** Requests that wait in the queue or run: workers pace them, and send them again. */
-const FOR_WORKERS: LimiterOptions = { concurrency: 1_000, maxAttempts: 1, adaptive: false };
+/** Requests that wait in the queue or run, and twice as many as may be in flight at the least. */
+const QUEUED = 1_000;
 
 /** Lines for embeddings in one request: servers of one's own often take no more. */
 const GROUP_SIZE = 128;
@@ -38,7 +39,14 @@ export interface RunOptions {
   readonly isJson: boolean;
   readonly isDry: boolean;
   /** The workers that send; undefined: this process does. */
-  readonly workers: { readonly redis: string; readonly queue: string } | undefined;
+  readonly workers:
+    | {
+        readonly redis: string;
+        readonly queue: string;
+        /** What all of them keep to together. */
+        readonly limits: Omit<RunLimits, 'at'>;
+      }
+    | undefined;
 }
 
 /** @throws BatchError that names what is wrong */
@@ -55,7 +63,7 @@ export function readRunOptions(
   const api = values.choice('api', API_NAMES) ?? 'chat';
   const prices = readPrices(values);
   const batch = {
-    ...(workers === undefined ? readLimits(values, env) : FOR_WORKERS),
+    ...(workers === undefined ? readLimits(values, env) : forWorkers(workers.limits)),
     input: inputs,
     output: output ?? '',
     api,
@@ -86,8 +94,24 @@ function readWorkers(values: OptionValues): RunOptions['workers'] {
   const queue = readQueue(values);
   if (redis === undefined) return undefined;
   const wrong = OF_WORKERS.find((name) => values.isGiven(name));
-  if (wrong === undefined) return { redis, queue };
+  if (wrong === undefined) return { redis, queue, limits: readShortLimits(values) };
   throw new BatchError(`--${wrong} is for those that send: give it to headgate work`);
+}
+
+/** Workers pace the requests, and send them again. */
+function forWorkers({ concurrency = 0 }: Omit<RunLimits, 'at'>): LimiterOptions {
+  return { concurrency: Math.max(QUEUED, 2 * concurrency), maxAttempts: 1, adaptive: false };
+}
+
+/** The limits that are options of their own. @throws BatchError */
+function readShortLimits(values: OptionValues): Omit<RunLimits, 'at'> {
+  const limits = defined({
+    concurrency: values.integer('concurrency'),
+    requestsPerMinute: values.integer('rpm'),
+    tokensPerMinute: values.integer('tpm'),
+  });
+  tried('', () => createLimiter(limits).close());
+  return limits;
 }
 
 /** The name of a queue. @throws BatchError */
@@ -138,9 +162,7 @@ export function readModelLimits(values: OptionValues): ModelLimits | undefined {
 export function readLimits(values: OptionValues, env: NodeJS.ProcessEnv): LimiterOptions {
   const file = values.text('config');
   const given: LimiterOptions = defined({
-    concurrency: values.integer('concurrency'),
-    requestsPerMinute: values.integer('rpm'),
-    tokensPerMinute: values.integer('tpm'),
+    ...readShortLimits(values),
     maxAttempts: values.integer('max-attempts'),
     deadlineMs: values.time('deadline'),
   });

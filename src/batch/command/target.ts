@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ApiName } from '../endpoint.ts';
 import { BatchError } from '../errors.ts';
 import type { OptionValues } from './values.ts';
@@ -48,6 +49,12 @@ export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.Process
     headers,
     proxy,
   };
+}
+
+/** Names a server and what is sent to it as a key, without telling either. */
+export function nameOf({ baseUrl, apiKey, headers }: Target): string {
+  const sorted = Object.entries(headers).sort(([one], [other]) => (one < other ? -1 : 1));
+  return hash('sha256', JSON.stringify([baseUrl, apiKey, sorted])).slice(0, 32);
 }
 
 const KEY_HEADERS = /^(authorization|x-api-key|api-key)$/i;

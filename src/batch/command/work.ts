@@ -5,7 +5,7 @@ import { startWork, type Work } from '../queue/queue-work.ts';
 import { startCommandInspector } from './inspect.ts';
 import { readLimits, readModelLimits, readQueue, TIMEOUT_MS } from './run-options.ts';
 import { onSignals } from './signals.ts';
-import { targetOf } from './target.ts';
+import { nameOf, targetOf } from './target.ts';
 import { startCommandTelemetry } from './telemetry.ts';
 import type { OptionValues } from './values.ts';
 
@@ -27,13 +27,14 @@ export async function work(values: OptionValues): Promise<number> {
     limits: readLimits(values, process.env),
     limitsByModel: readModelLimits(values),
     onError: logErrors(),
+    onOthers: (sentence: string) => console.error(`headgate: ${sentence}`),
   };
   const target = targetOf(values, api, process.env);
   const stopTelemetry = await startCommandTelemetry(process.env);
   const stopInspector = await startCommandInspector(values.flag('inspect'), console.error);
   const sender = createHttpSender({ ...target, timeoutMs });
   try {
-    const running = await startWork({ ...options, send: sender.send });
+    const running = await startWork({ ...options, provider: nameOf(target), send: sender.send });
     const say = values.flag('quiet') ? () => {} : (line: string) => console.error(line);
     say(`takes requests from ${options.queue} at ${new URL(redis).host}, for ${target.baseUrl}`);
     const stopLog = logCounts(running, say);

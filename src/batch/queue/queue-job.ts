@@ -2,12 +2,15 @@ import { codeOf, messageOf } from '../errors.ts';
 import { StatusError } from '../http/errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { BatchResponse, SentBy } from '../request.ts';
+import type { RunLimits } from './run-limits.ts';
 
 /** What `headgate run --redis` puts into the queue. */
 export interface JobData {
   readonly id: string;
   readonly url: string;
   readonly body: JsonObject;
+  /** What the run says of limits. */
+  readonly limits?: RunLimits;
 }
 
 /** What `headgate work` makes of it: an answer, or what the request failed with. */

@@ -20,15 +20,26 @@ export async function loadQueuePackages(): Promise<QueuePackages> {
 
 const CONNECT_MS = 10_000;
 
+/** What becomes of calls while a Redis that was there is away. */
+const WHILE_AWAY = {
+  wait: { maxRetriesPerRequest: null },
+  fail: { enableOfflineQueue: false, maxRetriesPerRequest: 1 },
+} as const;
+
 /**
- * Connects to a Redis. Once it was there, calls wait for it when it is away.
+ * Connects to a Redis.
+ * @param whileAway what becomes of calls once it was there and is away
  * @throws BatchError where it is not there
  */
-export async function connectRedis({ Redis }: QueuePackages, url: string) {
+export async function connectRedis(
+  { Redis }: QueuePackages,
+  url: string,
+  whileAway: keyof typeof WHILE_AWAY = 'wait',
+) {
   if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol)) {
     throw new BatchError('--redis must be a redis or rediss URL, such as redis://127.0.0.1:6379');
   }
-  const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
+  const client = new Redis(url, { ...WHILE_AWAY[whileAway], lazyConnect: true });
   let problem = 'it does not answer';
   const onError = (error: Error) => {
     problem = error.message;

@@ -5,6 +5,7 @@ import { isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
 import { type JobData, type JobResult, responseOf, WorkerError } from './queue-job.ts';
 import { connectRedis, loadQueuePackages } from './queue-packages.ts';
+import type { RunLimits } from './run-limits.ts';
 
 /** How often jobs are looked for whose events were missed, or that Redis has lost. */
 const LOOK_MS = 2_000;
@@ -31,15 +32,20 @@ interface Pending {
 /**
  * Puts requests into a queue of `headgate work`, and waits for what workers answer.
  * @param url of a Redis
+ * @param limits what the workers keep to together while they work for this run
  * @throws BatchError where the packages or the Redis are not there
  */
-export async function createQueueSender(url: string, name: string): Promise<QueueSender> {
+export async function createQueueSender(
+  url: string,
+  name: string,
+  limits: Omit<RunLimits, 'at'>,
+): Promise<QueueSender> {
   const packages = await loadQueuePackages();
   const connection = await connectRedis(packages, url);
   const { Queue, QueueEvents } = packages.bullmq;
   const queue = new Queue<JobData, JobResult>(name, { connection });
   const events = new QueueEvents(name, { connection });
-  const jobs = new RemoteJobs(queue, events);
+  const jobs = new RemoteJobs(queue, events, { at: Date.now(), ...limits });
   await events.waitUntilReady();
   return {
     send: jobs.send,
@@ -57,14 +63,16 @@ export async function createQueueSender(url: string, name: string): Promise<Queu
 /** The jobs of one run. */
 class RemoteJobs {
   readonly #queue: Queue<JobData, JobResult>;
+  readonly #limits: RunLimits;
   readonly #pending = new Map<string, Pending>();
   /** Answered jobs that are still in the queue, and since when. */
   readonly #answered = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #isLooking = false;
 
-  constructor(queue: Queue<JobData, JobResult>, events: QueueEvents) {
+  constructor(queue: Queue<JobData, JobResult>, events: QueueEvents, limits: RunLimits) {
     this.#queue = queue;
+    this.#limits = limits;
     // Redis is away: calls wait for it, and nothing is lost.
     queue.on('error', () => {});
     events.on('error', () => {});
@@ -78,7 +86,7 @@ class RemoteJobs {
     { signal }: { readonly signal: AbortSignal },
   ): Promise<BatchResponse> => {
     const jobId = hash('sha256', JSON.stringify([id, url, body])).slice(0, ID_DIGITS);
-    const data = { id, url, body };
+    const data = { id, url, body, limits: this.#limits };
     const answer = new Promise<BatchResponse>((resolve, reject) => {
       this.#pending.set(jobId, { data, resolve, reject });
     });

@@ -1,19 +1,20 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import type { AttemptContext, LimiterOptions } from 'headgate';
 import { systemClock } from 'headgate/advanced';
 import { processQueue, type QueueProcessing } from 'headgate/bullmq';
+import { redisStore } from 'headgate/redis';
 import { callOnce } from '../attempts.ts';
 import { StatusError } from '../http/errors.ts';
 import { OutageWatch } from '../http/outage.ts';
-import { createPacer, type ModelLimits } from '../pacer.ts';
+import { type ModelLimits, OTHERS } from '../pacer.ts';
 import type { BatchRequest, Send, SentBy } from '../request.ts';
 import { sized } from '../size.ts';
 import { failedResult, type JobData, type JobResult } from './queue-job.ts';
 import { connectRedis, loadQueuePackages } from './queue-packages.ts';
+import { checkWorkerLimits, WorkerLimits } from './worker-limits.ts';
 
-/** Requests in flight at the most, where nobody says. */
-const CONCURRENCY = 256;
 /** A job whose workers were killed so often is the cause of it. */
 const MOST_STALLS = 50;
 /** Jobs of a worker that was killed are sent by another one after this time. */
@@ -24,10 +25,14 @@ const CUT_MS = 2_000;
 export interface WorkOptions {
   readonly redis: string;
   readonly queue: string;
+  /** Names the API and its key: workers with the same keep to limits together. */
+  readonly provider: string;
   readonly limits: LimiterOptions;
   readonly limitsByModel: ModelLimits | undefined;
   readonly send: Send;
   readonly onError: (error: unknown) => void;
+  /** Told in a sentence when the limits of another worker are in force. */
+  readonly onOthers: (sentence: string) => void;
 }
 
 /** A worker of `headgate run --redis`. */
@@ -47,11 +52,18 @@ export async function startWork(options: WorkOptions): Promise<Work> {
   const sends = new WorkerSends(options.send);
   const { outage } = sends;
   const classify = (error: unknown) => outage.failed(error);
-  const limits = { concurrency: CONCURRENCY, name: 'work', ...options.limits, classify };
   // Before anything is open: a wrong limit is found here.
-  const pacer = createPacer(limits, options.limitsByModel, new Map());
+  checkWorkerLimits(options.limits, options.limitsByModel);
   const packages = await loadQueuePackages();
   const connection = await connectRedis(packages, options.redis);
+  const storeClient = await connectRedis(packages, options.redis, 'fail');
+  const limits = new WorkerLimits({
+    limits: options.limits,
+    byModel: options.limitsByModel,
+    around: { name: 'work', classify },
+    storeOf: (model) => redisStore(storeClient, { key: storeKeyOf(options, model) }),
+    onOthers: options.onOthers,
+  });
   const worker = new packages.bullmq.Worker<JobData, JobResult>(options.queue, null, {
     connection,
     lockDuration: LOCK_MS,
@@ -60,7 +72,7 @@ export async function startWork(options: WorkOptions): Promise<Work> {
   });
   worker.on('error', options.onError);
   const processing = processQueue(worker, sends.send, {
-    limiter: ({ data }) => pacer.limiterOf(requestOf(data)),
+    limiter: ({ data }) => limits.limiterOf(data),
     request: ({ data }) => {
       const { bytes, tokens } = sized(requestOf(data));
       return { bytes, ...(tokens !== undefined && { tokens }) };
@@ -80,10 +92,18 @@ export async function startWork(options: WorkOptions): Promise<Work> {
         void worker.close(true).catch(() => {});
         void worker.disconnect().catch(() => {});
       }
-      pacer.close();
+      limits.close();
       connection.disconnect();
+      // What the limits give back is told first.
+      await storeClient.quit().catch(() => storeClient.disconnect());
     },
   };
+}
+
+/** Where the workers of a queue keep the limits of a model, or of all. */
+function storeKeyOf({ queue, provider }: WorkOptions, model: string): string {
+  const place = `headgate:${encodeURIComponent(queue)}:${provider}`;
+  return model === OTHERS ? place : `${place}:${hash('sha256', model).slice(0, 32)}`;
 }
 
 function requestOf({ id, url, body }: JobData): BatchRequest {

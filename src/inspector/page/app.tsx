@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { count } from '../format.ts';
+import { clockTime, count } from '../format.ts';
 import type { GateDetail } from '../wire.ts';
 import { TimeLines } from './charts.tsx';
 import { type LinkState, useView } from './connection.ts';
@@ -14,7 +14,16 @@ import { Status } from './status.tsx';
 const LINKS: Readonly<Record<LinkState, string>> = {
   connecting: 'Connecting …',
   live: 'Live',
-  lost: 'Not reachable: the program has ended, or is busy',
+  lost: 'Not reachable',
+  ended: 'Ended',
+  tooLarge: 'Too much to show',
+};
+
+/** Said above all else while what is shown is not what goes on. */
+const NOTICES: Readonly<Partial<Record<LinkState, string>>> = {
+  lost: 'The program cannot be reached: it has ended, or is busy.',
+  ended: 'The program has closed its inspector.',
+  tooLarge: 'There are too many limiters and streams to show.',
 };
 
 export function App({ token }: { readonly token: string | undefined }) {
@@ -42,7 +51,8 @@ export function App({ token }: { readonly token: string | undefined }) {
       </header>
       <div class="page">
         <GateList gates={gates} more={more} selected={detail?.id} select={select} />
-        <main id="main" class={link === 'lost' ? 'is-stale' : ''}>
+        <main id="main" class={NOTICES[link] === undefined ? '' : 'is-stale'}>
+          <Notice link={link} at={at} />
           {detail === undefined ? (
             <Nothing isConnecting={link === 'connecting'} />
           ) : (
@@ -63,6 +73,17 @@ export function App({ token }: { readonly token: string | undefined }) {
         </main>
       </div>
     </>
+  );
+}
+
+function Notice({ link, at }: { readonly link: LinkState; readonly at: number }) {
+  const words = NOTICES[link];
+  if (words === undefined) return null;
+  return (
+    <p class="notice" role="alert">
+      {words}
+      {at > 0 && ` This is its state at ${clockTime(at)}.`}
+    </p>
   );
 }
 

@@ -31,6 +31,8 @@ interface ChartProps {
   readonly isStacked?: boolean;
   /** Takes the whole row. */
   readonly isWide?: boolean;
+  /** Counts what happens in a second: the one that still runs is not drawn. */
+  readonly isRate?: boolean;
 }
 
 const REQUESTS: readonly Line[] = [
@@ -70,7 +72,7 @@ export const GATE_COLOURS: Readonly<Record<Gate, string>> = {
   backoff: 'red',
   circuitBreaker: 'ink',
   rateLimit: 'orange',
-  costBudget: 'attempt',
+  costBudget: 'sky',
   pace: 'yellow',
   retry: 'green',
   paused: 'grey',
@@ -119,6 +121,7 @@ export function TimeLines({
           lines={REQUESTS}
           empty="Nothing was sent."
           isWide
+          isRate
         />
         <Chart
           {...shared}
@@ -128,12 +131,20 @@ export function TimeLines({
           isStacked
         />
         <Chart {...shared} title="In flight" lines={FLIGHT} empty="Nothing was in flight." />
-        <Chart {...shared} title="Bytes a second" lines={VOLUME} print={bytes} empty="No bytes." />
+        <Chart
+          {...shared}
+          title="Bytes a second"
+          lines={VOLUME}
+          print={bytes}
+          empty="Nothing was sent that has a size."
+          isRate
+        />
         <Chart
           {...shared}
           title="Tokens a second"
           lines={TOKENS}
           empty="No tokens are counted: give a limit of tokens, or return the usage."
+          isRate
         />
       </div>
     </section>
@@ -150,12 +161,16 @@ function Chart({
   empty,
   isStacked = false,
   isWide = false,
+  isRate = false,
 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [hovered, setHovered] = useState<number | null>(null);
   const theme = useTheme();
-  const { used, table } = useUsed(points, lines);
+  const isRunning = (points.at(-1)?.[0] ?? 0) >= Math.floor(at / 1_000);
+  const leavesOut = isRate && isRunning;
+  const drawn = useMemo(() => (leavesOut ? points.slice(0, -1) : points), [points, leavesOut]);
+  const { used, table } = useUsed(drawn, lines);
   const isEmpty = used.length === 0;
 
   useEffect(() => {
@@ -185,7 +200,7 @@ function Chart({
     made.setScale('y', { min, max });
   }, [table, seconds, at, isStacked, theme]);
 
-  const row = hovered ?? points.length - 2;
+  const row = hovered ?? drawn.length - 1;
   return (
     <figure class={`chart ${isWide ? 'is-wide' : ''}`}>
       <figcaption>

@@ -4,8 +4,12 @@ import type { Frame, GateDetail, GateSummary, Hello, Point } from '../wire.ts';
 /** A quarter of an hour. */
 const KEPT_POINTS = 900;
 
-/** `lost`: the program has ended, or cannot be reached; what was seen last stays. */
-export type LinkState = 'connecting' | 'live' | 'lost';
+/**
+ * - `lost`: the program cannot be reached; what was seen last stays;
+ * - `ended`: it has said that it ends;
+ * - `tooLarge`: what it would show is more than a page is sent.
+ */
+export type LinkState = 'connecting' | 'live' | 'lost' | 'ended' | 'tooLarge';
 
 /** What the server has said so far. */
 export interface View {
@@ -41,7 +45,12 @@ export function useView(gate: number): View {
       const frame = JSON.parse(event.data) as Frame;
       setView((before) => withFrame(before, frame));
     });
-    events.addEventListener('error', () => setView((before) => ({ ...before, link: 'lost' })));
+    const become = (link: LinkState) => setView((before) => ({ ...before, link }));
+    events.addEventListener('tooLarge', () => become('tooLarge'));
+    events.addEventListener('end', () => become('ended'));
+    events.addEventListener('error', () => {
+      setView((before) => (before.link === 'ended' ? before : { ...before, link: 'lost' }));
+    });
     return () => events.close();
   }, [gate]);
   return view;

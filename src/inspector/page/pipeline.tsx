@@ -10,18 +10,18 @@ const STOPPED: readonly Condition[] = ['backoff', 'suspended', 'circuitOpen', 'p
 export function Pipeline({ detail }: { readonly detail: GateDetail }) {
   const { waiting, inFlight, limit, perSecond, ended, sent, bytesSent, stations } = detail;
   const isStopped = STOPPED.includes(detail.condition);
-  const came = ended.ok + ended.failed + ended.rejected + ended.cancelled + waiting + inFlight;
+  const arrived = ended.ok + ended.failed + ended.rejected + ended.cancelled + waiting + inFlight;
   const binding = stations.find(({ isBinding }) => isBinding);
   return (
     <section aria-labelledby="pipeline-title">
       <h2 id="pipeline-title">Pipeline</h2>
       <ol class="pipeline">
-        <Node title="Source" value={count(came)} note="came" />
+        <Node title="Source" value={count(arrived)} note="arrived" />
         <Pipe perSecond={perSecond} />
         <Node
           title="Estimate"
           value={sent === 0 ? '–' : bytes(bytesSent / sent)}
-          note={sent === 0 ? 'nothing sent yet' : 'each, on average'}
+          note={sent === 0 ? 'nothing sent yet' : 'on average'}
         />
         <Pipe perSecond={perSecond} />
         <Node

@@ -113,7 +113,7 @@ function Key({ records }: { readonly records: readonly RequestRecord[] }) {
   const isAnyBad = parts.some((part) => part.kind === 'attempt' && part.result !== 'ok');
   return (
     <p class="key" aria-hidden="true">
-      <KeyItem kind="is-ok" colour="attempt" label="with the API" />
+      <KeyItem kind="is-ok" colour="api" label="with the API" />
       {isAnyBad && <KeyItem kind="is-bad" colour="red" label="turned away" />}
       {[...gates].map((gate) => (
         <KeyItem
@@ -209,7 +209,7 @@ function Request({ record, longest, isOpen, toggle, showOther, traceUrl }: Reque
 }
 
 function Segment({ part, longest }: { readonly part: Part; readonly longest: number }) {
-  const colour = part.kind === 'wait' ? GATE_COLOURS[part.gate] : 'attempt';
+  const colour = part.kind === 'wait' ? GATE_COLOURS[part.gate] : 'api';
   const kind = part.kind === 'wait' ? 'is-wait' : part.result === 'ok' ? 'is-ok' : 'is-bad';
   return (
     <span
@@ -238,7 +238,7 @@ function RequestDetail({
             <span
               class={`dot ${part.kind === 'attempt' ? 'is-attempt' : ''}`}
               style={{
-                color: `var(--${part.kind === 'wait' ? GATE_COLOURS[part.gate] : 'attempt'})`,
+                color: `var(--${part.kind === 'wait' ? GATE_COLOURS[part.gate] : 'api'})`,
               }}
             />
             <span class="part-text">

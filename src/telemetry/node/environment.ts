@@ -36,7 +36,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     metrics: list('OTEL_METRICS_EXPORTER'),
     tracesEndpoint: read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? endpoint,
     metricsEndpoint: read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT') ?? endpoint,
-    isOtherProtocol: protocols.some((said) => said !== undefined && said !== 'http/protobuf'),
+    isOtherProtocol: protocols.some((value) => value !== undefined && value !== 'http/protobuf'),
     prometheusHost: read('OTEL_EXPORTER_PROMETHEUS_HOST'),
     prometheusPort: Number.isInteger(port) && port >= 0 && port <= 65_535 ? port : undefined,
   };

@@ -51,8 +51,8 @@ export function metricReader(
 
 /** The amount in a variable; undefined if it has none. */
 function amount(variable: string): number | undefined {
-  const said = Number(process.env[variable]);
-  return said > 0 ? said : undefined;
+  const value = Number(process.env[variable]);
+  return value > 0 ? value : undefined;
 }
 
 function target(endpoint: string | undefined, signal: string) {

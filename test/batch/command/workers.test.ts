@@ -28,9 +28,20 @@ function startWorker(
   return start(test, ['work', '--redis', url, '--base-url', server.url, ...more]);
 }
 
-function startSplit(test: TestContext, { folder }: Rig, url: string): Running {
+function startSplit(test: TestContext, { folder }: Rig, url: string, more: string[] = []): Running {
   const args = ['run', 'in.jsonl', '--out', 'out.jsonl', '--model', 'm', '--redis', url, '--json'];
-  return start(test, args, { cwd: folder });
+  return start(test, [...args, ...more], { cwd: folder });
+}
+
+/** The most that arrived in any window of a length. */
+function mostWithin(arrivals: readonly number[], windowMs: number): number {
+  let most = 0;
+  let first = 0;
+  arrivals.forEach((at, index) => {
+    while (at - (arrivals[first] as number) >= windowMs) first += 1;
+    most = Math.max(most, index + 1 - first);
+  });
+  return most;
 }
 
 async function reached(rigged: Rig, results: number): Promise<void> {
@@ -75,6 +86,68 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', () => {
       worker.process.kill('SIGTERM');
       expect((await worker.ended).code).toBe(0);
     }
+  }, 120_000);
+
+  it('keeps the limits of the run over all workers, and every id once', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const arrivals: number[] = [];
+    const rigged = await rig(test, {
+      delayMs: () => 40,
+      handle: () => {
+        arrivals.push(performance.now());
+        return undefined;
+      },
+    });
+    prompts(rigged);
+    // What a worker was told itself is less than what the run says.
+    const workers = [1, 2, 3].map(() => startWorker(test, rigged, redis.url, ['--rpm', '60']));
+    const run = startSplit(test, rigged, redis.url, ['--rpm', '3000', '--concurrency', '12']);
+    await reached(rigged, LINES / 5);
+    workers[0]?.process.kill('SIGKILL');
+    await reached(rigged, LINES / 2);
+    await redis.kill();
+    await sleep(500);
+    await redis.restart();
+    const { code, stderr } = await run.ended;
+    expect([code, stderr]).toEqual([0, '']);
+    expect([...idsOf(rigged)].sort()).toEqual(
+      Array.from({ length: LINES }, (_, n) => `r-${n}`).sort(),
+    );
+    expect(rigged.server.mostInFlight()).toBeLessThanOrEqual(12);
+    // At once goes a hundredth of the limit, and the rest evenly: so no minute sees more.
+    for (const windowMs of [1_000, 2_000, 5_000]) {
+      const limit = 30 + (3_000 * windowMs) / 60_000;
+      expect(mostWithin(arrivals, windowMs), `${windowMs} ms`).toBeLessThanOrEqual(limit * 1.01);
+    }
+    for (const worker of workers.slice(1)) {
+      worker.process.kill('SIGTERM');
+      expect((await worker.ended).code).toBe(0);
+    }
+  }, 120_000);
+
+  it('is held by a 429 that one of its workers gets', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const arrivals: number[] = [];
+    let rejectedAt = Number.NaN;
+    const rigged = await rig(test, {
+      delayMs: () => 20,
+      handle: () => {
+        arrivals.push(performance.now());
+        if (arrivals.length !== 40) return undefined;
+        rejectedAt = performance.now();
+        return { status: 429, headers: { 'retry-after': '4' }, body: { error: { message: 'no' } } };
+      },
+    });
+    prompts(rigged, 120);
+    for (const _ of [1, 2, 3]) startWorker(test, rigged, redis.url);
+    const run = startSplit(test, rigged, redis.url, ['--rpm', '1200']);
+    expect((await run.ended).code).toBe(0);
+    expect(new Set(idsOf(rigged)).size).toBe(120);
+    // What was on its way as the answer came, and what was told of it, are some ten milliseconds.
+    const held = arrivals.filter((at) => at > rejectedAt + 500 && at < rejectedAt + 3_900);
+    expect(held).toHaveLength(0);
   }, 120_000);
 
   it('goes on after its own kill -9, and sends nothing twice that workers have answered', async (test) => {
@@ -139,8 +212,12 @@ describe('wrong options of workers', () => {
       /--redis must be a redis or rediss URL/,
     ],
     [
-      ['run', 'in.jsonl', '--out', 'o', '--redis', 'redis://h', '--rpm', '5'],
-      /--rpm .* headgate work/,
+      ['run', 'in.jsonl', '--out', 'o', '--redis', 'redis://h', '--timeout', '5s'],
+      /--timeout .* headgate work/,
+    ],
+    [
+      ['run', 'in.jsonl', '--out', 'o', '--redis', 'redis://h', '--rpm', '0'],
+      /--rpm must be a whole number >= 1/,
     ],
     [['work'], /--redis URL is missing/],
     [

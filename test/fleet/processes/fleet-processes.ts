@@ -118,7 +118,8 @@ export class FleetProcess {
 /** Waits for what must happen. */
 export async function until(isSo: () => boolean, what: string): Promise<void> {
   for (const giveUpAt = Date.now() + SOON_MS; !isSo(); await sleep(5)) {
-    if (Date.now() > giveUpAt) throw new Error(`not within ${SOON_MS} ms: ${what}`);
+    if (Date.now() < giveUpAt) continue;
+    throw new Error(`not within ${SOON_MS} ms: ${what}`);
   }
 }
 

@@ -3,12 +3,13 @@
  * `npm run pictures:inspector [scene ...]` puts pictures of 1280 and 400 px, light and dark, into
  * `build/pictures/inspector`. Look at all of them after each change of the page.
  */
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startInspector } from 'headgate/inspector';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
+import { openBrowser } from './browser.ts';
 import { running, SCENES, type Scene } from './scenes.ts';
 
 const FOLDER = join('build', 'pictures', 'inspector');
@@ -64,12 +65,6 @@ async function draw(name: string): Promise<void> {
     await browser.close();
     player.kill();
   }
-}
-
-function openBrowser(): Promise<Browser> {
-  const program = process.env.CHROMIUM ?? 'chromium';
-  const file = execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).trim();
-  return puppeteer.launch({ executablePath: file, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
 async function ready(page: Page, { badge, opensRetry }: Scene, name: string): Promise<void> {

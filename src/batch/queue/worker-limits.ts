@@ -1,0 +1,138 @@
+import {
+  createLimiter,
+  type Limiter,
+  type LimiterOptions,
+  mergeLimiterOptions,
+  type RateLimit,
+} from 'headgate';
+import type { SharedStore } from 'headgate/redis';
+import { type ModelLimits, OTHERS, ownLimits, startingAt } from '../pacer.ts';
+import type { JobData } from './queue-job.ts';
+import { limitsOf, type RunLimits, runLimitsIn } from './run-limits.ts';
+
+/**
+ * Requests in flight at the most, over all workers, where nobody says: a run keeps no more in the
+ * queue.
+ */
+const CONCURRENCY = 1_000;
+const MINUTE_MS = 60_000;
+
+export interface WorkerLimitsSettings {
+  /** What this worker was told. */
+  readonly limits: LimiterOptions;
+  readonly byModel: ModelLimits | undefined;
+  /** What is no plain data, of every limiter. */
+  readonly around: Pick<LimiterOptions, 'name' | 'classify'>;
+  /** Where the limits of a model, or of all, are kept for all workers. */
+  readonly storeOf: (model: string) => SharedStore;
+  /** Told in a sentence when the limits of another worker are in force. */
+  readonly onOthers: (sentence: string) => void;
+}
+
+/**
+ * The limits that the workers of a queue keep to together: those of the last run, and for what it does
+ * not say those that the workers were told.
+ */
+export class WorkerLimits {
+  readonly #settings: WorkerLimitsSettings;
+  /** By model; with the same limits for all, one for all. */
+  readonly #limiters = new Map<string, { readonly limiter: Limiter; options: LimiterOptions }>();
+  #run: RunLimits | undefined = undefined;
+
+  constructor(settings: WorkerLimitsSettings) {
+    this.#settings = settings;
+    if (settings.byModel === undefined) this.#open(OTHERS);
+  }
+
+  /** The limiter of a job; first the limits of its run are brought into force. */
+  limiterOf({ limits, body }: JobData): Limiter {
+    const run = runLimitsIn(limits);
+    if (run !== undefined && run.at > (this.#run?.at ?? Number.NEGATIVE_INFINITY)) {
+      this.#run = run;
+      for (const [model, entry] of this.#limiters) {
+        const options = this.#optionsOf(model);
+        entry.limiter.configure(changesOf(entry.options, options));
+        entry.options = options;
+      }
+    }
+    const model = this.#settings.byModel === undefined ? OTHERS : String(body.model);
+    return this.#limiters.get(model)?.limiter ?? this.#open(model);
+  }
+
+  close(): void {
+    for (const { limiter } of this.#limiters.values()) limiter.close();
+  }
+
+  #open(model: string): Limiter {
+    const { around, storeOf, onOthers } = this.#settings;
+    const options = this.#optionsOf(model);
+    const shared = storeOf(model);
+    const limiter = createLimiter({ ...startingAt(options), ...around, shared });
+    limiter.events$.subscribe((event) => {
+      if (event.kind !== 'sharedLimitsChanged') return;
+      const names = event.limits.length === 0 ? 'of requests in flight' : event.limits.join(', ');
+      onOthers(`another worker has other limits, which are in force for all now: ${names}`);
+    });
+    this.#limiters.set(model, { limiter, options });
+    return limiter;
+  }
+
+  #optionsOf(model: string): LimiterOptions {
+    const { limits, byModel } = this.#settings;
+    return optionsOf(limits, ownLimits(byModel, model), this.#run);
+  }
+}
+
+/**
+ * What can be known of limits before a store is there and a first request comes.
+ * @throws RangeError or TypeError that names a wrong limit
+ */
+export function checkWorkerLimits(limits: LimiterOptions, byModel: ModelLimits | undefined): void {
+  for (const own of [undefined, ...Object.values(byModel ?? {})]) {
+    createLimiter({ ...optionsOf(limits, own, undefined), shared: NO_STORE }).close();
+  }
+}
+
+const NO_STORE: SharedStore = {
+  exchange: () => {
+    throw new Error('this limiter sends nothing');
+  },
+};
+
+/** Limits of a model outweigh those of the run, and these what the worker was told. */
+function optionsOf(
+  limits: LimiterOptions,
+  own: LimiterOptions | undefined,
+  run: RunLimits | undefined,
+): LimiterOptions {
+  const merged = mergeLimiterOptions(own ?? {}, run === undefined ? {} : limitsOf(run), limits);
+  return { concurrency: CONCURRENCY, ...merged };
+}
+
+/** What makes a limiter with some options one with others. */
+function changesOf(
+  before: LimiterOptions,
+  after: LimiterOptions,
+): Parameters<Limiter['configure']>[0] {
+  const limits: Record<string, RateLimit | null> = {};
+  for (const [name, short] of SHORT_FORMS) {
+    const [was, is] = [before, after].map((options) => limitIn(options, name, options[short]));
+    if (JSON.stringify(was) !== JSON.stringify(is)) limits[name] = is ?? null;
+  }
+  const { concurrency = CONCURRENCY } = after;
+  return { concurrency, ...(Object.keys(limits).length > 0 && { limits }) };
+}
+
+const SHORT_FORMS = [
+  ['requests', 'requestsPerMinute'],
+  ['tokens', 'tokensPerMinute'],
+] as const;
+
+function limitIn(
+  { limits }: LimiterOptions,
+  name: string,
+  perMinute: number | undefined,
+): RateLimit | undefined {
+  if (perMinute !== undefined) return { limit: perMinute, windowMs: MINUTE_MS };
+  return limits?.[name];
+}

@@ -1,0 +1,80 @@
+import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
+import type { GateKind } from '../model/outcome.ts';
+import type { Ticket } from '../model/ticket.ts';
+import type { Policies } from '../policies/policies.ts';
+import type { Policy } from '../policies/policy.ts';
+import { Gate } from '../queue/gate.ts';
+import { checkKeys } from '../util/check.ts';
+import {
+  COMMON_KEYS,
+  type CommonOptions,
+  type ResolvedOptions,
+  resolveCommonOptions,
+} from './common-options.ts';
+import {
+  checkGateSubscriberOptions,
+  GATE_SUBSCRIBER_KEYS,
+  GateSubscriber,
+  type GateSubscriberOptions,
+} from './gate-subscriber.ts';
+import { type RequestInput, type RequestOptions, TicketFactory } from './ticket-factory.ts';
+import { watchGateOf } from './watch-gates.ts';
+
+/** Options of every operator around one policy. */
+export interface PolicyOperatorOptions extends CommonOptions, GateSubscriberOptions {}
+
+/** A policy that one subscription has for itself. */
+export interface OpenedPolicy<P extends Policy = Policy> {
+  readonly policy: P;
+  /** What gauges show of it: the same policy by its name, or those that it consists of. */
+  readonly policies: Partial<Policies>;
+}
+
+/** What an operator around one policy differs in from the others. */
+export interface PolicyOperator<T, P extends Policy> {
+  /** The name of the operator in errors. */
+  readonly name: string;
+  /** The cause of its waits. */
+  readonly kind: GateKind;
+  /** Its own options. */
+  readonly keys: readonly string[];
+  /** `attempt`: each attempt of a request passes the gate again. `request`: only the first one. */
+  readonly limits: 'attempt' | 'request';
+  /** Checks its own options. */
+  check(): void;
+  /** Makes the policy of one subscription; and one at once, so that wrong options throw early. */
+  open(around: ResolvedOptions): OpenedPolicy<P>;
+  /** Changes what comes from the source. Default: nothing. */
+  prepare?(source: Observable<RequestInput<T>>): Observable<RequestInput<T>>;
+  /** Makes a limit follow a stream of limits while `out` is subscribed. Default: none does. */
+  follow?(out: Subscriber<Ticket<T>>, gate: Gate<P>): void;
+}
+
+/**
+ * A gate around one policy, as an operator: each subscription has a policy of its own.
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function policyOperator<T, P extends Policy>(
+  operator: PolicyOperator<T, P>,
+  options: PolicyOperatorOptions & RequestOptions<T>,
+): OperatorFunction<RequestInput<T>, Ticket<T>> {
+  const { name, kind, keys, limits } = operator;
+  checkKeys(name, options, [...keys, ...COMMON_KEYS, ...GATE_SUBSCRIBER_KEYS]);
+  operator.check();
+  checkGateSubscriberOptions(options);
+  const common = resolveCommonOptions(options);
+  operator.open(common);
+  return (source) =>
+    new Observable((out) => {
+      const around = common.observed();
+      const { policy, policies } = operator.open(around);
+      const gate = new Gate(kind, policy, around.clock, around.instrumentation);
+      watchGateOf(out, around, gate, policies);
+      operator.follow?.(out, gate);
+      // A stream of limits may have emitted a wrong one at once.
+      if (out.closed) return;
+      const factory = new TicketFactory<T>(around, options);
+      const requests = operator.prepare?.(source) ?? source;
+      requests.subscribe(new GateSubscriber(out, gate, factory, options, limits === 'attempt'));
+    });
+}
