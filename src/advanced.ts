@@ -14,6 +14,7 @@ export type {
   SharedStore,
   Shortage,
   StoreSettings,
+  WorkerShare,
 } from './fleet/protocol.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { EventLevel, LimiterFact } from './limiter/events.ts';

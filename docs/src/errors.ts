@@ -37,7 +37,7 @@ export function errorsIn(declarations: ReadonlyMap<string, Declaration>): readon
 }
 
 /** The name of an error's page in `docs/reference/errors`, made of its stable code. */
-export function errorFileOf({ code: word = '' }: Pick<Declaration, 'code'>): string {
+function errorFileOf({ code: word = '' }: Pick<Declaration, 'code'>): string {
   return `${word.toLowerCase().replaceAll('_', '-')}.md`;
 }
 

@@ -20,6 +20,8 @@ const WITHOUT_SLOTS: ReadonlySet<Shortage> = new Set(['slots', 'bytes', 'recover
 export interface CallFacts {
   readonly worker: string;
   readonly sequence: number;
+  /** Requests that were sent so far. */
+  readonly sent: number;
   readonly config: SharedConfig;
   /** Whether the store knows the configuration. */
   readonly isConfigTold: boolean;
@@ -70,6 +72,7 @@ export function exchangeRequest(facts: CallFacts): ExchangeRequest {
   return {
     protocol: PROTOCOL,
     worker: facts.worker,
+    sent: facts.sent,
     sequence: facts.sequence,
     run: last?.run ?? 0,
     epoch: last?.epoch ?? 0,

@@ -63,9 +63,11 @@ export class FleetWorker {
   private hasChanged = false;
   /** Requests that were sent since the last call. */
   private sentSince = 0;
+  private sent = 0;
 
   constructor(store: SharedStore, config: SharedConfig, clock: Clock, hooks: FleetHooks) {
-    this.name = globalThis.crypto.randomUUID();
+    const run = globalThis.crypto.randomUUID();
+    this.name = store.worker === undefined ? run : `${store.worker}/${run}`;
     this.config = config;
     this.clock = clock;
     this.hooks = hooks;
@@ -136,6 +138,7 @@ export class FleetWorker {
     else credits.spend(costs);
     this.meter.sent(costs, request.slots, request.bytes, now);
     this.sentSince += 1;
+    this.sent += 1;
     this.hasChanged = true;
     this.setTimer(now);
   }
@@ -271,6 +274,7 @@ export class FleetWorker {
     return exchangeRequest({
       worker: this.name,
       sequence: this.sequence,
+      sent: this.sent,
       config,
       isConfigTold: this.isConfigTold,
       last: this.last,

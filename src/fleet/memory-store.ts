@@ -30,5 +30,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): SharedStore {
   return {
     ...settings,
     exchange: (request) => model.exchange(request, Math.floor(clock.now() * 1_000)),
+    workers: () => model.workers(),
   };
 }

@@ -122,6 +122,8 @@ export interface ExchangeRequest {
   readonly term: number;
   /** The number of the last report that its plan and its state are made of. */
   readonly heard: number;
+  /** Requests that it has sent since it began. */
+  readonly sent: number;
   /** Attempts that it has sent since its last call. */
   readonly sends: number;
   /** What it has observed, for the worker that runs the controller. The store does not read it. */
@@ -216,6 +218,23 @@ export interface GrantReply {
   readonly learned?: Data;
 }
 
+/** How a worker stands, as the store knows it. */
+export interface WorkerShare {
+  readonly worker: string;
+  /** Requests and bytes in flight that it holds. */
+  readonly slots: number;
+  readonly bytes: number;
+  /** Requests that it has sent since it began. */
+  readonly sent: number;
+  /** 1: it sends or waits. */
+  readonly active: 0 | 1;
+  /** 1: it runs the learning controller. */
+  readonly leads: 0 | 1;
+}
+
+/** So many workers are told of at the most: those that hold most. */
+export const MOST_TOLD = 32;
+
 /** What a worker does while the store cannot be reached. */
 export type OnStoreLoss = 'pause' | 'share';
 
@@ -228,6 +247,11 @@ export interface StoreSettings {
    * on with an equal share of the limits (`'share'`), by the number of workers that it heard of last.
    */
   readonly onStoreLoss?: OnStoreLoss;
+  /**
+   * What this worker is called where all of them are shown: up to 64 letters, digits and `.:@_-`.
+   * Default: of `redisStore` its host and process, `build-7:4711`; of `memoryStore` none.
+   */
+  readonly worker?: string;
 }
 
 /**
@@ -237,4 +261,9 @@ export interface StoreSettings {
  */
 export interface SharedStore extends StoreSettings {
   exchange(request: ExchangeRequest): ExchangeReply | Promise<ExchangeReply>;
+  /**
+   * The workers of the key, at most 32: those that hold most. The inspector asks every two seconds,
+   * while a page of it is open. Without this method it shows its own process alone.
+   */
+  workers?(): readonly WorkerShare[] | Promise<readonly WorkerShare[]>;
 }

@@ -1,18 +1,25 @@
-import { checkChoice, checkInteger, checkMethods } from '../util/check.ts';
+import { checkChoice, checkInteger, checkMethods, show } from '../util/check.ts';
 import type { SharedStore, StoreSettings } from './protocol.ts';
 
 export const STORE_KEYS = [
   'ttlMs',
   'onStoreLoss',
+  'worker',
 ] as const satisfies readonly (keyof StoreSettings)[];
 
 export const DEFAULT_TTL_MS = 5_000;
 const LEAST_TTL_MS = 100;
+const WORKER = /^[\w.:@-]{1,64}$/;
 
 /** @throws RangeError or TypeError that names a wrong option */
-export function checkStoreSettings({ ttlMs, onStoreLoss }: StoreSettings): void {
+export function checkStoreSettings({ ttlMs, onStoreLoss, worker }: StoreSettings): void {
   if (ttlMs !== undefined) checkInteger('ttlMs', ttlMs, LEAST_TTL_MS);
   if (onStoreLoss !== undefined) checkChoice('onStoreLoss', onStoreLoss, ['pause', 'share']);
+  if (worker !== undefined && (typeof worker !== 'string' || !WORKER.test(worker))) {
+    throw new TypeError(
+      `\`worker\` must be a string of 1 to 64 letters, digits and .:@_-, got ${show(worker)}`,
+    );
+  }
 }
 
 /** @throws TypeError for what is no store */

@@ -1,5 +1,6 @@
 import { runtimeOf } from '../limiter/limiter-runtime.ts';
 import type { RequestGate } from '../request/request-gate.ts';
+import { FleetWatch } from './fleet-watch.ts';
 import { clip } from './format.ts';
 import { type GateState, stateOf } from './gate-state.ts';
 import { limitRowsOf } from './limit-rows.ts';
@@ -56,6 +57,7 @@ export class TrackedGate {
   readonly #gate: WeakRef<RequestGate>;
   readonly #follower: GateFollower;
   readonly #wallNow: () => number;
+  readonly #fleet: FleetWatch;
   #counted: Counters = NONE;
   /** What was seen last: it stands when the gate has gone. */
   #last: Seen;
@@ -69,6 +71,7 @@ export class TrackedGate {
     this.fullName = clip(nameOf(gate, this.kind, id), FULL_NAME);
     this.#gate = new WeakRef(gate);
     this.#wallNow = wallNow;
+    this.#fleet = new FleetWatch(wallNow);
     const { clock } = gate.feedback;
     this.#follower = new GateFollower({
       add: (record) => log.add(id, record),
@@ -156,6 +159,7 @@ export class TrackedGate {
       hint,
       leftMs,
       leftLabel,
+      fleet: this.#fleet.view(this.gate),
       binding: state?.binding,
       longestWaitMs: state?.longestWaitMs ?? 0,
       waitingBy: state?.waitingBy ?? {},

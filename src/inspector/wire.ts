@@ -82,6 +82,36 @@ export interface LimitRow {
   readonly note: string;
 }
 
+/** One worker of a key that several processes share. */
+export interface FleetRow {
+  readonly name: string;
+  /** Whether it is the one that is shown. */
+  readonly isThis: boolean;
+  /** Whether it sends or waits. */
+  readonly isActive: boolean;
+  /** Requests and bytes in flight that it holds. */
+  readonly slots: number;
+  readonly bytes: number;
+  /** Requests that it sends a second; undefined: it was not seen for long enough. */
+  readonly perSecond: number | undefined;
+  /** Whether it learns the rate for all. */
+  readonly leads: boolean;
+}
+
+/** The workers that share the limits of one key through a store. */
+export interface FleetView {
+  /** What goes on, in a sentence. */
+  readonly headline: string;
+  readonly isAway: boolean;
+  /** Slots of all of them. */
+  readonly slots: number;
+  readonly rows: readonly FleetRow[];
+  /** So many more work, and are not listed. */
+  readonly more: number;
+  /** How long the last call of the store took, in ms. */
+  readonly latencyMs: number;
+}
+
 /** What can be changed, with its present value. */
 export interface Setting {
   readonly name: string;
@@ -122,6 +152,8 @@ export interface GateDetail extends GateSummary {
     | undefined;
   readonly stations: readonly Station[];
   readonly limits: readonly LimitRow[];
+  /** Undefined: nothing is shared. */
+  readonly fleet: FleetView | undefined;
   /** Undefined where nothing can be changed. */
   readonly controls: Controls | undefined;
 }

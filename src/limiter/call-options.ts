@@ -119,6 +119,31 @@ export class CallPipeline<T, R, V = T> implements RequestPipeline<T, R, V> {
 }
 
 /**
+ * The checked options of a call; calls with equal options share one object.
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function callOptionsOf<T, R, V>(
+  options: AcquireOptions | undefined,
+  value: unknown,
+  pipeline: CallPipeline<T, R, V>,
+): CallOptions<CallPipeline<T, R, V>> {
+  if (options === undefined) return pipeline.defaults;
+  checkAcquireOptions(options);
+  const tokensOf = (bytes: number) => pipeline.factory.tokensOf(value, bytes);
+  pipeline.latest = pipeline.latest.with(options, tokensOf);
+  return pipeline.latest;
+}
+
+/** The ticket of a call that arrives now. */
+export function ticketNow<T, R, V, W extends V>(
+  value: W,
+  options: CallOptions<CallPipeline<T, R, V>>,
+): Ticket<W> {
+  const { factory } = options.pipeline;
+  return factory.ticket(value, options.bytes, options.tokens, factory.clock.now(), options);
+}
+
+/**
  * Makes a call that a time bounds, from now to its end: it is aborted then.
  * @throws RangeError or TypeError that names a wrong option
  */

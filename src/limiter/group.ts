@@ -254,7 +254,7 @@ export class LimiterGroup<T> {
     options: GroupMapOptions<T> = {},
   ): Promise<unknown[]> {
     const { readAhead = DEFAULT_GROUP_READ_AHEAD, ...plain } = options;
-    const throttle: typeof this.throttle = (project, said) => this.throttle(project, said);
+    const throttle: typeof this.throttle = (project, own) => this.throttle(project, own);
     return mapThrough('group.map', source, fn, plain, throttle, readAhead);
   }
 

@@ -14,9 +14,8 @@ import type { Ticket } from '../model/ticket.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
 import { DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
-import type { Policy, RequestCost } from '../policies/policy.ts';
-import { CostAboveLimitError, UnknownLimitError } from '../policies/rate-limit/errors.ts';
-import { isUsual, type RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import type { RequestCost } from '../policies/policy.ts';
+import { CostAboveLimitError } from '../policies/rate-limit/errors.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import type { AdmissionCheck, Newcomer, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
@@ -35,6 +34,7 @@ import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
 import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
+import { ImpossibleRequests } from './impossible-requests.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { NamedRequests } from './named-requests.ts';
 import {
@@ -92,10 +92,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   private readonly group: GroupSide | undefined;
   private readonly timeouts: AttemptTimeouts | undefined;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
-  /** Its own rate limits, and the shared ones. */
-  private limits: readonly RateLimitPolicy[];
-  /** Every policy, own or shared, that no wait may satisfy. */
-  private bounds: readonly Policy[];
+  private readonly impossible: ImpossibleRequests;
   private readonly events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   private readonly ended = new ReplaySubject<void>(1);
@@ -114,7 +111,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.group = group;
     this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
     const around = resolveCommonOptions(options).observed();
-    const { clock, instrumentation: probe } = around;
+    const { clock, instrumentation } = around;
     this.clock = clock;
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
@@ -127,15 +124,17 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.retry = retryPolicyOf(options, this.gate.isPaced);
     this.timeouts = attemptTimeoutsOf(options, clock);
     this.circuitBreaker = this.gate.policies.circuitBreaker;
-    this.limits = this.allLimits();
-    this.bounds = this.allBounds();
+    this.impossible = new ImpossibleRequests(() => [
+      this.gate.policies,
+      group?.shared?.policies ?? {},
+    ]);
     this.counters = new RequestCounters(clock, this, options, (percent) =>
       this.emit({ kind: 'milestone', at: clock.now(), percent }),
     );
     const { feedback, gate } = this.gate;
     this.around = {
       clock,
-      instrumentation: probe,
+      instrumentation,
       listener: this.counters,
       feedback,
       tap: gate.tap,
@@ -146,7 +145,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       this.gate.queues.capacity.dropped = group.before.dropped;
     }
     runtimes.set(this.gate, this);
-    this.unwatch = watchGate(probe, this.gate, () => ({
+    this.unwatch = watchGate(instrumentation, this.gate, () => ({
       ...gaugeSnapshotOf(this.gate),
       progress: this.counters.standing,
       isPaused: this.isPaused,
@@ -230,12 +229,12 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       const most = Math.min(this.maxConcurrency, this.group?.shared?.concurrency ?? weight);
       if (weight > most) return new CostAboveLimitError('concurrency', weight, most);
     }
-    return impossible(request, this.limits, this.bounds);
+    return this.impossible.refusal(request);
   }
 
   /** A closed limiter lets no request wait, and an open circuit none that fails meanwhile. */
   turnsAway(newcomer: Newcomer): Error | undefined {
-    return this.closed ?? this.circuitBreaker?.refusalAtTheDoor(newcomer, this.clock);
+    return this.closed ?? this.circuitBreaker?.refusalOnArrival(newcomer, this.clock);
   }
 
   waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
@@ -326,8 +325,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   /** Limits were changed from outside. */
   configured(): void {
     this.counters.limitsStand = false;
-    this.limits = this.allLimits();
-    this.bounds = this.allBounds();
+    this.impossible.changed();
     this.retry.isPaced = this.gate.isPaced;
     this.gate.fleet?.configured();
     this.gate.changed();
@@ -373,11 +371,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     project: Project<T, O>,
   ): DispatchContext<T, ObservedValueOf<O>> {
     const { gate, feedback } = this.gate;
-    const { instrumentation: probe } = this.around;
+    const { instrumentation } = this.around;
     const { instrumentation: _, shared: __, ...options } = this.options;
     return dispatchContextOf(project, feedback, gate, this.retry, {
       ...options,
-      ...(probe && { instrumentation: probe }),
+      ...(instrumentation && { instrumentation }),
       answers: this.gate,
       timeouts: this.timeouts,
     });
@@ -391,40 +389,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     this.group?.emit(event);
   }
 
-  private allLimits(): readonly RateLimitPolicy[] {
-    const { policies } = this.gate;
-    return [policies.rateLimit, this.group?.shared?.policies.rateLimit].filter(
-      (policy) => policy !== undefined,
-    );
-  }
-
-  private allBounds(): readonly Policy[] {
-    return [this.gate.policies, this.group?.shared?.policies ?? {}]
-      .flatMap((policies): readonly (Policy | undefined)[] => Object.values(policies))
-      .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
-  }
-
   isHeard(): boolean {
     return this.events.observed || this.group?.isHeard() === true;
   }
-}
-
-/** The error of a request that can never be sent, however long it waits; undefined if it can. */
-function impossible(
-  ticket: RequestCost,
-  policies: readonly RateLimitPolicy[],
-  bounds: readonly Policy[],
-): Error | undefined {
-  if (ticket.costs !== undefined) {
-    const names = policies.flatMap((policy) => policy.limits.names);
-    const unknown = Object.keys(ticket.costs).find(
-      (name) => !isUsual(name) && !policies.some((policy) => policy.limits.knows(name)),
-    );
-    if (unknown !== undefined) return new UnknownLimitError(unknown, names);
-  }
-  for (const policy of bounds) {
-    const error = policy.impossible?.(ticket);
-    if (error !== undefined) return error;
-  }
-  return undefined;
 }

@@ -31,7 +31,13 @@ import {
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { deferred } from '../util/deferred.ts';
 import { isError } from '../util/print.ts';
-import { type CallOptions, CallPipeline, withTimeout } from './call-options.ts';
+import {
+  type CallOptions,
+  CallPipeline,
+  callOptionsOf,
+  ticketNow,
+  withTimeout,
+} from './call-options.ts';
 import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
@@ -227,8 +233,8 @@ export class Limiter {
     fn: MapTask<T, R>,
     options: MapOptions<T> = {},
   ): Promise<unknown[]> {
-    return mapThrough('limiter.map', source, fn, options, (project, said) =>
-      this.throttle(project, said),
+    return mapThrough('limiter.map', source, fn, options, (project, own) =>
+      this.throttle(project, own),
     );
   }
 
@@ -244,17 +250,17 @@ export class Limiter {
     checkFunction('task', task);
     if (options?.timeoutMs !== undefined) {
       const { clock } = this.#runtime;
-      return withTimeout(options.timeoutMs, options, clock, (said) => this.run(task, said));
+      return withTimeout(options.timeoutMs, options, clock, (own) => this.run(task, own));
     }
     // One pipeline serves tasks of every type: their results are passed on unchanged.
     return this.#call(task, this.#calls as unknown as CallPipeline<Task<R>, R>, options);
   }
 
-  #call<R, T>(task: T, pipeline: CallPipeline<T, R>, said?: AcquireOptions): Promise<R> {
-    const options = callOptionsOf(said, task, pipeline);
-    const ticket = this.#ticketOf(task, options, said?.id);
+  #call<R, T>(task: T, pipeline: CallPipeline<T, R>, own?: AcquireOptions): Promise<R> {
+    const options = callOptionsOf(own, task, pipeline);
+    const ticket = this.#ticketOf(task, options, own?.id);
     const { promise, resolve } = deferred<R>();
-    const signal = said?.signal;
+    const signal = own?.signal;
     const bound = bindTask(task, promise);
     if (ticket === undefined && signal === undefined) {
       options.enter(bound ?? task, resolve);
@@ -281,11 +287,11 @@ export class Limiter {
   ): (this: This, ...args: Args) => Promise<R> {
     checkFunction('fn', fn);
     if (options !== undefined && typeof options !== 'function') checkAcquireOptions(options);
-    const run = (task: Task<R>, said: AcquireOptions | undefined) => this.run(task, said);
+    const run = (task: Task<R>, own: AcquireOptions | undefined) => this.run(task, own);
     return function wrapped(...args) {
       try {
-        const said = typeof options === 'function' ? options(...args) : options;
-        return run(() => fn.apply(this, args), said);
+        const own = typeof options === 'function' ? options(...args) : options;
+        return run(() => fn.apply(this, args), own);
       } catch (error) {
         return Promise.reject(error);
       }
@@ -301,12 +307,12 @@ export class Limiter {
   acquire(options?: AcquireOptions): Promise<Lease> {
     if (options?.timeoutMs !== undefined) {
       const { clock } = this.#runtime;
-      return withTimeout(options.timeoutMs, options, clock, (said) => this.acquire(said));
+      return withTimeout(options.timeoutMs, options, clock, (own) => this.acquire(own));
     }
-    const said = callOptionsOf(options, undefined, this.#calls);
-    const ticket = this.#ticketOf(undefined, said, options?.id);
+    const callOptions = callOptionsOf(options, undefined, this.#calls);
+    const ticket = this.#ticketOf(undefined, callOptions, options?.id);
     return new Promise((resolve, reject) => {
-      const request = new LeaseRequest(said, resolve, reject, options?.signal);
+      const request = new LeaseRequest(callOptions, resolve, reject, options?.signal);
       ticket?.take(request);
       request.start(undefined, ticket);
     });
@@ -564,27 +570,6 @@ export class Limiter {
     }
     return undefined;
   }
-}
-
-/** @throws RangeError or TypeError that names a wrong option */
-function callOptionsOf<T, R, V>(
-  options: AcquireOptions | undefined,
-  value: unknown,
-  pipeline: CallPipeline<T, R, V>,
-): CallOptions<CallPipeline<T, R, V>> {
-  if (options === undefined) return pipeline.defaults;
-  checkAcquireOptions(options);
-  const tokensOf = (bytes: number) => pipeline.factory.tokensOf(value, bytes);
-  pipeline.latest = pipeline.latest.with(options, tokensOf);
-  return pipeline.latest;
-}
-
-function ticketNow<T, R, V, W extends V>(
-  value: W,
-  options: CallOptions<CallPipeline<T, R, V>>,
-): Ticket<W> {
-  const { factory } = options.pipeline;
-  return factory.ticket(value, options.bytes, options.tokens, factory.clock.now(), options);
 }
 
 /** The errors of a request that may be sent later. */

@@ -53,7 +53,7 @@ export class SharedLimits {
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: SharedOptions, random: Random, emit: Emit, now: number) {
     checkKeys('shared', options, KEYS);
-    const { cost: said, ...limits } = options;
+    const { cost: ownCost, ...limits } = options;
     const { concurrency, maxBytes } = limits;
     if (concurrency !== undefined) checkInteger('shared.concurrency', concurrency, 1);
     if (maxBytes !== undefined) checkInteger('shared.maxBytes', maxBytes, 0);
@@ -75,7 +75,7 @@ export class SharedLimits {
       isShared,
     );
     const hasTokens = this.policies.rateLimit?.limits.names.includes('tokens');
-    const cost = said ?? (hasTokens ? 'tokens' : 'requests');
+    const cost = ownCost ?? (hasTokens ? 'tokens' : 'requests');
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
     this.policy = new SharedPolicy(new Composite(allParts(this.policies)), COSTS[cost]);
   }

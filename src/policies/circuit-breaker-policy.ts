@@ -95,7 +95,7 @@ export class CircuitBreakerPolicy implements Policy<number> {
   }
 
   /** The error of a newcomer that cannot even wait for its turn; undefined if it can. */
-  refusalAtTheDoor(newcomer: Pick<RequestCost, 'isCall'>, time: Time): Error | undefined {
+  refusalOnArrival(newcomer: Pick<RequestCost, 'isCall'>, time: Time): Error | undefined {
     if (this.breaker.isClosed || !this.fails(newcomer)) return undefined;
     return this.breaker.check(time.now());
   }

@@ -5,5 +5,6 @@ export type {
   OnStoreLoss,
   SharedStore,
   StoreSettings,
+  WorkerShare,
 } from '../fleet/protocol.ts';
 export { type RedisClient, type RedisStoreOptions, redisStore } from './redis-store.ts';

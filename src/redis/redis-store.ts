@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
 import type {
   ExchangeReply,
   ExchangeRequest,
   SharedStore,
   StoreSettings,
+  WorkerShare,
 } from '../fleet/protocol.ts';
 import { checkStoreSettings, STORE_KEYS } from '../fleet/store-settings.ts';
 import { checkKeys, checkMethods, show } from '../util/check.ts';
 import { messageOf } from '../util/print.ts';
 import { SCRIPT } from './script.ts';
+import { WORKERS_SCRIPT } from './workers-script.ts';
 
 /** The two methods of node-redis (`redis`) that are used. */
 export interface NodeRedisClient {
@@ -37,8 +40,6 @@ export interface RedisStoreOptions extends StoreSettings {
 /** What is kept of a key, each in a Redis key of its own. */
 const PARTS = ['state', 'workers', 'leases', 'active', 'reports', 'learned'] as const;
 
-const SHA = createHash('sha1').update(SCRIPT).digest('hex');
-
 /**
  * A store in Redis 7 or Valkey, for the `shared` option of limiters in any number of processes. One
  * atomic script decides; the time is that of the server. Nothing of requests is stored but what they
@@ -61,12 +62,17 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions): Sha
     );
   }
   checkStoreSettings(settings);
-  const call = callerOf(client);
+  const call = callerOf(client, SCRIPT);
+  const tell = callerOf(client, WORKERS_SCRIPT);
   const keys = PARTS.map((part) => `{${key}}:headgate:${part}`);
   return {
+    worker: `${hostname()
+      .replace(/[^\w.-]/g, '-')
+      .slice(0, 48)}:${process.pid}`,
     ...settings,
     exchange: async (request: ExchangeRequest) =>
       JSON.parse(String(await call(keys, argumentsOf(request)))) as ExchangeReply,
+    workers: async () => JSON.parse(String(await tell(keys, []))) as WorkerShare[],
   };
 }
 
@@ -81,16 +87,17 @@ export function argumentsOf(request: ExchangeRequest): string[] {
 type Call = (keys: string[], args: string[]) => Promise<unknown>;
 
 /** @throws TypeError for what is no client */
-function callerOf(client: RedisClient): Call {
+function callerOf(client: RedisClient, script: string): Call {
   checkMethods('client', client, ['eval']);
+  const sha = createHash('sha1').update(script).digest('hex');
   const [bySha, byText]: readonly [Call, Call] = isNodeRedis(client)
     ? [
-        (keys, args) => client.evalSha(SHA, { keys, arguments: args }),
-        (keys, args) => client.eval(SCRIPT, { keys, arguments: args }),
+        (keys, args) => client.evalSha(sha, { keys, arguments: args }),
+        (keys, args) => client.eval(script, { keys, arguments: args }),
       ]
     : [
-        (keys, args) => ioRedis(client).evalsha(SHA, keys.length, ...keys, ...args),
-        (keys, args) => ioRedis(client).eval(SCRIPT, keys.length, ...keys, ...args),
+        (keys, args) => ioRedis(client).evalsha(sha, keys.length, ...keys, ...args),
+        (keys, args) => ioRedis(client).eval(script, keys.length, ...keys, ...args),
       ];
   if (!isNodeRedis(client)) ioRedis(client);
   return async (keys, args) => {

@@ -173,7 +173,7 @@ if given ~= '' and given ~= state.config then
 end
 local knows = given ~= '' or (request.run == state.run and request.epoch == state.epoch)
 record = record or {
-  sequence = 0, reply = '', slots = { held = 0, claim = 0 }, bytes = { held = 0, claim = 0 },
+  sequence = 0, sent = 0, reply = '', slots = { held = 0, claim = 0 }, bytes = { held = 0, claim = 0 },
   out = 0
 }
 redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
@@ -432,6 +432,7 @@ end
 add('}')
 local reply = table.concat(parts)
 record.sequence = request.sequence
+record.sent = request.sent or 0
 record.reply = reply
 if request.leaves == 1 then
   redis.call('HSET', KEYS[2], worker, cmsgpack.pack(record))

@@ -6,7 +6,13 @@ import {
 } from '../fleet/fleet-hooks.ts';
 import { FleetPolicy } from '../fleet/fleet-policy.ts';
 import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
-import type { GrantReply, OnStoreLoss, SharedConfig, SharedStore } from '../fleet/protocol.ts';
+import type {
+  GrantReply,
+  OnStoreLoss,
+  SharedConfig,
+  SharedStore,
+  WorkerShare,
+} from '../fleet/protocol.ts';
 import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
 import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
@@ -86,8 +92,16 @@ export class Fleet implements RemoteLimits, FleetHooks {
       fleetShare: share,
       fleetWorkers: workers,
       fleetLeads: leads ? 1 : 0,
-      storeAway: { [this.meanwhile]: isAway ? 1 : 0 },
+      storeAway: { [this.onStoreLoss]: isAway ? 1 : 0 },
     };
+  }
+
+  get onStoreLoss(): OnStoreLoss {
+    return this.store.onStoreLoss ?? 'pause';
+  }
+
+  async workers(): Promise<readonly WorkerShare[] | undefined> {
+    return await this.store.workers?.();
   }
 
   close(): void {
@@ -142,7 +156,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   lost(error: Error, at: number): void {
-    const { meanwhile } = this;
+    const meanwhile = this.onStoreLoss;
     const consequence =
       meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
     const message = messageOf(error);
@@ -165,11 +179,6 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   changed(): void {
     this.gate?.gate.drain();
-  }
-
-  /** What is done while the store is away. */
-  private get meanwhile(): OnStoreLoss {
-    return this.store.onStoreLoss ?? 'pause';
   }
 
   private get label(): string {

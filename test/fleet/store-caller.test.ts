@@ -150,6 +150,7 @@ describe('a worker', () => {
       protocol: 1,
       worker: 'a',
       sequence: 1,
+      sent: 0,
       run: 0,
       epoch: 0,
       config,

@@ -194,6 +194,38 @@ describe('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  it('shows the workers of a shared key, and that their store is away', async () => {
+    const { memoryStore } = (await built('advanced.js')) as typeof import('headgate/advanced');
+    const store = memoryStore();
+    let isCut = false;
+    const exchange: typeof store.exchange = (request) => {
+      if (isCut) throw new Error('the way to the store is cut');
+      return store.exchange(request);
+    };
+    for (const [name, requests] of [
+      ['build-7:1', 9],
+      ['build-7:2', 4],
+    ] as const) {
+      const shared = { ...store, exchange, worker: name };
+      const limiter = library.createLimiter({ name, concurrency: 10, shared });
+      for (let request = 0; request < requests; request += 1) {
+        void limiter.run(() => new Promise<void>((done) => ends.push(done)));
+      }
+      ends.push(() => limiter.close());
+    }
+    await open(400);
+    await shows('#fleet-title', 'Workers of this key');
+    await shows('.fleet-line', '2 workers work on this key');
+    await shows('.fleet tbody tr', 'build-7:2');
+    const rows = await page.$$eval('.fleet tbody tr', (all) => all.map((row) => row.textContent));
+    expect(rows).toHaveLength(2);
+    expect(rows.filter((row) => row.includes('this one'))).toHaveLength(1);
+    expect(await page.$('.fleet.is-away')).toBeNull();
+    isCut = true;
+    await page.waitForSelector('.fleet.is-away');
+    await shows('.fleet-line', 'Nothing is sent until it answers.');
+  });
+
   it('says what is missing where there is nothing', async () => {
     await open();
     await shows('h1', 'No limiter and no stream yet');

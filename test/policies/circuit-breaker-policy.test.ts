@@ -93,17 +93,17 @@ describe('while the circuit is open', () => {
     const { policy } = opened('fail');
     expect(policy.wait(demand(), 40)).toBe(REFUSED);
     expect(policy.refusal(demand(), 40)).toMatchObject({ retryAfterMs: 60, reason: undefined });
-    expect(policy.refusalAtTheDoor({ isCall: true }, { now: () => 40 })).toMatchObject({
+    expect(policy.refusalOnArrival({ isCall: true }, { now: () => 40 })).toMatchObject({
       code: 'CIRCUIT_OPEN',
     });
-    expect(policy.refusalAtTheDoor({ isCall: true }, { now: () => 100 })).toBeUndefined();
+    expect(policy.refusalOnArrival({ isCall: true }, { now: () => 100 })).toBeUndefined();
     expect(policy.wait(demand(), 100)).toBe(0);
   });
 
   it("wait until a probe may go with `onOpen: 'wait'`, and are not turned away", () => {
     const { policy } = opened('wait');
     expect(policy.wait(demand(), 40)).toBe(60);
-    expect(policy.refusalAtTheDoor({ isCall: true }, { now: () => 40 })).toBeUndefined();
+    expect(policy.refusalOnArrival({ isCall: true }, { now: () => 40 })).toBeUndefined();
     expect(policy.wait(demand(), 100)).toBe(0);
   });
 

@@ -11,6 +11,7 @@ import {
 } from '../../src/fleet/protocol.ts';
 import { argumentsOf } from '../../src/redis/redis-store.ts';
 import { SCRIPT } from '../../src/redis/script.ts';
+import { WORKERS_SCRIPT } from '../../src/redis/workers-script.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
 
@@ -129,12 +130,20 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
     let reports = 0;
     let terms = 0;
     let handed = 0;
+    let most = 0;
     await fc.assert(
       fc.asyncProperty(scripts, configs, async (steps, known) => {
         round += 1;
         const model = new FleetModel();
         let time = 1_700_000_000_000_000;
-        const last = WORKERS.map(() => ({ sequence: 0, run: 0, epoch: 0, term: 0, heard: 0 }));
+        const last = WORKERS.map(() => ({
+          sequence: 0,
+          sent: 0,
+          run: 0,
+          epoch: 0,
+          term: 0,
+          heard: 0,
+        }));
         for (const step of steps) {
           const {
             worker,
@@ -149,7 +158,10 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
           } = step;
           time += elapsed;
           const state = last[worker] as (typeof last)[number];
-          if (isRepeated === 0) state.sequence += 1;
+          if (isRepeated === 0) {
+            state.sequence += 1;
+            state.sent += step.sends;
+          }
           const given = place === null ? undefined : (known[place] as SharedConfig);
           const request: ExchangeRequest = {
             ...rest,
@@ -158,6 +170,7 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
             heard: state.heard - Math.max(0, heard - 2),
             worker: WORKERS[worker] as string,
             sequence: Math.max(1, state.sequence),
+            sent: state.sent,
             run: forgets === 1 ? 7 : state.run,
             epoch: state.epoch,
             headSlots: Math.min(rest.headSlots, rest.wantedSlots),
@@ -172,6 +185,9 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
           });
           const reply = JSON.parse(String(text));
           expect(reply).toEqual(JSON.parse(JSON.stringify(expected)));
+          const shares = await client.eval(WORKERS_SCRIPT, { keys: keys(), arguments: [] });
+          expect(JSON.parse(String(shares))).toEqual(model.workers());
+          most = Math.max(most, model.workers().length);
           if (expected.status === 'ok') {
             grants += expected.count;
             state.run = expected.run;
@@ -191,5 +207,6 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
     expect(reports).toBeGreaterThan(100);
     expect(terms).toBeGreaterThan(2);
     expect(handed).toBeGreaterThan(5);
+    expect(most).toBe(WORKERS.length);
   });
 });

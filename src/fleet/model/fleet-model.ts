@@ -4,7 +4,9 @@ import {
   type ExchangeRequest,
   type GrantReply,
   MICRO,
+  MOST_TOLD,
   type SharedConfig,
+  type WorkerShare,
 } from '../protocol.ts';
 import { charge, emptyBucket, refill, resize, restore } from './bucket.ts';
 import { Expiry } from './expiry.ts';
@@ -48,6 +50,21 @@ export class FleetModel {
       return { status: 'config', protocol: request.protocol };
     }
     return this.serve(request, known, time);
+  }
+
+  /** Who works on the key: those that hold most, at the time of the last call. */
+  workers(): readonly WorkerShare[] {
+    const { leader, leadsUntil, alive } = this.state;
+    const shares = [...this.records].map(([worker, { slots, bytes, sent }]): WorkerShare => {
+      const leads = leader === worker && leadsUntil > alive ? 1 : 0;
+      const active = this.active.has(worker) ? 1 : 0;
+      return { worker, slots: slots.held, bytes: bytes.held, sent, active, leads };
+    });
+    shares.sort(
+      (one, other) =>
+        other.slots - one.slots || other.sent - one.sent || (one.worker < other.worker ? -1 : 1),
+    );
+    return shares.slice(0, MOST_TOLD);
   }
 
   private begin(protocol: number): void {
@@ -97,6 +114,7 @@ export class FleetModel {
       request.config !== undefined || (request.run === state.run && request.epoch === state.epoch);
     const record = known ?? {
       sequence: 0,
+      sent: 0,
       reply: undefined,
       slots: { held: 0, claim: 0 },
       bytes: { held: 0, claim: 0 },
@@ -123,6 +141,7 @@ export class FleetModel {
       this.active.set(request.worker, state.alive + ACTIVE + reply.until);
     }
     record.sequence = request.sequence;
+    record.sent = request.sent;
     record.reply = reply;
     if (request.leaves === 1) this.forget(request.worker);
     return reply;

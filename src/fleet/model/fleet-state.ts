@@ -5,6 +5,8 @@ import type { Holding, Pool } from './pool.ts';
 /** What is kept of one worker. */
 export interface WorkerRecord {
   sequence: number;
+  /** Requests that it has sent. */
+  sent: number;
   reply: ExchangeReply | undefined;
   readonly slots: Holding;
   readonly bytes: Holding;

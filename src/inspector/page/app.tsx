@@ -4,6 +4,7 @@ import type { GateDetail } from '../wire.ts';
 import { TimeLines } from './charts.tsx';
 import { type LinkState, useView } from './connection.ts';
 import { ControlPanel } from './controls.tsx';
+import { Fleet } from './fleet.tsx';
 import { GateList } from './gate-list.tsx';
 import { CONDITION_NAMES } from './icons.tsx';
 import { Limits } from './limits.tsx';
@@ -66,7 +67,8 @@ export function App({ token }: { readonly token: string | undefined }) {
                 showsValues={hello?.showsValues === true}
                 traceUrl={hello?.traceUrl}
               />
-              <Limits limits={detail.limits} />
+              <Limits limits={detail.limits} isShared={detail.fleet !== undefined} />
+              {detail.fleet !== undefined && <Fleet fleet={detail.fleet} />}
               <ControlPanel detail={detail} token={token} />
             </>
           )}

@@ -8,7 +8,13 @@ const SOURCES: Readonly<Record<LimitRow['source'], string>> = {
   shared: 'shared',
 };
 
-export function Limits({ limits }: { readonly limits: readonly LimitRow[] }) {
+export function Limits({
+  limits,
+  isShared,
+}: {
+  readonly limits: readonly LimitRow[];
+  readonly isShared: boolean;
+}) {
   return (
     <section aria-labelledby="limits-title">
       <h2 id="limits-title">Limits</h2>
@@ -36,7 +42,9 @@ export function Limits({ limits }: { readonly limits: readonly LimitRow[] }) {
           </tbody>
         </table>
       </section>
-      <p class="quiet">No store is shared: only this process keeps to these limits.</p>
+      {!isShared && (
+        <p class="quiet">No store is shared: only this process keeps to these limits.</p>
+      )}
     </section>
   );
 }

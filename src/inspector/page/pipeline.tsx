@@ -20,8 +20,8 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
         <Pipe perSecond={perSecond} />
         <Node
           title="Estimate"
-          value={sent === 0 ? '–' : bytes(bytesSent / sent)}
-          note={sent === 0 ? 'nothing sent yet' : 'on average'}
+          value={bytesSent === 0 ? '–' : bytes(bytesSent / sent)}
+          note={sent === 0 ? 'nothing sent yet' : bytesSent === 0 ? 'no size' : 'on average'}
         />
         <Pipe perSecond={perSecond} />
         <Node

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLimiter, createLimiterGroup, type Limiter, throttle } from 'headgate';
+import { memoryStore, type SharedStore } from 'headgate/advanced';
 import { createProvider, type ProviderOptions } from 'headgate/simulator';
 import { from, range } from 'rxjs';
 
@@ -65,6 +66,18 @@ const LONG =
     200,
     'x',
   );
+
+/** Workers of one key with different loads, as if each were a process of its own. */
+function startFleet(store: SharedStore): void {
+  const hosts = ['build-7:4711', 'build-7:4712', 'ip-10-0-3-84.eu-west-1:912', 'laptop:20418'];
+  const call = callOf({});
+  for (const [place, worker] of hosts.entries()) {
+    const name = place === 0 ? 'chat' : `chat of ${worker}`;
+    const shared = { ...store, worker };
+    const options = { name, concurrency: 40, requestsPerMinute: 6_000, shared };
+    send(keep(createLimiter(options)), call, 80 + place * 60, place === 0 ? 12 : 2);
+  }
+}
 
 export const SCENES: Readonly<Record<string, Scene>> = {
   empty: { badge: undefined, start() {} },
@@ -259,6 +272,30 @@ export const SCENES: Readonly<Record<string, Scene>> = {
       setInterval(() => {
         for (const model of models) group.run(model, call).catch(() => {});
       }, 90);
+    },
+  },
+  fleet: {
+    badge: 'Held back',
+    runsMs: 12_000,
+    start() {
+      startFleet(memoryStore());
+    },
+  },
+  fleetAway: {
+    badge: 'Held back',
+    runsMs: 16_000,
+    start() {
+      const store = memoryStore();
+      const cutAt = Date.now() + 8_000;
+      const cut = <R>(call: () => R): R => {
+        if (Date.now() > cutAt) throw new Error('connect ECONNREFUSED 10.0.3.2:6379');
+        return call();
+      };
+      startFleet({
+        ...store,
+        exchange: (request) => cut(() => store.exchange(request)),
+        workers: () => cut(() => store.workers?.() ?? []),
+      });
     },
   },
   ended: {

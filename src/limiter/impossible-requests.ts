@@ -1,0 +1,48 @@
+import type { Policies } from '../policies/policies.ts';
+import type { Policy, RequestCost } from '../policies/policy.ts';
+import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
+import { isUsual, type RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+
+/** Finds the requests that can never be sent, however long they wait. */
+export class ImpossibleRequests {
+  private readonly sources: () => readonly Partial<Policies>[];
+  /** The rate limits, own and shared. */
+  private limits: readonly RateLimitPolicy[] = [];
+  /** Every policy, own or shared, that no wait may satisfy. */
+  private bounds: readonly Policy[] = [];
+
+  /** @param sources the present policies: the limiter's own, and those that a group shares */
+  constructor(sources: () => readonly Partial<Policies>[]) {
+    this.sources = sources;
+    this.changed();
+  }
+
+  /** Limits were added, changed or removed. */
+  changed(): void {
+    const sources = this.sources();
+    this.limits = sources.flatMap(({ rateLimit }) => (rateLimit === undefined ? [] : [rateLimit]));
+    this.bounds = sources
+      .flatMap((policies): readonly (Policy | undefined)[] => Object.values(policies))
+      .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
+  }
+
+  /** The error of a request that can never be sent; undefined if it can. */
+  refusal(request: RequestCost): Error | undefined {
+    if (request.costs !== undefined) {
+      const unknown = Object.keys(request.costs).find((name) => !this.knows(name));
+      if (unknown !== undefined) {
+        const names = this.limits.flatMap((policy) => policy.limits.names);
+        return new UnknownLimitError(unknown, names);
+      }
+    }
+    for (const policy of this.bounds) {
+      const error = policy.impossible?.(request);
+      if (error !== undefined) return error;
+    }
+    return undefined;
+  }
+
+  private knows(name: string): boolean {
+    return isUsual(name) || this.limits.some((policy) => policy.limits.knows(name));
+  }
+}
