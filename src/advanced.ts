@@ -1,6 +1,6 @@
 /** For programs that build on headgate: detailed snapshots, instrumentation, provider adapters. */
 
-export type { FleetSnapshot } from './fleet/fleet-hooks.ts';
+export type { FleetLearned, FleetSnapshot } from './fleet/fleet-hooks.ts';
 export { type MemoryStoreOptions, memoryStore } from './fleet/memory-store.ts';
 export type {
   Demand,

@@ -2,7 +2,7 @@ import type { DemandMeter } from './demand-meter.ts';
 import type { GrantReply } from './protocol.ts';
 
 /** Between two calls under load, in ms, and how many requests one of them is for. */
-const SHORTEST_TICK_MS = 10;
+export const SHORTEST_TICK_MS = 10;
 const LONGEST_TICK_MS = 50;
 const REQUESTS_A_CALL = 30;
 /** Where something is short, it is asked for after this time at the earliest, in ms. */
@@ -32,7 +32,7 @@ export function shortestGapMs(state: CallState): number {
   const { last, meter, ttlMs } = state;
   if (last !== undefined && last.why !== '') {
     // Nothing is there: others would be asked in vain, too.
-    const closedMs = Math.max(last.closed, last.broken) / 1_000;
+    const closedMs = Math.max(last.closed, last.held, last.broken) / 1_000;
     if (closedMs > 0) return Math.min(closedMs, ttlMs / 4);
     // When half of what is reserved is used, there is room for more.
     const reservedMs = (state.lastDueAt - state.sentAt) / 2;

@@ -1,3 +1,4 @@
+import type { RateOrigin } from '../policies/adaptive-rate/unit-rate.ts';
 import type { ExchangeRequest, GrantReply, SharedConfig, Shortage } from './protocol.ts';
 
 /** What a request costs, in the units of the protocol. */
@@ -32,7 +33,10 @@ export interface FleetHooks {
   waiting(): number;
   /** What there is to tell. It counts as told. */
   news(now: number): FleetNews;
-  answered(reply: GrantReply, hasForgotten: boolean, now: number): void;
+  /** @param sentAt when the call was made */
+  answered(reply: GrantReply, hasForgotten: boolean, now: number, sentAt: number): void;
+  /** How soon the next call is due by time alone, in ms; Infinity: the lease decides. */
+  beatMs(now: number): number;
   /** Other limits are in force, because another worker has begun with these. */
   reconfigured(config: SharedConfig, epoch: number, now: number): void;
   lost(error: Error, now: number): void;
@@ -41,6 +45,18 @@ export interface FleetHooks {
   called(tookMs: number, isAnswered: boolean): void;
   /** Requests may pass now that could not before. */
   changed(): void;
+}
+
+/** What a fleet has learned: what all of its workers send by. */
+export interface FleetLearned {
+  /** Requests a second, over all workers; Infinity: nothing bounds them. */
+  readonly perSecond: number;
+  /** Where that comes from; `start`: nothing is known. */
+  readonly origin: RateOrigin;
+  /** Requests in flight, over all workers, if a cap is believed. */
+  readonly cap: number | undefined;
+  /** Whether the provider rejects everything, and single probes go. */
+  readonly isOut: boolean;
 }
 
 /** How a worker stands in its fleet. Times in ms. */
@@ -67,6 +83,8 @@ export interface FleetSnapshot {
   readonly handovers: number;
   /** Whether this worker runs it. */
   readonly leads: boolean;
+  /** What the fleet has learned of its provider; undefined: nothing yet, or the rate does not adapt. */
+  readonly learned: FleetLearned | undefined;
   /** Counts the configurations of the fleet. */
   readonly epoch: number;
   /** What is short at the store while requests wait here; empty: nothing. */

@@ -10,6 +10,8 @@ import type { Reservation } from '../policies/rate-limit/reservation.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { FleetRequest } from './fleet-hooks.ts';
 import type { FleetWorker } from './fleet-worker.ts';
+import { PACED, type ReportedAttempt, WAITED } from './learning/attempt-reports.ts';
+import type { FleetLearning } from './learning/fleet-learning.ts';
 import type { Shortage } from './protocol.ts';
 import { micro } from './shared-limits-config.ts';
 
@@ -30,6 +32,7 @@ interface Charge {
   readonly own: Reservation | 0;
   readonly request: FleetRequest;
   readonly limits: FleetWorker['limits'];
+  readonly attempt: ReportedAttempt | undefined;
   readonly ledger: number;
 }
 
@@ -40,6 +43,10 @@ interface Charge {
 export class FleetPolicy implements Policy<Charge> {
   binding: GateKind = 'shared';
   bindingLimit: string | undefined = undefined;
+  /** Undefined: nothing is learned. */
+  learning: FleetLearning | undefined = undefined;
+  /** Whether the head of the queue has waited for more than an answer of the store. */
+  private hasWaited = false;
   private readonly find: () => FleetWorker | undefined;
   private found: FleetWorker | undefined = undefined;
   private readonly own: RateLimitPolicy | undefined;
@@ -59,7 +66,7 @@ export class FleetPolicy implements Policy<Charge> {
   }
 
   get readsUsage(): boolean {
-    return this.own?.readsUsage === true;
+    return this.own?.readsUsage === true || this.learning !== undefined;
   }
 
   wait(request: RequestCost, now: number): number {
@@ -73,6 +80,7 @@ export class FleetPolicy implements Policy<Charge> {
     const waitMs = worker.error === undefined ? worker.wait(this.of(request), now) : 0;
     if (worker.error !== undefined) return REFUSED;
     if (waitMs === 0) return 0;
+    if (worker.shortage !== '' || Number.isFinite(waitMs)) this.hasWaited = true;
     this.binding = worker.isAway ? 'shared' : BINDING[worker.shortage];
     this.bindingLimit =
       this.binding === 'rateLimit' ? worker.limits[worker.shortPlace]?.name : undefined;
@@ -87,13 +95,18 @@ export class FleetPolicy implements Policy<Charge> {
   take(request: RequestCost, now: number): Charge {
     const cost = this.of(request);
     const own = this.own?.take(request, now) ?? 0;
-    this.worker.take(cost, now);
+    const { worker } = this;
+    const hasWaited = this.hasWaited || worker.isHeldBack;
+    const flags = hasWaited ? (worker.isPaced ? PACED | WAITED : WAITED) : 0;
+    const attempt = this.learning?.reports.sent(flags, request.tokens, now);
+    this.hasWaited = false;
+    worker.take(cost, now);
     this.asked = undefined;
-    return { own, request: cost, limits: this.worker.limits, ledger: this.worker.ledger };
+    return { own, request: cost, limits: worker.limits, attempt, ledger: worker.ledger };
   }
 
   giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void {
-    const { own, request, limits, ledger } = charge;
+    const { own, request, limits, attempt, ledger } = charge;
     const now = time.now();
     const corrections = this.corrections(request, limits, completed);
     const isKnown = ledger === this.worker.ledger;
@@ -101,6 +114,9 @@ export class FleetPolicy implements Policy<Charge> {
     const due = isKnown ? corrections : corrections?.map((amount) => Math.max(0, amount));
     this.worker.giveBack(request, due, now);
     if (own !== 0) this.own?.giveBack(own, completed, time);
+    if (attempt === undefined) return;
+    const isRejected = this.learning?.reports.ended(attempt, completed, now) === true;
+    if (isRejected) this.worker.hurry(now);
   }
 
   idle(): void {

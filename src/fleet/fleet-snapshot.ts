@@ -1,6 +1,7 @@
-import type { FleetSnapshot } from './fleet-hooks.ts';
+import type { FleetLearned, FleetSnapshot } from './fleet-hooks.ts';
 import type { Holdings } from './holdings.ts';
-import type { GrantReply } from './protocol.ts';
+import { snapshotOfPlan } from './learning/plan.ts';
+import type { GrantReply, Plan } from './protocol.ts';
 import type { StoreCaller } from './store-caller.ts';
 
 interface Known {
@@ -10,6 +11,12 @@ interface Known {
   readonly holdings: Pick<Holdings, 'slots' | 'bytes'>;
   readonly lostLeases: number;
   readonly isWaiting: boolean;
+}
+
+function learnedOf(plan: Plan | undefined): FleetLearned | undefined {
+  if (plan === undefined) return undefined;
+  const { perSecond, origin, cap, isOut } = snapshotOfPlan(plan);
+  return { perSecond, origin, cap, isOut };
 }
 
 /** How a worker stands, by the last answer of the store and by what it has counted itself. */
@@ -31,6 +38,7 @@ export function fleetSnapshot(known: Known): FleetSnapshot {
     lostLeases,
     handovers: Math.max(0, (last?.terms ?? 0) - 1),
     leads: last?.leads === 1,
+    learned: learnedOf(last?.plan),
     epoch: last?.epoch ?? 0,
     waitsFor: isWaiting ? (last?.why ?? '') : '',
   };

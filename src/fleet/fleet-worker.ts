@@ -1,6 +1,6 @@
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { Clock } from '../util/clock.ts';
-import { requestsAhead, shortestGapMs, tickMs, URGENT_MS } from './call-times.ts';
+import { requestsAhead, SHORTEST_TICK_MS, shortestGapMs, tickMs, URGENT_MS } from './call-times.ts';
 import { Corrections } from './corrections.ts';
 import { DemandMeter } from './demand-meter.ts';
 import { StoreProtocolError } from './errors.ts';
@@ -51,11 +51,16 @@ export class FleetWorker {
   private sequence = 0;
   /** The last call, and when it was made. */
   private told: ExchangeRequest | undefined = undefined;
+  private toldExpiries = 0;
   private sentAt = Number.NEGATIVE_INFINITY;
   /** The first request that could not pass, and that of the last call. */
   private head: FleetRequest | undefined = undefined;
   private askedFor: FleetRequest | undefined = undefined;
   private last: GrantReply | undefined = undefined;
+  /** By the plan nothing goes until then. */
+  private heldUntil = Number.NEGATIVE_INFINITY;
+  /** Whether the last grant is due later than at once, and no configured limit is the reason. */
+  private isLate = false;
   private refusal: Error | undefined = undefined;
   private isClosed = false;
   private lostLeases = 0;
@@ -112,6 +117,19 @@ export class FleetWorker {
     return this.last?.limit ?? -1;
   }
 
+  /** Whether what goes now was granted as a rate lets it, and nothing else was short. */
+  get isPaced(): boolean {
+    const { last } = this;
+    return this.isLate && (last?.plan?.requestsPerHour ?? 0) > 0;
+  }
+
+  /** Whether requests wait here for what was learned. */
+  get isHeldBack(): boolean {
+    const { last } = this;
+    if (last === undefined || this.hooks.waiting() === 0) return false;
+    return this.isPaced || last.limit >= this.config.limits.length;
+  }
+
   /** Whether the store cannot be reached. */
   get isAway(): boolean {
     return this.caller.isAway;
@@ -159,6 +177,14 @@ export class FleetWorker {
     if (!this.caller.isBusy) this.exchange();
   }
 
+  /** Something must be told soon: what this and other workers send depends on it. */
+  hurry(now: number): void {
+    this.hasChanged = true;
+    if (this.isClosed || this.caller.isBusy) return;
+    const at = Math.max(now, this.sentAt + SHORTEST_TICK_MS);
+    if (at < this.timer.at) this.timer.set(at - now, now);
+  }
+
   /** This limiter has other limits now: the newest of all workers are in force. */
   configure(config: SharedConfig): void {
     this.adopt(config);
@@ -192,6 +218,7 @@ export class FleetWorker {
     const { slots, bytes, credits } = this.holdings;
     if (this.isSharing) return this.share?.wait(costs, request, this.holdings, now) ?? 0;
     this.holdings.expire(now);
+    if (now < this.heldUntil) return this.heldUntil - now;
     if (slots.used + request.slots > slots.held) return Number.POSITIVE_INFINITY;
     if (request.bytes > 0 && bytes.used + request.bytes > bytes.held) {
       return Number.POSITIVE_INFINITY;
@@ -225,7 +252,8 @@ export class FleetWorker {
   /** The next call by time alone: soon after a change, else to keep what is held. */
   private setTimer(now: number): void {
     if (this.isClosed || this.caller.isBusy || this.sequence === 0) return;
-    const beatMs = this.hasChanged ? tickMs(this.meter) : this.ttlMs / 4;
+    const idleMs = Math.min(this.ttlMs / 4, this.hooks.beatMs(now));
+    const beatMs = this.hasChanged ? Math.min(idleMs, tickMs(this.meter)) : idleMs;
     const isAtRest =
       !this.hasChanged &&
       this.last?.leads !== 1 &&
@@ -252,6 +280,7 @@ export class FleetWorker {
     this.returnUnused(now);
     const request = this.request(now);
     this.told = request;
+    this.toldExpiries = this.holdings.expiries;
     this.sentAt = now;
     this.sentSince = 0;
     this.hasChanged = false;
@@ -323,16 +352,22 @@ export class FleetWorker {
     if (hasForgotten) this.forgetCharges();
     this.isConfigTold = true;
     this.last = reply;
+    const isOwn = reply.limit >= 0 && reply.limit < this.config.limits.length;
+    if (reply.count > 0) this.isLate = reply.until > 0 && !isOwn;
+    this.heldUntil = now + reply.held / 1_000;
     const { holdings } = this;
     const { slots, bytes } = holdings;
+    holdings.expire(now);
+    // What it has told to hold may be lent to others, too, if the store had not heard of it for long.
+    const told = holdings.expiries === this.toldExpiries ? undefined : this.told;
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) this.head = undefined;
     if (reply.lost === 1) this.lostLeases += 1;
-    slots.lent(reply.slots, reply.keptSlots);
-    bytes.lent(reply.bytes, reply.keptBytes);
+    slots.lent(reply.slots, reply.keptSlots, told?.slots);
+    bytes.lent(reply.bytes, reply.keptBytes, told?.bytes);
     holdings.credits.add(reply.amounts, now + reply.from / 1_000, now + reply.until / 1_000);
-    this.hooks.answered(reply, hasForgotten, now);
+    this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
     if (isNews || slots.free > 0 || bytes.free > 0) this.hooks.changed();
   }

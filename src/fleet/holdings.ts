@@ -11,6 +11,8 @@ export class Holdings {
   readonly bytes = new Lent();
   /** -Infinity: nothing was granted, or it has expired. */
   private validUntil = Number.NEGATIVE_INFINITY;
+  /** Counts how often what it had has expired. */
+  expiries = 0;
 
   /** The store has heard of this worker: what it has is good until then, in ms of its clock. */
   renew(validUntil: number): void {
@@ -20,6 +22,7 @@ export class Holdings {
   /** Gives up what is not in use, if its time is over. Slots of requests that end then go, too. */
   expire(now: number): void {
     if (now <= this.validUntil || this.validUntil === Number.NEGATIVE_INFINITY) return;
+    this.expiries += 1;
     this.credits.clear();
     this.slots.expire();
     this.bytes.expire();

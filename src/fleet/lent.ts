@@ -34,9 +34,14 @@ export class Lent {
     this.lent(this.used, 0);
   }
 
-  lent(held: number, kept: number): void {
-    this.held = held;
+  /**
+   * What the store says that is held now.
+   * @param told what it was told to be held, if that has expired since: of that, only what is still in
+   * use is held
+   */
+  lent(held: number, kept: number, told?: number): void {
+    this.held = told === undefined ? held : this.used + Math.max(0, held - told);
     this.kept = kept;
-    if (held > kept) this.held = Math.max(kept, this.used);
+    if (this.held > kept) this.held = Math.max(kept, this.used);
   }
 }

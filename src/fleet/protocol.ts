@@ -71,8 +71,14 @@ export interface Plan {
 /** Where a planned rate comes from. */
 export const ORIGINS = ['start', 'limit', 'headers', 'learned'] as const;
 
-/** A number, a text, or a list of them. */
-export type Data = number | string | readonly Data[];
+/** What JSON can say. */
+export type Data =
+  | number
+  | string
+  | boolean
+  | null
+  | readonly Data[]
+  | { readonly [name: string]: Data };
 
 /** What one worker has observed: when it was heard of, by whom, and what. 0: the worker is gone. */
 export type ReportEntry = readonly [time: number, worker: string, report: Data];

@@ -68,6 +68,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private rejectedAt = Number.NEGATIVE_INFINITY;
   /** When the last reported rate was measured. */
   private adaptedAt: number | undefined = undefined;
+  /** Undefined: it learns itself. */
+  private elsewhere: ((now: number) => RateSnapshot) | undefined = undefined;
   /** The rate that was told last. */
   private toldPerSecond = Number.POSITIVE_INFINITY;
 
@@ -91,6 +93,25 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return this.inFlight >= this._limit ? 'concurrency' : 'pace';
   }
 
+  /** The number of attempts in flight to begin with, and the longest wait that is obeyed. */
+  get start(): Pick<RateSurroundings, 'startLimit' | 'maxRetryAfterMs'> {
+    return this.around;
+  }
+
+  /** A learner that is configured as this one, for attempts that others send. */
+  newLearner(reactionMs: number, now: number): RateLearner {
+    const { hard, startLimit, startPerMs, maxRetryAfterMs } = this.around;
+    const learner = new RateLearner(hard, undefined, maxRetryAfterMs, startLimit, reactionMs);
+    if (startPerMs !== undefined) learner.begin(startPerMs, now);
+    return learner;
+  }
+
+  /** What is learned elsewhere is kept there: from now on this lets everything pass, and shows it. */
+  follow(elsewhere: (now: number) => RateSnapshot): void {
+    this.elsewhere = elsewhere;
+    this._limit = this.maxLimit;
+  }
+
   /** Whether nothing is in flight, and nothing learned is worth keeping. */
   isAtRest(now: number): boolean {
     return this.inFlight === 0 && now - this.rejectedAt >= LEARNED_FOR_MS;
@@ -103,6 +124,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   wait(request: RequestCost, now: number): number {
+    if (this.elsewhere !== undefined) return 0;
     const { learner } = this;
     // Retries hold slots already: a lower limit must stop them too.
     if (this.inFlight >= this._limit) return Number.POSITIVE_INFINITY;
@@ -114,6 +136,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   take(request: RequestCost, now: number): RateCharge {
+    if (this.elsewhere !== undefined) return 0;
     this.inFlight += 1;
     const { startPerMs } = this.around;
     if (startPerMs !== undefined && this.learner === undefined) {
@@ -149,7 +172,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   snapshot(now: number): AdaptiveRateSnapshot {
-    return { limit: this._limit, ...(this.learner?.snapshot(now) ?? NOTHING_KNOWN) };
+    const known = this.elsewhere?.(now) ?? this.learner?.snapshot(now) ?? NOTHING_KNOWN;
+    return { limit: Math.min(this._limit, known.cap ?? this._limit), ...known };
   }
 
   /** An attempt has ended while it sleeps. */

@@ -241,6 +241,8 @@ end
 
 -- Whether it sends or waits.
 local isActive = request.wantedSlots > 0 or request.wantedBytes > 0
+  or (request.slots > 0 and state.slots.claimed > record.slots.claim)
+  or (request.bytes > 0 and state.bytes.claimed > record.bytes.claim)
 for _, amount in ipairs(request.unused) do isActive = isActive or amount > 0 end
 if knows then
   for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare == 0 end
@@ -318,7 +320,8 @@ if not isClosed then
     reach[place] = max(0, bucket.level) + max(0, reserved - (request.unused[place] or 0))
     spare[place] = floor(max(0, bucket.level) / sharers)
   end
-  local budget = buckets[limits + 1].perHour ~= 0 and max(0, state.budget) or math.huge
+  local part = max(min(1, state.budget), floor(state.budget / sharers))
+  local budget = buckets[limits + 1].perHour ~= 0 and max(0, part) or math.huge
   for _, demand in ipairs(request.demand) do
     local fitting, binding = demand.count, -1
     local rooms = demand.spare == 1 and spare or reach

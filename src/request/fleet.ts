@@ -6,6 +6,8 @@ import {
 } from '../fleet/fleet-hooks.ts';
 import { FleetPolicy } from '../fleet/fleet-policy.ts';
 import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
+import { FleetLearning } from '../fleet/learning/fleet-learning.ts';
+import { PlanNews } from '../fleet/learning/plan-news.ts';
 import type {
   GrantReply,
   OnStoreLoss,
@@ -18,6 +20,8 @@ import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GaugeValue } from '../model/metric.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
+import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
+import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import { messageOf } from '../util/print.ts';
@@ -42,6 +46,9 @@ export class Fleet implements RemoteLimits, FleetHooks {
   private throttledTold = Number.NEGATIVE_INFINITY;
   private brokenTold = Number.NEGATIVE_INFINITY;
   private unwatch: () => void = () => {};
+  /** Undefined: the rate does not adapt. */
+  private learning: FleetLearning | undefined = undefined;
+  private planNews = new PlanNews();
   private lostLeases = 0;
   private leads = false;
 
@@ -63,11 +70,22 @@ export class Fleet implements RemoteLimits, FleetHooks {
     this.unwatch = gate.feedback.watch({ backoff: urge, modeBegan: urge });
   }
 
+  /** What the rate of requests is learned from: what all workers observe. */
+  adapts(adaptive: Policies['adaptive']): void {
+    if (adaptive instanceof AdaptiveRatePolicy) {
+      const learning = new FleetLearning(adaptive);
+      this.learning = learning;
+      adaptive.follow((now) => learning.snapshot(now));
+    } else this.learning = undefined;
+    if (this.policy !== undefined) this.policy.learning = this.learning;
+  }
+
   /** @throws TypeError for limits that cannot be shared */
   policyOf(own: RateLimitPolicy | undefined): Policy {
     if (this.policy !== undefined && this.own === own) return this.policy;
     this.own = own;
     this.policy = new FleetPolicy(() => this.worker, own);
+    this.policy.learning = this.learning;
     return this.policy;
   }
 
@@ -122,10 +140,15 @@ export class Fleet implements RemoteLimits, FleetHooks {
     this.closedTold = Math.max(this.closedTold, until);
     this.throttledTold = Math.max(this.throttledTold, throttledUntil);
     this.brokenTold = Math.max(this.brokenTold, brokenUntil);
-    return { closed, throttled, broken, lesson: NO_LESSON };
+    return { closed, throttled, broken, lesson: this.learning?.lesson(now) ?? NO_LESSON };
   }
 
-  answered(reply: GrantReply, hasForgotten: boolean, now: number): void {
+  beatMs(now: number): number {
+    return this.learning?.beatMs(now) ?? Number.POSITIVE_INFINITY;
+  }
+
+  answered(reply: GrantReply, hasForgotten: boolean, now: number, sentAt: number): void {
+    this.learned(reply, now, sentAt);
     const { feedback } = this.gate as RequestGate;
     const { policy } = feedback.gate;
     const closedMs = reply.closed / 1_000;
@@ -147,6 +170,18 @@ export class Fleet implements RemoteLimits, FleetHooks {
     if ((reply.leads === 1) !== this.leads) {
       this.leads = reply.leads === 1;
       this.emit({ kind: 'leaderChanged', at: now, leads: this.leads });
+    }
+  }
+
+  private learned(reply: GrantReply, now: number, sentAt: number): void {
+    const { learning, gate } = this;
+    if (learning === undefined || gate === undefined) return;
+    learning.answered(reply, sentAt, now);
+    if (learning.isUrgent) this.worker?.hurry(now);
+    for (const change of this.planNews.changes(reply.plan, gate.slots.maxLimit, now)) {
+      if (change.kind === 'outageStarted') gate.feedback.setOutage(gate, true);
+      else if (change.kind === 'outageEnded') gate.feedback.setOutage(gate, false);
+      this.emit(change);
     }
   }
 
@@ -190,7 +225,9 @@ export class Fleet implements RemoteLimits, FleetHooks {
     const { slots, bytes, policies } = gate;
     const rules = policies.rateLimit?.limits.rules ?? [];
     const ttlMs = this.store.ttlMs ?? DEFAULT_TTL_MS;
-    return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, { ttlMs, tickMs: RESERVED_MS });
+    const startSlots = this.learning?.startSlots ?? 0;
+    const times = { ttlMs, tickMs: RESERVED_MS, startSlots };
+    return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, times);
   }
 
   /** When the circuit breaker lets a probe go; -Infinity: it is closed. */

@@ -53,6 +53,8 @@ export interface RequestGateParts {
 export interface RemoteLimits {
   /** Called before anything waits. */
   begin(gate: RequestGate): void;
+  /** What adapts in this process, before anything is sent. */
+  adapts(adaptive: Policies['adaptive']): void;
   /** A policy that stands for them and for the rate limits of this worker. */
   policyOf(own: RateLimitPolicy | undefined): Policy;
   /** The limits of this worker were changed. */
@@ -126,6 +128,7 @@ export class RequestGate implements AnswerRules {
     this.slots = slots;
     this.bytes = bytes;
     slots.most = slots.limit;
+    parts.fleet?.adapts(adaptive);
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     this.backoff = feedback.partOf(() => this.gate.drain());
     this.timed = this.allPolicies();
@@ -197,6 +200,7 @@ export class RequestGate implements AnswerRules {
     const next = this.newAdaptive(adaptive, concurrency);
     if (before !== undefined) this.own.retire?.(before);
     this.feedback.setOutage(this, false);
+    this.parts.fleet?.adapts(next);
     this.setPolicies({ ...this._policies, adaptive: next });
     this.slots.limit = next?.limit ?? concurrency;
     const mode = this.isPaced ? ALWAYS_NORMAL : this.feedback.modeState;

@@ -70,6 +70,26 @@ describe('workers that share a store', () => {
     expect(Math.abs(first.inFlight - second.inFlight)).toBeLessThanOrEqual(1);
   });
 
+  it('starve nobody, though those that have slots always have just enough of them', async () => {
+    const { clock, workers } = fleet(4, { concurrency: 12 });
+    /** It sends the next request as one ends, and lets none wait beyond what it can hold. */
+    const keepBusy = (worker: Worker) => {
+      for (let lane = 0; lane < 6; lane += 1) {
+        const next = () => worker.send(1, 50, 1, next);
+        next();
+      }
+    };
+    for (const worker of workers.slice(0, 2)) keepBusy(worker);
+    await clock.advanceAsync(1_000);
+    for (const worker of workers.slice(2)) keepBusy(worker);
+    await clock.advanceAsync(500);
+    const before = workers.map(({ sends }) => sends.length);
+    await clock.advanceAsync(5_000);
+    const sent = workers.map(({ sends }, index) => sends.length - (before[index] as number));
+    expect(jain(sent)).toBeGreaterThan(0.95);
+    expect(sent.reduce((a, b) => a + b, 0)).toBeGreaterThan(12 * 100 * 0.95);
+  });
+
   it('get the slots of one that has vanished back within two TTL, and no more than all', async () => {
     const { clock, workers } = fleet(2, { concurrency: 10 });
     const [first, second] = workers as [Worker, Worker];
@@ -104,6 +124,24 @@ describe('workers that share a store', () => {
     expect(first.inFlight).toBe(0);
     first.way = 'open';
     await clock.advanceAsync(2_000);
+    expect(first.inFlight).toBe(0);
+  });
+
+  it('uses nothing that it told to hold before a store forgot it', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 10 });
+    const [first, second] = workers as [Worker, Worker];
+    first.send(10, 700);
+    await clock.advanceAsync(20);
+    // Its next call tells of ten slots, and is repeated until the store is back.
+    first.way = 'cut';
+    first.send(100, 600_000);
+    await clock.advanceAsync(5_000);
+    expect(first.inFlight).toBe(0);
+    second.send(10, 600_000);
+    await clock.advanceAsync(1_000);
+    expect(second.inFlight).toBe(10);
+    first.way = 'open';
+    await clock.advanceAsync(3_000);
     expect(first.inFlight).toBe(0);
   });
 

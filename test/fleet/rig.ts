@@ -23,11 +23,12 @@ export class Worker {
 
   private readonly clock: ManualClock;
 
-  /** Sends requests that take a time each. */
-  send(count: number, tookMs: number, cost = 1): void {
+  /** Sends requests that take a time each. @param then is called as each of them ends */
+  send(count: number, tookMs: number, cost = 1, then: () => void = () => {}): void {
     for (let request = 0; request < count; request += 1) {
+      const sending = this.limiter.run(() => this.attempt(tookMs, cost), { tokens: cost });
       // Some tests clear what waits.
-      this.limiter.run(() => this.attempt(tookMs, cost), { tokens: cost }).catch(() => {});
+      sending.then(then, () => {});
     }
   }
 

@@ -61,7 +61,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
   }
 
   function worker(client: Parameters<typeof redisStore>[0], options: LimiterOptions): Limiter {
-    const shared = redisStore(client, { key: 'test', ttlMs: 1_000 });
+    const shared = redisStore(client, { key: 'test', ttlMs: 2_000 });
     const limiter = createLimiter({ adaptive: false, ...options, shared });
     closers.push(() => limiter.close({ waiting: 'reject' }));
     return limiter;
@@ -118,7 +118,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
       let ended = 0;
       const requests = Array.from({ length: 200 }, () =>
         limiter.run(async () => {
-          await sleep(20);
+          await sleep(50);
           ended += 1;
         }),
       );

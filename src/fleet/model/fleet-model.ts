@@ -13,7 +13,7 @@ import { Expiry } from './expiry.ts';
 import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
 import { grantRates, type RateGrant } from './grant-rates.ts';
 import { lead, report, reportGone } from './leadership.ts';
-import { giveUp, lend } from './pool.ts';
+import { giveUp, isClaimed, lend } from './pool.ts';
 
 /** A worker that wants nothing for so long has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;
@@ -129,7 +129,12 @@ export class FleetModel {
     const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare === 0);
     const isActive =
-      wants || request.wantedSlots > 0 || request.wantedBytes > 0 || request.unused.some(isAbove0);
+      wants ||
+      request.wantedSlots > 0 ||
+      request.wantedBytes > 0 ||
+      request.unused.some(isAbove0) ||
+      (request.slots > 0 && isClaimed(state.slots, record.slots)) ||
+      (request.bytes > 0 && isClaimed(state.bytes, record.bytes));
     if (isActive) this.active.set(request.worker, state.alive + ACTIVE);
     else this.active.delete(request.worker);
     const reply = this.grant(request, record, {

@@ -41,7 +41,9 @@ export function grantRates(
   });
   const spare = buckets.map((bucket) => Math.floor(Math.max(0, bucket.level) / sharers));
   const isBudgeted = buckets[limits]?.perHour !== 0;
-  const most = isBudgeted ? Math.max(0, budget) : Number.POSITIVE_INFINITY;
+  // Of a budget for all, one that is not used up yet, each gets a part.
+  const part = Math.max(Math.min(1, budget), Math.floor(budget / sharers));
+  const most = isBudgeted ? Math.max(0, part) : Number.POSITIVE_INFINITY;
   let count = 0;
   let short = -1;
   for (const demand of demands) {

@@ -77,6 +77,14 @@ export function lend(
   return { held: mine.held, kept, isShort, isContested: others > 0 };
 }
 
+/**
+ * Whether others claim a part. Then who holds some is one of those that share it, though nothing of
+ * its own waits: else it would keep all that the shares of the others leave.
+ */
+export function isClaimed(pool: Pool, mine: Holding): boolean {
+  return pool.claimed > mine.claim;
+}
+
 /** A worker holds nothing any more. */
 export function giveUp(pool: Pool, mine: Holding): void {
   pool.held -= mine.held;

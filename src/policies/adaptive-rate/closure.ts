@@ -1,4 +1,4 @@
-import type { SentAttempt } from './sent-attempt.ts';
+import type { Reaction, SentAttempt } from './sent-attempt.ts';
 
 /** So many single attempts in a row must be rejected before a closure may be an outage. */
 const OUTAGE_PROBES = 3;
@@ -6,8 +6,6 @@ const OUTAGE_PROBES = 3;
 /** Consecutive rejections, without an accepted attempt that was sent after the reaction to them. */
 export class Closure {
   readonly startedAt: number;
-  /** Attempts of a lower order were in flight when it was noticed. */
-  readonly noticedAt: number;
   readonly pacePerMs: number;
   /** Whether an attempt that was sent as part of a burst began it. */
   readonly isBySaved: boolean;
@@ -19,6 +17,7 @@ export class Closure {
    */
   accepted = 0;
   idleMs = 0;
+  private readonly reaction: Reaction;
   /** Single attempts that were rejected since it was noticed. */
   private probes = 0;
   /** Whether no rejection of it looks like those of the limit. */
@@ -28,9 +27,14 @@ export class Closure {
   constructor(first: SentAttempt) {
     this.startedAt = first.at;
     this.lastAt = first.at;
-    this.noticedAt = first.reactedAt;
+    this.reaction = first.reaction;
     this.pacePerMs = first.pacePerMs;
     this.isBySaved = first.isSaved && first.pacePerMs !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Attempts of a lower order were in flight when it was noticed. */
+  get noticedAt(): number {
+    return this.reaction.order;
   }
 
   /** Whether it says nothing of a limit. */

@@ -101,6 +101,18 @@ export class RateEstimate {
     this.probing.start(perMs, now, 0);
   }
 
+  /** Nothing is known of the time between these: what the provider saved meanwhile is uncertain. */
+  interrupted(from: number, to: number): void {
+    if (this.marks === undefined) return;
+    this.marks.restart(from, to);
+    this.closure = undefined;
+    this.accepted = 0;
+    this.idleMs = 0;
+    this.skippedMs = 0;
+    this.openedAt = to;
+    this.evidence = Math.min(this.evidence, EVIDENCE_AFTER);
+  }
+
   /** Whether anything was measured. */
   get isKnown(): boolean {
     return this.marks !== undefined;

@@ -1,13 +1,15 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
+import { restore, type State, stateOf } from './learner-state.ts';
 import { LimitSigns } from './limit-signs.ts';
 import { NamedWait } from './named-wait.ts';
+import type { Outlook } from './outlook.ts';
 import { ProbeDelay } from './probe-delay.ts';
 import { type EarlierAttempts, RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
 import { SendHistory, type SendHistoryListener } from './send-history.ts';
 import { Sending } from './sending.ts';
-import type { SentAttempt } from './sent-attempt.ts';
+import type { Reaction, SentAttempt } from './sent-attempt.ts';
 import { shortestOf } from './shortest-limit.ts';
 import { TokenRatio } from './token-ratio.ts';
 import { START_AT_ONCE, Trust } from './trust.ts';
@@ -22,6 +24,18 @@ const OUTAGE_PROBES = 3;
 
 /** How many probes are sent when a named wait is over, however short it was. */
 const NAMED_PROBES = 2;
+
+/** What is not told to another learner: what is in flight, and what the next answers tell anew. */
+const OMITTED = new Set([
+  ...['hard', 'hardPerMs', 'listener', 'requests', 'tokens', 'ratio', 'inFlight', 'reaction'],
+  ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs'],
+  // Of the history of sends.
+  ...['attempts', 'head', 'asked', '_unknown'],
+]);
+
+/** A gap as long as this, and as so many intervals of requests, is left out of measurements. */
+const LONG_GAP_MS = 1_000;
+const LONG_GAP_INTERVALS = 4;
 
 /** The rates of configured limits, per ms; Infinity if there are none. */
 export type HardRates = (unit: 'requests' | 'tokens') => number;
@@ -53,8 +67,10 @@ export class RateLearner implements SendHistoryListener {
   private firstAt: number;
   private lastSentAt = Number.NEGATIVE_INFINITY;
   private hasRejected = false;
-  /** Attempts of a lower order were in flight at the last reaction. */
-  private reactedAt = 0;
+  private reaction: Reaction = { order: 0 };
+  /** Attempts that are sent until then do not know of it yet. */
+  private reactsUntil = Number.NEGATIVE_INFINITY;
+  private readonly reactionMs: number;
   /** The highest order of attempts rejected since the last accepted one. */
   private isClosed = false;
   private rejectedOrder = -1;
@@ -66,15 +82,20 @@ export class RateLearner implements SendHistoryListener {
   /**
    * @param past the attempts that were sent and accepted before the first rejection
    * @param maxRetryAfterMs the longest named wait that is obeyed, also after a correction
+   * @param startAtOnce how many attempts may be sent before anything is verified
+   * @param reactionMs how long it takes until a reaction is in force, where others send
    */
   constructor(
     hard: HardRates,
     past: EarlierAttempts = { accepted: 0, firstAt: 0 },
     maxRetryAfterMs = Number.POSITIVE_INFINITY,
+    startAtOnce = START_AT_ONCE + past.accepted,
+    reactionMs = 0,
   ) {
+    this.reactionMs = reactionMs;
     this.hard = hard;
     this.named = new NamedWait(maxRetryAfterMs);
-    this.trust = new Trust(START_AT_ONCE + past.accepted);
+    this.trust = new Trust(startAtOnce);
     this.estimate = new RateEstimate(past, () => hard('requests'));
     this.sent = past.accepted;
     this.acceptedCount = past.accepted;
@@ -184,7 +205,7 @@ export class RateLearner implements SendHistoryListener {
   }
 
   /** An attempt in flight that was sent before anything was learned. */
-  early(at: number): Sending {
+  early(at: number, estimate = 0): Sending {
     const requests = this.requests.take(1, at);
     const sending = new Sending(
       {
@@ -197,7 +218,7 @@ export class RateLearner implements SendHistoryListener {
         idleMs: 0,
         requests,
       },
-      0,
+      estimate,
     );
     if (this.sent === 0) this.firstAt = at;
     this.add(sending);
@@ -205,6 +226,7 @@ export class RateLearner implements SendHistoryListener {
   }
 
   private add(sending: Sending): void {
+    if (sending.at < this.reactsUntil) this.reaction.order = sending.order + 1;
     this.sent += 1;
     this.inFlight += 1;
     this.lastSentAt = sending.at;
@@ -212,6 +234,92 @@ export class RateLearner implements SendHistoryListener {
     this.hasWaited = false;
     this.trust.spend();
     this.log.add(sending);
+  }
+
+  /**
+   * An attempt that was sent elsewhere.
+   * @param isPaced whether it had to wait for the pace
+   * @param hasWaited whether it had to wait at all
+   */
+  observed(estimate: number, at: number, isPaced: boolean, hasWaited: boolean): Sending {
+    this.log.advance(at);
+    this.setRates(at);
+    this.isPaced = isPaced;
+    this.hasWaited = hasWaited;
+    return this.take(estimate, at);
+  }
+
+  /** What may be sent elsewhere from now on. */
+  outlook(now: number): Outlook {
+    const { log, trust, requests, tokens, estimate, ratio } = this;
+    log.advance(now);
+    this.setRates(now);
+    const lone = log.unknown > 0 ? 0 : 1;
+    const verified = trust.mayGo ? trust.size : lone;
+    const cost = Math.max(1, ratio.expected(0));
+    const left = Math.min(
+      requests.left(now),
+      (tokens?.left(now) ?? Number.POSITIVE_INFINITY) / cost,
+    );
+    const until = Math.max(this.named.until, this.probeAt);
+    const heldMs = Math.max(requests.heldMs(now), tokens?.heldMs(now) ?? 0, until - now, 0);
+    return {
+      perMs: requests.perMs,
+      // What requests cost is estimated elsewhere, and not corrected.
+      tokensPerMs: (tokens?.perMs ?? Number.POSITIVE_INFINITY) / ratio.expected(1),
+      origin: requests.origin,
+      burst: this.isClosed || heldMs > 0 ? 0 : estimate.saved,
+      budget: Math.min(verified, Math.floor(left)),
+      closedMs: heldMs,
+      limit: this.cap.limit,
+      isOut: this.isOut,
+      isWaiting: this.isClosed || log.unknown > 0,
+    };
+  }
+
+  /** An attempt in flight that another learner has seen go. */
+  resumed(at: number, estimate: number): Sending {
+    const sending = this.early(at, estimate);
+    // It was charged then.
+    this.trust.giveBack();
+    this.reaction.order = Math.max(this.reaction.order, sending.order + 1);
+    return sending;
+  }
+
+  /** Nobody has learned for a while: the time since the last attempt tells nothing. */
+  interrupted(now: number): void {
+    const gapMs = now - this.lastSentAt;
+    if (gapMs > Math.max(LONG_GAP_MS, LONG_GAP_INTERVALS * this.intervalMs)) {
+      this.estimate.interrupted(this.lastSentAt, now);
+    }
+  }
+
+  private setRates(now: number): void {
+    const isCapped = this.cap.limit !== undefined;
+    this.requests.wait(isCapped ? Number.POSITIVE_INFINITY : this.estimate.pacePerMs, now);
+    this.tokens?.wait(Number.POSITIVE_INFINITY, now);
+  }
+
+  /** What it has learned, for another one that goes on. */
+  get state(): State {
+    return stateOf(this, OMITTED);
+  }
+
+  /** Goes on from there: as if what is in flight had been sent before the last reaction. */
+  restore(state: State, now: number): void {
+    // A measured rate has marks, which a new estimate has not.
+    this.estimate.begin(0, now);
+    restore(this, state);
+    this.reaction = { order: this.sent };
+    this.reactsUntil = now + this.reactionMs;
+  }
+
+  /** Limits that were told before. */
+  told(limits: readonly ReportedLimit[], at: number): void {
+    const charge = { at, order: -1, total: 0, cost: 0, isOwed: false };
+    this.read(limits, { requests: charge, tokens: charge }, true, at);
+    if (this.tokens !== undefined)
+      this.read(limits, { requests: charge, tokens: charge }, true, at);
   }
 
   /** The attempt was answered. @param used its tokens, if they are known */
@@ -238,7 +346,7 @@ export class RateLearner implements SendHistoryListener {
   rejected(sending: Sending, verdict: Verdict, now: number): void {
     this.inFlight -= 1;
     this.hasRejected = true;
-    const isLater = sending.order >= this.reactedAt;
+    const isLater = sending.order >= this.reaction.order;
     this.log.reject(sending, now);
     this.trust.lose(isLater);
     this.rejectedOrder = Math.max(this.rejectedOrder, sending.order);
@@ -262,9 +370,10 @@ export class RateLearner implements SendHistoryListener {
       if (limit === 'concurrency') this.cap.told(Math.max(1, sending.others));
       else if (!sending.isExplained) this.cap.stopped(sending, isBare && !this.signs.isTold);
       // Answers to attempts now in flight are old news when they come.
-      this.reactedAt = this.sent;
+      this.reaction = { order: this.sent };
+      this.reactsUntil = now + this.reactionMs;
     }
-    sending.reactedAt = this.reactedAt;
+    sending.reaction = this.reaction;
     if (sending.isExplained && isLater) this.named.reset();
     else if (!isAtCap && isLater) this.close(now);
     if (retryAfterMs !== undefined && limit !== 'concurrency') {
@@ -298,7 +407,9 @@ export class RateLearner implements SendHistoryListener {
   /** Called by the log: the attempt is known to be accepted. */
   accepted(sent: SentAttempt): void {
     this.acceptedCount += 1;
-    const out = Math.max(this.log.unknown, this.estimate.saved);
+    const out =
+      Math.max(this.log.unknown, this.estimate.saved) +
+      this.estimate.measuredPerMs * this.reactionMs;
     this.trust.earn(this.hasRejected ? out + START_AT_ONCE : Number.POSITIVE_INFINITY);
     this.cap.isAccepted(sent);
     this.named.accepted(sent.at);
@@ -344,7 +455,7 @@ export class RateLearner implements SendHistoryListener {
   /** @returns whether the reported limits explain a rejection */
   private read(
     limits: readonly ReportedLimit[],
-    { requests, tokens }: Sending,
+    { requests, tokens }: Pick<Sending, 'requests' | 'tokens'>,
     isAccepted: boolean,
     now: number,
   ): boolean {

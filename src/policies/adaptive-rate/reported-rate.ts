@@ -161,6 +161,16 @@ export class ReportedRate {
     return this.#hasEnd ? this.#window.wait(cost, total, now) : 0;
   }
 
+  /** How much may be sent at once; Infinity: reports set no bound. @param total as for {@link rateAt} */
+  left(total: number, now: number): number {
+    if (this.#hasEnd) return this.#window.left(total, now);
+    const report = this.#fresh(now);
+    if (report === undefined || report.tellsReset) return Number.POSITIVE_INFINITY;
+    const left = report.remaining - (total - report.total);
+    // Without a rate by time, what is left at the last report is all that is known.
+    return left > LEAST_SPARE ? left : Number.POSITIVE_INFINITY;
+  }
+
   /**
    * The rate per ms; undefined if reports set no bound for now. @param total the amount sent and
    * not rejected

@@ -166,6 +166,14 @@ export class ReportedWindow {
     return left >= Math.min(cost, this.limit) ? 0 : this.end - now;
   }
 
+  /** How much may be sent at once; Infinity: this sets no bound. @param total as for {@link wait} */
+  left(total: number, now: number): number {
+    if (!this.isFresh(now) || !this.isExact) return Number.POSITIVE_INFINITY;
+    this.begin(total, now);
+    if (this.confidence < TESTED && !this.isTold) return total > this.before ? 0 : 1;
+    return Math.max(0, this.limit - this.usedByOthers - (total - this.before));
+  }
+
   /** The rate at which the amount left is spread, per ms; undefined if it may be sent at once. */
   rateAt(total: number, now: number): number | undefined {
     if (!this.isFresh(now) || this.isExact) return undefined;

@@ -32,7 +32,7 @@ export interface SendHistoryListener {
  */
 export class SendHistory {
   private readonly listener: SendHistoryListener;
-  private sent: SentAttempt[] = [];
+  private attempts: SentAttempt[] = [];
   /** The first attempt that is not settled. */
   private head = 0;
   /** The first attempt whose silence was not checked. */
@@ -63,7 +63,7 @@ export class SendHistory {
   }
 
   add(sent: SentAttempt): void {
-    this.sent.push(sent);
+    this.attempts.push(sent);
     this._unknown += 1;
   }
 
@@ -107,26 +107,26 @@ export class SendHistory {
    * no horizon.
    */
   nextMs(now: number): number {
-    const next = this.sent[this.asked];
+    const next = this.attempts[this.asked];
     return next === undefined ? Number.POSITIVE_INFINITY : next.at + this.silenceMs - now;
   }
 
   /** Calls the listener for all results that are known by now. */
   advance(now: number): void {
     while (this.nextMs(now) < 0) {
-      const next = this.sent[this.asked];
+      const next = this.attempts[this.asked];
       this.asked += 1;
       if (next !== undefined) this.accept(next, false);
     }
     for (;;) {
-      const next = this.sent[this.head];
+      const next = this.attempts[this.head];
       if (next === undefined || next.outcome === 'unknown') break;
       this.head += 1;
       this.listener.settled(next);
     }
     this.asked = Math.max(this.asked, this.head);
     if (this.head < CHUNK) return;
-    this.sent = this.sent.slice(this.head);
+    this.attempts = this.attempts.slice(this.head);
     this.asked -= this.head;
     this.head = 0;
   }

@@ -1,3 +1,9 @@
+/** When the learner has reacted to a rejection. */
+export interface Reaction {
+  /** Attempts of a lower order were sent before it was in force. */
+  order: number;
+}
+
 /** A sent attempt, with its result so far. */
 export class SentAttempt {
   /** When it was sent, in ms. Conclusions from its answer are dated by this. */
@@ -23,8 +29,8 @@ export class SentAttempt {
   isExplained = false;
   /** Of one that was rejected: whether it tells less than rejections of the limit do. */
   isForeign = false;
-  /** For a rejected attempt: how many attempts were sent when the learner reacted to it. */
-  reactedAt = 0;
+  /** For a rejected attempt: the last reaction when it was read. */
+  reaction: Reaction = { order: 0 };
 
   constructor(sent: {
     readonly at: number;

@@ -30,6 +30,11 @@ export class Trust {
     this.left = Math.max(0, this.left - 1);
   }
 
+  /** How many attempts may be sent. */
+  get size(): number {
+    return Math.floor(this.left);
+  }
+
   /** Returns what was spent on an attempt without a result. */
   giveBack(): void {
     this.left += 1;

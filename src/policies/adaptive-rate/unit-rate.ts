@@ -67,6 +67,16 @@ export class UnitRate {
     return Math.max(this.pacer.wait(now), coveredMs);
   }
 
+  /** Milliseconds until what was reported lets anything go. */
+  heldMs(now: number): number {
+    return this.reported.wait(1, this.sent - this.lost, now);
+  }
+
+  /** How much may go at once by what was reported; Infinity: nothing bounds it. */
+  left(now: number): number {
+    return this.reported.left(this.sent - this.lost, now);
+  }
+
   /** Whether the next attempt has to wait for the pace. */
   isPacing(now: number): boolean {
     return this.pacer.wait(now) > 0;

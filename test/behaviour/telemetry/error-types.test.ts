@@ -9,6 +9,8 @@ beforeEach(() => {
 afterEach(() => sdk.stop());
 
 class QuotaError extends Error {}
+class Secret extends Error {}
+Object.defineProperty(Secret, 'name', { value: 'key sk-123' });
 const named = (name: unknown) => Object.assign(new Error('no'), { name });
 
 it.each([
@@ -16,6 +18,7 @@ it.each([
   ['a class of JavaScript', new TypeError('no'), 'TypeError'],
   ['a known name', new DOMException('no', 'TimeoutError'), 'TimeoutError'],
   ['a name that holds a secret', named('key sk-123 is wrong'), 'Error'],
+  ['a class whose name holds a secret', new Secret('no'), 'Error'],
   ['a name that looks like a class', named('sk_123'), 'Error'],
   ['a name that is no text', named(Object.create(null)), 'Error'],
 ])('%s is told by metrics and spans as what it is', async (_what, error, type) => {

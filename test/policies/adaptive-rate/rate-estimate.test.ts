@@ -15,7 +15,7 @@ function learning(
     const sent = attemptAt(at, { order, pacePerMs, isPaced: !isSaved, isSaved, idleMs });
     order += 1;
     sent.outcome = outcome;
-    sent.reactedAt = order;
+    sent.reaction = { order };
     return estimate.settled(sent, namedUntil, 1);
   };
   return {

@@ -1,0 +1,111 @@
+import type { Verdict } from '../../model/feedback.ts';
+import type { CompletedAttempt } from '../../policies/policy.ts';
+import type { Data } from '../protocol.ts';
+
+/** Why an attempt tells nothing. */
+export const WITHDRAWN = 1;
+export const NOT_SENT = 2;
+
+/** Of an attempt that was sent: how it went. */
+export const PACED = 1;
+export const WAITED = 2;
+
+/** An attempt in flight. */
+export interface ReportedAttempt {
+  readonly id: number;
+  readonly at: number;
+}
+
+interface Sent extends ReportedAttempt {
+  readonly flags: number;
+  readonly tokens: number;
+}
+
+interface Ended extends ReportedAttempt {
+  readonly endedAt: number;
+  readonly verdict: Verdict | typeof WITHDRAWN | typeof NOT_SENT;
+  readonly used: number | undefined;
+}
+
+/** Times in reports are whole microseconds before the call. */
+const US = 1_000;
+
+/**
+ * What one worker observes of its attempts: when each was sent, and what came of it. A report of
+ * these is
+ * `[in flight, the first of them, [id, age, flags, tokens, ...], [[id, age, age of its end, verdict,
+ * tokens used], ...]]`.
+ */
+export class AttemptReports {
+  private readonly maxRetryAfterMs: number;
+  private readonly inFlight = new Set<number>();
+  private sends: Sent[] = [];
+  private ends: Ended[] = [];
+  private nextId = 1;
+
+  /** @param maxRetryAfterMs a rejection that names a longer wait says nothing of the rate */
+  constructor(maxRetryAfterMs: number) {
+    this.maxRetryAfterMs = maxRetryAfterMs;
+  }
+
+  sent(flags: number, tokens: number, at: number): ReportedAttempt {
+    const sent = { id: this.nextId, at, flags, tokens };
+    this.nextId += 1;
+    this.inFlight.add(sent.id);
+    this.sends.push(sent);
+    return sent;
+  }
+
+  /** @returns whether it was rejected: what is told soon */
+  ended({ id, at }: ReportedAttempt, completed: CompletedAttempt, endedAt: number): boolean {
+    if (!this.inFlight.delete(id)) return false;
+    const { isSent, verdict, usage } = completed;
+    const tells = isSent && verdict !== undefined && verdict.kind !== 'failed';
+    const result = tells && !this.isTooLong(verdict) ? verdict : isSent ? WITHDRAWN : NOT_SENT;
+    this.ends.push({ id, at, endedAt, verdict: result, used: usage?.tokens });
+    return typeof result === 'object' && isRejection(result);
+  }
+
+  /** @returns what there is to tell, which counts as told; undefined: nothing */
+  take(now: number): { readonly report: Data; readonly sends: number } | undefined {
+    const { sends, ends, inFlight } = this;
+    if (sends.length === 0 && ends.length === 0) return undefined;
+    this.sends = [];
+    this.ends = [];
+    const age = (at: number) => Math.round((now - at) * US);
+    const first = inFlight.values().next().value ?? this.nextId;
+    const told = sends.flatMap(({ id, at, flags, tokens }) => [id, age(at), flags, tokens]);
+    // Of what answers tell of limits, the last is the freshest.
+    const freshest = ends.findLast(({ verdict }) => tellsLimits(verdict));
+    const results = ends.map((end) => {
+      const verdict = verdictData(end.verdict, end === freshest);
+      return [end.id, age(end.at), age(end.endedAt), verdict, end.used ?? -1];
+    });
+    return { report: [inFlight.size, first, told, results], sends: sends.length };
+  }
+
+  private isTooLong({ kind, retryAfterMs = 0 }: Verdict): boolean {
+    return kind !== 'ok' && retryAfterMs > this.maxRetryAfterMs;
+  }
+}
+
+export function isRejection({ kind }: Verdict): boolean {
+  return kind === 'throttled' || kind === 'overloaded';
+}
+
+function tellsLimits(verdict: Ended['verdict']): boolean {
+  return typeof verdict === 'object' && verdict.limits !== undefined;
+}
+
+function verdictData(verdict: Ended['verdict'], isFreshest: boolean): Data {
+  if (typeof verdict === 'number') return verdict;
+  const { kind, retryAfterMs, limits, limit } = verdict;
+  const isTold = limits !== undefined && (isFreshest || isRejection(verdict));
+  if (!isTold && !isRejection(verdict)) return 0;
+  return {
+    kind,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(limit !== undefined && { limit }),
+    ...(isTold && { limits: limits.map((each) => ({ ...each })) }),
+  };
+}

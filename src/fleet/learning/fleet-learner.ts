@@ -1,0 +1,195 @@
+import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import type { State } from '../../policies/adaptive-rate/learner-state.ts';
+import type { RateLearner } from '../../policies/adaptive-rate/rate-learner.ts';
+import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
+import type { Sending } from '../../policies/adaptive-rate/sending.ts';
+import type { Data, Plan, ReportEntry } from '../protocol.ts';
+import { isRejection, NOT_SENT, PACED, WAITED, WITHDRAWN } from './attempt-reports.ts';
+import { planOf } from './plan.ts';
+
+/** Raised with every change that another version would misread: it then begins with the rate alone. */
+const VERSION = 1;
+
+const US = 1_000;
+
+/** The parts of a report, as `AttemptReports` makes them. */
+type Report = readonly [
+  inFlight: number,
+  first: number,
+  sends: readonly number[],
+  ends: readonly (readonly [number, number, number, Verdict | number, number])[],
+];
+
+interface Observation {
+  readonly at: number;
+  readonly run: (at: number) => void;
+}
+
+/**
+ * The learning controller of a fleet: replays what all workers report to the learner of one process,
+ * in the order of time, and plans what they may send. Times in ms of the store's clock.
+ */
+export class FleetLearner {
+  readonly learner: RateLearner;
+  /** Of each worker the attempts in flight, in the order of sending. */
+  private readonly workers = new Map<string, Map<number, Sending>>();
+  /** What was read so far: what is told late counts as told then. */
+  private readTo = Number.NEGATIVE_INFINITY;
+  /** The last limits that answers told. */
+  private told: { readonly at: number; readonly limits: readonly ReportedLimit[] } | undefined;
+  private tokens = 1;
+  private measured = 0;
+  private measuredAt: number | undefined = undefined;
+  /** Whether a rejection was read since the last plan. */
+  hasNews = false;
+
+  constructor(learner: RateLearner) {
+    this.learner = learner;
+  }
+
+  read(entries: readonly ReportEntry[]): void {
+    const observations: Observation[] = [];
+    const after: (() => void)[] = [];
+    for (const [time, worker, report] of entries) {
+      if (report === 0) after.push(() => this.gone(worker, time / US));
+      else this.note(worker, time / US, report as unknown as Report, observations, after);
+    }
+    observations.sort((one, other) => one.at - other.at);
+    for (const { at, run } of observations) {
+      this.readTo = Math.max(this.readTo, at);
+      run(this.readTo);
+    }
+    for (const end of after) end();
+  }
+
+  /** @param now the store's time, in ms */
+  plan(now: number): Plan {
+    this.hasNews = false;
+    this.readTo = Math.max(this.readTo, now);
+    const { learner } = this;
+    const outlook = learner.outlook(this.readTo);
+    if (learner.measuredAt !== this.measuredAt) {
+      this.measuredAt = learner.measuredAt;
+      this.measured += 1;
+    }
+    const perSecond = learner.measuredPerSecond ?? 0;
+    return planOf(outlook, this.tokens, perSecond, this.measured);
+  }
+
+  /** Whether time alone may change the plan soon. */
+  isWaiting(now: number): boolean {
+    const outlook = this.learner.outlook(Math.max(this.readTo, now));
+    return outlook.isWaiting;
+  }
+
+  snapshot(now: number): RateSnapshot {
+    return this.learner.snapshot(Math.max(this.readTo, now));
+  }
+
+  /** What the next leader needs. */
+  get state(): Data {
+    const { learner, told, tokens, measured } = this;
+    const limits =
+      told === undefined ? null : { at: told.at, limits: told.limits.map((each) => ({ ...each })) };
+    return {
+      version: VERSION,
+      learner: learner.state as Data,
+      told: limits,
+      tokens,
+      measured,
+      at: this.readTo,
+    };
+  }
+
+  /** Goes on from what another leader has learned. @returns whether it could read that */
+  restore(state: Data, now: number): boolean {
+    if (!isRecord(state) || state.version !== VERSION) return false;
+    this.learner.restore(state.learner as State, now);
+    this.tokens = Number(state.tokens);
+    this.measured = Number(state.measured);
+    this.measuredAt = this.learner.measuredAt;
+    this.readTo = Math.min(now, Number(state.at));
+    const { told } = state;
+    if (told !== undefined && isRecord(told)) {
+      this.told = told as unknown as NonNullable<FleetLearner['told']>;
+      this.learner.told(this.told.limits, this.told.at);
+    }
+    return true;
+  }
+
+  /** It has read what was reported while nobody led. */
+  begun(now: number): void {
+    this.learner.interrupted(now);
+  }
+
+  private note(
+    worker: string,
+    time: number,
+    [, first, sends, ends]: Report,
+    observations: Observation[],
+    after: (() => void)[],
+  ): void {
+    const own = this.workers.get(worker) ?? new Map<number, Sending>();
+    this.workers.set(worker, own);
+    for (let place = 0; place < sends.length; place += 4) {
+      const [id, age, flags, tokens] = sends.slice(place, place + 4) as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      const run = (at: number) => {
+        const isPaced = (flags & PACED) !== 0;
+        own.set(id, this.learner.observed(tokens, at, isPaced, (flags & WAITED) !== 0));
+        if (tokens > 0) this.tokens += (tokens - this.tokens) / 32;
+      };
+      observations.push({ at: time - age / US, run });
+    }
+    for (const [id, sentAge, endAge, verdict, used] of ends) {
+      const run = (at: number) => {
+        const sending = own.get(id) ?? this.learner.resumed(time - sentAge / US, 0);
+        own.delete(id);
+        this.ended(sending, verdict, used < 0 ? undefined : used, at);
+      };
+      observations.push({ at: time - endAge / US, run });
+    }
+    // An end that was not told of is told no more.
+    after.push(() => {
+      for (const [id, sending] of own) {
+        if (id >= first) break;
+        own.delete(id);
+        this.learner.withdrawn(sending, true, this.readTo);
+      }
+    });
+  }
+
+  private ended(
+    sending: Sending,
+    verdict: Verdict | number,
+    used: number | undefined,
+    at: number,
+  ): void {
+    const { learner } = this;
+    if (verdict === WITHDRAWN || verdict === NOT_SENT) {
+      learner.withdrawn(sending, verdict === WITHDRAWN, at);
+      return;
+    }
+    const told: Verdict = typeof verdict === 'number' ? { kind: 'ok' } : verdict;
+    if (told.limits !== undefined) this.told = { at, limits: told.limits };
+    if (isRejection(told)) {
+      learner.rejected(sending, told, at);
+      this.hasNews = true;
+    } else learner.answered(sending, told, used, at);
+  }
+
+  private gone(worker: string, at: number): void {
+    const own = this.workers.get(worker);
+    this.workers.delete(worker);
+    const now = Math.max(this.readTo, at);
+    for (const sending of own?.values() ?? []) this.learner.withdrawn(sending, true, now);
+  }
+}
+
+function isRecord(data: Data): data is { readonly [name: string]: Data } {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}

@@ -1,0 +1,117 @@
+import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
+import type { AdaptiveRatePolicy } from '../../policies/adaptive-rate-policy.ts';
+import type { Lesson } from '../fleet-hooks.ts';
+import type { GrantReply, Plan } from '../protocol.ts';
+import { AttemptReports } from './attempt-reports.ts';
+import { FleetLearner } from './fleet-learner.ts';
+import { snapshotOfPlan } from './plan.ts';
+
+/** How long it takes until all workers know a plan, in ms: one call of the leader, one of theirs. */
+const REACTION_MS = 100;
+/** How often the leader plans while results are missing, in ms. */
+const BEAT_MS = 50;
+
+/**
+ * One worker's part in what its fleet learns: it reports what it observes, and while it leads it runs
+ * the learning controller on what all workers report.
+ */
+export class FleetLearning {
+  readonly reports: AttemptReports;
+  private readonly policy: AdaptiveRatePolicy;
+  private leader: FleetLearner | undefined = undefined;
+  /** The term in which it leads; 0: it does not. */
+  private term = 0;
+  private heard = 0;
+  private isStateTold = true;
+  private plan: Plan | undefined = undefined;
+  /** The store's time at the last answer, and when that came; in ms. */
+  private storeAt = 0;
+  private heardAt = 0;
+
+  constructor(policy: AdaptiveRatePolicy) {
+    this.policy = policy;
+    this.reports = new AttemptReports(policy.start.maxRetryAfterMs);
+  }
+
+  /** Requests in flight until there is a plan. */
+  get startSlots(): number {
+    return this.policy.start.startLimit;
+  }
+
+  /** Whether it has news that others wait for. */
+  get isUrgent(): boolean {
+    return this.term > 0 && this.leader?.hasNews === true;
+  }
+
+  /** How soon it should call again by time alone, in ms. */
+  beatMs(now: number): number {
+    const { leader, term } = this;
+    const isBusy = term > 0 && leader?.isWaiting(this.storeTime(now)) === true;
+    return isBusy ? BEAT_MS : Number.POSITIVE_INFINITY;
+  }
+
+  /** What there is to tell, which counts as told. */
+  lesson(now: number): Lesson {
+    const told = this.reports.take(now);
+    const { leader, term } = this;
+    const isTelling = leader !== undefined && term > 0;
+    const plan = isTelling ? leader.plan(this.storeTime(now)) : undefined;
+    const isStateNew = isTelling && !this.isStateTold;
+    this.isStateTold = true;
+    return {
+      leads: 1,
+      term,
+      heard: this.heard,
+      sends: told?.sends ?? 0,
+      ...(told !== undefined && { report: told.report }),
+      ...(plan !== undefined && { plan }),
+      ...(isStateNew && { learned: leader?.state ?? null }),
+    };
+  }
+
+  /** @param sentAt when the call was made that is answered */
+  answered(reply: GrantReply, sentAt: number, now: number): void {
+    this.storeAt = reply.now / 1_000;
+    // The answer was made on the way.
+    this.heardAt = (sentAt + now) / 2;
+    this.plan = reply.plan;
+    if (reply.leads === 0) {
+      this.term = 0;
+      return;
+    }
+    const isNew = this.term !== reply.terms;
+    if (isNew) this.begin(reply);
+    this.heard = reply.lastReport;
+    if (reply.reports !== undefined) {
+      this.leader?.read(reply.reports);
+      this.isStateTold = false;
+    }
+    if (isNew && reply.terms > 1) this.leader?.begun(this.storeAt);
+  }
+
+  snapshot(now: number): RateSnapshot {
+    if (this.term > 0 && this.leader !== undefined)
+      return this.leader.snapshot(this.storeTime(now));
+    return snapshotOfPlan(this.plan);
+  }
+
+  /** Begins to lead: goes on from what the one before has stored, else from what it knows itself. */
+  private begin(reply: GrantReply): void {
+    const now = reply.now / 1_000;
+    this.term = reply.terms;
+    const isAlone = reply.learned === undefined && this.leader !== undefined;
+    if (isAlone) return;
+    const leader = new FleetLearner(this.policy.newLearner(REACTION_MS, now));
+    this.leader = leader;
+    if (reply.learned !== undefined && leader.restore(reply.learned, now)) return;
+    const { plan } = reply;
+    // Of a plan without a state that can be read, the rate is worth keeping.
+    if (plan !== undefined && plan.measuredPerHour > 0) {
+      leader.learner.begin(plan.measuredPerHour / 3_600_000_000_000, now);
+    }
+  }
+
+  private storeTime(now: number): number {
+    return this.storeAt + Math.max(0, now - this.heardAt);
+  }
+}
