@@ -21,8 +21,11 @@ export interface ClientContext {
   readonly concurrency: number;
   /** Sends one attempt; `answered` is called once, when its answer is there. */
   send(request: Request, answered: (answer: Answer) => void): void;
-  /** The client has given a request up; it is handed over again. */
-  lost(request: Request): void;
+  /**
+   * The client has given a request up; it is handed over again.
+   * @param afterMs the wait that the client has named with that
+   */
+  lost(request: Request, afterMs?: number): void;
   /** The client has ended for good, which fails the run. */
   failed(error: unknown): void;
 }

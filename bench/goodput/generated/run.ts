@@ -41,7 +41,7 @@ const DRAIN_RUNS = 2.5;
 const BOUND_RUNS = 2;
 /** How many times a run of bursts looks whether all is done. */
 const LOOKS = 250;
-/** How soon a request that was given up is handed over again. */
+/** How soon a request that was given up is handed over again, at least. */
 const LOST_MS = 1;
 /** Chance of the client, independent of the provider's. */
 const clientSeed = (seed: number) => seed * 29 + 7;
@@ -131,9 +131,9 @@ class Run implements RunView {
       random,
       concurrency: options.concurrency,
       send: (request, answered) => this.send(request, answered),
-      lost: (request) => {
+      lost: (request, afterMs = LOST_MS) => {
         // Later, so that a client which gives up at once does not stop time.
-        clock.setTimer(() => this.client?.handOver(request), LOST_MS);
+        clock.setTimer(() => this.client?.handOver(request), Math.max(LOST_MS, afterMs));
       },
       failed: (error) => {
         this.failure ??= { error };

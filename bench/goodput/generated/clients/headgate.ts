@@ -1,5 +1,11 @@
 /** The library itself: a limiter at its defaults, or given the provider's limits. */
-import { createLimiter, type LimiterOptions, type RateLimit } from 'headgate';
+import {
+  createLimiter,
+  type LimiterOptions,
+  QuotaExhaustedError,
+  type RateLimit,
+  RetryAfterTooLongError,
+} from 'headgate';
 import { Observable, Subject } from 'rxjs';
 import { AnswerError, type ClientContext, type Request, type RunningClient } from '../client.ts';
 import { type LimitSpec, limitSpecs } from '../limit-specs.ts';
@@ -36,7 +42,7 @@ export const headgate =
       )
       .subscribe({
         next: (outcome) => {
-          if (outcome.status === 'failed') lost(outcome.request);
+          if (outcome.status === 'failed') lost(outcome.request, waitOf(outcome.error));
         },
         error: failed,
       });
@@ -45,6 +51,13 @@ export const headgate =
       snapshot: () => limiter.snapshot().adaptive,
     };
   };
+
+/** How long the provider has asked everyone to wait: nothing goes before, so nobody asks before. */
+function waitOf(error: unknown): number | undefined {
+  return error instanceof RetryAfterTooLongError || error instanceof QuotaExhaustedError
+    ? error.retryAfterMs
+    : undefined;
+}
 
 /** Only where tokens are limited do users say how many a request costs. */
 function sizesOf({ kind, estimateBias }: Scenario) {
