@@ -25,7 +25,7 @@ export const GOALS = {
   churnGoodput: { about: 'of the limit is used meanwhile', unit: '%' },
   calls: { about: 'calls of the store for a request, at 1,000/s a worker', unit: '', most: 0.05 },
   rate: { about: 'requests a second and worker meanwhile', unit: '' },
-  callMicros: { about: 'of Redis for a call', unit: 'µs' },
+  callMicros: { about: 'of a core for a call of the store', unit: 'µs' },
   busy: { about: 'of a core that Redis took meanwhile', unit: '%' },
   busyWaitP50: { about: 'added wait meanwhile, median', unit: 'ms' },
   busyWaitP99: { about: 'added wait meanwhile, 99th percentile', unit: 'ms' },

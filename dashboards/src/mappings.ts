@@ -79,6 +79,19 @@ export const BREAKER_WORDS = words(
   ['open', STATE.bad],
 );
 
+/** 0 while the shared store answers, 1 while it is away and a share is used, 2 while nothing is sent. */
+export function storeState(): string {
+  const away = (meanwhile: string) =>
+    max(['instance'], series('storeAway', { [LABELS.meanwhile]: `="${meanwhile}"` }));
+  return `2 * (${away('pause')} == 1) or (${away('share')} == 1) or 0 * ${max(['instance'], series('storeAway'))}`;
+}
+
+export const STORE_WORDS = words(
+  ['reached', STATE.good],
+  ['away: goes on with its share', STATE.fair],
+  ['away: nothing is sent', STATE.bad],
+);
+
 /**
  * The concurrency limit of the mode in force: the other is what it would be. One series for each
  * instance, as instances may be in different modes.

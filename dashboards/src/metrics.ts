@@ -18,6 +18,7 @@ export const LABELS = {
   reason: labelOf(ATTRIBUTES.reason),
   what: labelOf(ATTRIBUTES.what),
   kind: labelOf(ATTRIBUTES.kind),
+  meanwhile: labelOf(ATTRIBUTES.meanwhile),
   errorType: labelOf(ATTRIBUTES.errorType),
 } as const;
 

@@ -3,7 +3,11 @@ import { redisStore } from 'headgate/redis';
 import { createClient } from 'redis';
 
 const { REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
-const client = createClient({ url: REDIS_URL, disableOfflineQueue: true });
+const client = createClient({
+  url: REDIS_URL,
+  disableOfflineQueue: true,
+  socket: { reconnectStrategy: 200 }, // ms between attempts to connect
+});
 client.on('error', () => {}); // the limiter warns when Redis is away
 await client.connect();
 

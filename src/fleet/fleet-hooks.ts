@@ -41,6 +41,8 @@ export interface FleetHooks {
   reconfigured(config: SharedConfig, epoch: number, now: number): void;
   lost(error: Error, now: number): void;
   back(awayMs: number, now: number): void;
+  /** One try of a call of the store has ended. */
+  called(tookMs: number, isAnswered: boolean): void;
   /** Requests may pass now that could not before. */
   changed(): void;
 }

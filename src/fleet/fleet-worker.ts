@@ -83,6 +83,7 @@ export class FleetWorker {
       answered: (reply, sentAt, now) => this.answered(reply, sentAt, now),
       lost: (error, now) => this.lost(error, now),
       back: (awayMs, now) => this.back(awayMs, now),
+      called: (tookMs, isAnswered) => this.hooks.called(tookMs, isAnswered),
       isAwaited: () => this.hooks.waiting() > 0,
     });
     this.askTimer = new ResettableTimer(clock, () => this.exchange());

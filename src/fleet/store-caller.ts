@@ -16,6 +16,8 @@ export interface CallListener {
   answered(reply: ExchangeReply, sentAt: number, now: number): void;
   lost(error: Error, now: number): void;
   back(awayMs: number, now: number): void;
+  /** One try of a call has ended: it was answered, or has failed or was too slow. */
+  called(tookMs: number, isAnswered: boolean): void;
   /** Whether requests wait for the answer, so that the process must stay up. */
   isAwaited(): boolean;
 }
@@ -42,6 +44,8 @@ export class StoreCaller {
   private readonly listener: CallListener;
   private pending: ExchangeRequest | undefined = undefined;
   private failed = 0;
+  /** When the last try began. */
+  private triedAt = 0;
   private lostAt: number | undefined = undefined;
   /** That of the repetition, or of the answer that is waited for. */
   private timer: Timer | undefined = undefined;
@@ -80,6 +84,7 @@ export class StoreCaller {
 
   private attempt(request: ExchangeRequest): void {
     const sentAt = this.clock.now();
+    this.triedAt = sentAt;
     let reply: ExchangeReply | Promise<ExchangeReply>;
     try {
       reply = this.store.exchange(request);
@@ -130,6 +135,7 @@ export class StoreCaller {
     const now = this.clock.now();
     this.counts.calls += 1;
     this.counts.latencyMs = now - sentAt;
+    this.listener.called(now - sentAt, true);
     const { lostAt } = this;
     this.lostAt = undefined;
     if (this.isClosed) return;
@@ -142,6 +148,7 @@ export class StoreCaller {
     this.failed += 1;
     this.counts.failures += 1;
     const now = this.clock.now();
+    this.listener.called(now - this.triedAt, false);
     if ((isLate || this.failed >= FAILURES) && this.lostAt === undefined) {
       this.lostAt = now;
       this.listener.lost(isError(error) ? error : new Error(print(error)), now);

@@ -63,6 +63,11 @@ export interface Instrumentation {
   modeBegan?(mode: Mode): void;
   /** A limit denied a request, or a limit, the pace or the circuit breaker changed. */
   changed?(fact: PolicyEvent): void;
+  /**
+   * A call of the store that workers share was answered after `tookMs`, or failed or was too slow. A
+   * call that fails is repeated.
+   */
+  storeCalled?(tookMs: number, isAnswered: boolean): void;
   /** The size of a value was estimated. */
   estimated?(bytes: number, kind: SizedKind): void;
   /** A chunk of requests was closed. */
@@ -94,6 +99,7 @@ export const EVENT_METHODS = [
   'backoff',
   'modeBegan',
   'changed',
+  'storeCalled',
   'estimated',
   'chunkClosed',
   'settled',

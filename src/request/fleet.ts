@@ -17,6 +17,8 @@ import type {
 } from '../fleet/protocol.ts';
 import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
 import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
+import type { GaugeValue } from '../model/metric.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
@@ -32,6 +34,7 @@ const SAME_MS = 20;
 export class Fleet implements RemoteLimits, FleetHooks {
   private readonly store: SharedStore;
   private readonly emit: (fact: PolicyEvent) => void;
+  private readonly instrumentation: Instrumentation | undefined;
   private gate: RequestGate | undefined = undefined;
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
@@ -49,9 +52,14 @@ export class Fleet implements RemoteLimits, FleetHooks {
   private lostLeases = 0;
   private leads = false;
 
-  constructor(store: SharedStore, emit: (fact: PolicyEvent) => void) {
+  constructor(
+    store: SharedStore,
+    emit: (fact: PolicyEvent) => void,
+    instrumentation: Instrumentation | undefined,
+  ) {
     this.store = store;
     this.emit = emit;
+    this.instrumentation = instrumentation;
   }
 
   begin(gate: RequestGate): void {
@@ -92,6 +100,18 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   snapshot(): FleetSnapshot | undefined {
     return this.worker?.snapshot();
+  }
+
+  gauges(): Readonly<Record<string, GaugeValue>> {
+    const known = this.snapshot();
+    if (known === undefined) return {};
+    const { share, workers, leads, isAway } = known;
+    return {
+      fleetShare: share,
+      fleetWorkers: workers,
+      fleetLeads: leads ? 1 : 0,
+      storeAway: { [this.onStoreLoss]: isAway ? 1 : 0 },
+    };
   }
 
   get onStoreLoss(): OnStoreLoss {
@@ -186,6 +206,10 @@ export class Fleet implements RemoteLimits, FleetHooks {
       `headgate${this.label} reaches the shared store again after ${Math.round(awayMs)} ms`,
     );
     this.emit({ kind: 'storeBack', at, awayMs });
+  }
+
+  called(tookMs: number, isAnswered: boolean): void {
+    this.instrumentation?.storeCalled?.(tookMs, isAnswered);
   }
 
   changed(): void {

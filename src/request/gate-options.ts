@@ -113,7 +113,7 @@ export function gateOpener(
         queues: new Queues(options, clock),
         extras,
         setPaced,
-        fleet: shared && new Fleet(shared, emit),
+        fleet: shared && new Fleet(shared, emit, instrumentation),
       },
     );
   };

@@ -1,6 +1,7 @@
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { OnStoreLoss, WorkerShare } from '../fleet/protocol.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
+import type { GaugeValue } from '../model/metric.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
@@ -59,6 +60,8 @@ export interface RemoteLimits {
   /** The limits of this worker were changed. */
   configured(): void;
   snapshot(): FleetSnapshot | undefined;
+  /** The same as gauges, by the keys of their metrics. */
+  gauges(): Readonly<Record<string, GaugeValue>>;
   /** What this worker does while the store is away. */
   readonly onStoreLoss: OnStoreLoss;
   /** Who works on the key; undefined: the store does not tell. Rejects where it is away. */

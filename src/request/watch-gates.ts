@@ -66,12 +66,12 @@ const NOBODY: GaugeSnapshot['waiting'] = ([...KINDS, 'retry', 'paused'] as const
 ]);
 
 /** The state of a gate for gauges. */
-export function gaugeSnapshotOf({ gate, policies, feedback }: RequestGate): GaugeSnapshot {
+export function gaugeSnapshotOf({ gate, policies, feedback, fleet }: RequestGate): GaugeSnapshot {
   return {
     waiting: [...NOBODY, ...gate.waitingByKind],
     isSending: true,
     mode: feedback.mode,
-    gauges: measure(policies, feedback.clock.now()),
+    gauges: { ...measure(policies, feedback.clock.now()), ...fleet?.gauges() },
   };
 }
 

@@ -1,48 +1,12 @@
 import type { PolicyMetric } from '../model/metric.ts';
 import { POLICY_METRICS, type PolicyMetricKey } from '../policies/policies.ts';
+import { ATTRIBUTES } from './attributes.ts';
+import { counter, gauge, histogram, type Metric, upDown } from './describe.ts';
+import { FLEET_METRICS } from './fleet-metrics.ts';
 
-/** All names of metrics, spans, events and attributes. Dashboards and documents use this table. */
+/** All names of metrics, spans and events. Dashboards and documents use these tables. */
 
-export const ATTRIBUTES = {
-  name: 'headgate.name',
-  gate: 'headgate.gate',
-  outcome: 'headgate.outcome',
-  mode: 'headgate.mode',
-  limit: 'headgate.limit',
-  source: 'headgate.source',
-  state: 'headgate.state',
-  reason: 'headgate.reason',
-  bytes: 'headgate.bytes',
-  tokens: 'headgate.tokens',
-  attempts: 'headgate.attempts',
-  epoch: 'headgate.epoch',
-  rounds: 'headgate.rounds',
-  seconds: 'headgate.seconds',
-  items: 'headgate.items',
-  kind: 'headgate.kind',
-  unit: 'headgate.unit',
-  what: 'headgate.what',
-  from: 'headgate.from',
-  to: 'headgate.to',
-  errorType: 'error.type',
-  status: 'http.response.status_code',
-  resends: 'http.request.resend_count',
-} as const;
-
-export type Instrument = 'counter' | 'updowncounter' | 'gauge' | 'histogram';
-
-/** The definition of a metric. */
-export interface Metric {
-  readonly name: string;
-  readonly instrument: Instrument;
-  /** The unit in UCUM notation. */
-  readonly unit: string;
-  /** Its attributes beside `headgate.name`, which all metrics have. */
-  readonly attributes: readonly string[];
-  readonly meaning: string;
-  /** Boundaries of a histogram's buckets, in its unit. */
-  readonly buckets?: readonly number[];
-}
+export { ATTRIBUTES, type Metric };
 
 /** A gauge, and how the values of several instances become one. */
 export interface GaugeMetric extends Metric, Pick<PolicyMetric, 'together'> {
@@ -142,6 +106,7 @@ const OWN_METRICS = {
     'how much each 429 has put off the opening of the backoff gate',
     SECONDS,
   ),
+  ...FLEET_METRICS,
   adaptations: counter(
     'headgate.adaptations',
     '{change}',
@@ -253,28 +218,6 @@ function gaugesOf<K extends string>(
     },
   );
   return Object.fromEntries(gauges) as Record<K, GaugeMetric>;
-}
-
-function counter(name: string, unit: string, attributes: Attributes, meaning: string) {
-  return { name, instrument: 'counter', unit, attributes, meaning } as const;
-}
-
-function upDown(name: string, unit: string, attributes: Attributes, meaning: string) {
-  return { name, instrument: 'updowncounter', unit, attributes, meaning } as const;
-}
-
-function gauge(name: string, unit: string, attributes: Attributes, meaning: string) {
-  return { name, instrument: 'gauge', unit, attributes, meaning } as const;
-}
-
-function histogram(
-  name: string,
-  unit: string,
-  attributes: Attributes,
-  meaning: string,
-  buckets: readonly number[],
-) {
-  return { name, instrument: 'histogram', unit, attributes, meaning, buckets } as const;
 }
 
 function trace(name: string, attributes: Attributes, meaning: string): Trace {

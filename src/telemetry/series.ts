@@ -8,6 +8,7 @@ import type { PolicyEvent } from '../model/policy-events.ts';
 import type { SizedKind } from '../model/sized-kind.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
+import { FleetCounts } from './fleet-counts.ts';
 import { Gauges, MOST_VALUES, type Observe } from './gauges.ts';
 import { Instances } from './instances.ts';
 import type { Instruments } from './instruments.ts';
@@ -58,6 +59,8 @@ export class Series implements Instrumentation {
   #bytes = 0;
   #tokens = 0;
   #rateCuts = 0;
+  /** Undefined until the shared store is called: there may be none. */
+  #fleet: FleetCounts | undefined;
 
   constructor(name: string, instruments: Instruments) {
     const { outcome, errorType, limit, reason } = ATTRIBUTES;
@@ -131,12 +134,19 @@ export class Series implements Instrumentation {
   changed(fact: PolicyEvent): void {
     if (fact.kind === 'limitDenied') this.#denied.add(fact.limit);
     if (fact.kind === 'suspended') this.#suspensions.add(fact.reason);
+    this.#fleet?.changed(fact);
     const adaptation = adaptationOf(fact);
     if (adaptation === undefined) return;
     const { what, reason } = adaptation;
     const counts = this.#adaptations.get(what) ?? this.#adaptationsOf(what);
     counts.add(reason);
     if (fact.kind === 'rateAdapted' && reason === 'rejected') this.#rateCuts += 1;
+  }
+
+  storeCalled(tookMs: number, isAnswered: boolean): void {
+    this.#fleet ??= new FleetCounts(this.#name);
+    this.#fleet.called(isAnswered);
+    if (isAnswered) this.#instruments.histograms.storeDuration.record(tookMs / 1_000, this.#name);
   }
 
   estimated(bytes: number, kind: SizedKind): void {
@@ -180,6 +190,7 @@ export class Series implements Instrumentation {
     observe('requestSize', this.#bytes, this.#name);
     observe('tokens', this.#tokens, this.#name);
     observe('rateCuts', this.#rateCuts, this.#name);
+    this.#fleet?.observe(observe);
     const snapshots = this.#instances.read();
     for (const { gauges = {}, waiting } of snapshots) {
       const { rateCeiling, rateLimit = {} } = gauges;

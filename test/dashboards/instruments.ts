@@ -55,6 +55,9 @@ const COUNTERS: readonly (readonly [metric: keyof typeof METRICS, points: Point[
     ],
   ],
   ['chunkFlushes', each('headgate.reason', { items: 3, delay: 1 })],
+  ['storeCalls', each('headgate.outcome', { ok: 30, failed: 1 })],
+  ['lostLeases', alone(0.1)],
+  ['fleetHandovers', alone(0.1)],
 ];
 
 const SHOWN: readonly (readonly [metric: keyof typeof METRICS, points: Point[]])[] = [
@@ -73,6 +76,10 @@ const SHOWN: readonly (readonly [metric: keyof typeof METRICS, points: Point[]])
   ['paused', alone(0)],
   ['progressCompleted', alone(300)],
   ['progressExpected', alone(1000)],
+  ['fleetShare', alone(0.25)],
+  ['fleetWorkers', alone(4)],
+  ['fleetLeads', alone(1)],
+  ['storeAway', each('headgate.meanwhile', { pause: 0, share: 1 })],
 ];
 
 /** The same, and other gauges of policies. */
@@ -109,6 +116,7 @@ const HISTOGRAMS: readonly (readonly [metric: keyof typeof METRICS, points: Poin
   ['estimateRatio', each('headgate.unit', { bytes: 1.1, tokens: 0.9 })],
   ['backoffDuration', each('headgate.source', { retry_after: 2, computed: 1 })],
   ['chunkSize', alone(80)],
+  ['storeDuration', alone(0.002)],
 ];
 
 /** The attributes of each metric, by its name in the table. */

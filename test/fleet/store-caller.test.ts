@@ -22,6 +22,7 @@ function rig(clock = new ManualClock()) {
     answered: (_reply, sentAt) => heard.push(`answered ${sentAt}`),
     lost: ({ message }, now) => heard.push(`lost ${now}: ${message}`),
     back: (awayMs) => heard.push(`back ${awayMs}`),
+    called: () => {},
     isAwaited: () => true,
   });
   return { clock, calls, heard, caller };
@@ -103,6 +104,7 @@ describe('a caller of the store', () => {
       answered: (reply) => heard.push(reply.status),
       lost: () => heard.push('lost'),
       back: () => heard.push('back'),
+      called: () => {},
       isAwaited: () => true,
     });
     caller.call(REQUEST);

@@ -23,12 +23,12 @@ export async function measureCalls(context: Context): Promise<Figures> {
   const results = await endAll(workers);
   const sent = workers.flatMap((worker) => worker.takeSends().sent);
   const requests = sent.filter((at) => at >= startAt && at < endAt).length;
-  const { calls, cpuMs, scriptMs } = workBetween(before, after);
+  const { calls, cpuMs } = workBetween(before, after);
   const waits = sorted(results.flatMap(({ waitsMs }) => [...waitsMs]));
   return {
     calls: calls / requests,
     rate: requests / ((endAt - startAt) / 1_000) / workers.length,
-    callMicros: (1_000 * scriptMs) / calls,
+    callMicros: (1_000 * cpuMs) / calls,
     busy: (100 * cpuMs) / (endAt - startAt),
     busyWaitP50: quantile(waits, 0.5),
     busyWaitP99: quantile(waits, 0.99),

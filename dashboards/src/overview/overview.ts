@@ -3,6 +3,7 @@ import { frame } from '../frame.ts';
 import { layOut } from '../layout.ts';
 import { latency, queues } from '../shared-panels.ts';
 import { OVERVIEW, WHY_SLOW } from '../uids.ts';
+import { fleetEvents, fleetShares, storeCalls, storeLatency, storeTimeline } from './fleet.ts';
 import { bindingTimeline, inFlight, modeTimeline, throttledRate, throughput } from './flow.ts';
 import { endedByInstance, throttledByInstance, waitingByInstance } from './instances.ts';
 import { adaptivePace, breakerTimeline, byteBudget, otherPolicies, rateLimits } from './limits.ts';
@@ -86,6 +87,22 @@ export function overview(): Dashboard {
         [8, endedByInstance()],
         [8, waitingByInstance()],
         [8, throttledByInstance()],
+      ],
+    },
+    {
+      heading: 'Fleet',
+      height: 8,
+      panels: [
+        [8, storeTimeline()],
+        [16, fleetShares()],
+      ],
+    },
+    {
+      height: 8,
+      panels: [
+        [8, storeLatency()],
+        [8, storeCalls()],
+        [8, fleetEvents()],
       ],
     },
   ]);

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLimiter, type Limiter } from 'headgate';
+import { type ExchangeRequest, memoryStore, type SharedStore } from 'headgate/advanced';
 import { createProvider, type ProviderOptions } from 'headgate/simulator';
 import { startTelemetry } from 'headgate/telemetry';
 
@@ -29,6 +31,21 @@ function send(limiter: Limiter, call: () => Promise<unknown>, everyMs: number): 
   return () => clearInterval(timer);
 }
 
+/** A store a few milliseconds away, which cannot be reached for some seconds. */
+function storeOnTheWay(): SharedStore {
+  const store = memoryStore();
+  const startMs = performance.now();
+  return {
+    ...store,
+    exchange: async (request: ExchangeRequest) => {
+      const ms = performance.now() - startMs;
+      await sleep(1 + 4 * Math.random());
+      if (ms > 30_000 && ms < 36_000) throw new Error('the store is away');
+      return store.exchange(request);
+    },
+  };
+}
+
 /**
  * A run with everything that the dashboards tell: a limiter whose provider answers 429 for some
  * seconds, is out for others, and fails now and then; and one with limits of its own and a circuit
@@ -37,15 +54,20 @@ function send(limiter: Limiter, call: () => Promise<unknown>, everyMs: number): 
 export async function startRun(): Promise<{ url: string; stop(): Promise<void> }> {
   const telemetry = await startTelemetry({ serviceName: 'pictures', prometheusPort: 0 });
   const chat = createLimiter({ name: 'chat', concurrency: 32, maxBytes: 100_000 });
+  const shared = storeOnTheWay();
+  const other = createLimiter({ adaptive: false, shared, telemetry: false });
   const batch = createLimiter({
     name: 'batch',
     adaptive: false,
     concurrency: 16,
     total: 2_000,
+    shared,
     limits: { requests: { limit: 120, windowMs: 20_000 } },
     circuitBreaker: { onOpen: 'wait', openMs: 6_000 },
   });
   const stops = [
+    // A second worker of the same key.
+    send(other, async () => 1, 280),
     send(
       chat,
       callOf({
@@ -73,7 +95,7 @@ export async function startRun(): Promise<{ url: string; stop(): Promise<void> }
     url: telemetry.prometheusUrl ?? '',
     async stop() {
       for (const each of stops) each();
-      for (const each of [chat, batch]) each.close();
+      for (const each of [chat, batch, other]) each.close();
       await telemetry.shutdown();
     },
   };

@@ -1,0 +1,95 @@
+import { memoryStore } from 'headgate/advanced';
+import { ManualClock } from 'headgate/simulator';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { ExchangeRequest, SharedStore } from '../../src/fleet/protocol.ts';
+import { createLimiter } from '../../src/index.ts';
+import { type Sdk, startSdk } from './sdk.ts';
+
+let sdk: Sdk;
+beforeEach(() => {
+  vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  sdk = startSdk();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await sdk.stop();
+});
+
+const OK = { 'headgate.outcome': 'ok' };
+const FAILED = { 'headgate.outcome': 'failed' };
+
+/** A store that can be cut off. */
+function cuttable(clock: ManualClock, onStoreLoss: 'pause' | 'share') {
+  const store = memoryStore({ clock, ttlMs: 1_000, onStoreLoss });
+  const way = { isCut: false };
+  const shared: SharedStore = {
+    ...store,
+    exchange: (request: ExchangeRequest) => {
+      if (way.isCut) throw new Error('the way is cut');
+      return store.exchange(request);
+    },
+  };
+  return { way, shared, store };
+}
+
+it('tells the share of a worker, how many there are, and what the store was asked', async () => {
+  const clock = new ManualClock();
+  const { shared } = cuttable(clock, 'pause');
+  const options = { clock, shared, adaptive: false, concurrency: 2 } as const;
+  const one = createLimiter({ ...options, name: 'one' });
+  const two = createLimiter({ ...options, name: 'two' });
+  for (const limiter of [one, two]) {
+    for (let request = 0; request < 5; request += 1) {
+      void limiter.run(() => new Promise((done) => clock.setTimer(() => done(1), 50)));
+    }
+  }
+  await clock.advanceAsync(80);
+  const now = await sdk.collect();
+  expect(now.value('headgate.fleet.workers', {}, 'one')).toBe(2);
+  expect(now.value('headgate.fleet.share', {}, 'one')).toBe(0.5);
+  expect(now.value('headgate.store.calls', OK, 'one')).toBe(one.snapshot().fleet?.calls);
+  expect(now.value('headgate.store.calls', FAILED, 'one')).toBe(0);
+  expect(now.value('headgate.store.lost_leases', {}, 'one')).toBe(0);
+  expect(now.value('headgate.fleet.handovers', {}, 'one')).toBe(0);
+  expect(now.value('headgate.store.away', { 'headgate.meanwhile': 'pause' }, 'one')).toBe(0);
+});
+
+it.each(['pause', 'share'] as const)('tells that the store is away: %s', async (onStoreLoss) => {
+  const clock = new ManualClock();
+  const { way, shared } = cuttable(clock, onStoreLoss);
+  const limiter = createLimiter({ clock, shared, adaptive: false, name: 'away' });
+  await limiter.run(async () => 1);
+  way.isCut = true;
+  const waits = limiter.run(() => new Promise((done) => clock.setTimer(() => done(1), 10)));
+  const more = Array.from({ length: 500 }, () => limiter.run(async () => 1));
+  await clock.advanceAsync(800);
+  const meanwhile = { 'headgate.meanwhile': onStoreLoss };
+  const now = await sdk.collect();
+  expect(now.value('headgate.store.away', meanwhile, 'away')).toBe(1);
+  expect(now.value('headgate.store.calls', FAILED, 'away')).toBeGreaterThan(1);
+  way.isCut = false;
+  await clock.advanceAsync(5_000);
+  await Promise.all([waits, ...more]);
+  const later = await sdk.collect();
+  expect(later.value('headgate.store.away', meanwhile, 'away')).toBe(0);
+});
+
+it('counts leases that were lost', async () => {
+  const clock = new ManualClock();
+  const { way, shared, store } = cuttable(clock, 'pause');
+  const options = { clock, adaptive: false, concurrency: 1 } as const;
+  const limiter = createLimiter({ ...options, shared, name: 'lost' });
+  const other = createLimiter({ ...options, shared: store, name: 'other' });
+  const slow = limiter.run(() => new Promise((done) => clock.setTimer(() => done(1), 4_000)));
+  await clock.advanceAsync(10);
+  const next = limiter.run(async () => 2);
+  // It asks again and again, so that the store sees the time pass.
+  const others = other.run(async () => 3);
+  way.isCut = true;
+  await clock.advanceAsync(3_000);
+  way.isCut = false;
+  await clock.advanceAsync(6_000);
+  await Promise.all([slow, next, others]);
+  const now = await sdk.collect();
+  expect(now.value('headgate.store.lost_leases', {}, 'lost')).toBe(1);
+});
