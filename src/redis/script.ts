@@ -28,7 +28,7 @@ end
 local function fresh(protocol)
   return {
     protocol = protocol, run = 0, readAt = 0, now = 0, alive = 0, config = '', epoch = 0,
-    buckets = {}, slots = { held = 0, claimed = 0 }, bytes = { held = 0, claimed = 0 },
+    buckets = {}, slots = { held = 0, claimed = 0, sought = 0 }, bytes = { held = 0, claimed = 0, sought = 0 },
     closedUntil = 0, throttledUntil = 0, brokenUntil = 0, backoffs = 0, recoveringUntil = 0,
     leader = '', leadsUntil = 0, terms = 0, plan = '', planSlots = 0, planClosedUntil = 0,
     budget = 0, out = 0, pending = 0, dropped = 0
@@ -42,6 +42,7 @@ local worker = request.worker
 local function giveUp(pool, mine)
   pool.held = pool.held - mine.held
   pool.claimed = pool.claimed - mine.claim
+  pool.sought = pool.sought - mine.seeks
 end
 
 local function push(name, text)
@@ -173,7 +174,7 @@ if given ~= '' and given ~= state.config then
 end
 local knows = given ~= '' or (request.run == state.run and request.epoch == state.epoch)
 record = record or {
-  sequence = 0, sent = 0, reply = '', slots = { held = 0, claim = 0 }, bytes = { held = 0, claim = 0 },
+  sequence = 0, sent = 0, reply = '', slots = { held = 0, claim = 0, seeks = 0 }, bytes = { held = 0, claim = 0, seeks = 0 },
   out = 0
 }
 redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
@@ -239,10 +240,14 @@ if leads and request.term == state.terms then
   end
 end
 
+local function isClaimed(pool, mine)
+  return pool.claimed > mine.claim or pool.sought > mine.seeks
+end
+
 -- Whether it sends or waits.
 local isActive = request.wantedSlots > 0 or request.wantedBytes > 0
-  or (request.slots > 0 and state.slots.claimed > record.slots.claim)
-  or (request.bytes > 0 and state.bytes.claimed > record.bytes.claim)
+  or (request.slots > 0 and isClaimed(state.slots, record.slots))
+  or (request.bytes > 0 and isClaimed(state.bytes, record.bytes))
 for _, amount in ipairs(request.unused) do isActive = isActive or amount > 0 end
 if knows then
   for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare == 0 end
@@ -259,31 +264,41 @@ local isRecovering = state.recoveringUntil > state.now
 local isClosed = not knows or request.leaves == 1 or closed > 0 or held > 0 or broken > 0
 
 local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn, isShut)
+  local hadClaim = mine.claim > 0
   pool.held = pool.held - mine.held + wantHeld
   pool.claimed = pool.claimed - mine.claim
-  local share = max(1, floor(size / sharers))
+  pool.sought = pool.sought - mine.seeks
+  local whole, top = floor(size / sharers), ceil(size / sharers)
+  local share = max(1, whole)
   local free = isShut and 0 or max(0, size - pool.held)
   local unclaimed = max(0, free - pool.claimed)
-  local room = max(min(free, max(0, share - wantHeld)), unclaimed)
-  local granted = min(room, wanted)
+  local unsought = max(0, unclaimed - pool.sought)
+  local due = (whole > 0 or hadClaim) and free or unclaimed
+  local below = min(due, max(0, share - wantHeld))
+  local granted = min(max(below, min(unclaimed, max(0, top - wantHeld)), unsought), wanted)
   if granted < head then
     local isAllowed
     if isOverdrawn then isAllowed = not isShut and wantHeld == 0 and pool.held <= size
-    else isAllowed = wantHeld < share and free >= head end
+    else isAllowed = head > 1 and free >= head end
     granted = isAllowed and head or 0
   end
   local isShort = granted < wanted
   if not isShort then
-    granted = granted + min(spare, max(0, floor((unclaimed - granted) / sharers)))
+    granted = granted + min(spare, max(0, floor((unsought - granted) / sharers)))
   end
   mine.held = wantHeld + granted
   pool.held = pool.held + granted
-  mine.claim = isShort and min(wanted - granted, max(0, share - mine.held, head - granted)) or 0
-  local others = pool.claimed
-  pool.claimed = pool.claimed + mine.claim
+  local missing = wanted - granted
+  local forHead = head > 1 and head - granted or 0
+  mine.claim = isShort and min(missing, max(0, share - mine.held, forHead)) or 0
+  mine.seeks = isShort and min(missing - mine.claim, max(0, top - mine.held - mine.claim)) or 0
+  local claimed, sought = pool.claimed, pool.sought
+  pool.claimed = claimed + mine.claim
+  pool.sought = sought + mine.seeks
   local kept = mine.held
-  if others > 0 then kept = min(mine.held, max(share, mine.held - others)) end
-  return kept, isShort, others > 0
+  if claimed > 0 then kept = min(kept, max(whole, granted, mine.held - claimed)) end
+  if sought > 0 then kept = min(kept, max(top, granted, mine.held - sought)) end
+  return kept, isShort, claimed + sought > 0
 end
 
 local size = state.most.slots

@@ -13,7 +13,7 @@ import { Expiry } from './expiry.ts';
 import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
 import { grantRates, type RateGrant } from './grant-rates.ts';
 import { lead, report, reportGone } from './leadership.ts';
-import { giveUp, isClaimed, lend } from './pool.ts';
+import { giveUp, isClaimed, lend, noHolding } from './pool.ts';
 
 /** A worker that wants nothing for so long has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;
@@ -116,8 +116,8 @@ export class FleetModel {
       sequence: 0,
       sent: 0,
       reply: undefined,
-      slots: { held: 0, claim: 0 },
-      bytes: { held: 0, claim: 0 },
+      slots: noHolding(),
+      bytes: noHolding(),
       out: 0,
     };
     this.records.set(request.worker, record);

@@ -4,12 +4,21 @@ export interface Pool {
   held: number;
   /** What those are missing that hold less than their share. */
   claimed: number;
+  /** What those at their share want of what no share has: of 20 slots for 9 workers these are 2. */
+  sought: number;
 }
 
 /** What one worker holds of a pool, and what it is missing up to its share. */
 export interface Holding {
   held: number;
   claim: number;
+  /** What it wants of what no share has. */
+  seeks: number;
+}
+
+/** Of a worker that holds nothing, and wants nothing. */
+export function noHolding(): Holding {
+  return { held: 0, claim: 0, seeks: 0 };
 }
 
 /** What a worker asks for. */
@@ -18,7 +27,7 @@ export interface Want {
   readonly held: number;
   /** More for what waits. */
   readonly wanted: number;
-  /** The part of that for the first that waits: all or nothing, where less than the share is held. */
+  /** The part of that for the first that waits: all or nothing. */
   readonly head: number;
   /** More for what may come soon. */
   readonly spare: number;
@@ -37,8 +46,8 @@ export interface Lent {
 }
 
 /**
- * Lends a worker more of a pool. Below its share it gets what is free; above, only what no other
- * worker claims that holds less than its own share.
+ * Lends a worker more of a pool. Below its share it gets what is free. Up to one more it gets what no
+ * other worker claims that holds less than its share. Above, it gets what nobody else wants.
  * @param isOverdrawn whether the first that waits may take more than is free, as long as not more
  * than everything is taken: so that a request larger than the whole pool passes
  */
@@ -51,30 +60,47 @@ export function lend(
   isOverdrawn: boolean,
   isClosed: boolean,
 ): Lent {
-  pool.held = pool.held - mine.held + want.held;
+  const { held, wanted, head } = want;
+  const hadClaim = mine.claim > 0;
+  pool.held = pool.held - mine.held + held;
   pool.claimed -= mine.claim;
-  const share = Math.max(1, Math.floor(size / sharers));
+  pool.sought -= mine.seeks;
+  const whole = Math.floor(size / sharers);
+  const share = Math.max(1, whole);
+  const top = Math.ceil(size / sharers);
   const free = isClosed ? 0 : Math.max(0, size - pool.held);
   const unclaimed = Math.max(0, free - pool.claimed);
-  const room = Math.max(Math.min(free, Math.max(0, share - want.held)), unclaimed);
-  let given = Math.min(room, want.wanted);
-  if (given < want.head) {
+  const unsought = Math.max(0, unclaimed - pool.sought);
+  // Where there are fewer than workers, those that claimed first go first.
+  const due = whole > 0 || hadClaim ? free : unclaimed;
+  const below = Math.min(due, Math.max(0, share - held));
+  const room = Math.max(below, Math.min(unclaimed, Math.max(0, top - held)), unsought);
+  let given = Math.min(room, wanted);
+  if (given < head) {
     const isAllowed = isOverdrawn
-      ? !isClosed && want.held === 0 && pool.held <= size
-      : want.held < share && free >= want.head;
-    given = isAllowed ? want.head : 0;
+      ? !isClosed && held === 0 && pool.held <= size
+      : head > 1 && free >= head;
+    given = isAllowed ? head : 0;
   }
-  const isShort = given < want.wanted;
+  const isShort = given < wanted;
   if (!isShort)
-    given += Math.min(want.spare, Math.max(0, Math.floor((unclaimed - given) / sharers)));
-  mine.held = want.held + given;
+    given += Math.min(want.spare, Math.max(0, Math.floor((unsought - given) / sharers)));
+  mine.held = held + given;
   pool.held += given;
-  const missing = want.wanted - given;
-  mine.claim = isShort ? Math.min(missing, Math.max(0, share - mine.held, want.head - given)) : 0;
-  const others = pool.claimed;
+  const missing = wanted - given;
+  // A request of several slots may need more than the share.
+  const forHead = head > 1 ? head - given : 0;
+  mine.claim = isShort ? Math.min(missing, Math.max(0, share - mine.held, forHead)) : 0;
+  mine.seeks = isShort
+    ? Math.min(missing - mine.claim, Math.max(0, top - mine.held - mine.claim))
+    : 0;
+  const { claimed, sought } = pool;
   pool.claimed += mine.claim;
-  const kept = others > 0 ? Math.min(mine.held, Math.max(share, mine.held - others)) : mine.held;
-  return { held: mine.held, kept, isShort, isContested: others > 0 };
+  pool.sought += mine.seeks;
+  let kept = mine.held;
+  if (claimed > 0) kept = Math.min(kept, Math.max(whole, given, mine.held - claimed));
+  if (sought > 0) kept = Math.min(kept, Math.max(top, given, mine.held - sought));
+  return { held: mine.held, kept, isShort, isContested: claimed + sought > 0 };
 }
 
 /**
@@ -82,13 +108,15 @@ export function lend(
  * its own waits: else it would keep all that the shares of the others leave.
  */
 export function isClaimed(pool: Pool, mine: Holding): boolean {
-  return pool.claimed > mine.claim;
+  return pool.claimed > mine.claim || pool.sought > mine.seeks;
 }
 
 /** A worker holds nothing any more. */
 export function giveUp(pool: Pool, mine: Holding): void {
   pool.held -= mine.held;
   pool.claimed -= mine.claim;
+  pool.sought -= mine.seeks;
   mine.held = 0;
   mine.claim = 0;
+  mine.seeks = 0;
 }
