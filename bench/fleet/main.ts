@@ -1,4 +1,4 @@
-/** Measures a fleet of workers on one Redis: see README.md. */
+/** Measures a fleet of workers on one Redis: `npm run bench:fleet`, in docs/benchmarks.md. */
 import { isUsageError } from '../arguments.ts';
 import { PEERS } from './clients/index.ts';
 import { type Options, readOptions, USAGE } from './options.ts';

@@ -29,7 +29,7 @@ const CONFIG = {
 /**
  * What the run has nothing of: it sends no chunks, and nobody tells how large answers were. Its rate
  * adapts, so that it may have to back off once; the first of anything has no rate, as all sizes are
- * estimated before the first scrape.
+ * estimated before the first scrape. It shares its limits with no other process.
  */
 const FOREIGN = [
   'Length of backoffs',
@@ -38,6 +38,11 @@ const FOREIGN = [
   'Estimated / actual size, over time',
   'Items in a chunk',
   'Chunks closed, by reason',
+  'Shared store over time',
+  'Share of each instance, and workers',
+  'Answers of the shared store',
+  'Calls of the shared store',
+  'Lost leases and hand-overs',
 ];
 
 const PANELS = [overview(), whySlow()]

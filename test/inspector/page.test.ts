@@ -224,6 +224,8 @@ describe('the page', () => {
     isCut = true;
     await page.waitForSelector('.fleet.is-away');
     await shows('.fleet-line', 'Nothing is sent until it answers.');
+    isCut = false;
+    await page.waitForSelector('.fleet:not(.is-away)');
   });
 
   it('says what is missing where there is nothing', async () => {

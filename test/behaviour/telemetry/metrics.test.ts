@@ -1,6 +1,7 @@
 import { ManualClock } from 'headgate/simulator';
 import { from } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { memoryStore } from '../../../src/fleet/memory-store.ts';
 import { chunkBy, createLimiter, Sized, throttle } from '../../../src/index.ts';
 import { METRICS } from '../../../src/telemetry/names.ts';
 import { type Sdk, startSdk } from '../../telemetry/sdk.ts';
@@ -147,6 +148,8 @@ describe('the metrics of a scripted run', () => {
       costBudget: { maxCost: 1, windowMs: 60_000 },
       total: 1,
     });
+    // The counters of a store begin with its first call.
+    await createLimiter({ shared: memoryStore() }).run(() => 1);
     const { metrics } = await sdk.collect();
     const units = new Map(metrics.map(({ descriptor: { name, unit } }) => [name, unit]));
     for (const { name, unit, instrument } of Object.values(METRICS)) {

@@ -179,7 +179,7 @@ describe.runIf(canRun('redis-server'))('a fleet', () => {
     const parts = ['state', 'workers', 'leases', 'active', 'reports', 'learned'];
     const keys = parts.map((part) => `{network}:headgate:${part}`);
     const later = { protocol: PROTOCOL + 1, worker: 'later', sequence: 1, run: 0, epoch: 0 };
-    await client.eval(SCRIPT, { keys, arguments: [JSON.stringify(later), '', '', '', ''] });
+    await client.eval(SCRIPT, { keys, arguments: [JSON.stringify([later, '', '', '', ''])] });
     await sleep(1_000);
     for (const worker of [...old, young]) {
       const { begun, ended, failed, errors } = await worker.finish();
