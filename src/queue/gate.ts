@@ -535,7 +535,11 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
         if (isAsked && this.tryNewcomer(ticket, owner, now)) return ticket;
       }
     }
-    if (owner.gone) return undefined;
+    if (owner.gone) {
+      // The decision on it has set the timer, and nothing waits for that.
+      if (isAsked && this.waiting === 0 && !this.isPaused) this.becomesIdle();
+      return undefined;
+    }
     // Retries are ordered by their arrival at the limiter, not at this queue.
     const since = queue === this.requests.first ? now : (ticket?.arrivedAt ?? now);
     const isNext = queue.push(item, owner, since, reply) || queue.length === 1;

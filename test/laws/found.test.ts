@@ -10,6 +10,7 @@ import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { fate } from '../limiter/harness.ts';
 import { ApiError, pending, tooMany, watch } from '../request/harness.ts';
 import { ticketMaker, Waiter } from '../support/waiter.ts';
+import { play, type Script } from './play.ts';
 
 /** Too rare for a few seconds of generated scripts, or too bad to be left to chance. */
 describe('what generated scripts have found', () => {
@@ -188,5 +189,42 @@ describe('what generated scripts have found', () => {
     expect(calls).toEqual([0]);
     await clock.advanceAsync(10_000);
     expect(calls).toHaveLength(3);
+  });
+
+  it('a call that is aborted while its wait is decided leaves no timer', async () => {
+    // Options that are not set are left out.
+    const script = {
+      setup: {
+        api: 'limiter',
+        hasProbe: true,
+        hasListener: false,
+        isHeard: true,
+        concurrency: 1,
+        throttledConcurrency: 1,
+        throttledByteFactor: 1,
+        limits: [
+          ['credits', { limit: 1, windowMs: 50, algorithm: 'sliding-window', charge: 'actual' }],
+        ],
+        onLimit: 'wait',
+        refundRejected: false,
+        hasPredicate: false,
+        overflow: 'error',
+        agingMs: 1,
+        reopen: 'probe',
+        throttledForMs: 0,
+        outcomes: false,
+        ordered: false,
+        hasPriority: false,
+        ending: 'heal',
+      },
+      steps: [
+        { action: { do: 'acquire', a: 0, b: 0, c: 74 }, after: 'on', pauseMs: 0 },
+        { action: { do: 'abort', a: 129, b: 0, c: 0 }, trap: 'changed', after: 'on', pauseMs: 0 },
+        { action: { do: 'burst', a: 0, b: 0, c: 0 }, trap: 'project', after: 'settle', pauseMs: 0 },
+        { action: { do: 'release', a: 0, b: 1, c: 0 }, after: 'on', pauseMs: 0 },
+        { action: { do: 'run', a: 0, b: 0, c: 0 }, after: 'on', pauseMs: 0 },
+      ],
+    };
+    await play(script as unknown as Script);
   });
 });
