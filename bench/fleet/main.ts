@@ -39,6 +39,7 @@ function print(columns: readonly Column[], virtual: readonly Shown[], { parts }:
       columns.slice(-count).map((column) => ({ ...shownOf(column), title: column.client })),
     );
   }
+  if (own.length + virtual.length === 0) return;
   const missed = missedOf([...own, ...virtual]);
   console.log(missed.length === 0 ? '\nEvery goal is reached' : '\nGoals that are missed:');
   for (const line of missed) console.log(`  ${line}`);

@@ -47,7 +47,9 @@ const PARTS = ['state', 'workers', 'leases', 'active', 'reports', 'learned'] as 
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example
- * const client = await createClient({ url: 'redis://localhost:6379' }).connect();
+ * const client = createClient({ url: 'redis://localhost:6379', disableOfflineQueue: true });
+ * client.on('error', () => {}); // without a listener an error of the client ends the process
+ * await client.connect();
  * const limiter = createLimiter({
  *   requestsPerMinute: 10_000,
  *   shared: redisStore(client, { key: 'openai:org-1' }),
