@@ -17,7 +17,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** Follows the workers of one key, for as long as somebody looks. */
+/** Follows the workers of one key, for as long as a page is open. */
 export class FleetWatch {
   readonly #wallNow: () => number;
   #askedAt = Number.NEGATIVE_INFINITY;

@@ -27,6 +27,9 @@ interface Ended extends ReportedAttempt {
   readonly used: number | undefined;
 }
 
+/** So many sends and ends are kept for a report; of more, while the store is away, the latest. */
+const MOST_KEPT = 2_000;
+
 /** Times in reports are whole microseconds before the call. */
 const US = 1_000;
 
@@ -52,17 +55,17 @@ export class AttemptReports {
     const sent = { id: this.nextId, at, flags, tokens };
     this.nextId += 1;
     this.inFlight.add(sent.id);
-    this.sends.push(sent);
+    this.sends = withLatest(this.sends, sent);
     return sent;
   }
 
-  /** @returns whether it was rejected: what is told soon */
+  /** @returns whether it was rejected: the store should hear of that soon */
   ended({ id, at }: ReportedAttempt, completed: CompletedAttempt, endedAt: number): boolean {
     if (!this.inFlight.delete(id)) return false;
     const { isSent, verdict, usage } = completed;
     const tells = isSent && verdict !== undefined && verdict.kind !== 'failed';
     const result = tells && !this.isTooLong(verdict) ? verdict : isSent ? WITHDRAWN : NOT_SENT;
-    this.ends.push({ id, at, endedAt, verdict: result, used: usage?.tokens });
+    this.ends = withLatest(this.ends, { id, at, endedAt, verdict: result, used: usage?.tokens });
     return typeof result === 'object' && isRejection(result);
   }
 
@@ -87,6 +90,12 @@ export class AttemptReports {
   private isTooLong({ kind, retryAfterMs = 0 }: Verdict): boolean {
     return kind !== 'ok' && retryAfterMs > this.maxRetryAfterMs;
   }
+}
+
+/** Adds to a list, and drops its older half where it holds twice as many as are kept. */
+function withLatest<T>(list: T[], value: T): T[] {
+  list.push(value);
+  return list.length < 2 * MOST_KEPT ? list : list.slice(-MOST_KEPT);
 }
 
 export function isRejection({ kind }: Verdict): boolean {

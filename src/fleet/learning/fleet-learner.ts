@@ -33,7 +33,7 @@ export class FleetLearner {
   readonly learner: RateLearner;
   /** Of each worker the attempts in flight, in the order of sending. */
   private readonly workers = new Map<string, Map<number, Sending>>();
-  /** What was read so far: what is told late counts as told then. */
+  /** The latest time that was read. What is reported later with an earlier time counts from here. */
   private readTo = Number.NEGATIVE_INFINITY;
   /** The last limits that answers told. */
   private told: { readonly at: number; readonly limits: readonly ReportedLimit[] } | undefined;
