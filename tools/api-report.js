@@ -47,6 +47,7 @@ function report(name) {
         reportFolder: reports,
         reportTempFolder: temporary,
       },
+      newlineKind: 'lf',
       docModel: { enabled: false },
       dtsRollup: { enabled: false },
       messages: {
