@@ -16,7 +16,7 @@ import type {
   WorkerShare,
 } from '../fleet/protocol.ts';
 import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
-import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
+import { DEFAULT_KEEP_MS, DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GaugeValue } from '../model/metric.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
@@ -226,7 +226,8 @@ export class Fleet implements RemoteLimits, FleetHooks {
     const rules = policies.rateLimit?.limits.rules ?? [];
     const ttlMs = this.store.ttlMs ?? DEFAULT_TTL_MS;
     const startSlots = this.learning?.startSlots ?? 0;
-    const times = { ttlMs, tickMs: RESERVED_MS, startSlots };
+    const keepMs = this.store.keepMs ?? DEFAULT_KEEP_MS;
+    const times = { ttlMs, keepMs, tickMs: RESERVED_MS, startSlots };
     return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, times);
   }
 
