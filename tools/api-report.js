@@ -47,7 +47,6 @@ function report(name) {
         reportFolder: reports,
         reportTempFolder: temporary,
       },
-      newlineKind: 'lf',
       docModel: { enabled: false },
       dtsRollup: { enabled: false },
       messages: {

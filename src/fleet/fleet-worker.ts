@@ -329,7 +329,8 @@ export class FleetWorker {
       this.isConfigTold = false;
       this.untold();
       if (this.last !== undefined) this.forgetCharges();
-      this.exchange();
+      // A store within the process answers before the request that is asked about waits.
+      this.exchange(true);
       return;
     }
     this.granted(reply, sentAt, now);

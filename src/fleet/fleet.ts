@@ -15,7 +15,7 @@ import { PlanNews } from './learning/plan-news.ts';
 import type { GrantReply, OnStoreLoss, SharedConfig, WorkerShare } from './protocol.ts';
 import { sharedConfigOf } from './shared-limits-config.ts';
 import type { JoinFleet, SharedStore } from './shared-store.ts';
-import { checkStoreSettings, DEFAULT_TTL_MS } from './store-settings.ts';
+import { checkStoreSettings, DEFAULT_KEEP_MS, DEFAULT_TTL_MS } from './store-settings.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */
 const SAME_MS = 20;
@@ -229,7 +229,8 @@ class Fleet implements RemoteLimits, FleetHooks {
     const rules = policies.rateLimit?.limits.rules ?? [];
     const ttlMs = this.store.ttlMs ?? DEFAULT_TTL_MS;
     const startSlots = this.learning?.startSlots ?? 0;
-    const times = { ttlMs, tickMs: RESERVED_MS, startSlots };
+    const keepMs = this.store.keepMs ?? DEFAULT_KEEP_MS;
+    const times = { ttlMs, keepMs, tickMs: RESERVED_MS, startSlots };
     return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, times);
   }
 

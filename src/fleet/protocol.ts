@@ -4,7 +4,7 @@
  */
 
 /** Raised with every change that an older worker would misunderstand. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** One unit of a limit, in the unit of the protocol. */
 export const MICRO = 1_000_000;
@@ -27,6 +27,8 @@ export interface SharedConfig {
   readonly bytes: number;
   /** A worker that is silent for so long loses what it holds. */
   readonly ttl: number;
+  /** What is known of the key is dropped when no worker has called for so long. */
+  readonly keep: number;
   /** How far ahead a worker may reserve: about the time between two of its calls. */
   readonly tick: number;
   /** Requests in flight, over all workers, until there is a plan; 0: as many as `slots`. */
@@ -248,6 +250,12 @@ export type OnStoreLoss = 'pause' | 'share';
 export interface StoreSettings {
   /** A worker that is silent for so long loses what it holds, in ms, an integer >= 100. Default 5000. */
   readonly ttlMs?: number;
+  /**
+   * What the store knows of a key is dropped when no worker has called for so long, in ms, an integer
+   * >= `ttlMs`. Default 86,400,000 (a day). Where the provider named a wait, or a large request was sent
+   * ahead of its limit, the time begins when that is over.
+   */
+  readonly keepMs?: number;
   /**
    * While the store cannot be reached: nothing more is sent (`'pause'`, default), or each worker goes
    * on with an equal share of the limits (`'share'`), by the number of workers that it heard of last.

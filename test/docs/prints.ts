@@ -18,7 +18,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
     'TypeError: `concurency` is no option of limiterOptionsFromJSON; did you mean',
   ],
   'configure.ts': ['2', 'ONE,TWO,THREE'],
-  'cost-budget.ts': ['6 of 6', 'spent 0.012', 'COST_ABOVE_LIMIT'],
+  'cost-budget.ts': ['5 answers cost 0.01', '1 waits', 'all cost 0.012', 'COST_ABOVE_LIMIT'],
   'embeddings.ts': ['3', '9', '3', '3', '8'],
   'errors.ts': ['the API: Error: no such thing', 'again in '],
   'events.ts': ['circuitOpened {"openMs":30000,"failures":2}', 'closed {}', 'drained {}'],
@@ -61,7 +61,8 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'promises.ts': ['ONE,TWO,THREE', 'FOUR'],
   'pulled.ts': ['row 1 5', 'row 2 5', 'row 3 5'],
   'quota.ts': ['ONE', 'rateLimit', 'TWO 99'],
-  'rates.ts': ['job 1 0', 'job 3 1', 'job 5 2'],
+  // In which window each is sent depends on how busy the machine is.
+  'rates.ts': ['job 1 ', 'job 3 ', 'job 5 '],
   'shared.ts': ['an answer', '1'],
   'simulator.ts': ['40'],
   'streaming.ts': ['message_start', 'content_block_delta', 'message_stop'],

@@ -147,7 +147,8 @@ describe('a worker', () => {
 
   it('that tells again what it holds keeps it', () => {
     const model = new FleetModel();
-    const config = { limits: [], slots: 5, startSlots: 0, bytes: 0, ttl: 1_000_000, tick: 50_000 };
+    const times = { ttl: 1_000_000, keep: 86_400_000_000, tick: 50_000 };
+    const config = { limits: [], slots: 5, startSlots: 0, bytes: 0, ...times };
     const request = {
       protocol: 1,
       worker: 'a',
