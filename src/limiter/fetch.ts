@@ -1,16 +1,12 @@
-import { Observable } from 'rxjs';
 import type { Clock } from '../util/clock.ts';
 import { heldResponse } from './held-response.ts';
 import type { AcquireOptions } from './limiter-options.ts';
-import type { ObservableTask } from './run-request.ts';
+import type { Task } from './run-request.ts';
 
 /** The `fetch` of Node, or of an SDK. */
 export type Fetch = typeof fetch;
 
-/** One call of `fetch`: emits its response, and completes when the body has ended. */
-type FetchTask = ObservableTask<Response>;
-
-type Run = (task: FetchTask, options: AcquireOptions) => Promise<Response>;
+type Run = (task: Task<Response>, options: AcquireOptions) => Promise<Response>;
 
 /**
  * A `fetch` whose requests go through a limiter, each until its body has ended. A body to be sent
@@ -22,31 +18,16 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
   return (input, init) => {
     const request = input instanceof Request ? input : undefined;
     const signal = init?.signal ?? request?.signal;
-    const attempt: FetchTask = (context) => {
+    const attempt: Task<Response> = async (context) => {
       if (isReadOnce(init?.body)) context.doNotRetry();
       // The user's own counts longer than the attempt: until the last of a body was read.
       const both = signal ? AbortSignal.any([signal, context.signal]) : context.signal;
       // The body of a Request can be read only once, so a copy is sent.
-      return exchange(() => send(request?.clone() ?? input, { ...init, signal: both }), clock);
+      const response = await send(request?.clone() ?? input, { ...init, signal: both });
+      return context.isAbandoned ? response : heldResponse(response, context, clock);
     };
     return run(attempt, { bytes: bytesOf(init?.body), ...(signal && { signal }) });
   };
-}
-
-function exchange(call: () => Promise<Response>, clock: Clock): Observable<Response> {
-  return new Observable((out) => {
-    const holder = {
-      ended: () => out.complete(),
-      failed: (error: unknown) => out.error(error),
-    };
-    const answered = (response: Response) => {
-      if (out.closed) return;
-      const held = heldResponse(response, holder, clock);
-      out.next(held ?? response);
-      if (held === undefined) out.complete();
-    };
-    call().then(answered).catch(holder.failed);
-  });
 }
 
 /** Web streams, Node streams and generators: bodies that Node's `fetch` reads in pieces. */
