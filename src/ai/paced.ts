@@ -71,8 +71,10 @@ export function paced(
       );
       if (context.isAbandoned) return result;
       const tail = context.hold();
+      const ended = () => (watched.failure ? tail.failed(watched.failure.error) : tail.ended());
       const holder = {
-        ended: () => (watched.failure ? tail.failed(watched.failure.error) : tail.ended()),
+        ended,
+        leftUnread: ended,
         failed: (error: unknown) => tail.failed(error),
       };
       return { ...result, stream: heldParts(watched.parts, holder, clock, READ_AHEAD_PARTS) };

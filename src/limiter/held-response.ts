@@ -1,22 +1,22 @@
 import type { Clock } from '../util/clock.ts';
 import { type Body, type BodyHolder, heldBody } from './held-body.ts';
 
-/** What holds something until a body has arrived. */
-interface Holding {
-  /** @returns what is told of the body's end */
-  hold(): BodyHolder;
-}
+/** Holds something until a body has arrived; returns what is told of its end. */
+type Hold = (body: Body) => BodyHolder;
 
 /**
- * The response for the user, of whose body the holder is told. A response without a body, or that is
- * not ok, is not held: a caller that reads only the status must not hold a slot.
+ * The response for the user, if it is held until its body has ended.
+ * @returns undefined if it ends with its head, as a response without a body, or that is not ok: a
+ * caller that reads only the status must not hold a slot
  */
-export function heldResponse(response: Response, holding: Holding, clock: Clock): Response {
-  if (!(response instanceof Response) || !response.ok || response.body === null) return response;
-  const holder = holding.hold();
+export function heldResponse(response: Response, hold: Hold, clock: Clock): Response | undefined {
+  if (!(response instanceof Response) || !response.ok) return undefined;
+  const { body } = response;
+  if (body === null) return undefined;
+  const holder = hold(body);
   // An instance of a subclass may have methods of its own.
   if (Object.getPrototypeOf(response) !== Response.prototype) {
-    return withBody(heldBody(response.body, holder, clock), response);
+    return withBody(heldBody(body, holder, clock), response);
   }
   return observe(response, holder, clock);
 }
