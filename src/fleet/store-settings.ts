@@ -1,5 +1,5 @@
-import { checkChoice, checkInteger, checkMethods, show } from '../util/check.ts';
-import type { SharedStore, StoreSettings } from './protocol.ts';
+import { checkChoice, checkInteger, show } from '../util/check.ts';
+import type { StoreSettings } from './protocol.ts';
 
 export const STORE_KEYS = [
   'ttlMs',
@@ -25,10 +25,4 @@ export function checkStoreSettings(settings: StoreSettings): void {
       `\`worker\` must be a string of 1 to 64 letters, digits and .:@_-, got ${show(worker)}`,
     );
   }
-}
-
-/** @throws TypeError for what is no store */
-export function checkStore(shared: unknown): asserts shared is SharedStore {
-  checkMethods('shared', shared, ['exchange']);
-  checkStoreSettings(shared as SharedStore);
 }

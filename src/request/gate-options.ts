@@ -8,7 +8,6 @@ import type { AttemptOptions } from './attempt-options.ts';
 import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
-import { Fleet } from './fleet.ts';
 import {
   type ByteBudgetOptions,
   type ConcurrencyOptions,
@@ -113,7 +112,7 @@ export function gateOpener(
         queues: new Queues(options, clock),
         extras,
         setPaced,
-        fleet: shared && new Fleet(shared, emit, instrumentation),
+        fleet: shared?.join(shared, emit, instrumentation),
       },
     );
   };
