@@ -1,8 +1,10 @@
 import { systemClock } from '../queue/system-clock.ts';
 import { checkKeys } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
+import { joinFleet } from './fleet.ts';
 import { FleetModel } from './model/fleet-model.ts';
-import type { SharedStore, StoreSettings } from './protocol.ts';
+import type { StoreSettings } from './protocol.ts';
+import type { SharedStore } from './shared-store.ts';
 import { checkStoreSettings, STORE_KEYS } from './store-settings.ts';
 
 /** Options of {@link memoryStore}. */
@@ -29,6 +31,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SharedStore {
   const model = new FleetModel();
   return {
     ...settings,
+    join: joinFleet,
     exchange: (request) => model.exchange(request, Math.floor(clock.now() * 1_000)),
     workers: () => model.workers(),
   };

@@ -161,6 +161,33 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
     await expect(late).resolves.toBe('sent');
   });
 
+  it('keeps a key as long as it is used, and drops it after keepMs', async () => {
+    const client = await nodeRedis();
+    const options = { key: 'test', ttlMs: 500, keepMs: 600 };
+    const limiter = createLimiter({
+      requestsPerMinute: 60_000,
+      shared: redisStore(client, options),
+    });
+    closers.push(() => limiter.close({ waiting: 'reject' }));
+    let forgets = 0;
+    limiter.events$.subscribe(({ kind }) => {
+      if (kind === 'storeForgot') forgets += 1;
+    });
+    // Some of it is there for its requests, some for what it has learned.
+    for (let request = 0; request < 12; request += 1) {
+      await limiter.run(() => sleep(100));
+    }
+    expect(forgets).toBe(0);
+    const keys = await client.keys('*');
+    expect(keys.length).toBeGreaterThan(2);
+    for (const key of keys) expect(await client.pTTL(key)).toBeGreaterThan(0);
+    limiter.close();
+    for (const giveUpAt = Date.now() + SOON_MS; (await client.keys('*')).length > 0; ) {
+      expect(Date.now()).toBeLessThan(giveUpAt);
+      await sleep(50);
+    }
+  });
+
   it('refuses what it cannot use', () => {
     const client = { eval: () => Promise.resolve(), evalSha: () => Promise.resolve() };
     expect(() => redisStore({} as never, { key: 'a' })).toThrow('`client.eval` must be');

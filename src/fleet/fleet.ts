@@ -1,22 +1,3 @@
-import {
-  type FleetHooks,
-  type FleetNews,
-  type FleetSnapshot,
-  NO_LESSON,
-} from '../fleet/fleet-hooks.ts';
-import { FleetPolicy } from '../fleet/fleet-policy.ts';
-import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
-import { FleetLearning } from '../fleet/learning/fleet-learning.ts';
-import { PlanNews } from '../fleet/learning/plan-news.ts';
-import type {
-  GrantReply,
-  OnStoreLoss,
-  SharedConfig,
-  SharedStore,
-  WorkerShare,
-} from '../fleet/protocol.ts';
-import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
-import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GaugeValue } from '../model/metric.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
@@ -25,17 +6,39 @@ import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import { messageOf } from '../util/print.ts';
-import type { RemoteLimits, RequestGate } from './request-gate.ts';
+import type { FleetGate, RemoteLimits } from './fleet-gate.ts';
+import { type FleetHooks, type FleetNews, type FleetSnapshot, NO_LESSON } from './fleet-hooks.ts';
+import { FleetPolicy } from './fleet-policy.ts';
+import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
+import { FleetLearning } from './learning/fleet-learning.ts';
+import { PlanNews } from './learning/plan-news.ts';
+import type { GrantReply, OnStoreLoss, SharedConfig, WorkerShare } from './protocol.ts';
+import { sharedConfigOf } from './shared-limits-config.ts';
+import type { JoinFleet, SharedStore } from './shared-store.ts';
+import { checkStoreSettings, DEFAULT_KEEP_MS, DEFAULT_TTL_MS } from './store-settings.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */
 const SAME_MS = 20;
 
+/**
+ * The code with which limiters and streams share through a store, for a {@link SharedStore} of your
+ * own. `redisStore` and `memoryStore` bring it along.
+ *
+ * @throws RangeError or TypeError that names a wrong setting of the store
+ * @example
+ * const shared: SharedStore = { join: joinFleet, exchange: (request) => decide(request) };
+ */
+export const joinFleet: JoinFleet = (store, emit, instrumentation) => {
+  checkStoreSettings(store);
+  return new Fleet(store, emit, instrumentation);
+};
+
 /** Binds a gate to the store that it shares with other workers of its key. */
-export class Fleet implements RemoteLimits, FleetHooks {
+class Fleet implements RemoteLimits, FleetHooks {
   private readonly store: SharedStore;
   private readonly emit: (fact: PolicyEvent) => void;
   private readonly instrumentation: Instrumentation | undefined;
-  private gate: RequestGate | undefined = undefined;
+  private gate: FleetGate | undefined = undefined;
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
   private own: RateLimitPolicy | undefined = undefined;
@@ -62,7 +65,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
     this.instrumentation = instrumentation;
   }
 
-  begin(gate: RequestGate): void {
+  begin(gate: FleetGate): void {
     this.gate = gate;
     this.said = this.config(gate);
     this.worker = new FleetWorker(this.store, this.said, gate.feedback.clock, this);
@@ -132,7 +135,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   news(now: number): FleetNews {
-    const { until, throttledUntil } = (this.gate as RequestGate).feedback.gate.policy;
+    const { until, throttledUntil } = (this.gate as FleetGate).feedback.gate.policy;
     const closed = until > this.closedTold + SAME_MS ? left(until, now) : 0;
     const throttled = throttledUntil > this.throttledTold + SAME_MS ? left(throttledUntil, now) : 0;
     const brokenUntil = this.brokenUntil(now);
@@ -149,7 +152,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   answered(reply: GrantReply, hasForgotten: boolean, now: number, sentAt: number): void {
     this.learned(reply, now, sentAt);
-    const { feedback } = this.gate as RequestGate;
+    const { feedback } = this.gate as FleetGate;
     const { policy } = feedback.gate;
     const closedMs = reply.closed / 1_000;
     const throttledMs = reply.throttled / 1_000;
@@ -221,18 +224,19 @@ export class Fleet implements RemoteLimits, FleetHooks {
     return name === undefined ? '' : ` (${name})`;
   }
 
-  private config(gate: RequestGate): SharedConfig {
+  private config(gate: FleetGate): SharedConfig {
     const { slots, bytes, policies } = gate;
     const rules = policies.rateLimit?.limits.rules ?? [];
     const ttlMs = this.store.ttlMs ?? DEFAULT_TTL_MS;
     const startSlots = this.learning?.startSlots ?? 0;
-    const times = { ttlMs, tickMs: RESERVED_MS, startSlots };
+    const keepMs = this.store.keepMs ?? DEFAULT_KEEP_MS;
+    const times = { ttlMs, keepMs, tickMs: RESERVED_MS, startSlots };
     return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, times);
   }
 
   /** When the circuit breaker lets a probe go; -Infinity: it is closed. */
   private brokenUntil(now: number): number {
-    const { circuitBreaker } = (this.gate as RequestGate).policies;
+    const { circuitBreaker } = (this.gate as FleetGate).policies;
     if (circuitBreaker?.snapshot(now).state !== 'open') return Number.NEGATIVE_INFINITY;
     const at = circuitBreaker.nextChangeAt;
     return at === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : at;
