@@ -280,4 +280,9 @@ export interface SharedStore extends StoreSettings {
    * while a page of it is open. Without this method it shows its own process alone.
    */
   workers?(): readonly WorkerShare[] | Promise<readonly WorkerShare[]>;
+  /**
+   * The store of one of many keys that have limits of their own, such as the tenants of a limiter
+   * group. `redisStore` keeps the SHA-256 of the name alone. Groups need this method.
+   */
+  of?(name: string): SharedStore;
 }

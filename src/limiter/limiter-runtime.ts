@@ -8,6 +8,7 @@ import {
   skip,
   takeUntil,
 } from 'rxjs';
+import type { StoreWarnings } from '../fleet/store-warnings.ts';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -68,6 +69,7 @@ export interface GroupSide {
   /** What an earlier limiter of the key has counted. */
   readonly before: CountedBefore | undefined;
   readonly shared: SharedLimits | undefined;
+  readonly storeWarnings: StoreWarnings | undefined;
   readonly isHeard: () => boolean;
   readonly emit: (event: LimiterEvent) => void;
 }
@@ -117,6 +119,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
+      ...(group?.storeWarnings && { storeWarnings: group.storeWarnings }),
       emit: (fact) => this.emit(fact),
       check: this,
       listener: this,

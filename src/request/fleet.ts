@@ -5,6 +5,7 @@ import {
   NO_LESSON,
 } from '../fleet/fleet-hooks.ts';
 import { FleetPolicy } from '../fleet/fleet-policy.ts';
+import { FleetReports } from '../fleet/fleet-reports.ts';
 import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
 import { FleetLearning } from '../fleet/learning/fleet-learning.ts';
 import { PlanNews } from '../fleet/learning/plan-news.ts';
@@ -16,15 +17,15 @@ import type {
   WorkerShare,
 } from '../fleet/protocol.ts';
 import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
-import { DEFAULT_KEEP_MS, DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
+import { timesOf } from '../fleet/store-settings.ts';
+import type { StoreWarnings } from '../fleet/store-warnings.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GaugeValue } from '../model/metric.ts';
-import type { PolicyEvent } from '../model/policy-events.ts';
+import type { Emit } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import { messageOf } from '../util/print.ts';
 import type { RemoteLimits, RequestGate } from './request-gate.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */
@@ -33,8 +34,8 @@ const SAME_MS = 20;
 /** Binds a gate to the store that it shares with other workers of its key. */
 export class Fleet implements RemoteLimits, FleetHooks {
   private readonly store: SharedStore;
-  private readonly emit: (fact: PolicyEvent) => void;
-  private readonly instrumentation: Instrumentation | undefined;
+  private readonly emit: Emit;
+  private readonly reports: FleetReports;
   private gate: RequestGate | undefined = undefined;
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
@@ -49,17 +50,17 @@ export class Fleet implements RemoteLimits, FleetHooks {
   /** Undefined: the rate does not adapt. */
   private learning: FleetLearning | undefined = undefined;
   private planNews = new PlanNews();
-  private lostLeases = 0;
-  private leads = false;
 
+  /** @param warnings those of all workers that have the same cause to warn */
   constructor(
     store: SharedStore,
-    emit: (fact: PolicyEvent) => void,
+    emit: Emit,
     instrumentation: Instrumentation | undefined,
+    warnings: StoreWarnings,
   ) {
     this.store = store;
     this.emit = emit;
-    this.instrumentation = instrumentation;
+    this.reports = new FleetReports(store.onStoreLoss, emit, instrumentation, warnings);
   }
 
   begin(gate: RequestGate): void {
@@ -107,7 +108,8 @@ export class Fleet implements RemoteLimits, FleetHooks {
     if (known === undefined) return {};
     const { share, workers, leads, isAway } = known;
     return {
-      fleetShare: share,
+      // The shares of many keys have no sum.
+      ...(this.gate?.key === undefined && { fleetShare: share }),
       fleetWorkers: workers,
       fleetLeads: leads ? 1 : 0,
       storeAway: { [this.onStoreLoss]: isAway ? 1 : 0 },
@@ -115,7 +117,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   get onStoreLoss(): OnStoreLoss {
-    return this.store.onStoreLoss ?? 'pause';
+    return this.reports.onStoreLoss;
   }
 
   async workers(): Promise<readonly WorkerShare[] | undefined> {
@@ -124,6 +126,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   close(): void {
     this.unwatch();
+    this.reports.close();
     this.worker?.close();
   }
 
@@ -162,15 +165,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
       feedback.heard(isLonger ? closedMs : 0, throttledMs);
       this.throttledTold = policy.throttledUntil;
     }
-    if (hasForgotten) this.emit({ kind: 'storeForgot', at: now });
-    if (reply.lost === 1) {
-      this.lostLeases += 1;
-      this.emit({ kind: 'leaseLost', at: now });
-    }
-    if ((reply.leads === 1) !== this.leads) {
-      this.leads = reply.leads === 1;
-      this.emit({ kind: 'leaderChanged', at: now, leads: this.leads });
-    }
+    this.reports.answered(reply, hasForgotten, now);
   }
 
   private learned(reply: GrantReply, now: number, sentAt: number): void {
@@ -186,48 +181,30 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   reconfigured(config: SharedConfig, epoch: number, at: number): void {
-    const limits = config.limits.map(({ name }) => name);
-    this.emit({ kind: 'sharedLimitsChanged', at, epoch, limits });
+    this.reports.reconfigured(config, epoch, at);
   }
 
   lost(error: Error, at: number): void {
-    const meanwhile = this.onStoreLoss;
-    const consequence =
-      meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
-    const message = messageOf(error);
-    process.emitWarning(
-      `headgate${this.label} cannot reach the shared store, and ${consequence} until it answers: ${message}`,
-    );
-    this.emit({ kind: 'storeLost', at, error: message, meanwhile });
+    this.reports.lost(error, at);
   }
 
   back(awayMs: number, at: number): void {
-    process.emitWarning(
-      `headgate${this.label} reaches the shared store again after ${Math.round(awayMs)} ms`,
-    );
-    this.emit({ kind: 'storeBack', at, awayMs });
+    this.reports.back(awayMs, at);
   }
 
   called(tookMs: number, isAnswered: boolean): void {
-    this.instrumentation?.storeCalled?.(tookMs, isAnswered);
+    this.reports.called(tookMs, isAnswered);
   }
 
   changed(): void {
     this.gate?.gate.drain();
   }
 
-  private get label(): string {
-    const name = this.gate?.name;
-    return name === undefined ? '' : ` (${name})`;
-  }
-
   private config(gate: RequestGate): SharedConfig {
     const { slots, bytes, policies } = gate;
     const rules = policies.rateLimit?.limits.rules ?? [];
-    const ttlMs = this.store.ttlMs ?? DEFAULT_TTL_MS;
     const startSlots = this.learning?.startSlots ?? 0;
-    const keepMs = this.store.keepMs ?? DEFAULT_KEEP_MS;
-    const times = { ttlMs, keepMs, tickMs: RESERVED_MS, startSlots };
+    const times = { ...timesOf(this.store), tickMs: RESERVED_MS, startSlots };
     return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, times);
   }
 

@@ -1,3 +1,4 @@
+import { StoreWarnings } from '../fleet/store-warnings.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
@@ -113,7 +114,14 @@ export function gateOpener(
         queues: new Queues(options, clock),
         extras,
         setPaced,
-        fleet: shared && new Fleet(shared, emit, instrumentation),
+        fleet:
+          shared &&
+          new Fleet(
+            shared,
+            emit,
+            instrumentation,
+            extras.storeWarnings ?? new StoreWarnings(options.name),
+          ),
       },
     );
   };

@@ -1,5 +1,6 @@
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { OnStoreLoss, WorkerShare } from '../fleet/protocol.ts';
+import type { StoreWarnings } from '../fleet/store-warnings.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GaugeValue } from '../model/metric.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
@@ -79,6 +80,8 @@ export interface RequestGateExtras {
   readonly emit?: Emit;
   /** Limits that are shared with other gates. */
   readonly shared?: SharedPolicy;
+  /** Those of all gates that use one store. */
+  readonly storeWarnings?: StoreWarnings;
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
 }
@@ -270,7 +273,14 @@ export class RequestGate implements AnswerRules {
   }
 
   private sharing(own: Policy): Policy {
-    return this.parts.extras.shared?.policyOf(own, () => this.gate.drain()) ?? own;
+    const { shared } = this.parts.extras;
+    return (
+      shared?.policyOf(
+        own,
+        () => this.gate.drain(),
+        () => this.gate.waiting,
+      ) ?? own
+    );
   }
 
   private learnHowToAnswer(): void {
