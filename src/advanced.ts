@@ -1,5 +1,6 @@
 /** For programs that build on headgate: detailed snapshots, instrumentation, provider adapters. */
 
+export { joinFleet } from './fleet/fleet.ts';
 export type { FleetLearned, FleetSnapshot } from './fleet/fleet-hooks.ts';
 export { type MemoryStoreOptions, memoryStore } from './fleet/memory-store.ts';
 export type {
@@ -11,11 +12,11 @@ export type {
   Plan,
   SharedConfig,
   SharedLimit,
-  SharedStore,
   Shortage,
   StoreSettings,
   WorkerShare,
 } from './fleet/protocol.ts';
+export type { SharedStore } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { EventLevel, LimiterFact } from './limiter/events.ts';
 export type { GroupSnapshot } from './limiter/group.ts';

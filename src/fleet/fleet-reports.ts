@@ -38,17 +38,17 @@ export class FleetReports {
     this.emit({ kind: 'sharedLimitsChanged', at, epoch, limits });
   }
 
-  lost(error: Error, at: number): void {
+  lost(error: Error, at: number, name: string | undefined): void {
     const { onStoreLoss: meanwhile } = this;
     const message = messageOf(error);
     this.isAway = true;
-    this.warnings.lost(message, meanwhile);
+    this.warnings.lost(message, meanwhile, name);
     this.emit({ kind: 'storeLost', at, error: message, meanwhile });
   }
 
-  back(awayMs: number, at: number): void {
+  back(awayMs: number, at: number, name: string | undefined): void {
     this.isAway = false;
-    this.warnings.back(awayMs);
+    this.warnings.back(awayMs, name);
     this.emit({ kind: 'storeBack', at, awayMs });
   }
 

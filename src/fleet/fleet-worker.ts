@@ -15,9 +15,9 @@ import {
   type GrantReply,
   PROTOCOL,
   type SharedConfig,
-  type SharedStore,
   type Shortage,
 } from './protocol.ts';
+import type { StoreCalls } from './shared-store.ts';
 import { StoreCaller } from './store-caller.ts';
 import { DEFAULT_TTL_MS } from './store-settings.ts';
 
@@ -72,7 +72,7 @@ export class FleetWorker {
   private sentSince = 0;
   private sent = 0;
 
-  constructor(store: SharedStore, config: SharedConfig, clock: Clock, hooks: FleetHooks) {
+  constructor(store: StoreCalls, config: SharedConfig, clock: Clock, hooks: FleetHooks) {
     const run = globalThis.crypto.randomUUID();
     this.name = store.worker === undefined ? run : `${store.worker}/${run}`;
     this.config = config;

@@ -1,8 +1,10 @@
 import { systemClock } from '../queue/system-clock.ts';
 import { checkKeys } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
+import { joinFleet } from './fleet.ts';
 import { FleetModel } from './model/fleet-model.ts';
-import type { SharedStore, StoreSettings } from './protocol.ts';
+import type { StoreSettings } from './protocol.ts';
+import type { SharedStore } from './shared-store.ts';
 import { checkStoreSettings, STORE_KEYS } from './store-settings.ts';
 
 /** Options of {@link memoryStore}. */
@@ -52,13 +54,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): SharedStore {
   checkClock(clock);
   checkStoreSettings(settings);
   const models = new Models();
+  const micros = () => Math.floor(clock.now() * 1_000);
   const storeOf = (name: string): SharedStore => ({
     ...settings,
+    join: joinFleet,
     exchange: (request) => {
-      const time = Math.floor(clock.now() * 1_000);
+      const time = micros();
       return models.of(name, time).exchange(request, time);
     },
-    workers: () => models.of(name, Math.floor(clock.now() * 1_000)).workers(),
+    workers: () => models.of(name, micros()).workers(),
     of: (inner) => storeOf(`${name}/${inner}`),
   });
   return storeOf('');

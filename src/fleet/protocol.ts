@@ -267,22 +267,3 @@ export interface StoreSettings {
    */
   readonly worker?: string;
 }
-
-/**
- * Where the workers of one key meet: `redisStore` in `headgate/redis`, or `memoryStore` within a
- * process. One method, which must be atomic. It throws or rejects if the store cannot be reached;
- * the same request is then made again.
- */
-export interface SharedStore extends StoreSettings {
-  exchange(request: ExchangeRequest): ExchangeReply | Promise<ExchangeReply>;
-  /**
-   * The workers of the key, at most 32: those that hold most. The inspector asks every two seconds,
-   * while a page of it is open. Without this method it shows its own process alone.
-   */
-  workers?(): readonly WorkerShare[] | Promise<readonly WorkerShare[]>;
-  /**
-   * The store of one of many keys that have limits of their own, such as the tenants of a limiter
-   * group. `redisStore` keeps the SHA-256 of the name alone. Groups need this method.
-   */
-  of?(name: string): SharedStore;
-}

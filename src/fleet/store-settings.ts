@@ -1,5 +1,5 @@
-import { checkChoice, checkInteger, checkMethods, show } from '../util/check.ts';
-import type { SharedStore, StoreSettings } from './protocol.ts';
+import { checkChoice, checkInteger, show } from '../util/check.ts';
+import type { StoreSettings } from './protocol.ts';
 
 export const STORE_KEYS = [
   'ttlMs',
@@ -30,18 +30,4 @@ export function checkStoreSettings(settings: StoreSettings): void {
       `\`worker\` must be a string of 1 to 64 letters, digits and .:@_-, got ${show(worker)}`,
     );
   }
-}
-
-/** @throws RangeError or TypeError for what is no store of many keys */
-export function checkStoreOfMany(
-  store: unknown,
-): asserts store is SharedStore & Required<Pick<SharedStore, 'of'>> {
-  checkMethods('store', store, ['exchange', 'of']);
-  checkStoreSettings(store as SharedStore);
-}
-
-/** @throws RangeError or TypeError for what is no store */
-export function checkStore(shared: unknown): asserts shared is SharedStore {
-  checkMethods('shared', shared, ['exchange']);
-  checkStoreSettings(shared as SharedStore);
 }

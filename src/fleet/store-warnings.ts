@@ -5,29 +5,24 @@ import type { OnStoreLoss } from './protocol.ts';
  * a group has one for each of its keys.
  */
 export class StoreWarnings {
-  private readonly label: string;
   private away = 0;
 
   /** @param name of the limiter, stream or group, if it has one */
-  constructor(name: string | undefined) {
-    this.label = name === undefined ? '' : ` (${name})`;
-  }
-
-  lost(message: string, meanwhile: OnStoreLoss): void {
+  lost(message: string, meanwhile: OnStoreLoss, name: string | undefined): void {
     this.away += 1;
     if (this.away > 1) return;
     const consequence =
       meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
     process.emitWarning(
-      `headgate${this.label} cannot reach the shared store, and ${consequence} until it answers: ${message}`,
+      `headgate${labelOf(name)} cannot reach the shared store, and ${consequence} until it answers: ${message}`,
     );
   }
 
-  back(awayMs: number): void {
+  back(awayMs: number, name: string | undefined): void {
     this.away -= 1;
     if (this.away > 0) return;
     process.emitWarning(
-      `headgate${this.label} reaches the shared store again after ${Math.round(awayMs)} ms`,
+      `headgate${labelOf(name)} reaches the shared store again after ${Math.round(awayMs)} ms`,
     );
   }
 
@@ -35,4 +30,19 @@ export class StoreWarnings {
   left(): void {
     this.away -= 1;
   }
+}
+
+function labelOf(name: string | undefined): string {
+  return name === undefined ? '' : ` (${name})`;
+}
+
+const known = new WeakMap<object, StoreWarnings>();
+
+/** Those of all workers with the same peers. */
+export function warningsOf(peers: object | undefined): StoreWarnings {
+  const found = peers && known.get(peers);
+  if (found !== undefined) return found;
+  const warnings = new StoreWarnings();
+  if (peers !== undefined) known.set(peers, warnings);
+  return warnings;
 }

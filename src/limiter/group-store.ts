@@ -1,25 +1,27 @@
-import type { SharedStore } from '../fleet/protocol.ts';
-import { checkStoreOfMany } from '../fleet/store-settings.ts';
-import { StoreWarnings } from '../fleet/store-warnings.ts';
+import type { RemoteLimits } from '../fleet/fleet-gate.ts';
+import type { SharedStore } from '../fleet/shared-store.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
+import type { Emit } from '../model/policy-events.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
-import { show } from '../util/check.ts';
+import { checkMethods, show } from '../util/check.ts';
 
 type StoredLimits = Pick<PolicyConfig, 'limits' | 'onLimit'>;
 
 /** Where the groups of several processes meet: each key, and what all keys share, has its own store. */
 export class GroupStore {
-  /** Of the limits that all keys share. */
-  readonly common: SharedStore;
-  /** One warning for all keys. */
-  readonly warnings: StoreWarnings;
+  private readonly common: SharedStore;
   private readonly of: (name: string) => SharedStore;
 
   /** @throws RangeError or TypeError for what is no store of many keys */
-  constructor(store: unknown, name: string | undefined) {
+  constructor(store: SharedStore) {
     checkStoreOfMany(store);
     this.common = store;
     this.of = (key) => store.of(key);
-    this.warnings = new StoreWarnings(name);
+  }
+
+  /** Shares the limits of all keys. */
+  join(emit: Emit, instrumentation: Instrumentation | undefined): RemoteLimits {
+    return this.common.join(this.common, emit, instrumentation, this);
   }
 
   /**
@@ -30,6 +32,12 @@ export class GroupStore {
     checkStored('each', limits);
     return this.of(key);
   }
+}
+
+function checkStoreOfMany(
+  store: SharedStore,
+): asserts store is SharedStore & Required<Pick<SharedStore, 'of'>> {
+  checkMethods('store', store, ['exchange', 'join', 'of']);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
-import type { SharedStore } from '../fleet/protocol.ts';
+import type { SharedStore } from '../fleet/shared-store.ts';
 import { TooManyKeysError } from '../model/errors.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
@@ -173,17 +173,13 @@ export class LimiterGroup<T> {
       instrumentation?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
       this.#events.next({ ...leveled(fact), key: undefined });
     };
-    if (store !== undefined) this.#store = new GroupStore(store, options.name);
-    const common = this.#store && {
-      store: this.#store.common,
-      clock,
-      warnings: this.#store.warnings,
-      instrumentation,
-    };
+    if (store !== undefined) this.#store = new GroupStore(store);
+    const { name } = options;
+    const around = { store: this.#store, name, clock, instrumentation };
     this.#shared =
       shared === undefined
         ? undefined
-        : new SharedLimits(shared, random, emit, clock.now(), common);
+        : new SharedLimits(shared, random, emit, clock.now(), around);
     this.#unwatch = instrumentation?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
     this.events$ = merge(this.#events, this.#modes());
     // Construct the limits once, so that wrong ones throw here. Limits by key are checked with each
@@ -443,7 +439,7 @@ export class LimiterGroup<T> {
       key,
       before,
       shared: this.#shared,
-      storeWarnings: this.#store?.warnings,
+      peers: this.#store,
       emit: (event) => this.#events.next({ ...event, key }),
       isHeard: () => this.#events.observed,
     });

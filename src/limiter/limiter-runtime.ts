@@ -8,7 +8,6 @@ import {
   skip,
   takeUntil,
 } from 'rxjs';
-import type { StoreWarnings } from '../fleet/store-warnings.ts';
 import { LimiterClosedError } from '../model/errors.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -69,7 +68,8 @@ export interface GroupSide {
   /** What an earlier limiter of the key has counted. */
   readonly before: CountedBefore | undefined;
   readonly shared: SharedLimits | undefined;
-  readonly storeWarnings: StoreWarnings | undefined;
+  /** What is the same for all keys that use one store. */
+  readonly peers: object | undefined;
   readonly isHeard: () => boolean;
   readonly emit: (event: LimiterEvent) => void;
 }
@@ -119,7 +119,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
-      ...(group?.storeWarnings && { storeWarnings: group.storeWarnings }),
+      ...(group?.peers && { peers: group.peers }),
       emit: (fact) => this.emit(fact),
       check: this,
       listener: this,

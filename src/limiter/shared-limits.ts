@@ -1,3 +1,4 @@
+import type { RemoteLimits } from '../fleet/fleet-gate.ts';
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { GaugeValue } from '../model/metric.ts';
@@ -13,12 +14,11 @@ import {
   snapshotsOf,
 } from '../policies/policies.ts';
 import type { RequestCost } from '../policies/policy.ts';
-import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policies/registry.ts';
 import { SharedPolicy } from '../queue/shared-policy.ts';
 import { checkChoice, checkInteger, checkKeys } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
-import { CommonFleet, type CommonStore } from './common-fleet.ts';
+import { type CommonAround, commonGateOf } from './common-gate.ts';
 import { checkStored } from './group-store.ts';
 
 /** The cost of a request when keys take turns. */
@@ -55,10 +55,9 @@ export class SharedLimits {
   readonly policies: Partial<Policies>;
 
   /** What it shares with other processes; undefined: nothing. */
-  private readonly fleet: CommonFleet | undefined;
+  private readonly fleet: RemoteLimits | undefined;
 
   /**
-   * @param store where the same limits of other processes are
    * @throws RangeError or TypeError that names a wrong option
    */
   constructor(
@@ -66,7 +65,7 @@ export class SharedLimits {
     random: Random,
     emit: Emit,
     now: number,
-    store: CommonStore | undefined,
+    around: CommonAround,
   ) {
     checkKeys('shared', options, KEYS);
     const { cost: ownCost, ...limits } = options;
@@ -93,9 +92,10 @@ export class SharedLimits {
     const hasTokens = this.policies.rateLimit?.limits.names.includes('tokens');
     const cost = ownCost ?? (hasTokens ? 'tokens' : 'requests');
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
-    this.fleet = store && commonFleetOf(store, limits, this.policies.rateLimit, emit);
+    if (around.store !== undefined) checkStored('shared', limits);
+    this.fleet = around.store?.join(emit, around.instrumentation);
     this.policy = new SharedPolicy(new Composite(this.parts()), COSTS[cost]);
-    this.fleet?.begin(this.policy);
+    this.fleet?.begin(commonGateOf(around, limits, this.policies.rateLimit, this.policy));
   }
 
   /** Undefined: the keys share no slots. */
@@ -130,22 +130,10 @@ export class SharedLimits {
     const { policies, fleet } = this;
     const parts = allParts(policies);
     if (fleet === undefined) return parts;
-    const part: Part = { kind: 'rateLimit', policy: fleet.policy };
+    const part: Part = { kind: 'rateLimit', policy: fleet.policyOf(policies.rateLimit) };
     const place = parts.findIndex(({ policy }) => policy === policies.rateLimit);
     return place < 0 ? [...parts, part] : parts.with(place, part);
   }
-}
-
-/** @throws TypeError for limits that cannot be shared */
-function commonFleetOf(
-  store: CommonStore,
-  limits: SharedOptions,
-  rateLimit: RateLimitPolicy | undefined,
-  emit: Emit,
-): CommonFleet {
-  checkStored('shared', limits);
-  const { concurrency, maxBytes } = limits;
-  return new CommonFleet(store, { rateLimit, concurrency, maxBytes }, emit);
 }
 
 function shared(byLimit: GaugeValue = {}): GaugeValue {

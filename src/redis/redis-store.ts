@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
+import { joinFleet } from '../fleet/fleet.ts';
 import type {
   ExchangeReply,
   ExchangeRequest,
-  SharedStore,
   StoreSettings,
   WorkerShare,
 } from '../fleet/protocol.ts';
+import type { SharedStore } from '../fleet/shared-store.ts';
 import { checkStoreSettings, STORE_KEYS } from '../fleet/store-settings.ts';
 import { checkKeys, checkMethods, show } from '../util/check.ts';
 import { messageOf } from '../util/print.ts';
@@ -74,6 +75,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions): Sha
     return {
       worker: `${host}:${process.pid}`,
       ...settings,
+      join: joinFleet,
       exchange: async (request: ExchangeRequest) =>
         JSON.parse(String(await call(keys, [argumentOf(request)]))) as ExchangeReply,
       workers: async () => JSON.parse(String(await tell(keys, []))) as WorkerShare[],

@@ -1,4 +1,3 @@
-import { StoreWarnings } from '../fleet/store-warnings.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
@@ -9,7 +8,6 @@ import type { AttemptOptions } from './attempt-options.ts';
 import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
-import { Fleet } from './fleet.ts';
 import {
   type ByteBudgetOptions,
   type ConcurrencyOptions,
@@ -114,14 +112,7 @@ export function gateOpener(
         queues: new Queues(options, clock),
         extras,
         setPaced,
-        fleet:
-          shared &&
-          new Fleet(
-            shared,
-            emit,
-            instrumentation,
-            extras.storeWarnings ?? new StoreWarnings(options.name),
-          ),
+        fleet: shared?.join(shared, emit, instrumentation, extras.peers),
       },
     );
   };

@@ -1,6 +1,5 @@
-import type { SharedStore } from '../fleet/protocol.ts';
-import { checkStore } from '../fleet/store-settings.ts';
-import { show } from '../util/check.ts';
+import type { SharedStore } from '../fleet/shared-store.ts';
+import { checkMethods, show } from '../util/check.ts';
 
 /** What a gate shares with those of other processes. */
 export interface SharedOption {
@@ -17,7 +16,7 @@ export function checkSharedOption({
   onLimit,
 }: SharedOption & { readonly onLimit?: unknown }): void {
   if (shared === undefined) return;
-  checkStore(shared);
+  checkMethods('shared', shared, ['exchange', 'join']);
   if (onLimit === 'fail') {
     throw new TypeError(
       `\`onLimit\` must be 'wait' with \`shared\`: only the store knows what is left; got ${show(onLimit)}`,

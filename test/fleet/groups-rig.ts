@@ -1,4 +1,4 @@
-import type { SharedStore } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import {
   createLimiterGroup,
   type LimiterGroup,

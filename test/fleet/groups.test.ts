@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
-import type { SharedStore } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiterGroup, type LimiterGroupOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { mostWithin, Process } from './groups-rig.ts';
@@ -179,8 +179,9 @@ describe('groups that share a store', () => {
     const group = (options: LimiterGroupOptions) =>
       createLimiterGroup((key: string) => key, options);
     expect(() => group({ store: {} as SharedStore })).toThrow('`store.exchange` must be');
-    expect(() => group({ store: { exchange: store.exchange } })).toThrow('`store.of` must be');
-    expect(() => group({ store: { ...store, ttlMs: 5 } })).toThrow('`ttlMs` must be');
+    expect(() => group({ store: { join: store.join, exchange: store.exchange } })).toThrow(
+      '`store.of` must be',
+    );
     expect(() => group({ store, each: { onLimit: 'fail' } })).toThrow(
       "`each.onLimit` must be 'wait'",
     );

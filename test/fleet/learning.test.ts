@@ -1,11 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
-import {
-  type ExchangeReply,
-  type ExchangeRequest,
-  ORIGINS,
-  type SharedStore,
-} from '../../src/fleet/protocol.ts';
+import { type ExchangeReply, type ExchangeRequest, ORIGINS } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { Crowd, type Member, provider } from './learning-rig.ts';
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { joinFleet } from '../../src/fleet/fleet.ts';
 import { FleetModel } from '../../src/fleet/model/fleet-model.ts';
 import type { ExchangeReply, ExchangeRequest } from '../../src/fleet/protocol.ts';
 import { StoreCaller } from '../../src/fleet/store-caller.ts';
@@ -117,6 +118,7 @@ describe('a worker', () => {
     const clock = new ManualClock();
     const model = new FleetModel();
     const slow = {
+      join: joinFleet,
       ttlMs: 60_000,
       exchange: (request: ExchangeRequest) =>
         new Promise<ExchangeReply>((answer) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
-import type { SharedStore } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiter, type Limiter } from '../../src/index.ts';
 import { Monitor } from '../../src/inspector/monitor.ts';
 import type { FleetView } from '../../src/inspector/wire.ts';
@@ -135,8 +135,8 @@ describe('the workers of a key', () => {
   });
 
   it('is this one alone where the store tells of none, or was not asked', async () => {
-    const { exchange } = memoryStore({ clock });
-    const limiter = worker({ exchange }, 'silent');
+    const { exchange, join } = memoryStore({ clock });
+    const limiter = worker({ exchange, join }, 'silent');
     expect(await seen('silent')).toMatchObject({
       headline: 'The store was not asked yet: it is, with the first request.',
     });

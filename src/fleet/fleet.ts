@@ -1,24 +1,3 @@
-import {
-  type FleetHooks,
-  type FleetNews,
-  type FleetSnapshot,
-  NO_LESSON,
-} from '../fleet/fleet-hooks.ts';
-import { FleetPolicy } from '../fleet/fleet-policy.ts';
-import { FleetReports } from '../fleet/fleet-reports.ts';
-import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
-import { FleetLearning } from '../fleet/learning/fleet-learning.ts';
-import { PlanNews } from '../fleet/learning/plan-news.ts';
-import type {
-  GrantReply,
-  OnStoreLoss,
-  SharedConfig,
-  SharedStore,
-  WorkerShare,
-} from '../fleet/protocol.ts';
-import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
-import { timesOf } from '../fleet/store-settings.ts';
-import type { StoreWarnings } from '../fleet/store-warnings.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GaugeValue } from '../model/metric.ts';
 import type { Emit } from '../model/policy-events.ts';
@@ -26,17 +5,41 @@ import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import type { RemoteLimits, RequestGate } from './request-gate.ts';
+import type { FleetGate, RemoteLimits } from './fleet-gate.ts';
+import { type FleetHooks, type FleetNews, type FleetSnapshot, NO_LESSON } from './fleet-hooks.ts';
+import { FleetPolicy } from './fleet-policy.ts';
+import { FleetReports } from './fleet-reports.ts';
+import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
+import { FleetLearning } from './learning/fleet-learning.ts';
+import { PlanNews } from './learning/plan-news.ts';
+import type { GrantReply, OnStoreLoss, SharedConfig, WorkerShare } from './protocol.ts';
+import { sharedConfigOf } from './shared-limits-config.ts';
+import type { JoinFleet, SharedStore } from './shared-store.ts';
+import { checkStoreSettings, timesOf } from './store-settings.ts';
+import { type StoreWarnings, warningsOf } from './store-warnings.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */
 const SAME_MS = 20;
 
+/**
+ * The code with which limiters and streams share through a store, for a {@link SharedStore} of your
+ * own. `redisStore` and `memoryStore` bring it along.
+ *
+ * @throws RangeError or TypeError that names a wrong setting of the store
+ * @example
+ * const shared: SharedStore = { join: joinFleet, exchange: (request) => decide(request) };
+ */
+export const joinFleet: JoinFleet = (store, emit, instrumentation, peers) => {
+  checkStoreSettings(store);
+  return new Fleet(store, emit, instrumentation, warningsOf(peers));
+};
+
 /** Binds a gate to the store that it shares with other workers of its key. */
-export class Fleet implements RemoteLimits, FleetHooks {
+class Fleet implements RemoteLimits, FleetHooks {
   private readonly store: SharedStore;
   private readonly emit: Emit;
   private readonly reports: FleetReports;
-  private gate: RequestGate | undefined = undefined;
+  private gate: FleetGate | undefined = undefined;
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
   private own: RateLimitPolicy | undefined = undefined;
@@ -63,7 +66,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
     this.reports = new FleetReports(store.onStoreLoss, emit, instrumentation, warnings);
   }
 
-  begin(gate: RequestGate): void {
+  begin(gate: FleetGate): void {
     this.gate = gate;
     this.said = this.config(gate);
     this.worker = new FleetWorker(this.store, this.said, gate.feedback.clock, this);
@@ -135,7 +138,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   news(now: number): FleetNews {
-    const { until, throttledUntil } = (this.gate as RequestGate).feedback.gate.policy;
+    const { until, throttledUntil } = (this.gate as FleetGate).feedback.gate.policy;
     const closed = until > this.closedTold + SAME_MS ? left(until, now) : 0;
     const throttled = throttledUntil > this.throttledTold + SAME_MS ? left(throttledUntil, now) : 0;
     const brokenUntil = this.brokenUntil(now);
@@ -152,7 +155,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   answered(reply: GrantReply, hasForgotten: boolean, now: number, sentAt: number): void {
     this.learned(reply, now, sentAt);
-    const { feedback } = this.gate as RequestGate;
+    const { feedback } = this.gate as FleetGate;
     const { policy } = feedback.gate;
     const closedMs = reply.closed / 1_000;
     const throttledMs = reply.throttled / 1_000;
@@ -185,11 +188,11 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   lost(error: Error, at: number): void {
-    this.reports.lost(error, at);
+    this.reports.lost(error, at, this.gate?.name);
   }
 
   back(awayMs: number, at: number): void {
-    this.reports.back(awayMs, at);
+    this.reports.back(awayMs, at, this.gate?.name);
   }
 
   called(tookMs: number, isAnswered: boolean): void {
@@ -200,7 +203,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
     this.gate?.gate.drain();
   }
 
-  private config(gate: RequestGate): SharedConfig {
+  private config(gate: FleetGate): SharedConfig {
     const { slots, bytes, policies } = gate;
     const rules = policies.rateLimit?.limits.rules ?? [];
     const startSlots = this.learning?.startSlots ?? 0;
@@ -210,7 +213,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   /** When the circuit breaker lets a probe go; -Infinity: it is closed. */
   private brokenUntil(now: number): number {
-    const { circuitBreaker } = (this.gate as RequestGate).policies;
+    const { circuitBreaker } = (this.gate as FleetGate).policies;
     if (circuitBreaker?.snapshot(now).state !== 'open') return Number.NEGATIVE_INFINITY;
     const at = circuitBreaker.nextChangeAt;
     return at === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : at;
