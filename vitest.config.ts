@@ -14,7 +14,7 @@ const COMPILED = [
   'test/examples/**/*.test.ts',
   'test/fleet/processes/*.test.ts',
   'test/batch/command/**/*.test.ts',
-  'test/inspector/page.test.ts',
+  'test/inspector/page*.test.ts',
 ];
 
 /** Tests of memory, or of all limiters, listeners or servers of a process: each has a process of its own. */
@@ -23,7 +23,7 @@ const ALONE = [
   'test/behaviour/limiter/{fetch-unread,group-idle,group-memory,waiting-memory}.test.ts',
   'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
-  'test/inspector/{!(page),*/*}.test.ts',
+  'test/inspector/{!(page*),*/*}.test.ts',
   'test/simulator/http/serve.test.ts',
   'test/soak/**/*.test.ts',
 ];
@@ -31,7 +31,7 @@ const ALONE = [
 /** What needs a program that is not here. */
 const LEFT_OUT = [
   ...(canRun('jaeger') ? [] : ['test/examples/jaeger.test.ts']),
-  ...(canRun('chromium') ? [] : ['test/inspector/page.test.ts']),
+  ...(canRun('chromium') ? [] : ['test/inspector/page*.test.ts']),
 ];
 
 export default defineConfig({
