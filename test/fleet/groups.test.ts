@@ -54,7 +54,7 @@ describe('groups that share a store', () => {
       shared: { concurrency: 12, requestsPerMinute: 3_000 },
     });
     for (const one of all) {
-      TENANTS.forEach((tenant, place) => one.send(tenant, 1_000 * (place + 1), 200));
+      for (const [place, tenant] of TENANTS.entries()) one.send(tenant, 1_000 * (place + 1), 200);
     }
     let most = 0;
     for (let step = 0; step < 600; step += 1) {
