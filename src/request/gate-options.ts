@@ -144,7 +144,7 @@ export function gateOpener(
         queues: new Queues(options, clock),
         extras,
         setPaced,
-        fleet: shared?.join(shared, emit, instrumentation),
+        fleet: shared?.join(shared, emit, instrumentation, extras.peers),
       },
     );
   };
