@@ -39,7 +39,7 @@ beforeAll(() => {
     '{"name": "user", "private": true, "type": "module"}',
   );
   npm(['install', '--offline', '--no-audit', '--no-fund', own.filename, ...packed], project);
-}, 240_000);
+});
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
