@@ -86,7 +86,7 @@ beforeAll(async () => {
       `an example does not compile:\n${(error as Error & { stdout: string }).stdout}`,
     );
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await server.close();

@@ -10,6 +10,8 @@ import type { OnStoreLoss, WorkerShare } from './protocol.ts';
 /** The gate of a limiter or a stream, as far as its fleet needs it. */
 export interface FleetGate {
   readonly name: string | undefined;
+  /** That of a limiter of a group. */
+  readonly key?: string | undefined;
   readonly gate: { readonly waiting: number; drain(): void };
   readonly slots: { readonly maxLimit: number };
   readonly bytes: { readonly maxBytes: number };

@@ -1,21 +1,22 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GaugeValue } from '../model/metric.ts';
-import type { PolicyEvent } from '../model/policy-events.ts';
+import type { Emit } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import { messageOf } from '../util/print.ts';
 import type { FleetGate, RemoteLimits } from './fleet-gate.ts';
 import { type FleetHooks, type FleetNews, type FleetSnapshot, NO_LESSON } from './fleet-hooks.ts';
 import { FleetPolicy } from './fleet-policy.ts';
+import { FleetReports } from './fleet-reports.ts';
 import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
 import { FleetLearning } from './learning/fleet-learning.ts';
 import { PlanNews } from './learning/plan-news.ts';
 import type { GrantReply, OnStoreLoss, SharedConfig, WorkerShare } from './protocol.ts';
 import { sharedConfigOf } from './shared-limits-config.ts';
 import type { JoinFleet, SharedStore } from './shared-store.ts';
-import { checkStoreSettings, DEFAULT_KEEP_MS, DEFAULT_TTL_MS } from './store-settings.ts';
+import { checkStoreSettings, timesOf } from './store-settings.ts';
+import { type StoreWarnings, warningsOf } from './store-warnings.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */
 const SAME_MS = 20;
@@ -28,16 +29,16 @@ const SAME_MS = 20;
  * @example
  * const shared: SharedStore = { join: joinFleet, exchange: (request) => decide(request) };
  */
-export const joinFleet: JoinFleet = (store, emit, instrumentation) => {
+export const joinFleet: JoinFleet = (store, emit, instrumentation, peers) => {
   checkStoreSettings(store);
-  return new Fleet(store, emit, instrumentation);
+  return new Fleet(store, emit, instrumentation, warningsOf(peers));
 };
 
 /** Binds a gate to the store that it shares with other workers of its key. */
 class Fleet implements RemoteLimits, FleetHooks {
   private readonly store: SharedStore;
-  private readonly emit: (fact: PolicyEvent) => void;
-  private readonly instrumentation: Instrumentation | undefined;
+  private readonly emit: Emit;
+  private readonly reports: FleetReports;
   private gate: FleetGate | undefined = undefined;
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
@@ -52,17 +53,17 @@ class Fleet implements RemoteLimits, FleetHooks {
   /** Undefined: the rate does not adapt. */
   private learning: FleetLearning | undefined = undefined;
   private planNews = new PlanNews();
-  private lostLeases = 0;
-  private leads = false;
 
+  /** @param warnings those of all workers that have the same cause to warn */
   constructor(
     store: SharedStore,
-    emit: (fact: PolicyEvent) => void,
+    emit: Emit,
     instrumentation: Instrumentation | undefined,
+    warnings: StoreWarnings,
   ) {
     this.store = store;
     this.emit = emit;
-    this.instrumentation = instrumentation;
+    this.reports = new FleetReports(store.onStoreLoss, emit, instrumentation, warnings);
   }
 
   begin(gate: FleetGate): void {
@@ -110,7 +111,8 @@ class Fleet implements RemoteLimits, FleetHooks {
     if (known === undefined) return {};
     const { share, workers, leads, isAway } = known;
     return {
-      fleetShare: share,
+      // The shares of many keys have no sum.
+      ...(this.gate?.key === undefined && { fleetShare: share }),
       fleetWorkers: workers,
       fleetLeads: leads ? 1 : 0,
       storeAway: { [this.onStoreLoss]: isAway ? 1 : 0 },
@@ -118,7 +120,7 @@ class Fleet implements RemoteLimits, FleetHooks {
   }
 
   get onStoreLoss(): OnStoreLoss {
-    return this.store.onStoreLoss ?? 'pause';
+    return this.reports.onStoreLoss;
   }
 
   async workers(): Promise<readonly WorkerShare[] | undefined> {
@@ -127,6 +129,7 @@ class Fleet implements RemoteLimits, FleetHooks {
 
   close(): void {
     this.unwatch();
+    this.reports.close();
     this.worker?.close();
   }
 
@@ -165,15 +168,7 @@ class Fleet implements RemoteLimits, FleetHooks {
       feedback.heard(isLonger ? closedMs : 0, throttledMs);
       this.throttledTold = policy.throttledUntil;
     }
-    if (hasForgotten) this.emit({ kind: 'storeForgot', at: now });
-    if (reply.lost === 1) {
-      this.lostLeases += 1;
-      this.emit({ kind: 'leaseLost', at: now });
-    }
-    if ((reply.leads === 1) !== this.leads) {
-      this.leads = reply.leads === 1;
-      this.emit({ kind: 'leaderChanged', at: now, leads: this.leads });
-    }
+    this.reports.answered(reply, hasForgotten, now);
   }
 
   private learned(reply: GrantReply, now: number, sentAt: number): void {
@@ -189,48 +184,30 @@ class Fleet implements RemoteLimits, FleetHooks {
   }
 
   reconfigured(config: SharedConfig, epoch: number, at: number): void {
-    const limits = config.limits.map(({ name }) => name);
-    this.emit({ kind: 'sharedLimitsChanged', at, epoch, limits });
+    this.reports.reconfigured(config, epoch, at);
   }
 
   lost(error: Error, at: number): void {
-    const meanwhile = this.onStoreLoss;
-    const consequence =
-      meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
-    const message = messageOf(error);
-    process.emitWarning(
-      `headgate${this.label} cannot reach the shared store, and ${consequence} until it answers: ${message}`,
-    );
-    this.emit({ kind: 'storeLost', at, error: message, meanwhile });
+    this.reports.lost(error, at, this.gate?.name);
   }
 
   back(awayMs: number, at: number): void {
-    process.emitWarning(
-      `headgate${this.label} reaches the shared store again after ${Math.round(awayMs)} ms`,
-    );
-    this.emit({ kind: 'storeBack', at, awayMs });
+    this.reports.back(awayMs, at, this.gate?.name);
   }
 
   called(tookMs: number, isAnswered: boolean): void {
-    this.instrumentation?.storeCalled?.(tookMs, isAnswered);
+    this.reports.called(tookMs, isAnswered);
   }
 
   changed(): void {
     this.gate?.gate.drain();
   }
 
-  private get label(): string {
-    const name = this.gate?.name;
-    return name === undefined ? '' : ` (${name})`;
-  }
-
   private config(gate: FleetGate): SharedConfig {
     const { slots, bytes, policies } = gate;
     const rules = policies.rateLimit?.limits.rules ?? [];
-    const ttlMs = this.store.ttlMs ?? DEFAULT_TTL_MS;
     const startSlots = this.learning?.startSlots ?? 0;
-    const keepMs = this.store.keepMs ?? DEFAULT_KEEP_MS;
-    const times = { ttlMs, keepMs, tickMs: RESERVED_MS, startSlots };
+    const times = { ...timesOf(this.store), tickMs: RESERVED_MS, startSlots };
     return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, times);
   }
 

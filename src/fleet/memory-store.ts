@@ -13,6 +13,31 @@ export interface MemoryStoreOptions extends StoreSettings {
   readonly clock?: Clock;
 }
 
+/** With so many keys, and with each twice as many, those are looked for that have expired. */
+const LEAST_SWEPT = 64;
+
+/** The models of many keys, each by its name, until nobody has called it for long. */
+class Models {
+  private readonly models = new Map<string, FleetModel>();
+  private sweepAt = LEAST_SWEPT;
+
+  of(name: string, time: number): FleetModel {
+    const known = this.models.get(name);
+    if (known !== undefined) return known;
+    if (this.models.size >= this.sweepAt) this.sweep(time);
+    const model = new FleetModel();
+    this.models.set(name, model);
+    return model;
+  }
+
+  private sweep(time: number): void {
+    for (const [name, { expiresAt }] of this.models) {
+      if (expiresAt <= time) this.models.delete(name);
+    }
+    this.sweepAt = Math.max(LEAST_SWEPT, 2 * this.models.size);
+  }
+}
+
 /**
  * A shared store within a process: several limiters of one key act as one. It does what
  * `redisStore` does for several processes, and is what tests compare that with.
@@ -28,11 +53,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): SharedStore {
   const { clock = systemClock, ...settings } = options;
   checkClock(clock);
   checkStoreSettings(settings);
-  const model = new FleetModel();
-  return {
+  const models = new Models();
+  const micros = () => Math.floor(clock.now() * 1_000);
+  const storeOf = (name: string): SharedStore => ({
     ...settings,
     join: joinFleet,
-    exchange: (request) => model.exchange(request, Math.floor(clock.now() * 1_000)),
-    workers: () => model.workers(),
-  };
+    exchange: (request) => {
+      const time = micros();
+      return models.of(name, time).exchange(request, time);
+    },
+    workers: () => models.of(name, micros()).workers(),
+    of: (inner) => storeOf(`${name}/${inner}`),
+  });
+  return storeOf('');
 }

@@ -20,13 +20,22 @@ export interface SharedStore extends StoreSettings {
    * while a page of it is open. Without this method it shows its own process alone.
    */
   workers?(): readonly WorkerShare[] | Promise<readonly WorkerShare[]>;
+  /**
+   * The store of one of many keys that have limits of their own, such as the tenants of a limiter
+   * group. `redisStore` keeps the SHA-256 of the name alone. Groups need this method.
+   */
+  of?(name: string): SharedStore;
 }
 
-/** Lets a gate share its limits through a store. */
+/**
+ * Lets a gate share its limits through a store. Workers that were given the same `peers` warn of their
+ * store together: once, as one warning for each of the many keys of a group would tell no more.
+ */
 export type JoinFleet = (
   store: SharedStore,
   emit: Emit,
   instrumentation: Instrumentation | undefined,
+  peers?: object,
 ) => RemoteLimits;
 
 /** What a worker calls of its store. */

@@ -10,9 +10,14 @@ export const STORE_KEYS = [
 
 export const DEFAULT_TTL_MS = 5_000;
 /** As long as a limit of a day, and longer than what was learned is of use. */
-export const DEFAULT_KEEP_MS = 86_400_000;
+const DEFAULT_KEEP_MS = 86_400_000;
 const LEAST_TTL_MS = 100;
 const WORKER = /^[\w.:@-]{1,64}$/;
+
+/** The times of a store, with their defaults. */
+export function timesOf({ ttlMs = DEFAULT_TTL_MS, keepMs }: StoreSettings) {
+  return { ttlMs, keepMs: keepMs ?? Math.max(ttlMs, DEFAULT_KEEP_MS) };
+}
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkStoreSettings(settings: StoreSettings): void {

@@ -56,6 +56,8 @@ export interface RequestGateExtras {
   readonly emit?: Emit;
   /** Limits that are shared with other gates. */
   readonly shared?: SharedPolicy;
+  /** What is the same for all gates that use one store. */
+  readonly peers?: object;
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
 }
@@ -247,7 +249,14 @@ export class RequestGate implements AnswerRules {
   }
 
   private sharing(own: Policy): Policy {
-    return this.parts.extras.shared?.policyOf(own, () => this.gate.drain()) ?? own;
+    const { shared } = this.parts.extras;
+    return (
+      shared?.policyOf(
+        own,
+        () => this.gate.drain(),
+        () => this.gate.waiting,
+      ) ?? own
+    );
   }
 
   private learnHowToAnswer(): void {

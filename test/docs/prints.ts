@@ -63,6 +63,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
   'quota.ts': ['ONE', 'rateLimit', 'TWO 99'],
   // In which window each is sent depends on how busy the machine is.
   'rates.ts': ['job 1 ', 'job 3 ', 'job 5 '],
+  'shared-group.ts': ['an answer', '1'],
   'shared.ts': ['an answer', '1'],
   'simulator.ts': ['40'],
   'streaming.ts': ['message_start', 'content_block_delta', 'message_stop'],

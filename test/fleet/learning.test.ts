@@ -77,7 +77,7 @@ it('many workers learn together what one process learns alone', () => {
     for (const rate of rates) expect((rate ?? 0) / 50).toBeCloseTo(1, 1);
     expect(crowd.members.filter((member) => leads(member))).toHaveLength(1);
   }
-}, 120_000);
+});
 
 it('a leader that dies at any moment is followed within two leases, and nothing is forgotten', () => {
   const random = seededRandom(7);
@@ -110,7 +110,7 @@ it('a leader that dies at any moment is followed within two leases, and nothing 
     expect(after.goodput).toBeGreaterThan(90);
     expect(after.perMille).toBeLessThan(60);
   }
-}, 120_000);
+});
 
 it('a leader that leaves hands over at once', () => {
   const crowd = crowdOf(3);
