@@ -51,6 +51,8 @@ const args = [
   '--price-out',
   '2',
   '--inspect',
+  // Someone who watches may open the page after the run, too.
+  ...(process.stdin.isTTY && process.stderr.isTTY ? ['--hold'] : []),
   ...process.argv.slice(2),
 ];
 const shown = args.map((arg) => (/[^\w:/.-]/.test(arg) ? JSON.stringify(arg) : arg)).join(' ');

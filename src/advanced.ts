@@ -1,5 +1,6 @@
 /** For programs that build on headgate: detailed snapshots, instrumentation, provider adapters. */
 
+export { joinFleet } from './fleet/fleet.ts';
 export type { FleetLearned, FleetSnapshot } from './fleet/fleet-hooks.ts';
 export { type MemoryStoreOptions, memoryStore } from './fleet/memory-store.ts';
 export type {
@@ -11,11 +12,11 @@ export type {
   Plan,
   SharedConfig,
   SharedLimit,
-  SharedStore,
   Shortage,
   StoreSettings,
   WorkerShare,
 } from './fleet/protocol.ts';
+export type { SharedStore } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { EventLevel, LimiterFact } from './limiter/events.ts';
 export type { GroupSnapshot } from './limiter/group.ts';
@@ -48,7 +49,8 @@ export type { LimiterConfig, LimiterLayer, RequestConfig } from './options/limit
 export type { AdaptiveConfig, AdaptiveOption } from './policies/adaptive.ts';
 export type { AdaptiveRateSnapshot } from './policies/adaptive-rate-policy.ts';
 export type { AimdSnapshot, AimdState } from './policies/aimd-events.ts';
-export type { BackoffConfig, BackoffOption, BackoffSnapshot, Reopen } from './policies/backoff.ts';
+export type { BackoffSnapshot, Reopen } from './policies/backoff.ts';
+export type { BackoffConfig, BackoffOption } from './policies/backoff-policy.ts';
 export type { ByteBudgetConfig, ByteBudgetSnapshot } from './policies/byte-budget-policy.ts';
 export type {
   CircuitBreakerConfig,
@@ -76,9 +78,8 @@ export { type Usage, usageOf } from './providers/usage.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-capacity.ts';
 export { systemClock } from './queue/system-clock.ts';
-export type { AttemptOptions, RateLimitOptions } from './request/attempt-options.ts';
 export type { CommonOptions } from './request/common-options.ts';
-export type { GateOptions } from './request/gate-options.ts';
+export type { AttemptOptions, GateOptions, RateLimitOptions } from './request/gate-options.ts';
 export type { GateSubscriberOptions } from './request/gate-subscriber.ts';
 export type { Adjustable } from './request/hold-options.ts';
 export type { PolicyOperatorOptions } from './request/policy-operator.ts';

@@ -161,6 +161,14 @@ describe('the arrows between the folders of src', () => {
     expect(violations('policies/pace.ts', "import { x } from '../model/x.ts';")).toEqual([]);
   });
 
+  it('bring the code of fleets to nobody without a store: the store has it', () => {
+    const users = files.filter((file) => /^(request|operators|limiter)\//.test(file));
+    for (const file of users) {
+      const source = readFileSync(join(SRC, file), 'utf8');
+      expect(source, file).not.toMatch(/import (?!type )[^;]*'\.\.\/fleet\//);
+    }
+  });
+
   it('are stated for every folder', () => {
     for (const file of files) expect(Object.keys(ARROWS)).toContain(folderOf(file));
   });

@@ -1,5 +1,6 @@
 /**
- * Builds the package: `node tools/build.js [folder]`, `dist` by default.
+ * Builds the package: `node tools/build.js [--code] [folder]`, `dist` by default. With `--code` it
+ * leaves out the declarations, which take most of the time and which nothing that runs needs.
  *
  * Each entry becomes a bundle (`index.js`), its declarations (`index.d.cts`), and two small files
  * that give CommonJS the same module instance (`index.cjs`) and ES modules the same declarations
@@ -122,13 +123,15 @@ async function bundleTypes(folder, values) {
   }
 }
 
-const folder = resolve(process.argv[2] ?? join(root, 'dist'));
+const args = process.argv.slice(2);
+const isCodeOnly = args[0] === '--code';
+const folder = resolve(args[isCodeOnly ? 1 : 0] ?? join(root, 'dist'));
 rmSync(folder, { recursive: true, force: true });
-await bundleTypes(folder, await bundleCode(folder));
-await bundleCommand(folder);
-await bundlePage(folder);
+const [values] = await Promise.all([bundleCode(folder), bundleCommand(folder), bundlePage(folder)]);
+if (!isCodeOnly) await bundleTypes(folder, values);
 for (const name of Object.keys({ ...entries, ...command })) {
   const file = basename(name);
   writeFileSync(join(folder, `${name}.cjs`), `module.exports = require('./${file}.js');\n`);
+  if (isCodeOnly) continue;
   writeFileSync(join(folder, `${name}.d.ts`), `export * from './${file}.cjs';\n`);
 }

@@ -14,8 +14,15 @@ import { rolldown } from 'rolldown';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiled = join(root, 'build/measures');
 const flags = ['--outDir', compiled, '--declaration', 'false', '--emitDeclarationOnly', 'false'];
-const tsc = join(root, 'node_modules/.bin/tsc');
-execFileSync(tsc, ['-p', join(root, 'tsconfig.build.json'), '--noEmit', 'false', ...flags]);
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
+execFileSync(process.execPath, [
+  tsc,
+  '-p',
+  join(root, 'tsconfig.build.json'),
+  '--noEmit',
+  'false',
+  ...flags,
+]);
 const library = await import(pathToFileURL(join(compiled, 'index.js')).href);
 const { ManualClock } = await import(pathToFileURL(join(compiled, 'simulator/index.js')).href);
 const { of } = await import('rxjs');

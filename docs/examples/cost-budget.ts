@@ -1,8 +1,9 @@
 import { CostAboveLimitError, createLimiter } from 'headgate';
 
-// At most 0.01 in any half second here; an hour is 3_600_000, a day 86_400_000.
+// At most 0.01 in any hour; prices are for a million tokens.
+const prices = { inputPrice: 0.25, outputPrice: 2 };
 const limiter = createLimiter({
-  costBudget: { maxCost: 0.01, windowMs: 500, inputPrice: 0.25, outputPrice: 2 },
+  costBudget: { maxCost: 0.01, windowMs: 3_600_000, ...prices },
 });
 
 const complete = async (prompt: string) => ({
@@ -10,13 +11,16 @@ const complete = async (prompt: string) => ({
   usage: { prompt_tokens: 0, completion_tokens: 1_000 }, // 1,000 x 2 / 1,000,000 = 0.002
 });
 
-const prompts = ['1', '2', '3', '4', '5', '6'];
+const prompts = ['1', '2', '3', '4', '5'];
 const answers = await Promise.all(prompts.map((prompt) => limiter.run(() => complete(prompt))));
-console.log(`${answers.length} of 6`);
+console.log(`${answers.length} answers cost ${limiter.snapshot().costBudget?.used}`);
 
-// The sixth had to wait until the first five had left the window.
-const spent = 0.01 + (limiter.snapshot().costBudget?.used ?? 0);
-console.log(`spent ${spent}`);
+// The sixth would wait for an hour, until the first has left the window. Here the budget is raised.
+const sixth = limiter.run(() => complete('6'));
+console.log(`${limiter.snapshot().waiting} waits`);
+limiter.configure({ costBudget: { maxCost: 0.02, windowMs: 3_600_000, ...prices } });
+await sixth;
+console.log(`all cost ${limiter.snapshot().costBudget?.used}`);
 
 await limiter
   .run(() => complete('a book'), { costs: { cost: 5 } })

@@ -17,7 +17,8 @@ export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {
     '`reason`, `onLongWait`, `requests`, `untilAt`: the API takes nothing for long (`longWait`, `quota`, `billing`), or could not be reached for `outageMs` (`unreachable`). So many requests have failed, or wait until then',
   storeLost: '`error`, `meanwhile`: the store that workers share cannot be reached',
   storeBack: '`awayMs`: it answers again',
-  storeForgot: 'it has lost its data: what was sent before is not known any more',
+  storeForgot:
+    'it has lost its data, or nobody has called it for `keepMs`: what was sent before is not known any more',
   sharedLimitsChanged:
     '`epoch`, `limits`: another worker has begun with other limits, which are in force for all now',
   leaseLost: 'this worker was silent for longer than `ttlMs`, and had lost what it held',

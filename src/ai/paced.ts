@@ -1,8 +1,7 @@
-import { Observable } from 'rxjs';
 import { heldParts } from '../limiter/held-body.ts';
 import type { Limiter } from '../limiter/limiter.ts';
 import { type AcquireOptions, checkAcquireOptions } from '../limiter/limiter-options.ts';
-import type { ObservableTask } from '../limiter/run-request.ts';
+import type { Task } from '../limiter/run-request.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { checkFunction, checkMethods } from '../util/check.ts';
@@ -63,26 +62,24 @@ export function paced(
   };
 
   const sendStreamed = async <S extends StreamResult>(params: CallParams, call: Call<S>) => {
-    const task: ObservableTask<S> = (context) =>
-      new Observable((out) => {
-        const answer = async () => {
-          const signal = signalOf(params, context);
-          const result = await call(signal);
-          observe(context, result);
-          const watched = await watchParts(result.stream, signal, (usage) =>
-            recordUsage(context, usage),
-          );
-          const holder = {
-            ended: () => (watched.failure ? out.error(watched.failure.error) : out.complete()),
-            failed: (error: unknown) => out.error(error),
-          };
-          if (out.closed) return;
-          const stream = heldParts(watched.parts, holder, clock, READ_AHEAD_PARTS);
-          out.next({ ...result, stream });
-        };
-        answer().catch((error: unknown) => out.error(error));
-      });
-    return limiter.observableCalls<S>()(task, optionsOf(params, options));
+    const task: Task<S> = async (context) => {
+      const signal = signalOf(params, context);
+      const result = await call(signal);
+      observe(context, result);
+      const watched = await watchParts(result.stream, signal, (usage) =>
+        recordUsage(context, usage),
+      );
+      if (context.isAbandoned) return result;
+      const tail = context.hold();
+      const ended = () => (watched.failure ? tail.failed(watched.failure.error) : tail.ended());
+      const holder = {
+        ended,
+        leftUnread: ended,
+        failed: (error: unknown) => tail.failed(error),
+      };
+      return { ...result, stream: heldParts(watched.parts, holder, clock, READ_AHEAD_PARTS) };
+    };
+    return limiter.run(task, optionsOf(params, options));
   };
 
   return {

@@ -2,6 +2,9 @@ import type { LimiterOptions, LimiterSnapshot } from 'headgate';
 
 const MINUTE_MS = 60_000;
 
+/** So long a rejection is told of. */
+const CUT_SHOWN_MS = 3_000;
+
 /** What is known of a rate that adapts. */
 type RateView = Extract<NonNullable<LimiterSnapshot['adaptive']>, { origin: unknown }>;
 
@@ -44,14 +47,15 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
   const perSecond = rate && Number.isFinite(rate.perSecond) ? rate.perSecond : undefined;
   const source = rate && sourceOf(rate);
   const isOut = rate?.isOut ?? false;
+  const held =
+    binding === undefined ? undefined : binding === 'concurrency' ? 'slots' : backoff.waitsFor;
   const view = {
     perSecond,
     source,
     limit: concurrency.limit,
-    isThrottled: mode !== 'normal' || isOut,
+    isThrottled:
+      isOut || (mode !== 'normal' && (source !== 'headers' || held === 'backoff' || isCut(rate))),
   };
-  const held =
-    binding === undefined ? undefined : binding === 'concurrency' ? 'slots' : backoff.waitsFor;
   switch (held) {
     case undefined:
     case 'retry':
@@ -83,6 +87,11 @@ function sourceOf({ origin, sinceCutMs }: RateView): PaceView['source'] {
   return origin === 'start' || (origin === 'learned' && sinceCutMs === undefined)
     ? 'start'
     : origin;
+}
+
+/** Headers that say that a limit is used up begin throttled mode too, without a rejection. */
+function isCut(rate: RateView | undefined): boolean {
+  return rate?.sinceCutMs !== undefined && rate.sinceCutMs < CUT_SHOWN_MS;
 }
 
 function slotWords(limit: number, cap: number | undefined): string {

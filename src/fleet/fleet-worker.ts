@@ -15,9 +15,9 @@ import {
   type GrantReply,
   PROTOCOL,
   type SharedConfig,
-  type SharedStore,
   type Shortage,
 } from './protocol.ts';
+import type { StoreCalls } from './shared-store.ts';
 import { StoreCaller } from './store-caller.ts';
 import { DEFAULT_TTL_MS } from './store-settings.ts';
 
@@ -56,6 +56,8 @@ export class FleetWorker {
   /** The first request that could not pass, and that of the last call. */
   private head: FleetRequest | undefined = undefined;
   private askedFor: FleetRequest | undefined = undefined;
+  /** Whether the first request could pass when it was asked about: other limits may hold it back. */
+  private isServed = false;
   private last: GrantReply | undefined = undefined;
   /** By the plan nothing goes until then. */
   private heldUntil = Number.NEGATIVE_INFINITY;
@@ -70,7 +72,7 @@ export class FleetWorker {
   private sentSince = 0;
   private sent = 0;
 
-  constructor(store: SharedStore, config: SharedConfig, clock: Clock, hooks: FleetHooks) {
+  constructor(store: StoreCalls, config: SharedConfig, clock: Clock, hooks: FleetHooks) {
     const run = globalThis.crypto.randomUUID();
     this.name = store.worker === undefined ? run : `${store.worker}/${run}`;
     this.config = config;
@@ -138,16 +140,20 @@ export class FleetWorker {
   /** @returns as `Policy.wait`, but never `REFUSED` */
   wait(request: FleetRequest, now: number): number {
     const waitMs = this.waitMs(request, now);
+    this.isServed = waitMs === 0;
     if (waitMs === 0) return 0;
     this.head = request;
     if (waitMs !== Number.POSITIVE_INFINITY) return waitMs;
     this.ask(now);
     // A store within the process has answered already.
-    return this.waitMs(request, now);
+    const restMs = this.waitMs(request, now);
+    this.isServed = restMs === 0;
+    return restMs;
   }
 
   take(request: FleetRequest, now: number): void {
     this.head = undefined;
+    this.isServed = false;
     const { slots, bytes, credits } = this.holdings;
     slots.take(request.slots);
     bytes.take(request.bytes);
@@ -280,6 +286,7 @@ export class FleetWorker {
     this.returnUnused(now);
     const request = this.request(now);
     this.told = request;
+    if (this.toldExpiries !== this.holdings.expiries) this.isServed = false;
     this.toldExpiries = this.holdings.expiries;
     this.sentAt = now;
     this.sentSince = 0;
@@ -292,7 +299,9 @@ export class FleetWorker {
     const places = placesOf(this.config);
     // What comes back may let go earlier what was reserved for later.
     const isEarlier = this.corrections.hasReturns;
-    this.corrections.giveBack(credits.takeStale(now - STALE_MS, places));
+    const stale = credits.takeStale(now - STALE_MS, places);
+    if (stale.some((amount) => amount > 0)) this.isServed = false;
+    this.corrections.giveBack(stale);
     if (!isEarlier) return;
     this.corrections.giveBack(credits.takeReserved(now + RESERVED_LATER_MS, places));
   }
@@ -329,7 +338,8 @@ export class FleetWorker {
       this.isConfigTold = false;
       this.untold();
       if (this.last !== undefined) this.forgetCharges();
-      this.exchange();
+      // A store within the process answers before the request that is asked about waits.
+      this.exchange(true);
       return;
     }
     this.granted(reply, sentAt, now);
@@ -339,7 +349,7 @@ export class FleetWorker {
     const hasMore = slots.free > 0 || credits.lastDueAt > Number.NEGATIVE_INFINITY;
     if (hasMore && this.hooks.waiting() === 0) this.hasChanged = true;
     this.setTimer(now);
-    if (this.head !== undefined || this.hooks.waiting() > 0) {
+    if (!this.isServed && (this.head !== undefined || this.hooks.waiting() > 0)) {
       const dueAt = sentAt + Math.max(this.shortestGapMs(now), URGENT_MS);
       this.askTimer.set(Math.max(0, dueAt - now), now);
     }

@@ -1,14 +1,41 @@
 import { systemClock } from '../queue/system-clock.ts';
 import { checkKeys } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
+import { joinFleet } from './fleet.ts';
 import { FleetModel } from './model/fleet-model.ts';
-import type { SharedStore, StoreSettings } from './protocol.ts';
+import type { StoreSettings } from './protocol.ts';
+import type { SharedStore } from './shared-store.ts';
 import { checkStoreSettings, STORE_KEYS } from './store-settings.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends StoreSettings {
   /** Default: real time. */
   readonly clock?: Clock;
+}
+
+/** With so many keys, and with each twice as many, those are looked for that have expired. */
+const LEAST_SWEPT = 64;
+
+/** The models of many keys, each by its name, until nobody has called it for long. */
+class Models {
+  private readonly models = new Map<string, FleetModel>();
+  private sweepAt = LEAST_SWEPT;
+
+  of(name: string, time: number): FleetModel {
+    const known = this.models.get(name);
+    if (known !== undefined) return known;
+    if (this.models.size >= this.sweepAt) this.sweep(time);
+    const model = new FleetModel();
+    this.models.set(name, model);
+    return model;
+  }
+
+  private sweep(time: number): void {
+    for (const [name, { expiresAt }] of this.models) {
+      if (expiresAt <= time) this.models.delete(name);
+    }
+    this.sweepAt = Math.max(LEAST_SWEPT, 2 * this.models.size);
+  }
 }
 
 /**
@@ -26,10 +53,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): SharedStore {
   const { clock = systemClock, ...settings } = options;
   checkClock(clock);
   checkStoreSettings(settings);
-  const model = new FleetModel();
-  return {
+  const models = new Models();
+  const micros = () => Math.floor(clock.now() * 1_000);
+  const storeOf = (name: string): SharedStore => ({
     ...settings,
-    exchange: (request) => model.exchange(request, Math.floor(clock.now() * 1_000)),
-    workers: () => model.workers(),
-  };
+    join: joinFleet,
+    exchange: (request) => {
+      const time = micros();
+      return models.of(name, time).exchange(request, time);
+    },
+    workers: () => models.of(name, micros()).workers(),
+    of: (inner) => storeOf(`${name}/${inner}`),
+  });
+  return storeOf('');
 }

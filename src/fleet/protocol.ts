@@ -4,7 +4,7 @@
  */
 
 /** Raised with every change that an older worker would misunderstand. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** One unit of a limit, in the unit of the protocol. */
 export const MICRO = 1_000_000;
@@ -27,6 +27,8 @@ export interface SharedConfig {
   readonly bytes: number;
   /** A worker that is silent for so long loses what it holds. */
   readonly ttl: number;
+  /** What is known of the key is dropped when no worker has called for so long. */
+  readonly keep: number;
   /** How far ahead a worker may reserve: about the time between two of its calls. */
   readonly tick: number;
   /** Requests in flight, over all workers, until there is a plan; 0: as many as `slots`. */
@@ -249,6 +251,12 @@ export interface StoreSettings {
   /** A worker that is silent for so long loses what it holds, in ms, an integer >= 100. Default 5000. */
   readonly ttlMs?: number;
   /**
+   * What the store knows of a key is dropped when no worker has called for so long, in ms, an integer
+   * >= `ttlMs`. Default 86,400,000 (a day). Where the provider named a wait, or a large request was sent
+   * ahead of its limit, the time begins when that is over.
+   */
+  readonly keepMs?: number;
+  /**
    * While the store cannot be reached: nothing more is sent (`'pause'`, default), or each worker goes
    * on with an equal share of the limits (`'share'`), by the number of workers that it heard of last.
    */
@@ -258,18 +266,4 @@ export interface StoreSettings {
    * Default: of `redisStore` its host and process, `build-7:4711`; of `memoryStore` none.
    */
   readonly worker?: string;
-}
-
-/**
- * Where the workers of one key meet: `redisStore` in `headgate/redis`, or `memoryStore` within a
- * process. One method, which must be atomic. It throws or rejects if the store cannot be reached;
- * the same request is then made again.
- */
-export interface SharedStore extends StoreSettings {
-  exchange(request: ExchangeRequest): ExchangeReply | Promise<ExchangeReply>;
-  /**
-   * The workers of the key, at most 32: those that hold most. The inspector asks every two seconds,
-   * while a page of it is open. Without this method it shows its own process alone.
-   */
-  workers?(): readonly WorkerShare[] | Promise<readonly WorkerShare[]>;
 }

@@ -13,6 +13,7 @@ const HOUR_MS = 3_600_000;
 /** How workers of one key treat each other. Times in ms. */
 export interface SharedTimes {
   readonly ttlMs: number;
+  readonly keepMs: number;
   readonly tickMs: number;
   /** Requests in flight until the fleet has a plan; default 0: as many as the slots. */
   readonly startSlots?: number;
@@ -28,13 +29,14 @@ export function sharedConfigOf(
   rules: readonly LimitRule[],
   slots: number,
   bytes: number,
-  { ttlMs, tickMs, startSlots = 0 }: SharedTimes,
+  { ttlMs, keepMs, tickMs, startSlots = 0 }: SharedTimes,
 ): SharedConfig {
   return {
     limits: rules.map(sharedLimitOf),
     slots,
     bytes,
     ttl: ttlMs * 1_000,
+    keep: keepMs * 1_000,
     tick: tickMs * 1_000,
     startSlots,
   };

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../util/clock.ts';
 import { isError, print } from '../util/print.ts';
-import type { ExchangeReply, ExchangeRequest, SharedStore } from './protocol.ts';
+import type { ExchangeReply, ExchangeRequest } from './protocol.ts';
+import type { StoreCalls } from './shared-store.ts';
 
 /** The first repetition of a failed call comes after this, each further one after twice as long. */
 const FIRST_RETRY_MS = 20;
@@ -38,7 +39,7 @@ export interface CallCounts {
  */
 export class StoreCaller {
   readonly counts: CallCounts = { calls: 0, failures: 0, latencyMs: 0 };
-  private readonly store: SharedStore;
+  private readonly store: StoreCalls;
   private readonly clock: Clock;
   private readonly timeoutMs: number;
   private readonly listener: CallListener;
@@ -51,7 +52,7 @@ export class StoreCaller {
   private timer: Timer | undefined = undefined;
   private isClosed = false;
 
-  constructor(store: SharedStore, clock: Clock, timeoutMs: number, listener: CallListener) {
+  constructor(store: StoreCalls, clock: Clock, timeoutMs: number, listener: CallListener) {
     this.store = store;
     this.clock = clock;
     this.timeoutMs = timeoutMs;

@@ -1,4 +1,4 @@
-import type { RemoteLimits, RequestGate } from '../request/request-gate.ts';
+import type { RequestGate } from '../request/request-gate.ts';
 import { duration, plural } from './format.ts';
 import type { FleetRow, FleetView } from './wire.ts';
 
@@ -8,6 +8,7 @@ const ASK_MS = 2_000;
 const LEAST_MS = 1_000;
 
 /** As a gate tells them: only it knows of stores. */
+type RemoteLimits = NonNullable<RequestGate['fleet']>;
 type FleetSnapshot = NonNullable<ReturnType<RemoteLimits['snapshot']>>;
 type WorkerShare = NonNullable<Awaited<ReturnType<RemoteLimits['workers']>>>[number];
 

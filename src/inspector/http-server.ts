@@ -139,6 +139,7 @@ export class HttpServer {
     else if (!isRead(method)) refuse(response, 405, 'Only GET.', { allow: 'GET, HEAD' });
     else if (pathname === '/events') this.#read(response, searchParams);
     else if (pathname === '/requests') this.#requests(response, searchParams);
+    else if (pathname === '/request') this.#request(response, searchParams);
     else refuse(response, 404, 'There is no such page.');
   }
 
@@ -170,6 +171,11 @@ export class HttpServer {
       most: Math.min(MOST_REQUESTS, numberIn(query, 'most') || MOST_REQUESTS),
     };
     replyJson(response, 200, this.#parts.monitor.requests(asked));
+  }
+
+  /** One request; null where it is not known. */
+  #request(response: ServerResponse, query: URLSearchParams): void {
+    replyJson(response, 200, this.#parts.monitor.request(numberIn(query, 'id')) ?? null);
   }
 
   #control(request: IncomingMessage, response: ServerResponse): void {

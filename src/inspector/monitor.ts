@@ -5,7 +5,7 @@ import { print } from '../util/print.ts';
 import { clip } from './format.ts';
 import { KEPT_MS, RequestLog, type RequestQuery } from './request-log.ts';
 import { TrackedGate } from './tracked-gate.ts';
-import type { Controls, Frame, GateSummary, RequestRecord } from './wire.ts';
+import type { Controls, FoundRequest, Frame, GateSummary, RequestRecord } from './wire.ts';
 
 /** Limiters and streams that are followed at the most; of others only the number is known. */
 export const MOST_GATES = 200;
@@ -102,6 +102,12 @@ export class Monitor {
 
   requests(query: RequestQuery): readonly RequestRecord[] {
     return this.#log.find(query, this.#options.wallNow());
+  }
+
+  /** A request by its number; undefined: it, or its limiter or stream, is not known any more. */
+  request(id: number): FoundRequest | undefined {
+    const found = this.#log.byId(id, this.#options.wallNow());
+    return found !== undefined && this.#gates.has(found.gate) ? found : undefined;
   }
 
   #opened(gate: RequestGate): void {

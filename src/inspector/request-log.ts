@@ -1,4 +1,4 @@
-import type { RequestRecord } from './wire.ts';
+import type { FoundRequest, RequestRecord } from './wire.ts';
 
 /** Records of requests that are kept at the most, of all gates together. */
 export const MOST_RECORDS = 2_000;
@@ -16,10 +16,7 @@ export interface RequestQuery {
   readonly most: number;
 }
 
-interface Entry {
-  readonly gate: number;
-  readonly record: RequestRecord;
-}
+type Entry = FoundRequest;
 
 /** The latest and the slowest requests of all gates. */
 export class RequestLog {
@@ -68,6 +65,20 @@ export class RequestLog {
       if (now - record.endedAt <= KEPT_MS && matches(record, outcome)) found.push(record);
     }
     return found;
+  }
+
+  /** One request by its number; undefined: it is not kept, or not any more. */
+  byId(id: number, now: number): FoundRequest | undefined {
+    const found = this.#latest.find(({ record }) => record.id === id) ?? this.#slowById(id);
+    return found !== undefined && now - found.record.endedAt <= KEPT_MS ? found : undefined;
+  }
+
+  #slowById(id: number): FoundRequest | undefined {
+    for (const [gate, records] of this.#slowest) {
+      const record = records.find((each) => each.id === id);
+      if (record !== undefined) return { gate, record };
+    }
+    return undefined;
   }
 
   /** The newest first. */

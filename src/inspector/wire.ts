@@ -190,6 +190,7 @@ export interface Hello {
   readonly pid: number;
   readonly program: string;
   readonly node: string;
+  /** When the inspector was started, in milliseconds since 1970: numbers of requests begin anew. */
   readonly startedAt: number;
   readonly canControl: boolean;
   readonly showsValues: boolean;
@@ -257,4 +258,10 @@ export interface RequestRecord {
   readonly parts: readonly Part[];
   readonly value?: string | undefined;
   readonly traceId?: string | undefined;
+}
+
+/** A request, and the limiter or stream that it went through. */
+export interface FoundRequest {
+  readonly gate: number;
+  readonly record: RequestRecord;
 }

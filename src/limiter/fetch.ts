@@ -1,16 +1,16 @@
-import { Observable } from 'rxjs';
+import type { AttemptContext } from '../request/attempt-context.ts';
+import type { AttemptTail } from '../request/attempt-tail.ts';
 import type { Clock } from '../util/clock.ts';
+import { AbortSubscription } from './abort-subscription.ts';
+import type { Body, BodyHolder } from './held-body.ts';
 import { heldResponse } from './held-response.ts';
 import type { AcquireOptions } from './limiter-options.ts';
-import type { ObservableTask } from './run-request.ts';
+import type { Task } from './run-request.ts';
 
 /** The `fetch` of Node, or of an SDK. */
 export type Fetch = typeof fetch;
 
-/** One call of `fetch`: emits its response, and completes when the body has ended. */
-type FetchTask = ObservableTask<Response>;
-
-type Run = (task: FetchTask, options: AcquireOptions) => Promise<Response>;
+type Run = (task: Task<Response>, options: AcquireOptions) => Promise<Response>;
 
 /**
  * A `fetch` whose requests go through a limiter, each until its body has ended. A body to be sent
@@ -22,31 +22,57 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
   return (input, init) => {
     const request = input instanceof Request ? input : undefined;
     const signal = init?.signal ?? request?.signal;
-    const attempt: FetchTask = (context) => {
+    const attempt: Task<Response> = async (context) => {
       if (isReadOnce(init?.body)) context.doNotRetry();
-      // The user's own counts longer than the attempt: until the last of a body was read.
-      const both = signal ? AbortSignal.any([signal, context.signal]) : context.signal;
       // The body of a Request can be read only once, so a copy is sent.
-      return exchange(() => send(request?.clone() ?? input, { ...init, signal: both }), clock);
+      const sent = request?.clone() ?? input;
+      // The user's signal ends the request, and so the attempt: this one hears of both.
+      const response = await send(sent, { ...init, signal: context.signal });
+      if (context.isAbandoned) return response;
+      const hold = (body: Body) => new HeldAttempt(context, body, signal);
+      const held = heldResponse(response, hold, clock);
+      if (held === undefined && signal) endWith(signal, context, response.body ?? response);
+      return held ?? response;
     };
     return run(attempt, { bytes: bytesOf(init?.body), ...(signal && { signal }) });
   };
 }
 
-function exchange(call: () => Promise<Response>, clock: Clock): Observable<Response> {
-  return new Observable((out) => {
-    const holder = {
-      ended: () => out.complete(),
-      failed: (error: unknown) => out.error(error),
-    };
-    const answered = (response: Response) => {
-      if (out.closed) return;
-      const held = heldResponse(response, holder, clock);
-      out.next(held ?? response);
-      if (held === undefined) out.complete();
-    };
-    call().then(answered).catch(holder.failed);
-  });
+/** An attempt that goes on until the body of its response has ended. */
+class HeldAttempt implements BodyHolder {
+  private readonly tail: AttemptTail;
+  private readonly context: AttemptContext;
+  private readonly body: Body;
+  private readonly signal: AbortSignal | undefined;
+
+  constructor(context: AttemptContext, body: Body, signal: AbortSignal | undefined) {
+    this.tail = context.hold();
+    this.context = context;
+    this.body = body;
+    this.signal = signal;
+  }
+
+  ended(): void {
+    this.tail.ended();
+  }
+
+  leftUnread(): void {
+    if (this.signal !== undefined) endWith(this.signal, this.context, this.body);
+    this.tail.ended();
+  }
+
+  failed(error: unknown): void {
+    this.tail.failed(error);
+  }
+}
+
+/** Bodies that nobody can read any more need no signal. */
+const dropped = new FinalizationRegistry<AbortSubscription>((subscription) => subscription.stop());
+
+/** Lets a signal break off a body that comes after the end of its attempt. */
+function endWith(signal: AbortSignal, context: AttemptContext, body: object): void {
+  const abort = (reason: unknown) => context.abandon(reason);
+  dropped.register(body, new AbortSubscription(signal, { abort }));
 }
 
 /** Web streams, Node streams and generators: bodies that Node's `fetch` reads in pieces. */

@@ -1,4 +1,6 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
+import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
+import type { SharedStore } from '../fleet/shared-store.ts';
 import { TooManyKeysError } from '../model/errors.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
@@ -34,6 +36,7 @@ import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type LimiterEvent, leveled } from './events.ts';
+import { GroupStore } from './group-store.ts';
 import { KeyRouter } from './key-router.ts';
 import { KeyTable } from './key-table.ts';
 import type { Lease } from './lease.ts';
@@ -65,6 +68,12 @@ export interface LimiterGroupOptions
   /** Limits that all keys share. Default: none. */
   readonly shared?: SharedOptions;
   /**
+   * Where the groups of several processes meet, such as `redisStore` of `headgate/redis`: the limits of
+   * each key, and those of `shared`, are then those of all processes together. Default: they are those
+   * of this process alone.
+   */
+  readonly store?: SharedStore;
+  /**
    * The time in ms, >= 1, after which an idle key is dropped, if it has nothing to remember: no rate
    * limit in use, no backoff, no failure. Default 60,000.
    */
@@ -80,6 +89,7 @@ export interface LimiterGroupOptions
 const KEYS = [
   'each',
   'shared',
+  'store',
   'idleMs',
   'maxKeys',
   'clock',
@@ -94,6 +104,8 @@ export type GroupEvent = LimiterEvent & { readonly key: string | undefined };
 /** The state of a group at one moment. */
 export interface GroupSnapshot {
   readonly shared: SharedSnapshot | undefined;
+  /** How this process stands among those that share these limits; undefined: it shares none. */
+  readonly fleet: FleetSnapshot | undefined;
   /** By key. */
   readonly keys: Readonly<Record<string, LimiterSnapshot>>;
 }
@@ -135,6 +147,7 @@ export class LimiterGroup<T> {
   readonly #keyOf: (value: T) => string;
   readonly #options: LimiterGroupOptions;
   readonly #clock: Clock;
+  readonly #store: GroupStore | undefined;
   readonly #shared: SharedLimits | undefined;
   readonly #instrumentation: Instrumentation | undefined;
   readonly #table: KeyTable;
@@ -147,7 +160,7 @@ export class LimiterGroup<T> {
 
   /** @internal */
   constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
-    const { shared, idleMs, maxKeys, clock = systemClock, random = Math.random } = options;
+    const { shared, store, idleMs, maxKeys, clock = systemClock, random = Math.random } = options;
     const open = (key: string, before: CountedBefore | undefined) => this.#admit(key, before);
     this.#table = new KeyTable({ clock, idleMs, maxKeys, open });
     this.#keyOf = keyOf;
@@ -160,8 +173,13 @@ export class LimiterGroup<T> {
       instrumentation?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
       this.#events.next({ ...leveled(fact), key: undefined });
     };
+    if (store !== undefined) this.#store = new GroupStore(store);
+    const { name } = options;
+    const around = { store: this.#store, name, clock, instrumentation };
     this.#shared =
-      shared === undefined ? undefined : new SharedLimits(shared, random, emit, clock.now());
+      shared === undefined
+        ? undefined
+        : new SharedLimits(shared, random, emit, clock.now(), around);
     this.#unwatch = instrumentation?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
     this.events$ = merge(this.#events, this.#modes());
     // Construct the limits once, so that wrong ones throw here. Limits by key are checked with each
@@ -299,6 +317,7 @@ export class LimiterGroup<T> {
   snapshot(): GroupSnapshot {
     return {
       shared: this.#shared?.snapshot(this.#clock.now()),
+      fleet: this.#shared?.fleetSnapshot,
       keys: Object.fromEntries(this.#table.snapshots),
     };
   }
@@ -358,6 +377,7 @@ export class LimiterGroup<T> {
     this.#unwatch?.();
     this.#table.close();
     for (const limiter of this.#table.limiters) limiter.close(options);
+    void this.drain().then(() => this.#shared?.close());
   }
 
   /** Resolves when no request of any key waits or runs. */
@@ -407,11 +427,19 @@ export class LimiterGroup<T> {
       throw new TypeError('`each.clock` must be the clock of the group; leave it out');
     }
     // The probe of the group makes the metrics and spans of all keys.
-    const options = { ...common, clock: this.#clock, ...limits, telemetry: false } as const;
+    const store = this.#store?.ofKey(key, limits);
+    const options = {
+      ...common,
+      clock: this.#clock,
+      ...limits,
+      ...(store && { shared: store }),
+      telemetry: false,
+    } as const;
     return new Limiter(options, {
       key,
       before,
       shared: this.#shared,
+      peers: this.#store,
       emit: (event) => this.#events.next({ ...event, key }),
       isHeard: () => this.#events.observed,
     });

@@ -9,6 +9,8 @@ export const UNREAD_MS = 30_000;
 /** Is called when a body has arrived or will never arrive. The first call counts. */
 export interface BodyHolder {
   ended(): void;
+  /** Nobody reads it, so it is waited for no longer, though it may still come. */
+  leftUnread(): void;
   failed(error: unknown): void;
 }
 
@@ -71,7 +73,7 @@ function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
       return;
     }
     if ((controller.desiredSize ?? 0) <= 0) {
-      unread = clock.setTimer(() => holder.ended(), UNREAD_MS, false);
+      unread = clock.setTimer(() => holder.leftUnread(), UNREAD_MS, false);
     }
   };
   return { pull, cancel };

@@ -1,20 +1,22 @@
 import type { Clock } from '../util/clock.ts';
 import { type Body, type BodyHolder, heldBody } from './held-body.ts';
 
+/** Holds something until a body has arrived; returns what is told of its end. */
+type Hold = (body: Body) => BodyHolder;
+
 /**
- * The response for the user; `holder` is called when its body has ended.
+ * The response for the user, if it is held until its body has ended.
  * @returns undefined if it ends with its head, as a response without a body, or that is not ok: a
  * caller that reads only the status must not hold a slot
  */
-export function heldResponse(
-  response: Response,
-  holder: BodyHolder,
-  clock: Clock,
-): Response | undefined {
-  if (!(response instanceof Response) || !response.ok || response.body === null) return undefined;
+export function heldResponse(response: Response, hold: Hold, clock: Clock): Response | undefined {
+  if (!(response instanceof Response) || !response.ok) return undefined;
+  const { body } = response;
+  if (body === null) return undefined;
+  const holder = hold(body);
   // An instance of a subclass may have methods of its own.
   if (Object.getPrototypeOf(response) !== Response.prototype) {
-    return withBody(heldBody(response.body, holder, clock), response);
+    return withBody(heldBody(body, holder, clock), response);
   }
   return observe(response, holder, clock);
 }

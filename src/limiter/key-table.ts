@@ -115,7 +115,9 @@ export class KeyTable {
   }
 
   /** What is kept of a limiter that is given up. */
-  #lastOf({ ended, dropped, progress: _, ...state }: LimiterSnapshot): Asleep {
+  #lastOf({ ended, dropped, progress: _, fleet: __, ...rest }: LimiterSnapshot): Asleep {
+    // A limiter that is given up is no worker of its fleet any more.
+    const state = { ...rest, fleet: undefined };
     const counts = { ended, dropped };
     const plain = { ...state, ...counts, progress: progressOf(ended, this.#clock.now()) };
     const text = JSON.stringify(state);

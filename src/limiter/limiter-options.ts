@@ -1,14 +1,17 @@
 import type { Amounts } from '../model/ticket.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import type { LimiterConfig } from '../options/limiter-config.ts';
-import type { AttemptOptions } from '../request/attempt-options.ts';
 import type { CommonOptions } from '../request/common-options.ts';
+import {
+  type AttemptOptions,
+  checkSharedOption,
+  type SharedOption,
+} from '../request/gate-options.ts';
 import {
   checkRetryOptions,
   type ResultOptions,
   type RetryOptions,
 } from '../request/send-options.ts';
-import { checkSharedOption, type SharedOption } from '../request/shared-option.ts';
 import {
   checkCosts,
   checkPriority,

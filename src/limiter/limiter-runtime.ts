@@ -68,6 +68,8 @@ export interface GroupSide {
   /** What an earlier limiter of the key has counted. */
   readonly before: CountedBefore | undefined;
   readonly shared: SharedLimits | undefined;
+  /** What is the same for all keys that use one store. */
+  readonly peers: object | undefined;
   readonly isHeard: () => boolean;
   readonly emit: (event: LimiterEvent) => void;
 }
@@ -117,6 +119,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
+      ...(group?.peers && { peers: group.peers }),
       emit: (fact) => this.emit(fact),
       check: this,
       listener: this,

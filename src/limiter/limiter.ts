@@ -54,7 +54,7 @@ import {
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
 import { type MapOptions, type MapTask, mapThrough } from './map.ts';
 import type { LimiterProgress } from './request-counters.ts';
-import { AbortableRunRequest, type ObservableTask, RunRequest, type Task } from './run-request.ts';
+import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
@@ -142,20 +142,11 @@ export class Limiter {
    */
   get fetch(): Fetch {
     this.#fetch ??= pacedFetch(
-      this.observableCalls(),
+      (task, options) => this.run(task, options),
       (input, init) => fetch(input, init),
       this.#runtime.clock,
     );
     return this.#fetch;
-  }
-
-  /** @internal As `run`, for requests that go on after their first value: until the task completes. */
-  observableCalls<R>(): (task: ObservableTask<R>, options?: AcquireOptions) => Promise<R> {
-    const { around } = this.#runtime;
-    const factory = new TicketFactory<ObservableTask<R>>({ ...around, isCall: true });
-    const project: Project<ObservableTask<R>, Observable<R>> = (task, context) => task(context);
-    const pipeline = this.#pipelineOf(factory, project);
-    return (task, options) => this.#call(task, pipeline, options);
   }
 
   /**

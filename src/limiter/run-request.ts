@@ -1,4 +1,3 @@
-import type { Observable } from 'rxjs';
 import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import type { BoundTask } from '../request/bound-task.ts';
@@ -15,9 +14,6 @@ import {
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
-
-/** The same as an Observable: the first value is the result, and the request ends when it completes. */
-export type ObservableTask<R> = (context: AttemptContext) => Observable<R>;
 
 /** A pipeline that ends with the call of a task. */
 export interface TaskPipeline<R, T = Task<R>> extends Pipeline<T> {

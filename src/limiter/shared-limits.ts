@@ -1,8 +1,10 @@
+import type { RemoteLimits } from '../fleet/fleet-gate.ts';
+import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { GaugeValue } from '../model/metric.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
-import { Composite } from '../policies/composite.ts';
+import { Composite, type Part } from '../policies/composite.ts';
 import {
   allParts,
   createPolicies,
@@ -16,6 +18,8 @@ import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policie
 import { SharedPolicy } from '../queue/shared-policy.ts';
 import { checkChoice, checkInteger, checkKeys } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
+import { type CommonAround, commonGateOf } from './common-gate.ts';
+import { checkStored } from './group-store.ts';
 
 /** The cost of a request when keys take turns. */
 export type TurnCost = 'requests' | 'tokens' | 'bytes';
@@ -50,8 +54,19 @@ export class SharedLimits {
   /** Those that are on. */
   readonly policies: Partial<Policies>;
 
-  /** @throws RangeError or TypeError that names a wrong option */
-  constructor(options: SharedOptions, random: Random, emit: Emit, now: number) {
+  /** What it shares with other processes; undefined: nothing. */
+  private readonly fleet: RemoteLimits | undefined;
+
+  /**
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  constructor(
+    options: SharedOptions,
+    random: Random,
+    emit: Emit,
+    now: number,
+    around: CommonAround,
+  ) {
     checkKeys('shared', options, KEYS);
     const { cost: ownCost, ...limits } = options;
     const { concurrency, maxBytes } = limits;
@@ -77,7 +92,10 @@ export class SharedLimits {
     const hasTokens = this.policies.rateLimit?.limits.names.includes('tokens');
     const cost = ownCost ?? (hasTokens ? 'tokens' : 'requests');
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
-    this.policy = new SharedPolicy(new Composite(allParts(this.policies)), COSTS[cost]);
+    if (around.store !== undefined) checkStored('shared', limits);
+    this.fleet = around.store?.join(emit, around.instrumentation);
+    this.policy = new SharedPolicy(new Composite(this.parts()), COSTS[cost]);
+    this.fleet?.begin(commonGateOf(around, limits, this.policies.rateLimit, this.policy));
   }
 
   /** Undefined: the keys share no slots. */
@@ -89,11 +107,32 @@ export class SharedLimits {
     return snapshotsOf(this.policies, now);
   }
 
+  /** How this process stands among those that share these limits. */
+  get fleetSnapshot(): FleetSnapshot | undefined {
+    return this.fleet?.snapshot();
+  }
+
+  /** They will not be used any more. */
+  close(): void {
+    this.fleet?.close();
+  }
+
   /** Its state for gauges: only rate limits, with names that differ from those of each key. */
   reading(now: number): GaugeSnapshot {
     const { rateLimit } = this.policies;
     const { rateUsed, rateLimit: allowed } = measure({ rateLimit }, now);
-    return { waiting: [], gauges: { rateUsed: shared(rateUsed), rateLimit: shared(allowed) } };
+    const gauges = { rateUsed: shared(rateUsed), rateLimit: shared(allowed) };
+    return { waiting: [], gauges: { ...gauges, ...this.fleet?.gauges() } };
+  }
+
+  /** What is shared through a store stands with the rate limits. */
+  private parts(): Part[] {
+    const { policies, fleet } = this;
+    const parts = allParts(policies);
+    if (fleet === undefined) return parts;
+    const part: Part = { kind: 'rateLimit', policy: fleet.policyOf(policies.rateLimit) };
+    const place = parts.findIndex(({ policy }) => policy === policies.rateLimit);
+    return place < 0 ? [...parts, part] : parts.with(place, part);
   }
 }
 

@@ -127,7 +127,10 @@ export type StoreEvent =
     }
   | { readonly kind: 'storeBack'; readonly at: number; readonly awayMs: number }
   | {
-      /** The store has lost its data: nothing of what was sent before is known any more. */
+      /**
+       * The store has lost its data, or nobody has called it for `keepMs`: nothing of what was sent before
+       * is known any more.
+       */
       readonly kind: 'storeForgot';
       readonly at: number;
     }

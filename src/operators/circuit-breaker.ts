@@ -1,7 +1,7 @@
 import type { OperatorFunction } from 'rxjs';
 import type { Ticket } from '../model/ticket.ts';
 import { circuitOf } from '../policies/circuit-breaker-policy.ts';
-import type { AttemptOptions, CircuitOptions } from '../request/attempt-options.ts';
+import type { AttemptOptions, CircuitOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 

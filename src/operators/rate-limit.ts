@@ -5,7 +5,7 @@ import { Composite } from '../policies/composite.ts';
 import type { Policy } from '../policies/policy.ts';
 import { RateLimits } from '../policies/rate-limit/rate-limits.ts';
 import { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import type { RateLimitOptions } from '../request/attempt-options.ts';
+import type { RateLimitOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 import { checkBoolean, checkChoice, checkFunction } from '../util/check.ts';

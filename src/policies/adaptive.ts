@@ -10,7 +10,7 @@ import {
   DEFAULT_FAILURE_WINDOW_MS,
 } from './aimd.ts';
 import { AimdPolicy } from './aimd-policy.ts';
-import type { BackoffOption } from './backoff.ts';
+import type { BackoffOption } from './backoff-policy.ts';
 import type { ByteBudgetConfig } from './byte-budget-policy.ts';
 import { checkBetween } from './check-between.ts';
 import { type ConcurrencyConfig, DEFAULT_CONCURRENCY } from './concurrency-policy.ts';

@@ -1,7 +1,8 @@
 import { ADAPTIVE, type AdaptiveOption, type AdaptiveOptionLayer } from './adaptive.ts';
 import type { AdaptiveRateSnapshot } from './adaptive-rate-policy.ts';
 import type { AimdSnapshot } from './aimd-events.ts';
-import { BACKOFF, type BackoffOption, type BackoffSnapshot } from './backoff.ts';
+import type { BackoffSnapshot } from './backoff.ts';
+import { BACKOFF, type BackoffOption } from './backoff-policy.ts';
 import {
   BYTE_BUDGET,
   type ByteBudgetConfig,

@@ -3,6 +3,9 @@ import type { CompletedAttempt, Policy, RequestCost, Time } from '../policies/po
 import { type Contender, DeficitRound } from './deficit-round.ts';
 import { RingLink } from './ring.ts';
 
+/** More requests than these are granted at once by no store. */
+const MOST_COUNTED = 10_000;
+
 /** A request's charges at one of several gates: by its own limits and by the shared ones. */
 interface Charge {
   readonly own: unknown;
@@ -22,6 +25,7 @@ export class SharedPolicy {
   private readonly policy: Policy;
   private readonly costOf: (request: RequestCost) => number;
   private readonly round = new DeficitRound<SharedPolicyMember>(0, ({ cost }) => cost);
+  private readonly waiters = new Set<SharedPolicyMember>();
   private draining = false;
   private again = false;
 
@@ -38,9 +42,20 @@ export class SharedPolicy {
    * The policy of one of the gates.
    * @param own its own limits
    * @param wake makes the gate decide again
+   * @param waiting how many requests wait at the gate
    */
-  policyOf(own: Policy, wake: () => void): Policy {
-    return new SharedPolicyMember(this, own, wake);
+  policyOf(own: Policy, wake: () => void, waiting: () => number): Policy {
+    return new SharedPolicyMember(this, own, wake, waiting);
+  }
+
+  /** Requests that wait at the gates that take turns, as far as it is worth counting. */
+  get waiting(): number {
+    let sum = 0;
+    for (const member of this.waiters) {
+      sum += Math.max(1, member.waiting());
+      if (sum >= MOST_COUNTED) return MOST_COUNTED;
+    }
+    return sum;
   }
 
   get binding(): GateKind | undefined {
@@ -94,6 +109,7 @@ export class SharedPolicy {
   leave(member: SharedPolicyMember): void {
     if (!member.isWaiting) return;
     member.isWaiting = false;
+    this.waiters.delete(member);
     this.round.withdraw(member);
     this.round.leave(member);
     this.drain();
@@ -120,6 +136,7 @@ export class SharedPolicy {
   private join(member: SharedPolicyMember): void {
     if (member.isWaiting) return;
     member.isWaiting = true;
+    this.waiters.add(member);
     this.round.join(member);
   }
 }
@@ -128,6 +145,7 @@ export class SharedPolicy {
 class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember> {
   readonly turn: RingLink<SharedPolicyMember> = new RingLink(this);
   readonly wake: () => void;
+  readonly waiting: () => number;
   deficit = 0;
   /** The cost of the head of its queue. */
   cost = 0;
@@ -139,10 +157,11 @@ class SharedPolicyMember implements Policy<Charge>, Contender<SharedPolicyMember
   private readonly own: Policy;
   private refuser: 'own' | 'common' = 'own';
 
-  constructor(shared: SharedPolicy, own: Policy, wake: () => void) {
+  constructor(shared: SharedPolicy, own: Policy, wake: () => void, waiting: () => number) {
     this.shared = shared;
     this.own = own;
     this.wake = wake;
+    this.waiting = waiting;
   }
 
   get nextChangeAt(): number {

@@ -3,8 +3,8 @@ export type {
   ExchangeReply,
   ExchangeRequest,
   OnStoreLoss,
-  SharedStore,
   StoreSettings,
   WorkerShare,
 } from '../fleet/protocol.ts';
+export type { SharedStore } from '../fleet/shared-store.ts';
 export { type RedisClient, type RedisStoreOptions, redisStore } from './redis-store.ts';

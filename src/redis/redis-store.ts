@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
+import { joinFleet } from '../fleet/fleet.ts';
 import type {
   ExchangeReply,
   ExchangeRequest,
-  SharedStore,
   StoreSettings,
   WorkerShare,
 } from '../fleet/protocol.ts';
+import type { SharedStore } from '../fleet/shared-store.ts';
 import { checkStoreSettings, STORE_KEYS } from '../fleet/store-settings.ts';
 import { checkKeys, checkMethods, show } from '../util/check.ts';
 import { messageOf } from '../util/print.ts';
@@ -66,16 +67,27 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions): Sha
   checkStoreSettings(settings);
   const call = callerOf(client, SCRIPT);
   const tell = callerOf(client, WORKERS_SCRIPT);
-  const keys = PARTS.map((part) => `{${key}}:headgate:${part}`);
-  return {
-    worker: `${hostname()
-      .replace(/[^\w.-]/g, '-')
-      .slice(0, 48)}:${process.pid}`,
-    ...settings,
-    exchange: async (request: ExchangeRequest) =>
-      JSON.parse(String(await call(keys, [argumentOf(request)]))) as ExchangeReply,
-    workers: async () => JSON.parse(String(await tell(keys, []))) as WorkerShare[],
+  const host = hostname()
+    .replace(/[^\w.-]/g, '-')
+    .slice(0, 48);
+  const storeOf = (tag: string): SharedStore => {
+    const keys = PARTS.map((part) => `{${tag}}:headgate:${part}`);
+    return {
+      worker: `${host}:${process.pid}`,
+      ...settings,
+      join: joinFleet,
+      exchange: async (request: ExchangeRequest) =>
+        JSON.parse(String(await call(keys, [argumentOf(request)]))) as ExchangeReply,
+      workers: async () => JSON.parse(String(await tell(keys, []))) as WorkerShare[],
+      of: (name) => storeOf(`${tag}:${digestOf(name)}`),
+    };
   };
+  return storeOf(key);
+}
+
+/** Names a key in Redis without telling its name, which may be that of a customer, or a secret. */
+function digestOf(name: string): string {
+  return createHash('sha256').update(name).digest('hex');
 }
 
 /**

@@ -9,6 +9,7 @@
  */
 export const SCRIPT = `
 local HOUR, MICRO = 3600000000, 1000000
+local UNCONFIGURED, LONGEST_WAIT = 60000000, 366 * 86400000000
 local RETURNED, ACTIVE, RECOVERY, RESERVED_TICKS, MOST_REPORTS = 10, 100000, 500000, 2, 2000
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
@@ -27,7 +28,7 @@ end
 
 local function fresh(protocol)
   return {
-    protocol = protocol, run = 0, readAt = 0, now = 0, alive = 0, config = '', epoch = 0,
+    protocol = protocol, run = 0, readAt = 0, expiresAt = math.huge, now = 0, alive = 0, config = '', epoch = 0,
     buckets = {}, slots = { held = 0, claimed = 0, sought = 0 }, bytes = { held = 0, claimed = 0, sought = 0 },
     closedUntil = 0, throttledUntil = 0, brokenUntil = 0, backoffs = 0, recoveringUntil = 0,
     leader = '', leadsUntil = 0, terms = 0, plan = '', planSlots = 0, planClosedUntil = 0,
@@ -36,7 +37,12 @@ local function fresh(protocol)
 end
 
 local packed = redis.call('GET', KEYS[1])
+local function begin(protocol)
+  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+  return fresh(protocol)
+end
 local state = packed and cmsgpack.unpack(packed) or fresh(0)
+if time >= (state.expiresAt or math.huge) then state = begin(0) end
 local worker = request.worker
 
 local function giveUp(pool, mine)
@@ -72,10 +78,7 @@ end
 if state.protocol > request.protocol then
   return '{"status":"protocol","protocol":' .. num(state.protocol) .. '}'
 end
-if state.protocol < request.protocol then
-  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-  state = fresh(request.protocol)
-end
+if state.protocol < request.protocol then state = begin(request.protocol) end
 
 local function refill(bucket, elapsed)
   local flow = elapsed * bucket.perHour + bucket.carry
@@ -117,7 +120,25 @@ local alive = num(state.alive)
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', alive)) do forget(name) end
 redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', alive)
 
-local function save() redis.call('SET', KEYS[1], cmsgpack.pack(state)) end
+-- How long all of it is kept when nobody calls any more.
+local function keepsFor()
+  if state.config == '' then return UNCONFIGURED end
+  local now = state.now
+  local wait = max(0, state.closedUntil - now, state.throttledUntil - now, state.brokenUntil - now)
+  for i = 1, #state.buckets - 2 do
+    local bucket = state.buckets[i]
+    if bucket.level < 0 then wait = max(wait, flowTime(bucket, -bucket.level)) end
+  end
+  return state.keep + min(wait, LONGEST_WAIT)
+end
+
+local function save()
+  local keep = keepsFor()
+  state.expiresAt = time + keep
+  local keepMs = num(ceil(keep / 1000))
+  redis.call('SET', KEYS[1], cmsgpack.pack(state), 'PX', keepMs)
+  for i = 2, #KEYS do redis.call('PEXPIRE', KEYS[i], keepMs) end
+end
 
 local saved = redis.call('HGET', KEYS[2], worker)
 local record = saved and cmsgpack.unpack(saved)
@@ -168,7 +189,7 @@ if given ~= '' and given ~= state.config then
   end
   state.buckets = buckets
   state.config = given
-  state.ttl, state.tick = config.ttl, config.tick
+  state.ttl, state.keep, state.tick = config.ttl, config.keep, config.tick
   state.most = { slots = config.slots, bytes = config.bytes, start = config.startSlots }
   state.epoch = state.epoch + 1
 end

@@ -1,6 +1,7 @@
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { checkAmount, checkNumber } from '../util/check.ts';
+import { AttemptTail } from './attempt-tail.ts';
 import { limitsTold, readUsage } from './read-answer.ts';
 
 /** The second argument of `project`: describes the attempt, and records what it used. */
@@ -13,6 +14,8 @@ export class AttemptContext {
   isLast = false;
   /** @internal the provider's limits, as an observed answer reports them */
   limits: readonly ReportedLimit[] | undefined = undefined;
+  /** @internal what the attempt goes on with after its value; undefined: it ends with that */
+  tail: AttemptTail | undefined = undefined;
   readonly #ticket: Ticket;
   #controller: AbortController | undefined = undefined;
   /** The reason of the abort, once there is one. */
@@ -87,6 +90,17 @@ export class AttemptContext {
     this.#controller ??= new AbortController();
     if (this.#abandoned !== undefined) this.#controller.abort(this.#abandoned.reason);
     return this.#controller.signal;
+  }
+
+  /** @internal Lets the attempt go on after its value, until what this returns is told its end. */
+  hold(): AttemptTail {
+    this.tail = new AttemptTail();
+    return this.tail;
+  }
+
+  /** @internal */
+  get isAbandoned(): boolean {
+    return this.#abandoned !== undefined;
   }
 
   /** @internal */

@@ -1,33 +1,18 @@
 import { Observable, Subject } from 'rxjs';
-import {
-  ProviderUnreachableError,
-  QuotaExhaustedError,
-  RetryAfterTooLongError,
-} from '../model/errors.ts';
-import {
-  type ConnectionFailure,
-  FEEDBACK_KINDS,
-  type Feedback,
-  type Mode,
-  type ReportedLimit,
-} from '../model/feedback.ts';
+import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
 import { contain, type Instrumentation } from '../model/instrumentation.ts';
 import type { Emit } from '../model/policy-events.ts';
+import { Backoff, type OnLongWait } from '../policies/backoff.ts';
 import {
-  Backoff,
   BackoffPart,
   DEFAULT_BACKOFF_MS,
   DEFAULT_LARGE_BACKOFF_MS,
   DEFAULT_MAX_RETRY_AFTER_MS,
   DEFAULT_THROTTLED_FOR_MS,
-  LARGE_REQUEST_BYTES,
-  type OnLongWait,
-  type SuspensionReason,
-} from '../policies/backoff.ts';
+} from '../policies/backoff-policy.ts';
 import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
 import { measure } from '../policies/policies.ts';
 import type { ModeState, Policy } from '../policies/policy.ts';
-import { positive } from '../providers/positive.ts';
 import { Gate } from '../queue/gate.ts';
 import { type SuspendableGate, Suspension } from '../queue/suspension.ts';
 import { systemClock } from '../queue/system-clock.ts';
@@ -35,28 +20,7 @@ import { checkChoice, checkMethods } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 import { type BackoffOptions, checkBackoffOptions } from './backoff-options.ts';
 import { FeedbackListeners } from './feedback-listeners.ts';
-
-/**
- * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.
- */
-const SHORTEST_BACKOFF_MS = 1;
-
-/** Whether the answer asks to stop sending: a 429 always does, an overload if it names a wait. */
-function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
-  return kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
-}
-
-/** Where a quota or a credit is used up and no time is named: one request tests it after a minute. */
-const USED_UP_MS = 60_000;
-
-function isUsedUp(outage: string | undefined): outage is 'quota' | 'billing' {
-  return outage === 'quota' || outage === 'billing';
-}
-
-/** Whether it comes from the provider: an error without a status may be that of the user's code. */
-function isAnswer({ kind, status }: Feedback): boolean {
-  return kind !== 'failed' || status !== undefined;
-}
+import { ProviderState } from './provider-state.ts';
 
 /**
  * The provider's values may be anything, so they are ignored if unusable. The kind comes from code,
@@ -91,18 +55,13 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** Emits the present mode, then each change. Its timer runs only while there are subscribers. */
   readonly mode$: Observable<Mode>;
   readonly #gate: Gate<Backoff>;
-  readonly #backoffMs: number;
-  readonly #largeBackoffMs: number;
+  readonly #state: ProviderState;
   readonly #listeners = new FeedbackListeners(() => {
     const gauges = measure({ backoff: this.gate.policy }, this.clock.now());
     return { waiting: this.gate.waitingByKind, mode: this.mode, gauges };
   });
-  /** Senders that find that the provider lets nothing in. */
-  readonly #outages = new Set<object>();
   /** Fails all requests of all gates at once. */
   readonly #suspension: Suspension;
-  /** What the last failed connection failed with. */
-  #lastFailure: unknown = undefined;
   /** The mode may have changed. */
   readonly #looks = new Subject<void>();
   /** Callbacks of other gates whose requests wait for this backoff. */
@@ -117,8 +76,6 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
     this.onLongWait = options.onLongWait ?? 'fail';
     this.outageMs = options.outageMs ?? DEFAULT_OUTAGE_MS;
-    this.#backoffMs = options.backoffMs ?? DEFAULT_BACKOFF_MS;
-    this.#largeBackoffMs = options.largeBackoffMs ?? DEFAULT_LARGE_BACKOFF_MS;
     const instrumentation = contain(options.instrumentation);
     this.watch(instrumentation);
     const policy = new Backoff(reopen, throttledForMs, this.outageMs);
@@ -126,7 +83,16 @@ export class FeedbackSubject extends Subject<Feedback> {
     this.#suspension = new Suspension(this.clock);
     this.#suspension.add(this.#gate);
     policy.onProbeBack = () => this.#drain();
-    policy.onOutageOver = () => this.#outageOver();
+    const { backoffMs = DEFAULT_BACKOFF_MS, largeBackoffMs = DEFAULT_LARGE_BACKOFF_MS } = options;
+    const { maxRetryAfterMs, onLongWait, outageMs } = this;
+    this.#state = new ProviderState(
+      { backoffMs, largeBackoffMs, maxRetryAfterMs, onLongWait, outageMs },
+      policy,
+      this.clock,
+      this.#suspension,
+      this.#listeners,
+      () => this.#looks.next(),
+    );
     this.mode$ = this.#watchMode();
   }
 
@@ -204,8 +170,8 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   /** @internal whether a quota is used up whose end is known and waited for */
-  isWaitedOut({ outage, retryAfterMs }: Pick<Feedback, 'outage' | 'retryAfterMs'>): boolean {
-    return this.onLongWait === 'wait' && isUsedUp(outage) && positive(retryAfterMs) !== undefined;
+  isWaitedOut(answer: Pick<Feedback, 'outage' | 'retryAfterMs'>): boolean {
+    return this.#state.isWaitedOut(answer);
   }
 
   /** @internal the time of the backoff without probes, for gates that come after its own gate */
@@ -253,17 +219,7 @@ export class FeedbackSubject extends Subject<Feedback> {
 
   #take(feedback: Feedback, leastMs: number, cause: unknown): void {
     checkFeedback(feedback);
-    const { policy } = this.gate;
-    const epoch = feedback.epoch ?? policy.epoch;
-    const retryAfterMs = positive(feedback.retryAfterMs);
-    if (feedback.connection !== undefined) this.#unreachable(feedback.connection, cause);
-    else if (isAnswer(feedback)) this.#reached(epoch);
-    if (feedback.kind === 'ok') policy.accept(epoch, this.clock.now());
-    else if (this.#isLong(feedback, retryAfterMs)) {
-      this.#suspend(feedback, retryAfterMs, epoch, cause);
-    } else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
-      this.#close(feedback, retryAfterMs, epoch);
-    } else if (feedback.kind === 'throttled') this.slowDown();
+    this.#state.answered(feedback, leastMs, cause);
     if (!this.closed) super.next(feedback);
     this.#drain();
   }
@@ -274,81 +230,9 @@ export class FeedbackSubject extends Subject<Feedback> {
   accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
     if (this.observed) this.next({ kind: 'ok', epoch, bytes, ...(limits && { limits }) });
     else if (this.gate.policy.isDoubted) {
-      const wasOut = this.#reached(epoch);
+      const wasOut = this.#state.reached(epoch);
       if (this.gate.policy.accept(epoch, this.clock.now()) || wasOut) this.#drain();
     }
-  }
-
-  #unreachable(connection: ConnectionFailure, cause: unknown): void {
-    this.#lastFailure = cause;
-    const now = this.clock.now();
-    if (!this.gate.policy.unreachable(connection === 'refused', now)) return;
-    this.#listeners.emit({ kind: 'outageStarted', at: now, reason: 'unreachable' });
-    this.#modeChanged('outage');
-  }
-
-  /** An answer came. @returns whether an outage ends */
-  #reached(epoch: number): boolean {
-    if (!this.gate.policy.reached(epoch)) return false;
-    this.#lastFailure = undefined;
-    this.#listeners.emit({ kind: 'outageEnded', at: this.clock.now(), reason: 'unreachable' });
-    this.#modeChanged(undefined);
-    return true;
-  }
-
-  /** The provider could not be reached for `outageMs`: what waits fails. */
-  #outageOver(): void {
-    this.#tellSuspended('unreachable', 'fail', this.gate.policy.outage.probeAt);
-    this.#suspension.clear(new ProviderUnreachableError(this.outageMs, this.#lastFailure));
-  }
-
-  /** Whether the provider says that it takes nothing for long. */
-  #isLong(feedback: Feedback, retryAfterMs: number | undefined): boolean {
-    if (isUsedUp(feedback.outage)) return true;
-    return (retryAfterMs ?? 0) > this.maxRetryAfterMs && closes(feedback, retryAfterMs);
-  }
-
-  /** One decision for all: what waits and comes fails, or waits, until the provider takes requests. */
-  #suspend(
-    feedback: Feedback,
-    retryAfterMs: number | undefined,
-    epoch: number,
-    cause: unknown,
-  ): void {
-    const { policy } = this.gate;
-    const { maxRetryAfterMs } = this;
-    const { outage } = feedback;
-    const reason = isUsedUp(outage) ? outage : 'longWait';
-    const isFailing = reason !== 'longWait' && !this.isWaitedOut(feedback);
-    const onLongWait = isFailing ? 'fail' : this.onLongWait;
-    // Answers to what was in flight say the same again.
-    const isKnown = policy.suspended(this.clock.now()) !== undefined && epoch < policy.epoch;
-    const waitMs = retryAfterMs ?? USED_UP_MS;
-    this.#close(feedback, retryAfterMs, epoch, waitMs);
-    policy.suspend(reason, onLongWait);
-    if (!isKnown) this.#tellSuspended(reason, onLongWait, policy.until);
-    if (onLongWait === 'wait') return;
-    this.#suspension.start(policy.until, (leftMs) =>
-      reason === 'longWait'
-        ? new RetryAfterTooLongError(leftMs, maxRetryAfterMs, cause)
-        : new QuotaExhaustedError(reason, leftMs, cause),
-    );
-  }
-
-  #tellSuspended(
-    reason: SuspensionReason | 'unreachable',
-    onLongWait: OnLongWait,
-    untilAt: number,
-  ): void {
-    const { waiting: requests } = this.#suspension;
-    this.#listeners.emit({
-      kind: 'suspended',
-      at: this.clock.now(),
-      reason,
-      onLongWait,
-      requests,
-      untilAt,
-    });
   }
 
   /** Lets requests pass here, and at the other gates that share this backoff. */
@@ -360,37 +244,9 @@ export class FeedbackSubject extends Subject<Feedback> {
     for (const wake of waiting) wake();
   }
 
-  /** @param closedMs how long nothing is sent; default: as long as was asked, up to `maxRetryAfterMs` */
-  #close(
-    feedback: Feedback,
-    retryAfterMs: number | undefined,
-    epoch: number,
-    closedMs?: number,
-  ): void {
-    const computedMs =
-      (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES ? this.#backoffMs : this.#largeBackoffMs;
-    const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
-    const waitMs = closedMs ?? Math.min(askedMs, this.maxRetryAfterMs);
-    const { policy } = this.gate;
-    const now = this.clock.now();
-    const openAt = Math.max(policy.until, now);
-    const isNewMode = now >= policy.throttledUntil;
-    policy.reject(waitMs, epoch, now);
-    const change = { addedMs: policy.until - openAt };
-    const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
-    this.#listeners.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
-    this.#modeChanged(isNewMode ? 'throttled' : undefined);
-  }
-
-  /**
-   * @internal a rate that adapts was asked to slow down: that begins the mode, and closes nothing
-   */
+  /** @internal a rate that adapts was asked to slow down: that begins the mode, and closes nothing */
   slowDown(): void {
-    const { policy } = this.gate;
-    const now = this.clock.now();
-    const isNewMode = now >= policy.throttledUntil;
-    policy.throttle(now);
-    this.#modeChanged(isNewMode ? 'throttled' : undefined);
+    this.#state.slowDown();
   }
 
   /**
@@ -398,28 +254,12 @@ export class FeedbackSubject extends Subject<Feedback> {
    * than what is known, and throttled mode lasts for `throttledMs`
    */
   heard(closedMs: number, throttledMs: number): void {
-    const { policy } = this.gate;
-    const now = this.clock.now();
-    const isNewMode = now >= policy.throttledUntil;
-    if (now + closedMs > Math.max(policy.until, now)) policy.reject(closedMs, policy.epoch, now);
-    policy.throttledUntil = Math.max(policy.throttledUntil, now + throttledMs);
-    if (now < policy.throttledUntil) this.#modeChanged(isNewMode ? 'throttled' : undefined);
+    this.#state.heard(closedMs, throttledMs);
   }
 
   /** @internal whether a sender finds that the provider lets nothing in */
   setOutage(sender: object, isOut: boolean): void {
-    const { size } = this.#outages;
-    if (isOut) this.#outages.add(sender);
-    else this.#outages.delete(sender);
-    this.gate.policy.isRejecting = this.#outages.size > 0;
-    if (this.#outages.size !== size) this.#modeChanged(size === 0 ? 'outage' : undefined);
-  }
-
-  /** @param begun the mode that has just begun, if one has */
-  #modeChanged(begun: Mode | undefined): void {
-    if (begun !== undefined)
-      this.#listeners.tell((instrumentation) => instrumentation.modeBegan?.(begun));
-    this.#looks.next();
+    this.#state.setOutage(sender, isOut);
   }
 
   #watchMode(): Observable<Mode> {

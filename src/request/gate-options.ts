@@ -1,14 +1,18 @@
+import type { SharedStore } from '../fleet/shared-store.ts';
+import type { Verdict } from '../model/feedback.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
-import type { BackoffOption } from '../policies/backoff.ts';
+import type { BackoffOption } from '../policies/backoff-policy.ts';
+import type { ByteBudgetConfig } from '../policies/byte-budget-policy.ts';
+import type { CircuitBreakerConfig } from '../policies/circuit-breaker-policy.ts';
+import type { ConcurrencyConfig } from '../policies/concurrency-policy.ts';
+import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
-import { checkFunction, checkKeys } from '../util/check.ts';
-import type { AttemptOptions } from './attempt-options.ts';
+import { checkFunction, checkKeys, checkMethods, show } from '../util/check.ts';
 import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
-import { Fleet } from './fleet.ts';
 import {
   type ByteBudgetOptions,
   type ConcurrencyOptions,
@@ -19,7 +23,34 @@ import {
 import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
 import { RequestGate, type RequestGateExtras } from './request-gate.ts';
 import type { RetryOptions } from './send-options.ts';
-import { checkSharedOption, type SharedOption } from './shared-option.ts';
+
+/** Rate limits, each by its name. */
+export type RateLimitOptions = Pick<RateLimitConfig, 'limits' | 'onLimit' | 'refundRejected'>;
+
+/** Options of the circuit breaker. */
+export type CircuitOptions = CircuitBreakerConfig;
+
+/** The policies that are asked for each attempt, beside the backoff, as one decision. */
+export interface AttemptOptions
+  extends Omit<
+    PolicyConfig,
+    keyof ConcurrencyConfig | keyof ByteBudgetConfig | keyof BackoffOption
+  > {
+  /**
+   * Whether an answer counts as a failure, for `circuitBreaker` and `adaptive`. Default: 5xx and
+   * connection errors, and 429s for `adaptive` only. Its errors are contained.
+   */
+  readonly isFailure?: (verdict: Verdict) => boolean;
+}
+
+/** What a gate shares with those of other processes. */
+export interface SharedOption {
+  /**
+   * Where several workers of one key meet, such as `redisStore` of `headgate/redis`: the limits are
+   * then those of all workers together. Default: they are its own.
+   */
+  readonly shared?: SharedStore;
+}
 
 /** The limits of one API: the options of all policies. */
 export interface GateOptions
@@ -113,7 +144,7 @@ export function gateOpener(
         queues: new Queues(options, clock),
         extras,
         setPaced,
-        fleet: shared && new Fleet(shared, emit, instrumentation),
+        fleet: shared?.join(shared, emit, instrumentation, extras.peers),
       },
     );
   };
@@ -123,4 +154,18 @@ export function gateOpener(
 function plainOf(options: GateOptions): PolicyConfig {
   const { concurrency, maxBytes, ...rest } = options;
   return { ...rest, ...numberIn({ concurrency }), ...numberIn({ maxBytes }) };
+}
+
+/** @throws RangeError or TypeError for what is no store, and for what cannot be shared */
+export function checkSharedOption({
+  shared,
+  onLimit,
+}: SharedOption & { readonly onLimit?: unknown }): void {
+  if (shared === undefined) return;
+  checkMethods('shared', shared, ['exchange', 'join']);
+  if (onLimit === 'fail') {
+    throw new TypeError(
+      `\`onLimit\` must be 'wait' with \`shared\`: only the store knows what is left; got ${show(onLimit)}`,
+    );
+  }
 }

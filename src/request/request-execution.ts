@@ -330,7 +330,9 @@ export class RequestExecution<T, R> implements TimedAttempt {
     result.then(
       (value) => {
         try {
-          if (this.current === context && this.next(value)) this.complete();
+          if (this.current !== context || !this.next(value)) return;
+          if (context.tail === undefined) this.complete();
+          else context.tail.follow(this);
         } catch (thrown) {
           reportUnhandled(thrown);
         }

@@ -1,7 +1,5 @@
-import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
-import type { OnStoreLoss, WorkerShare } from '../fleet/protocol.ts';
+import type { RemoteLimits } from '../fleet/fleet-gate.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import type { GaugeValue } from '../model/metric.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
@@ -17,7 +15,6 @@ import { rateLimitPolicyOf } from '../policies/rate-limit/definition.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { LimitChanges } from '../policies/rate-limit/rate-limits.ts';
-import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import { RequestHold } from '../policies/request-hold.ts';
 import { Gate } from '../queue/gate.ts';
@@ -49,26 +46,6 @@ export interface RequestGateParts {
   readonly fleet?: RemoteLimits | undefined;
 }
 
-/** Limits that are kept in a store, for several workers. */
-export interface RemoteLimits {
-  /** Called before anything waits. */
-  begin(gate: RequestGate): void;
-  /** What adapts in this process, before anything is sent. */
-  adapts(adaptive: Policies['adaptive']): void;
-  /** A policy that stands for them and for the rate limits of this worker. */
-  policyOf(own: RateLimitPolicy | undefined): Policy;
-  /** The limits of this worker were changed. */
-  configured(): void;
-  snapshot(): FleetSnapshot | undefined;
-  /** The same as gauges, by the keys of their metrics. */
-  gauges(): Readonly<Record<string, GaugeValue>>;
-  /** What this worker does while the store is away. */
-  readonly onStoreLoss: OnStoreLoss;
-  /** Who works on the key; undefined: the store does not tell. Rejects where it is away. */
-  workers(): Promise<readonly WorkerShare[] | undefined>;
-  close(): void;
-}
-
 /** Optional parts. */
 export interface RequestGateExtras {
   /** The key of a limiter of a group. */
@@ -79,6 +56,8 @@ export interface RequestGateExtras {
   readonly emit?: Emit;
   /** Limits that are shared with other gates. */
   readonly shared?: SharedPolicy;
+  /** What is the same for all gates that use one store. */
+  readonly peers?: object;
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
 }
@@ -270,7 +249,14 @@ export class RequestGate implements AnswerRules {
   }
 
   private sharing(own: Policy): Policy {
-    return this.parts.extras.shared?.policyOf(own, () => this.gate.drain()) ?? own;
+    const { shared } = this.parts.extras;
+    return (
+      shared?.policyOf(
+        own,
+        () => this.gate.drain(),
+        () => this.gate.waiting,
+      ) ?? own
+    );
   }
 
   private learnHowToAnswer(): void {

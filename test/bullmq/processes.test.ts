@@ -100,5 +100,5 @@ describe.runIf(canRun('redis-server'))('three workers of one queue', () => {
     expect(again).toBeLessThanOrEqual(2 * (CONCURRENCY + 32));
     for (const worker of workers.slice(1)) expect(await endOf(worker, 'SIGTERM')).toBe(0);
     await queue.close();
-  }, 300_000);
+  });
 });

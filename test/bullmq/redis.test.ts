@@ -50,7 +50,7 @@ describe.runIf(canRun('redis-server'))('a BullMQ queue', () => {
     const processing = closedLater(
       processQueue(newWorker(queue), async (job) => job.data * job.data, { limiter }),
     );
-    await expect.poll(() => processing.counts.completed, { timeout: 20_000 }).toBe(300);
+    await expect.poll(() => processing.counts.completed, { timeout: 120_000 }).toBe(300);
     const jobs = await queue.getCompleted(0, 400);
     expect(jobs.map(({ returnvalue }) => returnvalue).sort((a, b) => a - b)).toEqual(
       numbers.map((n) => n * n),

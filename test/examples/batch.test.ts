@@ -5,7 +5,7 @@ import type { Report } from '../../examples/batch/report.ts';
 import { readResults, runProgram, startServer, temporaryFolder } from './program.ts';
 
 /** Real processes and real time: what is tested is how the program starts and ends. */
-describe.concurrent('the main program', { timeout: 20_000 }, () => {
+describe.concurrent('the main program', () => {
   it('sends every prompt once and ends by itself', async (test) => {
     const out = join(await temporaryFolder(test), 'results.jsonl');
     const { code, stdout, stderr } = await runProgram(test, [

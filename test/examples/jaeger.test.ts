@@ -38,7 +38,7 @@ function isLong({ durationMs }: FoundSpan): boolean {
   return durationMs >= 1_000;
 }
 
-describe('a real Jaeger', { timeout: 90_000 }, () => {
+describe('a real Jaeger', () => {
   it('has the traces of a real run, and finds what the dashboards link to', async (test) => {
     const jaeger = await startJaeger(test);
     const args = ['--json', '--limit', String(PROMPTS)];

@@ -5,7 +5,7 @@ import type { Report } from '../../examples/batch/report.ts';
 import { runProgram, startServer, temporaryFolder } from './program.ts';
 
 /** Real processes and real time, but no upper bound on it: a busy machine may be slow. */
-describe.concurrent('a run with limits', { timeout: 20_000 }, () => {
+describe.concurrent('a run with limits', () => {
   it('keeps to its limits, and reports them', async (test) => {
     const server = await startServer(test, {});
     const folder = await temporaryFolder(test);

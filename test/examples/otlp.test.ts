@@ -27,7 +27,7 @@ function counted({ points }: Receiver, metric: string, attributes: object = {}):
   return sum(ours.map(({ value }) => value));
 }
 
-describe('what a real run sends by OTLP', { timeout: 40_000 }, () => {
+describe('what a real run sends by OTLP', () => {
   it('is what the run has done: spans, their parents, their times, and counts', async (test) => {
     const receiver = await startReceiver(test);
     const out = join(await temporaryFolder(test), 'results.jsonl');

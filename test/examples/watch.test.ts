@@ -8,7 +8,7 @@ const HELD = /^the metrics stay at (\S+) until Ctrl-C$/m;
 
 /** The page of metrics of a program whose run is over. */
 async function heldPage(program: Running): Promise<string> {
-  await vi.waitFor(() => expect(program.stderr()).toMatch(HELD), { timeout: 15_000 });
+  await vi.waitFor(() => expect(program.stderr()).toMatch(HELD), { timeout: 60_000 });
   return HELD.exec(program.stderr())?.[1] ?? '';
 }
 
@@ -20,11 +20,11 @@ async function takenPort(test: TestContext): Promise<number> {
 }
 
 /** Real processes: what is tested is what is open while, and after, they run. */
-describe.concurrent('telemetry of the main program', { timeout: 30_000 }, () => {
+describe.concurrent('telemetry of the main program', () => {
   it('serves metrics while it runs, at this machine alone', async (test) => {
     const server = await startServer(test, { latency: 3_600_000 });
     const program = startProgram(test, ['--limit', '3', '--base-url', server.url]);
-    await vi.waitFor(() => expect(server.requests).toHaveLength(3), { timeout: 15_000 });
+    await vi.waitFor(() => expect(server.requests).toHaveLength(3), { timeout: 60_000 });
     const url =
       /^metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(program.stderr())?.[1] ?? '';
     const page = await (await fetch(url)).text();
@@ -82,7 +82,7 @@ describe.concurrent('telemetry of the main program', { timeout: 30_000 }, () => 
     const server = await startServer(test, { latency: 500 });
     const args = ['--concurrency', '1', '--hold', '--base-url', server.url];
     const program = startProgram(test, args);
-    await vi.waitFor(() => expect(server.requests).toHaveLength(2), { timeout: 15_000 });
+    await vi.waitFor(() => expect(server.requests).toHaveLength(2), { timeout: 60_000 });
     program.process.kill('SIGINT');
     const { code, stderr } = await program.ended;
     expect(code).toBe(130);

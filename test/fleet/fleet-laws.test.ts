@@ -60,7 +60,7 @@ it('no script of sends, cuts and lost answers exceeds a limit, or holds more slo
     }),
     { numRuns: 10 },
   );
-}, 120_000);
+});
 
 it('workers of equal demand get equal shares, however many there are', async () => {
   await fc.assert(
@@ -86,7 +86,7 @@ it('workers of equal demand get equal shares, however many there are', async () 
     ),
     { numRuns: 6 },
   );
-}, 120_000);
+});
 
 it('a thousand workers keep a limit together, fairly', async () => {
   const clock = new ManualClock();
@@ -101,7 +101,7 @@ it('a thousand workers keep a limit together, fairly', async () => {
   expect(mostInWindow(workers, 60_000)).toBeLessThanOrEqual(60_000);
   expect(sent.reduce((a, b) => a + b, 0)).toBeGreaterThan(4_000 * 0.98 - 500);
   expect(jain(sent)).toBeGreaterThanOrEqual(0.95);
-}, 120_000);
+});
 
 it('a clock of the store that steps freezes nobody', async () => {
   const clock = new ManualClock();

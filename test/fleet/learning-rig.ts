@@ -3,7 +3,7 @@ import { AnswerError } from '../../bench/goodput/generated/client.ts';
 import { omniscientTimes } from '../../bench/goodput/generated/omniscient.ts';
 import { type Answer, Server } from '../../bench/goodput/generated/server.ts';
 import { drawScenario, type Scenario } from '../../bench/goodput/generated/space.ts';
-import type { SharedStore } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiter, type Limiter, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { seededRandom } from '../../src/simulator/random.ts';

@@ -1,11 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
-import {
-  type ExchangeReply,
-  type ExchangeRequest,
-  ORIGINS,
-  type SharedStore,
-} from '../../src/fleet/protocol.ts';
+import { type ExchangeReply, type ExchangeRequest, ORIGINS } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { Crowd, type Member, provider } from './learning-rig.ts';
 
@@ -81,7 +77,7 @@ it('many workers learn together what one process learns alone', () => {
     for (const rate of rates) expect((rate ?? 0) / 50).toBeCloseTo(1, 1);
     expect(crowd.members.filter((member) => leads(member))).toHaveLength(1);
   }
-}, 120_000);
+});
 
 it('a leader that dies at any moment is followed within two leases, and nothing is forgotten', () => {
   const random = seededRandom(7);
@@ -114,7 +110,7 @@ it('a leader that dies at any moment is followed within two leases, and nothing 
     expect(after.goodput).toBeGreaterThan(90);
     expect(after.perMille).toBeLessThan(60);
   }
-}, 120_000);
+});
 
 it('a leader that leaves hands over at once', () => {
   const crowd = crowdOf(3);

@@ -1,4 +1,5 @@
-import type { ExchangeReply, ExchangeRequest, SharedStore } from '../../src/fleet/protocol.ts';
+import type { ExchangeReply, ExchangeRequest } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiter, type Limiter, type LimiterOptions } from '../../src/index.ts';
 import type { ManualClock } from '../../src/simulator/manual-clock.ts';
 

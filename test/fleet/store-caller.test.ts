@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { joinFleet } from '../../src/fleet/fleet.ts';
 import { FleetModel } from '../../src/fleet/model/fleet-model.ts';
 import type { ExchangeReply, ExchangeRequest } from '../../src/fleet/protocol.ts';
 import { StoreCaller } from '../../src/fleet/store-caller.ts';
@@ -117,6 +118,7 @@ describe('a worker', () => {
     const clock = new ManualClock();
     const model = new FleetModel();
     const slow = {
+      join: joinFleet,
       ttlMs: 60_000,
       exchange: (request: ExchangeRequest) =>
         new Promise<ExchangeReply>((answer) => {
@@ -145,7 +147,8 @@ describe('a worker', () => {
 
   it('that tells again what it holds keeps it', () => {
     const model = new FleetModel();
-    const config = { limits: [], slots: 5, startSlots: 0, bytes: 0, ttl: 1_000_000, tick: 50_000 };
+    const times = { ttl: 1_000_000, keep: 86_400_000_000, tick: 50_000 };
+    const config = { limits: [], slots: 5, startSlots: 0, bytes: 0, ...times };
     const request = {
       protocol: 1,
       worker: 'a',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
-import type { SharedStore } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiter, type Limiter } from '../../src/index.ts';
 import { Monitor } from '../../src/inspector/monitor.ts';
 import type { FleetView } from '../../src/inspector/wire.ts';
@@ -70,6 +70,18 @@ describe('the workers of a key', () => {
     expect(second?.perSecond).toBeLessThan(110);
   });
 
+  it('hold the slots that one waits for, though few of them are its own', async () => {
+    const store = memoryStore();
+    send(worker(store, 'first', 10), 9, NEVER_ENDS);
+    await seen('first');
+    send(worker(store, 'second', 10), 9, NEVER_ENDS);
+    await seen('second');
+    const id = monitor.summaries.find(({ name }) => name === 'second')?.id ?? -1;
+    expect(monitor.find(id)?.detail(undefined).headline).toMatch(
+      /^\d wait: the workers of this key hold all 10 slots\.$/,
+    );
+  });
+
   it('are 32 at the most, those that hold most; the others are counted', async () => {
     const store = memoryStore({ clock });
     for (let each = 1; each <= 40; each += 1) {
@@ -135,8 +147,8 @@ describe('the workers of a key', () => {
   });
 
   it('is this one alone where the store tells of none, or was not asked', async () => {
-    const { exchange } = memoryStore({ clock });
-    const limiter = worker({ exchange }, 'silent');
+    const { exchange, join } = memoryStore({ clock });
+    const limiter = worker({ exchange, join }, 'silent');
     expect(await seen('silent')).toMatchObject({
       headline: 'The store was not asked yet: it is, with the first request.',
     });

@@ -470,3 +470,17 @@ describe('memory', () => {
     for (const each of [limiter, other]) each.close();
   });
 });
+
+describe('one request', () => {
+  it('is found by its number, with the limiter that it went through, for as long as it is kept', async () => {
+    const limiter = createLimiter({ name: 'found', clock });
+    await limiter.run(async () => 1);
+    const [record] = requestsOf('found');
+    const id = record?.id ?? 0;
+    expect(monitor.request(id)).toEqual({ gate: named('found').id, record });
+    expect(monitor.request(id + 1)).toBeUndefined();
+    clock.advance(15 * 60_000 + 1);
+    expect(monitor.request(id)).toBeUndefined();
+    limiter.close();
+  });
+});

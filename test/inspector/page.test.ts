@@ -30,7 +30,7 @@ beforeAll(async () => {
     executablePath: found(CHROMIUM),
     args: ['--no-sandbox', '--disable-gpu'],
   });
-}, 120_000);
+});
 
 afterAll(() => browser?.close());
 

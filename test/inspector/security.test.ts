@@ -28,7 +28,7 @@ describe('the Host of a request', () => {
     '127.0.0.1.rebound.example',
     'user@127.0.0.1',
   ])('may not be "%s"', async (name) => {
-    for (const path of ['/', '/events', '/requests', '/control']) {
+    for (const path of ['/', '/events', '/requests', '/request?id=1', '/control']) {
       const { status } = await ask(`${served.url}${path}`, { headers: { host: name } });
       expect(status).toBe(403);
     }
@@ -39,7 +39,7 @@ describe('the Origin of a request', () => {
   it.each(['http://evil.example', 'null', 'http://127.0.0.1:1'])(
     'may not be %s',
     async (origin) => {
-      for (const path of ['/events', '/requests']) {
+      for (const path of ['/events', '/requests', '/request?id=1']) {
         const { status } = await ask(`${served.url}${path}`, { headers: { origin } });
         expect(status).toBe(403);
       }

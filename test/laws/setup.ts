@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { RateLimit } from '../../src/policies/rate-limit/rate-limit.ts';
-import type { CircuitOptions } from '../../src/request/attempt-options.ts';
+import type { CircuitOptions } from '../../src/request/gate-options.ts';
 
 /** Off half the time: gates that are off make others matter. */
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });

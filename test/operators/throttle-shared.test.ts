@@ -1,7 +1,8 @@
 import { BehaviorSubject, from, type Subscription } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
-import type { ExchangeRequest, SharedStore } from '../../src/fleet/protocol.ts';
+import type { ExchangeRequest } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { type ThrottleOptions, throttle } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
@@ -120,6 +121,11 @@ describe('streams through `throttle` that share a store', () => {
     const { store } = new Streams();
     const send = () => Promise.resolve();
     expect(() => throttle(send, { shared: {} as never })).toThrow('`shared.exchange` must be');
+    const { exchange } = store;
+    expect(() => throttle(send, { shared: { exchange } as never })).toThrow(
+      '`shared.join` must be',
+    );
+    expect(() => throttle(send, { shared: { ...store, ttlMs: 1 } })).toThrow('`ttlMs` must be');
     expect(() => throttle(send, { shared: store, onLimit: 'fail' })).toThrow(
       "`onLimit` must be 'wait' with `shared`",
     );

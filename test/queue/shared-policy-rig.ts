@@ -76,6 +76,7 @@ export function sharedPolicyRig(options: RigOptions = {}) {
         { kind: 'pace', policy: own.closing },
       ]),
       () => gate.drain(),
+      () => gate.waiting,
     );
     const queues = new Queues(options.queuesOf?.(key) ?? {}, clock);
     const rules = queues.rules(isPrioritized);

@@ -2,7 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLimiter, type Limiter, type LimiterOptions } from '../../src/index.ts';
+import {
+  createLimiter,
+  createLimiterGroup,
+  type Limiter,
+  type LimiterOptions,
+} from '../../src/index.ts';
 import { redisStore } from '../../src/redis/redis-store.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
@@ -159,6 +164,85 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
     expect(warnings[0]).not.toContain('secret');
     await client.auth({ password: 'secret' });
     await expect(late).resolves.toBe('sent');
+  });
+
+  it('keeps a key as long as it is used, and drops it after keepMs', async () => {
+    const client = await nodeRedis();
+    const options = { key: 'test', ttlMs: 500, keepMs: 600 };
+    const limiter = createLimiter({
+      requestsPerMinute: 60_000,
+      shared: redisStore(client, options),
+    });
+    closers.push(() => limiter.close({ waiting: 'reject' }));
+    let forgets = 0;
+    limiter.events$.subscribe(({ kind }) => {
+      if (kind === 'storeForgot') forgets += 1;
+    });
+    // Some of it is there for its requests, some for what it has learned.
+    for (let request = 0; request < 12; request += 1) {
+      await limiter.run(() => sleep(100));
+    }
+    expect(forgets).toBe(0);
+    const keys = await client.keys('*');
+    expect(keys.length).toBeGreaterThan(2);
+    for (const key of keys) expect(await client.pTTL(key)).toBeGreaterThan(0);
+    limiter.close();
+    for (const giveUpAt = Date.now() + SOON_MS; (await client.keys('*')).length > 0; ) {
+      expect(Date.now()).toBeLessThan(giveUpAt);
+      await sleep(50);
+    }
+  });
+
+  it('keeps the limits of each tenant of two groups, and no name of a tenant', async () => {
+    const tenants = ['sk-secret-1', 'ada@example.com', 'cy'];
+    const clients = [await nodeRedis(), await ioRedis()];
+    const groups = clients.map((client) => {
+      const group = createLimiterGroup((key: string) => key, {
+        each: { adaptive: false, concurrency: 4 },
+        shared: { concurrency: 10 },
+        store: redisStore(client, { key: 'app', ttlMs: 2_000 }),
+      });
+      closers.push(() => group.close({ waiting: 'reject' }));
+      return group;
+    });
+    const inFlight = new Map(tenants.map((tenant) => [tenant, 0]));
+    const most = new Map(inFlight);
+    let mostOfAll = 0;
+    const sent = groups.map(() => 0);
+    const add = (tenant: string, by: number) => {
+      const now = (inFlight.get(tenant) ?? 0) + by;
+      inFlight.set(tenant, now);
+      most.set(tenant, Math.max(most.get(tenant) ?? 0, now));
+      mostOfAll = Math.max(
+        mostOfAll,
+        [...inFlight.values()].reduce((a, b) => a + b),
+      );
+    };
+    const requests = groups.flatMap((group, index) =>
+      tenants.flatMap((tenant) =>
+        Array.from({ length: 30 }, () =>
+          group.run(tenant, async () => {
+            sent[index] = (sent[index] ?? 0) + 1;
+            add(tenant, 1);
+            await sleep(10);
+            add(tenant, -1);
+          }),
+        ),
+      ),
+    );
+    await Promise.all(requests);
+    expect([...most.values()]).toEqual([4, 4, 4]);
+    expect(mostOfAll).toBe(10);
+    expect(sent).toEqual([90, 90]);
+    const admin = await nodeRedis();
+    const keys = await admin.keys('*');
+    expect(keys.length).toBeGreaterThan(6);
+    for (const key of keys) {
+      expect(key).toMatch(/^\{app(:[0-9a-f]{64})?\}:headgate:[a-z]+$/);
+      const kept = (await admin.dump(key)) ?? '';
+      for (const tenant of tenants.slice(0, 2)) expect(kept).not.toContain(tenant);
+    }
+    expect(warnings).toEqual([]);
   });
 
   it('refuses what it cannot use', () => {

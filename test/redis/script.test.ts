@@ -15,6 +15,8 @@ import { WORKERS_SCRIPT } from '../../src/redis/workers-script.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
 
+/** A call of the server takes less than this, in ms. */
+const SOON_MS = 5_000;
 const WORKERS = ['a', 'b', 'c', 'd'];
 
 const often0 = (most: number) =>
@@ -32,6 +34,7 @@ const config = fc.record({
   slots: fc.integer({ min: 1, max: 30 }),
   bytes: fc.integer({ min: 0, max: 1_000 }),
   ttl: fc.constantFrom(100_000, 1_000_000, 5_000_000),
+  keep: fc.constantFrom(100e6, 86_400e6),
   tick: fc.constant(50_000),
   startSlots: often0(10),
 });
@@ -131,6 +134,8 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
     let terms = 0;
     let handed = 0;
     let most = 0;
+    let expiries = 0;
+    let kept = 0;
     await fc.assert(
       fc.asyncProperty(scripts, configs, async (steps, known) => {
         round += 1;
@@ -178,6 +183,7 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
             ...(given === undefined ? {} : { config: given }),
             ...(plan === null ? {} : { plan }),
           };
+          if (time >= model.expiresAt) expiries += 1;
           const expected = model.exchange(request, time);
           const text = await client.eval(SCRIPT, {
             keys: keys(),
@@ -199,6 +205,14 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
             if (expected.learned !== undefined) handed += 1;
           }
         }
+        const keepMs = Math.ceil((model.expiresAt - time) / 1_000);
+        const left = await Promise.all(keys().map((key) => client.pTTL(key)));
+        // -2: there is no such key, since it would be empty.
+        for (const ms of left.filter((each) => each !== -2)) {
+          expect(ms).toBeLessThanOrEqual(keepMs);
+          expect(ms).toBeGreaterThan(keepMs - SOON_MS);
+        }
+        kept += left.filter((ms) => ms > 0).length;
       }),
       { numRuns: 60 },
     );
@@ -208,5 +222,7 @@ describe.skipIf(!canRun('redis-server'))('the script of the store', () => {
     expect(terms).toBeGreaterThan(2);
     expect(handed).toBeGreaterThan(5);
     expect(most).toBe(WORKERS.length);
+    expect(expiries).toBeGreaterThan(10);
+    expect(kept).toBeGreaterThan(100);
   });
 });

@@ -143,4 +143,4 @@ it(`${REQUESTS} requests over HTTP leave nothing held, and the heap flat`, async
   expect(growth).toBeLessThan(GROWTH);
   server.closeAllConnections();
   server.close();
-}, 180_000);
+});

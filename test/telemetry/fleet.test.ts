@@ -1,7 +1,8 @@
 import { memoryStore } from 'headgate/advanced';
 import { ManualClock } from 'headgate/simulator';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { ExchangeRequest, SharedStore } from '../../src/fleet/protocol.ts';
+import type { ExchangeRequest } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiter } from '../../src/index.ts';
 import { type Sdk, startSdk } from './sdk.ts';
 

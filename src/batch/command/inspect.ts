@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { type Inspector, startInspector } from 'headgate/inspector';
 import { codeOf } from '../errors.ts';
+
+const ALIVE_MS = 60_000;
 
 /**
  * Serves the inspector, and says where. Where its port is taken, as by another run, any other will do.
@@ -14,6 +17,16 @@ export async function startCommandInspector(
   const inspector = await openAnywhere();
   tell(`Where requests wait: ${inspector.url}`);
   return () => inspector.close();
+}
+
+/** Keeps the process, and so its page, until the signal is aborted. */
+export async function holdUntil(signal: AbortSignal, tell: (line: string) => void): Promise<void> {
+  if (signal.aborted) return;
+  tell('The page stays open until Ctrl-C.');
+  // The server of the page keeps no process alive.
+  const alive = setInterval(() => {}, ALIVE_MS);
+  await once(signal, 'abort');
+  clearInterval(alive);
 }
 
 async function openAnywhere(): Promise<Inspector> {

@@ -193,6 +193,7 @@ export const RUN_OPTIONS: readonly OptionGroup[] = [
     options: [
       { name: 'quiet', short: 'q', help: 'show no progress, only the report' },
       INSPECT_OPTION,
+      { name: 'hold', help: 'keep the page of --inspect open after the run, until Ctrl-C' },
       { name: 'json', help: 'progress and report as lines of JSON on standard output' },
     ],
   },

@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly isQuiet: boolean;
   /** Whether the inspector is served. */
   readonly isInspected: boolean;
+  /** Whether the inspector is served until a signal, when the run has ended. */
+  readonly isHeld: boolean;
   readonly isJson: boolean;
   readonly isDry: boolean;
   /** The workers that send; undefined: this process does. */
@@ -84,8 +86,11 @@ export function readRunOptions(
   const isQuiet = values.flag('quiet');
   const cache = values.text('cache');
   const isInspected = values.flag('inspect');
+  const isHeld = values.flag('hold');
+  if (isHeld && !isInspected)
+    throw new BatchError('--hold is for the page of --inspect: give both');
   const isJson = values.flag('json');
-  return { batch, api, timeoutMs, cache, isQuiet, isInspected, isJson, isDry, workers };
+  return { batch, api, timeoutMs, cache, isQuiet, isInspected, isHeld, isJson, isDry, workers };
 }
 
 /** @throws BatchError for options that only those who send can keep to */

@@ -7,7 +7,7 @@ import { COLOURS, PLAIN } from '../screen/style.ts';
 import { NO_SCREEN, openJsonLog, openLog, openTerminal, type Screen } from '../screen/terminal.ts';
 import { type Destination, openDestination } from './destination.ts';
 import { dryRun } from './dry-run.ts';
-import { startCommandInspector } from './inspect.ts';
+import { holdUntil, startCommandInspector } from './inspect.ts';
 import { type RunOptions, readRunOptions } from './run-options.ts';
 import { exitCodeOf, onSignals } from './signals.ts';
 import { startCommandTelemetry } from './telemetry.ts';
@@ -59,6 +59,7 @@ async function runTo(
       const report = await batch.run();
       screen.close();
       print(report, options);
+      if (options.isHeld) await holdUntil(stopping.signal, console.error);
       return exitCode(report, signalled);
     } finally {
       screen.close();

@@ -5,6 +5,7 @@ import {
   mergeLimiterOptions,
   type RateLimit,
 } from 'headgate';
+import { joinFleet } from 'headgate/advanced';
 import type { SharedStore } from 'headgate/redis';
 import { type ModelLimits, OTHERS, ownLimits, startingAt } from '../pacer.ts';
 import type { JobData } from './queue-job.ts';
@@ -94,6 +95,7 @@ export function checkWorkerLimits(limits: LimiterOptions, byModel: ModelLimits |
 }
 
 const NO_STORE: SharedStore = {
+  join: joinFleet,
   exchange: () => {
     throw new Error('this limiter sends nothing');
   },

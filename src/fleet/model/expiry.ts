@@ -28,6 +28,11 @@ export class Expiry {
     this.times.delete(name);
   }
 
+  clear(): void {
+    this.times.clear();
+    this.heap.length = 0;
+  }
+
   /** Takes out all whose time is not after `now`. */
   due(now: number): string[] {
     const found: string[] = [];

@@ -12,6 +12,7 @@ import { charge, emptyBucket, refill, resize, restore } from './bucket.ts';
 import { Expiry } from './expiry.ts';
 import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
 import { grantRates, type RateGrant } from './grant-rates.ts';
+import { keepsFor } from './keep.ts';
 import { lead, report, reportGone } from './leadership.ts';
 import { giveUp, isClaimed, lend, noHolding } from './pool.ts';
 
@@ -35,10 +36,22 @@ export class FleetModel {
 
   /** @param time the store's clock, in microseconds */
   exchange(request: ExchangeRequest, time: number): ExchangeReply {
+    if (time >= this.state.expiresAt) this.begin(0);
     const { state } = this;
     if (state.protocol > request.protocol) return { status: 'protocol', protocol: state.protocol };
     if (state.protocol < request.protocol) this.begin(request.protocol);
     this.advance(time);
+    const reply = this.answer(request, time);
+    this.state.expiresAt = time + keepsFor(this.state);
+    return reply;
+  }
+
+  /** When nothing is known any more, if nobody calls before: by the store's clock, in microseconds. */
+  get expiresAt(): number {
+    return this.state.expiresAt;
+  }
+
+  private answer(request: ExchangeRequest, time: number): ExchangeReply {
     const known = this.records.get(request.worker);
     const { config } = this.state;
     if (known?.reply !== undefined && request.sequence <= known.sequence) {
@@ -70,7 +83,9 @@ export class FleetModel {
   private begin(protocol: number): void {
     this.state = newFleetState();
     this.state.protocol = protocol;
-    for (const worker of [...this.records.keys()]) this.forget(worker);
+    this.records.clear();
+    this.leases.clear();
+    this.active.clear();
   }
 
   private advance(time: number): void {

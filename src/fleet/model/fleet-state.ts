@@ -21,6 +21,8 @@ export interface FleetState {
   run: number;
   /** The store's clock at the last call, in microseconds. */
   readAt: number;
+  /** From then on, by the same clock, nothing is known any more. */
+  expiresAt: number;
   /** The time that has passed; a clock that steps back stands still for one call. */
   now: number;
   /**
@@ -63,6 +65,7 @@ export function newFleetState(): FleetState {
     protocol: 0,
     run: 0,
     readAt: 0,
+    expiresAt: Number.POSITIVE_INFINITY,
     now: 0,
     alive: 0,
     config: undefined,

@@ -8,6 +8,7 @@ import { Fleet } from './fleet.tsx';
 import { GateList } from './gate-list.tsx';
 import { CONDITION_NAMES } from './icons.tsx';
 import { Limits } from './limits.tsx';
+import { type Linked, useLinkedRequest } from './linked-request.ts';
 import { Pipeline } from './pipeline.tsx';
 import { Requests } from './requests.tsx';
 import { Status } from './status.tsx';
@@ -31,6 +32,16 @@ export function App({ token }: { readonly token: string | undefined }) {
   const [wanted, select] = useState(0);
   const view = useView(wanted);
   const { hello, detail, link, gates, more, points, at } = view;
+  const { linked, open, close } = useLinkedRequest(hello?.startedAt);
+  const linkedGate = linked.state === 'found' ? linked.found.gate : undefined;
+  const shownGate = detail?.id;
+  useEffect(() => {
+    if (linkedGate !== undefined && linkedGate !== shownGate) select(linkedGate);
+  }, [linkedGate, shownGate]);
+  const choose = (gate: number) => {
+    close();
+    select(gate);
+  };
   useEffect(() => {
     document.title = titleOf(detail);
   }, [detail]);
@@ -51,9 +62,10 @@ export function App({ token }: { readonly token: string | undefined }) {
         </span>
       </header>
       <div class="page">
-        <GateList gates={gates} more={more} selected={detail?.id} select={select} />
+        <GateList gates={gates} more={more} selected={shownGate} select={choose} />
         <main id="main" class={NOTICES[link] === undefined ? '' : 'is-stale'}>
           <Notice link={link} at={at} />
+          <LinkNotice linked={linked} close={close} />
           {detail === undefined ? (
             <Nothing isConnecting={link === 'connecting'} />
           ) : (
@@ -63,6 +75,10 @@ export function App({ token }: { readonly token: string | undefined }) {
               <TimeLines points={points} at={at} />
               <Requests
                 gate={detail.id}
+                run={hello?.startedAt ?? 0}
+                linked={linked}
+                open={open}
+                close={close}
                 isLive={link === 'live'}
                 showsValues={hello?.showsValues === true}
                 traceUrl={hello?.traceUrl}
@@ -86,6 +102,28 @@ function Notice({ link, at }: { readonly link: LinkState; readonly at: number })
       {words}
       {at > 0 && ` This is its state at ${clockTime(at)}.`}
     </p>
+  );
+}
+
+const LINK_NOTICES: Readonly<Partial<Record<Linked['state'], string>>> = {
+  otherRun:
+    'This address is of a request of an earlier run of the program. Nothing is known of it any more.',
+  unknown:
+    'The request of this address is not known: it has not ended, or it is not kept. ' +
+    'Up to 2,000 requests of the last 15 minutes are kept.',
+};
+
+/** Says that the request is not known that the address names. */
+function LinkNotice({ linked, close }: { readonly linked: Linked; readonly close: () => void }) {
+  const words = LINK_NOTICES[linked.state];
+  if (words === undefined) return null;
+  return (
+    <div class="notice is-link" role="alert">
+      <p>{words}</p>
+      <button type="button" class="back" onClick={close}>
+        Close
+      </button>
+    </div>
   );
 }
 

@@ -1,29 +1,28 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
-import { bytes, clockTime, count } from '../format.ts';
-import { COLUMNS, type Column, GATES, type Gate, type Point } from '../wire.ts';
+import { bytes, count } from '../format.ts';
+import { COLUMNS, type Point } from '../wire.ts';
+import { FLIGHT, type Line, REQUESTS, TOKENS, VOLUME, WAITING } from './chart-lines.ts';
+import { rowAt, tableOf } from './chart-table.ts';
+import { Plot } from './plot.ts';
+import { RangeChoice } from './range-choice.tsx';
+import { between, endsOf, NOW, type TimeRange } from './time-range.ts';
 
-const WINDOWS = [
-  { label: '1 min', seconds: 60 },
-  { label: '5 min', seconds: 300 },
-  { label: '15 min', seconds: 900 },
-] as const;
-
-interface Line {
-  readonly column: Column;
-  readonly label: string;
-  /** The name of a colour of the style sheet. */
-  readonly colour: string;
-  readonly dash?: number[];
-  readonly isArea?: boolean;
-}
+const DARK = matchMedia('(prefers-color-scheme: dark)');
 
 interface ChartProps {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly points: readonly Point[];
-  readonly seconds: number;
+  /** The ends of what is shown, in seconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  readonly isLive: boolean;
+  /** Milliseconds since 1970. */
   readonly at: number;
+  /** A range was chosen with the pointer, in seconds since 1970. */
+  readonly choose: (from: number, to: number) => void;
+  /** Goes back to what happens now. */
+  readonly leave: () => void;
   readonly print?: (value: number) => string;
   /** Said where no line has anything to show. */
   readonly empty: string;
@@ -35,56 +34,6 @@ interface ChartProps {
   readonly isRate?: boolean;
 }
 
-const REQUESTS: readonly Line[] = [
-  { column: 'sent', label: 'sent', colour: 'blue' },
-  { column: 'ok', label: 'succeeded', colour: 'green' },
-  { column: 'throttled', label: '429s', colour: 'red', isArea: true },
-  { column: 'rateSet', label: 'rate set', colour: 'ink', dash: [2, 3] },
-  { column: 'rateTold', label: 'rate told', colour: 'purple', dash: [8, 4] },
-  { column: 'rateLearned', label: 'rate learned', colour: 'orange', dash: [8, 4] },
-];
-const FLIGHT: readonly Line[] = [
-  { column: 'inFlight', label: 'in flight', colour: 'blue', isArea: true },
-  { column: 'limit', label: 'limit', colour: 'ink', dash: [2, 3] },
-];
-const VOLUME: readonly Line[] = [
-  { column: 'bytes', label: 'bytes', colour: 'purple', isArea: true },
-];
-const TOKENS: readonly Line[] = [
-  { column: 'tokens', label: 'tokens', colour: 'green', isArea: true },
-];
-
-export const GATE_NAMES: Readonly<Record<Gate, string>> = {
-  concurrency: 'slots',
-  byteBudget: 'bytes',
-  backoff: 'backoff',
-  circuitBreaker: 'circuit',
-  rateLimit: 'rate limits',
-  costBudget: 'cost budget',
-  pace: 'pace',
-  retry: 'retry delay',
-  paused: 'pause',
-  shared: 'store',
-};
-export const GATE_COLOURS: Readonly<Record<Gate, string>> = {
-  concurrency: 'blue',
-  byteBudget: 'purple',
-  backoff: 'red',
-  circuitBreaker: 'ink',
-  rateLimit: 'orange',
-  costBudget: 'sky',
-  pace: 'yellow',
-  retry: 'green',
-  paused: 'grey',
-  shared: 'grey',
-};
-const WAITING: readonly Line[] = GATES.map((gate) => ({
-  column: gate,
-  label: GATE_NAMES[gate],
-  colour: GATE_COLOURS[gate],
-  isArea: true,
-}));
-
 /** The last quarter of an hour, in five pictures. */
 export function TimeLines({
   points,
@@ -93,26 +42,18 @@ export function TimeLines({
   readonly points: readonly Point[];
   readonly at: number;
 }) {
-  const [seconds, setSeconds] = useState<number>(60);
-  const shared = { points, seconds, at };
+  const [range, setRange] = useState<TimeRange>(NOW);
+  const now = at / 1_000;
+  const first = points[0]?.[0] ?? undefined;
+  const choose = (from: number, to: number) => setRange(between(from, to, now));
+  const leave = () => setRange(NOW);
+  const { isLive } = range;
+  const shared = { points, at, isLive, choose, leave, ...endsOf(range, first, now) };
   return (
     <section aria-labelledby="time-title">
       <div class="section-head">
         <h2 id="time-title">Time lines</h2>
-        <fieldset class="choice">
-          <legend class="hidden">Length of time</legend>
-          {WINDOWS.map((window) => (
-            <label key={window.seconds}>
-              <input
-                type="radio"
-                name="window"
-                checked={seconds === window.seconds}
-                onChange={() => setSeconds(window.seconds)}
-              />
-              <span>{window.label}</span>
-            </label>
-          ))}
-        </fieldset>
+        <RangeChoice range={range} first={first} now={now} choose={setRange} />
       </div>
       <div class="charts">
         <Chart
@@ -155,8 +96,12 @@ function Chart({
   title,
   lines,
   points,
-  seconds,
+  from,
+  to,
+  isLive,
   at,
+  choose,
+  leave,
   print = count,
   empty,
   isStacked = false,
@@ -164,9 +109,10 @@ function Chart({
   isRate = false,
 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | undefined>(undefined);
+  const plot = useRef<Plot | undefined>(undefined);
+  const listener = useRef({ choose, leave });
+  listener.current = { choose, leave };
   const [hovered, setHovered] = useState<number | null>(null);
-  const theme = useTheme();
   const isRunning = (points.at(-1)?.[0] ?? 0) >= Math.floor(at / 1_000);
   const leavesOut = isRate && isRunning;
   const drawn = useMemo(() => (leavesOut ? points.slice(0, -1) : points), [points, leavesOut]);
@@ -176,31 +122,31 @@ function Chart({
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
-    const made = new uPlot(optionsOf(used, print, isStacked, setHovered), [[]], element);
-    plot.current = made;
-    const resize = () => made.setSize({ width: element.clientWidth, height: CHART_HEIGHT });
-    const observer = new ResizeObserver(resize);
-    observer.observe(element);
-    resize();
-    return () => {
-      observer.disconnect();
-      made.destroy();
-    };
-  }, [used, print, isStacked, theme]);
+    // A chart has the lines that it was made with.
+    if (plot.current?.lines !== used) {
+      plot.current?.destroy();
+      plot.current = new Plot(element, {
+        lines: used,
+        print,
+        isStacked,
+        hover: setHovered,
+        choose: (...ends) => listener.current.choose(...ends),
+        leave: () => listener.current.leave(),
+      });
+    }
+    plot.current.show(table, from, to);
+  }, [used, table, from, to, print, isStacked]);
 
   useEffect(() => {
-    const made = plot.current;
-    if (made === undefined) return;
-    made.setData((isStacked ? stacked(table) : table) as uPlot.AlignedData, false);
-    const end = at / 1000;
-    // A program that has just begun has no empty minute before it.
-    const start = Math.max(end - seconds, Math.min(table[0]?.[0] ?? end, end - LEAST_SECONDS));
-    made.setScale('x', { min: start, max: end });
-    const { min, max } = rangeOf(isStacked ? stacked(table) : table, start);
-    made.setScale('y', { min, max });
-  }, [table, seconds, at, isStacked, theme]);
+    const redraw = () => plot.current?.redraw();
+    DARK.addEventListener('change', redraw);
+    return () => {
+      DARK.removeEventListener('change', redraw);
+      plot.current?.destroy();
+    };
+  }, []);
 
-  const row = hovered ?? drawn.length - 1;
+  const row = hovered ?? (isLive ? drawn.length - 1 : rowAt(table, to));
   return (
     <figure class={`chart ${isWide ? 'is-wide' : ''}`}>
       <figcaption>
@@ -223,25 +169,6 @@ function Chart({
   );
 }
 
-const CHART_HEIGHT = 150;
-
-/** A chart shows so many at the least. */
-const LEAST_SECONDS = 20;
-
-/** `500K`, `1M`: an axis has little room. */
-function short(value: number): string {
-  return value < 10_000 ? count(value) : SHORT.format(value);
-}
-
-const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact' });
-
-/** Steps of an axis: whole numbers, as there are no halves of a request; of bytes powers of two. */
-const COUNT_STEPS = Array.from({ length: 36 }, (_, place) => {
-  const power = 10 ** Math.floor(place / 3);
-  return ([1, 2, 5][place % 3] ?? 1) * power;
-});
-const BYTE_STEPS = Array.from({ length: 50 }, (_, place) => 2 ** place);
-
 function shown(value: number | null | undefined, print: (value: number) => string): string {
   return value === null || value === undefined ? '' : print(value);
 }
@@ -262,106 +189,4 @@ function useUsed(points: readonly Point[], lines: readonly Line[]) {
   const drawn = kept.current;
   const table = useMemo(() => tableOf(points, drawn), [points, drawn]);
   return { used: drawn, table };
-}
-
-/** Columns of numbers, time first. */
-function tableOf(points: readonly Point[], lines: readonly Line[]): (number | null)[][] {
-  const wanted = [0, ...lines.map(({ column }) => COLUMNS.indexOf(column))];
-  return wanted.map((index) => points.map((point) => point[index] ?? null));
-}
-
-/** Each column on top of those before it, the last at the top. */
-function stacked(table: (number | null)[][]): (number | null)[][] {
-  const [time = [], ...columns] = table;
-  let below: (number | null)[] = time.map(() => 0);
-  const sums = columns.map((column) => {
-    below = column.map((value, row) => (value ?? 0) + (below[row] ?? 0));
-    return below;
-  });
-  return [time, ...sums];
-}
-
-function rangeOf([time = [], ...columns]: (number | null)[][], from: number) {
-  let max = 0;
-  for (const [row, second] of time.entries()) {
-    if ((second ?? 0) < from) continue;
-    for (const column of columns) max = Math.max(max, column[row] ?? 0);
-  }
-  return { min: 0, max: max === 0 ? 1 : max * 1.08 };
-}
-
-function optionsOf(
-  lines: readonly Line[],
-  print: (value: number) => string,
-  isStacked: boolean,
-  hover: (row: number | null) => void,
-): uPlot.Options {
-  const colour = (name: string) =>
-    getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-  const ink = colour('ink-quiet');
-  const grid = { stroke: colour('line'), width: 1 };
-  const font = '12px system-ui, sans-serif';
-  const series = lines.map((line) => ({
-    stroke: colour(line.colour),
-    width: 1.5,
-    ...(line.dash && { dash: line.dash }),
-    ...(line.isArea && { fill: `${colour(line.colour)}${isStacked ? 'cc' : '2b'}` }),
-    points: { show: false },
-    spanGaps: false,
-  }));
-  return {
-    width: 300,
-    height: CHART_HEIGHT,
-    legend: { show: false },
-    cursor: {
-      sync: { key: 'time' },
-      y: false,
-      drag: { x: false, y: false },
-      points: { show: false },
-    },
-    scales: { x: { time: true, auto: false }, y: { auto: false } },
-    axes: [
-      {
-        stroke: ink,
-        grid: { show: false },
-        ticks: { show: false },
-        font,
-        size: 24,
-        space: 70,
-        values: (_plot, values) => values.map((value) => clockTime(value * 1_000)),
-      },
-      {
-        stroke: ink,
-        grid,
-        ticks: { show: false },
-        font,
-        size: 58,
-        space: 26,
-        incrs: print === bytes ? BYTE_STEPS : COUNT_STEPS,
-        values: (_plot, values) =>
-          values.map((value) =>
-            print === count ? short(value) : print(value).replace('.0 ', ' '),
-          ),
-      },
-    ],
-    series: [{}, ...series],
-    ...(isStacked && {
-      bands: lines
-        .slice(1)
-        .map((_, index) => ({ series: [index + 2, index + 1] as [number, number] })),
-    }),
-    hooks: { setCursor: [({ cursor }) => hover(cursor.idx ?? null)] },
-  };
-}
-
-/** Changes with the system's setting. */
-function useTheme(): boolean {
-  const query = useMemo(() => matchMedia('(prefers-color-scheme: dark)'), []);
-  const [isDark, setDark] = useState(query.matches);
-  useEffect(() => {
-    const change = () => setDark(query.matches);
-    query.addEventListener('change', change);
-    return () => query.removeEventListener('change', change);
-  }, [query]);
-  return isDark;
 }

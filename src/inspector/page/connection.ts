@@ -77,13 +77,3 @@ function withPoints(known: readonly Point[], points: readonly Point[]): readonly
   while (end > 0 && (known[end - 1]?.[0] ?? 0) >= from) end -= 1;
   return [...known.slice(Math.max(0, end + points.length - KEPT_POINTS), end), ...points];
 }
-
-/** The token of the printed address: kept for this tab, and taken out of the address. */
-export function takeToken(): string | undefined {
-  const match = /(?:^#|&)token=([\w-]+)/.exec(location.hash);
-  if (match?.[1] !== undefined) {
-    sessionStorage.setItem('headgate.token', match[1]);
-    history.replaceState(null, '', location.pathname);
-  }
-  return sessionStorage.getItem('headgate.token') ?? undefined;
-}

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { bytes, clockTime, count, duration } from '../format.ts';
-import type { Cause, Part, RequestRecord } from '../wire.ts';
-import { GATE_COLOURS, GATE_NAMES } from './charts.tsx';
+import type { FoundRequest, RequestRecord } from '../wire.ts';
+import { hashOf } from './address.ts';
+import { GATE_COLOURS, GATE_NAMES } from './chart-lines.ts';
+import type { Linked } from './linked-request.ts';
+import { Request } from './request.tsx';
 
 const SORTS = [
   { value: 'latest', label: 'Latest' },
@@ -20,6 +22,11 @@ const MOST_SHOWN = 20;
 
 interface Props {
   readonly gate: number;
+  /** When the inspector was started. */
+  readonly run: number;
+  readonly linked: Linked;
+  readonly open: (found: FoundRequest) => void;
+  readonly close: () => void;
   readonly isLive: boolean;
   readonly showsValues: boolean;
   /** The address of a trace, with `{traceId}` in it. */
@@ -27,39 +34,24 @@ interface Props {
 }
 
 /** The slowest and the latest requests, each with its way through the gates. */
-export function Requests({ gate, isLive, showsValues, traceUrl }: Props) {
+export function Requests(props: Props) {
+  const { gate, run, linked, open, close, isLive, showsValues, traceUrl } = props;
   const [sort, setSort] = useState<string>('latest');
   const [outcome, setOutcome] = useState<string>('all');
-  const [open, setOpen] = useState<number>();
-  const [records, setRecords] = useState<readonly RequestRecord[]>([]);
+  const opened = linked.state === 'found' && linked.found.gate === gate ? linked : undefined;
+  const openId = opened?.found.record.id;
   // What is read must not move away.
-  const isFrozen = open !== undefined;
+  const isFrozen = opened !== undefined;
+  const listed = useRecords({ gate, sort, outcome, isFrozen, isLive });
+  const isListed = listed.some(({ id }) => id === openId);
+  const records = opened === undefined || isListed ? listed : [opened.found.record, ...listed];
+  const isFromAddress = opened?.isFromAddress === true;
   useEffect(() => {
-    setRecords([]);
-    setOpen(undefined);
-  }, [gate]);
-  useEffect(() => {
-    if (isFrozen || !isLive) return;
-    let isGone = false;
-    const read = async () => {
-      const query = `gate=${gate}&sort=${sort}&outcome=${outcome}&most=${MOST_SHOWN}`;
-      const response = await fetch(`/requests?${query}`).catch(() => undefined);
-      if (isGone || response?.ok !== true) return;
-      const found = (await response.json()) as RequestRecord[];
-      if (!isGone) setRecords(found);
-    };
-    void read();
-    const timer = setInterval(() => void read(), POLL_MS);
-    return () => {
-      isGone = true;
-      clearInterval(timer);
-    };
-  }, [gate, sort, outcome, isFrozen, isLive]);
+    if (!isFromAddress) return;
+    document.getElementById(`request-${openId}`)?.scrollIntoView({ block: 'center' });
+  }, [openId, isFromAddress]);
   const longest = Math.max(1, ...records.map(({ durationMs }) => durationMs));
-  const show = (id: number) => {
-    setOpen(id);
-    document.getElementById(`request-${id}`)?.scrollIntoView({ block: 'nearest' });
-  };
+  const addressOf = (request: number) => hashOf({ run, request });
   return (
     <section aria-labelledby="requests-title">
       <div class="section-head">
@@ -90,10 +82,10 @@ export function Requests({ gate, isLive, showsValues, traceUrl }: Props) {
               key={record.id}
               record={record}
               longest={longest}
-              isOpen={open === record.id}
+              isOpen={record.id === openId}
               traceUrl={traceUrl}
-              toggle={() => setOpen(open === record.id ? undefined : record.id)}
-              showOther={records.some(({ id }) => causesOf(record).has(id)) ? show : undefined}
+              toggle={() => (record.id === openId ? close() : open({ gate, record }))}
+              addressOf={addressOf}
             />
           ))}
         </ul>
@@ -105,6 +97,47 @@ export function Requests({ gate, isLive, showsValues, traceUrl }: Props) {
     </section>
   );
 }
+
+interface Asked {
+  readonly gate: number;
+  readonly sort: string;
+  readonly outcome: string;
+  /** Whether what was read stays. */
+  readonly isFrozen: boolean;
+  readonly isLive: boolean;
+}
+
+/** The records of a list, read each second. */
+function useRecords({ gate, sort, outcome, isFrozen, isLive }: Asked): readonly RequestRecord[] {
+  const asked = `gate=${gate}&sort=${sort}&outcome=${outcome}&most=${MOST_SHOWN}`;
+  const [read, setRead] = useState<Read>({ asked: '', records: [] });
+  const isEnough = !isLive || (isFrozen && read.asked === asked);
+  useEffect(() => {
+    if (isEnough) return;
+    let isGone = false;
+    const readAgain = async () => {
+      const response = await fetch(`/requests?${asked}`).catch(() => undefined);
+      if (isGone || response?.ok !== true) return;
+      const records = (await response.json()) as RequestRecord[];
+      if (!isGone) setRead({ asked, records });
+    };
+    void readAgain();
+    const timer = setInterval(() => void readAgain(), POLL_MS);
+    return () => {
+      isGone = true;
+      clearInterval(timer);
+    };
+  }, [asked, isEnough]);
+  // Of another limiter or stream nothing is shown.
+  return read.asked.startsWith(`gate=${gate}&`) ? read.records : NO_RECORDS;
+}
+
+interface Read {
+  readonly asked: string;
+  readonly records: readonly RequestRecord[];
+}
+
+const NO_RECORDS: readonly RequestRecord[] = [];
 
 /** What the bars of the list are made of: only what is there. */
 function Key({ records }: { readonly records: readonly RequestRecord[] }) {
@@ -144,10 +177,6 @@ function KeyItem({ kind, colour, label }: KeyItemProps) {
   );
 }
 
-function causesOf({ parts }: RequestRecord): ReadonlySet<number> {
-  return new Set(parts.flatMap((part) => (part.kind === 'wait' && part.cause?.id) || []));
-}
-
 interface ChoiceProps {
   readonly name: string;
   readonly label: string;
@@ -173,143 +202,5 @@ function Choice({ name, label, options, value, choose }: ChoiceProps) {
         </label>
       ))}
     </fieldset>
-  );
-}
-
-interface RequestProps {
-  readonly record: RequestRecord;
-  readonly longest: number;
-  readonly isOpen: boolean;
-  readonly toggle: () => void;
-  readonly showOther: ((id: number) => void) | undefined;
-  readonly traceUrl: string | undefined;
-}
-
-function Request({ record, longest, isOpen, toggle, showOther, traceUrl }: RequestProps) {
-  const { id, index, outcome, durationMs, attempts, parts, error, endedAt } = record;
-  return (
-    <li id={`request-${id}`} class={`request ${isOpen ? 'is-open' : ''}`}>
-      <button type="button" class="request-line" aria-expanded={isOpen} onClick={toggle}>
-        <span class="request-name">#{count(index)}</span>
-        <span class={`outcome is-${outcome === 'ok' ? 'ok' : 'bad'}`}>
-          {outcome === 'ok' ? '✓ ok' : `✗ ${error ?? outcome}`}
-        </span>
-        <span class="bar" aria-hidden="true">
-          {parts.map((part, place) => (
-            <Segment key={place} part={part} longest={longest} />
-          ))}
-        </span>
-        <span class="request-time">{duration(durationMs)}</span>
-        <span class="request-attempts">{attempts > 1 ? `${count(attempts)} attempts` : ''}</span>
-        <span class="request-ended">{clockTime(endedAt)}</span>
-      </button>
-      {isOpen && <RequestDetail record={record} showOther={showOther} traceUrl={traceUrl} />}
-    </li>
-  );
-}
-
-function Segment({ part, longest }: { readonly part: Part; readonly longest: number }) {
-  const colour = part.kind === 'wait' ? GATE_COLOURS[part.gate] : 'api';
-  const kind = part.kind === 'wait' ? 'is-wait' : part.result === 'ok' ? 'is-ok' : 'is-bad';
-  return (
-    <span
-      class={`segment ${kind}`}
-      style={{
-        left: `${(100 * part.startMs) / longest}%`,
-        width: `${Math.max(0.3, (100 * part.ms) / longest)}%`,
-        color: `var(--${colour})`,
-      }}
-    />
-  );
-}
-
-function RequestDetail({
-  record,
-  showOther,
-  traceUrl,
-}: Pick<RequestProps, 'record' | 'showOther' | 'traceUrl'>) {
-  const { id, endedAt, bytes: size, tokens, parts, value, traceId } = record;
-  return (
-    <div class="request-detail">
-      <ol>
-        {parts.map((part, place) => (
-          <li key={place}>
-            <span class="part-start">{duration(part.startMs)}</span>
-            <span
-              class={`dot ${part.kind === 'attempt' ? 'is-attempt' : ''}`}
-              style={{
-                color: `var(--${part.kind === 'wait' ? GATE_COLOURS[part.gate] : 'api'})`,
-              }}
-            />
-            <span class="part-text">
-              <PartWords part={part} own={id} showOther={showOther} />
-            </span>
-          </li>
-        ))}
-      </ol>
-      <p class="quiet">
-        ended at {clockTime(endedAt)}, {bytes(size)}
-        {tokens > 0 && `, ${count(tokens)} tokens`}
-        {traceId !== undefined && traceUrl !== undefined && (
-          <>
-            {', '}
-            <a href={traceUrl.replace('{traceId}', traceId)} target="_blank" rel="noreferrer">
-              its trace
-            </a>
-          </>
-        )}
-      </p>
-      {value !== undefined && <pre class="value">{value}</pre>}
-    </div>
-  );
-}
-
-interface PartProps extends Pick<RequestProps, 'showOther'> {
-  readonly part: Part;
-  /** The request that it is a part of. */
-  readonly own: number;
-}
-
-function PartWords({ part, own, showOther }: PartProps) {
-  if (part.kind === 'attempt') {
-    const { attempt, ms, result, status, retryAfterMs } = part;
-    return (
-      <>
-        attempt {attempt} took {duration(ms)}:{' '}
-        {status === undefined ? result : `HTTP ${status}, ${result}`}
-        {retryAfterMs !== undefined && `, asked to wait ${duration(retryAfterMs)}`}
-      </>
-    );
-  }
-  const { gate, limit, ms, cause } = part;
-  return (
-    <>
-      waited {duration(ms)} for {limit ?? GATE_NAMES[gate]}
-      {cause !== undefined && <CauseWords cause={cause} own={own} showOther={showOther} />}
-    </>
-  );
-}
-
-/** Which rejection made it wait. */
-function CauseWords({
-  cause: { id, index, at, status = 'rejection' },
-  own,
-  showOther,
-}: Pick<PartProps, 'own' | 'showOther'> & { readonly cause: Cause }) {
-  const when = `at ${clockTime(at)}`;
-  if (id === own) return <>{`, held by its own ${status} ${when}`}</>;
-  const name = `request #${count(index)}`;
-  return (
-    <>
-      {`, held by the ${status} of `}
-      {showOther === undefined ? (
-        name
-      ) : (
-        <button type="button" class="link" onClick={() => showOther(id)}>
-          {name}
-        </button>
-      )}
-      {` ${when}`}
-    </>
   );
 }

@@ -29,3 +29,25 @@ it('--inspect takes another port where its own is taken', async (test) => {
     await once(other, 'close');
   }
 });
+
+it('--hold keeps the page after the run, until a signal, and the exit code is that of the run', async (test) => {
+  const { startRun, write, results } = await rig(test);
+  write('in.jsonl', prompts(3));
+  const running = startRun(['in.jsonl', '--out', 'out.jsonl', '--inspect', '--hold']);
+  await expect
+    .poll(() => running.stderr(), { timeout: 20_000 })
+    .toContain('The page stays open until Ctrl-C.');
+  expect(results()).toHaveLength(3);
+  const [, url = ''] = /Where requests wait: (\S+)/.exec(running.stderr()) ?? [];
+  expect((await fetch(url)).status).toBe(200);
+  running.process.kill('SIGINT');
+  expect(await running.ended).toMatchObject({ code: 0 });
+});
+
+it('--hold alone is refused', async (test) => {
+  const { run, write } = await rig(test);
+  write('in.jsonl', prompts(1));
+  const { code, stderr } = await run(['in.jsonl', '--out', 'out.jsonl', '--hold']);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('--hold is for the page of --inspect: give both');
+});

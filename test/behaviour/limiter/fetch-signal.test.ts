@@ -1,6 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../../src/index.ts';
+import { READ_AHEAD_BYTES, UNREAD_MS } from '../../../src/limiter/held-body.ts';
 import { expectIdle } from '../../limiter/harness.ts';
+import { rig } from '../../limiter/rig.ts';
 import { serve, status, until } from '../../limiter/server.ts';
 
 describe('the signal of limiter.fetch', () => {
@@ -72,5 +75,52 @@ describe('the signal of limiter.fetch', () => {
     await expect(text).rejects.toBe(reason);
     await until(() => closed);
     expect(limiter.snapshot().ended).toMatchObject({ ok: 0, cancelled: 1 });
+  });
+
+  it('that fires after the head of an answer that is not ok ends its body', async () => {
+    let closed = false;
+    const { url } = await serve((_request, response) => {
+      response.writeHead(404, { 'content-type': 'text/plain' }).write('first part');
+      response.on('close', () => {
+        closed = true;
+      });
+    });
+    const limiter = createLimiter();
+    const controller = new AbortController();
+    const response = await limiter.fetch(url, { signal: controller.signal });
+    expect(response.status).toBe(404);
+    expectIdle(limiter);
+    const text = response.text();
+    controller.abort(reason);
+    await expect(text).rejects.toBe(reason);
+    await until(() => closed);
+  });
+
+  it('that fires after a body has given up its slot ends it', async () => {
+    let closed = false;
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200).write(Buffer.alloc(2 * READ_AHEAD_BYTES));
+      response.on('close', () => {
+        closed = true;
+      });
+    });
+    const { clock, limiter } = rig();
+    const controller = new AbortController();
+    const response = await limiter.fetch(url, { signal: controller.signal });
+    // Beside that of the attempt.
+    await until(() => clock.pendingTimers === 2);
+    clock.advance(UNREAD_MS);
+    expectIdle(limiter);
+    controller.abort(reason);
+    await expect(response.arrayBuffer()).rejects.toBe(reason);
+    await until(() => closed);
+  });
+
+  it('has no more than one listener, however many answers have come', async () => {
+    const { url } = await serve(status(200), status(404), status(200), status(404));
+    const limiter = createLimiter();
+    const { signal } = new AbortController();
+    for (let n = 0; n < 4; n += 1) await (await limiter.fetch(url, { signal })).text();
+    expect(getEventListeners(signal, 'abort').length).toBeLessThanOrEqual(1);
   });
 });

@@ -3,7 +3,7 @@ import { throttle } from '../../../src/operators/throttle.ts';
 import { ROWS } from '../../../src/options/option-metadata.ts';
 import { adaptiveChoice, STRATEGIES } from '../../../src/policies/adaptive.ts';
 import { Aimd } from '../../../src/policies/aimd.ts';
-import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../../src/policies/backoff.ts';
+import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../../src/policies/backoff-policy.ts';
 import { CircuitBreaker } from '../../../src/policies/circuit-breaker.ts';
 import { CostBudget } from '../../../src/policies/cost-budget.ts';
 import { gradientSettings } from '../../../src/policies/gradient-options.ts';

@@ -124,7 +124,7 @@ describe('the AI SDK', () => {
     const retried = await failureOf(() => ask(429, { ...LIMITED }, 1));
     expect(retried).toMatchObject({ name: 'AI_RetryError' });
     expect(classify(retried)).toMatchObject(waits);
-  }, 20_000);
+  });
 
   it('keeps its streams, which reading would consume', async () => {
     const chat = createOpenAI(answering(429, QUOTA, {})).chat('gpt-4o');

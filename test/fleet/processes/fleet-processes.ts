@@ -47,6 +47,22 @@ const PROGRAM = new URL('./worker.mjs', import.meta.url);
 /** Real time passes: what must happen does so in this time, on the busiest machine. */
 const SOON_MS = 60_000;
 
+let copied: string | undefined;
+
+/**
+ * The program, where it finds the package. Each test file has one copy of its own, made once: a
+ * process that starts while the file is written anew would read an empty one.
+ */
+function programInPackage(): string {
+  if (copied === undefined) {
+    const folder = join(inject('packageFolder'), `fleet-${process.pid}`);
+    mkdirSync(folder);
+    copied = join(folder, 'worker.mjs');
+    copyFileSync(PROGRAM, copied);
+  }
+  return copied;
+}
+
 /** A process that is a worker of a fleet. */
 export class FleetProcess {
   readonly name: string;
@@ -69,11 +85,7 @@ export class FleetProcess {
 
   /** It is killed with the test, if it is still there. */
   static async start(test: TestContext, name: string, settings: WorkerSettings) {
-    const folder = join(inject('packageFolder'), 'fleet');
-    mkdirSync(folder, { recursive: true });
-    const program = join(folder, 'worker.mjs');
-    copyFileSync(PROGRAM, program);
-    const worker = new FleetProcess(name, program, settings);
+    const worker = new FleetProcess(name, programInPackage(), settings);
     test.onTestFinished(() => void worker.process.kill('SIGKILL'));
     const isThere = () => worker.facts.some(({ ready }) => ready);
     await until(() => isThere() || worker.process.exitCode !== null, `${name} is ready`);

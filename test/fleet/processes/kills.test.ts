@@ -109,5 +109,5 @@ describe.runIf(canRun('redis-server'))('a worker that is killed', () => {
     console.log(
       `slots of killed workers were back after ${times.join(', ')} ms of a TTL of ${TTL_MS} ms`,
     );
-  }, 120_000);
+  });
 });

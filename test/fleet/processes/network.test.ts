@@ -114,7 +114,7 @@ describe.runIf(canRun('redis-server'))('a fleet', () => {
     }
     expect(server.doubled).toBe(0);
     console.log(`both workers sent again after ${report.join('; ')}`);
-  }, 300_000);
+  });
 
   it('follows a replica that takes over, after a crash and as planned', async (test) => {
     const primary = await startRedis();
@@ -151,7 +151,7 @@ describe.runIf(canRun('redis-server'))('a fleet', () => {
     }
     expect(server.doubled).toBe(0);
     console.log(`sent again ${crashed} ms after a crash, ${planned} ms after a planned takeover`);
-  }, 300_000);
+  });
 
   it('takes limits of a rolling deploy, and refuses an older protocol', async (test) => {
     const redis = await startRedis();
@@ -189,7 +189,7 @@ describe.runIf(canRun('redis-server'))('a fleet', () => {
       expect(errors[0]).toMatch(/^STORE_PROTOCOL: .*update headgate here/);
       expect(worker.warnings).toEqual([]);
     }
-  }, 300_000);
+  });
 
   it('is not frozen, and exceeds nothing, as the clock of the store steps', async (test) => {
     const redis = await startRedis();
@@ -215,5 +215,5 @@ describe.runIf(canRun('redis-server'))('a fleet', () => {
       expect((await worker.finish()).failed).toBe(0);
       expect(worker.warnings).toEqual([]);
     }
-  }, 300_000);
+  });
 });

@@ -120,7 +120,7 @@ describe.runIf(canRun('redis-server'))('a fleet whose store fails', () => {
     }
     expect(server.doubled).toBe(0);
     console.log(`all four workers sent again after: ${report.join('; ')}`);
-  }, 300_000);
+  });
 
   it('goes on with its share, where it is told to, and shares again', async (test) => {
     const redis = await startRedis(['--save', '', '--requirepass', PASSWORD]);
@@ -148,5 +148,5 @@ describe.runIf(canRun('redis-server'))('a fleet whose store fails', () => {
       expect((await worker.finish()).failed).toBe(0);
       expect(worker.warnings).toHaveLength(2);
     }
-  }, 300_000);
+  });
 });

@@ -1,41 +1,45 @@
-import {
-  type FleetHooks,
-  type FleetNews,
-  type FleetSnapshot,
-  NO_LESSON,
-} from '../fleet/fleet-hooks.ts';
-import { FleetPolicy } from '../fleet/fleet-policy.ts';
-import { FleetWorker, RESERVED_MS } from '../fleet/fleet-worker.ts';
-import { FleetLearning } from '../fleet/learning/fleet-learning.ts';
-import { PlanNews } from '../fleet/learning/plan-news.ts';
-import type {
-  GrantReply,
-  OnStoreLoss,
-  SharedConfig,
-  SharedStore,
-  WorkerShare,
-} from '../fleet/protocol.ts';
-import { sharedConfigOf } from '../fleet/shared-limits-config.ts';
-import { DEFAULT_TTL_MS } from '../fleet/store-settings.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GaugeValue } from '../model/metric.ts';
-import type { PolicyEvent } from '../model/policy-events.ts';
+import type { Emit } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import { messageOf } from '../util/print.ts';
-import type { RemoteLimits, RequestGate } from './request-gate.ts';
+import type { FleetGate, RemoteLimits } from './fleet-gate.ts';
+import { type FleetHooks, type FleetNews, type FleetSnapshot, NO_LESSON } from './fleet-hooks.ts';
+import { FleetPolicy } from './fleet-policy.ts';
+import { FleetReports } from './fleet-reports.ts';
+import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
+import { FleetLearning } from './learning/fleet-learning.ts';
+import { PlanNews } from './learning/plan-news.ts';
+import type { GrantReply, OnStoreLoss, SharedConfig, WorkerShare } from './protocol.ts';
+import { sharedConfigOf } from './shared-limits-config.ts';
+import type { JoinFleet, SharedStore } from './shared-store.ts';
+import { checkStoreSettings, timesOf } from './store-settings.ts';
+import { type StoreWarnings, warningsOf } from './store-warnings.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */
 const SAME_MS = 20;
 
+/**
+ * The code with which limiters and streams share through a store, for a {@link SharedStore} of your
+ * own. `redisStore` and `memoryStore` bring it along.
+ *
+ * @throws RangeError or TypeError that names a wrong setting of the store
+ * @example
+ * const shared: SharedStore = { join: joinFleet, exchange: (request) => decide(request) };
+ */
+export const joinFleet: JoinFleet = (store, emit, instrumentation, peers) => {
+  checkStoreSettings(store);
+  return new Fleet(store, emit, instrumentation, warningsOf(peers));
+};
+
 /** Binds a gate to the store that it shares with other workers of its key. */
-export class Fleet implements RemoteLimits, FleetHooks {
+class Fleet implements RemoteLimits, FleetHooks {
   private readonly store: SharedStore;
-  private readonly emit: (fact: PolicyEvent) => void;
-  private readonly instrumentation: Instrumentation | undefined;
-  private gate: RequestGate | undefined = undefined;
+  private readonly emit: Emit;
+  private readonly reports: FleetReports;
+  private gate: FleetGate | undefined = undefined;
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
   private own: RateLimitPolicy | undefined = undefined;
@@ -49,20 +53,20 @@ export class Fleet implements RemoteLimits, FleetHooks {
   /** Undefined: the rate does not adapt. */
   private learning: FleetLearning | undefined = undefined;
   private planNews = new PlanNews();
-  private lostLeases = 0;
-  private leads = false;
 
+  /** @param warnings those of all workers that have the same cause to warn */
   constructor(
     store: SharedStore,
-    emit: (fact: PolicyEvent) => void,
+    emit: Emit,
     instrumentation: Instrumentation | undefined,
+    warnings: StoreWarnings,
   ) {
     this.store = store;
     this.emit = emit;
-    this.instrumentation = instrumentation;
+    this.reports = new FleetReports(store.onStoreLoss, emit, instrumentation, warnings);
   }
 
-  begin(gate: RequestGate): void {
+  begin(gate: FleetGate): void {
     this.gate = gate;
     this.said = this.config(gate);
     this.worker = new FleetWorker(this.store, this.said, gate.feedback.clock, this);
@@ -107,7 +111,8 @@ export class Fleet implements RemoteLimits, FleetHooks {
     if (known === undefined) return {};
     const { share, workers, leads, isAway } = known;
     return {
-      fleetShare: share,
+      // The shares of many keys have no sum.
+      ...(this.gate?.key === undefined && { fleetShare: share }),
       fleetWorkers: workers,
       fleetLeads: leads ? 1 : 0,
       storeAway: { [this.onStoreLoss]: isAway ? 1 : 0 },
@@ -115,7 +120,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   get onStoreLoss(): OnStoreLoss {
-    return this.store.onStoreLoss ?? 'pause';
+    return this.reports.onStoreLoss;
   }
 
   async workers(): Promise<readonly WorkerShare[] | undefined> {
@@ -124,6 +129,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   close(): void {
     this.unwatch();
+    this.reports.close();
     this.worker?.close();
   }
 
@@ -132,7 +138,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   news(now: number): FleetNews {
-    const { until, throttledUntil } = (this.gate as RequestGate).feedback.gate.policy;
+    const { until, throttledUntil } = (this.gate as FleetGate).feedback.gate.policy;
     const closed = until > this.closedTold + SAME_MS ? left(until, now) : 0;
     const throttled = throttledUntil > this.throttledTold + SAME_MS ? left(throttledUntil, now) : 0;
     const brokenUntil = this.brokenUntil(now);
@@ -149,7 +155,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
 
   answered(reply: GrantReply, hasForgotten: boolean, now: number, sentAt: number): void {
     this.learned(reply, now, sentAt);
-    const { feedback } = this.gate as RequestGate;
+    const { feedback } = this.gate as FleetGate;
     const { policy } = feedback.gate;
     const closedMs = reply.closed / 1_000;
     const throttledMs = reply.throttled / 1_000;
@@ -162,15 +168,7 @@ export class Fleet implements RemoteLimits, FleetHooks {
       feedback.heard(isLonger ? closedMs : 0, throttledMs);
       this.throttledTold = policy.throttledUntil;
     }
-    if (hasForgotten) this.emit({ kind: 'storeForgot', at: now });
-    if (reply.lost === 1) {
-      this.lostLeases += 1;
-      this.emit({ kind: 'leaseLost', at: now });
-    }
-    if ((reply.leads === 1) !== this.leads) {
-      this.leads = reply.leads === 1;
-      this.emit({ kind: 'leaderChanged', at: now, leads: this.leads });
-    }
+    this.reports.answered(reply, hasForgotten, now);
   }
 
   private learned(reply: GrantReply, now: number, sentAt: number): void {
@@ -186,53 +184,36 @@ export class Fleet implements RemoteLimits, FleetHooks {
   }
 
   reconfigured(config: SharedConfig, epoch: number, at: number): void {
-    const limits = config.limits.map(({ name }) => name);
-    this.emit({ kind: 'sharedLimitsChanged', at, epoch, limits });
+    this.reports.reconfigured(config, epoch, at);
   }
 
   lost(error: Error, at: number): void {
-    const meanwhile = this.onStoreLoss;
-    const consequence =
-      meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
-    const message = messageOf(error);
-    process.emitWarning(
-      `headgate${this.label} cannot reach the shared store, and ${consequence} until it answers: ${message}`,
-    );
-    this.emit({ kind: 'storeLost', at, error: message, meanwhile });
+    this.reports.lost(error, at, this.gate?.name);
   }
 
   back(awayMs: number, at: number): void {
-    process.emitWarning(
-      `headgate${this.label} reaches the shared store again after ${Math.round(awayMs)} ms`,
-    );
-    this.emit({ kind: 'storeBack', at, awayMs });
+    this.reports.back(awayMs, at, this.gate?.name);
   }
 
   called(tookMs: number, isAnswered: boolean): void {
-    this.instrumentation?.storeCalled?.(tookMs, isAnswered);
+    this.reports.called(tookMs, isAnswered);
   }
 
   changed(): void {
     this.gate?.gate.drain();
   }
 
-  private get label(): string {
-    const name = this.gate?.name;
-    return name === undefined ? '' : ` (${name})`;
-  }
-
-  private config(gate: RequestGate): SharedConfig {
+  private config(gate: FleetGate): SharedConfig {
     const { slots, bytes, policies } = gate;
     const rules = policies.rateLimit?.limits.rules ?? [];
-    const ttlMs = this.store.ttlMs ?? DEFAULT_TTL_MS;
     const startSlots = this.learning?.startSlots ?? 0;
-    const times = { ttlMs, tickMs: RESERVED_MS, startSlots };
+    const times = { ...timesOf(this.store), tickMs: RESERVED_MS, startSlots };
     return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, times);
   }
 
   /** When the circuit breaker lets a probe go; -Infinity: it is closed. */
   private brokenUntil(now: number): number {
-    const { circuitBreaker } = (this.gate as RequestGate).policies;
+    const { circuitBreaker } = (this.gate as FleetGate).policies;
     if (circuitBreaker?.snapshot(now).state !== 'open') return Number.NEGATIVE_INFINITY;
     const at = circuitBreaker.nextChangeAt;
     return at === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : at;

@@ -1,0 +1,64 @@
+import type { Instrumentation } from '../model/instrumentation.ts';
+import type { Emit } from '../model/policy-events.ts';
+import { messageOf } from '../util/print.ts';
+import type { GrantReply, OnStoreLoss, SharedConfig } from './protocol.ts';
+import type { StoreWarnings } from './store-warnings.ts';
+
+/** Tells what becomes of one worker and of its store: as events, as warnings and to instrumentation. */
+export class FleetReports {
+  readonly onStoreLoss: OnStoreLoss;
+  private readonly emit: Emit;
+  private readonly instrumentation: Instrumentation | undefined;
+  private readonly warnings: StoreWarnings;
+  private leads = false;
+  private isAway = false;
+
+  constructor(
+    onStoreLoss: OnStoreLoss | undefined,
+    emit: Emit,
+    instrumentation: Instrumentation | undefined,
+    warnings: StoreWarnings,
+  ) {
+    this.onStoreLoss = onStoreLoss ?? 'pause';
+    this.emit = emit;
+    this.instrumentation = instrumentation;
+    this.warnings = warnings;
+  }
+
+  answered(reply: GrantReply, hasForgotten: boolean, at: number): void {
+    if (hasForgotten) this.emit({ kind: 'storeForgot', at });
+    if (reply.lost === 1) this.emit({ kind: 'leaseLost', at });
+    if ((reply.leads === 1) === this.leads) return;
+    this.leads = reply.leads === 1;
+    this.emit({ kind: 'leaderChanged', at, leads: this.leads });
+  }
+
+  reconfigured(config: SharedConfig, epoch: number, at: number): void {
+    const limits = config.limits.map(({ name }) => name);
+    this.emit({ kind: 'sharedLimitsChanged', at, epoch, limits });
+  }
+
+  lost(error: Error, at: number, name: string | undefined): void {
+    const { onStoreLoss: meanwhile } = this;
+    const message = messageOf(error);
+    this.isAway = true;
+    this.warnings.lost(message, meanwhile, name);
+    this.emit({ kind: 'storeLost', at, error: message, meanwhile });
+  }
+
+  back(awayMs: number, at: number, name: string | undefined): void {
+    this.isAway = false;
+    this.warnings.back(awayMs, name);
+    this.emit({ kind: 'storeBack', at, awayMs });
+  }
+
+  called(tookMs: number, isAnswered: boolean): void {
+    this.instrumentation?.storeCalled?.(tookMs, isAnswered);
+  }
+
+  /** The worker is closed. */
+  close(): void {
+    if (this.isAway) this.warnings.left();
+    this.isAway = false;
+  }
+}

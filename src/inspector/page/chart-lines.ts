@@ -1,0 +1,61 @@
+import { type Column, GATES, type Gate } from '../wire.ts';
+
+/** One line of a chart. */
+export interface Line {
+  readonly column: Column;
+  readonly label: string;
+  /** The name of a colour of the style sheet. */
+  readonly colour: string;
+  readonly dash?: number[];
+  readonly isArea?: boolean;
+}
+
+export const REQUESTS: readonly Line[] = [
+  { column: 'sent', label: 'sent', colour: 'blue' },
+  { column: 'ok', label: 'succeeded', colour: 'green' },
+  { column: 'throttled', label: '429s', colour: 'red', isArea: true },
+  { column: 'rateSet', label: 'rate set', colour: 'ink', dash: [2, 3] },
+  { column: 'rateTold', label: 'rate told', colour: 'purple', dash: [8, 4] },
+  { column: 'rateLearned', label: 'rate learned', colour: 'orange', dash: [8, 4] },
+];
+export const FLIGHT: readonly Line[] = [
+  { column: 'inFlight', label: 'in flight', colour: 'blue', isArea: true },
+  { column: 'limit', label: 'limit', colour: 'ink', dash: [2, 3] },
+];
+export const VOLUME: readonly Line[] = [
+  { column: 'bytes', label: 'bytes', colour: 'purple', isArea: true },
+];
+export const TOKENS: readonly Line[] = [
+  { column: 'tokens', label: 'tokens', colour: 'green', isArea: true },
+];
+
+export const GATE_NAMES: Readonly<Record<Gate, string>> = {
+  concurrency: 'slots',
+  byteBudget: 'bytes',
+  backoff: 'backoff',
+  circuitBreaker: 'circuit',
+  rateLimit: 'rate limits',
+  costBudget: 'cost budget',
+  pace: 'pace',
+  retry: 'retry delay',
+  paused: 'pause',
+  shared: 'store',
+};
+export const GATE_COLOURS: Readonly<Record<Gate, string>> = {
+  concurrency: 'blue',
+  byteBudget: 'purple',
+  backoff: 'red',
+  circuitBreaker: 'ink',
+  rateLimit: 'orange',
+  costBudget: 'sky',
+  pace: 'yellow',
+  retry: 'green',
+  paused: 'grey',
+  shared: 'grey',
+};
+export const WAITING: readonly Line[] = GATES.map((gate) => ({
+  column: gate,
+  label: GATE_NAMES[gate],
+  colour: GATE_COLOURS[gate],
+  isArea: true,
+}));

@@ -1,0 +1,236 @@
+import {
+  ProviderUnreachableError,
+  QuotaExhaustedError,
+  RetryAfterTooLongError,
+} from '../model/errors.ts';
+import type { ConnectionFailure, Feedback, Mode } from '../model/feedback.ts';
+import type { Backoff, OnLongWait, SuspensionReason } from '../policies/backoff.ts';
+import { LARGE_REQUEST_BYTES } from '../policies/backoff-policy.ts';
+import { positive } from '../providers/positive.ts';
+import type { Suspension } from '../queue/suspension.ts';
+import type { Clock } from '../util/clock.ts';
+import type { FeedbackListeners } from './feedback-listeners.ts';
+
+/**
+ * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.
+ */
+const SHORTEST_BACKOFF_MS = 1;
+
+/** Whether the answer asks to stop sending: a 429 always does, an overload if it names a wait. */
+function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
+  return kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
+}
+
+/** Where a quota or a credit is used up and no time is named: one request tests it after a minute. */
+const USED_UP_MS = 60_000;
+
+function isUsedUp(outage: string | undefined): outage is 'quota' | 'billing' {
+  return outage === 'quota' || outage === 'billing';
+}
+
+/** Whether it comes from the provider: an error without a status may be that of the user's code. */
+function isAnswer({ kind, status }: Feedback): boolean {
+  return kind !== 'failed' || status !== undefined;
+}
+
+/** How rejections are answered, in ms. */
+export interface BackoffRules {
+  readonly backoffMs: number;
+  readonly largeBackoffMs: number;
+  readonly maxRetryAfterMs: number;
+  readonly onLongWait: OnLongWait;
+  readonly outageMs: number;
+}
+
+/** Decides what follows from an answer: a backoff, a suspension of all requests, an outage or its end. */
+export class ProviderState {
+  private readonly rules: BackoffRules;
+  private readonly policy: Backoff;
+  private readonly clock: Clock;
+  /** Fails all requests of all gates at once. */
+  private readonly suspension: Suspension;
+  private readonly listeners: FeedbackListeners;
+  /** Called when the mode may have changed. */
+  private readonly onModeChange: () => void;
+  /** Senders that find that the provider lets nothing in. */
+  private readonly outages = new Set<object>();
+  /** What the last failed connection failed with. */
+  private lastFailure: unknown = undefined;
+
+  constructor(
+    rules: BackoffRules,
+    policy: Backoff,
+    clock: Clock,
+    suspension: Suspension,
+    listeners: FeedbackListeners,
+    onModeChange: () => void,
+  ) {
+    this.rules = rules;
+    this.policy = policy;
+    this.clock = clock;
+    this.suspension = suspension;
+    this.listeners = listeners;
+    this.onModeChange = onModeChange;
+    policy.onOutageOver = () => this.outageOver();
+  }
+
+  /**
+   * An answer has come.
+   * @param leastMs the shortest wait that closes the gate
+   * @param cause what the attempt failed with
+   */
+  answered(feedback: Feedback, leastMs: number, cause: unknown): void {
+    const { policy } = this;
+    const epoch = feedback.epoch ?? policy.epoch;
+    const retryAfterMs = positive(feedback.retryAfterMs);
+    if (feedback.connection !== undefined) this.unreachable(feedback.connection, cause);
+    else if (isAnswer(feedback)) this.reached(epoch);
+    if (feedback.kind === 'ok') policy.accept(epoch, this.clock.now());
+    else if (this.isLong(feedback, retryAfterMs)) {
+      this.suspend(feedback, retryAfterMs, epoch, cause);
+    } else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
+      this.close(feedback, retryAfterMs, epoch);
+    } else if (feedback.kind === 'throttled') this.slowDown();
+  }
+
+  /** Whether a quota is used up whose end is known and waited for. */
+  isWaitedOut({ outage, retryAfterMs }: Pick<Feedback, 'outage' | 'retryAfterMs'>): boolean {
+    return (
+      this.rules.onLongWait === 'wait' && isUsedUp(outage) && positive(retryAfterMs) !== undefined
+    );
+  }
+
+  private unreachable(connection: ConnectionFailure, cause: unknown): void {
+    this.lastFailure = cause;
+    const now = this.clock.now();
+    if (!this.policy.unreachable(connection === 'refused', now)) return;
+    this.listeners.emit({ kind: 'outageStarted', at: now, reason: 'unreachable' });
+    this.modeChanged('outage');
+  }
+
+  /** An answer came. @returns whether an outage ends */
+  reached(epoch: number): boolean {
+    if (!this.policy.reached(epoch)) return false;
+    this.lastFailure = undefined;
+    this.listeners.emit({ kind: 'outageEnded', at: this.clock.now(), reason: 'unreachable' });
+    this.modeChanged(undefined);
+    return true;
+  }
+
+  /** The provider could not be reached for `outageMs`: what waits fails. */
+  private outageOver(): void {
+    this.tellSuspended('unreachable', 'fail', this.policy.outage.probeAt);
+    this.suspension.clear(new ProviderUnreachableError(this.rules.outageMs, this.lastFailure));
+  }
+
+  /** Whether the provider says that it takes nothing for long. */
+  private isLong(feedback: Feedback, retryAfterMs: number | undefined): boolean {
+    if (isUsedUp(feedback.outage)) return true;
+    return (retryAfterMs ?? 0) > this.rules.maxRetryAfterMs && closes(feedback, retryAfterMs);
+  }
+
+  /** One decision for all: what waits and comes fails, or waits, until the provider takes requests. */
+  private suspend(
+    feedback: Feedback,
+    retryAfterMs: number | undefined,
+    epoch: number,
+    cause: unknown,
+  ): void {
+    const { policy } = this;
+    const { maxRetryAfterMs } = this.rules;
+    const { outage } = feedback;
+    const reason = isUsedUp(outage) ? outage : 'longWait';
+    const isFailing = reason !== 'longWait' && !this.isWaitedOut(feedback);
+    const onLongWait = isFailing ? 'fail' : this.rules.onLongWait;
+    // Answers to what was in flight say the same again.
+    const isKnown = policy.suspended(this.clock.now()) !== undefined && epoch < policy.epoch;
+    const waitMs = retryAfterMs ?? USED_UP_MS;
+    this.close(feedback, retryAfterMs, epoch, waitMs);
+    policy.suspend(reason, onLongWait);
+    if (!isKnown) this.tellSuspended(reason, onLongWait, policy.until);
+    if (onLongWait === 'wait') return;
+    this.suspension.start(policy.until, (leftMs) =>
+      reason === 'longWait'
+        ? new RetryAfterTooLongError(leftMs, maxRetryAfterMs, cause)
+        : new QuotaExhaustedError(reason, leftMs, cause),
+    );
+  }
+
+  private tellSuspended(
+    reason: SuspensionReason | 'unreachable',
+    onLongWait: OnLongWait,
+    untilAt: number,
+  ): void {
+    const { waiting: requests } = this.suspension;
+    this.listeners.emit({
+      kind: 'suspended',
+      at: this.clock.now(),
+      reason,
+      onLongWait,
+      requests,
+      untilAt,
+    });
+  }
+
+  /** @param closedMs how long nothing is sent; default: as long as was asked, up to `maxRetryAfterMs` */
+  private close(
+    feedback: Feedback,
+    retryAfterMs: number | undefined,
+    epoch: number,
+    closedMs?: number,
+  ): void {
+    const computedMs =
+      (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES
+        ? this.rules.backoffMs
+        : this.rules.largeBackoffMs;
+    const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
+    const waitMs = closedMs ?? Math.min(askedMs, this.rules.maxRetryAfterMs);
+    const { policy } = this;
+    const now = this.clock.now();
+    const openAt = Math.max(policy.until, now);
+    const isNewMode = now >= policy.throttledUntil;
+    policy.reject(waitMs, epoch, now);
+    const change = { addedMs: policy.until - openAt };
+    const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
+    this.listeners.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
+    this.modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /** A rate that adapts was asked to slow down: that begins the mode, and closes nothing. */
+  slowDown(): void {
+    const { policy } = this;
+    const now = this.clock.now();
+    const isNewMode = now >= policy.throttledUntil;
+    policy.throttle(now);
+    this.modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /**
+   * Another worker was asked to slow down: nothing is sent for `closedMs`, if that is longer
+   * than what is known, and throttled mode lasts for `throttledMs`.
+   */
+  heard(closedMs: number, throttledMs: number): void {
+    const { policy } = this;
+    const now = this.clock.now();
+    const isNewMode = now >= policy.throttledUntil;
+    if (now + closedMs > Math.max(policy.until, now)) policy.reject(closedMs, policy.epoch, now);
+    policy.throttledUntil = Math.max(policy.throttledUntil, now + throttledMs);
+    if (now < policy.throttledUntil) this.modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /** Whether a sender finds that the provider lets nothing in. */
+  setOutage(sender: object, isOut: boolean): void {
+    const { size } = this.outages;
+    if (isOut) this.outages.add(sender);
+    else this.outages.delete(sender);
+    this.policy.isRejecting = this.outages.size > 0;
+    if (this.outages.size !== size) this.modeChanged(size === 0 ? 'outage' : undefined);
+  }
+
+  /** @param begun the mode that has just begun, if one has */
+  private modeChanged(begun: Mode | undefined): void {
+    if (begun !== undefined)
+      this.listeners.tell((instrumentation) => instrumentation.modeBegan?.(begun));
+    this.onModeChange();
+  }
+}

@@ -1,0 +1,166 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+
+type Library = typeof import('headgate');
+type InspectorModule = typeof import('headgate/inspector');
+
+const CHROMIUM = process.env.CHROMIUM ?? 'chromium';
+const built = (file: string) =>
+  import(pathToFileURL(join(inject('packageFolder'), 'dist', file)).href);
+
+let library: Library;
+let browser: Browser;
+let page: Page;
+let inspector: Awaited<ReturnType<InspectorModule['startInspector']>>;
+let faults: string[];
+let limiters: ReturnType<Library['createLimiter']>[] = [];
+
+beforeAll(async () => {
+  library = await built('index.js');
+  const executablePath = execFileSync('sh', ['-c', `command -v ${CHROMIUM}`], { encoding: 'utf8' });
+  browser = await puppeteer.launch({
+    executablePath: executablePath.trim(),
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+}, 120_000);
+
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  const { startInspector }: InspectorModule = await built('inspector/index.js');
+  inspector = await startInspector({ port: 0, controls: true });
+  faults = [];
+  page = await browser.newPage();
+  await page.setViewport({ width: 1280, height: 900 });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+});
+
+afterEach(async () => {
+  await page.close();
+  await inspector.close();
+  for (const limiter of limiters) limiter.close();
+});
+
+async function shows(selector: string, text: string): Promise<void> {
+  const all = `[...document.querySelectorAll(${JSON.stringify(selector)})]`;
+  await page.waitForFunction(
+    `${all}.some((each) => each.textContent.includes(${JSON.stringify(text)}))`,
+  );
+}
+
+/** Two limiters: nothing waits in either, and requests of both have ended. */
+async function usedLimiters() {
+  limiters = ['first', 'second'].map((name) => library.createLimiter({ name }));
+  for (const limiter of limiters) {
+    for (let request = 0; request < 3; request += 1) await limiter.run(async () => 1);
+  }
+  return limiters;
+}
+
+const hash = () => page.evaluate('location.hash').then(String);
+
+describe('the address of one request', () => {
+  it('names the one that is open, opens it again after a reload, and is empty once it is closed', async () => {
+    await usedLimiters();
+    await page.goto(inspector.url);
+    await page.waitForSelector('.gate');
+    const second = await page.$$('.gate');
+    await second[1]?.click();
+    await shows('h1', 'second');
+    await page.waitForSelector('.request-line');
+    await page.click('.request-line');
+    await shows('.request-detail', 'attempt 1 took');
+    const name = await page.$eval('.request.is-open .request-name', (each) => each.textContent);
+    const address = await hash();
+    expect(address).toMatch(/^#run=\d+&request=\d+$/);
+
+    await page.reload();
+    await shows('h1', 'second');
+    await shows('.request.is-open .request-name', name ?? '');
+    await shows('.request-detail', 'attempt 1 took');
+    expect(await hash()).toBe(address);
+    // The token was kept: what may be changed can be changed still.
+    await page.waitForSelector('.setting input:not([disabled])');
+
+    await page.click('.request.is-open .request-line');
+    await page.waitForSelector('.request-detail', { hidden: true });
+    expect(await hash()).toBe('');
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ['unknown', (link: string) => link.replace(/request=\d+/, 'request=999999'), 'is not known'],
+    ['of another run', (link: string) => link.replace(/run=\d+/, 'run=1'), 'of an earlier run'],
+  ])('says so where the request is %s', async (_, change, words) => {
+    await usedLimiters();
+    await page.goto(inspector.url);
+    await page.waitForSelector('.request-line');
+    await page.click('.request-line');
+    await page.waitForSelector('.request-detail');
+    const link = await hash();
+    await page.evaluate(`location.hash = ${JSON.stringify(change(link))}`);
+    await shows('[role=alert]', words);
+    await page.click('[role=alert] button');
+    await page.waitForSelector('[role=alert]', { hidden: true });
+    expect(await hash()).toBe('');
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('the time lines', () => {
+  const range = () => page.$eval('.standing [aria-live]', (each) => each.textContent ?? '');
+
+  it('show a part that is chosen by a drag, stand still, and go back to now', async () => {
+    const [first] = await usedLimiters();
+    await page.goto(inspector.url);
+    // The chart is made anew when it has its lines.
+    await shows('.chart.is-wide .legend-item', 'succeeded');
+    await page.evaluate("document.querySelector('.chart.is-wide').scrollIntoView()");
+    const over = await page.waitForSelector('.chart.is-wide .u-over');
+    const box = await over?.boundingBox();
+    if (!box) throw new Error('the chart has no place');
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.25, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, y, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForSelector('.standing');
+    const chosen = await range();
+    expect(chosen).toMatch(/^\d\d:\d\d:\d\d to \d\d:\d\d:\d\d$/);
+    // Requests that end meanwhile move nothing.
+    await first?.run(async () => 1);
+    await shows('.figure', '4');
+    expect(await range()).toBe(chosen);
+    await page.click('.back');
+    await page.waitForSelector('.standing', { hidden: true });
+    expect(faults).toEqual([]);
+  });
+
+  it('zoom, move and go back by keyboard', async () => {
+    await usedLimiters();
+    await page.goto(inspector.url);
+    const press = async (label: string) => {
+      await page.focus(`button[aria-label="${label}"]`);
+      await page.keyboard.press('Enter');
+    };
+    await page.waitForSelector('.steps button');
+    await press('Zoom in');
+    await page.waitForSelector('.standing');
+    const zoomed = await range();
+    await press('Earlier');
+    await page.waitForFunction(
+      `document.querySelector('.standing [aria-live]').textContent !== ${JSON.stringify(zoomed)}`,
+    );
+    await press('Later');
+    await page.focus('.back');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.standing', { hidden: true });
+    expect(faults).toEqual([]);
+  });
+});
