@@ -1,42 +1,12 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { uniteInstrumentations } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { Tap } from '../model/tap.ts';
-import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
-import type { Clock } from '../util/clock.ts';
-import { Admission } from './admission.ts';
 import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
-import {
-  type GateRules,
-  type GateSnapshot,
-  type Newcomer,
-  type RequestQueue,
-  uniform,
-  type WaitListener,
-} from './gate-rules.ts';
+import { DrainLoop } from './drain-loop.ts';
+import type { GateSnapshot, Newcomer, RequestQueue, WaitListener } from './gate-rules.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
-import { ResettableTimer } from './resettable-timer.ts';
-import type { Refusing } from './suspension.ts';
-import { WaitRecorder } from './wait-recorder.ts';
-import { headTicket, isCancelled, WaitingRequests } from './waiting-requests.ts';
-
-const NO_RULES: GateRules = {};
-
-/** Stands for a time that was not read: only a lease that is given back can help. */
-const UNREAD = Number.NaN;
-
-/** The cause of waits at a paused gate. */
-const PAUSED = { binding: 'paused' } as const;
-
-/**
- * - `idle`: the gate is at rest;
- * - `deciding`: policies are asked about a request, or listeners are called for it; it stays the
- * head;
- * - `draining`: the loop is between two decisions;
- * - `paused`: the gate is at rest, and nothing passes until `resume`.
- */
-type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
 
 /**
  * The place where requests wait until every policy lets them go: one queue, one decision, and all
@@ -47,68 +17,12 @@ type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
  * If the most urgent request waits for a slot or bytes, the gate decides on the most urgent retry
  * instead: it holds both, and the other request may be waiting for its end.
  *
- * Everything that a request takes is reserved before any callback runs. Re-entrant calls (a listener
- * that gives a lease back, a request that sends another) are left to the loop. There is at most one
- * timer, set only while a request waits and time alone can help.
+ * Everything that a request takes is reserved before any callback runs. Here requests come, leave and
+ * are cleared; {@link DrainLoop} decides on those that wait.
  */
-export class Gate<C extends Policy = Policy> implements LeaseIssuer {
-  readonly kind: GateKind;
+export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
   /** Where an inspector follows its requests. */
   readonly tap = new Tap();
-  private readonly clock: Clock;
-  private readonly instrumentation: Instrumentation | undefined;
-  private readonly rules: GateRules;
-  private readonly admission: Admission<C>;
-  private readonly waits: WaitRecorder;
-  private readonly requests: WaitingRequests;
-  private readonly timer: ResettableTimer;
-  private state: GateState = 'idle';
-  /** Refuses all that comes, retries too; undefined: nothing does. */
-  private suspension: Refusing | undefined = undefined;
-  /**
-   * Whether anything changed since the policies answered, so that the answer may be out of date.
-   */
-  private isStale = false;
-  /** When the policies were asked. */
-  private askedAt = UNREAD;
-  /** Whether the gate is paused. A decision that is being made ends first. */
-  private isPaused = false;
-  /** What was to be done while a decision was being made; undefined: nothing. */
-  private deferred: (() => void)[] | undefined = undefined;
-
-  constructor(
-    kind: GateKind,
-    policy: C,
-    clock: Clock,
-    instrumentation?: Instrumentation,
-    rules: GateRules = NO_RULES,
-  ) {
-    this.kind = kind;
-    this.clock = clock;
-    this.instrumentation = instrumentation;
-    this.rules = uniform(rules);
-    this.admission = new Admission(policy, rules.hold, clock, this);
-    this.waits = new WaitRecorder(kind, rules.listener);
-    this.requests = new WaitingRequests(rules.newQueue);
-    this.timer = new ResettableTimer(clock, () => this.drain());
-  }
-
-  /** The policy that is asked for each attempt. */
-  get policy(): C {
-    return this.admission.policy;
-  }
-
-  get waiting(): number {
-    return this.requests.length;
-  }
-
-  /**
-   * The cause of the waits of requests that were never sent, or of retries if there are only
-   * retries.
-   */
-  get waitKind(): GateKind {
-    return this.waits.kindOf(this.requests.first.length === 0);
-  }
 
   /** How many requests wait, by cause. */
   get waitingByKind(): readonly (readonly [gate: GateKind, requests: number])[] {
@@ -182,12 +96,6 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     return this.wait(ticket, owner, now, undefined, isFree);
   }
 
-  giveBack(charge: unknown, ticket: Ticket): void {
-    this.admission.giveBack(charge, ticket);
-    // A request that has ended gives its leases back next; then others may pass.
-    if (!this.admission.hasHold || ticket.outcome === undefined) this.drain();
-  }
-
   /** The owner has just ended, and with it all its requests in the queue. */
   left(owner: AdmissionCallback): void {
     const count = owner.queued;
@@ -224,34 +132,6 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.waits.ended(ticket, true, this.clock.now(), this.instrumentationOf(owner));
   }
 
-  /** Refuses all that comes from now on, for as long as it says so. */
-  suspend(refusing: Refusing): void {
-    this.suspension = refusing;
-  }
-
-  /** The error of all that comes while sending is suspended. */
-  private refusalNow(): Error | undefined {
-    if (this.suspension === undefined) return undefined;
-    const error = this.suspension.refusal();
-    if (error === undefined) this.suspension = undefined;
-    return error;
-  }
-
-  /** Lets nothing pass until `resume`. Newcomers wait; requests that passed go on. */
-  pause(): void {
-    if (this.isPaused) return;
-    this.isPaused = true;
-    if (this.state === 'idle') this.comeToRest();
-  }
-
-  /** Ends a pause, and lets all pass that may. */
-  resume(): void {
-    if (!this.isPaused) return;
-    this.isPaused = false;
-    if (this.state === 'paused') this.state = 'idle';
-    this.drain();
-  }
-
   /**
    * Ends the wait of all waiting requests with this error, once each. If it is called during a
    * decision, it acts right after that.
@@ -283,91 +163,6 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * Another policy of attempts from now on: those that wait are asked about again. What was charged
-   * goes back to the policy that has charged it.
-   */
-  setPolicy(policy: C): void {
-    this.betweenDecisions(() => {
-      this.policy.idle?.();
-      this.admission.setPolicy(policy);
-    });
-  }
-
-  /** Does something that a decision must not meet, at once or right after it; then lets pass all that may. */
-  private betweenDecisions(work: () => void): void {
-    if (this.state === 'idle' || this.state === 'paused') {
-      this.state = 'draining';
-      work();
-      this.comeToRest();
-      this.drain();
-      return;
-    }
-    this.deferred ??= [];
-    this.deferred.push(work);
-    this.isStale = true;
-    // After a decision on a newcomer the loop does not run by itself.
-    queueMicrotask(() => this.drain());
-  }
-
-  /**
-   * Lets all pass that may. Called when a lease was given back, a limit changed, time passed, or a
-   * request left. A re-entrant call leaves the work to the running loop.
-   */
-  drain(): void {
-    if (this.state !== 'idle') {
-      if (this.state === 'paused') this.drainPaused();
-      else this.isStale = true;
-      return;
-    }
-    try {
-      for (let goesOn = true; goesOn; ) {
-        this.state = 'draining';
-        this.isStale = false;
-        if (this.deferred !== undefined) this.doDeferred(this.deferred);
-        const queue = this.requests.next();
-        const wait = queue === undefined ? this.becomesIdle() : this.serve(queue);
-        if (wait === Number.POSITIVE_INFINITY) this.timer.cancel();
-        else if (wait > 0) this.timer.set(wait, this.askedAt);
-        goesOn = (wait === 0 || this.isStale) && !this.isPaused;
-      }
-    } finally {
-      this.comeToRest();
-    }
-  }
-
-  /** Sweeps out requests that left, while nothing passes. */
-  private drainPaused(): void {
-    if (this.deferred === undefined) this.requests.next();
-    else {
-      this.state = 'draining';
-      this.doDeferred(this.deferred);
-      this.comeToRest();
-    }
-  }
-
-  private doDeferred(deferred: readonly (() => void)[]): void {
-    this.deferred = undefined;
-    for (const work of deferred) work();
-    this.state = 'draining';
-  }
-
-  /**
-   * Brings the gate to rest. A paused gate has no timer, and leaves shared limits to other gates.
-   */
-  private comeToRest(): void {
-    if (!this.isPaused) {
-      this.state = 'idle';
-      return;
-    }
-    this.state = 'paused';
-    this.timer.cancel();
-    const now = this.clock.now();
-    this.waits.note(false, PAUSED, now, this.clock);
-    this.waits.note(true, PAUSED, now, this.clock);
-    this.policy.idle?.();
-  }
-
-  /**
    * All are refused and taken out before their owners are called, so that new requests of these
    * wait behind.
    */
@@ -389,62 +184,6 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
         this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
       if (!owner.gone) notifyAdmitted(owner, ticket);
     }
-  }
-
-  /** Decides on the head of a queue. @returns its wait in ms; 0: decide on the next one */
-  private serve(queue: RequestQueue): number {
-    const { admission } = this;
-    const isRetry = queue === this.requests.retries;
-    this.state = 'deciding';
-    const ticket = headTicket(queue);
-    if (ticket === undefined) return 0;
-    const isLive = ticket.outcome === undefined && ticket.refusal === undefined;
-    let now = UNREAD;
-    let wait = Number.POSITIVE_INFINITY;
-    if (!isLive || !admission.isFull(isRetry)) {
-      now = this.clock.now();
-      wait = isLive ? admission.wait(ticket, isRetry, now) : 0;
-    }
-    // A listener of the policies' events has paused the gate.
-    if (this.isPaused) return 0;
-    if (wait <= 0) {
-      const refusal = wait === REFUSED ? this.refusalOf(ticket, now) : ticket.refusal;
-      this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
-      return 0;
-    }
-    // The head left while policies were asked, or there is more to decide.
-    if (isCancelled(ticket, queue.owner) || this.isStale) return 0;
-    ticket.rounds += 1;
-    this.askedAt = now;
-    return this.holdBack(isRetry, wait);
-  }
-
-  /** The head of a queue has to wait. @returns the time until the next decision, in ms */
-  private holdBack(isRetry: boolean, wait: number): number {
-    const { admission } = this;
-    const { isHoldShort } = admission;
-    this.noteBinding(isRetry);
-    if (!isHoldShort) return wait;
-    if (this.requests.retries.seek()) return Math.min(wait, this.serve(this.requests.retries));
-    this.policy.idle?.();
-    return wait;
-  }
-
-  private pass(queue: RequestQueue, ticket: Ticket, now: number, refusal: Error | undefined): void {
-    const { owner } = queue;
-    const isRetry = queue === this.requests.retries;
-    if (ticket.outcome === undefined) {
-      if (refusal === undefined) this.admission.charge(ticket, isRetry, this, now);
-      this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
-    }
-    // The owner ended while listeners were called, and counted this request among those that left.
-    if (owner.gone) return;
-    queue.shift();
-    owner.queued -= 1;
-    this.state = 'draining';
-    // Not before: a request that was refused in the queue is cancelled there, and already counted.
-    if (refusal !== undefined) ticket.refuse(refusal);
-    notifyAdmitted(owner, ticket);
   }
 
   /** A refused request passes without a charge; a newcomer may be refused before it waits. */
@@ -606,42 +345,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.isStale ||= wasStale;
   }
 
-  /** Notes the cause of waits in a queue, and in the other queue behind it. */
-  private noteBinding(isRetry: boolean): void {
-    const { admission, waits, askedAt, clock } = this;
-    const { isHoldShort, binding } = admission;
-    waits.note(isRetry, binding, askedAt, clock);
-    const isOtherWaiting = (isRetry ? this.requests.first : this.requests.retries).length > 0;
-    // Slots and bytes hold back only requests that were never sent.
-    if (isHoldShort || !isOtherWaiting) return;
-    waits.note(!isRetry, admission.bindingBehind(!isRetry), askedAt, clock);
-  }
-
-  /** @returns 0 if a request arrived meanwhile */
-  private becomesIdle(): number {
-    this.timer.cancel();
-    this.waits.clear();
-    if (this.policy.idle === undefined) return Number.POSITIVE_INFINITY;
-    this.policy.idle();
-    return this.requests.next() === undefined ? Number.POSITIVE_INFINITY : 0;
-  }
-
-  /** Who is told of the waits of a request: at a gate that several share, those who brought it too. */
-  private instrumentationOf(owner: AdmissionCallback): Instrumentation | undefined {
-    if (this.rules.isShared !== true || owner.instrumentation === undefined)
-      return this.instrumentation;
-    return this.instrumentation === undefined
-      ? owner.instrumentation
-      : uniteInstrumentations(this.instrumentation, owner.instrumentation);
-  }
-
   private refuse(ticket: Ticket, now: number): void {
     const error = this.refusalOf(ticket, now);
     if (error !== undefined) ticket.refuse(error);
-  }
-
-  /** The error of a request that no policy lets wait. A suspension is the cause before any of them. */
-  private refusalOf(ticket: Ticket, now: number): Error | undefined {
-    return this.refusalNow() ?? this.admission.refusal(ticket, now);
   }
 }
