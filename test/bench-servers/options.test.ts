@@ -7,6 +7,7 @@ describe('the command line', () => {
   it('runs every client against every server by default', () => {
     expect(readOptions([])).toEqual({
       json: false,
+      isCold: false,
       servers: serverNames,
       clients: clientNames,
       requests: 300,
