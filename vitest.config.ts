@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { canRun } from './test/dashboards/programs.ts';
+import LongestFirst from './test/support/longest-first.ts';
 import { isLong, LONG_MS } from './test/support/runs.ts';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
@@ -28,6 +29,9 @@ const ALONE = [
   'test/soak/**/*.test.ts',
 ];
 
+/** More than can compute at once: these wait for processes and for real time. They run first. */
+const WAITING = availableParallelism() + 3;
+
 /** What needs a program that is not here. */
 const LEFT_OUT = [
   ...(canRun('jaeger') ? [] : ['test/examples/jaeger.test.ts']),
@@ -51,8 +55,8 @@ export default defineConfig({
   test: {
     // Where nobody watches, a line for each file says nothing that its failures do not.
     reporters: [process.env.CI ? 'dot' : 'default', './test/support/closing-line.ts'],
-    // One more than can compute at once: many wait for processes and for real time.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // Nothing here is timed: a busy machine must not fail a test. This only ends a hang.
     testTimeout: isLong ? LONG_MS : 300_000,
     hookTimeout: 300_000,
@@ -64,6 +68,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...COMPILED, ...ALONE, 'test/compat/**'],
           setupFiles: ['test/support/setup.ts'],
+          sequence: { groupOrder: 1 },
           // To load the library anew for each file takes longer than most of them.
           isolate: false,
         },
@@ -73,6 +78,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ALONE,
+          maxWorkers: WAITING,
           setupFiles: ['test/support/setup.ts'],
         },
       },
@@ -81,6 +87,7 @@ export default defineConfig({
         test: {
           name: 'compiled',
           include: COMPILED,
+          maxWorkers: WAITING,
           exclude: [...configDefaults.exclude, ...LEFT_OUT],
           globalSetup: ['test/support/build.ts'],
         },

@@ -26,6 +26,7 @@ generated providers, instead of the named scenarios:
   --seed S           default 1
   --client a,b       default headgate; all: every client
   --concurrency C    requests in flight that the user allows; default ${CONCURRENCY}
+  --stalls A/B       the client and the provider get no turn for A ms after every B ms, on average
   --scenario SEED    one of them, by the number of its seed
   --trace            prints that run as it goes
   --svg file.svg     draws that run`;
@@ -46,6 +47,7 @@ export function parseArguments(args: string[]) {
       chart: { type: 'string' },
       generated: { type: 'string' },
       concurrency: { type: 'string' },
+      stalls: { type: 'string' },
       trace: { type: 'boolean' },
       svg: { type: 'string' },
     },

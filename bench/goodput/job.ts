@@ -4,6 +4,7 @@ import type { CellRun } from './cell.ts';
 import type { ClientName } from './clients/index.ts';
 import type { GeneratedClientName } from './generated/clients/index.ts';
 import type { Score } from './generated/score.ts';
+import type { StallTimes } from './generated/stalls.ts';
 import type { FinishRun } from './run-cell.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -21,6 +22,7 @@ export interface GeneratedJob {
   readonly client: GeneratedClientName;
   readonly seed: number;
   readonly concurrency: number;
+  readonly stalls?: StallTimes | undefined;
 }
 
 export type Answer =

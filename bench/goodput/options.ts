@@ -34,7 +34,7 @@ export interface Options {
 export function readOptions(args: string[]): Options {
   const values = parseArguments(args);
   refuse(values, ['trace', 'svg'], '--scenario SEED');
-  refuse(values, ['concurrency'], '--generated or --scenario SEED');
+  refuse(values, ['concurrency', 'stalls'], '--generated or --scenario SEED');
   const { finish = false, seconds, seed } = values;
   const chosen = readScenarios(values.scenario ?? '*', finish ? families : scenarios);
   return {

@@ -31,11 +31,11 @@ async function run(job: Job | GeneratedJob): Promise<Answer> {
     }
     case 'generated': {
       const client = generatedClients[job.client];
-      const { concurrency } = job;
+      const { concurrency, stalls } = job;
       return {
         status: 'ok',
         kind,
-        run: await runGenerated(drawScenario(seed), client, { concurrency }),
+        run: await runGenerated(drawScenario(seed), client, { concurrency, stalls }),
       };
     }
   }

@@ -18,6 +18,7 @@ export const USAGE = `usage: npm run bench:servers -- [options]
   --requests N    default ${REQUESTS}: requests of each client
   --parallel N    default ${PARALLEL}: runs at a time
   --apart N       default ${APART_MS}: between the starts of two runs, in milliseconds
+  --cold          leaves out the requests that warm up each client
   --bound N       by default four times the ideal and a minute: the longest run, in milliseconds
   --json          prints one object last`;
 
@@ -28,6 +29,8 @@ export interface Options {
   readonly requests: number;
   readonly parallel: number;
   readonly apartMs: number;
+  /** Whether clients are not warmed up: their figures are of no use. */
+  readonly isCold: boolean;
   /** Infinity: that of each run. */
   readonly boundMs: number;
 }
@@ -43,6 +46,7 @@ export function readOptions(args: string[]): Options {
       requests: { type: 'string', default: `${REQUESTS}` },
       parallel: { type: 'string', default: `${PARALLEL}` },
       apart: { type: 'string', default: `${APART_MS}` },
+      cold: { type: 'boolean', default: false },
       bound: { type: 'string' },
     },
   });
@@ -53,6 +57,7 @@ export function readOptions(args: string[]): Options {
     requests: readInteger('--requests', values.requests, 1),
     parallel: readInteger('--parallel', values.parallel, 1),
     apartMs: readInteger('--apart', values.apart, 0),
+    isCold: values.cold,
     boundMs:
       values.bound === undefined
         ? Number.POSITIVE_INFINITY

@@ -30,10 +30,11 @@ export interface Results {
 
 /** @param told is given each figure as it comes */
 export async function runAll(
-  { clients, requests, parallel, apartMs, boundMs }: Options,
+  options: Options,
   names: readonly ServerName[],
   told: (name: string, cell: Cell) => void,
 ): Promise<Results> {
+  const { clients, parallel, apartMs } = options;
   const slots = pLimit(parallel);
   const starts = pLimit(1);
   const rows = new Map(names.map((name) => [name, new Map<ClientName, Cell>()]));
@@ -42,7 +43,7 @@ export async function runAll(
     const name = `${server} ${client}`;
     await starts(() => sleep(apartMs));
     try {
-      const cell = await runOne(servers[server], client, requests, boundMs);
+      const cell = await runOne(servers[server], client, options);
       rows.get(server)?.set(client, cell);
       told(name, cell);
     } catch (error) {
@@ -60,15 +61,14 @@ export async function runAll(
 async function runOne(
   server: Server,
   client: ClientName,
-  requests: number,
-  longestMs: number,
+  { requests, boundMs: longestMs, isCold }: Options,
 ): Promise<Cell> {
   const { limit, latencyMs } = server;
   const ideal = idealMs(limit, latencyMs, requests);
   const boundMs = Math.min(longestMs, BOUND_FACTOR * ideal + BOUND_MORE_MS);
   const { endpoint, close } = await server.open();
   try {
-    const job: Job = { client, endpoint, limit, requests, boundMs };
+    const job: Job = { client, endpoint, limit, requests, boundMs, isCold };
     return cellOf(await runWorker(job), requests, ideal);
   } finally {
     await close();

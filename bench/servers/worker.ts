@@ -13,7 +13,7 @@ const WARM_UP_REQUESTS = 50;
 process.stdin.on('end', () => process.exit()).resume();
 
 const job: Job = JSON.parse(process.argv[2] ?? '');
-await warmUp();
+if (!job.isCold) await warmUp();
 const counts = countFetches();
 const startMs = performance.now();
 const isEnded = await Promise.race([

@@ -1,12 +1,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dashboards, written } from './dashboards.ts';
+import { sharedForm } from './shared-form.ts';
 
 /** Writes the dashboards; run from the root of the repository. */
 const FOLDER = join('dashboards', 'grafana');
+/** The same in the form that grafana.com takes. */
+const SHARED = join('dashboards', 'grafana.com');
 
-mkdirSync(FOLDER, { recursive: true });
+for (const folder of [FOLDER, SHARED]) mkdirSync(folder, { recursive: true });
 for (const [file, dashboard] of Object.entries(dashboards())) {
-  writeFileSync(join(FOLDER, file), written(dashboard));
-  console.log(join(FOLDER, file));
+  const forms = [
+    [join(FOLDER, file), dashboard],
+    [join(SHARED, file), sharedForm(dashboard)],
+  ] as const;
+  for (const [path, form] of forms) {
+    writeFileSync(path, written(form));
+    console.log(path);
+  }
 }

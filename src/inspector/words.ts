@@ -98,7 +98,11 @@ function reason(state: GateState): string {
   }
 }
 
-function slotReason({ limit, maxLimit, hasThrottledSlots }: GateState): string {
+function slotReason({ gate, inFlight, limit, maxLimit, hasThrottledSlots }: GateState): string {
+  // Others hold what this one does not.
+  if (gate.fleet !== undefined && inFlight < limit) {
+    return `the workers of this key hold all ${count(limit)} slots`;
+  }
   const taken = limit === 1 ? 'the one slot is taken' : `all ${count(limit)} slots are taken`;
   if (hasThrottledSlots) return `${taken} that throttled mode leaves`;
   return limit < maxLimit ? `${taken}; there may be up to ${count(maxLimit)}` : taken;

@@ -9,6 +9,7 @@ import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { systemClock } from '../queue/system-clock.ts';
+import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import {
   instrumentationResolver,
   OBSERVED_KEYS,
@@ -19,6 +20,7 @@ import { type RequestPipeline, ResultSubscriber } from '../request/dispatch-subs
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {
+  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
   type Emitted,
@@ -155,6 +157,8 @@ export class LimiterGroup<T> {
   /** Emits each new key. */
   readonly #opened = new Subject<readonly [key: string, limiter: Limiter]>();
   readonly #unwatch: (() => void) | undefined;
+  /** Ends the attempts of the key that was made last, and of all with the same time. */
+  #timeouts: AttemptTimeouts | undefined = undefined;
   #isClosed = false;
   #pause: { readonly reason: string | undefined } | undefined = undefined;
 
@@ -426,6 +430,7 @@ export class LimiterGroup<T> {
     if (limits.clock !== undefined && limits.clock !== this.#clock) {
       throw new TypeError('`each.clock` must be the clock of the group; leave it out');
     }
+    this.#timeouts = attemptTimeoutsOf(limits, this.#clock, this.#timeouts) ?? this.#timeouts;
     // The probe of the group makes the metrics and spans of all keys.
     const store = this.#store?.ofKey(key, limits);
     const options = {
@@ -440,6 +445,7 @@ export class LimiterGroup<T> {
       before,
       shared: this.#shared,
       peers: this.#store,
+      timeouts: this.#timeouts,
       emit: (event) => this.#events.next({ ...event, key }),
       isHeard: () => this.#events.observed,
     });

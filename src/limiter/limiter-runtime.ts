@@ -70,6 +70,8 @@ export interface GroupSide {
   readonly shared: SharedLimits | undefined;
   /** What is the same for all keys that use one store. */
   readonly peers: object | undefined;
+  /** Those of other keys, to be shared if attempts have the same time: one timer, not one a key. */
+  readonly timeouts: AttemptTimeouts | undefined;
   readonly isHeard: () => boolean;
   readonly emit: (event: LimiterEvent) => void;
 }
@@ -125,7 +127,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       listener: this,
     });
     this.retry = retryPolicyOf(options, this.gate.isPaced);
-    this.timeouts = attemptTimeoutsOf(options, clock);
+    this.timeouts = attemptTimeoutsOf(options, clock, group?.timeouts);
     this.circuitBreaker = this.gate.policies.circuitBreaker;
     this.impossible = new ImpossibleRequests(() => [
       this.gate.policies,

@@ -16,7 +16,7 @@ export interface TimedAttempt {
  * one timer, and O(1) an attempt. The timer keeps no process alive: what an attempt waits for does.
  */
 export class AttemptTimeouts {
-  private readonly timeoutMs: number;
+  readonly timeoutMs: number;
   private readonly clock: Clock;
   private readonly timer: ResettableTimer;
   private first: TimedAttempt | undefined = undefined;

@@ -110,12 +110,17 @@ export function retryPolicyOf(
   );
 }
 
-/** What ends attempts that take too long, for all that share it; undefined: nothing does. */
+/**
+ * What ends attempts that take too long, for all that share it; undefined: nothing does.
+ * @param others of the same clock, to be shared if their attempts have the same time
+ */
 export function attemptTimeoutsOf(
   { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS }: RetryOptions,
   clock: Clock,
+  others?: AttemptTimeouts,
 ): AttemptTimeouts | undefined {
   if (attemptTimeoutMs === Number.POSITIVE_INFINITY) return undefined;
+  if (attemptTimeoutMs === others?.timeoutMs) return others;
   return new AttemptTimeouts(attemptTimeoutMs, clock);
 }
 

@@ -37,7 +37,7 @@ async function measure(): Promise<Measured> {
   const main = join(inject('packageFolder'), 'build/bench/servers/main.js');
   const chosen = ['--server', SERVERS.join(','), '--client', CLIENTS.join(',')];
   const runs = ['--requests', `${REQUESTS}`, '--bound', `${BOUND_MS}`];
-  const side = ['--parallel', '100', '--apart', '400', '--json'];
+  const side = ['--parallel', '100', '--apart', '400', '--cold', '--json'];
   const args = [main, ...chosen, ...runs, ...side];
   // It exits with 1 where a run has failed, and says which.
   const { stdout } = await promisify(execFile)(process.execPath, args, {

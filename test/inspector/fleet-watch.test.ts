@@ -70,6 +70,18 @@ describe('the workers of a key', () => {
     expect(second?.perSecond).toBeLessThan(110);
   });
 
+  it('hold the slots that one waits for, though few of them are its own', async () => {
+    const store = memoryStore();
+    send(worker(store, 'first', 10), 9, NEVER_ENDS);
+    await seen('first');
+    send(worker(store, 'second', 10), 9, NEVER_ENDS);
+    await seen('second');
+    const id = monitor.summaries.find(({ name }) => name === 'second')?.id ?? -1;
+    expect(monitor.find(id)?.detail(undefined).headline).toMatch(
+      /^\d wait: the workers of this key hold all 10 slots\.$/,
+    );
+  });
+
   it('are 32 at the most, those that hold most; the others are counted', async () => {
     const store = memoryStore({ clock });
     for (let each = 1; each <= 40; each += 1) {

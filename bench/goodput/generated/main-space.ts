@@ -7,9 +7,9 @@ import { printSpaceHead, printSummary, printTraits, printWorst } from './report.
 import { drawScenario } from './space.ts';
 
 export async function reportSpace(options: SpaceOptions): Promise<void> {
-  const { seeds, clients, concurrency, threads, json } = options;
+  const { seeds, clients, concurrency, stalls, threads, json } = options;
   const jobs = clients.flatMap((client) =>
-    seeds.map((seed): GeneratedJob => ({ kind: 'generated', client, seed, concurrency })),
+    seeds.map((seed): GeneratedJob => ({ kind: 'generated', client, seed, concurrency, stalls })),
   );
   const startMs = performance.now();
   const answers = await runJobs(jobs, threads);

@@ -12,11 +12,12 @@ import { beliefText, Trace, type TraceEntry } from './trace.ts';
 import { traceChart } from './trace-chart.ts';
 
 export async function reportTrace(options: TraceOptions): Promise<void> {
-  const { seed, client, concurrency, svg } = options;
+  const { seed, client, concurrency, stalls, svg } = options;
   const scenario = drawScenario(seed);
   const trace = new Trace();
   const score = await runGenerated(scenario, generatedClients[client], {
     concurrency,
+    stalls,
     watcher: trace,
   });
   console.log(`${client}, seed ${seed}: ${describeScenario(scenario)}`);

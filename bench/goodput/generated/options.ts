@@ -13,8 +13,10 @@ import {
 import {
   type GeneratedClientName,
   generatedClientNames,
+  generatedClients,
   isGeneratedClientName,
 } from './clients/index.ts';
+import type { StallTimes } from './stalls.ts';
 
 /** Many providers. */
 export interface SpaceOptions {
@@ -22,6 +24,8 @@ export interface SpaceOptions {
   readonly seeds: readonly number[];
   readonly clients: readonly GeneratedClientName[];
   readonly concurrency: number;
+  /** Undefined: nothing stalls. */
+  readonly stalls: StallTimes | undefined;
   readonly threads: number;
   readonly json: boolean;
 }
@@ -32,6 +36,8 @@ export interface TraceOptions {
   readonly seed: number;
   readonly client: GeneratedClientName;
   readonly concurrency: number;
+  /** Undefined: nothing stalls. */
+  readonly stalls: StallTimes | undefined;
   readonly trace: boolean;
   /** Where the picture goes; undefined: none is wanted. */
   readonly svg: string | undefined;
@@ -62,6 +68,7 @@ function readSpace(values: Arguments, generated: string): SpaceOptions {
     seeds: Array.from({ length: count }, (_, index) => first + index),
     clients: readClients(values),
     concurrency: readConcurrency(values),
+    stalls: readStalls(values),
     threads: readThreads(values),
     json: values.json ?? false,
   };
@@ -81,6 +88,7 @@ function readTrace(values: Arguments, scenario: string): TraceOptions {
     seed: readInteger('--scenario', scenario, 0),
     client,
     concurrency: readConcurrency(values),
+    stalls: readStalls(values),
     trace: values.trace ?? false,
     svg: values.svg === undefined ? undefined : readSvgPath('--svg', values.svg),
     json: values.json ?? false,
@@ -90,6 +98,20 @@ function readTrace(values: Arguments, scenario: string): TraceOptions {
 function readClients({ client = 'headgate' }: Arguments): readonly GeneratedClientName[] {
   if (client === 'all') return generatedClientNames;
   return choose('--client', client, generatedClientNames).filter(isGeneratedClientName);
+}
+
+/** @throws UsageError */
+function readStalls(values: Arguments): StallTimes | undefined {
+  const { stalls } = values;
+  if (stalls === undefined) return undefined;
+  const [, stalled, running] = /^(\d+)\/(\d+)$/.exec(stalls) ?? [];
+  const times = { stalledMs: Number(stalled), runningMs: Number(running) };
+  if (!(times.stalledMs > 0 && times.runningMs > 0)) {
+    throw new UsageError(`--stalls must be two integers >= 1 such as 50/50, got "${stalls}"`);
+  }
+  const client = readClients(values).find((name) => generatedClients[name].usesGlobals);
+  if (client === undefined) return times;
+  throw new UsageError(`--stalls needs clients that are given a clock, got --client "${client}"`);
 }
 
 function readConcurrency({ concurrency }: Arguments): number {

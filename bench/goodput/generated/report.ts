@@ -17,10 +17,14 @@ type RunsByClient = ReadonlyMap<string, readonly GeneratedRun[]>;
 /** So many of the worst runs are named. */
 const NAMED = 10;
 
-export function printSpaceHead({ seeds, clients, concurrency }: SpaceOptions): void {
+export function printSpaceHead({ seeds, clients, concurrency, stalls }: SpaceOptions): void {
   const range = `${seeds[0]} to ${seeds.at(-1)}`;
   console.log(`Node ${process.version}, ${processor()}; virtual time, seeds ${range}`);
   console.log(`Goodput in % of an omniscient client; the user allows ${concurrency} in flight`);
+  if (stalls !== undefined) {
+    const { stalledMs, runningMs } = stalls;
+    console.log(`Each process stalls for ${stalledMs} ms after ${runningMs} ms, on average`);
+  }
   printTable(
     [['client', ''], ...clients.map((name) => [name, generatedClients[name].about])],
     'left',

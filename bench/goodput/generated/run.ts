@@ -9,11 +9,14 @@ import { omniscientTimes } from './omniscient.ts';
 import { type Score, scoreOf } from './score.ts';
 import { type Answer, Server } from './server.ts';
 import type { Scenario } from './space.ts';
+import { Stalls, type StallTimes, stalledClock } from './stalls.ts';
 
 export interface RunOptions {
   /** Requests that the user allows in flight. */
   readonly concurrency: number;
   readonly watcher?: Watcher;
+  /** How often and how long the client and the provider get no turn; by default never. */
+  readonly stalls?: StallTimes | undefined;
 }
 
 /** Sees a run as it goes, for a trace. */
@@ -45,6 +48,9 @@ const LOOKS = 250;
 const LOST_MS = 1;
 /** Chance of the client, independent of the provider's. */
 const clientSeed = (seed: number) => seed * 29 + 7;
+
+/** Stalls of the client and of the provider, independent of each other. */
+const stallSeeds = (seed: number) => [seed * 31 + 5, seed * 37 + 9] as const;
 
 /** @throws what the client throws, or ends with */
 export async function runGenerated(
@@ -78,6 +84,8 @@ class Run implements RunView {
   private readonly arrivals: readonly number[];
   private readonly server: Server;
   private readonly options: RunOptions;
+  /** The clock of the client; that of the run where nothing stalls. */
+  private readonly clientClock: VirtualTime['clock'];
   private readonly nextTokens: () => number;
   private client: RunningClient | undefined;
   private handedOver = 0;
@@ -95,8 +103,17 @@ class Run implements RunView {
     this.clock = clock;
     this.arrivals = arrivals;
     this.options = options;
-    this.server = new Server(scenario, clock);
+    const [ofClient, ofServer] = stallSeeds(scenario.seed).map((seed) => this.stalled(clock, seed));
+    this.clientClock = ofClient ?? clock;
+    this.server = new Server(scenario, ofServer ?? clock);
     this.nextTokens = tokenSource(scenario.seed);
+  }
+
+  private stalled(clock: VirtualTime['clock'], seed: number): VirtualTime['clock'] {
+    const { stalls } = this.options;
+    return stalls === undefined
+      ? clock
+      : stalledClock(clock, new Stalls(stalls, seededRandom(seed)));
   }
 
   get log(): Server['log'] {
@@ -127,7 +144,7 @@ class Run implements RunView {
     const { scenario, clock, options } = this;
     this.client = start({
       scenario,
-      clock,
+      clock: this.clientClock,
       random,
       concurrency: options.concurrency,
       send: (request, answered) => this.send(request, answered),
@@ -163,10 +180,15 @@ class Run implements RunView {
     this.out += 1;
     watcher?.sent();
     this.server.submit(request, (answer) => {
-      this.out -= 1;
-      if (answer.status === 200) this.done += 1;
-      answered(answer);
-      watcher?.answered(answer);
+      if (this.options.stalls === undefined) this.returned(answer, answered);
+      else this.clientClock.setTimer(() => this.returned(answer, answered), 0);
     });
+  }
+
+  private returned(answer: Answer, answered: (answer: Answer) => void): void {
+    this.out -= 1;
+    if (answer.status === 200) this.done += 1;
+    answered(answer);
+    this.options.watcher?.answered(answer);
   }
 }

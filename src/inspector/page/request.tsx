@@ -55,7 +55,7 @@ function RequestDetail({
   addressOf,
   traceUrl,
 }: Pick<RequestProps, 'record' | 'addressOf' | 'traceUrl'>) {
-  const { id, endedAt, bytes: size, tokens, parts, value, traceId } = record;
+  const { id, index, endedAt, bytes: size, tokens, parts, value, traceId } = record;
   return (
     <div class="request-detail">
       <ol>
@@ -75,7 +75,7 @@ function RequestDetail({
         ))}
       </ol>
       <p class="quiet">
-        ended at {clockTime(endedAt)}, {bytes(size)}
+        request #{count(index)} ended at {clockTime(endedAt)}, {bytes(size)}
         {tokens > 0 && `, ${count(tokens)} tokens`}
         {', '}
         <a href={addressOf(id)}>link to this request</a>

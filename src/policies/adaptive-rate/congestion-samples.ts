@@ -6,7 +6,7 @@ const LEVEL = 1;
 const AGREES = 1.02;
 /** If nothing was accepted, the rate is at least this share of a request in that time. */
 const LEAST_PART = 0.3;
-/** The greatest distance of the lower bound from the upper one. */
+/** The greatest ratio of the upper bound to the lower one. */
 const WIDEST = 1_000;
 
 /**
@@ -105,7 +105,8 @@ export class CongestionSamples {
       evidence = accepted;
       best = (2 * accepted) / (shortMs + longMs);
     }
-    least = Math.max(least, LEAST_PART / longestMs, most / WIDEST);
+    least = Math.max(least, LEAST_PART / longestMs);
+    most = Math.min(most, WIDEST * least);
     best = Math.min(Math.max(best, least), most);
     return { least, most, best, evidence, isFull: last.isFull };
   }

@@ -32,6 +32,13 @@ describe('the command line of generated providers', () => {
     expect(readGenerated(['--scenario', '17'])).toMatchObject({ trace: false, svg: undefined });
   });
 
+  it('lets both processes stall', () => {
+    expect(readGenerated(['--generated', '1', '--stalls', '80/10'])).toMatchObject({
+      stalls: { stalledMs: 80, runningMs: 10 },
+    });
+    expect(readGenerated(['--scenario', '7'])).toMatchObject({ stalls: undefined });
+  });
+
   it('leaves all else to the named scenarios', () => {
     expect(readGenerated([])).toBeUndefined();
     expect(readGenerated(['--scenario', 'tb,sw'])).toBeUndefined();
@@ -41,6 +48,15 @@ describe('the command line of generated providers', () => {
     [['--generated', '0'], '--generated must be an integer >= 1, got "0"'],
     [['--generated', '2', '--seed', '1,2'], '--seed must be an integer >= 0, got "1,2"'],
     [['--generated', '2', '--concurrency', '0'], '--concurrency must be an integer >= 1, got "0"'],
+    [
+      ['--scenario', '7', '--stalls', '80'],
+      '--stalls must be two integers >= 1 such as 50/50, got',
+    ],
+    [['--scenario', '7', '--stalls', '0/9'], '--stalls must be two integers >= 1 such as 50/50'],
+    [
+      ['--scenario', '7', '--stalls', '8/9', '--client', 'p-limit'],
+      '--stalls needs clients that are given a clock, got --client "p-limit"',
+    ],
     [['--generated', '2', '--client', 'no'], '--client takes any of headgate, headgate-known'],
     [['--generated', '2', '--trace'], '--trace goes with --scenario SEED alone, got "true"'],
     [['--generated', '2', '--seconds', '9'], '--seconds goes with the named scenarios alone'],
@@ -53,6 +69,7 @@ describe('the command line of generated providers', () => {
 
   it.each([
     [['--scenario', 'tb', '--trace'], '--trace goes with --scenario SEED alone'],
+    [['--stalls', '5/5'], '--stalls goes with --generated or --scenario SEED alone'],
     [['--concurrency', '5'], '--concurrency goes with --generated or --scenario SEED alone'],
   ])('refuses %j with the named scenarios', (args, reason) => {
     expect(() => readOptions(args)).toThrow(reason);

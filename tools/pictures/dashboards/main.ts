@@ -1,8 +1,8 @@
 /**
  * Draws both dashboards from the answers of a real Prometheus to every query of every panel, for a
- * real run of 75 s: `npm run pictures:dashboards [folder]`. It draws what the options of a panel
+ * real run of 75 s of several processes on one Redis: `npm run pictures:dashboards [folder]`. It draws what the options of a panel
  * say: units, words and colours of states, levels, stacks, axes, legends. Look at both pictures
- * after each change of a panel. Needs `prometheus`, which Debian has.
+ * after each change of a panel. Needs `prometheus` and `redis-server`, which Debian has.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { LIMITERS, startRun } from './run.ts';
 import { INK, picture, text } from './svg.ts';
 
 const RUN_SECONDS = 75;
-const STEP = 1;
+const STEP = 2;
 /** As far apart as Grafana asks for annotations at the least. */
 const MARK_STEP = 5;
 const WIDTH = 1_440;
@@ -27,11 +27,11 @@ const COLUMN = WIDTH / 24;
 const ROW = 38;
 const GAP = 8;
 
-const config = (url: string) => `
+const config = (urls: readonly string[]) => `
 global: { scrape_interval: 1s, scrape_timeout: 1s }
 scrape_configs:
   - job_name: pictures
-    static_configs: [{ targets: ['${new URL(url).host}'] }]
+    static_configs: [{ targets: [${urls.map((url) => `'${new URL(url).host}'`).join(', ')}] }]
 `;
 
 interface Target {
@@ -111,7 +111,7 @@ async function drawn(dashboard: Dashboard, asked: Asked): Promise<string> {
 const folder = process.argv[2] ?? join('build', 'pictures', 'dashboards');
 mkdirSync(folder, { recursive: true });
 const run = await startRun();
-const prometheus = await startPrometheus(config(run.url));
+const prometheus = await startPrometheus(config(run.urls));
 try {
   await sleep(RUN_SECONDS * 1_000);
   const to = Math.floor(Date.now() / 1_000);
@@ -126,3 +126,5 @@ try {
   await prometheus.stop();
   await run.stop();
 }
+// Requests that still wait for a provider would keep the process.
+process.exit();

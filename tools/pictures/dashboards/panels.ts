@@ -73,7 +73,7 @@ function drawFigures({ panel, fields }: Drawn, box: Box): string {
 function drawStates({ panel, fields, from, to }: Drawn, box: Box): string {
   const options = optionsOf(panel);
   if (fields.length === 0) return nothing(options.noValue, box);
-  const left = 60;
+  const left = Math.max(60, ...fields.map(({ name }) => name.length * 6.3 + 8));
   const height = (box.h - 44) / fields.length;
   const at = (time: number) => box.x + left + ((time - from) / (to - from)) * (box.w - left);
   const legend = new Map<string, string>();
@@ -117,7 +117,10 @@ function drawHeatMap({ panel, fields, from, to }: Drawn, box: Box): string {
   if (used.length === 0) return nothing(optionsOf(panel).noValue, box);
   const most = Math.max(...cells.flat().map(([, value]) => value));
   const height = (box.h - 20) / (high - low + 1);
-  const width = (box.w - 60) / (to - from + 1);
+  // A row has a value every so many seconds.
+  const [first, second] = fields[0]?.points ?? [];
+  const apart = (second?.[0] ?? 1) - (first?.[0] ?? 0);
+  const width = ((box.w - 60) / (to - from + apart)) * apart;
   return cells
     .slice(low, high + 1)
     .map((row, place) => {
@@ -134,7 +137,7 @@ function drawHeatMap({ panel, fields, from, to }: Drawn, box: Box): string {
         .filter(([, value]) => value > 0)
         .map(([time, value]) => {
           const hue = 240 - 240 * Math.sqrt(value / most);
-          const x = box.x + 60 + ((time - from) / (to - from + 1)) * (box.w - 60);
+          const x = box.x + 60 + ((time - from) / (to - from + apart)) * (box.w - 60);
           return rect({ x, y, w: width, h: height - 1 }, `hsl(${Math.round(hue)} 80% 50%)`);
         });
       return label + drawn.join('');

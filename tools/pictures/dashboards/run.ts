@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLimiter, type Limiter } from 'headgate';
-import { type ExchangeRequest, memoryStore, type SharedStore } from 'headgate/advanced';
 import { createProvider, type ProviderOptions } from 'headgate/simulator';
 import { startTelemetry } from 'headgate/telemetry';
+import { type Fleet, openStore, startFleet } from './fleet.ts';
+import { SHARED_LIMITS } from './shared-limits.ts';
 
 const REQUEST = { inputTokens: 120, maxTokens: 400, outputTokens: 300, bytes: 1_700 };
 
@@ -31,43 +31,32 @@ function send(limiter: Limiter, call: () => Promise<unknown>, everyMs: number): 
   return () => clearInterval(timer);
 }
 
-/** A store a few milliseconds away, which cannot be reached for some seconds. */
-function storeOnTheWay(): SharedStore {
-  const store = memoryStore();
-  const startMs = performance.now();
-  return {
-    ...store,
-    exchange: async (request: ExchangeRequest) => {
-      const ms = performance.now() - startMs;
-      await sleep(1 + 4 * Math.random());
-      if (ms > 30_000 && ms < 36_000) throw new Error('the store is away');
-      return store.exchange(request);
-    },
-  };
+interface Run {
+  /** The pages of metrics of all processes. */
+  readonly urls: Fleet['urls'];
+  stop(): Promise<void>;
 }
 
 /**
  * A run with everything that the dashboards tell: a limiter whose provider answers 429 for some
  * seconds, is out for others, and fails now and then; and one with limits of its own and a circuit
- * breaker, which opens. @returns where its metrics are, and what ends it
+ * breaker, which opens, and which other processes share through a Redis. @returns where the metrics
+ * are, and what ends it
  */
-export async function startRun(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startRun(): Promise<Run> {
+  const fleet = await startFleet();
   const telemetry = await startTelemetry({ serviceName: 'pictures', prometheusPort: 0 });
   const chat = createLimiter({ name: 'chat', concurrency: 32, maxBytes: 100_000 });
-  const shared = storeOnTheWay();
-  const other = createLimiter({ adaptive: false, shared, telemetry: false });
+  const store = await openStore(fleet.redisUrl);
   const batch = createLimiter({
     name: 'batch',
     adaptive: false,
-    concurrency: 16,
+    ...SHARED_LIMITS,
     total: 2_000,
-    shared,
-    limits: { requests: { limit: 120, windowMs: 20_000 } },
+    shared: store.shared,
     circuitBreaker: { onOpen: 'wait', openMs: 6_000 },
   });
   const stops = [
-    // A second worker of the same key.
-    send(other, async () => 1, 280),
     send(
       chat,
       callOf({
@@ -92,11 +81,13 @@ export async function startRun(): Promise<{ url: string; stop(): Promise<void> }
     ),
   ];
   return {
-    url: telemetry.prometheusUrl ?? '',
+    urls: [telemetry.prometheusUrl ?? '', ...fleet.urls],
     async stop() {
       for (const each of stops) each();
-      for (const each of [chat, batch, other]) each.close();
+      for (const each of [chat, batch]) each.close();
       await telemetry.shutdown();
+      store.close();
+      await fleet.stop();
     },
   };
 }

@@ -16,7 +16,9 @@ function escaped(said: string): string {
 }
 
 export function rect({ x, y, w, h }: Box, fill: string, stroke = 'none', opacity = 1): string {
-  return `<rect x="${round(x)}" y="${round(y)}" width="${round(Math.max(0, w))}" height="${round(Math.max(0, h))}" fill="${fill}" stroke="${stroke}" fill-opacity="${opacity}"/>`;
+  const edge = stroke === 'none' ? '' : ` stroke="${stroke}"`;
+  const shine = opacity === 1 ? '' : ` fill-opacity="${opacity}"`;
+  return `<rect x="${round(x)}" y="${round(y)}" width="${round(Math.max(0, w))}" height="${round(Math.max(0, h))}" fill="${fill}"${edge}${shine}/>`;
 }
 
 export function text(
@@ -28,7 +30,26 @@ export function text(
   anchor: 'start' | 'middle' | 'end' = 'middle',
   weight = 400,
 ): string {
-  return `<text x="${round(x)}" y="${round(y)}" fill="${colour}" font-size="${round(size)}" text-anchor="${anchor}" font-weight="${weight}">${escaped(said)}</text>`;
+  const place = anchor === 'start' ? '' : ` text-anchor="${anchor}"`;
+  const stroke = weight === 400 ? '' : ` font-weight="${weight}"`;
+  return `<text x="${round(x)}" y="${round(y)}" fill="${colour}" font-size="${round(size)}"${place}${stroke}>${escaped(said)}</text>`;
+}
+
+/** Steps from point to point, which are shorter to write than the points; none where it is straight. */
+function pathOf(points: readonly (readonly [number, number])[]): string {
+  const rounded = points.map(([x, y]) => [Math.round(x), Math.round(y)] as const);
+  const kept = rounded.filter(([, y], at) => {
+    const [before, after] = [rounded[at - 1], rounded[at + 1]];
+    return before?.[1] !== y || after?.[1] !== y;
+  });
+  let [left, top] = [0, 0];
+  return kept
+    .map(([x, y], at) => {
+      const step = `${at === 0 ? 'M' : 'l'}${x - left} ${y - top}`;
+      [left, top] = [x, y];
+      return step;
+    })
+    .join('');
 }
 
 export function line(
@@ -37,8 +58,7 @@ export function line(
   width: number,
   dash = '',
 ): string {
-  const path = points.map(([x, y]) => `${round(x)},${round(y)}`).join(' ');
-  return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="${width}"${dash === '' ? '' : ` stroke-dasharray="${dash}"`}/>`;
+  return `<path d="${pathOf(points)}" fill="none" stroke="${colour}" stroke-width="${width}"${dash === '' ? '' : ` stroke-dasharray="${dash}"`}/>`;
 }
 
 export function area(
@@ -46,8 +66,7 @@ export function area(
   colour: string,
   opacity: number,
 ): string {
-  const path = points.map(([x, y]) => `${round(x)},${round(y)}`).join(' ');
-  return `<polygon points="${path}" fill="${colour}" fill-opacity="${opacity}"/>`;
+  return `<path d="${pathOf(points)}z" fill="${colour}" fill-opacity="${opacity}"/>`;
 }
 
 export function picture(title: string, w: number, h: number, content: string): string {

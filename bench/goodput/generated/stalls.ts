@@ -1,0 +1,52 @@
+/** Times at which a process gets no turn, as on a machine with too much to do. */
+import type { Clock, Random } from 'headgate';
+
+/** Means of exponential times, in ms. */
+export interface StallTimes {
+  readonly stalledMs: number;
+  readonly runningMs: number;
+}
+
+export class Stalls {
+  private readonly times: StallTimes;
+  private readonly random: Random;
+  private stallsFrom = 0;
+  private stallsUntil = 0;
+
+  constructor(times: StallTimes, random: Random) {
+    this.times = times;
+    this.random = random;
+  }
+
+  /**
+   * How long the process gets no turn from then on, in ms; 0 where it runs.
+   * @param at must not be before that of an earlier call
+   */
+  leftMs(at: number): number {
+    while (at >= this.stallsUntil) {
+      this.stallsFrom = this.stallsUntil + this.draw(this.times.runningMs);
+      this.stallsUntil = this.stallsFrom + this.draw(this.times.stalledMs);
+    }
+    return at < this.stallsFrom ? 0 : this.stallsUntil - at;
+  }
+
+  private draw(meanMs: number): number {
+    return -Math.log(1 - this.random()) * meanMs;
+  }
+}
+
+/** The clock of a process that stalls: its timers fire when it has a turn again. */
+export function stalledClock(clock: Clock, stalls: Stalls): Clock {
+  return {
+    now: () => clock.now(),
+    setTimer: (callback, delayMs, keepAlive) => {
+      const fire = () => {
+        const leftMs = stalls.leftMs(clock.now());
+        if (leftMs === 0) callback();
+        else timer = clock.setTimer(fire, leftMs, keepAlive);
+      };
+      let timer = clock.setTimer(fire, delayMs, keepAlive);
+      return { cancel: () => timer.cancel() };
+    },
+  };
+}

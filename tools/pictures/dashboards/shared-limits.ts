@@ -1,0 +1,5 @@
+/** What all workers of the key keep to together. */
+export const SHARED_LIMITS = {
+  concurrency: 16,
+  limits: { requests: { limit: 200, windowMs: 20_000 } },
+};
