@@ -319,6 +319,8 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   local kept = mine.held
   if claimed > 0 then kept = min(kept, max(whole, granted, mine.held - claimed)) end
   if sought > 0 then kept = min(kept, max(top, granted, mine.held - sought)) end
+  local excess = pool.held - size
+  if excess > 0 and not isOverdrawn then kept = min(kept, max(share, granted, mine.held - excess)) end
   return kept, isShort, claimed + sought > 0
 end
 

@@ -70,6 +70,21 @@ describe('workers that share a store', () => {
     expect(Math.abs(first.inFlight - second.inFlight)).toBeLessThanOrEqual(1);
   });
 
+  it('give back slots that were lent, when there are fewer', async () => {
+    const { clock, workers } = fleet(2, { concurrency: 40 });
+    for (const worker of workers) worker.send(5_000, 200);
+    await clock.advanceAsync(1_000);
+    const inFlight = () => workers.reduce((sum, worker) => sum + worker.inFlight, 0);
+    expect(inFlight()).toBe(40);
+    workers[0]?.limiter.configure({ concurrency: 4 });
+    await clock.advanceAsync(1_000);
+    expect(inFlight()).toBe(4);
+    expect(workers.map((worker) => worker.inFlight)).toEqual([2, 2]);
+    workers[0]?.limiter.configure({ concurrency: 20 });
+    await clock.advanceAsync(1_000);
+    expect(inFlight()).toBe(20);
+  });
+
   it('starve nobody, though those that have slots always have just enough of them', async () => {
     const { clock, workers } = fleet(4, { concurrency: 12 });
     /** It sends the next request as one ends, and lets none wait beyond what it can hold. */

@@ -100,6 +100,9 @@ export function lend(
   let kept = mine.held;
   if (claimed > 0) kept = Math.min(kept, Math.max(whole, given, mine.held - claimed));
   if (sought > 0) kept = Math.min(kept, Math.max(top, given, mine.held - sought));
+  // There are fewer than were lent: those above their share give back what they do not use.
+  const excess = pool.held - size;
+  if (excess > 0 && !isOverdrawn) kept = Math.min(kept, Math.max(share, given, mine.held - excess));
   return { held: mine.held, kept, isShort, isContested: claimed + sought > 0 };
 }
 

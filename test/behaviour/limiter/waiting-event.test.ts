@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Instrumentation } from '../../../src/advanced.ts';
 import { createLimiter, type LimiterEvent } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/index.ts';
 
@@ -36,6 +37,28 @@ it('one for a slot has no time, and one of higher priority is the first', async 
     { kind: 'waiting', level: 'debug', at: 0, gate: 'concurrency', position: 1, waiting: 2 },
   ]);
   await clock.advanceAsync(100);
+});
+
+it('the hook `queued` tells of each request that has to wait, and of the gate, as its wait begins', async () => {
+  const clock = new ManualClock();
+  const queued: unknown[] = [];
+  const instrumentation: Instrumentation = {
+    queued: ({ bytes }, gate) => queued.push([clock.now(), bytes, gate]),
+  };
+  const limits = { requests: { limit: 3, windowMs: 60_000 } };
+  const limiter = createLimiter({ clock, concurrency: 1, limits, instrumentation });
+  const sleep = () => new Promise<void>((resolve) => clock.setTimer(resolve, 10));
+  void limiter.run(sleep, { bytes: 1 });
+  void limiter.run(sleep, { bytes: 2 });
+  void limiter.run(sleep, { bytes: 3 });
+  expect(queued).toEqual([
+    [0, 2, 'concurrency'],
+    [0, 3, 'concurrency'],
+  ]);
+  await clock.advanceAsync(30);
+  void limiter.run(sleep, { bytes: 4 });
+  expect(queued.slice(2)).toEqual([[30, 4, 'rateLimit']]);
+  await clock.advanceAsync(60_100);
 });
 
 it('a request that need not wait begins no wait', async () => {
