@@ -9,6 +9,11 @@ export function count(value: number): string {
   return Number.isInteger(value) || value >= 100 ? COUNT.format(value) : FRACTION.format(value);
 }
 
+/** `cost budget` of `costBudget`. */
+export function spaced(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
 /** `1 request`, `2 requests`. */
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;

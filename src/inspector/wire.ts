@@ -1,20 +1,9 @@
 /** What the inspector's server sends to its page. Plain data: both sides import these types. */
-import type { GateKind } from '../model/outcome.ts';
+import { GATE_KINDS, type GateKind } from '../model/outcome.ts';
 
 export type Gate = GateKind;
 
-export const GATES: readonly Gate[] = [
-  'concurrency',
-  'byteBudget',
-  'backoff',
-  'circuitBreaker',
-  'rateLimit',
-  'costBudget',
-  'pace',
-  'retry',
-  'paused',
-  'shared',
-];
+export const GATES: readonly Gate[] = GATE_KINDS;
 
 /**
  * The one word for what goes on.

@@ -1,4 +1,4 @@
-import { bytes, clip, count, duration, plural, rate } from './format.ts';
+import { bytes, clip, count, duration, plural, rate, spaced } from './format.ts';
 import { type GateState, isThrottled, windowOf } from './gate-state.ts';
 import { plain, run, stillRun, type Words, waits } from './phrases.ts';
 import { stopWords } from './stop-words.ts';
@@ -93,6 +93,8 @@ function reason(state: GateState): string {
       return 'the store that workers share has not answered yet';
     case undefined:
       return '';
+    default:
+      return `the ${spaced(binding)} lets nothing pass for now`;
   }
 }
 

@@ -2,7 +2,7 @@ import { checkLayer, checkLimiterConfig } from '../options/check-config.ts';
 import { configurePolicies } from '../policies/policies.ts';
 import { limitsOf } from '../policies/rate-limit/definition.ts';
 import type { LimitChanges } from '../policies/rate-limit/rate-limits.ts';
-import { CHANGEABLE_KEYS, type PolicyConfig } from '../policies/registry.ts';
+import { CHANGEABLE_KEYS, type ChangeableKey, type PolicyConfig } from '../policies/registry.ts';
 import { queueBound } from '../queue/queue-capacity.ts';
 import { checkKeys } from '../util/check.ts';
 import type { LimiterOptions } from './limiter-options.ts';
@@ -17,15 +17,17 @@ const KEYS = [
   'total',
 ] as const satisfies readonly (keyof Changes)[];
 
+/** Limits can be added and removed, too. */
+const LIMIT_KEYS = ['limits', 'requestsPerMinute', 'tokensPerMinute'] as const;
+type LimitKey = (typeof LIMIT_KEYS)[number];
+
+const OTHER_KEYS = CHANGEABLE_KEYS.filter((key) => !LIMIT_KEYS.some((limit) => limit === key));
+
 /** What can change while requests wait and run. A pace must have been on at the start. */
 export interface Changes
   extends Pick<
     LimiterOptions,
-    | 'concurrency'
-    | 'throttledConcurrency'
-    | 'maxBytes'
-    | 'costBudget'
-    | 'pace'
+    | Exclude<ChangeableKey, LimitKey>
     | 'adaptive'
     | 'maxQueue'
     | 'overflow'
@@ -80,20 +82,10 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
 }
 
 /** Changes that each policy makes itself. */
-function othersOf({
-  concurrency,
-  throttledConcurrency,
-  maxBytes,
-  costBudget,
-  pace,
-}: PolicyConfig): PolicyConfig {
-  return {
-    ...(concurrency !== undefined && { concurrency }),
-    ...(throttledConcurrency !== undefined && { throttledConcurrency }),
-    ...(maxBytes !== undefined && { maxBytes }),
-    ...(costBudget !== undefined && { costBudget }),
-    ...(pace !== undefined && { pace }),
-  };
+function othersOf(changes: PolicyConfig): PolicyConfig {
+  return Object.fromEntries(
+    OTHER_KEYS.flatMap((key) => (changes[key] === undefined ? [] : [[key, changes[key]]])),
+  );
 }
 
 /** The same without limits that are to be removed, which no other source of options knows. */

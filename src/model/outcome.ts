@@ -15,6 +15,22 @@ export type GateKind =
   | 'paused'
   | 'shared';
 
+const KINDS: Readonly<Record<GateKind, true>> = {
+  concurrency: true,
+  byteBudget: true,
+  backoff: true,
+  circuitBreaker: true,
+  rateLimit: true,
+  costBudget: true,
+  pace: true,
+  retry: true,
+  paused: true,
+  shared: true,
+};
+
+/** All causes of waits, in the order in which they are shown. */
+export const GATE_KINDS = Object.keys(KINDS) as readonly GateKind[];
+
 /** How a request's time with headgate ended. `rejected`: a limit refused it, and it was never sent. */
 export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclaimed';
 

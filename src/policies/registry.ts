@@ -50,6 +50,8 @@ export const CHANGEABLE_KEYS = [
   'pace',
 ] as const satisfies readonly (keyof PolicyConfig)[];
 
+export type ChangeableKey = (typeof CHANGEABLE_KEYS)[number];
+
 /** Options that a limiter group can share between its keys. */
 export const SHARED_KEYS = [
   'limits',

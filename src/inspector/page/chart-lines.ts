@@ -1,3 +1,4 @@
+import { spaced } from '../format.ts';
 import { type Column, GATES, type Gate } from '../wire.ts';
 
 /** One line of a chart. */
@@ -29,33 +30,38 @@ export const TOKENS: readonly Line[] = [
   { column: 'tokens', label: 'tokens', colour: 'green', isArea: true },
 ];
 
-export const GATE_NAMES: Readonly<Record<Gate, string>> = {
+/** Where another word is plainer than that of the code. */
+const NAMES: Readonly<Partial<Record<Gate, string>>> = {
   concurrency: 'slots',
   byteBudget: 'bytes',
-  backoff: 'backoff',
   circuitBreaker: 'circuit',
   rateLimit: 'rate limits',
-  costBudget: 'cost budget',
-  pace: 'pace',
   retry: 'retry delay',
   paused: 'pause',
   shared: 'store',
 };
-export const GATE_COLOURS: Readonly<Record<Gate, string>> = {
+const COLOURS: Readonly<Partial<Record<Gate, string>>> = {
   concurrency: 'blue',
   byteBudget: 'purple',
   backoff: 'red',
   circuitBreaker: 'ink',
   rateLimit: 'orange',
-  costBudget: 'sky',
   pace: 'yellow',
   retry: 'green',
   paused: 'grey',
   shared: 'grey',
 };
+
+export const GATE_NAMES = ofEach((gate) => NAMES[gate] ?? spaced(gate));
+export const GATE_COLOURS = ofEach((gate) => COLOURS[gate] ?? 'sky');
+
 export const WAITING: readonly Line[] = GATES.map((gate) => ({
   column: gate,
   label: GATE_NAMES[gate],
   colour: GATE_COLOURS[gate],
   isArea: true,
 }));
+
+function ofEach(textOf: (gate: Gate) => string): Readonly<Record<Gate, string>> {
+  return Object.fromEntries(GATES.map((gate) => [gate, textOf(gate)])) as Record<Gate, string>;
+}

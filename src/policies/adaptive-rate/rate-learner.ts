@@ -359,7 +359,7 @@ export class RateLearner implements SendHistoryListener {
     if (used !== undefined) this.settle(sending, used);
     this.signs.answered(verdict);
     this.read(verdict.limits ?? [], sending, true, now);
-    this.log.accept(sending, now);
+    this.log.accept(sending);
     this.log.advance(now);
   }
 

@@ -9,11 +9,6 @@ const SILENCE = 1.3;
 const WHILE_FEW = 4;
 /** How slowly the duration of rejections is forgotten. */
 const FORGETS = 1 / 32;
-/**
- * While nothing at all comes back, a process, a server or a network may stand still: silence counts
- * so much later.
- */
-const DEAF_MS = 250;
 /** Settled attempts are dropped in chunks of this size. */
 const CHUNK = 4_096;
 
@@ -43,8 +38,6 @@ export class SendHistory {
   /** The first attempt whose silence was not checked. */
   private asked = 0;
   private silenceMs = Number.POSITIVE_INFINITY;
-  /** When the last answer or rejection came. */
-  private heardAt = Number.NEGATIVE_INFINITY;
   private _unknown = 0;
   /** The duration of slow recent rejections, in ms, and how many were measured. */
   private tookMs = 0;
@@ -78,9 +71,8 @@ export class SendHistory {
    * @param isAnswered false if only silence shows it
    * @returns whether this is new: it may have counted as accepted already
    */
-  accept(sent: SentAttempt, now: number, isAnswered = true): boolean {
+  accept(sent: SentAttempt, isAnswered = true): boolean {
     if (isAnswered && this.rejections > 0 && !this.isConfirmed) this.confirm(true);
-    if (isAnswered) this.heardAt = now;
     if (sent.outcome !== 'unknown') return false;
     sent.outcome = 'accepted';
     this._unknown -= 1;
@@ -96,7 +88,6 @@ export class SendHistory {
   }
 
   reject(sent: SentAttempt, now: number): void {
-    this.heardAt = now;
     const tookMs = now - sent.at;
     this.tookMs = Math.max(tookMs, this.tookMs + (tookMs - this.tookMs) * FORGETS);
     this.rejections += 1;
@@ -117,9 +108,7 @@ export class SendHistory {
    */
   nextMs(now: number): number {
     const next = this.attempts[this.asked];
-    if (next === undefined) return Number.POSITIVE_INFINITY;
-    const at = next.at + this.silenceMs;
-    return (this.heardAt < at ? at + DEAF_MS : at) - now;
+    return next === undefined ? Number.POSITIVE_INFINITY : next.at + this.silenceMs - now;
   }
 
   /** Calls the listener for all results that are known by now. */
@@ -127,7 +116,7 @@ export class SendHistory {
     while (this.nextMs(now) < 0) {
       const next = this.attempts[this.asked];
       this.asked += 1;
-      if (next !== undefined) this.accept(next, now, false);
+      if (next !== undefined) this.accept(next, false);
     }
     for (;;) {
       const next = this.attempts[this.head];

@@ -38,13 +38,13 @@ const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + on
 
 /**
  * Goodput in %, and rejections for 1,000 accepted requests. Without what makes up for late timers, the
- * buckets reach 98 and 69 %; without what doubts silence, there are three times as many rejections.
+ * buckets reach 98 and 69 %, and the first window has 172 rejections.
  */
 describe('a limit of 20 requests a second, while client and provider get a turn only now and then', () => {
   it.each([
     ['bucket', 50, 50, 98, 40],
     ['bucket', 80, 10, 95, 150],
-    ['window', 50, 50, 87, 90],
+    ['window', 50, 50, 87, 120],
     ['window', 80, 10, 82, 170],
     // Nothing is in flight at the provider while the client stands still.
     ['cap', 50, 50, 58, 40],
