@@ -27,6 +27,7 @@ function report(name) {
   const config = ExtractorConfig.prepare({
     configObject: {
       projectFolder: root,
+      newlineKind: 'lf',
       mainEntryPointFilePath: join(dist, `${name}.d.cts`),
       compiler: {
         overrideTsconfig: {
