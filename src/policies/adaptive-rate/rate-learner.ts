@@ -19,8 +19,6 @@ import { type RateOrigin, UnitRate } from './unit-rate.ts';
 const REASK_MS = 1_000;
 /** The shortest delay, which lets the present turn end. */
 const TURN_MS = 1e-3;
-/** Attempts this close are sent in one turn. */
-const SAME_TURN_MS = 1;
 /** How many consecutive rejected probes make an outage. */
 const OUTAGE_PROBES = 3;
 
@@ -30,7 +28,7 @@ const NAMED_PROBES = 2;
 /** What is not told to another learner: what is in flight, and what the next answers tell anew. */
 const OMITTED = new Set([
   ...['hard', 'hardPerMs', 'listener', 'requests', 'tokens', 'ratio', 'inFlight', 'reaction'],
-  ...['isCatchingUp', 'heldUntil', 'reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs'],
+  ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs'],
   // Of the history of sends.
   ...['attempts', 'head', 'asked', '_unknown'],
 ]);
@@ -79,10 +77,6 @@ export class RateLearner implements SendHistoryListener {
   private probeAt = Number.NEGATIVE_INFINITY;
   private isPaced = false;
   private hasWaited = false;
-  /** Whether the last attempt was paced: the next one may be due already. */
-  private isCatchingUp = false;
-  /** Until when attempts waited for something other than the pace. */
-  private heldUntil = Number.NEGATIVE_INFINITY;
   private _measuredAt: number | undefined = undefined;
 
   /**
@@ -164,19 +158,12 @@ export class RateLearner implements SendHistoryListener {
   private waitMs(estimate: number, now: number): number {
     this.log.advance(now);
     if (!this.trust.mayGo && this.log.unknown > 0) {
-      this.heldUntil = now;
       return Math.max(TURN_MS, this.log.nextMs(now) + TURN_MS);
     }
     const { limit } = this.cap;
-    if (limit !== undefined && this.inFlight >= limit) {
-      this.heldUntil = now;
-      return Number.POSITIVE_INFINITY;
-    }
+    if (limit !== undefined && this.inFlight >= limit) return Number.POSITIVE_INFINITY;
     const closedUntil = Math.max(this.named.until, this.probeAt);
-    if (now < closedUntil) {
-      this.heldUntil = closedUntil;
-      return closedUntil - now;
-    }
+    if (now < closedUntil) return closedUntil - now;
     const learned = limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
     const { requests, tokens } = this;
     const requestsMs = requests.wait(learned, now);
@@ -190,18 +177,12 @@ export class RateLearner implements SendHistoryListener {
   take(estimate: number, now: number): Sending {
     const { requests } = this;
     if (this.sent === 0) this.firstAt = now;
-    // More than one attempt is due where a timer fired late.
-    if (this.isCatchingUp && !this.hasWaited && now - this.lastSentAt < SAME_TURN_MS) {
-      this.isPaced = true;
-      this.hasWaited = true;
-    }
-    this.isCatchingUp = this.isPaced;
     const stepMs = 1 / requests.perMs;
     const isIdle = !this.hasWaited && now > requests.freeAt + stepMs;
     const idleMs = isIdle ? Math.max(0, now - Math.max(requests.freeAt, this.lastSentAt)) : 0;
     // Time spent waiting for other causes, such as the end of a closure, is not saved.
     const savedMs = this.isPaced
-      ? this.lateMs(stepMs, now)
+      ? requests.lateMs
       : this.hasWaited
         ? 0
         : this.estimate.saved * stepMs;
@@ -221,15 +202,6 @@ export class RateLearner implements SendHistoryListener {
     );
     this.add(sending);
     return sending;
-  }
-
-  /**
-   * The delay of timers that is made up for. A provider that saves what is not used has saved it
-   * during that delay too.
-   */
-  private lateMs(stepMs: number, now: number): number {
-    const savedMs = Math.floor(this.estimate.saved) * stepMs;
-    return Math.max(this.requests.lateMs, Math.min(now - this.heldUntil, savedMs));
   }
 
   /** An attempt in flight that was sent before anything was learned. */
@@ -262,9 +234,6 @@ export class RateLearner implements SendHistoryListener {
     this.hasWaited = false;
     this.trust.spend();
     this.log.add(sending);
-    if (!this.isClosed || this.probes.count === 0) return;
-    // One probe at a time: the next attempt goes when the result of this one is known.
-    this.probeAt = Math.max(this.probeAt, sending.at + this.log.horizonMs + TURN_MS);
   }
 
   /**

@@ -27,6 +27,18 @@ describe('marks of congestion', () => {
     expect(bounds?.evidence).toBe(100);
   });
 
+  it('within a fraction of a millisecond claim no rate of thousands', () => {
+    const marks = new CongestionSamples({ from: 0, to: 0.02 });
+    marks.add({ accepted: 1, from: 0.021, to: 0.05, isFull: true, pacePerMs: PACE });
+    const bounds = marks.bounds();
+    // 0.3 of a request in the longest time that may be meant, 0.05 ms.
+    expect(bounds?.least).toBeCloseTo(0.3 / 0.05, 9);
+    expect(bounds?.most).toBeLessThanOrEqual(1_000 * (bounds?.least ?? 0));
+    const close = new CongestionSamples({ from: 0, to: 5 });
+    close.add({ accepted: 1, from: 5, to: 10, isFull: true, pacePerMs: PACE });
+    expect(close.bounds()?.least).toBeCloseTo(0.03, 9);
+  });
+
   it('are the surer the longer they agree', () => {
     const rows = Array.from({ length: 10 }, (): [number, number] => [100, 10_000]);
     const bounds = marksOf(...rows).bounds();
