@@ -157,7 +157,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.inFlight -= 1;
     if (this.learner === undefined && !this.tellsSomething(completed.verdict)) {
       if (typeof charge === 'number') this.forget(charge);
-      if (this._limit < this.maxLimit && completed.isSent) this.setLimit(this._limit + 1);
+      this.verified(completed);
       return;
     }
     const now = time.now();
@@ -174,6 +174,16 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   snapshot(now: number): AdaptiveRateSnapshot {
     const known = this.elsewhere?.(now) ?? this.learner?.snapshot(now) ?? NOTHING_KNOWN;
     return { limit: Math.min(this._limit, known.cap ?? this._limit), ...known };
+  }
+
+  /**
+   * An attempt has ended while nothing is learned: one more may be in flight. After a rejection that
+   * is one decision for all, no more than at the start, until more is answered.
+   */
+  private verified({ isSent, verdict }: CompletedAttempt): void {
+    if (verdict !== undefined && this.isTooLong(verdict)) {
+      if (this._limit > this.around.startLimit) this.setLimit(this.around.startLimit);
+    } else if (this._limit < this.maxLimit && isSent) this.setLimit(this._limit + 1);
   }
 
   /** An attempt has ended while it sleeps. */

@@ -30,6 +30,17 @@ describe('a policy of the adaptive rate that nothing has told anything', () => {
     expect(player.limits).toEqual([17, 18, 19, 20]);
   });
 
+  it('goes back to 16 in flight after a rejection that is one decision for all', () => {
+    const player = corePlayer();
+    for (const each of player.sendAll()) player.end(each);
+    const [first, ...others] = player.sendAll();
+    for (const each of others) player.end(each);
+    expect(player.policy.limit).toBeGreaterThan(60);
+    const verdict = { ...TOO_MANY, retryAfterMs: 600_001 };
+    if (first !== undefined) player.end(first, { verdict });
+    expect(player.policy.limit).toBe(16);
+  });
+
   it('lets no more be in flight for attempts that were never sent', () => {
     const player = corePlayer();
     for (const each of player.sendAll()) player.end(each, { isSent: false });
