@@ -42,7 +42,7 @@ function counting() {
 const WRONG: readonly (readonly [name: string, each: KeyOptions])[] = [
   ['concurrency', { concurrency: 0 }],
   ['requestsPerMinute', { requestsPerMinute: -1 }],
-  ['rateWindowMs', { rateWindowMs: 1 }],
+  ['total', { total: -1 }],
   ['maxQueue', { maxQueue: -1 }],
   ['classify', { classify: 1 as never }],
   ['onLimit', { onLimit: 'fail', requestsPerMinute: 1 }],
