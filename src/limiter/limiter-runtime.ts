@@ -376,15 +376,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   dispatchContextOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
   ): DispatchContext<T, ObservedValueOf<O>> {
+    const { options, retry, timeouts } = this;
     const { gate, feedback } = this.gate;
     const { instrumentation } = this.around;
-    const { instrumentation: _, shared: __, ...options } = this.options;
-    return dispatchContextOf(project, feedback, gate, this.retry, {
-      ...options,
-      ...(instrumentation && { instrumentation }),
-      answers: this.gate,
-      timeouts: this.timeouts,
-    });
+    const parts = { feedback, gate, retry, instrumentation, timeouts, answers: this.gate };
+    return dispatchContextOf(project, options, parts);
   }
 
   /** An event without subscribers is not created. */
