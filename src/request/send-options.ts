@@ -124,7 +124,10 @@ export function attemptTimeoutsOf(
 
 /** What sends requests, beside the options. */
 export interface DispatchParts
-  extends Pick<DispatchContext<never, unknown>, 'feedback' | 'retry' | 'instrumentation' | 'timeouts'> {
+  extends Pick<
+    DispatchContext<never, unknown>,
+    'feedback' | 'retry' | 'instrumentation' | 'timeouts'
+  > {
   /** The gate of attempts. */
   readonly gate: Gate;
   /** Default: nothing is read of answers that went well, and every wait closes the backoff gate. */
