@@ -117,6 +117,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const around = resolveCommonOptions(options).observed();
     const { clock, instrumentation } = around;
     this.clock = clock;
+    // Before the gate opens: wrong options throw here, where nothing has begun yet.
+    this.counters = new RequestCounters(clock, this, options, (percent) =>
+      this.emit({ kind: 'milestone', at: clock.now(), percent }),
+    );
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
       ...(group && { key: group.key }),
@@ -133,9 +137,6 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       this.gate.policies,
       group?.shared?.policies ?? {},
     ]);
-    this.counters = new RequestCounters(clock, this, options, (percent) =>
-      this.emit({ kind: 'milestone', at: clock.now(), percent }),
-    );
     const { feedback, gate } = this.gate;
     this.around = {
       clock,
