@@ -178,6 +178,9 @@ export class LimiterGroup<T> {
       this.#events.next({ ...leveled(fact), key: undefined });
     };
     if (store !== undefined) this.#store = new GroupStore(store);
+    // Construct the limits of a key once, so that wrong ones throw here, where nothing has begun yet.
+    // Limits by key are checked with each key.
+    if (typeof options.each !== 'function') this.#open('', undefined).abandon();
     const { name } = options;
     const around = { store: this.#store, name, clock, instrumentation };
     this.#shared =
@@ -186,9 +189,6 @@ export class LimiterGroup<T> {
         : new SharedLimits(shared, random, emit, clock.now(), around);
     this.#unwatch = instrumentation?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
     this.events$ = merge(this.#events, this.#modes());
-    // Construct the limits once, so that wrong ones throw here. Limits by key are checked with each
-    // key.
-    if (typeof options.each !== 'function') this.#open('', undefined).abandon();
   }
 
   /** The present keys. */

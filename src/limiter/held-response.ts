@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts';
 import { type Body, type BodyHolder, heldBody } from './held-body.ts';
 
-/** Holds something until a body has arrived; returns what is told of its end. */
+/** The caller keeps its attempt running while this body is read, and returns the holder that this file tells of the end. */
 type Hold = (body: Body) => BodyHolder;
 
 /**

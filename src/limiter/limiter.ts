@@ -195,7 +195,7 @@ export class Limiter {
     return pull(source, {
       project,
       operatorOf: (watched) => this.throttle(watched, plain),
-      readAhead: readAhead ?? defaultReadAhead(this.#runtime.maxConcurrency),
+      readAhead: readAhead ?? defaultReadAhead(this.#runtime.gate.slots.maxLimit),
       ...plain,
     });
   }
@@ -556,7 +556,7 @@ export class Limiter {
     }
     if (gate.needsTickets) return ticketNow(value, options);
     if (options !== this.#possible && options !== defaults) {
-      if (this.#runtime.refusal(options) !== undefined) return ticketNow(value, options);
+      if (this.#runtime.impossible.refusal(options) !== undefined) return ticketNow(value, options);
       this.#possible = options;
     }
     return undefined;

@@ -91,13 +91,9 @@ export function throttle<T, O extends ProjectOutput>(
       if (out.closed) return;
       const retry = retryPolicyOf(options, opened.isPaced);
       const timeouts = attemptTimeoutsOf(options, around.clock);
-      const rules = {
-        ...options,
-        instrumentation: around.instrumentation,
-        answers: opened,
-        timeouts,
-      };
-      const dispatch = dispatchContextOf(project, feedback, gate, retry, rules);
+      const { instrumentation } = around;
+      const parts = { feedback, gate, retry, instrumentation, timeouts, answers: opened };
+      const dispatch = dispatchContextOf(project, options, parts);
       const factory = new TicketFactory({ ...around, feedback, tap: gate.tap }, options);
       sendThrough(source, out, { factory, gate, dispatch }, options);
     });

@@ -90,7 +90,7 @@ export class StreamRequests<T> implements AdmissionCallback {
   /** Tells of those that wait what they have waited for. */
   private giveUp(): void {
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = ticket.after) {
-      if (!Number.isNaN(ticket.waitsSince)) this.gate.givesUp(ticket, this);
+      if (!Number.isNaN(ticket.waitsSince)) this.gate.waits.givesUp(ticket, this);
     }
   }
 

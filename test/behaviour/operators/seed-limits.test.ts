@@ -93,7 +93,9 @@ function sending(options: Parameters<typeof gateOpener>[0], clock: CountedClock[
     new Observable<number | Outcome<number, number>>((out) => {
       const { gate, feedback } = opened;
       const send = (value: number) => [value];
-      const dispatch = dispatchContextOf(send, feedback, gate, retryPolicyOf({}), {});
+      const retry = retryPolicyOf({});
+      const parts = { feedback, gate, retry, instrumentation: undefined, timeouts: undefined };
+      const dispatch = dispatchContextOf(send, {}, parts);
       const factory = new TicketFactory<number>({ clock, instrumentation: undefined });
       sendThrough(source, out, { factory, gate, dispatch }, { outcomes: true });
     }),
