@@ -3,8 +3,23 @@
 /** An option is wrong: the message says which, what it takes and what it got. */
 export class UsageError extends Error {}
 
+/**
+ * Runs a bench. Where its command line is wrong, it prints why and how to use it, and exits with 2.
+ *
+ * @param usage what the bench takes
+ */
+export async function runBench(main: () => Promise<void>, usage: string): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    if (!isUsageError(error)) throw error;
+    console.error(`${error.message}\n${usage}`);
+    process.exitCode = 2;
+  }
+}
+
 /** `parseArgs` throws TypeErrors whose codes say that the arguments are at fault. */
-export function isUsageError(error: unknown): error is Error {
+function isUsageError(error: unknown): error is Error {
   return (
     error instanceof UsageError ||
     (error instanceof TypeError && 'code' in error && `${error.code}`.startsWith('ERR_PARSE_ARGS'))

@@ -1,5 +1,5 @@
 /** Measures headgate against its peers: README.md beside this file says what and how. */
-import { isUsageError } from './arguments.ts';
+import { runBench } from './arguments.ts';
 import { compare } from './compare.ts';
 import { measureAll } from './measure.ts';
 import { readOptions } from './options.ts';
@@ -35,12 +35,4 @@ async function main(): Promise<void> {
   }
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!isUsageError(error)) {
-    throw error;
-  }
-  console.error(`${error.message}\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runBench(main, USAGE);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { entries } from './entries.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,12 +23,15 @@ const temporary = mkdtempSync(join(tmpdir(), 'headgate-api-'));
 /** What api-extractor says that no reader of the report needs. */
 const none = { default: { logLevel: 'none' } };
 
-function report(name) {
-  const config = ExtractorConfig.prepare({
+const declarationsOf = (name) => join(dist, `${name}.d.cts`);
+const names = Object.keys(entries);
+
+function configOf(name) {
+  return ExtractorConfig.prepare({
     configObject: {
       projectFolder: root,
       newlineKind: 'lf',
-      mainEntryPointFilePath: join(dist, `${name}.d.cts`),
+      mainEntryPointFilePath: declarationsOf(name),
       compiler: {
         overrideTsconfig: {
           compilerOptions: {
@@ -39,7 +42,7 @@ function report(name) {
             skipLibCheck: true,
             noCheck: true,
           },
-          files: [join(dist, `${name}.d.cts`)],
+          files: [declarationsOf(name)],
         },
       },
       apiReport: {
@@ -59,13 +62,18 @@ function report(name) {
     configObjectFullPath: undefined,
     packageJsonFullPath: join(root, 'package.json'),
   });
-  return Extractor.invoke(config, { localBuild: values.accept, showVerboseMessages: false });
 }
 
 mkdirSync(reports, { recursive: true });
 try {
-  for (const name of Object.keys(entries)) {
-    const result = report(name);
+  const configs = names.map(configOf);
+  const [first] = configs;
+  // The declarations are read once for all entries.
+  const compilerState = CompilerState.create(first, {
+    additionalEntryPoints: names.map(declarationsOf),
+  });
+  for (const config of configs) {
+    const result = Extractor.invoke(config, { compilerState, localBuild: values.accept });
     if (result.apiReportChanged && !values.accept) process.exitCode = 1;
   }
 } finally {

@@ -1,5 +1,5 @@
 /** Measures a fleet of workers on one Redis: `npm run bench:fleet`, in docs/benchmarks.md. */
-import { isUsageError } from '../arguments.ts';
+import { runBench } from '../arguments.ts';
 import { PEERS } from './clients/index.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { INSTALL, isRedisInstalled } from './redis-server.ts';
@@ -51,10 +51,4 @@ function jsonOf(columns: readonly Column[], virtual: readonly Shown[], isReal: b
   return JSON.stringify({ columns, virtual, leftOut, node: process.version });
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!isUsageError(error)) throw error;
-  console.error(`${error.message}\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runBench(main, USAGE);

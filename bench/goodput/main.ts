@@ -1,7 +1,7 @@
 /** Measures how full clients keep a provider, and how often they are turned away: see README.md. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isUsageError } from '../arguments.ts';
+import { runBench } from '../arguments.ts';
 import { USAGE } from './arguments.ts';
 import { cellsOf, failuresOf } from './cells.ts';
 import { dominated } from './dominated.ts';
@@ -73,10 +73,4 @@ function reportFinish(jobs: readonly Job[], answers: readonly Answer[], options:
   return { finish, ratios };
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!isUsageError(error)) throw error;
-  console.error(`${error.message}\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runBench(main, USAGE);

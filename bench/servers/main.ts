@@ -1,5 +1,5 @@
 /** Measures headgate against real rate limiters, in real time: see ../README.md. */
-import { isUsageError } from '../arguments.ts';
+import { runBench } from '../arguments.ts';
 import type { Cells } from './cells.ts';
 import { type ServerName, servers } from './kinds/index.ts';
 import { readOptions, USAGE } from './options.ts';
@@ -56,10 +56,4 @@ function plain(cells: Cells): object {
   return Object.fromEntries([...cells].map(([server, row]) => [server, Object.fromEntries(row)]));
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!isUsageError(error)) throw error;
-  console.error(`${error.message}\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runBench(main, USAGE);

@@ -1,3 +1,4 @@
+import { endWith } from '../limiter/fetch.ts';
 import { heldParts } from '../limiter/held-body.ts';
 import type { Limiter } from '../limiter/limiter.ts';
 import { type AcquireOptions, checkAcquireOptions } from '../limiter/limiter-options.ts';
@@ -52,7 +53,7 @@ export function paced(
   const sendWhole = async <R extends object>(params: CallParams, call: Call<R>): Promise<R> => {
     return limiter.run(
       async (context) => {
-        const result = await call(signalOf(params, context));
+        const result = await call(context.signal);
         observe(context, result);
         recordUsage(context, field(result, 'usage'));
         return result;
@@ -63,18 +64,21 @@ export function paced(
 
   const sendStreamed = async <S extends StreamResult>(params: CallParams, call: Call<S>) => {
     const task: Task<S> = async (context) => {
-      const signal = signalOf(params, context);
-      const result = await call(signal);
+      const result = await call(context.signal);
       observe(context, result);
-      const watched = await watchParts(result.stream, signal, (usage) =>
+      const watched = await watchParts(result.stream, context.signal, (usage) =>
         recordUsage(context, usage),
       );
       if (context.isAbandoned) return result;
       const tail = context.hold();
       const ended = () => (watched.failure ? tail.failed(watched.failure.error) : tail.ended());
+      const { abortSignal } = params;
       const holder = {
         ended,
-        leftUnread: ended,
+        leftUnread: () => {
+          if (abortSignal !== undefined) endWith(abortSignal, context, watched.parts);
+          ended();
+        },
         failed: (error: unknown) => tail.failed(error),
       };
       return { ...result, stream: heldParts(watched.parts, holder, clock, READ_AHEAD_PARTS) };
@@ -92,11 +96,6 @@ export function paced(
 }
 
 type Call<R> = (signal: AbortSignal) => PromiseLike<R>;
-
-/** Aborts with the call, and with the attempt. */
-function signalOf({ abortSignal }: CallParams, { signal }: AttemptContext): AbortSignal {
-  return abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
-}
 
 function optionsOf(
   params: CallParams,

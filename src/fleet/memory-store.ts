@@ -21,6 +21,12 @@ class Models {
   private readonly models = new Map<string, FleetModel>();
   private sweepAt = LEAST_SWEPT;
 
+  /** The model of a key that was called; undefined: the key is unknown. */
+  known(name: string): FleetModel | undefined {
+    return this.models.get(name);
+  }
+
+  /** The model of a key, made if the key is new. */
   of(name: string, time: number): FleetModel {
     const known = this.models.get(name);
     if (known !== undefined) return known;
@@ -62,7 +68,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SharedStore {
       const time = micros();
       return models.of(name, time).exchange(request, time);
     },
-    workers: () => models.of(name, micros()).workers(),
+    workers: () => models.known(name)?.workers() ?? [],
     of: (inner) => storeOf(`${name}/${inner}`),
   });
   return storeOf('');

@@ -41,7 +41,7 @@ export function controlsOf(gate: RequestGate): Controls {
     {
       name: 'concurrency',
       label: 'Requests in flight, at most',
-      value: runtime?.maxConcurrency ?? gate.slots.limit,
+      value: gate.slots.maxLimit,
     },
     { name: 'maxBytes', label: 'Bytes in flight, at most', value: gate.bytes.maxBytes },
     ...(limits?.names ?? []).map((name) => ({

@@ -72,7 +72,7 @@ export function stateOf(gate: RequestGate, now: number): GateState {
     running: Math.max(0, inFlight - retrying),
     limit,
     hasThrottledSlots,
-    maxLimit: runtime?.maxConcurrency ?? slots.limit,
+    maxLimit: slots.maxLimit,
     bytes: { used: bytes.used, limit: bytes.maxBytes },
     backoff: feedback.gate.policy.snapshot(now),
     throttledForMs: Math.max(0, feedback.gate.policy.throttledUntil - now),

@@ -1,32 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Asset } from './assets.ts';
-import { control, controlsOf, readCommand } from './controls.ts';
-import { EventStream } from './event-stream.ts';
-import { isHostAllowed, isSameOrigin, SECURITY_HEADERS, type Token } from './guards.ts';
+import { control, readCommand } from './controls.ts';
+import { isHostAllowed, isSameOrigin, type Token } from './guards.ts';
 import type { Monitor } from './monitor.ts';
+import { MOST_READERS, Readers } from './readers.ts';
+import { readBody, refuse, reply, replyJson } from './replies.ts';
 import type { RequestQuery } from './request-log.ts';
-import type { TrackedGate } from './tracked-gate.ts';
 import type { Hello } from './wire.ts';
 
-/** Pages that read events at a time, and connections of all. */
-const MOST_READERS = 32;
+/** Connections of all pages. */
 const MOST_CONNECTIONS = 128;
-/** Of a command. */
-const MOST_BODY_BYTES = 4_096;
 const MOST_REQUESTS = 200;
 /** What connections get to take the last state, in ms. */
 const GOODBYE_MS = 200;
-/** How soon an event source comes back that was cut off, in ms. */
-const RETRY_MS = 1_000;
-
-interface Reader {
-  readonly stream: EventStream;
-  /** The gate that was asked for; 0: whichever is busiest. */
-  readonly wanted: number;
-  /** The gate that it was shown last. */
-  shown: number | undefined;
-}
 
 export interface HttpServerParts {
   readonly monitor: Monitor;
@@ -41,10 +28,12 @@ export interface HttpServerParts {
 export class HttpServer {
   readonly #parts: HttpServerParts;
   readonly #server: Server;
-  readonly #readers = new Set<Reader>();
+  readonly #readers: Readers;
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
+    const { monitor, hello, token } = parts;
+    this.#readers = new Readers(monitor, { ...hello, canControl: token !== undefined });
     const limits = { maxHeaderSize: 8_192, requestTimeout: 10_000, headersTimeout: 5_000 };
     this.#server = createServer(limits, (request, response) => this.#answer(request, response));
     this.#server.maxConnections = MOST_CONNECTIONS;
@@ -66,54 +55,22 @@ export class HttpServer {
 
   /** Pages that read events now. */
   get readerCount(): number {
-    return this.#readers.size;
+    return this.#readers.count;
   }
 
   /** Shows all pages the last state, and says goodbye to them. */
   async close(): Promise<void> {
     this.push();
-    for (const { stream } of this.#readers) {
-      if (stream.isReady) stream.send('end', '{}');
-      stream.end();
-    }
+    this.#readers.end();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const timer = setTimeout(() => this.#server.closeAllConnections(), GOODBYE_MS);
     await closed;
     clearTimeout(timer);
   }
 
-  /** Sends a frame to all who read. A frame that several want is made once. */
+  /** Sends a frame to all who read. */
   push(): void {
-    if (this.#readers.size === 0) return;
-    const { monitor } = this.#parts;
-    const { busiest } = monitor;
-    const frames = new Map<string, string>();
-    for (const reader of this.#readers) {
-      if (!reader.stream.isReady) continue;
-      const gate = reader.wanted === 0 ? this.#keep(reader, busiest) : monitor.find(reader.wanted);
-      const isFirst = reader.stream.isFirst || reader.shown !== gate?.id;
-      reader.shown = gate?.id;
-      const key = `${gate?.id} ${isFirst}`;
-      let frame = frames.get(key);
-      if (frame === undefined) {
-        frame = this.#frame(gate, isFirst);
-        frames.set(key, frame);
-      }
-      reader.stream.send('frame', frame);
-    }
-  }
-
-  /** Who was shown one keeps it as long as it is there. */
-  #keep({ shown }: Reader, busiest: TrackedGate | undefined): TrackedGate | undefined {
-    const kept = shown === undefined ? undefined : this.#parts.monitor.find(shown);
-    return kept?.endedAt === undefined ? (kept ?? busiest) : (busiest ?? kept);
-  }
-
-  #frame(gate: TrackedGate | undefined, isFirst: boolean): string {
-    const { monitor, token } = this.#parts;
-    const open = gate?.gate;
-    const controls = token === undefined || open === undefined ? undefined : controlsOf(open);
-    return JSON.stringify(monitor.frame(gate, controls, isFirst));
+    this.#readers.push();
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
@@ -144,23 +101,8 @@ export class HttpServer {
   }
 
   #read(response: ServerResponse, query: URLSearchParams): void {
-    if (this.#readers.size >= MOST_READERS) {
-      refuse(response, 503, `${MOST_READERS} pages are open already.`);
-      return;
-    }
-    response.writeHead(200, { ...SECURITY_HEADERS, 'content-type': 'text/event-stream' });
-    const stream = new EventStream(response);
-    const reader: Reader = { stream, wanted: numberIn(query, 'gate'), shown: undefined };
-    this.#readers.add(reader);
-    response.on('close', () => this.#readers.delete(reader));
-    response.on('error', () => this.#readers.delete(reader));
-    const { hello, token } = this.#parts;
-    response.write(`retry: ${RETRY_MS}\n\n`);
-    stream.send('hello', JSON.stringify({ ...hello, canControl: token !== undefined }));
-    const gate =
-      reader.wanted === 0 ? this.#parts.monitor.busiest : this.#parts.monitor.find(reader.wanted);
-    reader.shown = gate?.id;
-    stream.send('frame', this.#frame(gate, true));
+    if (this.#readers.count < MOST_READERS) this.#readers.add(response, numberIn(query, 'gate'));
+    else refuse(response, 503, `${MOST_READERS} pages are open already.`);
   }
 
   #requests(response: ServerResponse, query: URLSearchParams): void {
@@ -221,55 +163,4 @@ const OUTCOMES = ['all', 'ok', 'failed', 'retried', 'waited'] as const;
 function outcomeIn(query: URLSearchParams): RequestQuery['outcome'] {
   const asked = query.get('outcome');
   return OUTCOMES.find((outcome) => outcome === asked) ?? 'all';
-}
-
-/** Reads a body that is not too long, then calls back. */
-function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  then: (body: string) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= MOST_BODY_BYTES) chunks.push(chunk);
-    else if (!response.headersSent) {
-      // What more there is is not read.
-      request.pause();
-      refuse(response, 413, `At most ${MOST_BODY_BYTES} bytes.`, { connection: 'close' });
-    }
-  });
-  request.on('end', () => {
-    if (!response.headersSent) then(Buffer.concat(chunks).toString());
-  });
-}
-
-function replyJson(response: ServerResponse, status: number, value: unknown): void {
-  reply(response, status, 'application/json', Buffer.from(JSON.stringify(value)));
-}
-
-function refuse(
-  response: ServerResponse,
-  status: number,
-  why: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  reply(response, status, 'text/plain; charset=utf-8', Buffer.from(`${why}\n`), headers);
-}
-
-function reply(
-  response: ServerResponse,
-  status: number,
-  type: string,
-  body: Buffer,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(status, {
-    ...SECURITY_HEADERS,
-    ...headers,
-    'content-type': type,
-    'content-length': body.length,
-  });
-  response.end(body);
 }

@@ -57,7 +57,7 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
   const plain = withoutRemovals(changes);
   checkLayer('limiter.configure', plain);
   const { adaptive, concurrency, waitTimeoutMs, total } = changes;
-  const mostConcurrent = concurrency ?? runtime.maxConcurrency;
+  const mostConcurrent = concurrency ?? gate.slots.maxLimit;
   if (adaptive !== undefined) {
     checkLimiterConfig('limiter.configure', { adaptive, concurrency: mostConcurrent });
     gate.checkAdaptive(adaptive, mostConcurrent);
@@ -75,7 +75,6 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
   capacity.bound = bound;
   if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
   if (total !== undefined) counters.setTotal(total);
-  if (concurrency !== undefined) runtime.maxConcurrency = concurrency;
   changePolicies();
   if (adaptive !== undefined) gate.setAdaptive(adaptive, mostConcurrent);
   runtime.configured();

@@ -72,7 +72,7 @@ class HeldAttempt implements BodyHolder {
 const dropped = new FinalizationRegistry<AbortSubscription>((subscription) => subscription.stop());
 
 /** Lets a signal break off a body that comes after the end of its attempt. */
-function endWith(signal: AbortSignal, context: AttemptContext, body: object): void {
+export function endWith(signal: AbortSignal, context: AttemptContext, body: object): void {
   const abort = (reason: unknown) => context.abandon(reason);
   dropped.register(body, new AbortSubscription(signal, { abort }));
 }

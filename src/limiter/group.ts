@@ -16,9 +16,9 @@ import {
   type ObservedOptions,
   resolveCommonOptions,
 } from '../request/common-options.ts';
-import { type RequestPipeline, ResultSubscriber } from '../request/dispatch-subscriber.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
+import type { RequestPipeline } from '../request/result-subscriber.ts';
 import {
   attemptTimeoutsOf,
   checkResultOptions,
@@ -178,6 +178,9 @@ export class LimiterGroup<T> {
       this.#events.next({ ...leveled(fact), key: undefined });
     };
     if (store !== undefined) this.#store = new GroupStore(store);
+    // Construct the limits of a key once, so that wrong ones throw here, where nothing has begun yet.
+    // Limits by key are checked with each key.
+    if (typeof options.each !== 'function') this.#open('', undefined).abandon();
     const { name } = options;
     const around = { store: this.#store, name, clock, instrumentation };
     this.#shared =
@@ -186,9 +189,6 @@ export class LimiterGroup<T> {
         : new SharedLimits(shared, random, emit, clock.now(), around);
     this.#unwatch = instrumentation?.opened?.(() => this.#shared?.reading(clock.now()) ?? NOTHING);
     this.events$ = merge(this.#events, this.#modes());
-    // Construct the limits once, so that wrong ones throw here. Limits by key are checked with each
-    // key.
-    if (typeof options.each !== 'function') this.#open('', undefined).abandon();
   }
 
   /** The present keys. */
@@ -223,8 +223,7 @@ export class LimiterGroup<T> {
           pipelines.set(limiter, pipeline);
           return pipeline;
         };
-        const results = new ResultSubscriber<T, ObservedValueOf<O>>(out, options);
-        source.subscribe(new KeyRouter(out, results, pipelineOf));
+        source.subscribe(new KeyRouter<T, ObservedValueOf<O>>(out, pipelineOf, options));
       });
   }
 

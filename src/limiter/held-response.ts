@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts';
 import { type Body, type BodyHolder, heldBody } from './held-body.ts';
 
-/** Holds something until a body has arrived; returns what is told of its end. */
+/** The caller keeps its attempt running while this body is read, and returns the holder that this file tells of the end. */
 type Hold = (body: Body) => BodyHolder;
 
 /**
@@ -83,9 +83,8 @@ function readAhead(): void {
 
 function observe(response: Response, holder: BodyHolder, clock: Clock): Response {
   observing ??= prototypeOf();
-  // Before the prototype changes: V8 adds a property more slowly afterwards.
-  const observed: Observed = Object.assign(response, { [HELD]: new HeldBody(holder, clock) });
-  Object.setPrototypeOf(observed, observing);
+  const observed: Observed = Object.setPrototypeOf(response, observing);
+  observed[HELD] = new HeldBody(holder, clock);
   // Most users read at once, in this turn of the event loop.
   if (unread.length === 0) setImmediate(readAhead);
   unread.push(observed);

@@ -2,9 +2,11 @@ import type { Policies } from '../policies/policies.ts';
 import type { Policy, RequestCost } from '../policies/policy.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { isUsual, type RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import type { PossibilityCheck } from '../request/ticket-factory.ts';
 
 /** Finds the requests that can never be sent, however long they wait. */
-export class ImpossibleRequests {
+export class ImpossibleRequests implements PossibilityCheck {
+  limitsStand = true;
   private readonly sources: () => readonly Partial<Policies>[];
   /** The rate limits, own and shared. */
   private limits: readonly RateLimitPolicy[] = [];
@@ -14,11 +16,16 @@ export class ImpossibleRequests {
   /** @param sources the present policies: the limiter's own, and those that a group shares */
   constructor(sources: () => readonly Partial<Policies>[]) {
     this.sources = sources;
-    this.changed();
+    this.read();
   }
 
   /** Limits were added, changed or removed. */
   changed(): void {
+    this.limitsStand = false;
+    this.read();
+  }
+
+  private read(): void {
     const sources = this.sources();
     this.limits = sources.flatMap(({ rateLimit }) => (rateLimit === undefined ? [] : [rateLimit]));
     this.bounds = sources
@@ -26,7 +33,6 @@ export class ImpossibleRequests {
       .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
   }
 
-  /** The error of a request that can never be sent; undefined if it can. */
   refusal(request: RequestCost): Error | undefined {
     if (request.costs !== undefined) {
       const unknown = Object.keys(request.costs).find((name) => !this.knows(name));

@@ -13,9 +13,6 @@ import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
-import { DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
-import type { RequestCost } from '../policies/policy.ts';
-import { CostAboveLimitError } from '../policies/rate-limit/errors.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import type { AdmissionCheck, Newcomer, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
@@ -89,14 +86,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   readonly gate: RequestGate;
   readonly retry: RetryPolicy;
   readonly counters: RequestCounters;
+  readonly impossible: ImpossibleRequests;
   /** What ticket factories need. */
   readonly around: TicketFactoryOptions;
-  maxConcurrency: number;
   private readonly options: LimiterOptions;
   private readonly group: GroupSide | undefined;
   private readonly timeouts: AttemptTimeouts | undefined;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
-  private readonly impossible: ImpossibleRequests;
   private readonly events = new Subject<LimiterEvent>();
   /** Emits when the limiter is closed and drained. */
   private readonly ended = new ReplaySubject<void>(1);
@@ -113,10 +109,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   constructor(options: LimiterOptions, group: GroupSide | undefined) {
     this.options = options;
     this.group = group;
-    this.maxConcurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
     const around = resolveCommonOptions(options).observed();
     const { clock, instrumentation } = around;
     this.clock = clock;
+    // Before the gate opens: wrong options throw here, where nothing has begun yet.
+    this.counters = new RequestCounters(clock, this, options, (percent) =>
+      this.emit({ kind: 'milestone', at: clock.now(), percent }),
+    );
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
       ...(group && { key: group.key }),
@@ -133,14 +132,12 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       this.gate.policies,
       group?.shared?.policies ?? {},
     ]);
-    this.counters = new RequestCounters(clock, this, options, (percent) =>
-      this.emit({ kind: 'milestone', at: clock.now(), percent }),
-    );
     const { feedback, gate } = this.gate;
     this.around = {
       clock,
       instrumentation,
       listener: this.counters,
+      impossible: this.impossible,
       feedback,
       tap: gate.tap,
       named: this,
@@ -227,16 +224,6 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return bindingOf(this.gate);
   }
 
-  /** The error of a request that can never be sent; undefined if it can. */
-  refusal(request: RequestCost): Error | undefined {
-    const { weight = 1 } = request;
-    if (weight > 1) {
-      const most = Math.min(this.maxConcurrency, this.group?.shared?.concurrency ?? weight);
-      if (weight > most) return new CostAboveLimitError('concurrency', weight, most);
-    }
-    return this.impossible.refusal(request);
-  }
-
   /** A closed limiter lets no request wait, and an open circuit none that fails meanwhile. */
   turnsAway(newcomer: Newcomer): Error | undefined {
     return this.closed ?? this.circuitBreaker?.refusalOnArrival(newcomer, this.clock);
@@ -263,11 +250,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   }
 
   snapshot(): LimiterSnapshot {
-    const { gate, counters, maxConcurrency, state, clock } = this;
+    const { gate, counters, state, clock } = this;
     const now = clock.now();
     const paused = this.pausedAt(now);
     const fleet = gate.fleet?.snapshot();
-    return snapshotOf({ gate, counters, maxConcurrency, state, paused, fleet, now });
+    return snapshotOf({ gate, counters, state, paused, fleet, now });
   }
 
   /** A request with an id has arrived. */
@@ -329,7 +316,6 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   /** Limits were changed from outside. */
   configured(): void {
-    this.counters.limitsStand = false;
     this.impossible.changed();
     this.retry.isPaced = this.gate.isPaced;
     this.gate.fleet?.configured();
@@ -375,15 +361,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   dispatchContextOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
   ): DispatchContext<T, ObservedValueOf<O>> {
+    const { options, retry, timeouts } = this;
     const { gate, feedback } = this.gate;
     const { instrumentation } = this.around;
-    const { instrumentation: _, shared: __, ...options } = this.options;
-    return dispatchContextOf(project, feedback, gate, this.retry, {
-      ...options,
-      ...(instrumentation && { instrumentation }),
-      answers: this.gate,
-      timeouts: this.timeouts,
-    });
+    const parts = { feedback, gate, retry, instrumentation, timeouts, answers: this.gate };
+    return dispatchContextOf(project, options, parts);
   }
 
   /** An event without subscribers is not created. */

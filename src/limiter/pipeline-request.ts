@@ -141,7 +141,7 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
     const isQueued = this.queued > 0;
     state.isAborted = true;
     this.end();
-    if (isQueued && typeof ticket === 'object') gate.givesUp(ticket, this);
+    if (isQueued && typeof ticket === 'object') gate.waits.givesUp(ticket, this);
     gate.left(this);
     this.reject(reason);
     if (typeof ticket === 'object') ticket.settle('cancelled');

@@ -38,7 +38,6 @@ export interface CountedRequests {
   /** Requests that wait, with a ticket or without. */
   readonly waiting: number;
   readonly binding: GateKind | undefined;
-  refusal(ticket: Ticket): Error | undefined;
 }
 
 /** The progress where no request is present, and no total is known. */
@@ -49,8 +48,6 @@ export function progressOf({ ok, failed, rejected }: Counts, now: number): Limit
 
 /** Counts a limiter's requests: present ones, ended ones by outcome, and their progress. */
 export class RequestCounters implements RequestListener {
-  /** Valid until limits are changed. */
-  limitsStand = true;
   /** Unfinished requests, without those that wait without a ticket. */
   private present = 0;
   private readonly _counts = { ok: 0, failed: 0, rejected: 0, cancelled: 0, reclaimed: 0 };
@@ -113,10 +110,6 @@ export class RequestCounters implements RequestListener {
   get reports(): Subject<LimiterProgress> {
     this.measure();
     return this._reports;
-  }
-
-  refusal(ticket: Ticket): Error | undefined {
-    return this.limiter.refusal(ticket);
   }
 
   arrived(): void {

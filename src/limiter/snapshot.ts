@@ -73,7 +73,6 @@ export interface LimiterSnapshot extends PolicySnapshots {
 interface Known {
   readonly gate: RequestGate;
   readonly counters: RequestCounters;
-  readonly maxConcurrency: number;
   readonly state: LimiterState;
   readonly paused: PauseSnapshot | undefined;
   readonly fleet: FleetSnapshot | undefined;
@@ -83,8 +82,8 @@ interface Known {
 const NO_QUEUE: GateSnapshot = { waiting: 0, longestWaitMs: 0, nextInMs: undefined };
 
 export function snapshotOf(known: Known): LimiterSnapshot {
-  const { counters, maxConcurrency, state, paused, now } = known;
-  const { gate, feedback, policies, queues } = known.gate;
+  const { counters, state, paused, now } = known;
+  const { gate, feedback, policies, queues, slots } = known.gate;
   const { pace, adaptive } = policies;
   const shown = snapshotsOf(policies, now);
   const { waiting, longestWaitMs, nextInMs } = gate.snapshot();
@@ -105,8 +104,8 @@ export function snapshotOf(known: Known): LimiterSnapshot {
     ended: counters.counts,
     dropped: queues.capacity.dropped,
     progress: counters.progress(),
-    maxConcurrency,
-    safeCeiling: cooling?.ceiling ?? maxConcurrency,
+    maxConcurrency: slots.maxLimit,
+    safeCeiling: cooling?.ceiling ?? slots.maxLimit,
     failures: cooling?.failures ?? 0,
     intervalMs: pace?.interval.ms ?? 0,
     tokensUsed: limits?.tokens?.used,

@@ -66,17 +66,13 @@ export function dispatch<T, O extends ProjectOutput>(
       } = common.observed();
       const around = { clock, instrumentation, feedback };
       watchOperator(out, around, () => ({ waiting: [['retry', 0]], isSending: true }));
-      const dispatcher = dispatchContextOf(
-        project,
+      const dispatcher = dispatchContextOf(project, options, {
         feedback,
-        feedback.gate,
-        retryPolicyOf(options),
-        {
-          ...options,
-          instrumentation: instrumentation,
-          timeouts: attemptTimeoutsOf(options, around.clock),
-        },
-      );
+        gate: feedback.gate,
+        retry: retryPolicyOf(options),
+        instrumentation,
+        timeouts: attemptTimeoutsOf(options, clock),
+      });
       source.subscribe(
         new DispatchSubscriber(out, new TicketFactory<T>(around), dispatcher, options),
       );

@@ -24,7 +24,7 @@ export interface RateSurroundings {
   /** A rate that was learned before, per ms; undefined: none was. */
   readonly startPerMs?: number | undefined;
   readonly maxLimit: number;
-  /** The longest wait named by a rejection that the rate obeys, in ms. */
+  /** The longest wait after a correction of what a rejection named, in ms. */
   readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
@@ -93,9 +93,9 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return this.inFlight >= this._limit ? 'concurrency' : 'pace';
   }
 
-  /** The number of attempts in flight to begin with, and the longest wait that is obeyed. */
-  get start(): Pick<RateSurroundings, 'startLimit' | 'maxRetryAfterMs'> {
-    return this.around;
+  /** The number of attempts in flight to begin with. */
+  get startLimit(): number {
+    return this.around.startLimit;
   }
 
   /** A learner that is configured as this one, for attempts that others send. */
@@ -157,7 +157,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.inFlight -= 1;
     if (this.learner === undefined && !this.tellsSomething(completed.verdict)) {
       if (typeof charge === 'number') this.forget(charge);
-      this.verified(completed);
+      // One more may be in flight.
+      if (this._limit < this.maxLimit && completed.isSent) this.setLimit(this._limit + 1);
       return;
     }
     const now = time.now();
@@ -174,16 +175,6 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   snapshot(now: number): AdaptiveRateSnapshot {
     const known = this.elsewhere?.(now) ?? this.learner?.snapshot(now) ?? NOTHING_KNOWN;
     return { limit: Math.min(this._limit, known.cap ?? this._limit), ...known };
-  }
-
-  /**
-   * An attempt has ended while nothing is learned: one more may be in flight. After a rejection that
-   * is one decision for all, no more than at the start, until more is answered.
-   */
-  private verified({ isSent, verdict }: CompletedAttempt): void {
-    if (verdict !== undefined && this.isTooLong(verdict)) {
-      if (this._limit > this.around.startLimit) this.setLimit(this.around.startLimit);
-    } else if (this._limit < this.maxLimit && isSent) this.setLimit(this._limit + 1);
   }
 
   /** An attempt has ended while it sleeps. */
@@ -224,7 +215,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     now: number,
   ): void {
     const { isSent, verdict, usage } = completed;
-    if (!isSent || verdict === undefined || verdict.kind === 'failed' || this.isTooLong(verdict)) {
+    if (!isSent || verdict === undefined || verdict.kind === 'failed') {
       learner.withdrawn(sending, isSent, now);
     } else if (verdict.kind !== 'throttled' && verdict.kind !== 'overloaded') {
       learner.answered(sending, verdict, usage?.tokens, now);
@@ -236,17 +227,9 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
 
   /** Whether an answer is worth waking up for. */
   private tellsSomething(verdict: Verdict | undefined): boolean {
-    if (verdict === undefined || this.isTooLong(verdict)) return false;
+    if (verdict === undefined) return false;
     const { kind, limits } = verdict;
     return kind === 'throttled' || kind === 'overloaded' || limits !== undefined;
-  }
-
-  /**
-   * Whether a rejection names a wait that is one decision for all requests. It says nothing of the
-   * rate, and the backoff holds all of them.
-   */
-  private isTooLong({ kind, retryAfterMs = 0 }: Verdict): boolean {
-    return kind !== 'ok' && retryAfterMs > this.around.maxRetryAfterMs;
   }
 
   /**

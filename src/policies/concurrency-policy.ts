@@ -76,6 +76,11 @@ export class ConcurrencyPolicy implements Policy<number> {
     return new CostAboveLimitError('concurrency', weight, this.maxLimit);
   }
 
+  impossible(request: RequestCost): Error | undefined {
+    const { weight = 1 } = request;
+    return weight > 1 && weight > this.maxLimit ? this.refusal(request) : undefined;
+  }
+
   take({ weight = 1 }: RequestCost, now: number): number {
     this.inFlight += weight;
     if (now >= this.mode.throttledUntil) return weight;

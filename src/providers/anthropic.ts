@@ -19,6 +19,8 @@ const ROWS = UNITS.map((unit) => ({
 const SPEND_CAP_CODE = 'enforced_spend_limit_reached';
 const SPEND_CAP = /\breached your (?:specified )?(?:workspace )?API usage limits\b/;
 const NO_CREDIT = /\bcredit balance is too low\b/;
+/** The plan does not include such requests; others may pass. */
+const NOT_INCLUDED = /\bextra usage is required\b/i;
 const REGAINED = /\bregain access on (\d{4}-\d\d-\d\d) at (\d\d:\d\d) UTC\b/;
 
 const NAMED_LIMIT = /\b(requests|input tokens|output tokens|tokens) per minute\b/;
@@ -60,6 +62,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
     return { kind: 'fatal', outage: 'quota', ...untilRegained(answer) };
   }
   if (texts.some((text) => NO_CREDIT.test(text))) return { kind: 'fatal', outage: 'billing' };
+  if (texts.some((text) => NOT_INCLUDED.test(text))) return { kind: 'fatal' };
   for (const [word, known] of Object.entries(KINDS)) {
     if (!words.has(word) || (known.kind === 'failed' && status !== undefined)) continue;
     return known.kind === 'throttled' ? { ...known, ...limitOf(texts) } : known;

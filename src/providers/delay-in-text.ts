@@ -1,6 +1,7 @@
-/** "try again in 1.2s", "retry after 6 seconds", "Please retry in 36.4s" and the like. */
-const PHRASE = /\b(?:try again|retry|wait) (?:in|after|for|at least) /i;
-const UNITS_MS: ReadonlyMap<string, number> = new Map([
+/** "try again in 1.2s", "retry after 6 seconds", "wait 13 seconds", "your quota will reset after 3h" and the like. */
+const PHRASE = /\b(?:(?:try again|retry|wait|resets?) (?:in|after|for|at least)|wait) ~?/gi;
+/** Units of time as texts write them, in ms. */
+export const UNITS_MS: ReadonlyMap<string, number> = new Map([
   ['ms', 1],
   ['millisecond', 1],
   ['s', 1000],
@@ -23,11 +24,11 @@ const LONGEST_DELAY = 80;
 /** The delay in the first text that names one, in ms; undefined if none does. */
 export function delayInText(texts: readonly string[]): number | undefined {
   for (const text of texts) {
-    const match = PHRASE.exec(text);
-    if (match === null) continue;
-    const start = match.index + match[0].length;
-    const ms = delayMs(text.slice(start, start + LONGEST_DELAY));
-    if (ms !== undefined) return ms;
+    for (const { 0: phrase, index } of text.matchAll(PHRASE)) {
+      const start = index + phrase.length;
+      const ms = delayMs(text.slice(start, start + LONGEST_DELAY));
+      if (ms !== undefined) return ms;
+    }
   }
   return undefined;
 }

@@ -7,6 +7,7 @@ const INNER = [
   'data',
   'body',
   'error',
+  'errors',
   'lastError',
   'cause',
   'details',

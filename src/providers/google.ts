@@ -29,6 +29,11 @@ function protoDurationMs(value: unknown): number | undefined {
   return seconds * 1000 + (readNumber(value, 'nanos') ?? 0) / 1e6;
 }
 
+/** The wait that an `ErrorInfo` of Gemini Code Assist names. */
+function resetDelayMs(detail: unknown): number | undefined {
+  return protoDurationMs(read(read(detail, 'metadata'), 'quotaResetDelay'));
+}
+
 function detailsOf({ chain }: ProviderResponse): readonly unknown[] {
   for (const layer of chain) {
     for (const key of ['details', 'errorDetails', 'statusDetails']) {
@@ -81,7 +86,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const details = detailsOf(answer);
   const violations = violationsOf(details);
   const delayMs = details
-    .map((detail) => protoDurationMs(read(detail, 'retryDelay')))
+    .map((detail) => protoDurationMs(read(detail, 'retryDelay')) ?? resetDelayMs(detail))
     .find((ms) => ms !== undefined);
   const word = Object.keys(KINDS).find((one) => answer.words.has(one));
   const known = word === undefined ? undefined : KINDS[word];
@@ -105,6 +110,6 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
 export const google: ProviderAdapter = {
   name: 'Google',
   reads:
-    '`RESOURCE_EXHAUSTED` and other statuses; `RetryInfo.retryDelay`; `QuotaFailure` and `ErrorInfo`: which quota, its value and window; a quota of the day (final, whatever delay is beside it)',
+    '`RESOURCE_EXHAUSTED` and other statuses; `RetryInfo.retryDelay` and `quotaResetDelay`; `QuotaFailure` and `ErrorInfo`: which quota, its value and window; a quota of the day (final, whatever delay is beside it)',
   verdict,
 };

@@ -1,8 +1,10 @@
 import type { ConnectionFailure, FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { delayInBody } from './delay-in-body.ts';
 import { delayInText } from './delay-in-text.ts';
 import { errorChain, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
+import { limitInText, unitInText } from './limit-in-text.ts';
 import { positive } from './positive.ts';
 import { retryAfterOf } from './retry-after.ts';
 import { dateMs } from './times.ts';
@@ -56,7 +58,14 @@ const THROTTLED_TEXT = /\b429\b.{0,20}\btoo many requests\b|\brate limit reached
  * Texts of a 429 that name a limit on concurrent requests, such as "max concurrency: 1" (Moonshot).
  */
 const IN_FLIGHT =
-  /\b(?:(?:too many|max(?:imum)?|number of) (?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|max(?:imum)? concurrency|concurrency limit)\b/i;
+  /\b(?:(?:too many|max(?:imum)?|number of) (?:concurrent|parallel|simultaneous) (?:requests|connections|sessions|calls)|max(?:imum)? (?:organization )?concurrency|high concurrency usage|concurrency limit)\b|并发数过高/i;
+
+/** Texts of a 429 that speak of the servers' capacity: no limit of the account was hit. */
+const OVERLOADED =
+  /\b(?:model|engine|server|service) is (?:currently |temporarily )?overloaded\b|\bcapacity temporarily exceeded\b/i;
+
+/** Texts of an account that has no money left. */
+const NO_BALANCE = /\binsufficient (?:account )?(?:balance|credits?|funds)\b|欠费|余额不足/i;
 
 /** Statuses of temporary failures: the same request may succeed when it is sent again. */
 const RETRIED_STATUSES = [408, 409];
@@ -104,13 +113,16 @@ export function judge(
     };
   }
   const limits = [...limitsOf(header, answeredAtMs), ...(verdict.limits ?? [])];
-  const limit = verdict.limit ?? (kind === 'throttled' ? hitLimit(texts, limits) : undefined);
-  const outage =
-    verdict.outage ?? (kind === 'fatal' ? OUTAGE_STATUSES.get(status ?? 0) : undefined);
+  const stated = kind === 'throttled' && limits.length === 0 ? limitInText(texts) : undefined;
+  if (stated !== undefined) limits.push(stated);
+  const limit =
+    verdict.limit ?? (kind === 'throttled' ? (hitLimit(texts, limits) ?? stated?.unit) : undefined);
+  const outage = verdict.outage ?? (kind === 'fatal' ? outageOf(answer) : undefined);
   // For a final answer the body is right: its header may describe another limit.
   const askedMs = verdict.ignoresRetryAfter ? undefined : retryAfterOf(headers, Date.now);
   const bodyMs =
-    positive(verdict.retryAfterMs) ?? (isPassing(kind) ? delayInText(texts) : undefined);
+    positive(verdict.retryAfterMs) ??
+    (isPassing(kind) ? (delayInBody(chain) ?? delayInText(texts)) : undefined);
   const retryAfterMs = kind === 'fatal' ? (bodyMs ?? askedMs) : (askedMs ?? bodyMs);
   return {
     kind,
@@ -158,17 +170,25 @@ function kindOf({ status, chain, texts }: ProviderResponse): FeedbackKind | unde
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
     return isText ? 'throttled' : undefined;
   }
-  if (status === 429) return 'throttled';
+  if (status < 500 && texts.some((text) => NO_BALANCE.test(text))) return 'fatal';
+  if (status === 429)
+    return texts.some((text) => OVERLOADED.test(text)) ? 'overloaded' : 'throttled';
   if (status === 503 || status === 529) return 'overloaded';
   if (status >= 500 || RETRIED_STATUSES.includes(status)) return 'failed';
   return 'fatal';
 }
 
+function outageOf({ status, texts }: ProviderResponse): string | undefined {
+  if (texts.some((text) => NO_BALANCE.test(text))) return 'billing';
+  return OUTAGE_STATUSES.get(status ?? 0);
+}
+
 /**
- * `'concurrency'` where a text says so; else the limit with nothing left, if there is exactly one.
+ * `'concurrency'` where a text says so; else the limit with nothing left, if there is exactly one;
+ * else what a text names.
  */
 function hitLimit(texts: readonly string[], limits: readonly ReportedLimit[]): string | undefined {
   if (texts.some((text) => IN_FLIGHT.test(text))) return 'concurrency';
   const used = limits.filter(({ remaining }) => remaining === 0);
-  return used.length === 1 ? used[0]?.unit : undefined;
+  return used.length === 1 ? used[0]?.unit : unitInText(texts);
 }

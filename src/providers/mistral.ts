@@ -42,7 +42,7 @@ const ROWS: readonly LimitRow[] = [
 ];
 
 /** The model is overloaded, though the status is 429. */
-const CAPACITY_WORDS = ['service_tier_capacity_exceeded', '3505'];
+const CAPACITY_WORDS = ['service_tier_capacity_exceeded', '3505', 'queue_exceeded'];
 
 function verdict({ words }: ProviderResponse): PartialVerdict | undefined {
   if (CAPACITY_WORDS.some((word) => words.has(word))) return { kind: 'overloaded' };
@@ -53,7 +53,7 @@ function verdict({ words }: ProviderResponse): PartialVerdict | undefined {
 export const mistral: ProviderAdapter = {
   name: 'Mistral, Cerebras',
   reads:
-    '`x-ratelimit-{limit,remaining,reset}-{req,requests,tokens}-{minute,hour,day,month}`; `ratelimitbysize-*` (tokens); a full service tier (overloaded)',
+    '`x-ratelimit-{limit,remaining,reset}-{req,requests,tokens}-{minute,hour,day,month}`; `ratelimitbysize-*` (tokens); a full service tier or queue (overloaded)',
   marks: [
     'x-ratelimit-limit-tokens-minute',
     'x-ratelimit-limit-req-minute',

@@ -15,6 +15,9 @@ const QUOTA_WORDS = [
   'project_spend_limit_exceeded',
 ];
 
+/** The servers lack capacity; the second comes with 429, for the flex tier. */
+const OVERLOADED_WORDS = ['server_is_overloaded', 'resource_unavailable'];
+
 /** A request larger than the whole limit never passes, though the status is 429. */
 const TOO_LARGE = /^(?:\d{3} )?Request too large\b/;
 const NAMED_LIMIT = /\bon (requests|tokens|input tokens|output tokens) per (min|day)\b/i;
@@ -71,7 +74,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
   const hasWord = (list: readonly string[]) => list.some((word) => words.has(word));
   if (hasWord(BILLING_WORDS)) return { kind: 'fatal', outage: 'billing' };
   if (hasWord(QUOTA_WORDS)) return { kind: 'fatal', outage: 'quota' };
-  if (words.has('server_is_overloaded')) return { kind: 'overloaded' };
+  if (hasWord(OVERLOADED_WORDS)) return { kind: 'overloaded' };
   if (words.has('rate_limit_exceeded') || (status === 429 && answer.texts.length > 0)) {
     const limit = openAiLimit(answer);
     const named = limit === undefined ? {} : { limit };
@@ -89,7 +92,7 @@ function verdict(answer: ProviderResponse): PartialVerdict | undefined {
 export const openai: ProviderAdapter = {
   name: 'OpenAI, and APIs like it',
   reads:
-    '`x-ratelimit-{limit,remaining,reset}-{requests,tokens}`; `insufficient_quota`, spend and billing codes (final); a request above the limit itself (final); which limit was hit',
+    '`x-ratelimit-{limit,remaining,reset}-{requests,tokens}`; `insufficient_quota`, spend and billing codes (final); `resource_unavailable` (overloaded); a request above the limit itself (final); which limit was hit',
   marks: OPENAI_MARKS,
   limits,
   verdict,

@@ -13,6 +13,8 @@ import { judge } from './judge.ts';
 import { litellm } from './litellm.ts';
 import { mistral } from './mistral.ts';
 import { openai } from './openai.ts';
+import { openrouter } from './openrouter.ts';
+import { otherCodes } from './other-codes.ts';
 import { dateMs } from './times.ts';
 import { tinker } from './tinker.ts';
 import { together } from './together.ts';
@@ -23,11 +25,13 @@ import { together } from './together.ts';
  */
 export const defaultProviders: readonly ProviderAdapter[] = [
   litellm,
+  openrouter,
   grpc,
   google,
   bedrock,
   groq,
   azure,
+  otherCodes,
   openai,
   anthropic,
   tinker,

@@ -1,18 +1,15 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { uniteInstrumentations } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { LeaseIssuer, Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
-import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
-import { type GateRules, type RequestQueue, uniform } from './gate-rules.ts';
+import { notifyAdmitted } from './admission-callback.ts';
+import type { GateRules, RequestQueue } from './gate-rules.ts';
 import { ResettableTimer } from './resettable-timer.ts';
 import type { Refusing } from './suspension.ts';
 import { WaitRecorder } from './wait-recorder.ts';
 import { headTicket, isCancelled, WaitingRequests } from './waiting-requests.ts';
-
-const NO_RULES: GateRules = {};
 
 /** Stands for a time that was not read: only a lease that is given back can help. */
 const UNREAD = Number.NaN;
@@ -24,10 +21,9 @@ const PAUSED = { binding: 'paused' } as const;
  * - `idle`: the gate is at rest;
  * - `deciding`: policies are asked about a request, or listeners are called for it; it stays the
  * head;
- * - `draining`: the loop is between two decisions;
- * - `paused`: the gate is at rest, and nothing passes until `resume`.
+ * - `draining`: the loop is between two decisions.
  */
-type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
+type GateState = 'idle' | 'deciding' | 'draining';
 
 /**
  * The loop of a gate: decides on the requests that wait, most urgent first, until one has to wait on
@@ -38,10 +34,9 @@ type GateState = 'idle' | 'deciding' | 'draining' | 'paused';
 export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
   readonly kind: GateKind;
   protected readonly clock: Clock;
-  protected readonly instrumentation: Instrumentation | undefined;
-  protected readonly rules: GateRules;
+  /** The causes of the waits here. */
+  readonly waits: WaitRecorder;
   protected readonly admission: Admission<C>;
-  protected readonly waits: WaitRecorder;
   protected readonly requests: WaitingRequests;
   protected readonly timer: ResettableTimer;
   protected state: GateState = 'idle';
@@ -62,16 +57,14 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     kind: GateKind,
     policy: C,
     clock: Clock,
-    instrumentation?: Instrumentation,
-    rules: GateRules = NO_RULES,
+    instrumentation: Instrumentation | undefined,
+    { hold, newQueue, listener, isShared = false }: GateRules,
   ) {
     this.kind = kind;
     this.clock = clock;
-    this.instrumentation = instrumentation;
-    this.rules = uniform(rules);
-    this.admission = new Admission(policy, rules.hold, clock, this);
-    this.waits = new WaitRecorder(kind, rules.listener);
-    this.requests = new WaitingRequests(rules.newQueue);
+    this.admission = new Admission(policy, hold, clock, this);
+    this.waits = new WaitRecorder(kind, clock, instrumentation, listener, isShared);
+    this.requests = new WaitingRequests(newQueue);
     this.timer = new ResettableTimer(clock, () => this.drain());
   }
 
@@ -122,7 +115,6 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
-    if (this.state === 'paused') this.state = 'idle';
     this.drain();
   }
 
@@ -139,7 +131,7 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
 
   /** Does something that a decision must not meet, at once or right after it; then lets pass all that may. */
   protected betweenDecisions(work: () => void): void {
-    if (this.state === 'idle' || this.state === 'paused') {
+    if (this.state === 'idle') {
       this.state = 'draining';
       work();
       this.comeToRest();
@@ -159,8 +151,11 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
    */
   drain(): void {
     if (this.state !== 'idle') {
-      if (this.state === 'paused') this.drainPaused();
-      else this.isStale = true;
+      this.isStale = true;
+      return;
+    }
+    if (this.isPaused) {
+      this.drainPaused();
       return;
     }
     try {
@@ -199,15 +194,12 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
    * Brings the gate to rest. A paused gate has no timer, and leaves shared limits to other gates.
    */
   protected comeToRest(): void {
-    if (!this.isPaused) {
-      this.state = 'idle';
-      return;
-    }
-    this.state = 'paused';
+    this.state = 'idle';
+    if (!this.isPaused) return;
     this.timer.cancel();
     const now = this.clock.now();
-    this.waits.note(false, PAUSED, now, this.clock);
-    this.waits.note(true, PAUSED, now, this.clock);
+    this.waits.note(false, PAUSED, now);
+    this.waits.note(true, PAUSED, now);
     this.policy.idle?.();
   }
 
@@ -255,7 +247,7 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     const isRetry = queue === this.requests.retries;
     if (ticket.outcome === undefined) {
       if (refusal === undefined) this.admission.charge(ticket, isRetry, this, now);
-      this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
+      this.waits.ended(ticket, owner, isRetry, now);
     }
     // The owner ended while listeners were called, and counted this request among those that left.
     if (owner.gone) return;
@@ -269,13 +261,13 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
 
   /** Notes the cause of waits in a queue, and in the other queue behind it. */
   protected noteBinding(isRetry: boolean): void {
-    const { admission, waits, askedAt, clock } = this;
+    const { admission, waits, askedAt } = this;
     const { isHoldShort, binding } = admission;
-    waits.note(isRetry, binding, askedAt, clock);
+    waits.note(isRetry, binding, askedAt);
     const isOtherWaiting = (isRetry ? this.requests.first : this.requests.retries).length > 0;
     // Slots and bytes hold back only requests that were never sent.
     if (isHoldShort || !isOtherWaiting) return;
-    waits.note(!isRetry, admission.bindingBehind(!isRetry), askedAt, clock);
+    waits.note(!isRetry, admission.bindingBehind(!isRetry), askedAt);
   }
 
   /** @returns 0 if a request arrived meanwhile */
@@ -285,15 +277,6 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     if (this.policy.idle === undefined) return Number.POSITIVE_INFINITY;
     this.policy.idle();
     return this.requests.next() === undefined ? Number.POSITIVE_INFINITY : 0;
-  }
-
-  /** Who is told of the waits of a request: at a gate that several share, those who brought it too. */
-  protected instrumentationOf(owner: AdmissionCallback): Instrumentation | undefined {
-    if (this.rules.isShared !== true || owner.instrumentation === undefined)
-      return this.instrumentation;
-    return this.instrumentation === undefined
-      ? owner.instrumentation
-      : uniteInstrumentations(this.instrumentation, owner.instrumentation);
   }
 
   /** The error of a request that no policy lets wait. A suspension is the cause before any of them. */

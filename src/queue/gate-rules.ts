@@ -30,14 +30,8 @@ export interface GateRules {
   readonly timeouts?: WaitTimeouts;
   readonly check?: AdmissionCheck | undefined;
   readonly listener?: WaitListener | undefined;
-  /** Whether several streams bring requests here, each with a probe of its own. Default false. */
+  /** Whether several streams bring requests, each with an instrumentation of its own. Default false. */
   readonly isShared?: boolean;
-}
-
-/** The same rules as an object of one shape: V8 is slow to read objects of many shapes. */
-export function uniform(rules: GateRules): GateRules {
-  const { hold, newQueue, capacity, timeouts, check, listener, isShared } = rules;
-  return { hold, newQueue, capacity, timeouts, check, listener, isShared };
 }
 
 /** Called for each newcomer before it waits. */

@@ -3,10 +3,19 @@ import type { GateKind } from '../model/outcome.ts';
 import { Tap } from '../model/tap.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
+import type { Clock } from '../util/clock.ts';
 import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
 import { DrainLoop } from './drain-loop.ts';
-import type { GateSnapshot, Newcomer, RequestQueue, WaitListener } from './gate-rules.ts';
+import type {
+  AdmissionCheck,
+  GateRules,
+  GateSnapshot,
+  Newcomer,
+  RequestQueue,
+  WaitListener,
+} from './gate-rules.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
+import type { WaitTimeouts } from './wait-timeouts.ts';
 
 /**
  * The place where requests wait until every policy lets them go: one queue, one decision, and all
@@ -23,6 +32,27 @@ import type { QueueCapacity } from './queue-capacity.ts';
 export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
   /** Where an inspector follows its requests. */
   readonly tap = new Tap();
+  private readonly instrumentation: Instrumentation | undefined;
+  /** The rules in fields: V8 is slow to read objects of many shapes. */
+  private readonly capacity: QueueCapacity | undefined;
+  private readonly timeouts: WaitTimeouts | undefined;
+  private readonly check: AdmissionCheck | undefined;
+  private readonly listener: WaitListener | undefined;
+
+  constructor(
+    kind: GateKind,
+    policy: C,
+    clock: Clock,
+    instrumentation?: Instrumentation,
+    rules: GateRules = {},
+  ) {
+    super(kind, policy, clock, instrumentation, rules);
+    this.instrumentation = instrumentation;
+    this.capacity = rules.capacity;
+    this.timeouts = rules.timeouts;
+    this.check = rules.check;
+    this.listener = rules.listener;
+  }
 
   /** How many requests wait, by cause. */
   get waitingByKind(): readonly (readonly [gate: GateKind, requests: number])[] {
@@ -35,7 +65,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
 
   /** Whether each request needs its ticket at once, because its wait is observed or bounded. */
   get needsTickets(): boolean {
-    const { timeouts, capacity } = this.rules;
+    const { timeouts, capacity } = this;
     return (
       this.instrumentation !== undefined || timeouts?.isOn === true || capacity?.isBounded === true
     );
@@ -85,7 +115,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
    */
   enterLater(item: unknown, owner: AdmissionCallback, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
-    const error = this.refusalNow() ?? this.rules.check?.turnsAway(owner);
+    const error = this.refusalNow() ?? this.check?.turnsAway(owner);
     if (error === undefined && !this.isFree()) return this.wait(item, owner, now, reply, false);
     const ticket = owner.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
@@ -109,27 +139,21 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
   expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void {
     // First, so that it cannot pass any more, whatever the listeners of its wait do.
     ticket.refuse(error);
-    this.givesUp(ticket, owner);
+    this.waits.givesUp(ticket, owner);
     this.requests.first.markCancelled(1);
     owner.queued -= 1;
-    this.waits.ended(ticket, false, this.clock.now(), this.instrumentationOf(owner));
+    this.waits.ended(ticket, owner, false, this.clock.now());
     // Before others pass: these could make it leave again.
     notifyAdmitted(owner, ticket);
     this.drain();
-  }
-
-  /** A request that waits, or finds no place to wait, is given up: tells what for. Nothing is told of others. */
-  givesUp(ticket: Ticket, owner: AdmissionCallback): void {
-    if (this.instrumentationOf(owner) === undefined || ticket.outcome !== undefined) return;
-    ticket.gaveUpAt = this.waits.kindOf(owner.isRetry === true);
   }
 
   /**
    * Books the wait of a retry that gives up. Its owner has ended, but `leave` was not called yet.
    */
   gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
-    this.givesUp(ticket, owner);
-    this.waits.ended(ticket, true, this.clock.now(), this.instrumentationOf(owner));
+    this.waits.givesUp(ticket, owner);
+    this.waits.ended(ticket, owner, true, this.clock.now());
   }
 
   /**
@@ -173,15 +197,14 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     this.requests.takeOut(
       (waiter) => errorOf(waiter, now),
       (ticket, owner, error, isRetry) => {
-        this.givesUp(ticket, owner);
+        this.waits.givesUp(ticket, owner);
         ticket.refuse(error);
         cleared.push([ticket, owner, isRetry]);
       },
     );
     this.state = 'draining';
     for (const [ticket, owner, isRetry] of cleared) {
-      if (ticket.outcome === undefined)
-        this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
+      if (ticket.outcome === undefined) this.waits.ended(ticket, owner, isRetry, now);
       if (!owner.gone) notifyAdmitted(owner, ticket);
     }
   }
@@ -190,7 +213,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
   private isTurnedAway(ticket: Ticket): boolean {
     const suspended = this.refusalNow();
     if (suspended !== undefined) ticket.refuse(suspended);
-    const { check } = this.rules;
+    const { check } = this;
     if (check !== undefined && ticket.attempts === 0) {
       const error = check.turnsAway(ticket);
       if (error !== undefined) ticket.refuse(error);
@@ -203,7 +226,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
    * runtime.
    */
   private isFree(): boolean {
-    return this.state === 'idle' && this.requests.isEmpty();
+    return this.state === 'idle' && !this.isPaused && this.requests.isEmpty();
   }
 
   /** Decides on a newcomer, and again if anything changed meanwhile. @returns as `Policy.wait` */
@@ -236,7 +259,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     }
     if (wait === REFUSED) this.refuse(ticket, now);
     else this.admission.charge(ticket, isRetry, this, now);
-    this.waits.ended(ticket, isRetry, now, this.instrumentationOf(owner));
+    this.waits.ended(ticket, owner, isRetry, now);
     this.leaveTo(now);
     return true;
   }
@@ -259,7 +282,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     const queue = this.requests.queueOf(owner);
     const ticket = isTicket(item) ? item : undefined;
     let isAsked = wasAsked;
-    const { capacity } = this.rules;
+    const { capacity } = this;
     if (ticket !== undefined && capacity?.isBounded && ticket.attempts === 0) {
       const { dropped } = capacity;
       const isBusy = this.state === 'deciding';
@@ -285,7 +308,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     owner.queued += 1;
     if (ticket !== undefined) ticket.waitsSince = Number.NEGATIVE_INFINITY;
     if (isNext && !isAsked) this.drain();
-    const { listener } = this.rules;
+    const { listener } = this;
     if (listener?.isHeard() && queue.length > 0) this.tellStart(listener, owner, isNext);
     // NaN: it has passed meanwhile, and its owner was called.
     if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
@@ -300,7 +323,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     queue: RequestQueue,
     isBusy: boolean,
   ): boolean {
-    const isTold = this.instrumentationOf(owner) !== undefined;
+    const isTold = this.waits.instrumentationOf(owner) !== undefined;
     const { waitKind } = this;
     return capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy, waitKind, isTold);
   }
@@ -325,8 +348,8 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     // The wait at its arrival is the first of its rounds.
     ticket.rounds = 0;
     const isRetry = owner.isRetry === true;
-    if (!isRetry) this.rules.timeouts?.wait(ticket, this, owner);
-    const instrumentation = this.instrumentationOf(owner);
+    if (!isRetry) this.timeouts?.wait(ticket, this, owner);
+    const instrumentation = this.waits.instrumentationOf(owner);
     if (instrumentation !== undefined) this.tellQueued(ticket, isRetry, instrumentation);
   }
 
@@ -339,7 +362,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     this.isStale = false;
     instrumentation.queued?.(ticket, this.waits.kindOf(isRetry));
     this.state = state;
-    if (state === 'idle' || state === 'paused') this.comeToRest();
+    if (state === 'idle') this.comeToRest();
     if (this.isStale || this.waiting !== waiting) this.drain();
     // An earlier request may be under decision: it is decided on again.
     this.isStale ||= wasStale;

@@ -1,8 +1,10 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
+import { uniteInstrumentations } from '../model/join-instrumentations.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
+import type { AdmissionCallback } from './admission-callback.ts';
 import type { WaitListener } from './gate-rules.ts';
 
 /**
@@ -14,12 +16,35 @@ export class WaitRecorder {
   private readonly first = new WaitTimeline();
   private readonly retries = new WaitTimeline();
   private readonly kind: GateKind;
+  private readonly clock: Clock;
+  private readonly instrumentation: Instrumentation | undefined;
   private readonly listener: WaitListener | undefined;
+  private readonly isShared: boolean;
 
-  /** @param kind the gate that requests are reported to have passed if they did not wait */
-  constructor(kind: GateKind, listener: WaitListener | undefined) {
+  /**
+   * @param kind the gate that requests are reported to have passed if they did not wait
+   * @param isShared whether several streams bring requests, each with an instrumentation of its own
+   */
+  constructor(
+    kind: GateKind,
+    clock: Clock,
+    instrumentation: Instrumentation | undefined,
+    listener: WaitListener | undefined,
+    isShared: boolean,
+  ) {
     this.kind = kind;
+    this.clock = clock;
+    this.instrumentation = instrumentation;
     this.listener = listener;
+    this.isShared = isShared;
+  }
+
+  /** Who is told of the waits of a request: at a shared gate, those who brought it too. */
+  instrumentationOf(owner: AdmissionCallback): Instrumentation | undefined {
+    if (!this.isShared || owner.instrumentation === undefined) return this.instrumentation;
+    return this.instrumentation === undefined
+      ? owner.instrumentation
+      : uniteInstrumentations(this.instrumentation, owner.instrumentation);
   }
 
   /** Which named limit binds them, if one does. */
@@ -37,11 +62,10 @@ export class WaitRecorder {
     isRetry: boolean,
     { binding = this.kind, bindingLimit }: Pick<Policy, 'binding' | 'bindingLimit'>,
     at: number,
-    clock: Clock,
   ): void {
     const timeline = isRetry ? this.retries : this.first;
     if (timeline.isBoundBy(binding, bindingLimit)) return;
-    timeline.note(binding, bindingLimit, Number.isNaN(at) ? clock.now() : at);
+    timeline.note(binding, bindingLimit, Number.isNaN(at) ? this.clock.now() : at);
   }
 
   /** The queue is empty. */
@@ -50,13 +74,18 @@ export class WaitRecorder {
     this.retries.clear();
   }
 
+  /**
+   * A request that waits, or finds no place to wait, is given up: notes what it has waited for, if
+   * anyone is told.
+   */
+  givesUp(ticket: Ticket, owner: AdmissionCallback): void {
+    if (this.instrumentationOf(owner) === undefined || ticket.outcome !== undefined) return;
+    ticket.gaveUpAt = this.kindOf(owner.isRetry === true);
+  }
+
   /** Books a request that waits no longer, or did not wait at all. */
-  ended(
-    ticket: Ticket,
-    isRetry: boolean,
-    now: number,
-    instrumentation: Instrumentation | undefined,
-  ): void {
+  ended(ticket: Ticket, owner: AdmissionCallback, isRetry: boolean, now: number): void {
+    const instrumentation = this.instrumentationOf(owner);
     const timeline = isRetry ? this.retries : this.first;
     const since = ticket.waitsSince;
     let rounds = 1 + ticket.rounds;

@@ -17,19 +17,8 @@ export interface AnswerRules {
   readonly leastClosureMs: number;
 }
 
-/** Rules of sending that are not options. */
-export interface DispatchRules {
-  readonly retry: RetryPolicy;
-  readonly classify: (error: unknown, body?: string) => Verdict;
-  readonly answers: AnswerRules;
-  readonly random: Random;
-  readonly instrumentation: Instrumentation | undefined;
-  /** Ends attempts that take too long; undefined: nothing does. */
-  readonly timeouts: AttemptTimeouts | undefined;
-}
-
-/** What all executions of one subscription or limiter share. */
-export class DispatchContext<T, R> implements DispatchRules {
+/** What all executions of one subscription or limiter share. Made by `dispatchContextOf`. */
+export interface DispatchContext<T, R> {
   readonly project: (value: T, context: AttemptContext) => ObservableInput<R>;
   readonly feedback: FeedbackSubject;
   /** The gate of attempts. The first attempt of a request has passed it already. */
@@ -40,32 +29,8 @@ export class DispatchContext<T, R> implements DispatchRules {
   readonly clock: Clock;
   readonly random: Random;
   readonly instrumentation: Instrumentation | undefined;
+  /** Ends attempts that take too long; undefined: nothing does. */
   readonly timeouts: AttemptTimeouts | undefined;
   /** Where an inspector follows the requests. */
   readonly tap: Tap;
-
-  constructor(
-    project: (value: T, context: AttemptContext) => ObservableInput<R>,
-    feedback: FeedbackSubject,
-    gate: Gate,
-    rules: DispatchRules,
-  ) {
-    const { retry, classify, answers, random, instrumentation, timeouts } = rules;
-    this.project = project;
-    this.feedback = feedback;
-    this.gates = [gate];
-    this.tap = gate.tap;
-    this.retry = retry;
-    this.classify = classify;
-    this.answers = answers;
-    this.clock = feedback.clock;
-    this.random = random;
-    this.instrumentation = instrumentation;
-    this.timeouts = timeouts;
-  }
-
-  /** Whether what went well is read for usage: limits count it, or telemetry compares it with the estimate. */
-  get readsUsage(): boolean {
-    return this.instrumentation !== undefined || this.answers.readsAnswers;
-  }
 }

@@ -233,7 +233,9 @@ export class RequestExecution<T, R> implements TimedAttempt {
       if (!this.isOver) this.accepted(value);
       if (this.isOver) return false;
     }
-    if (this.dispatch.readsUsage) readUsage(value, this.ticket);
+    const { instrumentation, answers } = this.dispatch;
+    // Limits count the usage, or telemetry compares it with the estimate.
+    if (instrumentation !== undefined || answers.readsAnswers) readUsage(value, this.ticket);
     this.hasEmitted = true;
     this.listener.value(this, value);
     return !this.isOver;

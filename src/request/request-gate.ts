@@ -120,10 +120,11 @@ export class RequestGate implements AnswerRules {
       check,
       listener,
     });
-    this.leave = feedback.join(this.gate, extras.emit);
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
-    this.arm();
+    // May throw, so it comes before the rest begins.
     this.fleet?.begin(this);
+    this.leave = feedback.join(this.gate, extras.emit);
+    this.arm();
   }
 
   /** What it shares with other workers through a store; undefined: nothing. */

@@ -1,6 +1,5 @@
 import type { ObservableInput, ObservedValueOf } from 'rxjs';
 import type { Verdict } from '../model/feedback.ts';
-import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
 import { classify } from '../providers/classify.ts';
@@ -9,8 +8,7 @@ import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../util/
 import type { Clock, Random } from '../util/clock.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { AttemptTimeouts } from './attempt-timeouts.ts';
-import { type AnswerRules, DispatchContext, type DispatchRules } from './dispatch-context.ts';
-import type { FeedbackSubject } from './feedback-subject.ts';
+import type { AnswerRules, DispatchContext } from './dispatch-context.ts';
 
 /** What a project may return: any ObservableInput of RxJS except a string. */
 export type ProjectOutput = object & ObservableInput<unknown>;
@@ -124,46 +122,41 @@ export function attemptTimeoutsOf(
   return new AttemptTimeouts(attemptTimeoutMs, clock);
 }
 
-export interface DispatchContextOptions {
-  readonly classify?: (error: unknown, body?: string) => Verdict | undefined;
-  readonly random?: Random;
-  readonly instrumentation?: Instrumentation;
+/** What sends requests, beside the options. */
+export interface DispatchParts
+  extends Pick<
+    DispatchContext<never, unknown>,
+    'feedback' | 'retry' | 'instrumentation' | 'timeouts'
+  > {
+  /** The gate of attempts. */
+  readonly gate: Gate;
   /** Default: nothing is read of answers that went well, and every wait closes the backoff gate. */
   readonly answers?: AnswerRules;
-  readonly timeouts?: AttemptTimeouts | undefined;
 }
 
 const PLAIN_ANSWERS: AnswerRules = { readsAnswers: false, leastClosureMs: 0 };
 
-/**
- * What the executions of one subscription share.
- * @param gate the gate of attempts
- */
+/** What the executions of one subscription share. */
 export function dispatchContextOf<T, O extends ProjectOutput>(
   project: Project<T, O>,
-  feedback: FeedbackSubject,
-  gate: Gate,
-  retry: RetryPolicy,
-  options: DispatchContextOptions,
+  { classify: custom, random = Math.random }: Pick<RetryOptions, 'classify' | 'random'>,
+  { feedback, gate, retry, instrumentation, timeouts, answers = PLAIN_ANSWERS }: DispatchParts,
 ): DispatchContext<T, ObservedValueOf<O>> {
-  const { classify: custom, random = Math.random, instrumentation } = options;
-  const { answers = PLAIN_ANSWERS, timeouts } = options;
-  const manner: DispatchRules = {
+  return {
+    // An O is an ObservableInput of its values, which TypeScript cannot derive for a generic O.
+    project: project as DispatchContext<T, never>['project'],
+    feedback,
+    gates: [gate],
     retry,
     classify:
       custom === undefined
         ? classify
         : (error, body) => custom(error, body) ?? classify(error, body),
     answers,
+    clock: feedback.clock,
     random,
     instrumentation,
     timeouts,
+    tap: gate.tap,
   };
-  // An O is an ObservableInput of its values, which TypeScript cannot derive for a generic O.
-  return new DispatchContext(
-    project as DispatchContext<T, never>['project'],
-    feedback,
-    gate,
-    manner,
-  );
 }

@@ -6,6 +6,7 @@ import { isSized, type Sized } from '../model/sized.ts';
 import type { Tap } from '../model/tap.ts';
 import type { TicketOwner } from '../model/ticket.ts';
 import { type Amounts, Ticket } from '../model/ticket.ts';
+import type { RequestCost } from '../policies/policy.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { checkAmount, checkFunction, checkInteger, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
@@ -54,12 +55,16 @@ export function checkRequestOptions<T>({
   if (id !== undefined) checkFunction('id', id);
 }
 
-/** Is called when requests arrive and end. Its methods must not throw. */
-export interface RequestListener {
+/** Finds the requests that can never be sent. */
+export interface PossibilityCheck {
   /** Whether requests that could be sent at their arrival still can be. */
   readonly limitsStand: boolean;
-  /** The error of a request that can never be sent; undefined if it can. */
-  refusal(ticket: Ticket): Error | undefined;
+  /** The error of a request that can never be sent; undefined if it can. Must not throw. */
+  refusal(request: RequestCost): Error | undefined;
+}
+
+/** Is called when requests arrive and end. Its methods must not throw. */
+export interface RequestListener {
   arrived(ticket: Ticket): void;
   settled(ticket: Ticket, outcome: SettleOutcome): void;
   /** Counts requests that waited without a ticket and left. */
@@ -70,6 +75,7 @@ export interface TicketFactoryOptions {
   readonly clock: Clock;
   readonly instrumentation: Instrumentation | undefined;
   readonly listener?: RequestListener | undefined;
+  readonly impossible?: PossibilityCheck | undefined;
   /** The feedback whose mode applies. */
   readonly feedback?: { readonly mode: Mode } | undefined;
   /** Where an inspector follows the requests. */
@@ -88,6 +94,7 @@ export class TicketFactory<T> implements TicketOwner {
   readonly needsTickets: boolean;
   readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;
+  private readonly impossible: PossibilityCheck | undefined;
   private readonly feedback: { readonly mode: Mode } | undefined;
   private readonly tap: Tap | undefined;
   private readonly named: TicketFactoryOptions['named'];
@@ -100,14 +107,15 @@ export class TicketFactory<T> implements TicketOwner {
   private next = 0;
 
   constructor(around: TicketFactoryOptions, options: NamedRequestOptions<T> = {}) {
-    const { clock, instrumentation, listener, feedback, tap, named, isCall = false } = around;
+    const { clock, instrumentation, listener, impossible, feedback, tap, named } = around;
     const { estimate = estimateBytes, costs, priority, weight, id } = options;
     this.clock = clock;
-    this.isCall = isCall;
+    this.isCall = around.isCall ?? false;
     this.instrumentation = instrumentation;
     this.needsTickets = instrumentation !== undefined || priority !== undefined || id !== undefined;
     this.named = named;
     this.listener = listener;
+    this.impossible = impossible;
     this.feedback = feedback;
     this.tap = tap;
     this.estimate = estimate;
@@ -150,10 +158,10 @@ export class TicketFactory<T> implements TicketOwner {
     this.next = index + 1;
     if (priority !== undefined) ticket.priority = priority;
     if (costs !== undefined) ticket.costs = costs;
-    if (this.listener !== undefined) {
-      this.listener.arrived(ticket);
-      const isKnown = isPossible && this.listener.limitsStand;
-      const refusal = isKnown ? undefined : this.listener.refusal(ticket);
+    this.listener?.arrived(ticket);
+    const { impossible } = this;
+    if (impossible !== undefined && !(isPossible && impossible.limitsStand)) {
+      const refusal = impossible.refusal(ticket);
       if (refusal !== undefined) ticket.refuse(refusal);
     }
     this.instrumentation?.arrived?.(ticket, this.feedback);

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { getEventListeners } from 'node:events';
 import { APICallError, generateText, streamText, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { type CallParams, type PacedOptions, paced } from 'headgate/ai';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createLimiter, type Limiter, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/index.ts';
 import { expectIdle, fate } from '../limiter/harness.ts';
@@ -331,6 +332,35 @@ describe('paced, streamed answers', () => {
     expect(inFlight(limiter)).toBe(1);
     await clock.advanceAsync(1);
     expect(inFlight(limiter)).toBe(0);
+  });
+
+  it('that has freed its slot unread still ends with its signal', async () => {
+    const controller = new AbortController();
+    const { clock, limiter, source } = await begun({}, controller.signal);
+    source.give(...Array.from({ length: 5_000 }, () => word('x')));
+    await settle();
+    await clock.advanceAsync(30_000);
+    expect(inFlight(limiter)).toBe(0);
+    controller.abort(new Error('enough'));
+    await settle();
+    expect(source.cancelled).toMatchObject({ message: 'enough' });
+    expectIdle(limiter);
+  });
+
+  it('leaves nothing at a signal that many calls have in common', async () => {
+    const { signal } = new AbortController();
+    // Node keeps what this makes, with its listeners, as long as the signal lives.
+    const dependent = vi.spyOn(AbortSignal, 'any');
+    const answer = async () => ({ stream: streamOf(...ANSWER) });
+    const { limiter, model } = rig({ doStream: answer });
+    for (let call = 0; call < 10; call += 1) {
+      const { stream } = await model.doStream({ prompt: [], abortSignal: signal });
+      for await (const _part of stream);
+    }
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    expect(dependent).not.toHaveBeenCalled();
+    dependent.mockRestore();
+    expectIdle(limiter);
   });
 
   it('frees its slot when its reader cancels it, and so does the model’s stream', async () => {

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
 import type { ExchangeRequest } from '../../src/fleet/protocol.ts';
 import { createLimiter } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { keepWarnings } from '../support/warnings.ts';
 import { jain, mostInWindow, Worker } from './rig.ts';
 
 function fleet(count: number, options: ConstructorParameters<typeof Worker>[2], ttlMs = 1_000) {
@@ -12,17 +13,7 @@ function fleet(count: number, options: ConstructorParameters<typeof Worker>[2], 
   return { clock, store, workers };
 }
 
-let warnings: string[] = [];
-
-beforeEach(() => {
-  warnings = [];
-  vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
-    warnings.push(String(warning));
-  });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+const warnings = keepWarnings();
 
 describe('workers that share a store', () => {
   it.each([1, 2, 8])('keep a limit together, and fill it: %i of them', async (count) => {

@@ -1,24 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
 import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { createLimiterGroup, type LimiterGroupOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { keepWarnings } from '../support/warnings.ts';
 import { mostWithin, Process } from './groups-rig.ts';
 import { jain } from './rig.ts';
 
 const TENANTS = ['ada', 'bob', 'cy'];
 
-let warnings: string[] = [];
-
-beforeEach(() => {
-  warnings = [];
-  vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
-    warnings.push(String(warning));
-  });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+const warnings = keepWarnings();
 
 function processes(count: number, options: LimiterGroupOptions) {
   const clock = new ManualClock();

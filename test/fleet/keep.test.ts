@@ -1,21 +1,12 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { keepWarnings } from '../support/warnings.ts';
 import { Worker } from './rig.ts';
 
 const HOUR_MS = 3_600_000;
 
-let warnings: string[] = [];
-
-beforeEach(() => {
-  warnings = [];
-  vi.spyOn(process, 'emitWarning').mockImplementation((warning) => {
-    warnings.push(String(warning));
-  });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+keepWarnings();
 
 /** A worker that has sent, and counts how often its store has forgotten everything. */
 async function worker(keepMs?: number) {

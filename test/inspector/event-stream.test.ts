@@ -1,15 +1,15 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { EventStream } from '../../src/inspector/event-stream.ts';
+import { EventStream, messageOf } from '../../src/inspector/event-stream.ts';
 
 class Response extends EventEmitter {
   readonly written: string[] = [];
   isDestroyed = false;
   takes = true;
 
-  write(text: string): boolean {
-    this.written.push(text);
+  write(message: Buffer): boolean {
+    this.written.push(String(message));
     return this.takes;
   }
 
@@ -32,11 +32,11 @@ function open() {
 it('leaves out what a reader does not take, and goes on when it does', () => {
   const { response, stream } = open();
   response.takes = false;
-  stream.send('frame', '1');
+  stream.send(messageOf('frame', '1'));
   expect(stream.isReady).toBe(false);
   response.emit('drain');
   expect(stream.isReady).toBe(true);
-  stream.send('frame', '2');
+  stream.send(messageOf('frame', '2'));
   expect(response.written).toEqual(['event: frame\ndata: 1\n\n', 'event: frame\ndata: 2\n\n']);
   expect(response.isDestroyed).toBe(false);
 });
@@ -44,7 +44,7 @@ it('leaves out what a reader does not take, and goes on when it does', () => {
 it('cuts a reader off that takes nothing for 40 frames', () => {
   const { response, stream } = open();
   response.takes = false;
-  stream.send('frame', '1');
+  stream.send(messageOf('frame', '1'));
   for (let frame = 0; frame < 39; frame += 1) expect(stream.isReady).toBe(false);
   expect(response.isDestroyed).toBe(false);
   expect(stream.isReady).toBe(false);
@@ -53,18 +53,18 @@ it('cuts a reader off that takes nothing for 40 frames', () => {
 
 it('sends no message above one MiB', () => {
   const { response, stream } = open();
-  stream.send('frame', 'x'.repeat(1024 * 1024 + 1));
+  stream.send(messageOf('frame', 'x'.repeat(1024 * 1024 + 1)));
   expect(response.written).toEqual(['event: tooLarge\ndata: {}\n\n']);
 });
 
 it('lets a reader take what was sent before it ends, and cuts off one that is behind', () => {
   const ready = open();
-  ready.stream.send('end', '{}');
+  ready.stream.send(messageOf('end', '{}'));
   ready.stream.end();
   expect(ready.response).toMatchObject({ isEnded: true, isDestroyed: false });
   const behind = open();
   behind.response.takes = false;
-  behind.stream.send('frame', '{}');
+  behind.stream.send(messageOf('frame', '{}'));
   behind.stream.end();
   expect(behind.response).toMatchObject({ isEnded: false, isDestroyed: true });
 });

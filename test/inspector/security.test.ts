@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { createLimiter, throttle } from 'headgate';
 import { Subject } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask, type Served, serveInspector } from './support.ts';
 
 let served: Served;
@@ -226,6 +226,36 @@ describe('pages that read', () => {
     return response.statusCode;
   }
 
+  it('get a frame when something has changed, and else once a second', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
+    const limiter = createLimiter({ name: 'still' });
+    const page = await open();
+    let text = '';
+    page.on('data', (chunk: Buffer) => {
+      text += String(chunk);
+    });
+    const frames = () => text.split('event: frame').length - 1;
+    const reached = async (count: number) => {
+      while (frames() < count) await new Promise(setImmediate);
+    };
+    await reached(1);
+    served.look();
+    await reached(2);
+    served.look();
+    served.look();
+    limiter.pause();
+    served.look();
+    await reached(3);
+    served.look();
+    vi.setSystemTime(2_100);
+    served.look();
+    await reached(4);
+    page.destroy();
+    limiter.close();
+    vi.useRealTimers();
+    expect(frames()).toBe(4);
+  });
+
   it('are cut off where they do not read, and the others are not', async () => {
     const limiter = createLimiter({ name: 'x'.repeat(200) });
     const deaf = connect(Number(port), '127.0.0.1').pause();
@@ -239,11 +269,15 @@ describe('pages that read', () => {
     // What the sockets hold is full after some thousand frames; 40 more are left out.
     for (let look = 0; served.server.readerCount > 1; look += 1) {
       expect(look).toBeLessThan(1_000_000);
-      served.server.push();
+      // A frame that says nothing new would not be sent.
+      if (look % 2 === 0) limiter.pause();
+      else limiter.resume();
+      served.look();
       await new Promise(setImmediate);
     }
     deaf.destroy();
     const before = frames;
+    limiter.configure({ concurrency: 7 });
     served.look();
     while (frames === before) await new Promise(setImmediate);
     other.destroy();

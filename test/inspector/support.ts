@@ -54,7 +54,7 @@ export async function serveInspector({
   readonly controls?: boolean;
   readonly showValues?: boolean;
 } = {}): Promise<Served> {
-  const monitor = new Monitor({ showValues, wallNow: Date.now });
+  const monitor = new Monitor({ showValues, wallNow: () => Date.now() });
   const token = controls ? new Token() : undefined;
   const page = { type: 'text/html; charset=utf-8', body: Buffer.from('<p>page') };
   const server = new HttpServer({

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createLimiter,
   createLimiterGroup,
@@ -11,6 +11,7 @@ import {
 import { redisStore } from '../../src/redis/redis-store.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
+import { keepWarnings } from '../support/warnings.ts';
 
 /** What happens takes real time: a server of its own, and its clock. */
 const SOON_MS = 10_000;
@@ -24,20 +25,15 @@ async function until(isSo: () => boolean, what: string): Promise<void> {
 describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
   let server: RedisServer;
   let closers: (() => unknown)[] = [];
-  let warnings: string[] = [];
+  const warnings = keepWarnings();
 
   beforeEach(async () => {
-    warnings = [];
-    vi.spyOn(process, 'emitWarning').mockImplementation((text) => {
-      warnings.push(String(text));
-    });
     server = await startRedis();
   });
   afterEach(async () => {
     for (const close of closers.toReversed()) await close();
     closers = [];
     await server.stop();
-    vi.restoreAllMocks();
   });
 
   async function nodeRedis(password?: string) {

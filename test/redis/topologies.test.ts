@@ -1,28 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import { createCluster, createSentinel } from 'redis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLimiter, createLimiterGroup, type LimiterOptions } from '../../src/index.ts';
 import { type RedisClient, redisStore } from '../../src/redis/redis-store.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { startRedisSentinel } from '../support/redis-sentinel.ts';
+import { keepWarnings } from '../support/warnings.ts';
 
 // Real servers, and their clocks.
 
 let closers: (() => unknown)[] = [];
-let warnings: string[] = [];
+const warnings = keepWarnings();
 
-beforeEach(() => {
-  warnings = [];
-  vi.spyOn(process, 'emitWarning').mockImplementation((text) => {
-    warnings.push(String(text));
-  });
-});
 afterEach(async () => {
   for (const close of closers.toReversed()) await close();
   closers = [];
-  vi.restoreAllMocks();
 });
 
 /** Sends requests through a limiter for each client, and counts. */

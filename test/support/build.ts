@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
+import { linkPackages } from './packages.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,27 +18,32 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const PUBLISHED = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 
+/** A folder with the built package, which is copied instead of building it. Default: it is built. */
+const { HEADGATE_BUILT } = process.env;
+
 /**
  * Compiles library and programs once for all test files, into a folder of its own that looks like
  * the package: nobody's build is in the way, and this one in nobody's.
  */
 export default function setup(project: TestProject): Promise<() => Promise<void>> {
-  return setupWith(project, join(ROOT, 'node_modules'));
+  return setupWith(project, (to) => linkPackages(join(ROOT, 'node_modules'), to));
 }
 
-/** The same with packages of another folder beside it. */
+/** The same with other packages beside it, which `link` brings to a path. */
 export async function setupWith(
   project: TestProject,
-  packages: string,
+  link: (path: string) => Promise<void>,
 ): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-'));
   await Promise.all(PUBLISHED.map((file) => copyFile(join(ROOT, file), join(folder, file))));
-  await symlink(packages, join(folder, 'node_modules'), 'dir');
+  await link(join(folder, 'node_modules'));
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'), 'dir');
   try {
     const tools = ['-p', join(ROOT, 'tsconfig.tools.json'), '--outDir', join(folder, 'build')];
     await Promise.all([
-      run(join(ROOT, 'tools/build.js'), join(folder, 'dist')),
+      HEADGATE_BUILT === undefined
+        ? run(join(ROOT, 'tools/build.js'), join(folder, 'dist'))
+        : cp(resolve(ROOT, HEADGATE_BUILT), join(folder, 'dist'), { recursive: true }),
       // Types are checked elsewhere; here only what is emitted counts.
       run(COMPILER, ...tools, '--noCheck'),
     ]);

@@ -1,16 +1,12 @@
 import { from } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLimiter, EstimatorError, throttle } from '../../src/index.ts';
 import { contain } from '../../src/model/instrumentation.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { isError, messageOf, print } from '../../src/util/print.ts';
+import { keepWarnings } from '../support/warnings.ts';
 
-const warnings: string[] = [];
-beforeEach(() => {
-  warnings.length = 0;
-  vi.spyOn(process, 'emitWarning').mockImplementation((text) => void warnings.push(String(text)));
-});
-afterEach(() => void vi.restoreAllMocks());
+const warnings = keepWarnings();
 
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});

@@ -40,16 +40,10 @@ const US = 1_000;
  * tokens used], ...]]`.
  */
 export class AttemptReports {
-  private readonly maxRetryAfterMs: number;
   private readonly inFlight = new Set<number>();
   private sends: Sent[] = [];
   private ends: Ended[] = [];
   private nextId = 1;
-
-  /** @param maxRetryAfterMs a rejection that names a longer wait says nothing of the rate */
-  constructor(maxRetryAfterMs: number) {
-    this.maxRetryAfterMs = maxRetryAfterMs;
-  }
 
   sent(flags: number, tokens: number, at: number): ReportedAttempt {
     const sent = { id: this.nextId, at, flags, tokens };
@@ -64,7 +58,7 @@ export class AttemptReports {
     if (!this.inFlight.delete(id)) return false;
     const { isSent, verdict, usage } = completed;
     const tells = isSent && verdict !== undefined && verdict.kind !== 'failed';
-    const result = tells && !this.isTooLong(verdict) ? verdict : isSent ? WITHDRAWN : NOT_SENT;
+    const result = tells ? verdict : isSent ? WITHDRAWN : NOT_SENT;
     this.ends = withLatest(this.ends, { id, at, endedAt, verdict: result, used: usage?.tokens });
     return typeof result === 'object' && isRejection(result);
   }
@@ -85,10 +79,6 @@ export class AttemptReports {
       return [end.id, age(end.at), age(end.endedAt), verdict, end.used ?? -1];
     });
     return { report: [inFlight.size, first, told, results], sends: sends.length };
-  }
-
-  private isTooLong({ kind, retryAfterMs = 0 }: Verdict): boolean {
-    return kind !== 'ok' && retryAfterMs > this.maxRetryAfterMs;
   }
 }
 

@@ -30,12 +30,12 @@ export class FleetLearning {
 
   constructor(policy: AdaptiveRatePolicy) {
     this.policy = policy;
-    this.reports = new AttemptReports(policy.start.maxRetryAfterMs);
+    this.reports = new AttemptReports();
   }
 
   /** Requests in flight until there is a plan. */
   get startSlots(): number {
-    return this.policy.start.startLimit;
+    return this.policy.startLimit;
   }
 
   /** Whether it has news that others wait for. */

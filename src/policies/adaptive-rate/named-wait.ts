@@ -27,7 +27,7 @@ export class NamedWait {
   private shown: number | undefined;
   private _until = Number.NEGATIVE_INFINITY;
 
-  /** @param mostMs the longest wait that is obeyed, also after a correction */
+  /** @param mostMs no correction makes a wait longer than this */
   constructor(mostMs = Number.POSITIVE_INFINITY) {
     this.mostMs = mostMs;
   }
@@ -50,7 +50,7 @@ export class NamedWait {
       // A true wait falls by the time that has passed.
       this.show((now - first.at) / (first.ms - ms));
     }
-    const until = now + Math.min(ms * this.scale, this.mostMs);
+    const until = now + Math.min(ms * this.scale, Math.max(ms, this.mostMs));
     if (first === undefined || isLater) {
       this.first = { at: now, sentAt, ms };
       this._until = until;

@@ -81,7 +81,7 @@ export class RateLearner implements SendHistoryListener {
 
   /**
    * @param past the attempts that were sent and accepted before the first rejection
-   * @param maxRetryAfterMs the longest named wait that is obeyed, also after a correction
+   * @param maxRetryAfterMs no correction makes a named wait longer than this
    * @param startAtOnce how many attempts may be sent before anything is verified
    * @param reactionMs how long it takes until a reaction is in force, where others send
    */

@@ -18,7 +18,7 @@ function filled(count: number, owner: Owner): Fifo<number, Owner> {
 describe('the memory of a Fifo', () => {
   it('is 24 bytes a waiter, and is given back when they have passed', async () => {
     let full = 0;
-    const left = await leastBytes(() => {
+    const left = await leastBytes(500 * KB, () => {
       const before = aliveBytes();
       const fifo = filled(MILLION, { cancelled: false });
       full = aliveBytes() - before;
@@ -33,7 +33,7 @@ describe('the memory of a Fifo', () => {
   });
 
   it('is given back when they die, though nobody asks for the head', async () => {
-    const left = await leastBytes(() => {
+    const left = await leastBytes(500 * KB, () => {
       const before = aliveBytes();
       const owner = { cancelled: false };
       const fifo = filled(MILLION, owner);
@@ -51,7 +51,7 @@ describe('the memory of a Fifo', () => {
   it('does not grow while as many come as go', async () => {
     const fifo = filled(5_000, { cancelled: false });
     const owner = { cancelled: false };
-    const growth = await leastGrowth(() => {
+    const growth = await leastGrowth(500 * KB, () => {
       for (let n = 0; n < MILLION; n += 1) {
         fifo.push(n, owner, n);
         fifo.shift();
@@ -63,7 +63,7 @@ describe('the memory of a Fifo', () => {
   it('keeps nothing alive that has passed', async () => {
     const fifo = new Fifo<object, Owner>((_, { cancelled }) => cancelled);
     const owner = { cancelled: false };
-    const growth = await leastGrowth(() => {
+    const growth = await leastGrowth(500 * KB, () => {
       for (let n = 0; n < 1_000; n += 1) fifo.push(new Uint8Array(10 * KB), owner, n);
       for (let n = 0; n < 1_000; n += 1) fifo.shift();
     });

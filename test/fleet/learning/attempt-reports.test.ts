@@ -4,7 +4,7 @@ import { AttemptReports } from '../../../src/fleet/learning/attempt-reports.ts';
 const OK = { isSent: true, verdict: { kind: 'ok' }, tokens: 1, bytes: 1 } as const;
 
 it('keeps the latest reports while the store is away for long', () => {
-  const reports = new AttemptReports(600_000);
+  const reports = new AttemptReports();
   for (let at = 0; at < 20_000; at += 1) reports.ended(reports.sent(0, 1, at), OK as never, at);
   const taken = reports.take(20_000);
   assert(taken !== undefined);

@@ -49,6 +49,8 @@ it('a first rejection that names a wait of minutes leaves the rate as it was', a
 it.each([
   [40, 2 * MINUTE],
   [600, 5 * MINUTE],
+  // Longer than `maxRetryAfterMs`.
+  [40, 15 * MINUTE],
 ])('windows of %i requests in %i ms are learned all the same', async (count, windowMs) => {
   const run = await saturate(
     {
@@ -57,6 +59,7 @@ it.each([
         latency: 300,
         headers: 'retry-after',
       },
+      options: { onLongWait: 'wait' },
     },
     (8 * windowMs) / 1_000,
   );

@@ -1,0 +1,27 @@
+import { queryObjects } from 'node:v8';
+import { expect, it } from 'vitest';
+import { memoryStore } from '../../src/fleet/memory-store.ts';
+import { FleetModel } from '../../src/fleet/model/fleet-model.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { keepWarnings } from '../support/warnings.ts';
+import { Worker } from './rig.ts';
+
+keepWarnings();
+
+it('keeps nothing of keys that are only read', () => {
+  const store = memoryStore({ clock: new ManualClock() });
+  const before = queryObjects(FleetModel, { format: 'count' });
+  for (let key = 0; key < 10_000; key += 1) {
+    expect(store.of?.(`key ${key}`).workers?.()).toEqual([]);
+  }
+  expect(queryObjects(FleetModel, { format: 'count' }) - before).toBe(0);
+  // Used once more, so that the store was not collected above.
+  expect(store.workers?.()).toEqual([]);
+});
+
+it('shows the workers of a key that was called', () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  new Worker(store, clock, { concurrency: 2 }).send(1, 100);
+  expect(store.workers?.()).toMatchObject([{ slots: expect.any(Number), active: 1 }]);
+});

@@ -1,0 +1,19 @@
+import { afterEach, beforeEach, vi } from 'vitest';
+
+/**
+ * Keeps what each test warns of from the terminal.
+ * @returns the warnings of the present test
+ */
+export function keepWarnings(): readonly string[] {
+  const warnings: string[] = [];
+  beforeEach(() => {
+    warnings.length = 0;
+    vi.spyOn(process, 'emitWarning').mockImplementation((text) => {
+      warnings.push(String(text));
+    });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+  return warnings;
+}
