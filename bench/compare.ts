@@ -36,6 +36,7 @@ export function compare(summaries: Summaries) {
       keys_10k_vs_100: ratio('keys-10k', 'keys-100'),
       http_throttle_vs_p_limit: ratio('http-p-limit', 'http-throttle'),
       http_fetch_vs_p_limit: ratio('http-p-limit', 'http-limiter-fetch'),
+      http_fetch_signal_vs_p_limit: ratio('http-p-limit-signal', 'http-limiter-fetch-signal'),
       metrics_vs_p_limit: quotient(watchedRate('telemetry-metrics'), figure('p-limit')),
       no_sdk_vs_no_telemetry: quotient(
         watchedRate('telemetry-no-sdk'),

@@ -52,6 +52,8 @@ export interface KeysJob {
 export interface HttpJob {
   readonly measure: 'http';
   readonly client: 'p-limit' | 'throttle' | 'limiter.fetch';
+  /** Whether each call has an AbortSignal of its own. */
+  readonly hasSignals: boolean;
   readonly tasks: number;
   readonly repeat: 1;
   readonly warmUp: number;

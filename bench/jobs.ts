@@ -32,6 +32,8 @@ type CostName =
   | 'http-p-limit'
   | 'http-throttle'
   | 'http-limiter-fetch'
+  | 'http-p-limit-signal'
+  | 'http-limiter-fetch-signal'
   | 'bare-span';
 /** An operation where many wait: `slots-run`, say. */
 export type WaitersTopic = `${WaitersJob['crowd']}-${WaitersJob['operation']}`;
@@ -64,10 +66,18 @@ export function planJobs(tasks: number): Map<Name, Job> {
   const keys = { measure: 'keys', tasks: 200_000, repeat: 1, warmUp: 20_000 } as const;
   jobs.set('keys-100', { ...keys, keys: 100 });
   jobs.set('keys-10k', { ...keys, keys: 10_000 });
-  const http = { measure: 'http', tasks: 10_000, repeat: 1, warmUp: 3_000 } as const;
+  const http = {
+    measure: 'http',
+    hasSignals: false,
+    tasks: 10_000,
+    repeat: 1,
+    warmUp: 3_000,
+  } as const;
   jobs.set('http-p-limit', { ...http, client: 'p-limit' });
   jobs.set('http-throttle', { ...http, client: 'throttle' });
   jobs.set('http-limiter-fetch', { ...http, client: 'limiter.fetch' });
+  jobs.set('http-p-limit-signal', { ...http, client: 'p-limit', hasSignals: true });
+  jobs.set('http-limiter-fetch-signal', { ...http, client: 'limiter.fetch', hasSignals: true });
   jobs.set('bare-span', { measure: 'span', tasks: 1_000_000, repeat: 1, warmUp: 100_000 });
   for (const client of gateNames) {
     jobs.set(client, { ...stream, measure: 'time', client, tasks: 200_000 });

@@ -10,41 +10,46 @@ import { CONCURRENCY, type HttpJob } from '../job.ts';
 const SERVER = fileURLToPath(new URL('../http-server.js', import.meta.url));
 
 type Read = (response: Response) => Promise<void>;
-type Sending = (url: string, count: number, read: Read) => Promise<unknown>;
+/** Sends one request. */
+type Send = (fetching: typeof fetch) => Promise<Response>;
+type Sending = (send: Send, count: number, read: Read) => Promise<unknown>;
 
 const clients: Readonly<Record<HttpJob['client'], Sending>> = {
-  'p-limit': (url, count, read) => {
+  'p-limit': (send, count, read) => {
     const limit = pLimit(CONCURRENCY);
-    const call = async () => read(await fetch(url));
+    const call = async () => read(await send(fetch));
     return Promise.all(Array.from({ length: count }, () => limit(call)));
   },
-  throttle: (url, count, read) =>
+  throttle: (send, count, read) =>
     new Promise<void>((resolve, reject) => {
       range(0, count)
-        .pipe(throttle(async () => read(await fetch(url)), { concurrency: CONCURRENCY }))
+        .pipe(throttle(async () => read(await send(fetch)), { concurrency: CONCURRENCY }))
         .subscribe({ complete: resolve, error: reject });
     }),
-  'limiter.fetch': (url, count, read) => {
+  'limiter.fetch': (send, count, read) => {
     const limiter = createLimiter({ concurrency: CONCURRENCY });
-    const call = async () => read(await limiter.fetch(url));
+    const call = async () => read(await send(limiter.fetch));
     return Promise.all(Array.from({ length: count }, call));
   },
 };
 
 /** Nanoseconds a request to a server of another process, until its body was read as JSON. */
-export async function http({ client, tasks, warmUp }: HttpJob): Promise<number> {
+export async function http({ client, hasSignals, tasks, warmUp }: HttpJob): Promise<number> {
   const server = fork(SERVER, { execArgv: [] });
   const [port] = await once(server, 'message');
   const url = `http://127.0.0.1:${port}/`;
+  const send: Send = hasSignals
+    ? (fetching) => fetching(url, { signal: new AbortController().signal })
+    : (fetching) => fetching(url);
   let ended = 0;
   const read: Read = async (response) => {
     const answer: unknown = await response.json();
     if (typeof answer === 'object' && answer !== null && 'choices' in answer) ended += 1;
   };
-  await clients[client](url, warmUp, read);
+  await clients[client](send, warmUp, read);
   ended = 0;
   const start = performance.now();
-  await clients[client](url, tasks, read);
+  await clients[client](send, tasks, read);
   const elapsedMs = performance.now() - start;
   expectEqual('answers read', ended, tasks);
   server.disconnect();

@@ -4,7 +4,7 @@ import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { BoundTask } from '../request/bound-task.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
-import type { RequestPipeline } from '../request/dispatch-subscriber.ts';
+import type { RequestPipeline } from '../request/result-subscriber.ts';
 import type { TicketFactory } from '../request/ticket-factory.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';

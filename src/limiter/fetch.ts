@@ -31,8 +31,10 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
       if (context.isAbandoned) return response;
       const hold = (body: Body) => new HeldAttempt(context, body, signal);
       const held = heldResponse(response, hold, clock);
-      if (held === undefined && signal) endWith(signal, context, response.body ?? response);
-      return held ?? response;
+      if (held !== undefined) return held;
+      // Without a body the response is here as a whole: there is nothing left to break off.
+      if (signal && response.body) endWith(signal, context, response.body);
+      return response;
     };
     return run(attempt, { bytes: bytesOf(init?.body), ...(signal && { signal }) });
   };

@@ -16,9 +16,9 @@ import {
   type ObservedOptions,
   resolveCommonOptions,
 } from '../request/common-options.ts';
-import { type RequestPipeline, ResultSubscriber } from '../request/dispatch-subscriber.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
+import type { RequestPipeline } from '../request/result-subscriber.ts';
 import {
   attemptTimeoutsOf,
   checkResultOptions,
@@ -223,8 +223,7 @@ export class LimiterGroup<T> {
           pipelines.set(limiter, pipeline);
           return pipeline;
         };
-        const results = new ResultSubscriber<T, ObservedValueOf<O>>(out, options);
-        source.subscribe(new KeyRouter(out, results, pipelineOf));
+        source.subscribe(new KeyRouter<T, ObservedValueOf<O>>(out, pipelineOf, options));
       });
   }
 

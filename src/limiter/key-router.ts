@@ -1,8 +1,9 @@
-import { Subscriber } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
-import type { RequestPipeline, ResultSubscriber } from '../request/dispatch-subscriber.ts';
 import type { Slot } from '../request/in-order.ts';
+import { type RequestPipeline, ResultSubscriber } from '../request/result-subscriber.ts';
+import type { ResultOptions } from '../request/send-options.ts';
 import { StreamRequests } from '../request/stream-requests.ts';
 
 /** The requests of a stream with the same key. */
@@ -13,9 +14,7 @@ interface KeyedRequests<T> {
 }
 
 /** Takes each request of a stream to the gate of its key, and then to the API. */
-export class KeyRouter<T, R> extends Subscriber<T | Sized<T>> {
-  private readonly out: Subscriber<unknown>;
-  private readonly results: ResultSubscriber<T, R>;
+export class KeyRouter<T, R> extends ResultSubscriber<T, R> {
   private readonly pipelineOf: (input: T | Sized<T>) => RequestPipeline<T, R>;
   /** By pipeline. A group drops the pipelines of idle keys. */
   private readonly byKey = new WeakMap<RequestPipeline<T, R>, KeyedRequests<T>>();
@@ -24,19 +23,16 @@ export class KeyRouter<T, R> extends Subscriber<T | Sized<T>> {
   /** The places of requests in the order of results, by index, if results are ordered. */
   private readonly slots = new Map<number, Slot<R | Outcome<T, R>>>();
   private arrivals = 0;
-  private sourceDone = false;
 
   /** @param pipelineOf its error errors the stream */
   constructor(
-    out: Subscriber<unknown>,
-    results: ResultSubscriber<T, R>,
+    out: Subscriber<R | Outcome<T, R>>,
     pipelineOf: (input: T | Sized<T>) => RequestPipeline<T, R>,
+    options: ResultOptions,
   ) {
-    super(results);
-    this.out = out;
-    this.results = results;
+    super(out, options);
     this.pipelineOf = pipelineOf;
-    out.add(() => this.close());
+    this.closeWithDownstream();
   }
 
   protected override _next(input: T | Sized<T>): void {
@@ -49,24 +45,12 @@ export class KeyRouter<T, R> extends Subscriber<T | Sized<T>> {
     }
     const index = this.arrivals;
     this.arrivals += 1;
-    const slot = this.results.reserve();
+    const slot = this.reserve();
     if (slot !== undefined) this.slots.set(index, slot);
     if (keyed.pending === 0) this.active.add(keyed);
     keyed.pending += 1;
+    this.pending += 1;
     keyed.requests.bring(input, index);
-  }
-
-  protected override _error(error: unknown): void {
-    this.out.error(error);
-  }
-
-  protected override _complete(): void {
-    this.sourceDone = true;
-    try {
-      this.completeIfDone();
-    } finally {
-      this.unsubscribe();
-    }
   }
 
   private requestsOf(pipeline: RequestPipeline<T, R>): KeyedRequests<T> {
@@ -77,25 +61,22 @@ export class KeyRouter<T, R> extends Subscriber<T | Sized<T>> {
         const slot = this.slots.get(ticket.index);
         this.slots.delete(ticket.index);
         try {
-          this.results.send(ticket, pipeline.dispatch, slot);
+          this.send(ticket, pipeline.dispatch, slot);
         } finally {
+          this.pending -= 1;
           keyed.pending -= 1;
           if (keyed.pending === 0) this.active.delete(keyed);
         }
         this.completeIfDone();
       },
-      failed: (error) => this.out.error(error),
+      inputFailed: (error) => this.out.error(error),
     });
     const keyed: KeyedRequests<T> = { requests, pending: 0 };
     this.byKey.set(pipeline, keyed);
     return keyed;
   }
 
-  private completeIfDone(): void {
-    if (this.sourceDone && this.active.size === 0) this.results.complete();
-  }
-
-  private close(): void {
+  protected override leaveGates(): void {
     for (const { requests } of this.active) requests.close();
     this.active.clear();
   }

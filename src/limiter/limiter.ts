@@ -9,11 +9,11 @@ import { areAtRest } from '../policies/policies.ts';
 import { RateLimitExceededError, UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { bindTask } from '../request/bound-task.ts';
-import { type RequestPipeline, sendThrough } from '../request/dispatch-subscriber.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import { verdictOn } from '../request/read-answer.ts';
+import { PipelineSubscriber, type RequestPipeline } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,
   type Emitted,
@@ -170,7 +170,8 @@ export class Limiter {
     return (source) =>
       new Observable((out) => {
         const factory = new TicketFactory(around, options);
-        sendThrough(source, out, { factory, gate: gate.gate, dispatch }, options);
+        const pipeline = { factory, gate: gate.gate, dispatch };
+        source.subscribe(new PipelineSubscriber(out, pipeline, options));
       });
   }
 

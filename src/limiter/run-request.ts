@@ -2,9 +2,9 @@ import type { Ticket } from '../model/ticket.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import type { BoundTask } from '../request/bound-task.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
-import { endOf } from '../request/dispatch-subscriber.ts';
 import type { ExecutionListener } from '../request/request-execution.ts';
 import { RequestExecution } from '../request/request-execution.ts';
+import { endOf } from '../request/result-subscriber.ts';
 import {
   AbortState,
   type Pipeline,

@@ -2,9 +2,9 @@ import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
-import { sendThrough } from '../request/dispatch-subscriber.ts';
 import { GATE_KEYS, type GateOptions, gateOpener } from '../request/gate-options.ts';
 import { followConcurrency, followMaxBytes } from '../request/hold-options.ts';
+import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import {
   attemptTimeoutsOf,
   checkResultOptions,
@@ -95,6 +95,6 @@ export function throttle<T, O extends ProjectOutput>(
       const parts = { feedback, gate, retry, instrumentation, timeouts, answers: opened };
       const dispatch = dispatchContextOf(project, options, parts);
       const factory = new TicketFactory({ ...around, feedback, tap: gate.tap }, options);
-      sendThrough(source, out, { factory, gate, dispatch }, options);
+      source.subscribe(new PipelineSubscriber(out, { factory, gate, dispatch }, options));
     });
 }

@@ -91,7 +91,7 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     if (this.state === 'ending') this.completeIfDone();
   }
 
-  failed(error: unknown): void {
+  inputFailed(error: unknown): void {
     this.out.error(error);
     this.close();
   }

@@ -5,7 +5,6 @@ import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
 import { LinkedList } from '../util/linked-list.ts';
-
 import { reportUnhandled } from './attempt-subscriber.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
@@ -13,7 +12,7 @@ import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 export interface RequestSink<T> {
   admitted(ticket: Ticket<T>): void;
   /** The ticket of a request could not be made, or was used elsewhere: the stream fails. */
-  failed(error: unknown): void;
+  inputFailed(error: unknown): void;
 }
 
 /**
@@ -98,7 +97,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     try {
       ticket.take(this);
     } catch (error) {
-      this.sink.failed(error);
+      this.sink.inputFailed(error);
       return;
     }
     observeTicket(ticket, this.factory.instrumentation);
@@ -122,7 +121,7 @@ export class StreamRequests<T> implements AdmissionCallback {
       // The estimator has unsubscribed; this request was counted already.
       ticket.settle('cancelled');
     } catch (error) {
-      this.sink.failed(error);
+      this.sink.inputFailed(error);
     }
     return undefined;
   }

@@ -1,10 +1,12 @@
 import { getEventListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../../src/index.ts';
 import { READ_AHEAD_BYTES, UNREAD_MS } from '../../../src/limiter/held-body.ts';
 import { expectIdle } from '../../limiter/harness.ts';
 import { rig } from '../../limiter/rig.ts';
-import { serve, status, until } from '../../limiter/server.ts';
+import { serve, status, tooManyNow, until } from '../../limiter/server.ts';
+import { aliveBytes } from '../../support/memory.ts';
 
 describe('the signal of limiter.fetch', () => {
   const reason = new Error('enough');
@@ -122,5 +124,41 @@ describe('the signal of limiter.fetch', () => {
     const { signal } = new AbortController();
     for (let n = 0; n < 4; n += 1) await (await limiter.fetch(url, { signal })).text();
     expect(getEventListeners(signal, 'abort').length).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ['no body', 'GET', 204],
+    ['a head alone', 'HEAD', 200],
+    ['a refusal without a body', 'HEAD', 404],
+  ])('is not listened to after %s', async (_name, method, code) => {
+    const { url } = await serve((_request, response) => response.writeHead(code).end());
+    const limiter = createLimiter();
+    const { signal } = new AbortController();
+    const response = await limiter.fetch(url, { method, signal });
+    expect(response.status).toBe(code);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('that outlives its responses keeps none of them, and is no longer listened to', async () => {
+    const { url } = await serve(status(200), status(404), tooManyNow, status(200));
+    const limiter = createLimiter({ maxAttempts: 2 });
+    const { signal } = new AbortController();
+    // A function of its own, whose variables are gone when it has returned.
+    const fetched = async () => {
+      const response = await limiter.fetch(url, { signal });
+      await response.text();
+      return new WeakRef(response);
+    };
+    const responses = [await fetched(), await fetched(), await fetched()];
+    // The connection keeps its last response.
+    await (await limiter.fetch(url)).text();
+    // The collector takes its time, and tells what it has found at a later turn.
+    const isKept = () => responses.some((response) => response.deref() !== undefined);
+    do {
+      await sleep(1);
+      // At the beginning of a turn: what a turn has looked at stays until its end.
+      aliveBytes();
+    } while (isKept() || getEventListeners(signal, 'abort').length > 0);
+    expectIdle(limiter);
   });
 });

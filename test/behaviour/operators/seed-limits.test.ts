@@ -2,8 +2,8 @@ import { from, map, Observable, range, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Sized, throttle } from '../../../src/index.ts';
 import type { Outcome } from '../../../src/model/outcome.ts';
-import { sendThrough } from '../../../src/request/dispatch-subscriber.ts';
 import { gateOpener } from '../../../src/request/gate-options.ts';
+import { PipelineSubscriber } from '../../../src/request/result-subscriber.ts';
 import { dispatchContextOf, retryPolicyOf } from '../../../src/request/send-options.ts';
 import { TicketFactory } from '../../../src/request/ticket-factory.ts';
 import { watch } from '../../request/harness.ts';
@@ -97,7 +97,8 @@ function sending(options: Parameters<typeof gateOpener>[0], clock: CountedClock[
       const parts = { feedback, gate, retry, instrumentation: undefined, timeouts: undefined };
       const dispatch = dispatchContextOf(send, {}, parts);
       const factory = new TicketFactory<number>({ clock, instrumentation: undefined });
-      sendThrough(source, out, { factory, gate, dispatch }, { outcomes: true });
+      const pipeline = { factory, gate, dispatch };
+      source.subscribe(new PipelineSubscriber(out, pipeline, { outcomes: true }));
     }),
   );
   const outcomes = () => seen.values as Outcome<number, number>[];

@@ -1,0 +1,254 @@
+import { Subscriber, UnsubscriptionError } from 'rxjs';
+import { ResponseError } from '../model/errors.ts';
+import type { Outcome, SettleOutcome } from '../model/outcome.ts';
+import type { Ticket } from '../model/ticket.ts';
+import type { Gate } from '../queue/gate.ts';
+import { type Linked, LinkedList } from '../util/linked-list.ts';
+import type { DispatchContext } from './dispatch-context.ts';
+import { InOrder, type Slot } from './in-order.ts';
+import { type ExecutionListener, RequestExecution } from './request-execution.ts';
+import type { ResultOptions } from './send-options.ts';
+import { type RequestSink, StreamRequests } from './stream-requests.ts';
+import type { RequestInput, TicketFactory } from './ticket-factory.ts';
+
+/** A request of a stream that is in flight. */
+class StreamExecution<T, R>
+  extends RequestExecution<T, R>
+  implements Linked<StreamExecution<T, R>>
+{
+  /** Its neighbours among the executions of one subscription. */
+  before: StreamExecution<T, R> | undefined = undefined;
+  after: StreamExecution<T, R> | undefined = undefined;
+  /** Its place in the order of results, if they are ordered. */
+  slot: Slot<R | Outcome<T, R>> | undefined = undefined;
+  /** The last emitted value, if it is kept. */
+  last: R | undefined = undefined;
+}
+
+/**
+ * Sends the requests of a stream, and emits their results downstream. Subclasses say how a request
+ * comes to be sent.
+ *
+ * Extends RxJS's Subscriber, as its own operators do, so that a synchronous source stops at once
+ * when downstream unsubscribes.
+ */
+export abstract class ResultSubscriber<T, R>
+  extends Subscriber<RequestInput<T>>
+  implements ExecutionListener<T, R>
+{
+  protected readonly out: Subscriber<R | Outcome<T, R>>;
+  /** Requests that arrived and were not sent yet. */
+  protected pending = 0;
+  private readonly outcomes: boolean;
+  private readonly order: InOrder<R | Outcome<T, R>> | undefined;
+  private readonly executions = new LinkedList<StreamExecution<T, R>>();
+  private sourceDone: boolean;
+
+  constructor(
+    out: Subscriber<R | Outcome<T, R>>,
+    { outcomes = false, ordered = false }: ResultOptions,
+  ) {
+    super(out);
+    this.out = out;
+    this.outcomes = outcomes;
+    // Assigned here for the reason given in `StreamRequests`.
+    this.sourceDone = false;
+    this.order = ordered ? new InOrder(out) : undefined;
+  }
+
+  /** Constructors call this last: downstream may have closed already. */
+  protected closeWithDownstream(): void {
+    this.out.add(() => this.close());
+  }
+
+  /** Downstream closed: what waits at gates leaves them. */
+  protected leaveGates(): void {}
+
+  /** Reserves a place in the order of results for a later request. */
+  protected reserve(): Slot<R | Outcome<T, R>> | undefined {
+    return this.order?.open();
+  }
+
+  /** Sends a ticket that was taken over. */
+  protected send(ticket: Ticket<T>, dispatch: DispatchContext<T, R>, slot = this.reserve()): void {
+    // A listener of its arrival may have unsubscribed.
+    if (this.out.closed) {
+      ticket.settle('cancelled');
+      return;
+    }
+    const execution = new StreamExecution(ticket, dispatch, this);
+    this.executions.add(execution);
+    execution.slot = slot;
+    if (slot !== undefined) slot.carry = execution.carry;
+    execution.send();
+  }
+
+  protected override _error(error: unknown): void {
+    this.out.error(error);
+  }
+
+  protected override _complete(): void {
+    this.sourceDone = true;
+    try {
+      this.completeIfDone();
+    } finally {
+      this.unsubscribe();
+    }
+  }
+
+  /** Set at the start of the teardown: cancelling one request may let another one pass. */
+  get gone(): boolean {
+    return this.out.closed;
+  }
+
+  /** Torn down in this order; `project` may have sent others meanwhile. */
+  subscribing(execution: StreamExecution<T, R>): void {
+    this.executions.remove(execution);
+    this.executions.add(execution);
+  }
+
+  value(execution: StreamExecution<T, R>, value: R): void {
+    if (this.outcomes) execution.last = value;
+    else this.emit(execution, value);
+  }
+
+  succeeded(execution: StreamExecution<T, R>): void {
+    if (this.outcomes && execution.refusal !== undefined) {
+      this.failed(execution, new ResponseError(execution.refusal));
+      return;
+    }
+    this.executions.remove(execution);
+    if (this.outcomes) {
+      const { ticket, last } = execution;
+      // The value of an empty Observable is `undefined`.
+      const value = last as R;
+      this.emit(execution, {
+        status: 'ok',
+        value,
+        request: ticket.value,
+        stats: ticket.stats(),
+      });
+    }
+    this.finish(execution, 'ok');
+  }
+
+  failed(execution: StreamExecution<T, R>, error: unknown): void {
+    try {
+      // Downstream closes, and the executions are torn down in the order of sending.
+      if (this.outcomes) execution.release();
+      else {
+        const { carry } = execution;
+        if (carry === undefined) this.out.error(error);
+        else carry(() => this.out.error(error));
+      }
+    } finally {
+      if (this.outcomes) {
+        const { ticket } = execution;
+        this.emit(execution, {
+          status: 'failed',
+          error,
+          request: ticket.value,
+          stats: ticket.stats(),
+        });
+        // Not before: a request that its teardown ends must not count as the last one.
+        this.executions.remove(execution);
+      }
+      this.finish(execution, 'failed');
+    }
+  }
+
+  private emit({ slot, carry }: StreamExecution<T, R>, result: R | Outcome<T, R>): void {
+    if (slot === undefined) {
+      if (carry === undefined) this.out.next(result);
+      else carry(() => this.out.next(result));
+    } else {
+      this.order?.push(slot, result);
+      // The request may have ended while its result was emitted.
+      this.completeIfDone();
+    }
+  }
+
+  private finish(execution: StreamExecution<T, R>, outcome: 'ok' | 'failed'): void {
+    if (execution.slot !== undefined) this.order?.close(execution.slot);
+    execution.ticket.settle(endOf(execution.ticket, outcome));
+    this.completeIfDone();
+  }
+
+  protected completeIfDone(): void {
+    if (!this.sourceDone || this.pending > 0 || this.executions.first !== undefined) return;
+    if (this.order === undefined || this.order.idle) this.out.complete();
+  }
+
+  /** Downstream closed for any reason: executions are abandoned. */
+  private close(): void {
+    // First, so that what they give back lets none of these pass.
+    this.leaveGates();
+    const errors: unknown[] = [];
+    for (
+      let execution = this.executions.first;
+      execution !== undefined;
+      execution = this.executions.first
+    ) {
+      this.executions.remove(execution);
+      try {
+        execution.cancel();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new UnsubscriptionError(errors);
+  }
+}
+
+/** A request that failed without being sent was rejected. */
+export function endOf(ticket: Ticket, outcome: 'ok' | 'failed'): SettleOutcome {
+  return ticket.refusal !== undefined && ticket.attempts === 0 ? 'rejected' : outcome;
+}
+
+/** The parts that requests of one kind pass: ticket factory, gate, and dispatch. */
+export interface RequestPipeline<T, R, V = T> {
+  readonly factory: TicketFactory<V>;
+  readonly gate: Gate;
+  readonly dispatch: DispatchContext<T, R>;
+}
+
+/** Takes the requests of a stream through one gate to the API: the subscriber behind `throttle`. */
+export class PipelineSubscriber<T, R> extends ResultSubscriber<T, R> implements RequestSink<T> {
+  private readonly dispatch: DispatchContext<T, R>;
+  private readonly requests: StreamRequests<T>;
+
+  constructor(
+    out: Subscriber<R | Outcome<T, R>>,
+    { factory, gate, dispatch }: RequestPipeline<T, R>,
+    options: ResultOptions,
+  ) {
+    super(out, options);
+    this.dispatch = dispatch;
+    this.requests = new StreamRequests(gate, factory, this);
+    this.closeWithDownstream();
+  }
+
+  protected override _next(input: RequestInput<T>): void {
+    this.pending += 1;
+    this.requests.bring(input);
+  }
+
+  admitted(ticket: Ticket<T>): void {
+    try {
+      // The user may have settled it while it waited.
+      if (ticket.outcome === undefined) this.send(ticket, this.dispatch);
+    } finally {
+      this.pending -= 1;
+    }
+    this.completeIfDone();
+  }
+
+  inputFailed(error: unknown): void {
+    this.out.error(error);
+    this.requests.close();
+  }
+
+  protected override leaveGates(): void {
+    this.requests.close();
+  }
+}
