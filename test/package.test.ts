@@ -15,30 +15,32 @@ function npm(args: string[], cwd: string): string {
   return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Packs a folder; what is in the repository's node_modules needs no network. */
-function pack(folder: string): { filename: string; files: string[] } {
-  const [packed] = JSON.parse(
-    npm(['pack', folder, '--json', '--ignore-scripts', '--pack-destination', tarballs], ROOT),
-  );
-  return {
-    filename: join(tarballs, packed.filename.replace('@', '').replace('/', '-')),
-    files: packed.files.map((file: { path: string }) => file.path),
-  };
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** Packs folders in one go; what is in the repository's node_modules needs no network. */
+function pack(folders: readonly string[]): readonly Packed[] {
+  const options = ['--json', '--ignore-scripts', '--pack-destination', tarballs];
+  return JSON.parse(npm(['pack', ...folders, ...options], ROOT));
 }
 
 let files: string[] = [];
 
 beforeAll(() => {
   mkdirSync(tarballs);
-  const own = pack(inject('packageFolder'));
-  files = own.files;
   const peers = ['rxjs', 'tslib', '@opentelemetry/api', '@types/node', 'undici-types'];
-  const packed = peers.map((name) => pack(join(ROOT, 'node_modules', name)).filename);
+  const folders = peers.map((name) => join(ROOT, 'node_modules', name));
+  const packed = pack([inject('packageFolder'), ...folders]);
+  files = packed[0]?.files.map(({ path }) => path) ?? [];
+  const tarballNames = packed.map(({ filename }) => filename.replace('@', '').replace('/', '-'));
+  const paths = tarballNames.map((name) => join(tarballs, name));
   writeFileSync(
     join(project, 'package.json'),
     '{"name": "user", "private": true, "type": "module"}',
   );
-  npm(['install', '--offline', '--no-audit', '--no-fund', own.filename, ...packed], project);
+  npm(['install', '--offline', '--no-audit', '--no-fund', ...paths], project);
 });
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));

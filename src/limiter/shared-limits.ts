@@ -12,6 +12,7 @@ import {
   measure,
   type Policies,
   snapshotsOf,
+  withSharedLimits,
 } from '../policies/policies.ts';
 import type { RequestCost } from '../policies/policy.ts';
 import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policies/registry.ts';
@@ -130,9 +131,7 @@ export class SharedLimits {
     const { policies, fleet } = this;
     const parts = allParts(policies);
     if (fleet === undefined) return parts;
-    const part: Part = { kind: 'rateLimit', policy: fleet.policyOf(policies.rateLimit) };
-    const place = parts.findIndex(({ policy }) => policy === policies.rateLimit);
-    return place < 0 ? [...parts, part] : parts.with(place, part);
+    return withSharedLimits(parts, policies, fleet.policyOf(policies.rateLimit));
   }
 }
 

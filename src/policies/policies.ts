@@ -113,6 +113,17 @@ function parts(
     .map(([, { kind }, policy]) => ({ kind, policy }));
 }
 
+/** The parts with the limits that are shared through a store in the place of the own rate limits. */
+export function withSharedLimits(
+  parts: readonly Part[],
+  { rateLimit }: Partial<Policies>,
+  policy: Policy,
+): Part[] {
+  const shared: Part = { kind: 'rateLimit', policy };
+  const place = parts.findIndex((part) => part.policy === rateLimit);
+  return place < 0 ? [...parts, shared] : parts.with(place, shared);
+}
+
 /** The state of each policy that is on. */
 export function snapshotsOf(policies: Policies, now: number): PolicySnapshots;
 export function snapshotsOf(policies: Partial<Policies>, now: number): Partial<PolicySnapshots>;

@@ -126,3 +126,8 @@ function sinceOf({ item, since }: RequestQueue): number {
 export function isCancelled(item: unknown, owner: AdmissionCallback): boolean {
   return owner.gone || (isTicket(item) && item.refusal !== undefined);
 }
+
+/** The priority of a request that waits, with a ticket or without. */
+export function priorityOf(item: unknown, owner: AdmissionCallback): number {
+  return isTicket(item) ? item.priority : (owner.priority ?? 0);
+}

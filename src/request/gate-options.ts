@@ -128,13 +128,14 @@ export function gateOpener(
       if (around.feedback !== undefined) return;
       feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
     };
-    const emit = (fact: PolicyEvent) => {
+    const report = (fact: PolicyEvent) => {
       instrumentation?.changed?.(fact);
       extras.emit?.(fact);
     };
     return new RequestGate(
       { ...plain, adaptive },
       {
+        ...extras,
         clock,
         random,
         name: options.name,
@@ -142,9 +143,9 @@ export function gateOpener(
         feedback,
         isFailure,
         queues: new Queues(options, clock),
-        extras,
+        report,
         setPaced,
-        fleet: shared?.join(shared, emit, instrumentation, extras.peers),
+        fleet: shared?.join(shared, report, instrumentation, extras.peers),
       },
     );
   };

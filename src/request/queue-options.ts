@@ -1,10 +1,9 @@
-import { isTicket } from '../model/ticket.ts';
 import { DEFAULT_AGING_MS, type LimiterConfig } from '../options/limiter-config.ts';
-import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { GateRules } from '../queue/gate-rules.ts';
 import { PriorityQueue } from '../queue/priority-queue.ts';
 import { QueueCapacity, queueBound } from '../queue/queue-capacity.ts';
 import { WaitTimeouts } from '../queue/wait-timeouts.ts';
+import { priorityOf } from '../queue/waiting-requests.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 
@@ -41,8 +40,4 @@ export class Queues {
       : undefined;
     return { capacity, timeouts, newQueue };
   }
-}
-
-function priorityOf(item: unknown, owner: AdmissionCallback): number {
-  return isTicket(item) ? item.priority : (owner.priority ?? 0);
 }

@@ -65,8 +65,6 @@ export class RequestExecution<T, R> implements TimedAttempt {
   private readonly dispatch: DispatchContext<T, R>;
   private readonly listener: ExecutionListener<T, R>;
   private context: AttemptContext | undefined = undefined;
-  /** The same while what the attempt says counts. */
-  private current: AttemptContext | undefined = undefined;
   private inner: AttemptSubscriber<R> | undefined = undefined;
   /** Since the first attempt that failed. */
   private retries: Retries | undefined = undefined;
@@ -130,7 +128,6 @@ export class RequestExecution<T, R> implements TimedAttempt {
     ticket.sent(feedback.epoch);
     this.state = 'running';
     this.context = new AttemptContext(ticket);
-    this.current = this.context;
     this.dispatch.tap.follower?.sent(ticket);
     instrumentation?.attemptStarted?.(ticket, ticket.attempts);
     // A listener may have unsubscribed.
@@ -142,7 +139,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
       // First, so that a hook can replace the caller's trace context.
       else bound.runInAsyncScope(() => this.start(context));
       // Most projects are asynchronous; one that has ended already needs no timer.
-      if (this.isRunning && this.current === context) this.bound(at);
+      if (this.isRunning && this.counts(context)) this.bound(at);
     } catch (error) {
       this.error(error);
     }
@@ -193,7 +190,6 @@ export class RequestExecution<T, R> implements TimedAttempt {
   /** Ends the attempt that runs; nothing that it says from now on counts. */
   private abandon(reason: unknown): void {
     const { context } = this;
-    this.current = undefined;
     this.reading?.stop();
     this.reading = undefined;
     try {
@@ -201,6 +197,11 @@ export class RequestExecution<T, R> implements TimedAttempt {
     } finally {
       context?.abandon(reason);
     }
+  }
+
+  /** Whether what the attempt says counts: it is the last one, and was not abandoned. */
+  private counts(context: AttemptContext): boolean {
+    return this.context === context && !context.isAbandoned;
   }
 
   private start(context: AttemptContext): void {
@@ -332,7 +333,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     result.then(
       (value) => {
         try {
-          if (this.current !== context || !this.next(value)) return;
+          if (!this.counts(context) || !this.next(value)) return;
           if (context.tail === undefined) this.complete();
           else context.tail.follow(this);
         } catch (thrown) {
@@ -341,7 +342,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
       },
       (error: unknown) => {
         try {
-          if (this.current === context) this.error(error);
+          if (this.counts(context)) this.error(error);
         } catch (thrown) {
           reportUnhandled(thrown);
         }

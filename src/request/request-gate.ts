@@ -8,7 +8,12 @@ import { Composite, type Part } from '../policies/composite.ts';
 import { type ConcurrencyPolicy, DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
 import type { IsFailure } from '../policies/judge.ts';
 import { PacePolicy } from '../policies/pace-policy.ts';
-import { attemptParts, createPolicies, type Policies } from '../policies/policies.ts';
+import {
+  attemptParts,
+  createPolicies,
+  type Policies,
+  withSharedLimits,
+} from '../policies/policies.ts';
 import { ALWAYS_NORMAL, type Policy } from '../policies/policy.ts';
 import type { PolicyContext } from '../policies/policy-definition.ts';
 import { rateLimitPolicyOf } from '../policies/rate-limit/definition.ts';
@@ -30,7 +35,7 @@ import type { Queues } from './queue-options.ts';
 const PACED_CLOSURE_MS = 2_000;
 
 /** The parts around the gate of a limiter or a stream. */
-export interface RequestGateParts {
+export interface RequestGateParts extends RequestGateExtras {
   readonly clock: Clock;
   readonly random: Random;
   /** Undefined: it has none. */
@@ -39,7 +44,8 @@ export interface RequestGateParts {
   readonly feedback: FeedbackSubject;
   readonly isFailure: IsFailure | undefined;
   readonly queues: Queues;
-  readonly extras: RequestGateExtras;
+  /** Receives every change: tells the instrumentation, and `emit`. */
+  readonly report: Emit;
   /** Told whether the rate adapts, when that has changed. */
   readonly setPaced?: (isPaced: boolean) => void;
   /** What it shares with other workers through a store. */
@@ -94,11 +100,11 @@ export class RequestGate implements AnswerRules {
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: PolicyConfig, parts: RequestGateParts) {
-    const { clock, instrumentation, feedback, queues, extras } = parts;
+    const { clock, instrumentation, feedback, queues } = parts;
     this.options = options;
     this.parts = parts;
     this.name = parts.name;
-    this.key = extras.key;
+    this.key = parts.key;
     this.feedback = feedback;
     this.queues = queues;
     const maxLimit = options.concurrency ?? DEFAULT_CONCURRENCY;
@@ -113,7 +119,7 @@ export class RequestGate implements AnswerRules {
     this.timed = this.allPolicies();
     this.own = policyOf(this.backoff, this.attemptParts(this._policies), this.timed);
     this.learnHowToAnswer();
-    const { check, listener, isPrioritized = false } = extras;
+    const { check, listener, isPrioritized = false } = parts;
     this.gate = new Gate('concurrency', this.sharing(this.own), clock, instrumentation, {
       ...queues.rules(isPrioritized),
       hold: new RequestHold(slots, bytes),
@@ -123,7 +129,7 @@ export class RequestGate implements AnswerRules {
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     // May throw, so it comes before the rest begins.
     this.fleet?.begin(this);
-    this.leave = feedback.join(this.gate, extras.emit);
+    this.leave = feedback.join(this.gate, parts.emit);
     this.arm();
   }
 
@@ -146,7 +152,7 @@ export class RequestGate implements AnswerRules {
    * @throws as `RateLimits.configure` does, and changes nothing
    */
   setLimits(changes: LimitChanges): void {
-    const { extras, clock } = this.parts;
+    const { shared, clock } = this.parts;
     const { rateLimit } = this._policies;
     const now = clock.now();
     if (rateLimit !== undefined) rateLimit.configure(changes, now);
@@ -157,7 +163,7 @@ export class RequestGate implements AnswerRules {
       const added = rateLimitPolicyOf(
         { limits, onLimit, refundRejected },
         emit,
-        extras.shared !== undefined,
+        shared !== undefined,
         now,
       );
       this.setPolicies({ ...this._policies, rateLimit: added });
@@ -243,14 +249,11 @@ export class RequestGate implements AnswerRules {
   private attemptParts(policies: Policies): Part[] {
     const parts = attemptParts(policies);
     if (this.fleet === undefined) return parts;
-    const { rateLimit } = policies;
-    const shared: Part = { kind: 'rateLimit', policy: this.fleet.policyOf(rateLimit) };
-    const place = parts.findIndex(({ policy }) => policy === rateLimit);
-    return place < 0 ? [...parts, shared] : parts.with(place, shared);
+    return withSharedLimits(parts, policies, this.fleet.policyOf(policies.rateLimit));
   }
 
   private sharing(own: Policy): Policy {
-    const { shared } = this.parts.extras;
+    const { shared } = this.parts;
     return (
       shared?.policyOf(
         own,
@@ -267,7 +270,7 @@ export class RequestGate implements AnswerRules {
   }
 
   private context(maxLimit: number): Omit<PolicyContext, 'others'> {
-    const { clock, random, instrumentation, feedback, isFailure, extras } = this.parts;
+    const { clock, random, feedback, isFailure, shared, report } = this.parts;
     return {
       now: clock.now(),
       random,
@@ -285,10 +288,9 @@ export class RequestGate implements AnswerRules {
         if (fact.kind === 'outageStarted') feedback.setOutage(this, true);
         else if (fact.kind === 'outageEnded') feedback.setOutage(this, false);
         else if (fact.kind === 'circuitOpened' || fact.kind === 'circuitIsolated') this.clearOpen();
-        instrumentation?.changed?.(fact);
-        extras.emit?.(fact);
+        report(fact);
       },
-      ignoreUnknown: extras.shared !== undefined,
+      ignoreUnknown: shared !== undefined,
     };
   }
 

@@ -1,3 +1,4 @@
+import { ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PriorityQueue } from '../../src/queue/priority-queue.ts';
@@ -98,9 +99,10 @@ describe('the order of a priority queue', () => {
         served.forEach((late, at) => {
           for (const early of served.slice(at + 1)) {
             if (early.id > late.id) continue;
-            expect(late.priority).toBeGreaterThan(early.priority);
+            // Of each pair with `node:assert`: `expect` takes a hundred times as long.
+            ok(late.priority > early.priority);
             const boundMs = (late.priority - early.priority) * agingMs;
-            expect(late.since - early.since).toBeLessThan(boundMs);
+            ok(late.since - early.since < boundMs);
           }
         });
       }),

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { bytes, count } from '../format.ts';
 import type { Condition, GateDetail, Station } from '../wire.ts';
+import { GATE_NAMES } from './chart-lines.ts';
 import { CONDITION_NAMES } from './icons.tsx';
 
 /** Nothing is sent in these. */
@@ -35,7 +36,7 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
         <Node
           title="Gate"
           value={isStopped ? 'shut' : waiting > 0 ? 'holds' : 'open'}
-          note={binding?.title ?? (isStopped ? CONDITION_NAMES[detail.condition] : 'all pass')}
+          note={binding?.title ?? causeOf(detail, isStopped)}
           tone={isStopped ? 'shut' : waiting > 0 ? 'held' : undefined}
           isGate
         />
@@ -58,6 +59,12 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
       </ol>
     </section>
   );
+}
+
+/** What holds the gate where none of its policies does. */
+function causeOf({ condition, waiting, binding }: GateDetail, isStopped: boolean): string {
+  if (isStopped) return CONDITION_NAMES[condition];
+  return waiting === 0 || binding === undefined ? 'all pass' : GATE_NAMES[binding];
 }
 
 interface NodeProps {

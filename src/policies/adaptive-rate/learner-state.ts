@@ -17,14 +17,18 @@ const VALUES = new Map([...WORDS].map(([value, word]) => [word, value]));
 
 /** The fields of an object and of the objects in them, but for those that are left out. */
 export function stateOf(object: object, omitted: ReadonlySet<string>): State {
-  const entries = Object.entries(object).flatMap(([name, value]): (readonly [string, State])[] => {
-    if (omitted.has(name) || typeof value === 'function') return [];
-    return [[name, plain(value, omitted)]];
-  });
-  return Object.fromEntries(entries);
+  const fields = object as Readonly<Record<string, unknown>>;
+  const state: Record<string, State> = {};
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (omitted.has(name) || typeof value === 'function') continue;
+    state[name] = plain(value, omitted);
+  }
+  return state;
 }
 
 function plain(value: unknown, omitted: ReadonlySet<string>): State {
+  if (typeof value === 'boolean' || Number.isFinite(value)) return value as State;
   const word = WORDS.get(value);
   if (word !== undefined) return word;
   if (Array.isArray(value)) return value.map((each) => plain(each, omitted));

@@ -3,7 +3,7 @@ import { seededRandom } from '../../../src/simulator/index.ts';
 import { isLong } from '../../support/runs.ts';
 import { prompts, rig } from './command.ts';
 
-const LINES = 2_000;
+const LINES = 1_200;
 const CONCURRENCY = 16;
 /** Calls that take this long make a run that outlasts its kills. */
 const CALL_MS = 120;

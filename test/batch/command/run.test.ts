@@ -85,23 +85,14 @@ describe('headgate run', () => {
     );
   });
 
+  // Others are tested without a process each, in ../wrong-options.test.ts.
   it('names what is wrong with its options, and exits with 2', async (test) => {
     const { run, write, command } = await rig(test);
     write('in.jsonl', prompts(1));
-    write('limits.json', '{"requestsPerMinut": 3}');
     const cases: [args: string[], says: string][] = [
       [['in.jsonl'], '--out FILE is missing'],
       [['--out', 'o'], "missing required argument 'input'"],
-      [['in.jsonl', '--out', 'o', '--concurency', '3'], 'Did you mean --concurrency?'],
       [['in.jsonl', '--out', 'o', '--rpm', '-3'], '--rpm must be a whole number >= 1, got "-3"'],
-      [['in.jsonl', '--out', 'o', '--timeout', 'soon'], '--timeout must be a time such as 90s'],
-      [['in.jsonl', '--out', 'o', '--changed', 'x'], '--changed must be one of fail, rerun, keep'],
-      [['in.jsonl', '--out', 'o', '--append', '--overwrite'], 'exclude each other'],
-      [['in.jsonl', '--out', 'o', '--header', 'x'], '--header must have the form "Name: value"'],
-      [['in.jsonl', '--out', 'o', '--config', 'limits.json'], 'did you mean `requestsPerMinute`'],
-      [['in.jsonl', '--out', 'o', '--config', 'none'], '--config none: there is no such file'],
-      [['in.jsonl', '--out', 'o', '--max-cost', '3'], 'a bound of the cost needs prices'],
-      [['in.jsonl', '--out', 'o', '--base-url', 'here'], '--base-url must be an http or https URL'],
       [['none.jsonl', '--out', 'o'], 'none.jsonl: there is no such file'],
     ];
     const ended = await Promise.all(cases.map(([args]) => run(args)));

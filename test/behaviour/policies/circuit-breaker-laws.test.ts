@@ -1,3 +1,4 @@
+import { deepEqual, equal, throws } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CircuitBreaker } from '../../../src/policies/circuit-breaker.ts';
@@ -108,7 +109,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('advance' as const) }) },
 );
 
-/** Plays a script on the breaker and on the model, and returns what is still on its way. */
+/**
+ * Plays a script on the breaker and on the model, and returns what is still on its way. They are
+ * compared with `node:assert`: `expect` takes a hundred times as long.
+ */
 function play(breaker: CircuitBreaker, model: Model, script: readonly Step[]) {
   let now = 0;
   const out: Attempt[] = [];
@@ -120,9 +124,9 @@ function play(breaker: CircuitBreaker, model: Model, script: readonly Step[]) {
     else if (step.kind === 'advance') tell(breaker.advance(now));
     else if (step.kind === 'enter') {
       const may = model.mayEnter(now);
-      expect(breaker.check(now) === undefined).toBe(may);
+      equal(breaker.check(now) === undefined, may);
       if (may) out.push({ stay: model.enter(now), generation: breaker.enter(now) });
-      else expect(() => breaker.enter(now)).toThrow();
+      else throws(() => breaker.enter(now));
     } else if (out.length > 0) {
       const [attempt] = out.splice(out.length - 1 - (step.which % out.length), 1);
       if (attempt === undefined) continue;
@@ -131,10 +135,11 @@ function play(breaker: CircuitBreaker, model: Model, script: readonly Step[]) {
     }
     const stay = model.at(now);
     const retryAfterMs = stay.state === 'open' ? stay.until - now : 0;
-    expect(breaker.snapshot(now)).toMatchObject({ state: stay.state, retryAfterMs });
+    const shown = breaker.snapshot(now);
+    deepEqual([shown.state, shown.retryAfterMs], [stay.state, retryAfterMs]);
   }
   tell(breaker.advance(now));
-  expect(told).toEqual(model.told);
+  deepEqual(told, model.told);
   return { now, out };
 }
 

@@ -1,3 +1,4 @@
+import { equal, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Chain, type Plan } from '../../support/chain.ts';
@@ -79,19 +80,20 @@ function checkRest(chain: Chain): void {
   const { alive, budget, clock, gates, queues, slots } = chain;
   const now = clock.now();
   const holders = alive.filter(({ waitsAt }) => waitsAt !== 0);
-  expect(slots.inFlight, 'slots').toBe(holders.length);
-  expect(budget.used, 'bytes').toBe(alive.reduce((sum, { charge }) => sum + charge, 0));
+  equal(slots.inFlight, holders.length, 'slots');
+  const bytes = alive.reduce((sum, { charge }) => sum + charge, 0);
+  equal(budget.used, bytes, 'bytes');
   let mayArm = 0;
   gates.forEach((gate, at) => {
     const queue = queues[at] ?? [];
-    expect(gate.snapshot().waiting).toBe(queue.length);
+    equal(gate.snapshot().waiting, queue.length, 'waiting');
     const head = queue[0];
     if (head === undefined) return;
     const wait = gate.policy.wait(head.ticket, now);
-    expect(wait, `the head at gate ${at} waits for something`).toBeGreaterThan(0);
+    ok(wait > 0, `the head at gate ${at} waits for something`);
     if (wait < Number.POSITIVE_INFINITY) mayArm += 1;
   });
-  expect(clock.pendingTimers).toBe(mayArm);
+  equal(clock.pendingTimers, mayArm, 'timers');
 }
 
 describe('a chain of slots, bytes and backoff', () => {

@@ -1,3 +1,4 @@
+import { equal, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Instrumentation } from '../../../src/model/instrumentation.ts';
@@ -128,11 +129,12 @@ describe('whoever is told by a gate may come back to it', () => {
         const waiting = new Set<Ticket>();
         const passed = new Set<Ticket>();
         const pass = (admitted: Ticket) => {
-          expect(passed.has(admitted)).toBe(false);
+          // At each step with `node:assert`: `expect` takes a hundred times as long.
+          equal(passed.has(admitted), false);
           passed.add(admitted);
           waiting.delete(admitted);
           if (admitted.refusal === undefined) held.add(admitted);
-          if (admitted.refusal === undefined) expect(held.size).toBeLessThanOrEqual(2);
+          if (admitted.refusal === undefined) ok(held.size <= 2);
         };
         const receivers = new Map<Ticket, Waiter>();
         const play = ({ what, number }: { what: string; number: number }) => {
@@ -171,9 +173,9 @@ describe('whoever is told by a gate may come back to it', () => {
         for (const each of acts) {
           play(each);
           clock.advance(0);
-          expect(gate.waiting).toBe(waiting.size);
-          expect(gate.policy.inFlight).toBe(held.size);
-          if (waiting.size > 0) expect(held.size).toBe(2);
+          equal(gate.waiting, waiting.size);
+          equal(gate.policy.inFlight, held.size);
+          if (waiting.size > 0) equal(held.size, 2);
         }
         while (held.size > 0) {
           play({ what: 'settle', number: 0 });

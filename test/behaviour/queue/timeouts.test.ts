@@ -19,7 +19,7 @@ function takenGate(waitTimeoutMs: number, isPrioritized = false) {
   );
   const arrive = (priority = 0) => {
     const arriving = ticket({ priority });
-    expect(gate.enter(arriving, waiter)).toBe(false);
+    if (gate.enter(arriving, waiter)) expect.fail('it has passed at once');
     return arriving;
   };
   return { ...around, gate, holder, waiter, told, arrive };
@@ -144,9 +144,9 @@ describe('a bound for waiting', () => {
   it.each([
     [false, 'first come, first served'],
     [true, 'by priority'],
-  ])('costs 100,000 waiters no more than time in proportion (%s: %s)', (isPrioritized) => {
+  ])('costs 40,000 waiters no more than time in proportion (%s: %s)', (isPrioritized) => {
     const { clock, gate, told, arrive, holder } = takenGate(100, isPrioritized);
-    for (let n = 0; n < 100_000; n += 1) arrive(isPrioritized ? n % 7 : 0);
+    for (let n = 0; n < 40_000; n += 1) arrive(isPrioritized ? n % 7 : 0);
     expect(clock.pendingTimers).toBe(1);
     let asked = 0;
     const wait = gate.policy.wait.bind(gate.policy);
@@ -155,8 +155,8 @@ describe('a bound for waiting', () => {
       return wait(...args);
     };
     clock.advance(100);
-    expect(told).toHaveLength(100_000);
-    expect(asked).toBeLessThanOrEqual(100_000);
+    expect(told).toHaveLength(40_000);
+    expect(asked).toBeLessThanOrEqual(40_000);
     expect(gate.waiting).toBe(0);
     expect(clock.pendingTimers).toBe(0);
     holder.settle('ok');
