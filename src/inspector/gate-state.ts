@@ -48,9 +48,9 @@ export function stateOf(gate: RequestGate, now: number): GateState {
   const runtime = runtimeOf(gate);
   const { waiting, longestWaitMs, nextInMs } = gate.gate.snapshot();
   const backoff = feedback.gate.policy.snapshot(now);
-  // A rate that adapts is shut as long: the wait that was asked for is why.
-  const causeOf = (kind: Gate): Gate =>
-    kind === 'pace' && backoff.suspended !== undefined ? 'backoff' : kind;
+  // A rate that adapts is shut too then: the rejection that closed the backoff is why.
+  const isShut = backoff.state === 'closed' || backoff.suspended !== undefined;
+  const causeOf = (kind: Gate): Gate => (kind === 'pace' && isShut ? 'backoff' : kind);
   const waitingBy: Partial<Record<Gate, number>> = {};
   let retrying = 0;
   for (const [index, [kind, requests]] of gate.gate.waitingByKind.entries()) {

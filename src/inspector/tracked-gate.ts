@@ -143,6 +143,7 @@ export class TrackedGate {
       fleet: this.#fleet.view(this.gate),
       binding: state?.binding,
       longestWaitMs: state?.longestWaitMs ?? 0,
+      running: state?.running ?? 0,
       waitingBy: state?.waitingBy ?? {},
       sent: sentCount,
       bytesSent,

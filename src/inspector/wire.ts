@@ -123,6 +123,8 @@ export interface GateDetail extends GateSummary {
   readonly limit: number;
   readonly maxLimit: number;
   readonly longestWaitMs: number;
+  /** Those in flight that do not wait to be sent again. */
+  readonly running: number;
   readonly waitingBy: Readonly<Partial<Record<Gate, number>>>;
   readonly ended: {
     readonly ok: number;
@@ -186,7 +188,7 @@ export interface Hello {
   readonly traceUrl: string | undefined;
 }
 
-/** Sent four times a second. */
+/** Sent four times a second; once a second where nothing changes. */
 export interface Frame {
   /** Milliseconds since 1970. */
   readonly at: number;

@@ -293,6 +293,22 @@ describe('what is shown', () => {
     cut.close({ waiting: 'reject' });
   });
 
+  it('is the backoff of a rejection, which a rate that adapts keeps too', async () => {
+    const limiter = createLimiter({ name: 'shut', clock });
+    const error = { status: 429, headers: { 'retry-after': '5' } };
+    const ask = (call: () => Promise<never>) => limiter.run(call).catch(() => {});
+    void ask(() => Promise.reject(error));
+    await clock.advanceAsync(0);
+    for (let request = 0; request < 2; request += 1) void ask(never);
+    monitor.look();
+    const detail = detailOf('shut');
+    expect(detail).toMatchObject({ condition: 'backoff', binding: 'backoff', waiting: 3 });
+    expect(detail.waitingBy).toEqual({ backoff: 3 });
+    // The one that waits to be sent again keeps its slot, and is counted once.
+    expect(detail).toMatchObject({ inFlight: 1, running: 0 });
+    limiter.close({ waiting: 'reject' });
+  });
+
   it.each([
     ['fail', 'requests fail at once', "With onLongWait: 'wait' they would wait."],
     ['wait', '2 wait', ''],

@@ -9,9 +9,11 @@ const STOPPED: readonly Condition[] = ['backoff', 'suspended', 'circuitOpen', 'p
 
 /** The way of a request as a picture: where it waits, and how fast it flows. */
 export function Pipeline({ detail }: { readonly detail: GateDetail }) {
-  const { waiting, inFlight, limit, perSecond, ended, sent, bytesSent, stations } = detail;
+  const { waiting, inFlight, running, limit, perSecond, ended, sent, bytesSent, stations } = detail;
   const isStopped = STOPPED.includes(detail.condition);
-  const arrived = ended.ok + ended.failed + ended.rejected + ended.cancelled + waiting + inFlight;
+  // One that waits to be sent again is in flight too: it keeps its slot.
+  const present = waiting + running;
+  const arrived = ended.ok + ended.failed + ended.rejected + ended.cancelled + present;
   const binding = stations.find(({ isBinding }) => isBinding);
   return (
     <section aria-labelledby="pipeline-title">
@@ -64,7 +66,9 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
 /** What holds the gate where none of its policies does. */
 function causeOf({ condition, waiting, binding }: GateDetail, isStopped: boolean): string {
   if (isStopped) return CONDITION_NAMES[condition];
-  return waiting === 0 || binding === undefined ? 'all pass' : GATE_NAMES[binding];
+  if (waiting === 0 || binding === undefined) return 'all pass';
+  const name = GATE_NAMES[binding];
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 interface NodeProps {
