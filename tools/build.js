@@ -12,8 +12,6 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { rollup } from 'rollup';
-import { dts } from 'rollup-plugin-dts';
 import commandConfig, { licences } from '../rolldown.config.js';
 import { command, entries } from './entries.js';
 import { optionalProperties } from './optional-properties.js';
@@ -93,6 +91,8 @@ async function bundlePage(folder) {
 
 /** Bundles the declarations that the compiler writes. */
 async function bundleTypes(folder, values) {
+  // Loaded here, since it takes as long as bundling the code.
+  const [{ rollup }, { dts }] = await Promise.all([import('rollup'), import('rollup-plugin-dts')]);
   const declarations = mkdtempSync(join(tmpdir(), 'headgate-types-'));
   try {
     const compiler = join(root, 'node_modules/typescript/bin/tsc');

@@ -47,16 +47,21 @@ export function stateOf(gate: RequestGate, now: number): GateState {
   const { circuitBreaker, rateLimit, pace, adaptive } = policies;
   const runtime = runtimeOf(gate);
   const { waiting, longestWaitMs, nextInMs } = gate.gate.snapshot();
+  const backoff = feedback.gate.policy.snapshot(now);
+  // A rate that adapts is shut too then: the rejection that closed the backoff is why.
+  const isShut = backoff.state === 'closed' || backoff.suspended !== undefined;
+  const causeOf = (kind: Gate): Gate => (kind === 'pace' && isShut ? 'backoff' : kind);
   const waitingBy: Partial<Record<Gate, number>> = {};
   let retrying = 0;
   for (const [index, [kind, requests]] of gate.gate.waitingByKind.entries()) {
     if (index > 0) retrying += requests;
-    if (requests > 0) waitingBy[kind] = (waitingBy[kind] ?? 0) + requests;
+    const cause = causeOf(kind);
+    if (requests > 0) waitingBy[cause] = (waitingBy[cause] ?? 0) + requests;
   }
   const { inFlight, throttledLimit } = slots;
   const hasThrottledSlots = slots.mode.throttledUntil > now && throttledLimit < slots.limit;
   const limit = hasThrottledSlots ? throttledLimit : slots.limit;
-  const binding = waiting > 0 ? gate.gate.waitKind : undefined;
+  const binding = waiting > 0 ? causeOf(gate.gate.waitKind) : undefined;
   return {
     runtime,
     gate,
@@ -74,7 +79,7 @@ export function stateOf(gate: RequestGate, now: number): GateState {
     hasThrottledSlots,
     maxLimit: slots.maxLimit,
     bytes: { used: bytes.used, limit: bytes.maxBytes },
-    backoff: feedback.gate.policy.snapshot(now),
+    backoff,
     throttledForMs: Math.max(0, feedback.gate.policy.throttledUntil - now),
     circuit: circuitBreaker?.snapshot(now),
     limits: rateLimit?.snapshot(now),

@@ -5,7 +5,8 @@ import { print } from '../util/print.ts';
 import { clip } from './format.ts';
 import { KEPT_MS, RequestLog, type RequestQuery } from './request-log.ts';
 import { TrackedGate } from './tracked-gate.ts';
-import type { Controls, FoundRequest, Frame, GateSummary, RequestRecord } from './wire.ts';
+import type { Controls, Frame, GateSummary } from './wire.ts';
+import type { FoundRequest, RequestRecord } from './wire-requests.ts';
 
 /** Limiters and streams that are followed at the most; of others only the number is known. */
 export const MOST_GATES = 200;

@@ -4,7 +4,7 @@ import type { RequestFollower } from '../model/tap.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { traceIds } from '../model/trace-ids.ts';
 import { RequestHistory } from './request-history.ts';
-import type { Cause, Part, RequestRecord } from './wire.ts';
+import type { Cause, Part, RequestRecord } from './wire-requests.ts';
 
 /** Rejections that waits can be traced to. */
 const KEPT_REJECTIONS = 256;

@@ -1,7 +1,7 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind, GateWait } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
-import type { Part } from './wire.ts';
+import type { Part } from './wire-requests.ts';
 
 type Waits = Readonly<Partial<Record<GateKind, GateWait>>>;
 

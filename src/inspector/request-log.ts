@@ -1,4 +1,4 @@
-import type { FoundRequest, RequestRecord } from './wire.ts';
+import type { FoundRequest, RequestRecord } from './wire-requests.ts';
 
 /** Records of requests that are kept at the most, of all gates together. */
 export const MOST_RECORDS = 2_000;

@@ -2,22 +2,19 @@ import { runtimeOf } from '../limiter/limiter-runtime.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { FleetWatch } from './fleet-watch.ts';
 import { clip } from './format.ts';
+import { GatePoints } from './gate-points.ts';
 import { type GateState, stateOf } from './gate-state.ts';
 import { limitRowsOf } from './limit-rows.ts';
 import type { Words } from './phrases.ts';
 import { GateFollower } from './request-follower.ts';
 import type { RequestLog } from './request-log.ts';
 import { stationsOf } from './stations.ts';
-import { Timeline } from './timeline.ts';
-import { type Controls, GATES, type GateDetail, type GateSummary } from './wire.ts';
+import type { Controls, GateDetail, GateSummary } from './wire.ts';
 import { wordsOf } from './words.ts';
 
 /** Characters of a name: in the list, and in full. */
 const LIST_NAME = 60;
 const FULL_NAME = 240;
-
-/** Rates are means over so many seconds. */
-const RATE_SECONDS = 3;
 
 /** What tracked gates have in common. */
 export interface TrackedParts {
@@ -27,15 +24,6 @@ export interface TrackedParts {
   readonly nextId: () => number;
 }
 
-interface Counters {
-  readonly sent: number;
-  readonly ok: number;
-  readonly failed: number;
-  readonly throttled: number;
-  readonly bytes: number;
-  readonly tokens: number;
-}
-
 type Shown = 'stations' | 'limits' | 'bytes' | 'mode' | 'limit' | 'maxLimit' | 'ended' | 'dropped';
 
 /** What was seen at one look. */
@@ -43,22 +31,16 @@ interface Seen extends Pick<GateDetail, Shown> {
   readonly words: Words;
 }
 
-/** What waited for a gate at the last look may wait for another one now. */
-const NO_WAITS = Object.fromEntries(GATES.map((gate) => [gate, 0]));
-
-const NONE: Counters = { sent: 0, ok: 0, failed: 0, throttled: 0, bytes: 0, tokens: 0 };
-
 /** One limiter or stream as it is followed: its counts, its time line, and what is said of it. */
 export class TrackedGate {
   readonly id: number;
   readonly kind: GateSummary['kind'];
   readonly fullName: string;
-  readonly timeline = new Timeline();
+  readonly timeline = new GatePoints();
   readonly #gate: WeakRef<RequestGate>;
   readonly #follower: GateFollower;
   readonly #wallNow: () => number;
   readonly #fleet: FleetWatch;
-  #counted: Counters = NONE;
   /** What was seen last: it stands when the gate has gone. */
   #last: Seen;
   #state: GateState | undefined;
@@ -82,7 +64,8 @@ export class TrackedGate {
       nextId,
     });
     gate.gate.tap.follower = this.#follower;
-    this.#last = this.#read(gate);
+    this.#state = stateOf(gate, clock.now());
+    this.#last = this.#seen(gate, this.#state);
   }
 
   /** Looks at the gate; four times a second. */
@@ -93,8 +76,7 @@ export class TrackedGate {
       return;
     }
     this.#follower.look();
-    this.#last = this.#read(gate);
-    this.#putPoint(this.#state);
+    this.timeline.put(this.#follower, this.#read(gate), this.#wallNow());
   }
 
   /** It has gone: what was seen last stands. */
@@ -102,8 +84,7 @@ export class TrackedGate {
     if (this.endedAt !== undefined) return;
     const gate = this.#gate.deref();
     if (gate !== undefined) {
-      this.#last = this.#read(gate);
-      this.#putPoint(undefined);
+      this.timeline.put(this.#follower, this.#read(gate), this.#wallNow());
       gate.gate.tap.follower = undefined;
     }
     this.endedAt = this.#wallNow();
@@ -129,7 +110,7 @@ export class TrackedGate {
 
   get perSecond(): number {
     if (this.endedAt !== undefined) return 0;
-    return Math.round(this.timeline.mean('sent', RATE_SECONDS) * 10) / 10;
+    return Math.round(this.timeline.perSecond * 10) / 10;
   }
 
   summary(): GateSummary {
@@ -162,6 +143,7 @@ export class TrackedGate {
       fleet: this.#fleet.view(this.gate),
       binding: state?.binding,
       longestWaitMs: state?.longestWaitMs ?? 0,
+      running: state?.running ?? 0,
       waitingBy: state?.waitingBy ?? {},
       sent: sentCount,
       bytesSent,
@@ -190,9 +172,15 @@ export class TrackedGate {
     };
   }
 
-  #read(gate: RequestGate): Seen {
+  /** Reads its state, and keeps what is said of it. */
+  #read(gate: RequestGate): GateState {
     const state = stateOf(gate, gate.feedback.clock.now());
     this.#state = state;
+    this.#last = this.#seen(gate, state);
+    return state;
+  }
+
+  #seen(gate: RequestGate, state: GateState): Seen {
     const { okCount, failedCount, rejectedCount, cancelledCount } = this.#follower;
     return {
       stations: stationsOf(state),
@@ -208,59 +196,9 @@ export class TrackedGate {
         cancelled: cancelledCount,
       },
       dropped: gate.queues.capacity.dropped,
-      words: wordsOf(state, this.timeline.mean('sent', RATE_SECONDS)),
+      words: wordsOf(state, this.timeline.perSecond),
     };
   }
-
-  #putPoint(state: GateState | undefined): void {
-    const { sentCount, okCount, failedCount, throttledCount, bytes, tokens } = this.#follower;
-    const counted = {
-      sent: sentCount,
-      ok: okCount,
-      failed: failedCount,
-      throttled: throttledCount,
-      bytes,
-      tokens,
-    };
-    const before = this.#counted;
-    this.#counted = counted;
-    const second = Math.floor(this.#wallNow() / 1_000);
-    this.timeline.put(
-      second,
-      {
-        sent: counted.sent - before.sent,
-        ok: counted.ok - before.ok,
-        failed: counted.failed - before.failed,
-        throttled: counted.throttled - before.throttled,
-        bytes: counted.bytes - before.bytes,
-        tokens: counted.tokens - before.tokens,
-      },
-      state === undefined
-        ? {}
-        : {
-            ...ratesOf(state),
-            inFlight: state.inFlight,
-            limit: finite(state.limit),
-            ...NO_WAITS,
-            ...state.waitingBy,
-          },
-    );
-  }
-}
-
-/** Requests a second that may be sent, by who says so. */
-function ratesOf({ gate, rate }: GateState) {
-  const origin = rate?.origin;
-  const known = rate === undefined ? Number.NaN : finite(rate.perSecond);
-  return {
-    rateSet: gate.policies.rateLimit?.limits.perSecond('requests') ?? Number.NaN,
-    rateTold: origin === 'headers' ? known : Number.NaN,
-    rateLearned: origin === 'learned' ? known : Number.NaN,
-  };
-}
-
-function finite(value: number): number {
-  return Number.isFinite(value) ? value : Number.NaN;
 }
 
 function kindOf(gate: RequestGate): GateSummary['kind'] {

@@ -123,6 +123,8 @@ export interface GateDetail extends GateSummary {
   readonly limit: number;
   readonly maxLimit: number;
   readonly longestWaitMs: number;
+  /** Those in flight that do not wait to be sent again. */
+  readonly running: number;
   readonly waitingBy: Readonly<Partial<Record<Gate, number>>>;
   readonly ended: {
     readonly ok: number;
@@ -186,7 +188,7 @@ export interface Hello {
   readonly traceUrl: string | undefined;
 }
 
-/** Sent four times a second. */
+/** Sent four times a second; once a second where nothing changes. */
 export interface Frame {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -199,58 +201,4 @@ export interface Frame {
   /** All seconds known so far, sent once; then the last two. */
   readonly history?: readonly Point[];
   readonly points?: readonly Point[];
-}
-
-/** A part of the life of a request. */
-export type Part =
-  | {
-      readonly kind: 'wait';
-      readonly gate: Gate;
-      readonly limit?: string | undefined;
-      readonly startMs: number;
-      readonly ms: number;
-      /** The rejection that made it wait. */
-      readonly cause?: Cause | undefined;
-    }
-  | {
-      readonly kind: 'attempt';
-      readonly attempt: number;
-      readonly startMs: number;
-      readonly ms: number;
-      readonly result: string;
-      readonly status?: number | undefined;
-      readonly retryAfterMs?: number | undefined;
-    };
-
-/** The answer to another request, which made this one wait. */
-export interface Cause {
-  /** That request, as `RequestRecord.id`, and its position in its stream. */
-  readonly id: number;
-  readonly index: number;
-  readonly at: number;
-  readonly status?: number | undefined;
-}
-
-/** One request that has ended. */
-export interface RequestRecord {
-  readonly id: number;
-  /** Its position in its stream, from 0. */
-  readonly index: number;
-  /** Milliseconds since 1970. */
-  readonly endedAt: number;
-  readonly durationMs: number;
-  readonly outcome: string;
-  readonly bytes: number;
-  readonly tokens: number;
-  readonly attempts: number;
-  readonly error?: string | undefined;
-  readonly parts: readonly Part[];
-  readonly value?: string | undefined;
-  readonly traceId?: string | undefined;
-}
-
-/** A request, and the limiter or stream that it went through. */
-export interface FoundRequest {
-  readonly gate: number;
-  readonly record: RequestRecord;
 }

@@ -103,8 +103,11 @@ function slotReason({ gate, inFlight, limit, maxLimit, hasThrottledSlots }: Gate
   if (gate.fleet !== undefined && inFlight < limit) {
     return `the workers of this key hold all ${count(limit)} slots`;
   }
+  if (hasThrottledSlots) {
+    const taken = limit === 1 ? 'it is taken' : 'all are taken';
+    return `throttled mode leaves ${plural(limit, 'slot')}, and ${taken}`;
+  }
   const taken = limit === 1 ? 'the one slot is taken' : `all ${count(limit)} slots are taken`;
-  if (hasThrottledSlots) return `${taken} that throttled mode leaves`;
   return limit < maxLimit ? `${taken}; there may be up to ${count(maxLimit)}` : taken;
 }
 

@@ -61,11 +61,14 @@ describe('what is followed', () => {
     requests.pipe(throttle(async () => 1, { name: 'used', clock })).subscribe();
     const unused = NEVER.pipe(throttle(never, { name: 'unused', clock })).subscribe();
     requests.next(1);
+    monitor.look();
     await clock.advanceAsync(0);
     requests.complete();
     unused.unsubscribe();
     monitor.look();
     expect(detailOf('used')).toMatchObject({ condition: 'ended', ended: { ok: 1 } });
+    const [point = []] = monitor.find(named('used').id)?.timeline.last(1) ?? [];
+    expect(point[COLUMNS.indexOf('inFlight')]).toBe(0);
     expect(monitor.summaries.map(({ name }) => name)).not.toContain('unused');
     await clock.advanceAsync(16 * 60_000);
     for (let look = 0; look < 4; look += 1) monitor.look();
@@ -235,7 +238,7 @@ describe('what is shown', () => {
     expect(detail).toMatchObject({
       condition: 'throttled',
       limit: 3,
-      headline: '6 wait: all 3 slots are taken that throttled mode leaves.',
+      headline: '6 wait: throttled mode leaves 3 slots, and all are taken.',
       hint: 'The first has waited for 2.0 s. Throttled mode ends in 7.0 s.',
     });
     expect(detail.limits.find(({ name }) => name === 'concurrency')).toMatchObject({
@@ -290,6 +293,22 @@ describe('what is shown', () => {
     cut.close({ waiting: 'reject' });
   });
 
+  it('is the backoff of a rejection, which a rate that adapts keeps too', async () => {
+    const limiter = createLimiter({ name: 'shut', clock });
+    const error = { status: 429, headers: { 'retry-after': '5' } };
+    const ask = (call: () => Promise<never>) => limiter.run(call).catch(() => {});
+    void ask(() => Promise.reject(error));
+    await clock.advanceAsync(0);
+    for (let request = 0; request < 2; request += 1) void ask(never);
+    monitor.look();
+    const detail = detailOf('shut');
+    expect(detail).toMatchObject({ condition: 'backoff', binding: 'backoff', waiting: 3 });
+    expect(detail.waitingBy).toEqual({ backoff: 3 });
+    // The one that waits to be sent again keeps its slot, and is counted once.
+    expect(detail).toMatchObject({ inFlight: 1, running: 0 });
+    limiter.close({ waiting: 'reject' });
+  });
+
   it.each([
     ['fail', 'requests fail at once', "With onLongWait: 'wait' they would wait."],
     ['wait', '2 wait', ''],
@@ -315,7 +334,11 @@ describe('what is shown', () => {
       leftLabel: 'Sends again in',
     });
     expect(detailOf(name).stations).toContainEqual(
-      expect.objectContaining({ text: 'suspended, 59 min left', isClosed: true }),
+      expect.objectContaining({
+        text: 'suspended, 59 min left',
+        isClosed: true,
+        isBinding: onLongWait === 'wait',
+      }),
     );
     limiter.close({ waiting: 'reject' });
   });

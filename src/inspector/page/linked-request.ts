@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { FoundRequest } from '../wire.ts';
+import type { FoundRequest } from '../wire-requests.ts';
 import { linkOfAddress, setLink } from './address.ts';
 
 /**

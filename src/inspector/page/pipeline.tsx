@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { bytes, count } from '../format.ts';
 import type { Condition, GateDetail, Station } from '../wire.ts';
+import { GATE_NAMES } from './chart-lines.ts';
 import { CONDITION_NAMES } from './icons.tsx';
 
 /** Nothing is sent in these. */
@@ -8,9 +9,11 @@ const STOPPED: readonly Condition[] = ['backoff', 'suspended', 'circuitOpen', 'p
 
 /** The way of a request as a picture: where it waits, and how fast it flows. */
 export function Pipeline({ detail }: { readonly detail: GateDetail }) {
-  const { waiting, inFlight, limit, perSecond, ended, sent, bytesSent, stations } = detail;
+  const { waiting, inFlight, running, limit, perSecond, ended, sent, bytesSent, stations } = detail;
   const isStopped = STOPPED.includes(detail.condition);
-  const arrived = ended.ok + ended.failed + ended.rejected + ended.cancelled + waiting + inFlight;
+  // One that waits to be sent again is in flight too: it keeps its slot.
+  const present = waiting + running;
+  const arrived = ended.ok + ended.failed + ended.rejected + ended.cancelled + present;
   const binding = stations.find(({ isBinding }) => isBinding);
   return (
     <section aria-labelledby="pipeline-title">
@@ -35,7 +38,7 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
         <Node
           title="Gate"
           value={isStopped ? 'shut' : waiting > 0 ? 'holds' : 'open'}
-          note={binding?.title ?? (isStopped ? CONDITION_NAMES[detail.condition] : 'all pass')}
+          note={binding?.title ?? causeOf(detail, isStopped)}
           tone={isStopped ? 'shut' : waiting > 0 ? 'held' : undefined}
           isGate
         />
@@ -58,6 +61,14 @@ export function Pipeline({ detail }: { readonly detail: GateDetail }) {
       </ol>
     </section>
   );
+}
+
+/** What holds the gate where none of its policies does. */
+function causeOf({ condition, waiting, binding }: GateDetail, isStopped: boolean): string {
+  if (isStopped) return CONDITION_NAMES[condition];
+  if (waiting === 0 || binding === undefined) return 'all pass';
+  const name = GATE_NAMES[binding];
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 interface NodeProps {

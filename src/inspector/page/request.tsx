@@ -1,5 +1,5 @@
 import { bytes, clockTime, count, duration } from '../format.ts';
-import type { Cause, Part, RequestRecord } from '../wire.ts';
+import type { Cause, Part, RequestRecord } from '../wire-requests.ts';
 import { GATE_COLOURS, GATE_NAMES } from './chart-lines.ts';
 
 interface RequestProps {
@@ -12,15 +12,18 @@ interface RequestProps {
   readonly traceUrl: string | undefined;
 }
 
+/** How a request ended, in the list. */
+export function outcomeText({ outcome, error }: RequestRecord): string {
+  return outcome === 'ok' ? '✓ ok' : `✗ ${error ?? outcome}`;
+}
+
 export function Request({ record, longest, isOpen, toggle, addressOf, traceUrl }: RequestProps) {
-  const { id, index, outcome, durationMs, attempts, parts, error, endedAt } = record;
+  const { id, index, outcome, durationMs, attempts, parts, endedAt } = record;
   return (
     <li id={`request-${id}`} class={`request ${isOpen ? 'is-open' : ''}`}>
       <button type="button" class="request-line" aria-expanded={isOpen} onClick={toggle}>
         <span class="request-name">#{count(index)}</span>
-        <span class={`outcome is-${outcome === 'ok' ? 'ok' : 'bad'}`}>
-          {outcome === 'ok' ? '✓ ok' : `✗ ${error ?? outcome}`}
-        </span>
+        <span class={`outcome is-${outcome === 'ok' ? 'ok' : 'bad'}`}>{outcomeText(record)}</span>
         <span class="bar" aria-hidden="true">
           {parts.map((part, place) => (
             <Segment key={place} part={part} longest={longest} />

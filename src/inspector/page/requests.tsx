@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { FoundRequest, RequestRecord } from '../wire.ts';
+import type { FoundRequest, RequestRecord } from '../wire-requests.ts';
 import { hashOf } from './address.ts';
 import { GATE_COLOURS, GATE_NAMES } from './chart-lines.ts';
 import type { Linked } from './linked-request.ts';
-import { Request } from './request.tsx';
+import { outcomeText, Request } from './request.tsx';
 
 const SORTS = [
   { value: 'latest', label: 'Latest' },
@@ -76,7 +76,7 @@ export function Requests(props: Props) {
             : 'No request that ended lately is of this kind.'}
         </p>
       ) : (
-        <ul class="requests">
+        <ul class="requests" style={{ '--outcome': `${widthOf(records)}ch` }}>
           {records.map((record) => (
             <Request
               key={record.id}
@@ -96,6 +96,11 @@ export function Requests(props: Props) {
       </p>
     </section>
   );
+}
+
+/** Characters that the column of outcomes needs: names of errors are longer than `ok`. */
+function widthOf(records: readonly RequestRecord[]): number {
+  return Math.min(30, Math.max(...records.map((record) => outcomeText(record).length)) + 2);
 }
 
 interface Asked {

@@ -7,7 +7,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openBrowser } from './browser.ts';
+import { openBrowser, showsRetried } from './browser.ts';
 
 const FOLDER = join('docs', 'images');
 const SCENE = 'storm';
@@ -32,7 +32,7 @@ try {
   await sleep(RUN_MS);
   await page.screenshot({ path: shown('inspector.png') });
   await page.click('input[name=outcome][value=retried]');
-  await page.waitForSelector('.request-line');
+  await page.waitForFunction(showsRetried);
   await page.click('.request-line');
   await page.mouse.move(0, 0);
   await sleep(SETTLE_MS);

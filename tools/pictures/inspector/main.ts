@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startInspector } from 'headgate/inspector';
 import type { Page } from 'puppeteer-core';
-import { openBrowser } from './browser.ts';
+import { openBrowser, showsRetried } from './browser.ts';
 import { running, SCENES, type Scene } from './scenes.ts';
 
 const FOLDER = join('build', 'pictures', 'inspector');
@@ -77,7 +77,7 @@ async function ready(page: Page, { badge, opensRetry }: Scene, name: string): Pr
   }
   if (opensRetry === true) {
     await page.click('input[name=outcome][value=retried]');
-    await page.waitForSelector('.request-line');
+    await page.waitForFunction(showsRetried);
     await page.click('.request-line');
   }
 }
