@@ -19,7 +19,7 @@ export type {
 export type { SharedStore } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { EventLevel, LimiterFact } from './limiter/events.ts';
-export type { GroupSnapshot } from './limiter/group.ts';
+export type { GroupSnapshot } from './limiter/group-options.ts';
 export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
 export type { ChunkReason } from './model/chunk.ts';

@@ -4,12 +4,8 @@ export { StoreProtocolError } from './fleet/errors.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export type { CloseOptions } from './limiter/close-options.ts';
 export type { LimiterEvent } from './limiter/events.ts';
-export {
-  createLimiterGroup,
-  type GroupEvent,
-  type LimiterGroup,
-  type LimiterGroupOptions,
-} from './limiter/group.ts';
+export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';
+export type { GroupEvent, LimiterGroupOptions } from './limiter/group-options.ts';
 export type { Lease } from './limiter/lease.ts';
 export { createLimiter, type Limiter } from './limiter/limiter.ts';
 export type {

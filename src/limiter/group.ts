@@ -1,6 +1,4 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
-import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
-import type { SharedStore } from '../fleet/shared-store.ts';
 import { TooManyKeysError } from '../model/errors.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
@@ -10,12 +8,7 @@ import { isSized, type Sized } from '../model/sized.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
-import {
-  instrumentationResolver,
-  OBSERVED_KEYS,
-  type ObservedOptions,
-  resolveCommonOptions,
-} from '../request/common-options.ts';
+import { instrumentationResolver, resolveCommonOptions } from '../request/common-options.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import type { RequestPipeline } from '../request/result-subscriber.ts';
@@ -37,7 +30,13 @@ import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
-import { type LimiterEvent, leveled } from './events.ts';
+import { leveled } from './events.ts';
+import {
+  GROUP_KEYS,
+  type GroupEvent,
+  type GroupSnapshot,
+  type LimiterGroupOptions,
+} from './group-options.ts';
 import { GroupStore } from './group-store.ts';
 import { KeyRouter } from './key-router.ts';
 import { KeyTable } from './key-table.ts';
@@ -46,71 +45,12 @@ import { Limiter } from './limiter.ts';
 import {
   type AcquireOptions,
   checkKeyOptions,
-  type LimiterOptions,
   type LimiterThrottleOptions,
 } from './limiter-options.ts';
 import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
 import type { CountedBefore } from './request-counters.ts';
 import type { Task } from './run-request.ts';
-import { SharedLimits, type SharedOptions, type SharedSnapshot } from './shared-limits.ts';
-import type { LimiterSnapshot } from './snapshot.ts';
-
-/** The limits of one key. A key is never told to telemetry: the name is that of the group. */
-export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry' | 'shared'>;
-
-/** `name` is that of all keys together. */
-export interface LimiterGroupOptions
-  extends Pick<LimiterOptions, 'clock' | 'random' | 'classify'>,
-    ObservedOptions {
-  /**
-   * The limits of each key: the same for all, or a function of the key. Default: those of
-   * `createLimiter()`.
-   */
-  readonly each?: KeyOptions | ((key: string) => KeyOptions);
-  /** Limits that all keys share. Default: none. */
-  readonly shared?: SharedOptions;
-  /**
-   * Where the groups of several processes meet, such as `redisStore` of `headgate/redis`: the limits of
-   * each key, and those of `shared`, are then those of all processes together. Default: they are those
-   * of this process alone.
-   */
-  readonly store?: SharedStore;
-  /**
-   * The time in ms, >= 1, after which an idle key is dropped, if it has nothing to remember: no rate
-   * limit in use, no backoff, no failure. Default 60,000.
-   */
-  readonly idleMs?: number;
-  /**
-   * Keys at the most, an integer >= 1. One more takes the place of the key that has been idle for longest
-   * and has nothing to remember; where there is none, its request fails with a `TooManyKeysError`.
-   * Default 10,000.
-   */
-  readonly maxKeys?: number;
-}
-
-const KEYS = [
-  'each',
-  'shared',
-  'store',
-  'idleMs',
-  'maxKeys',
-  'clock',
-  'random',
-  'classify',
-  ...OBSERVED_KEYS,
-] as const;
-
-/** An event of the limiter of one key, or of the shared limits (`key` undefined). */
-export type GroupEvent = LimiterEvent & { readonly key: string | undefined };
-
-/** The state of a group at one moment. */
-export interface GroupSnapshot {
-  readonly shared: SharedSnapshot | undefined;
-  /** How this process stands among those that share these limits; undefined: it shares none. */
-  readonly fleet: FleetSnapshot | undefined;
-  /** By key. */
-  readonly keys: Readonly<Record<string, LimiterSnapshot>>;
-}
+import { SharedLimits } from './shared-limits.ts';
 
 /**
  * Makes a limiter for each key (a model, a tenant), with limits of its own beside shared ones. A
@@ -133,7 +73,7 @@ export function createLimiterGroup<T>(
   options: LimiterGroupOptions = {},
 ): LimiterGroup<T> {
   checkFunction('keyOf', keyOf);
-  checkKeys('createLimiterGroup', options, KEYS);
+  checkKeys('createLimiterGroup', options, GROUP_KEYS);
   resolveCommonOptions(options);
   checkRetryOptions(options);
   return new LimiterGroup(keyOf, options);
