@@ -67,9 +67,17 @@ export interface SpanJob {
   readonly warmUp: number;
 }
 
-export type Job = TimeJob | MemoryJob | WaitersJob | KeysJob | HttpJob | SpanJob;
+/** Records what a request records in histograms: how long the SDK takes for one request. */
+export interface RecordsJob {
+  readonly measure: 'records';
+  readonly tasks: number;
+  readonly repeat: 1;
+  readonly warmUp: number;
+}
 
-/** Nanoseconds a task (`time`, `keys`, `http`, `span`) or operation (`waiters`), or bytes a waiting request (`memory`). */
+export type Job = TimeJob | MemoryJob | WaitersJob | KeysJob | HttpJob | SpanJob | RecordsJob;
+
+/** Nanoseconds a task (`time`, `keys`, `http`, `span`, `records`) or operation (`waiters`), or bytes a waiting request (`memory`). */
 export interface Measured {
   readonly perTask: number;
 }

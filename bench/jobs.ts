@@ -34,7 +34,8 @@ type CostName =
   | 'http-limiter-fetch'
   | 'http-p-limit-signal'
   | 'http-limiter-fetch-signal'
-  | 'bare-span';
+  | 'bare-span'
+  | 'bare-records';
 /** An operation where many wait: `slots-run`, say. */
 export type WaitersTopic = `${WaitersJob['crowd']}-${WaitersJob['operation']}`;
 export type WaitersName = `${WaitersTopic}-${(typeof SIZES)[number][0]}`;
@@ -79,6 +80,7 @@ export function planJobs(tasks: number): Map<Name, Job> {
   jobs.set('http-p-limit-signal', { ...http, client: 'p-limit', hasSignals: true });
   jobs.set('http-limiter-fetch-signal', { ...http, client: 'limiter.fetch', hasSignals: true });
   jobs.set('bare-span', { measure: 'span', tasks: 1_000_000, repeat: 1, warmUp: 100_000 });
+  jobs.set('bare-records', { measure: 'records', tasks: 1_000_000, repeat: 1, warmUp: 100_000 });
   for (const client of gateNames) {
     jobs.set(client, { ...stream, measure: 'time', client, tasks: 200_000 });
   }

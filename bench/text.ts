@@ -43,7 +43,8 @@ export function unitOf(name: Name): string {
     return 'tasks/s';
   }
   if (name.startsWith('waiting')) return 'bytes a request';
-  const isRequest = isGateName(name) || isWatchName(name) || /^(per-request|keys|http)-/.test(name);
+  const isRequest =
+    isGateName(name) || isWatchName(name) || /^(per-request|keys|http)-|^bare-records$/.test(name);
   if (name === 'bare-span') return 'ns a span';
   return isRequest ? 'ns a request' : 'ns an operation';
 }

@@ -27,6 +27,8 @@ async function measure(job: Job): Promise<number> {
       return (await import('./measures/http.ts')).http(job);
     case 'span':
       return (await import('./measures/span.ts')).span(job);
+    case 'records':
+      return (await import('./measures/records.ts')).records(job);
     case 'waiters':
       return (await import('./measures/waiters.ts')).waiters(job);
   }

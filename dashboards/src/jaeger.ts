@@ -1,6 +1,7 @@
 import { DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
 
-import { ATTRIBUTES, SPANS } from '../../src/telemetry/names.ts';
+import { ATTRIBUTES } from '../../src/telemetry/attributes.ts';
+import { SPAN_NAMES } from '../../src/telemetry/trace-names.ts';
 import { chosen } from './chosen.ts';
 
 /** What is searched for. */
@@ -27,19 +28,19 @@ export function jaegerSearches(isForMany: boolean): DashboardLinkBuilder[] {
     {
       title: 'Slow requests',
       tooltip: 'Requests that took over a second, in Jaeger: see which gate each of them waited at',
-      operation: SPANS.request.name,
+      operation: SPAN_NAMES.request,
       minDuration: '1s',
     },
     {
       title: 'Attempts with 429',
       tooltip: 'Attempts that were answered 429, in Jaeger: see when they were sent, and what next',
-      operation: SPANS.attempt.name,
+      operation: SPAN_NAMES.attempt,
       tags: { [ATTRIBUTES.errorType]: '429' },
     },
     {
       title: 'Long waits',
       tooltip: 'Waits of over a second at one gate, in Jaeger',
-      operation: SPANS.wait.name,
+      operation: SPAN_NAMES.wait,
       minDuration: '1s',
     },
   ];
@@ -58,7 +59,7 @@ function jaegerSearch(search: Search, isForMany: boolean): DashboardLinkBuilder 
 /** Jaeger takes microseconds, Grafana gives milliseconds. */
 function searchUrl({ operation, tags, minDuration }: Search, isForMany: boolean): string {
   // Of the spans of a request only the outermost one tells the limiter.
-  const isOfOne = !isForMany && operation === SPANS.request.name;
+  const isOfOne = !isForMany && operation === SPAN_NAMES.request;
   const wanted = { ...tags, ...(isOfOne ? { [ATTRIBUTES.name]: CHOSEN_LIMITER } : {}) };
   const parts = [
     `service=${chosen('service:percentencode')}`,

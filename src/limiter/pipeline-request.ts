@@ -74,14 +74,14 @@ export abstract class PipelineRequest<T, P extends Pipeline<T> = Pipeline<T>>
 
   /**
    * @param value the request itself, if it has no ticket yet
-   * @param ticket its ticket; undefined if it is made when the request's turn comes
+   * @param ticket its ticket, made just now; undefined if it is made when the request's turn comes
    */
   start(value: T, ticket: Ticket<T> | undefined): void {
     const { gate } = this.options.pipeline;
     if (ticket === undefined) {
       const passed = gate.enterLater(value, this);
       if (passed !== undefined) this.admitted(passed as Ticket<T>);
-    } else if (gate.enter(ticket, this)) this.admitted(ticket);
+    } else if (gate.enter(ticket, this, ticket.arrivedAt)) this.admitted(ticket);
   }
 
   /**

@@ -83,12 +83,13 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
 
   /**
    * Admits a request that has its ticket already.
+   * @param at the time, where the clock was just read; NaN: it was not
    * @returns true if it passed or was refused. False: `owner` is called for that, now or before
    */
-  enter(ticket: Ticket, owner: AdmissionCallback): boolean {
+  enter(ticket: Ticket, owner: AdmissionCallback, at = ticket.readAt): boolean {
     if (this.isTurnedAway(ticket)) return true;
     // Reading the clock is slow: the gate that let the ticket pass in this turn has just read it.
-    const now = Number.isNaN(ticket.readAt) ? this.clock.now() : ticket.readAt;
+    const now = Number.isNaN(at) ? this.clock.now() : at;
     const isFree = this.isFree();
     if (isFree && this.tryNewcomer(ticket, owner, now)) return true;
     return this.wait(ticket, owner, now, undefined, isFree) !== undefined;

@@ -52,7 +52,7 @@ export class StreamRequests<T> implements AdmissionCallback {
       if (passed !== undefined) this.passOn(passed as Ticket<T>);
     } else {
       const ticket = this.make(input, this.factory.clock.now(), index);
-      if (ticket !== undefined) this.enter(ticket);
+      if (ticket !== undefined) this.enter(ticket, ticket.arrivedAt);
     }
   }
 
@@ -126,8 +126,9 @@ export class StreamRequests<T> implements AdmissionCallback {
     return undefined;
   }
 
-  private enter(ticket: Ticket<T>): void {
-    if (this.gate.enter(ticket, this)) this.passOn(ticket);
+  /** @param at the time, where the clock was just read */
+  private enter(ticket: Ticket<T>, at?: number): void {
+    if (this.gate.enter(ticket, this, at)) this.passOn(ticket);
   }
 
   private passOn(ticket: Ticket<T>): void {

@@ -4,7 +4,7 @@ import { ATTRIBUTES } from './attributes.ts';
 import { counter, gauge, histogram, type Metric, upDown } from './describe.ts';
 import { FLEET_METRICS } from './fleet-metrics.ts';
 
-/** All names of metrics, spans and events. Dashboards and documents use these tables. */
+/** All metrics. Dashboards and documents use this table. */
 
 export { ATTRIBUTES, type Metric };
 
@@ -147,67 +147,6 @@ export const METRICS: typeof OWN_METRICS & Readonly<Record<PolicyMetricKey, Gaug
   ...gaugesOf(POLICY_METRICS),
 };
 
-/** The definition of a span, or of an event on a span. */
-export interface Trace {
-  readonly name: string;
-  readonly attributes: readonly string[];
-  readonly meaning: string;
-}
-
-const A = ATTRIBUTES;
-
-export const SPANS = {
-  request: trace(
-    'headgate.request',
-    [A.name, A.mode, A.bytes, A.tokens, A.attempts, A.epoch, A.outcome, A.gate, A.errorType],
-    'a request, from arrival to its end; `headgate.mode` at its arrival; `headgate.gate` if it ended while it waited there',
-  ),
-  wait: trace(
-    'headgate.wait',
-    [A.name, A.gate, A.limit, A.rounds],
-    'a wait for something, of more than 1 ms; links to the request, and its attempt, whose 429 caused it',
-  ),
-  attempt: trace(
-    'headgate.attempt',
-    [A.name, A.resends, A.status, A.errorType],
-    'one call to the API; spans of your HTTP client are below it',
-  ),
-  chunk: trace(
-    'headgate.chunk',
-    [A.name, A.items, A.bytes, A.reason],
-    'a chunk, from its first item to its close; links to the spans of its items',
-  ),
-} as const satisfies Record<string, Trace>;
-
-/** Events on the span of the request that caused them. */
-export const EVENTS = {
-  wait: trace('headgate.wait', [A.gate, A.limit, A.seconds], 'a wait for something, of up to 1 ms'),
-  backoff: trace('headgate.backoff', [A.seconds, A.source], 'its 429 closed the backoff gate'),
-  mode: trace(
-    'headgate.mode',
-    [A.mode],
-    'its 429 began throttled mode, or showed that the API lets nothing in',
-  ),
-  circuit: trace('headgate.circuit', [A.state, A.reason], 'its end changed the circuit breaker'),
-  adaptation: trace(
-    'headgate.adaptation',
-    [A.state, A.reason, A.from, A.to],
-    'its end moved the adaptive limit, or rate',
-  ),
-  outage: trace(
-    'headgate.outage',
-    [A.state, A.reason],
-    'its end showed that the API cannot be reached or lets nothing in (`started`), or that this is over (`ended`)',
-  ),
-  suspended: trace(
-    'headgate.suspended',
-    [A.state, A.reason, A.seconds],
-    'its answer said that the API takes nothing for long: all requests fail or wait (`fail`, `wait`)',
-  ),
-} as const satisfies Record<string, Trace>;
-
-type Attributes = readonly string[];
-
 function gaugesOf<K extends string>(
   described: Readonly<Record<K, PolicyMetric>>,
 ): Readonly<Record<K, GaugeMetric>> {
@@ -218,8 +157,4 @@ function gaugesOf<K extends string>(
     },
   );
   return Object.fromEntries(gauges) as Record<K, GaugeMetric>;
-}
-
-function trace(name: string, attributes: Attributes, meaning: string): Trace {
-  return { name, attributes, meaning };
 }

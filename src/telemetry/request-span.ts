@@ -12,13 +12,14 @@ import type { WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { traceIds } from '../model/trace-ids.ts';
+import { ATTRIBUTES } from './attributes.ts';
 import { errorTypeOf } from './labels.ts';
-import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
+import { EVENT_NAMES, SPAN_NAMES } from './trace-names.ts';
 
 /** A wait of up to this many ms is an event, a longer one a span. */
 const SHORT_MS = 1;
 
-type EventName = (typeof EVENTS)[keyof typeof EVENTS]['name'];
+type EventName = (typeof EVENT_NAMES)[keyof typeof EVENT_NAMES];
 
 /** The spans of one traced request. Times are those of the gates' clock. */
 export class RequestSpan {
@@ -53,7 +54,7 @@ export class RequestSpan {
     // The caller's span starts at a whole millisecond: this one must not start before that.
     const startTime = Math.ceil(this.#arrivedAt);
     this.#startedAt = startTime;
-    this.#span = tracer.startSpan(SPANS.request.name, { attributes, startTime }, arrival);
+    this.#span = tracer.startSpan(SPAN_NAMES.request, { attributes, startTime }, arrival);
     this.#inside = trace.setSpan(arrival, this.#span);
     this.active = this.#inside;
     if (this.#span.isRecording()) traceIds.remember(ticket, this.#span.spanContext().traceId);
@@ -86,7 +87,7 @@ export class RequestSpan {
       ...(limit !== undefined && { [ATTRIBUTES.limit]: limit }),
     };
     if (waitMs <= SHORT_MS) {
-      this.event(EVENTS.wait.name, { ...cause, [ATTRIBUTES.seconds]: waitMs / 1000 });
+      this.event(EVENT_NAMES.wait, { ...cause, [ATTRIBUTES.seconds]: waitMs / 1000 });
       return;
     }
     const options = {
@@ -94,7 +95,7 @@ export class RequestSpan {
       startTime: Math.max(this.#startedAt, endTime - waitMs),
       ...(links !== undefined && { links: [...links] }),
     };
-    this.#tracer.startSpan(SPANS.wait.name, options, this.#inside).end(endTime);
+    this.#tracer.startSpan(SPAN_NAMES.wait, options, this.#inside).end(endTime);
   }
 
   attemptStarted(attempt: number): void {
@@ -105,7 +106,7 @@ export class RequestSpan {
     // A child span starts at a whole millisecond, and must not start before this one.
     const startTime = Math.max(this.#startedAt, Math.floor(this.#now));
     const options = { attributes, startTime };
-    this.#attempt = this.#tracer.startSpan(SPANS.attempt.name, options, this.#inside);
+    this.#attempt = this.#tracer.startSpan(SPAN_NAMES.attempt, options, this.#inside);
     this.#lastAttempt = this.#attempt.spanContext();
     this.active = trace.setSpan(this.#inside, this.#attempt);
   }

@@ -52,6 +52,10 @@ export class Series implements Instrumentation {
   readonly #inTokens: Attributes;
   /** Requests of which an attempt runs, and how old they were when it began, in ms. */
   readonly #running = new Map<Ticket, number>();
+  /** The request whose attempt was the last to end well, until a request ends: most end with it. */
+  #answered: Ticket | undefined;
+  /** Its age then, in ms. */
+  #answeredMs = 0;
   /** Requests that wait for the delay between two attempts. */
   readonly #retrying = new Set<Ticket>();
   /** The last errors of requests that have not ended yet. */
@@ -102,7 +106,9 @@ export class Series implements Instrumentation {
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
-    this.#running.set(ticket, ticket.ageMs);
+    // The gate has read the clock in this turn: to read it again would cost more than it tells.
+    const startedMs = attempt === 1 ? ticket.startedAt - ticket.arrivedAt : Number.NaN;
+    this.#running.set(ticket, Number.isNaN(startedMs) ? ticket.ageMs : startedMs);
     if (attempt === 1) this.#bytes += ticket.bytes;
   }
 
@@ -110,11 +116,14 @@ export class Series implements Instrumentation {
     const startedMs = this.#running.get(ticket);
     if (startedMs === undefined) return;
     this.#running.delete(ticket);
-    const seconds = (ticket.ageMs - startedMs) / 1_000;
+    const { ageMs } = ticket;
+    const seconds = (ageMs - startedMs) / 1_000;
     const { attemptDuration } = this.#instruments.histograms;
     if (ticket.usage !== undefined) this.#compare(ticket, ticket.usage);
     if (kind === 'ok' && error === undefined) {
       this.#attempts.add('');
+      this.#answered = ticket;
+      this.#answeredMs = ageMs;
       attemptDuration.record(seconds, this.#name);
       if (this.#failures.size > 0) this.#failures.delete(ticket);
       return;
@@ -168,13 +177,19 @@ export class Series implements Instrumentation {
     if (ticket.gaveUpAt !== undefined) this.#givenUp.add(ticket.gaveUpAt);
     if (this.#retrying.size > 0) this.#retrying.delete(ticket);
     if (this.#running.delete(ticket)) this.#attempts.add(outcome === 'ok' ? '' : outcome);
+    // To read the clock once more would cost more than what happened since.
+    const knownMs = this.#answered === ticket ? this.#answeredMs : undefined;
+    this.#answered = undefined;
     const failure = this.#failures.size > 0 ? this.#failures.get(ticket) : undefined;
     if (failure !== undefined) this.#failures.delete(ticket);
     // The wait of an abandoned request says nothing about latency.
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
     const type = outcome === 'ok' ? undefined : (failure ?? this.#typeOf(ticket, ticket.refusal));
     const attributes = type === undefined ? this.#name : this.#attributesOf(type);
-    this.#instruments.histograms.requestDuration.record(ticket.ageMs / 1000, attributes);
+    this.#instruments.histograms.requestDuration.record(
+      (knownMs ?? ticket.ageMs) / 1000,
+      attributes,
+    );
   }
 
   opened(read: () => GaugeSnapshot): () => void {

@@ -1,4 +1,5 @@
-import { EVENTS, METRICS, type Metric, SPANS, type Trace } from './names.ts';
+import { METRICS, type Metric } from './names.ts';
+import { EVENTS, SPANS, type Trace } from './traces.ts';
 
 /** The metrics as a table in Markdown, for the documentation. */
 export function metricTable(): string {

@@ -14,11 +14,12 @@ import type { ClosedChunk, Instrumentation, WaitDetail } from '../model/instrume
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { ATTRIBUTES } from './attributes.ts';
 import { ContextPropagator } from './context-propagator.ts';
 import { runIn } from './contexts.ts';
-import { ATTRIBUTES, EVENTS, SPANS } from './names.ts';
 import { RequestSpan } from './request-span.ts';
 import { adaptationOf, attributesOf, circuitOf, outageOf, suspensionOf } from './span-events.ts';
+import { EVENT_NAMES, SPAN_NAMES } from './trace-names.ts';
 
 /** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;
@@ -82,28 +83,28 @@ export class Tracing implements Instrumentation {
 
   backoff(waitMs: number, source: string): void {
     this.#closedBy = this.#cause?.links;
-    this.#cause?.event(EVENTS.backoff.name, {
+    this.#cause?.event(EVENT_NAMES.backoff, {
       [ATTRIBUTES.seconds]: waitMs / 1000,
       [ATTRIBUTES.source]: source,
     });
   }
 
   modeBegan(mode: Mode): void {
-    this.#cause?.event(EVENTS.mode.name, { [ATTRIBUTES.mode]: mode });
+    this.#cause?.event(EVENT_NAMES.mode, { [ATTRIBUTES.mode]: mode });
   }
 
   changed(fact: PolicyEvent): void {
     if (this.#cause === undefined) return;
     const circuit = circuitOf(fact);
-    if (circuit !== undefined) this.#cause.event(EVENTS.circuit.name, circuit);
+    if (circuit !== undefined) this.#cause.event(EVENT_NAMES.circuit, circuit);
     const adaptation = adaptationOf(fact);
     if (adaptation !== undefined) {
-      this.#cause.event(EVENTS.adaptation.name, attributesOf(fact.kind, adaptation));
+      this.#cause.event(EVENT_NAMES.adaptation, attributesOf(fact.kind, adaptation));
     }
     const outage = outageOf(fact);
-    if (outage !== undefined) this.#cause.event(EVENTS.outage.name, outage);
+    if (outage !== undefined) this.#cause.event(EVENT_NAMES.outage, outage);
     const suspension = suspensionOf(fact);
-    if (suspension !== undefined) this.#cause.event(EVENTS.suspended.name, suspension);
+    if (suspension !== undefined) this.#cause.event(EVENT_NAMES.suspended, suspension);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
@@ -139,7 +140,7 @@ export class Tracing implements Instrumentation {
         [ATTRIBUTES.reason]: reason,
       },
     };
-    const span = this.#tracer.startSpan(SPANS.chunk.name, options, parent);
+    const span = this.#tracer.startSpan(SPAN_NAMES.chunk, options, parent);
     span.end(endTime);
     this.#carrier.remember(closed.chunk, trace.setSpan(parent, span));
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ATTRIBUTES, EVENTS, METRICS, type Metric, SPANS } from '../../src/telemetry/names.ts';
+import { ATTRIBUTES, METRICS, type Metric } from '../../src/telemetry/names.ts';
 import { metricTable, spanTable } from '../../src/telemetry/tables.ts';
+import { EVENTS, SPANS } from '../../src/telemetry/traces.ts';
 
 describe('the tables of the documentation', () => {
   it('have a line for each metric, with its unit and attributes', () => {

@@ -9,7 +9,9 @@ import type { RunLimits } from './run-limits.ts';
 
 /** How often jobs are looked for whose events were missed, or that Redis has lost. */
 const LOOK_MS = 2_000;
-/** How long a Redis that is away may hold up the end of a run. */
+/** Calls at a time about many jobs: one after the other, each costs a round trip. */
+const AT_ONCE = 50;
+/** How long a Redis that is away, or slow, may hold up the end of a run. */
 const CLOSE_MS = 2_000;
 /** Until its result is on disk a job is kept: the output is synced every second. */
 const KEEP_MS = 5_000;
@@ -50,11 +52,11 @@ export async function createQueueSender(
   return {
     send: jobs.send,
     close: async () => {
-      const isTidy = jobs.close().then(() => true);
-      const isThere = await Promise.race([isTidy, sleep(CLOSE_MS, false, { ref: false })]);
-      if (isThere) await Promise.all([queue.close(), events.close()]);
-      // Calls to a Redis that is away never end.
-      else for (const each of [queue, events]) void each.disconnect().catch(() => {});
+      const close = () => Promise.all([queue.close(), events.close()]).catch(() => {});
+      const isTidy = jobs.close().then(close);
+      await Promise.race([isTidy, sleep(CLOSE_MS, undefined, { ref: false })]);
+      // Calls to a Redis that is away never end. Events that are not closed are asked for, for ever.
+      void close();
       connection.disconnect();
     },
   };
@@ -150,18 +152,22 @@ class RemoteJobs {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      for (const [jobId, { data }] of [...this.#pending]) {
-        const state = await this.#queue.getJobState(jobId);
-        if (!this.#pending.has(jobId)) continue;
-        if (state === 'unknown') await this.#add(jobId, data);
-        else if (state === 'completed' || state === 'failed') await this.#find(jobId);
-      }
+      await someAtOnce([...this.#pending.keys()], (jobId) => this.#lookFor(jobId));
       await this.#remove(Date.now() - KEEP_MS);
     } catch {
       // It is away, or was just now: the next look finds it.
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  async #lookFor(jobId: string): Promise<void> {
+    if (!this.#pending.has(jobId)) return;
+    const state = await this.#queue.getJobState(jobId);
+    const pending = this.#pending.get(jobId);
+    if (pending === undefined) return;
+    if (state === 'unknown') await this.#add(jobId, pending.data);
+    else if (state === 'completed' || state === 'failed') await this.#find(jobId);
   }
 
   async #find(jobId: string): Promise<void> {
@@ -172,11 +178,17 @@ class RemoteJobs {
 
   /** Removes jobs whose results are on disk: those that were answered before a time. */
   async #remove(before: number): Promise<void> {
-    for (const [jobId, at] of this.#answered) {
-      if (at >= before) return;
+    const old = [...this.#answered].filter(([, at]) => at < before);
+    await someAtOnce(old, async ([jobId]) => {
       await this.#queue.remove(jobId);
       this.#answered.delete(jobId);
-    }
+    });
+  }
+}
+
+async function someAtOnce<T>(all: readonly T[], call: (each: T) => Promise<void>): Promise<void> {
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    await Promise.all(all.slice(from, from + AT_ONCE).map(call));
   }
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { canRun } from '../../dashboards/programs.ts';
+import { startProxy } from '../../fleet/processes/proxy.ts';
 import type { Running } from '../../support/child-process.ts';
 import { startRedis } from '../../support/redis.ts';
 import { type Rig, rig, start } from './command.ts';
@@ -13,6 +14,9 @@ const LINES = 240;
 const REJECTED = 40;
 /** A busy machine takes seconds to start each process: this only ends a hang. */
 const BOUND_MS = 600_000;
+const TELL_MS = 60_000;
+/** Of what a process has said, in characters. */
+const SAID = 1_000;
 
 function prompts(rigged: Rig, count = LINES): void {
   const lines = Array.from({ length: count }, (_, n) => ({
@@ -49,17 +53,39 @@ function mostWithin(arrivals: readonly number[], windowMs: number): number {
   return most;
 }
 
-/** Resolves once so many results are written. The lines are counted, not parsed, over and over. */
-async function reached(rigged: Rig, results: number): Promise<void> {
-  const count = () => {
-    try {
-      return readFileSync(rigged.path('out.jsonl'), 'latin1').split('\n').length - 1;
-    } catch {
-      // There is no file yet.
-      return 0;
-    }
-  };
-  while (count() < results) await sleep(30);
+/** How many results are written. The lines are counted, not parsed. */
+function written(rigged: Rig): number {
+  try {
+    return readFileSync(rigged.path('out.jsonl'), 'latin1').split('\n').length - 1;
+  } catch {
+    // There is no file yet.
+    return 0;
+  }
+}
+
+/** Resolves once so many results are written. A run that has ended before writes no more. */
+async function reached(rigged: Rig, run: Running, results: number): Promise<void> {
+  const isOn = () => run.process.exitCode === null && run.process.signalCode === null;
+  while (written(rigged) < results && isOn()) await sleep(30);
+  expect(written(rigged), `the run said: ${run.stderr()}`).toBeGreaterThanOrEqual(results);
+}
+
+/** Says every minute what is still waited for: a busy machine is slow, and a hang must tell where. */
+async function awaited<T>(
+  what: string,
+  promise: Promise<T>,
+  rigged: Rig,
+  processes: readonly Running[],
+): Promise<T> {
+  const timer = setInterval(() => {
+    const said = processes.map(({ stderr }) => stderr().slice(-SAID)).join('\n--\n');
+    console.log(`still waits for ${what}, with ${written(rigged)} results; they say:\n${said}`);
+  }, TELL_MS);
+  try {
+    return await promise;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** The longest time between two arrivals. */
@@ -80,14 +106,15 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     const more = ['--concurrency', '10'];
     const workers = [1, 2, 3].map(() => startWorker(test, rigged, redis.url, more));
     const run = startSplit(test, rigged, redis.url);
-    await reached(rigged, LINES / 5);
+    await reached(rigged, run, LINES / 5);
     workers[0]?.process.kill('SIGKILL');
-    await reached(rigged, LINES / 2);
+    await reached(rigged, run, LINES / 2);
     // It keeps nothing: all that waits in the queue is gone.
     await redis.kill();
     await sleep(500);
     await redis.restart();
-    const { code, stdout, stderr } = await run.ended;
+    const ended = awaited('the end of the run', run.ended, rigged, [run, ...workers]);
+    const { code, stdout, stderr } = await ended;
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: LINES });
     expect([...idsOf(rigged)].sort()).toEqual(
@@ -95,7 +122,8 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     );
     for (const worker of workers.slice(1)) {
       worker.process.kill('SIGTERM');
-      expect((await worker.ended).code).toBe(0);
+      const stopped = awaited('the end of a worker', worker.ended, rigged, [worker]);
+      expect((await stopped).code).toBe(0);
     }
   });
 
@@ -114,13 +142,14 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     // What a worker was told itself is less than what the run says.
     const workers = [1, 2, 3].map(() => startWorker(test, rigged, redis.url, ['--rpm', '60']));
     const run = startSplit(test, rigged, redis.url, ['--rpm', '3000', '--concurrency', '12']);
-    await reached(rigged, LINES / 5);
+    await reached(rigged, run, LINES / 5);
     workers[0]?.process.kill('SIGKILL');
-    await reached(rigged, LINES / 2);
+    await reached(rigged, run, LINES / 2);
     await redis.kill();
     await sleep(500);
     await redis.restart();
-    const { code, stderr } = await run.ended;
+    const ended = awaited('the end of the run', run.ended, rigged, [run, ...workers]);
+    const { code, stderr } = await ended;
     expect([code, stderr]).toEqual([0, '']);
     expect([...idsOf(rigged)].sort()).toEqual(
       Array.from({ length: LINES }, (_, n) => `r-${n}`).sort(),
@@ -133,7 +162,8 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     }
     for (const worker of workers.slice(1)) {
       worker.process.kill('SIGTERM');
-      expect((await worker.ended).code).toBe(0);
+      const stopped = awaited('the end of a worker', worker.ended, rigged, [worker]);
+      expect((await stopped).code).toBe(0);
     }
   });
 
@@ -165,7 +195,7 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     prompts(rigged);
     startWorker(test, rigged, redis.url, ['--concurrency', '20']);
     const first = startSplit(test, rigged, redis.url);
-    await reached(rigged, LINES / 4);
+    await reached(rigged, first, LINES / 4);
     first.process.kill('SIGKILL');
     await first.ended;
     const { code } = await startSplit(test, rigged, redis.url).ended;
@@ -182,13 +212,32 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     prompts(rigged);
     const worker = startWorker(test, rigged, redis.url, ['--concurrency', '5']);
     const run = startSplit(test, rigged, redis.url);
-    await reached(rigged, 20);
+    await reached(rigged, run, 20);
     await redis.kill();
     await sleep(500);
     for (const { process } of [run, worker]) process.kill('SIGINT');
     expect((await run.ended).code).toBe(130);
     expect((await worker.ended).code).toBe(0);
     expect(new Set(idsOf(rigged)).size).toBe(idsOf(rigged).length);
+  });
+
+  it('ends, though Redis answers too late for the run to tidy up', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const proxy = await startProxy(redis.port);
+    test.onTestFinished(() => proxy.stop());
+    const rigged = await rig(test, {
+      handle: () => {
+        proxy.delayMs = 1_500;
+        return undefined;
+      },
+    });
+    prompts(rigged, 5);
+    startWorker(test, rigged, redis.url);
+    const run = startSplit(test, rigged, `redis://127.0.0.1:${proxy.port}`);
+    const ended = await awaited('the end of the run', run.ended, rigged, [run]);
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    expect(idsOf(rigged)).toHaveLength(5);
   });
 
   it('keeps what the API said of requests that failed', async (test) => {

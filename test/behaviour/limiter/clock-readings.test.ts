@@ -1,3 +1,4 @@
+import { createNoopMeter } from '@opentelemetry/api';
 import fc from 'fast-check';
 import { lastValueFrom, range } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -50,6 +51,22 @@ describe.each([
     await Promise.all(Array.from({ length: COUNT }, () => limiter.run(async () => {})));
     expect(clock.readings).toBeLessThan(2 * COUNT + ONCE);
   });
+
+  it('twice in a call whose wait is bounded', async () => {
+    const clock = new CountingClock();
+    const limiter = createLimiter({ ...gates, clock, concurrency: 10, waitTimeoutMs: 60_000 });
+    await Promise.all(Array.from({ length: COUNT }, () => limiter.run(async () => {})));
+    expect(clock.readings).toBeLessThan(2 * COUNT + ONCE);
+  });
+});
+
+it('with metrics it has the clock read once more: as its attempt ends', async () => {
+  const clock = new CountingClock();
+  const telemetry = { meter: createNoopMeter() };
+  const send = throttle(async () => {}, { telemetry, clock, concurrency: 10 });
+  await lastValueFrom(range(0, COUNT).pipe(send));
+  expect(clock.readings).toBeLessThan(3 * COUNT + ONCE);
+  expect(clock.readings).toBeGreaterThan(3 * COUNT - ONCE);
 });
 
 describe('a policy that says it is full', () => {
