@@ -21,7 +21,8 @@ const COMPILED = [
 /** Tests of memory, or of all tickets, limiters, listeners or servers of a process: each has a process of its own. */
 const ALONE = [
   'test/behaviour/queue/{fifo-memory,queue/scale}.test.ts',
-  'test/behaviour/limiter/{fetch-unread,group-idle,group-memory,waiting-memory}.test.ts',
+  'test/behaviour/limiter/{fetch-signal,fetch-unread,group-idle,group-memory,waiting-memory}.test.ts',
+  'test/fleet/memory-store.test.ts',
   'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
   'test/laws/{laws,found}.test.ts',

@@ -54,9 +54,12 @@ describe('servers that are not ours', () => {
   it.skipIf(nginx === undefined || missing(nginx) !== undefined)(
     'nginx rejects almost nothing where its limit is told, or was learned by a run before',
     async (test) => {
-      const { run, start, results } = await limitedRig(test, 'nginx limit_req');
+      const { run, start, results, server } = await limitedRig(test, 'nginx limit_req');
       // Long enough that a rate is learned and written down; then it is killed.
+      const called = server.nextCall();
       const { process: child, ended } = start();
+      // A busy machine may take longer to start it than it is to run.
+      await called;
       await new Promise((resolve) => setTimeout(resolve, 5_000));
       child.kill('SIGINT');
       const first = JSON.parse((await ended).stdout.trimEnd().split('\n').at(-1) ?? '');
