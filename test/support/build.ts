@@ -19,7 +19,7 @@ const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const PUBLISHED = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 
 /** A folder with the built package, which is copied instead of building it. Default: it is built. */
-const { HEADGATE_BUILT } = process.env;
+const { TEST_DIST } = process.env;
 
 /**
  * Compiles library and programs once for all test files, into a folder of its own that looks like
@@ -41,9 +41,9 @@ export async function setupWith(
   try {
     const tools = ['-p', join(ROOT, 'tsconfig.tools.json'), '--outDir', join(folder, 'build')];
     await Promise.all([
-      HEADGATE_BUILT === undefined
+      TEST_DIST === undefined
         ? run(join(ROOT, 'tools/build.js'), join(folder, 'dist'))
-        : cp(resolve(ROOT, HEADGATE_BUILT), join(folder, 'dist'), { recursive: true }),
+        : cp(resolve(ROOT, TEST_DIST), join(folder, 'dist'), { recursive: true }),
       // Types are checked elsewhere; here only what is emitted counts.
       run(COMPILER, ...tools, '--noCheck'),
     ]);

@@ -1,4 +1,4 @@
-export const isLong = Boolean(process.env.HEADGATE_LONG_TESTS);
+export const isLong = Boolean(process.env.TEST_LONG);
 
 /** `npm run test:long` draws so many times as many cases as `npm test`. */
 const LONGER = 33;

@@ -3,12 +3,12 @@ import { afterAll, beforeEach, vi } from 'vitest';
 import { seededRandom } from '../../src/simulator/random.ts';
 
 /** `npm run test:fresh` draws new cases at each run; `npm test` repeats the same ones. */
-const { HEADGATE_SEED = '1' } = process.env;
+const { TEST_SEED = '1' } = process.env;
 
 fc.configureGlobal({
   // Generated scripts are as long as their `maxLength` says; ten steps, the default, find little.
   defaultSizeToMaxWhenMaxSpecified: true,
-  ...(HEADGATE_SEED !== 'fresh' && { seed: Number(HEADGATE_SEED) }),
+  ...(TEST_SEED !== 'fresh' && { seed: Number(TEST_SEED) }),
 });
 
 // Jitter is chance: a test that passes with one draw and fails with another tells nothing.
