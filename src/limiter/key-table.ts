@@ -67,8 +67,8 @@ export class KeyTable {
   #uses = 0;
   /** Keys that may make room, the oldest last. */
   #idle: IdleKey[] = [];
-  /** How many keys have a limiter, and with how many of them idle ones give theirs up. */
-  #awake = 0;
+  /** The keys that have a limiter, and with how many of them idle ones give theirs up. */
+  readonly #awake = new Map<string, Entry>();
   #mostAwake = 2 * AWAKE_IDLE_KEYS;
   #isClosed = false;
   /** States at rest that keys share, as text and as they are. */
@@ -95,7 +95,7 @@ export class KeyTable {
   /** The same with their keys. */
   get awake(): readonly (readonly [key: string, limiter: Limiter])[] {
     const awake: [string, Limiter][] = [];
-    for (const [key, { limiter }] of this.#entries) {
+    for (const [key, { limiter }] of this.#awake) {
       if (limiter !== undefined) awake.push([key, limiter]);
     }
     return awake;
@@ -160,8 +160,9 @@ export class KeyTable {
     this.#uses += 1;
     if (!this.#isClosed && this.#entries.size === 0) this.#sweepLater();
     const usedAt = this.#uses;
-    this.#entries.set(key, { limiter, last: undefined, isUsed: true, isKept: false, usedAt });
-    this.#awoke();
+    const entry = { limiter, last: undefined, isUsed: true, isKept: false, usedAt };
+    this.#entries.set(key, entry);
+    this.#awoke(key, entry);
     return limiter;
   }
 
@@ -169,42 +170,37 @@ export class KeyTable {
     const limiter = this.#open(key, entry.last);
     entry.limiter = limiter;
     entry.last = undefined;
-    this.#awoke();
+    this.#awoke(key, entry);
     return limiter;
   }
 
-  /** Looks at all keys when many more have a limiter than at the last look: O(1) for each, amortised. */
-  #awoke(): void {
-    this.#awake += 1;
-    if (this.#awake < this.#mostAwake) return;
-    const idle = this.#idleKeys(({ limiter }) => limiter?.maySleep === true);
-    for (const { entry } of idle.slice(AWAKE_IDLE_KEYS)) {
-      if (entry.limiter === undefined) continue;
-      entry.last = this.#lastOf(entry.limiter.snapshot());
-      this.#giveUp(entry);
+  /**
+   * Looks at the keys that have a limiter when these are half as many again as after the last look: O(1)
+   * for each, amortised.
+   */
+  #awoke(key: string, entry: Entry): void {
+    this.#awake.set(key, entry);
+    if (this.#awake.size < this.#mostAwake) return;
+    const idle = idleKeys(this.#awake, ({ limiter }) => limiter?.maySleep === true);
+    for (const { key: old, entry: asleep } of idle.slice(AWAKE_IDLE_KEYS)) {
+      if (asleep.limiter === undefined) continue;
+      asleep.last = this.#lastOf(asleep.limiter.snapshot());
+      this.#giveUp(old, asleep);
     }
-    this.#mostAwake = Math.max(2 * AWAKE_IDLE_KEYS, this.#awake + AWAKE_IDLE_KEYS);
+    this.#mostAwake = Math.max(2 * AWAKE_IDLE_KEYS, 1.5 * this.#awake.size);
   }
 
-  #giveUp(entry: Entry): void {
+  #giveUp(key: string, entry: Entry): void {
     if (entry.limiter === undefined) return;
     entry.limiter.abandon();
     entry.limiter = undefined;
-    this.#awake -= 1;
-  }
-
-  /** Those that may go, the last used first. */
-  #idleKeys(mayGo: (entry: Entry) => boolean): IdleKey[] {
-    return [...this.#entries]
-      .filter(([, entry]) => !entry.isKept && mayGo(entry))
-      .map(([key, entry]) => ({ key, entry, usedAt: entry.usedAt }))
-      .sort((one, other) => other.usedAt - one.usedAt);
+    this.#awake.delete(key);
   }
 
   /** Looks at all keys when those are gone that were idle at the last look. @throws TooManyKeysError */
   #makeRoom(): void {
     if (this.#dropOldest()) return;
-    this.#idle = this.#idleKeys(isForgettable);
+    this.#idle = idleKeys(this.#entries, isForgettable);
     if (!this.#dropOldest()) throw new TooManyKeysError(this.#maxKeys);
   }
 
@@ -229,7 +225,7 @@ export class KeyTable {
   }
 
   #drop(key: string, entry: Entry): void {
-    this.#giveUp(entry);
+    this.#giveUp(key, entry);
     this.#entries.delete(key);
   }
 
@@ -241,4 +237,15 @@ export class KeyTable {
 /** Whether a new limiter would do the same as that of a key. */
 function isForgettable({ limiter }: Entry): boolean {
   return limiter === undefined || limiter.isForgettable;
+}
+
+/** Those that may go, the last used first. */
+function idleKeys(
+  entries: ReadonlyMap<string, Entry>,
+  mayGo: (entry: Entry) => boolean,
+): IdleKey[] {
+  return [...entries]
+    .filter(([, entry]) => !entry.isKept && mayGo(entry))
+    .map(([key, entry]) => ({ key, entry, usedAt: entry.usedAt }))
+    .sort((one, other) => other.usedAt - one.usedAt);
 }
