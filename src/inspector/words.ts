@@ -138,7 +138,7 @@ function rateReason({ rate: adaptive }: GateState): string | undefined {
   const amount = isTokens ? rate(tokens.perSecond, 'token') : rate(perSecond);
   switch (isTokens ? 'headers' : origin) {
     case 'headers':
-      return `the provider allows ${amount}`;
+      return `what the provider reports as left allows ${amount} for now`;
     case 'learned':
       return adaptive.sinceCutMs === undefined
         ? `${amount} are sent, and more as long as none is rejected`
