@@ -140,7 +140,9 @@ describe.runIf(canRun('redis-server'))('a fleet', () => {
     const lost = workers.map((worker) => worker.count('storeLost'));
     const areAway = () => workers.every((each, n) => each.count('storeLost') > (lost[n] as number));
     await until(areAway, 'they are refused');
-    expect(workers[0]?.warnings.at(-1)).toContain('READONLY');
+    // A warning is told a moment after its event.
+    const isTold = () => workers[0]?.warnings.at(-1)?.includes('READONLY') === true;
+    await until(isTold, 'the refusal is told');
     proxy.target = primary.port;
     proxy.cut();
     const planned = await untilBack(server, workers);
