@@ -64,7 +64,7 @@ const IN_FLIGHT =
 const OVERLOADED =
   /\b(?:model|engine|server|service) is (?:currently |temporarily )?overloaded\b|\bcapacity temporarily exceeded\b/i;
 
-/** Texts of an account that has no money left. */
+/** Texts of a 429 of an account that has no money left. Other errors may quote a request. */
 const NO_BALANCE = /\binsufficient (?:account )?(?:balance|credits?|funds)\b|欠费|余额不足/i;
 
 /** Statuses of temporary failures: the same request may succeed when it is sent again. */
@@ -170,17 +170,21 @@ function kindOf({ status, chain, texts }: ProviderResponse): FeedbackKind | unde
     const isText = chain.length === 0 && texts.some((text) => THROTTLED_TEXT.test(text));
     return isText ? 'throttled' : undefined;
   }
-  if (status < 500 && texts.some((text) => NO_BALANCE.test(text))) return 'fatal';
-  if (status === 429)
+  if (status === 429) {
+    if (hasNoBalance(texts)) return 'fatal';
     return texts.some((text) => OVERLOADED.test(text)) ? 'overloaded' : 'throttled';
+  }
   if (status === 503 || status === 529) return 'overloaded';
   if (status >= 500 || RETRIED_STATUSES.includes(status)) return 'failed';
   return 'fatal';
 }
 
-function outageOf({ status, texts }: ProviderResponse): string | undefined {
-  if (texts.some((text) => NO_BALANCE.test(text))) return 'billing';
-  return OUTAGE_STATUSES.get(status ?? 0);
+function hasNoBalance(texts: readonly string[]): boolean {
+  return texts.some((text) => NO_BALANCE.test(text));
+}
+
+function outageOf({ status = 0, texts }: ProviderResponse): string | undefined {
+  return status === 429 && hasNoBalance(texts) ? 'billing' : OUTAGE_STATUSES.get(status);
 }
 
 /**

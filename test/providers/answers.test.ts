@@ -366,6 +366,12 @@ describe('an answer', () => {
     });
   });
 
+  it('that quotes a request says nothing of the balance', () => {
+    const quoted = { status: 400, message: 'invalid input: "insufficient funds on my account"' };
+    expect(classify(quoted)).toMatchObject({ kind: 'fatal', retry: false });
+    expect(classify(quoted).outage).toBeUndefined();
+  });
+
   it('that only mentions a number states no limit', () => {
     const { limits, limit } = classify({
       status: 429,
