@@ -1,6 +1,6 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
-import type { RequestFollower } from '../model/tap.ts';
+import type { RequestFollower, Tap } from '../model/tap.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { traceIds } from '../model/trace-ids.ts';
 import { RequestHistory } from './request-history.ts';
@@ -22,6 +22,8 @@ interface Rejection extends Cause {
 
 /** What a follower needs from around it. */
 export interface FollowerParts {
+  /** Of the gate that it follows. */
+  readonly tap: Tap;
   readonly add: (record: RequestRecord) => void;
   /** How long a request must have taken to be kept in any case, in ms. */
   readonly slowMs: () => number;
@@ -38,13 +40,11 @@ export interface FollowerParts {
  * looks, so that ten thousand requests a second cost little more than their count.
  */
 export class GateFollower implements RequestFollower {
-  sentCount = 0;
   okCount = 0;
   failedCount = 0;
   throttledCount = 0;
   cancelledCount = 0;
   rejectedCount = 0;
-  bytes = 0;
   tokens = 0;
   /**
    * A request that arrived before this and ends now is among the slowest. It is set at each look,
@@ -58,8 +58,13 @@ export class GateFollower implements RequestFollower {
   private readonly histories = new WeakMap<Ticket, RequestHistory>();
   private rejections: Rejection[] = [];
 
+  private readonly sentBefore: number;
+  private readonly bytesBefore: number;
+
   constructor(parts: FollowerParts) {
     this.parts = parts;
+    this.sentBefore = parts.tap.sentCount;
+    this.bytesBefore = parts.tap.sentBytes;
   }
 
   /** A look begins: from now on records may be made again. */
@@ -69,10 +74,17 @@ export class GateFollower implements RequestFollower {
     this.troubledLeft = TROUBLED_QUOTA;
   }
 
-  sent(ticket: Ticket): void {
-    this.sentCount += 1;
-    this.bytes += ticket.bytes;
-    if (ticket.attempts !== 1) this.histories.get(ticket)?.resent(ticket);
+  /** Attempts sent since it follows, and their bytes. */
+  get sentCount(): number {
+    return this.parts.tap.sentCount - this.sentBefore;
+  }
+
+  get bytes(): number {
+    return this.parts.tap.sentBytes - this.bytesBefore;
+  }
+
+  resent(ticket: Ticket): void {
+    this.histories.get(ticket)?.resent(ticket);
   }
 
   rejected(ticket: Ticket, verdict: Verdict, epochBefore: number, epochAfter: number): void {

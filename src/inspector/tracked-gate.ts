@@ -56,6 +56,7 @@ export class TrackedGate {
     this.#fleet = new FleetWatch(wallNow);
     const { clock } = gate.feedback;
     this.#follower = new GateFollower({
+      tap: gate.gate.tap,
       add: (record) => log.add(id, record),
       slowMs: () => log.slowMs(id),
       wallNow,

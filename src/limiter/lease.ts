@@ -183,7 +183,7 @@ export class LeaseRequest extends PipelineRequest<undefined, LeasePipeline> {
 /** The ticket has passed the gate, and counts as sent from now on. */
 export function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
   ticket.sent(terms.feedback.epoch);
-  terms.tap.follower?.sent(ticket);
+  terms.tap.sent(ticket);
   terms.instrumentation?.attemptStarted?.(ticket, ticket.attempts);
   return new Lease(ticket, terms);
 }

@@ -4,8 +4,8 @@ import type { Ticket } from './ticket.ts';
 
 /** Follows the requests of one gate. None of its methods may throw or be slow. */
 export interface RequestFollower {
-  /** An attempt is sent. */
-  sent(ticket: Ticket): void;
+  /** A retry is sent. */
+  resent(ticket: Ticket): void;
   /**
    * The answer to an attempt was no success.
    * @param epochBefore the backoff in force until then: a later one was caused by this answer
@@ -21,4 +21,14 @@ export interface RequestFollower {
  */
 export class Tap {
   follower: RequestFollower | undefined = undefined;
+  /** Attempts sent, and their bytes: counted with and without a follower, as a call would be slower. */
+  sentCount = 0;
+  sentBytes = 0;
+
+  /** An attempt is sent. */
+  sent(ticket: Ticket): void {
+    this.sentCount += 1;
+    this.sentBytes += ticket.bytes;
+    if (ticket.attempts !== 1) this.follower?.resent(ticket);
+  }
 }

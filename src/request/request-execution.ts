@@ -128,7 +128,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     ticket.sent(feedback.epoch);
     this.state = 'running';
     this.context = new AttemptContext(ticket);
-    this.dispatch.tap.follower?.sent(ticket);
+    this.dispatch.tap.sent(ticket);
     instrumentation?.attemptStarted?.(ticket, ticket.attempts);
     // A listener may have unsubscribed.
     if (this.isOver) return;
