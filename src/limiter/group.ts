@@ -29,6 +29,7 @@ import {
 import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
+import type { Task } from './call-request.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { leveled } from './events.ts';
 import {
@@ -49,7 +50,6 @@ import {
 } from './limiter-options.ts';
 import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
 import type { CountedBefore } from './request-counters.ts';
-import type { Task } from './run-request.ts';
 import { SharedLimits } from './shared-limits.ts';
 
 /**
