@@ -29,6 +29,7 @@ export default defineConfig({
   input: { index: 'src/batch/index.ts', main: 'src/batch/command/main.ts' },
   platform: 'node',
   external: [
+    /^rxjs/,
     /^headgate(\/(advanced|bullmq|inspector|redis|telemetry))?$/,
     'bullmq',
     'ioredis',

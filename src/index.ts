@@ -1,6 +1,7 @@
 /** What a program that sends requests uses. `headgate/advanced` has the rest. */
 
 export { StoreProtocolError } from './fleet/errors.ts';
+export type { Task } from './limiter/call-request.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export type { CloseOptions } from './limiter/close-options.ts';
 export type { LimiterEvent } from './limiter/events.ts';
@@ -15,7 +16,6 @@ export type {
 } from './limiter/limiter-options.ts';
 export type { MapOptions, MapTask } from './limiter/map.ts';
 export type { LimiterProgress } from './limiter/request-counters.ts';
-export type { Task } from './limiter/run-request.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
 export { Chunk } from './model/chunk.ts';
 export {

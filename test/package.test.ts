@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
 const project = mkdtempSync(join(tmpdir(), 'headgate-user-'));
-const tarballs = join(project, 'tarballs');
 
 function npm(args: string[], cwd: string): string {
   return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
@@ -20,26 +19,20 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** Packs folders in one go; what is in the repository's node_modules needs no network. */
-function pack(folders: readonly string[]): readonly Packed[] {
-  const options = ['--json', '--ignore-scripts', '--pack-destination', tarballs];
-  return JSON.parse(npm(['pack', ...folders, ...options], ROOT));
-}
-
 let files: string[] = [];
 
+/** Installs the packed package; its peers, of the repository's node_modules, need no network. */
 beforeAll(() => {
-  mkdirSync(tarballs);
-  const peers = ['rxjs', 'tslib', '@opentelemetry/api', '@types/node', 'undici-types'];
-  const folders = peers.map((name) => join(ROOT, 'node_modules', name));
-  const packed = pack([inject('packageFolder'), ...folders]);
-  files = packed[0]?.files.map(({ path }) => path) ?? [];
-  const tarballNames = packed.map(({ filename }) => filename.replace('@', '').replace('/', '-'));
-  const paths = tarballNames.map((name) => join(tarballs, name));
+  const options = ['--json', '--ignore-scripts', '--pack-destination', project];
+  const [packed]: [Packed] = JSON.parse(npm(['pack', inject('packageFolder'), ...options], ROOT));
+  files = packed.files.map(({ path }) => path);
   writeFileSync(
     join(project, 'package.json'),
     '{"name": "user", "private": true, "type": "module"}',
   );
+  const peers = ['rxjs', '@opentelemetry/api', '@types/node'];
+  const folders = peers.map((name) => join(ROOT, 'node_modules', name));
+  const paths = [join(project, packed.filename), ...folders];
   npm(['install', '--offline', '--no-audit', '--no-fund', ...paths], project);
 });
 

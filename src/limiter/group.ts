@@ -11,7 +11,6 @@ import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { instrumentationResolver, resolveCommonOptions } from '../request/common-options.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import type { RequestPipeline } from '../request/result-subscriber.ts';
 import {
   attemptTimeoutsOf,
   checkResultOptions,
@@ -29,6 +28,7 @@ import {
 import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
+import type { Task } from './call-request.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { leveled } from './events.ts';
 import {
@@ -49,7 +49,6 @@ import {
 } from './limiter-options.ts';
 import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
 import type { CountedBefore } from './request-counters.ts';
-import type { Task } from './run-request.ts';
 import { SharedLimits } from './shared-limits.ts';
 
 /**
@@ -154,16 +153,10 @@ export class LimiterGroup<T> {
     checkRequestOptions(options);
     return (source) =>
       new Observable((out) => {
-        const pipelines = new WeakMap<Limiter, RequestPipeline<T, ObservedValueOf<O>>>();
-        const pipelineOf = (input: T | Sized<T>) => {
-          const limiter = this.#limiterOf(this.#keyOf(isSized(input) ? input.value : input));
-          const known = pipelines.get(limiter);
-          if (known !== undefined) return known;
-          const pipeline = limiter.pipelineOf(project, options);
-          pipelines.set(limiter, pipeline);
-          return pipeline;
-        };
-        source.subscribe(new KeyRouter<T, ObservedValueOf<O>>(out, pipelineOf, options));
+        const limiterOf = (input: T | Sized<T>) =>
+          this.#limiterOf(this.#keyOf(isSized(input) ? input.value : input));
+        const pipelineOf = (limiter: Limiter) => limiter.pipelineOf(project, options);
+        source.subscribe(new KeyRouter(out, limiterOf, pipelineOf, options));
       });
   }
 

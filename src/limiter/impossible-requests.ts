@@ -12,6 +12,8 @@ export class ImpossibleRequests implements PossibilityCheck {
   private limits: readonly RateLimitPolicy[] = [];
   /** Every policy, own or shared, that no wait may satisfy. */
   private bounds: readonly Policy[] = [];
+  /** The last one that was found possible: calls with equal options share one. */
+  private possible: RequestCost | undefined = undefined;
 
   /** @param sources the present policies: the limiter's own, and those that a group shares */
   constructor(sources: () => readonly Partial<Policies>[]) {
@@ -22,6 +24,7 @@ export class ImpossibleRequests implements PossibilityCheck {
   /** Limits were added, changed or removed. */
   changed(): void {
     this.limitsStand = false;
+    this.possible = undefined;
     this.read();
   }
 
@@ -31,6 +34,13 @@ export class ImpossibleRequests implements PossibilityCheck {
     this.bounds = sources
       .flatMap((policies): readonly (Policy | undefined)[] => Object.values(policies))
       .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
+  }
+
+  isPossible(request: RequestCost): boolean {
+    if (request === this.possible) return true;
+    if (this.refusal(request) !== undefined) return false;
+    this.possible = request;
+    return true;
   }
 
   refusal(request: RequestCost): Error | undefined {

@@ -6,11 +6,9 @@ import type { Ticket } from '../model/ticket.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { verdictOn } from '../request/read-answer.ts';
 import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
-import type { CallOptions } from './call-options.ts';
-import { AbortState, type Pipeline, PipelineRequest } from './pipeline-request.ts';
 
 /** What a lease needs to report the end of its request. */
-export type LeaseTerms = Pick<
+type LeaseTerms = Pick<
   DispatchContext<never, unknown>,
   'feedback' | 'classify' | 'answers' | 'instrumentation' | 'tap'
 >;
@@ -131,52 +129,6 @@ function failureOf(error: unknown, classify: (error: unknown) => Verdict): Verdi
     return verdictOn(error, classify);
   } catch {
     return { kind: 'failed' };
-  }
-}
-
-/** A pipeline that ends with a lease. */
-export interface LeasePipeline extends Pipeline<undefined> {
-  readonly dispatch: LeaseTerms;
-}
-
-/** A request for a lease that waits at the gate. */
-export class LeaseRequest extends PipelineRequest<undefined, LeasePipeline> {
-  readonly #resolve: (lease: Lease) => void;
-  readonly #reject: (reason: unknown) => void;
-  readonly #signal: AbortSignal | undefined;
-  readonly #abortState: AbortState<undefined> | undefined;
-
-  constructor(
-    options: CallOptions<LeasePipeline>,
-    resolve: (lease: Lease) => void,
-    reject: (reason: unknown) => void,
-    signal: AbortSignal | undefined,
-  ) {
-    super(options);
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#signal = signal;
-    this.#abortState = signal && new AbortState();
-  }
-
-  protected override get abortState(): AbortState<undefined> | undefined {
-    return this.#abortState;
-  }
-
-  override start(value: undefined, ticket: Ticket<undefined> | undefined): void {
-    const signal = this.#signal;
-    const state = this.#abortState;
-    const mayStart = !signal || !state || this.heed(signal, state, ticket);
-    if (mayStart) super.start(value, ticket);
-  }
-
-  protected send(ticket: Ticket<undefined>): void {
-    this.end();
-    this.#resolve(leaseOf(ticket, this.options.pipeline.dispatch));
-  }
-
-  protected reject(reason: unknown): void {
-    this.#reject(reason);
   }
 }
 

@@ -1,14 +1,10 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { QueueClearedError, QuotaExhaustedError, RetryAfterTooLongError } from '../model/errors.ts';
+import { QueueClearedError } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
-import type { Ticket } from '../model/ticket.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
-import { CircuitOpenError } from '../policies/circuit-open-error.ts';
 import { areAtRest } from '../policies/policies.ts';
-import { RateLimitExceededError, UnknownLimitError } from '../policies/rate-limit/errors.ts';
-import type { AttemptContext } from '../request/attempt-context.ts';
-import { bindTask } from '../request/bound-task.ts';
+import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
@@ -29,21 +25,15 @@ import {
   TicketFactory,
 } from '../request/ticket-factory.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
-import { deferred } from '../util/deferred.ts';
 import { isError } from '../util/print.ts';
-import {
-  type CallOptions,
-  CallPipeline,
-  callOptionsOf,
-  ticketNow,
-  withTimeout,
-} from './call-options.ts';
+import type { Task } from './call-request.ts';
+import { Calls } from './calls.ts';
 import { Circuit } from './circuit.ts';
 import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
 import { type Fetch, pacedFetch } from './fetch.ts';
-import { type Lease, LeaseRequest, leaseOf } from './lease.ts';
+import type { Lease } from './lease.ts';
 import {
   type AcquireOptions,
   checkAcquireOptions,
@@ -54,7 +44,6 @@ import {
 import { type GroupSide, LimiterRuntime } from './limiter-runtime.ts';
 import { type MapOptions, type MapTask, mapThrough } from './map.ts';
 import type { LimiterProgress } from './request-counters.ts';
-import { AbortableRunRequest, RunRequest, type Task } from './run-request.ts';
 import type { LimiterSnapshot, LimiterState } from './snapshot.ts';
 
 /**
@@ -90,10 +79,7 @@ export class Limiter {
   /** The circuit breaker; undefined if none is on. */
   readonly circuit: Circuit | undefined;
   readonly #runtime: LimiterRuntime;
-  /** The pipelines of calls with promises. */
-  readonly #calls: CallPipeline<Task<unknown>, unknown, unknown>;
-  /** The options of `tryAcquire` that were found possible. */
-  #possible: CallOptions | undefined = undefined;
+  readonly #calls: Calls;
   #fetch: Fetch | undefined = undefined;
 
   /**
@@ -106,8 +92,7 @@ export class Limiter {
     this.feedback = gate.feedback;
     const { circuitBreaker } = gate.policies;
     this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
-    const calls = { ...this.#runtime.around, isCall: true };
-    this.#calls = this.#pipelineOf(new TicketFactory(calls), callTask);
+    this.#calls = new Calls(this.#runtime);
   }
 
   /**
@@ -165,13 +150,9 @@ export class Limiter {
     checkKeys('limiter.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
     checkResultOptions(options);
     checkRequestOptions(options);
-    const { around, gate } = this.#runtime;
-    const dispatch = this.#runtime.dispatchContextOf(project);
     return (source) =>
       new Observable((out) => {
-        const factory = new TicketFactory(around, options);
-        const pipeline = { factory, gate: gate.gate, dispatch };
-        source.subscribe(new PipelineSubscriber(out, pipeline, options));
+        source.subscribe(new PipelineSubscriber(out, this.pipelineOf(project, options), options));
       });
   }
 
@@ -240,31 +221,7 @@ export class Limiter {
    */
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
     checkFunction('task', task);
-    if (options?.timeoutMs !== undefined) {
-      const { clock } = this.#runtime;
-      return withTimeout(options.timeoutMs, options, clock, (own) => this.run(task, own));
-    }
-    // One pipeline serves tasks of every type: their results are passed on unchanged.
-    return this.#call(task, this.#calls as unknown as CallPipeline<Task<R>, R>, options);
-  }
-
-  #call<R, T>(task: T, pipeline: CallPipeline<T, R>, own?: AcquireOptions): Promise<R> {
-    const options = callOptionsOf(own, task, pipeline);
-    const ticket = this.#ticketOf(task, options, own?.id);
-    const { promise, resolve } = deferred<R>();
-    const signal = own?.signal;
-    const bound = bindTask(task, promise);
-    if (ticket === undefined && signal === undefined) {
-      options.enter(bound ?? task, resolve);
-      return promise;
-    }
-    const request =
-      signal === undefined
-        ? new RunRequest<R, T>(options, resolve, bound)
-        : new AbortableRunRequest<R, T>(options, resolve, bound, signal);
-    ticket?.take(request);
-    request.start(task, ticket);
-    return promise;
+    return this.#calls.run(task, options);
   }
 
   /**
@@ -297,17 +254,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
-    if (options?.timeoutMs !== undefined) {
-      const { clock } = this.#runtime;
-      return withTimeout(options.timeoutMs, options, clock, (own) => this.acquire(own));
-    }
-    const callOptions = callOptionsOf(options, undefined, this.#calls);
-    const ticket = this.#ticketOf(undefined, callOptions, options?.id);
-    return new Promise((resolve, reject) => {
-      const request = new LeaseRequest(callOptions, resolve, reject, options?.signal);
-      ticket?.take(request);
-      request.start(undefined, ticket);
-    });
+    return this.#calls.acquire(options);
   }
 
   /**
@@ -344,17 +291,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   tryAcquire(options: Omit<AcquireOptions, 'signal' | 'timeoutMs'> = {}): Lease | undefined {
-    const ticket = ticketNow(undefined, callOptionsOf(options, undefined, this.#calls));
-    ticket.take(this);
-    const { gate, dispatch } = this.#calls;
-    if (gate.tryEnter(ticket)) return leaseOf(ticket, dispatch);
-    const { refusal } = ticket;
-    const isPassing = PASSING.some((kind) => refusal instanceof kind);
-    const isImpossible = refusal !== undefined && !isPassing;
-    // A caller that asks until it is granted has one request, not one per call.
-    ticket.settle(isImpossible ? 'rejected' : 'cancelled');
-    if (isImpossible) throw refusal;
-    return undefined;
+    return this.#calls.tryAcquire(options);
   }
 
   /**
@@ -377,7 +314,7 @@ export class Limiter {
    */
   recordFailure(error?: unknown): void {
     const { circuitBreaker, adaptive } = this.#runtime.gate.policies;
-    const { classify } = this.#calls.dispatch;
+    const { classify } = this.#calls.pipeline.dispatch;
     const verdict = error === undefined ? FAILED : verdictOn(error, classify);
     this.#runtime.counters.recorded('failed', undefined);
     const now = this.feedback.clock.now();
@@ -408,7 +345,6 @@ export class Limiter {
     const { rateLimit } = this.#runtime.gate.policies;
     if (rateLimit === undefined) throw new UnknownLimitError(limit, []);
     rateLimit.add(limit, added);
-    this.#possible = undefined;
     this.#runtime.configured();
   }
 
@@ -423,7 +359,6 @@ export class Limiter {
    */
   configure(changes: Changes): void {
     configure(changes, this.#runtime);
-    this.#possible = undefined;
   }
 
   /**
@@ -524,57 +459,18 @@ export class Limiter {
     this.#runtime.abandon();
   }
 
-  /** @internal the pipeline for a stream that uses several limiters */
+  /** @internal what the requests of a stream pass */
   pipelineOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
     options: NamedRequestOptions<T>,
   ): RequestPipeline<T, ObservedValueOf<O>> {
-    return this.#pipelineOf(new TicketFactory<T>(this.#runtime.around, options), project);
-  }
-
-  #pipelineOf<T, O extends ProjectOutput, V>(
-    factory: TicketFactory<V>,
-    project: Project<T, O>,
-  ): CallPipeline<T, ObservedValueOf<O>, V> {
-    const { gate } = this.#runtime.gate;
-    return new CallPipeline(factory, gate, this.#runtime.dispatchContextOf(project));
-  }
-
-  /**
-   * Undefined if it can be sent and its wait is neither observed nor bounded: its ticket can be
-   * made later.
-   */
-  #ticketOf<T, R, V, W extends V>(
-    value: W,
-    options: CallOptions<CallPipeline<T, R, V>>,
-    id: unknown,
-  ): Ticket<W> | undefined {
-    const { gate, defaults } = options.pipeline;
-    if (id !== undefined) {
-      const ticket = ticketNow(value, options);
-      this.#runtime.add(ticket, id);
-      return ticket;
-    }
-    if (gate.needsTickets) return ticketNow(value, options);
-    if (options !== this.#possible && options !== defaults) {
-      if (this.#runtime.impossible.refusal(options) !== undefined) return ticketNow(value, options);
-      this.#possible = options;
-    }
-    return undefined;
+    return {
+      factory: new TicketFactory<T>(this.#runtime.around, options),
+      gate: this.#runtime.gate.gate,
+      dispatch: this.#runtime.dispatchContextOf(project),
+    };
   }
 }
-
-/** The errors of a request that may be sent later. */
-const PASSING = [
-  RateLimitExceededError,
-  CircuitOpenError,
-  RetryAfterTooLongError,
-  QuotaExhaustedError,
-] as const;
 
 const OK = { kind: 'ok' } as const;
 const FAILED = { kind: 'failed' } as const;
-
-function callTask(task: Task<unknown>, context: AttemptContext): Promise<unknown> {
-  return Promise.resolve(task(context));
-}

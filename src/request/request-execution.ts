@@ -20,7 +20,7 @@ import {
   verdictOn,
   withLimits,
 } from './read-answer.ts';
-import { attemptGatesOf, Retries, type RetryPlan } from './retries.ts';
+import { attemptGatesOf, Retries } from './retries.ts';
 
 /** Receives the results of an execution. */
 export interface ExecutionListener<T, R> {
@@ -74,7 +74,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
   private loop: SendLoop = 'idle';
   /** Whether a value was emitted: then the request cannot be sent again. */
   private hasEmitted = false;
-  /** Ends the request at its deadline, while an attempt runs. */
+  /** Ends the request at its deadline, while an attempt runs or between two. */
   private deadline: Timer | undefined = undefined;
   /** What the last attempt failed with. */
   private lastError: unknown = undefined;
@@ -161,17 +161,21 @@ export class RequestExecution<T, R> implements TimedAttempt {
 
   /** Bounds the attempt that runs. */
   private bound(at: number): void {
-    const { retry, clock, timeouts } = this.dispatch;
-    timeouts?.started(this, at);
+    this.dispatch.timeouts?.started(this, at);
+    this.setDeadline(false, (error) => {
+      this.abandon(error);
+      this.crash(error);
+    });
+  }
+
+  /** @param keepAlive whether the process must stay alive until then */
+  private setDeadline(keepAlive: boolean, expire: (error: Error) => void): void {
+    const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;
     if (deadlineMs === Number.POSITIVE_INFINITY) return;
     const leftMs = this.ticket.arrivedAt + deadlineMs - clock.now();
-    const expire = () => {
-      const error = new DeadlineExceededError(deadlineMs, this.lastError);
-      this.abandon(error);
-      this.crash(error);
-    };
-    this.deadline = clock.setTimer(expire, Math.max(0, leftMs), false);
+    const passed = () => expire(new DeadlineExceededError(deadlineMs, this.lastError));
+    this.deadline = clock.setTimer(passed, Math.max(0, leftMs), keepAlive);
   }
 
   private unbound(): void {
@@ -372,7 +376,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     this.ticket.verdict = verdict;
     retry.succeeded();
     if (verdict.limits !== undefined && answers.leastClosureMs > 0 && isUsedUp(verdict.limits)) {
-      feedback.slowDown();
+      feedback.provider.slowDown();
     }
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }
@@ -382,8 +386,8 @@ export class RequestExecution<T, R> implements TimedAttempt {
     const { isRunning } = this;
     // A classifier may have cancelled the request: that stays so.
     if (!this.isOver) this.state = next;
-    if (!isRunning) return;
     this.unbound();
+    if (!isRunning) return;
     this.dispatch.instrumentation?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
 
@@ -411,28 +415,31 @@ export class RequestExecution<T, R> implements TimedAttempt {
   /** @returns whether there will be another attempt */
   private retry(verdict: Verdict, error: unknown, isAnswer: boolean): boolean {
     const { ticket } = this;
-    const { retry, clock, instrumentation } = this.dispatch;
     this.retries ??= new Retries();
-    let plan: RetryPlan | undefined;
+    let delayMs: number | undefined;
     try {
-      plan = this.retries.plan(verdict, error, ticket, this.dispatch);
+      delayMs = this.retries.delayAfter(verdict, error, ticket, this.dispatch);
     } catch (thrown) {
       this.crash(thrown);
       return false;
     }
-    if (plan === undefined) return false;
+    if (delayMs === undefined) return false;
     ticket.unsent();
-    const waiting = {
-      ready: () => this.send(),
-      expired: () =>
-        this.crash(isAnswer ? new DeadlineExceededError(retry.deadlineMs, error) : error),
-    };
-    const wait = this.retries.wait(ticket, this.gates, waiting, instrumentation);
+    const wait = this.retries.wait(ticket, this.gates, this.dispatch, () => {
+      this.unbound();
+      this.send();
+    });
     // The attempt is torn down before the next one, which may follow in this turn.
     try {
       this.inner?.unsubscribe();
     } finally {
-      if (!wait.gone) wait.start(clock, plan.delayMs, plan.leftMs);
+      if (!wait.gone) {
+        this.setDeadline(true, (late) => {
+          wait.giveUp();
+          this.crash(isAnswer ? late : error);
+        });
+        wait.start(delayMs);
+      }
     }
     return true;
   }

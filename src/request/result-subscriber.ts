@@ -206,8 +206,8 @@ export function endOf(ticket: Ticket, outcome: 'ok' | 'failed'): SettleOutcome {
 }
 
 /** The parts that requests of one kind pass: ticket factory, gate, and dispatch. */
-export interface RequestPipeline<T, R, V = T> {
-  readonly factory: TicketFactory<V>;
+export interface RequestPipeline<T, R> {
+  readonly factory: TicketFactory<T>;
   readonly gate: Gate;
   readonly dispatch: DispatchContext<T, R>;
 }

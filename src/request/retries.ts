@@ -8,13 +8,6 @@ import type { Gate } from '../queue/gate.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 
-/** When the next attempt may be sent. */
-export interface RetryPlan {
-  readonly delayMs: number;
-  /** The time left until the request's deadline, in ms; Infinity if it has none. */
-  readonly leftMs: number;
-}
-
 /** A used-up quota whose end is waited for. */
 const THROTTLED: Verdict = { kind: 'throttled' };
 
@@ -30,28 +23,29 @@ export class Retries {
 
   /**
    * Counts a failed attempt.
-   * @returns undefined if the request is not sent again
+   * @returns after how many ms the next one may be sent; undefined: there is none
    * @throws RetryAfterTooLongError; ProviderUnreachableError; any error of `random`
    */
-  plan(
+  delayAfter(
     verdict: Verdict,
     error: unknown,
     { attempts, arrivedAt, epoch }: Ticket,
     { feedback, retry, clock, random }: DispatchContext<never, unknown>,
-  ): RetryPlan | undefined {
+  ): number | undefined {
     const { retryAfterMs = 0 } = verdict;
-    const { maxRetryAfterMs, onLongWait, outageMs } = feedback;
+    const { provider, gate } = feedback;
+    const { maxRetryAfterMs, onLongWait, outageMs } = provider.rules;
     const isTooLong = onLongWait === 'fail' && retryAfterMs > maxRetryAfterMs;
     if (verdict.retry !== false && isTooLong) {
       discard(error);
       throw new RetryAfterTooLongError(retryAfterMs, maxRetryAfterMs, error);
     }
     const isUnconnected = verdict.connection !== undefined;
-    if (isUnconnected && feedback.isFromBefore(epoch)) {
+    if (isUnconnected && gate.policy.isFromBefore(epoch)) {
       throw new ProviderUnreachableError(outageMs, error);
     }
-    const isWaitedOut = feedback.isWaitedOut(verdict);
-    const isOut = isUnconnected && feedback.isOut;
+    const isWaitedOut = provider.isWaitedOut(verdict);
+    const isOut = isUnconnected && gate.policy.outage.isOn;
     if (isUnconnected) {
       this.unconnected += 1;
       this.unreached = isOut ? 0 : this.unreached + 1;
@@ -67,32 +61,26 @@ export class Retries {
       isOut,
       elapsedMs,
     };
-    const delayMs = retry.delay(isWaitedOut ? THROTTLED : verdict, past, random);
-    return delayMs === undefined ? undefined : { delayMs, leftMs: retry.deadlineMs - elapsedMs };
+    return retry.delay(isWaitedOut ? THROTTLED : verdict, past, random);
   }
 
-  /** The wait for the next attempt, not started yet. */
+  /**
+   * The wait for the next attempt, not started yet.
+   * @param ready called when the request may be sent again, unless the wait is cancelled
+   */
   wait(
     ticket: Ticket,
     gates: readonly Gate[],
-    waiting: Waiting,
-    instrumentation?: Instrumentation,
+    around: Pick<DispatchContext<never, unknown>, 'clock' | 'instrumentation'>,
+    ready: () => void,
   ): RetryWait {
-    this._wait = new RetryWait(ticket, gates, waiting, instrumentation);
+    this._wait = new RetryWait(ticket, gates, around, ready);
     return this._wait;
   }
 
   cancel(): void {
     this._wait?.cancel();
   }
-}
-
-/** Receives the end of a wait: exactly one of the two calls, unless the wait is cancelled. */
-export interface Waiting {
-  /** The request may be sent again. */
-  ready(): void;
-  /** Its deadline passed first. */
-  expired(): void;
 }
 
 /** A request between two attempts: first its own delay, then the gates of attempts. */
@@ -102,10 +90,11 @@ export class RetryWait implements AdmissionCallback {
   readonly isRetry = true;
   private readonly ticket: Ticket;
   private readonly gates: readonly Gate[];
-  private readonly waiting: Waiting;
+  private readonly clock: Clock;
+  private readonly ready: () => void;
   readonly instrumentation: Instrumentation | undefined;
+  private startedAt = Number.NaN;
   private delay: Timer | undefined = undefined;
-  private deadline: Timer | undefined = undefined;
   private passed = 0;
   /** The gate where the request waits. */
   private waitsAt: Gate | undefined = undefined;
@@ -113,37 +102,25 @@ export class RetryWait implements AdmissionCallback {
   constructor(
     ticket: Ticket,
     gates: readonly Gate[],
-    waiting: Waiting,
-    instrumentation?: Instrumentation,
+    { clock, instrumentation }: Pick<DispatchContext<never, unknown>, 'clock' | 'instrumentation'>,
+    ready: () => void,
   ) {
     this.ticket = ticket;
     this.gates = gates;
-    this.waiting = waiting;
+    this.clock = clock;
     this.instrumentation = instrumentation;
+    this.ready = ready;
   }
 
-  /**
-   * @param delayMs 0 for only the gates
-   * @param leftMs the time left until the deadline; Infinity if there is none
-   */
-  start(clock: Clock, delayMs: number, leftMs: number): void {
-    const startedAt = clock.now();
-    if (leftMs !== Number.POSITIVE_INFINITY) {
-      this.deadline = clock.setTimer(() => {
-        // First, so that it cannot pass any more, whatever the listeners of its wait do.
-        this.gone = true;
-        if (this.waitsAt === undefined) this.retryWaited(clock.now() - startedAt);
-        else this.waitsAt.gaveUp(this.ticket, this);
-        this.cancel();
-        this.waiting.expired();
-      }, leftMs);
-    }
+  /** @param delayMs 0 for only the gates */
+  start(delayMs: number): void {
+    this.startedAt = this.clock.now();
     if (delayMs === 0) this.enterGates();
     else {
       this.instrumentation?.queued?.(this.ticket, 'retry');
       // A listener may have unsubscribed.
       if (this.gone) return;
-      this.delay = clock.setTimer(() => {
+      this.delay = this.clock.setTimer(() => {
         this.retryWaited(delayMs);
         if (!this.gone) this.enterGates();
       }, delayMs);
@@ -155,10 +132,18 @@ export class RetryWait implements AdmissionCallback {
     if (!this.gone) this.enterGates();
   }
 
+  /** The request waits no longer: books its wait so far. */
+  giveUp(): void {
+    // First, so that it cannot pass any more, whatever the listeners of its wait do.
+    this.gone = true;
+    if (this.waitsAt === undefined) this.retryWaited(this.clock.now() - this.startedAt);
+    else this.waitsAt.gaveUp(this.ticket, this);
+    this.cancel();
+  }
+
   cancel(): void {
     this.gone = true;
     this.delay?.cancel();
-    this.deadline?.cancel();
     // This may let others pass, and one of them may cancel this wait again.
     const gate = this.waitsAt;
     this.waitsAt = undefined;
@@ -179,8 +164,7 @@ export class RetryWait implements AdmissionCallback {
       if (!gate.enter(this.ticket, this)) return;
       this.waitsAt = undefined;
     }
-    this.deadline?.cancel();
-    if (!this.gone) this.waiting.ready();
+    if (!this.gone) this.ready();
   }
 }
 

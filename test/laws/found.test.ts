@@ -158,9 +158,9 @@ describe('what generated scripts have found', () => {
     const order = { priorityOf: () => 0, agingMs: 1 };
     const newQueue: GateRules['newQueue'] = (isDead) => new PriorityQueue(isDead, order);
     const gate = new Gate('backoff', policy, clock, undefined, { newQueue });
-    const nobody = { ready: () => {}, expired: () => {} };
-    const wait = new RetryWait(ticket(1), [gate], nobody);
-    wait.start(clock, 0, Number.POSITIVE_INFINITY);
+    const around = { clock, instrumentation: undefined };
+    const wait = new RetryWait(ticket(1), [gate], around, () => {});
+    wait.start(0);
     gate.enter(ticket(0), new Waiter(() => wait.cancel()));
     wait.cancel();
     expect(gate.waiting).toBe(0);

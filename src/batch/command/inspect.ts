@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type Inspector, startInspector } from 'headgate/inspector';
+import type { Inspector } from 'headgate/inspector';
 import { codeOf } from '../errors.ts';
 
 const ALIVE_MS = 60_000;
@@ -30,6 +30,8 @@ export async function holdUntil(signal: AbortSignal, tell: (line: string) => voi
 }
 
 async function openAnywhere(): Promise<Inspector> {
+  // Loaded here: most runs have no page, and it takes as long to load as their first request.
+  const { startInspector } = await import('headgate/inspector');
   try {
     return await startInspector();
   } catch (error) {
