@@ -23,15 +23,19 @@ export interface FleetGate {
 export interface FleetFeedback {
   readonly clock: Clock;
   readonly gate: { readonly policy: { readonly until: number; readonly throttledUntil: number } };
-  /** @returns ends it */
-  watch(listener: {
-    backoff(waitMs: number, source: string, change: BackoffChange): void;
-    modeBegan(): void;
-  }): () => void;
-  /** Another worker was asked to slow down. */
-  heard(closedMs: number, throttledMs: number): void;
-  /** Whether a sender finds that the provider lets nothing in. */
-  setOutage(sender: object, isOut: boolean): void;
+  readonly provider: {
+    readonly listeners: {
+      /** @returns ends it */
+      watch(listener: {
+        backoff(waitMs: number, source: string, change: BackoffChange): void;
+        modeBegan(): void;
+      }): () => void;
+    };
+    /** Another worker was asked to slow down. */
+    heard(closedMs: number, throttledMs: number): void;
+    /** Whether a sender finds that the provider lets nothing in. */
+    setOutage(sender: object, isOut: boolean): void;
+  };
 }
 
 /** Limits that are kept in a store, for several workers. */

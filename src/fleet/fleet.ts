@@ -71,7 +71,7 @@ class Fleet implements RemoteLimits, FleetHooks {
     this.said = this.config(gate);
     this.worker = new FleetWorker(this.store, this.said, gate.feedback.clock, this);
     const urge = () => this.worker?.urge();
-    this.unwatch = gate.feedback.watch({ backoff: urge, modeBegan: urge });
+    this.unwatch = gate.feedback.provider.listeners.watch({ backoff: urge, modeBegan: urge });
   }
 
   /** What the rate of requests is learned from: what all workers observe. */
@@ -165,7 +165,7 @@ class Fleet implements RemoteLimits, FleetHooks {
       // Told before the listeners of the backoff ask for news.
       this.closedTold = Math.max(this.closedTold, now + closedMs);
       this.throttledTold = Number.POSITIVE_INFINITY;
-      feedback.heard(isLonger ? closedMs : 0, throttledMs);
+      feedback.provider.heard(isLonger ? closedMs : 0, throttledMs);
       this.throttledTold = policy.throttledUntil;
     }
     this.reports.answered(reply, hasForgotten, now);
@@ -177,8 +177,8 @@ class Fleet implements RemoteLimits, FleetHooks {
     learning.answered(reply, sentAt, now);
     if (learning.isUrgent) this.worker?.hurry(now);
     for (const change of this.planNews.changes(reply.plan, gate.slots.maxLimit, now)) {
-      if (change.kind === 'outageStarted') gate.feedback.setOutage(gate, true);
-      else if (change.kind === 'outageEnded') gate.feedback.setOutage(gate, false);
+      if (change.kind === 'outageStarted') gate.feedback.provider.setOutage(gate, true);
+      else if (change.kind === 'outageEnded') gate.feedback.provider.setOutage(gate, false);
       this.emit(change);
     }
   }

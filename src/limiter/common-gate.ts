@@ -41,8 +41,10 @@ function silent(clock: Clock): FleetFeedback {
   return {
     clock,
     gate: { policy: { until: never, throttledUntil: never } },
-    watch: () => () => {},
-    heard: () => {},
-    setOutage: () => {},
+    provider: {
+      listeners: { watch: () => () => {} },
+      heard: () => {},
+      setOutage: () => {},
+    },
   };
 }

@@ -11,7 +11,6 @@ import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { instrumentationResolver, resolveCommonOptions } from '../request/common-options.ts';
 import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import type { RequestPipeline } from '../request/result-subscriber.ts';
 import {
   attemptTimeoutsOf,
   checkResultOptions,
@@ -154,16 +153,10 @@ export class LimiterGroup<T> {
     checkRequestOptions(options);
     return (source) =>
       new Observable((out) => {
-        const pipelines = new WeakMap<Limiter, RequestPipeline<T, ObservedValueOf<O>>>();
-        const pipelineOf = (input: T | Sized<T>) => {
-          const limiter = this.#limiterOf(this.#keyOf(isSized(input) ? input.value : input));
-          const known = pipelines.get(limiter);
-          if (known !== undefined) return known;
-          const pipeline = limiter.pipelineOf(project, options);
-          pipelines.set(limiter, pipeline);
-          return pipeline;
-        };
-        source.subscribe(new KeyRouter<T, ObservedValueOf<O>>(out, pipelineOf, options));
+        const limiterOf = (input: T | Sized<T>) =>
+          this.#limiterOf(this.#keyOf(isSized(input) ? input.value : input));
+        const pipelineOf = (limiter: Limiter) => limiter.pipelineOf(project, options);
+        source.subscribe(new KeyRouter(out, limiterOf, pipelineOf, options));
       });
   }
 

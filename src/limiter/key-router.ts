@@ -13,24 +13,27 @@ interface KeyedRequests<T> {
   pending: number;
 }
 
-/** Takes each request of a stream to the gate of its key, and then to the API. */
-export class KeyRouter<T, R> extends ResultSubscriber<T, R> {
-  private readonly pipelineOf: (input: T | Sized<T>) => RequestPipeline<T, R>;
-  /** By pipeline. A group drops the pipelines of idle keys. */
-  private readonly byKey = new WeakMap<RequestPipeline<T, R>, KeyedRequests<T>>();
+/** Takes each request of a stream to the gate of its key's limiter, and then to the API. */
+export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
+  private readonly limiterOf: (input: T | Sized<T>) => L;
+  private readonly pipelineOf: (limiter: L) => RequestPipeline<T, R>;
+  /** By limiter. A group drops the limiters of idle keys. */
+  private readonly byLimiter = new WeakMap<L, KeyedRequests<T>>();
   /** The keys with pending requests. */
   private readonly active = new Set<KeyedRequests<T>>();
   /** The places of requests in the order of results, by index, if results are ordered. */
   private readonly slots = new Map<number, Slot<R | Outcome<T, R>>>();
   private arrivals = 0;
 
-  /** @param pipelineOf its error errors the stream */
+  /** @param limiterOf its error errors the stream */
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
-    pipelineOf: (input: T | Sized<T>) => RequestPipeline<T, R>,
+    limiterOf: (input: T | Sized<T>) => L,
+    pipelineOf: (limiter: L) => RequestPipeline<T, R>,
     options: ResultOptions,
   ) {
     super(out, options);
+    this.limiterOf = limiterOf;
     this.pipelineOf = pipelineOf;
     this.closeWithDownstream();
   }
@@ -38,7 +41,7 @@ export class KeyRouter<T, R> extends ResultSubscriber<T, R> {
   protected override _next(input: T | Sized<T>): void {
     let keyed: KeyedRequests<T>;
     try {
-      keyed = this.requestsOf(this.pipelineOf(input));
+      keyed = this.requestsOf(this.limiterOf(input));
     } catch (error) {
       this.out.error(error);
       return;
@@ -53,15 +56,16 @@ export class KeyRouter<T, R> extends ResultSubscriber<T, R> {
     keyed.requests.bring(input, index);
   }
 
-  private requestsOf(pipeline: RequestPipeline<T, R>): KeyedRequests<T> {
-    const known = this.byKey.get(pipeline);
+  private requestsOf(limiter: L): KeyedRequests<T> {
+    const known = this.byLimiter.get(limiter);
     if (known !== undefined) return known;
-    const requests = new StreamRequests<T>(pipeline.gate, pipeline.factory, {
+    const { gate, factory, dispatch } = this.pipelineOf(limiter);
+    const requests = new StreamRequests<T>(gate, factory, {
       admitted: (ticket) => {
         const slot = this.slots.get(ticket.index);
         this.slots.delete(ticket.index);
         try {
-          this.send(ticket, pipeline.dispatch, slot);
+          this.send(ticket, dispatch, slot);
         } finally {
           this.pending -= 1;
           keyed.pending -= 1;
@@ -72,7 +76,7 @@ export class KeyRouter<T, R> extends ResultSubscriber<T, R> {
       inputFailed: (error) => this.out.error(error),
     });
     const keyed: KeyedRequests<T> = { requests, pending: 0 };
-    this.byKey.set(pipeline, keyed);
+    this.byLimiter.set(limiter, keyed);
     return keyed;
   }
 

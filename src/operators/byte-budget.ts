@@ -36,7 +36,7 @@ export function byteBudget<T>(
       open: ({ feedback }) => {
         const { maxBytes, ...rest } = options;
         const plain = { ...rest, ...numberIn({ maxBytes }) };
-        const policy = byteBudgetPolicyOf(plain, feedback?.modeState);
+        const policy = byteBudgetPolicyOf(plain, feedback?.gate.policy);
         return { policy, policies: { byteBudget: policy } };
       },
       follow: (out, gate) => {

@@ -52,7 +52,7 @@ export function concurrencyLimit<T>(
       open: ({ feedback }) => {
         const { concurrency, ...rest } = options;
         const plain = { ...rest, ...numberIn({ concurrency }) };
-        const policy = concurrencyPolicyOf(plain, feedback?.modeState);
+        const policy = concurrencyPolicyOf(plain, feedback?.gate.policy);
         return { policy, policies: { concurrency: policy } };
       },
       follow: (out, gate) => {

@@ -114,15 +114,19 @@ export class Backoff implements Policy<number>, ModeState {
 
   snapshot(now: number): BackoffSnapshot {
     const closedForMs = Math.max(0, this.until - now);
-    const throttled = now < this.throttledUntil ? 'throttled' : 'normal';
     return {
       state: closedForMs > 0 ? 'closed' : this.isGuarded ? 'probing' : 'open',
       closedForMs,
-      mode: this.hasOutage ? 'outage' : throttled,
+      mode: this.modeAt(now),
       epoch: this.epoch,
       suspended: this.suspended(now),
       outage: this.outage.snapshot(now),
     };
+  }
+
+  modeAt(now: number): Mode {
+    if (this.hasOutage) return 'outage';
+    return now < this.throttledUntil ? 'throttled' : 'normal';
   }
 
   /** Whether the provider cannot be reached, or lets nothing in. */

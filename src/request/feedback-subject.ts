@@ -1,8 +1,7 @@
 import { Observable, Subject } from 'rxjs';
 import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
-import { contain, type Instrumentation } from '../model/instrumentation.ts';
-import type { Emit } from '../model/policy-events.ts';
-import { Backoff, type OnLongWait } from '../policies/backoff.ts';
+import { contain } from '../model/instrumentation.ts';
+import { Backoff } from '../policies/backoff.ts';
 import {
   BackoffPart,
   DEFAULT_BACKOFF_MS,
@@ -11,15 +10,12 @@ import {
   DEFAULT_THROTTLED_FOR_MS,
 } from '../policies/backoff-policy.ts';
 import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
-import { measure } from '../policies/policies.ts';
-import type { ModeState, Policy } from '../policies/policy.ts';
+import type { Policy } from '../policies/policy.ts';
 import { Gate } from '../queue/gate.ts';
-import { type SuspendableGate, Suspension } from '../queue/suspension.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkChoice, checkMethods } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 import { type BackoffOptions, checkBackoffOptions } from './backoff-options.ts';
-import { FeedbackListeners } from './feedback-listeners.ts';
 import { ProviderState } from './provider-state.ts';
 
 /**
@@ -48,20 +44,10 @@ function checkFeedback(feedback: Feedback): void {
 export class FeedbackSubject extends Subject<Feedback> {
   readonly clock: Clock;
   readonly maxRetryAfterMs: number;
-  /** @internal */
-  readonly onLongWait: OnLongWait;
-  /** @internal */
-  readonly outageMs: number;
   /** Emits the present mode, then each change. Its timer runs only while there are subscribers. */
   readonly mode$: Observable<Mode>;
   readonly #gate: Gate<Backoff>;
-  readonly #state: ProviderState;
-  readonly #listeners = new FeedbackListeners(() => {
-    const gauges = measure({ backoff: this.gate.policy }, this.clock.now());
-    return { waiting: this.gate.waitingByKind, mode: this.mode, gauges };
-  });
-  /** Fails all requests of all gates at once. */
-  readonly #suspension: Suspension;
+  readonly #provider: ProviderState;
   /** The mode may have changed. */
   readonly #looks = new Subject<void>();
   /** Callbacks of other gates whose requests wait for this backoff. */
@@ -72,27 +58,22 @@ export class FeedbackSubject extends Subject<Feedback> {
     super();
     checkBackoffOptions(options);
     const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
-    this.clock = options.clock ?? systemClock;
-    this.maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS;
-    this.onLongWait = options.onLongWait ?? 'fail';
-    this.outageMs = options.outageMs ?? DEFAULT_OUTAGE_MS;
-    const instrumentation = contain(options.instrumentation);
-    this.watch(instrumentation);
-    const policy = new Backoff(reopen, throttledForMs, this.outageMs);
-    this.#gate = new Gate('backoff', policy, this.clock, instrumentation, { isShared: true });
-    this.#suspension = new Suspension(this.clock);
-    this.#suspension.add(this.#gate);
-    policy.onProbeBack = () => this.#drain();
     const { backoffMs = DEFAULT_BACKOFF_MS, largeBackoffMs = DEFAULT_LARGE_BACKOFF_MS } = options;
-    const { maxRetryAfterMs, onLongWait, outageMs } = this;
-    this.#state = new ProviderState(
+    const { maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS } = options;
+    const { onLongWait = 'fail', outageMs = DEFAULT_OUTAGE_MS } = options;
+    this.clock = options.clock ?? systemClock;
+    this.maxRetryAfterMs = maxRetryAfterMs;
+    const instrumentation = contain(options.instrumentation);
+    const policy = new Backoff(reopen, throttledForMs, outageMs);
+    policy.onProbeBack = () => this.#drain();
+    this.#gate = new Gate('backoff', policy, this.clock, instrumentation, { isShared: true });
+    this.#provider = new ProviderState(
       { backoffMs, largeBackoffMs, maxRetryAfterMs, onLongWait, outageMs },
-      policy,
+      this.#gate,
       this.clock,
-      this.#suspension,
-      this.#listeners,
       () => this.#looks.next(),
     );
+    this.#provider.listeners.watch(instrumentation);
     this.mode$ = this.#watchMode();
   }
 
@@ -110,8 +91,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    * nothing in.
    */
   get mode(): Mode {
-    if (this.gate.policy.hasOutage) return 'outage';
-    return this.clock.now() < this.gate.policy.throttledUntil ? 'throttled' : 'normal';
+    return this.gate.policy.modeAt(this.clock.now());
   }
 
   /** No request is sent before this time of the clock; undefined while none has been rejected. */
@@ -125,14 +105,9 @@ export class FeedbackSubject extends Subject<Feedback> {
     return this.gate.policy.epoch;
   }
 
-  /** @internal reports each backoff to this instrumentation; see {@link FeedbackListeners.watch} */
-  watch(instrumentation: Instrumentation | undefined): () => void {
-    return this.#listeners.watch(instrumentation);
-  }
-
-  /** @internal the same, and shows it the mode and who waits */
-  show(instrumentation: Instrumentation): () => void {
-    return this.#listeners.show(instrumentation);
+  /** @internal decides what follows from answers, and from what others say of the provider */
+  get provider(): ProviderState {
+    return this.#provider;
   }
 
   /**
@@ -145,35 +120,6 @@ export class FeedbackSubject extends Subject<Feedback> {
     });
   }
 
-  /**
-   * @internal a gate sends to this provider: long waits and outages end the waits of its requests
-   * @param emit told of them
-   * @returns ends that
-   */
-  join(gate: SuspendableGate, emit: Emit | undefined): () => void {
-    const remove = this.#suspension.add(gate);
-    const unlisten = emit && this.#listeners.listen(emit);
-    return () => {
-      remove();
-      unlisten?.();
-    };
-  }
-
-  /** @internal whether the provider cannot be reached */
-  get isOut(): boolean {
-    return this.gate.policy.outage.isOn;
-  }
-
-  /** @internal whether an attempt of `epoch` was sent before an outage that was waited for long enough */
-  isFromBefore(epoch: number): boolean {
-    return this.gate.policy.isFromBefore(epoch);
-  }
-
-  /** @internal whether a quota is used up whose end is known and waited for */
-  isWaitedOut(answer: Pick<Feedback, 'outage' | 'retryAfterMs'>): boolean {
-    return this.#state.isWaitedOut(answer);
-  }
-
   /** @internal the time of the backoff without probes, for gates that come after its own gate */
   get closing(): Policy<number> {
     const { policy } = this.gate;
@@ -183,11 +129,6 @@ export class FeedbackSubject extends Subject<Feedback> {
       giveBack: () => {},
       snapshot: (now) => policy.snapshot(now),
     };
-  }
-
-  /** @internal */
-  get modeState(): ModeState {
-    return this.gate.policy;
   }
 
   /** @internal other rules from the next rejection on */
@@ -219,7 +160,7 @@ export class FeedbackSubject extends Subject<Feedback> {
 
   #take(feedback: Feedback, leastMs: number, cause: unknown): void {
     checkFeedback(feedback);
-    this.#state.answered(feedback, leastMs, cause);
+    this.#provider.answered(feedback, leastMs, cause);
     if (!this.closed) super.next(feedback);
     this.#drain();
   }
@@ -230,7 +171,7 @@ export class FeedbackSubject extends Subject<Feedback> {
   accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
     if (this.observed) this.next({ kind: 'ok', epoch, bytes, ...(limits && { limits }) });
     else if (this.gate.policy.isDoubted) {
-      const wasOut = this.#state.reached(epoch);
+      const wasOut = this.#provider.reached(epoch);
       if (this.gate.policy.accept(epoch, this.clock.now()) || wasOut) this.#drain();
     }
   }
@@ -242,24 +183,6 @@ export class FeedbackSubject extends Subject<Feedback> {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();
-  }
-
-  /** @internal a rate that adapts was asked to slow down: that begins the mode, and closes nothing */
-  slowDown(): void {
-    this.#state.slowDown();
-  }
-
-  /**
-   * @internal another worker was asked to slow down: nothing is sent for `closedMs`, if that is longer
-   * than what is known, and throttled mode lasts for `throttledMs`
-   */
-  heard(closedMs: number, throttledMs: number): void {
-    this.#state.heard(closedMs, throttledMs);
-  }
-
-  /** @internal whether a sender finds that the provider lets nothing in */
-  setOutage(sender: object, isOut: boolean): void {
-    this.#state.setOutage(sender, isOut);
   }
 
   #watchMode(): Observable<Mode> {

@@ -1,6 +1,5 @@
 import type { SharedStore } from '../fleet/shared-store.ts';
 import type { Verdict } from '../model/feedback.ts';
-import type { PolicyEvent } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
 import type { BackoffOption } from '../policies/backoff-policy.ts';
@@ -21,7 +20,7 @@ import {
   numberIn,
 } from './hold-options.ts';
 import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
-import { RequestGate, type RequestGateExtras } from './request-gate.ts';
+import { RequestGate, type RequestGateExtras, reporterOf } from './request-gate.ts';
 import type { RetryOptions } from './send-options.ts';
 
 /** Rate limits, each by its name. */
@@ -128,10 +127,7 @@ export function gateOpener(
       if (around.feedback !== undefined) return;
       feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
     };
-    const report = (fact: PolicyEvent) => {
-      instrumentation?.changed?.(fact);
-      extras.emit?.(fact);
-    };
+    const report = reporterOf({ ...extras, instrumentation });
     return new RequestGate(
       { ...plain, adaptive },
       {
@@ -143,7 +139,6 @@ export function gateOpener(
         feedback,
         isFailure,
         queues: new Queues(options, clock),
-        report,
         setPaced,
         fleet: shared?.join(shared, report, instrumentation, extras.peers),
       },

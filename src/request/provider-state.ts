@@ -4,12 +4,15 @@ import {
   RetryAfterTooLongError,
 } from '../model/errors.ts';
 import type { ConnectionFailure, Feedback, Mode } from '../model/feedback.ts';
+import type { Emit } from '../model/policy-events.ts';
 import type { Backoff, OnLongWait, SuspensionReason } from '../policies/backoff.ts';
 import { LARGE_REQUEST_BYTES } from '../policies/backoff-policy.ts';
+import { measure } from '../policies/policies.ts';
 import { positive } from '../providers/positive.ts';
-import type { Suspension } from '../queue/suspension.ts';
+import type { Gate } from '../queue/gate.ts';
+import { type SuspendableGate, Suspension } from '../queue/suspension.ts';
 import type { Clock } from '../util/clock.ts';
-import type { FeedbackListeners } from './feedback-listeners.ts';
+import { FeedbackListeners } from './feedback-listeners.ts';
 
 /**
  * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.
@@ -44,12 +47,12 @@ export interface BackoffRules {
 
 /** Decides what follows from an answer: a backoff, a suspension of all requests, an outage or its end. */
 export class ProviderState {
-  private readonly rules: BackoffRules;
+  readonly rules: BackoffRules;
+  readonly listeners: FeedbackListeners;
   private readonly policy: Backoff;
   private readonly clock: Clock;
   /** Fails all requests of all gates at once. */
   private readonly suspension: Suspension;
-  private readonly listeners: FeedbackListeners;
   /** Called when the mode may have changed. */
   private readonly onModeChange: () => void;
   /** Senders that find that the provider lets nothing in. */
@@ -57,21 +60,35 @@ export class ProviderState {
   /** What the last failed connection failed with. */
   private lastFailure: unknown = undefined;
 
-  constructor(
-    rules: BackoffRules,
-    policy: Backoff,
-    clock: Clock,
-    suspension: Suspension,
-    listeners: FeedbackListeners,
-    onModeChange: () => void,
-  ) {
+  /** @param gate where requests wait for the backoff to end */
+  constructor(rules: BackoffRules, gate: Gate<Backoff>, clock: Clock, onModeChange: () => void) {
+    const { policy } = gate;
     this.rules = rules;
     this.policy = policy;
     this.clock = clock;
-    this.suspension = suspension;
-    this.listeners = listeners;
+    this.suspension = new Suspension(clock);
+    this.suspension.add(gate);
+    this.listeners = new FeedbackListeners(() => {
+      const now = clock.now();
+      const gauges = measure({ backoff: policy }, now);
+      return { waiting: gate.waitingByKind, mode: policy.modeAt(now), gauges };
+    });
     this.onModeChange = onModeChange;
     policy.onOutageOver = () => this.outageOver();
+  }
+
+  /**
+   * A gate sends to this provider: long waits and outages end the waits of its requests.
+   * @param emit told of them
+   * @returns ends that
+   */
+  join(gate: SuspendableGate, emit: Emit | undefined): () => void {
+    const remove = this.suspension.add(gate);
+    const unlisten = emit && this.listeners.listen(emit);
+    return () => {
+      remove();
+      unlisten?.();
+    };
   }
 
   /**

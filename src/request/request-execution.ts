@@ -376,7 +376,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
     this.ticket.verdict = verdict;
     retry.succeeded();
     if (verdict.limits !== undefined && answers.leastClosureMs > 0 && isUsedUp(verdict.limits)) {
-      feedback.slowDown();
+      feedback.provider.slowDown();
     }
     feedback.accept(this.ticket.epoch, this.ticket.bytes, verdict.limits);
   }

@@ -44,8 +44,6 @@ export interface RequestGateParts extends RequestGateExtras {
   readonly feedback: FeedbackSubject;
   readonly isFailure: IsFailure | undefined;
   readonly queues: Queues;
-  /** Receives every change: tells the instrumentation, and `emit`. */
-  readonly report: Emit;
   /** Told whether the rate adapts, when that has changed. */
   readonly setPaced?: (isPaced: boolean) => void;
   /** What it shares with other workers through a store. */
@@ -129,7 +127,7 @@ export class RequestGate implements AnswerRules {
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     // May throw, so it comes before the rest begins.
     this.fleet?.begin(this);
-    this.leave = feedback.join(this.gate, parts.emit);
+    this.leave = feedback.provider.join(this.gate, parts.emit);
     this.arm();
   }
 
@@ -185,11 +183,11 @@ export class RequestGate implements AnswerRules {
     pace?.interval.reset();
     const next = this.newAdaptive(adaptive, concurrency);
     if (before !== undefined) this.own.retire?.(before);
-    this.feedback.setOutage(this, false);
+    this.feedback.provider.setOutage(this, false);
     this.parts.fleet?.adapts(next);
     this.setPolicies({ ...this._policies, adaptive: next });
     this.slots.limit = next?.limit ?? concurrency;
-    const mode = this.isPaced ? ALWAYS_NORMAL : this.feedback.modeState;
+    const mode = this.isPaced ? ALWAYS_NORMAL : this.feedback.gate.policy;
     this.slots.mode = mode;
     this.bytes.mode = mode;
     this.parts.setPaced?.(this.isPaced);
@@ -222,7 +220,7 @@ export class RequestGate implements AnswerRules {
     this.leave();
     this.fleet?.close();
     this.timer.cancel();
-    this.feedback.setOutage(this, false);
+    this.feedback.provider.setOutage(this, false);
   }
 
   private newAdaptive(
@@ -270,12 +268,13 @@ export class RequestGate implements AnswerRules {
   }
 
   private context(maxLimit: number): Omit<PolicyContext, 'others'> {
-    const { clock, random, feedback, isFailure, shared, report } = this.parts;
+    const { clock, random, feedback, isFailure, shared } = this.parts;
+    const report = reporterOf(this.parts);
     return {
       now: clock.now(),
       random,
       // Throttled mode changes no limits where the rate adapts.
-      mode: isAdaptiveRate(this.options.adaptive) ? undefined : feedback.modeState,
+      mode: isAdaptiveRate(this.options.adaptive) ? undefined : feedback.gate.policy,
       isFailure,
       maxLimit,
       maxRetryAfterMs: feedback.maxRetryAfterMs,
@@ -285,8 +284,8 @@ export class RequestGate implements AnswerRules {
       },
       emit: (fact: PolicyEvent) => {
         this.arm();
-        if (fact.kind === 'outageStarted') feedback.setOutage(this, true);
-        else if (fact.kind === 'outageEnded') feedback.setOutage(this, false);
+        if (fact.kind === 'outageStarted') feedback.provider.setOutage(this, true);
+        else if (fact.kind === 'outageEnded') feedback.provider.setOutage(this, false);
         else if (fact.kind === 'circuitOpened' || fact.kind === 'circuitIsolated') this.clearOpen();
         report(fact);
       },
@@ -307,6 +306,17 @@ export class RequestGate implements AnswerRules {
     const at = this.parts.clock.now();
     this.timer.set(this.timed.nextChangeAt - at, at);
   }
+}
+
+/** Tells the instrumentation of every change, and `emit`. */
+export function reporterOf({
+  instrumentation,
+  emit,
+}: Pick<RequestGateParts, 'instrumentation' | 'emit'>): Emit {
+  return (fact) => {
+    instrumentation?.changed?.(fact);
+    emit?.(fact);
+  };
 }
 
 /** By default only the adaptive rate is on, which needs no record of charges. */

@@ -33,18 +33,19 @@ export class Retries {
     { feedback, retry, clock, random }: DispatchContext<never, unknown>,
   ): number | undefined {
     const { retryAfterMs = 0 } = verdict;
-    const { maxRetryAfterMs, onLongWait, outageMs } = feedback;
+    const { provider, gate } = feedback;
+    const { maxRetryAfterMs, onLongWait, outageMs } = provider.rules;
     const isTooLong = onLongWait === 'fail' && retryAfterMs > maxRetryAfterMs;
     if (verdict.retry !== false && isTooLong) {
       discard(error);
       throw new RetryAfterTooLongError(retryAfterMs, maxRetryAfterMs, error);
     }
     const isUnconnected = verdict.connection !== undefined;
-    if (isUnconnected && feedback.isFromBefore(epoch)) {
+    if (isUnconnected && gate.policy.isFromBefore(epoch)) {
       throw new ProviderUnreachableError(outageMs, error);
     }
-    const isWaitedOut = feedback.isWaitedOut(verdict);
-    const isOut = isUnconnected && feedback.isOut;
+    const isWaitedOut = provider.isWaitedOut(verdict);
+    const isOut = isUnconnected && gate.policy.outage.isOn;
     if (isUnconnected) {
       this.unconnected += 1;
       this.unreached = isOut ? 0 : this.unreached + 1;

@@ -83,7 +83,7 @@ export function watchGate(
 ): () => void {
   const unlist = openGates.add(gate);
   if (instrumentation === undefined) return unlist;
-  const unwatch = gate.feedback.watch(instrumentation);
+  const unwatch = gate.feedback.provider.listeners.watch(instrumentation);
   const close = instrumentation.opened?.(read);
   return () => {
     close?.();
@@ -102,7 +102,7 @@ export function watchOperator(
   read?: () => GaugeSnapshot,
 ): void {
   if (instrumentation === undefined) return;
-  if (feedback !== undefined) out.add(feedback.show(instrumentation));
+  if (feedback !== undefined) out.add(feedback.provider.listeners.show(instrumentation));
   if (read !== undefined) out.add(instrumentation.opened?.(read));
 }
 
