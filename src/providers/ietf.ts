@@ -3,7 +3,7 @@ import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } fro
 import { quotaIn, quotasOf, windowOf } from './quotas.ts';
 import { reported, untilReset } from './rows.ts';
 import { type Item, parseDictionary, parseList } from './structured-list.ts';
-import { isTime, plainNumber, untilResetMs } from './times.ts';
+import { plainNumber, resetOf, untilResetMs } from './times.ts';
 
 /** The quota units of the draft that headgate counts. */
 const UNITS: Readonly<Record<string, LimitUnit>> = {
@@ -81,9 +81,7 @@ function olderLimits(header: HeaderGet, answeredAtMs: () => number): readonly Re
   // Only the policies are given.
   if (limit === undefined && remaining === undefined) return quotas.flatMap(limitOf);
   const windowMs = closest.windowMs ?? (limit && windowOf(limit, quotas));
-  const resetMs = untilResetMs(told('reset'), answeredAtMs);
-  const isResetTime = isTime(told('reset'));
-  return limitOf({ limit, remaining, resetMs, isResetTime, windowMs });
+  return limitOf({ limit, remaining, ...resetOf(told('reset'), answeredAtMs), windowMs });
 }
 
 function limitOf(report: Parameters<typeof reported>[1]): ReportedLimit[] {

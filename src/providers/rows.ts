@@ -1,7 +1,7 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
 import type { HeaderGet, PartialVerdict } from './adapter.ts';
 import { quotaIn } from './quotas.ts';
-import { isTime, plainNumber, untilResetMs } from './times.ts';
+import { plainNumber, resetOf } from './times.ts';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
@@ -38,7 +38,7 @@ export function reported(
     ...(limit !== undefined && { limit }),
     ...(remaining !== undefined && { remaining }),
     ...(report.resetMs !== undefined && { resetMs: report.resetMs }),
-    ...(report.resetMs !== undefined && report.isResetTime === true && { isResetTime: true }),
+    ...(report.isResetTime === true && { isResetTime: true }),
     // A window of 0 seconds bounds nothing: the limit stays, its window is unknown.
     ...(report.windowMs !== undefined && report.windowMs > 0 && { windowMs: report.windowMs }),
   };
@@ -57,9 +57,8 @@ export function readRows(
     const remaining = row.remaining === undefined ? undefined : plainNumber(header(row.remaining));
     if (limit === undefined && remaining === undefined) continue;
     const reset = row.reset === undefined ? undefined : header(row.reset);
-    const resetMs = untilResetMs(reset, answeredAtMs);
-    const isResetTime = isTime(reset);
-    const one = reported(row.unit, { limit, remaining, resetMs, isResetTime, windowMs });
+    const told = { limit, remaining, ...resetOf(reset, answeredAtMs), windowMs };
+    const one = reported(row.unit, told);
     if (one !== undefined) limits.push(one);
   }
   return limits;

@@ -9,6 +9,8 @@ const LEAST_EPOCH_MS = 1e12;
 
 /** No window is longer than a month: a later time comes from a wrong clock. */
 const LONGEST_RESET_MS = 31 * 86_400_000;
+/** No answer takes longer than an hour: a reset that has passed before that comes from a wrong clock. */
+const LONGEST_PASSED_MS = 3_600_000;
 
 const PLAIN = /^\d+(?:\.\d+)?$/;
 const DURATION =
@@ -63,23 +65,32 @@ export function untilResetMs(
 }
 
 function untilMs(text: string, answeredAtMs: () => number): number | undefined {
-  const number = plainNumber(text);
-  if (number !== undefined) {
-    if (number < LEAST_EPOCH_SECONDS) return number * 1000;
-    return ahead(number < LEAST_EPOCH_MS ? number * 1000 : number, answeredAtMs);
+  const atMs = timeMs(text);
+  if (atMs === undefined) {
+    const seconds = plainNumber(text);
+    return seconds === undefined ? durationMs(text) : seconds * 1000;
   }
-  const duration = durationMs(text);
-  if (duration !== undefined) return duration;
-  const atMs = dateMs(text);
-  return atMs === undefined ? undefined : ahead(atMs, answeredAtMs);
-}
-
-function ahead(atMs: number, answeredAtMs: () => number): number | undefined {
   const ms = atMs - answeredAtMs();
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
-/** Whether a reset is a time and not a duration. */
-export function isTime(text: string | undefined): boolean {
-  return (plainNumber(text) ?? 0) >= LEAST_EPOCH_SECONDS || dateMs(text) !== undefined;
+/** What a reset tells; a time without a duration has passed while the answer was under way. */
+export function resetOf(
+  text: string | undefined,
+  answeredAtMs: () => number,
+): { readonly resetMs: number | undefined; readonly isResetTime: boolean } {
+  const resetMs = untilResetMs(text, answeredAtMs);
+  const atMs = timeMs(text);
+  if (atMs === undefined) return { resetMs, isResetTime: false };
+  const passedMs = answeredAtMs() - atMs;
+  const hasPassed = passedMs > 0 && passedMs <= LONGEST_PASSED_MS;
+  return { resetMs, isResetTime: resetMs !== undefined || hasPassed };
+}
+
+/** A time as seconds or ms since 1970, or as a date, in ms since 1970. */
+function timeMs(text: string | undefined): number | undefined {
+  const number = plainNumber(text);
+  if (number === undefined) return dateMs(text);
+  if (number < LEAST_EPOCH_SECONDS) return undefined;
+  return number < LEAST_EPOCH_MS ? number * 1000 : number;
 }

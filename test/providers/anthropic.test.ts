@@ -52,6 +52,12 @@ describe('the headers of Anthropic', () => {
     expect(reportedLimits(undated, Date.parse(date))).toEqual(limits);
   });
 
+  it('say so where a reset has passed while the answer was under way', () => {
+    const late = { ...headers, date: 'Fri, 02 Jan 2026 03:04:10 GMT' };
+    const [requests] = reportedLimits(late);
+    expect(requests).toEqual({ unit: 'requests', limit: 50, remaining: 49, isResetTime, windowMs });
+  });
+
   it('are not believed where a clock must be wrong', () => {
     const years = { ...headers, date: 'Sun, 06 Nov 1994 08:49:37 GMT' };
     for (const { resetMs } of reportedLimits(years)) expect(resetMs).toBeUndefined();

@@ -89,12 +89,14 @@ export class ReportedRate {
   ): void {
     const { limit = 0, remaining, resetMs } = limits;
     if (limit <= 0 || remaining === undefined) return;
+    const isTime = limits.isResetTime === true;
+    // Its reset has passed: what was used then has come back, and nobody knows within what time.
+    if (isTime && resetMs === undefined) return;
     const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
     const { at, order, cost } = attempt;
     const total = attempt.total + (isAccepted ? cost : 0);
     const isLatest = order >= (this.#report?.order ?? -1);
     const tellsReset = resetMs !== undefined;
-    const isTime = limits.isResetTime === true;
     if (tellsReset && !isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
     const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
     if (tellsReset) {

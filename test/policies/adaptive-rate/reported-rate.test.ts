@@ -94,6 +94,14 @@ describe('a rate that is told', () => {
     expect(rate.rateAt(3, 2_000)).toBeCloseTo((2 * 0.2) / 100, 12);
   });
 
+  it('is none where the reset has passed before the answer came', () => {
+    const rate = new ReportedRate();
+    const told = { limit: 1, remaining: 0, isResetTime: true, windowMs: 60_000 };
+    report(rate, 0, 0, told, { now: 5_000 });
+    expect(rate.rateAt(1, 5_000)).toBeUndefined();
+    expect(rate.left(1, 5_000)).toBe(Number.POSITIVE_INFINITY);
+  });
+
   it('of a bucket is at least what its reset promises', () => {
     const rate = new ReportedRate();
     // Within a third of a second nothing comes back: a window that counts, or too short a time.
