@@ -49,9 +49,10 @@ export interface AttemptOptions
 }
 
 /** How requests wait. */
-export type QueueOptions = Pick<LimiterConfig, (typeof QUEUE_KEYS)[number]>;
-
-const QUEUE_KEYS = ['maxQueue', 'overflow', 'waitTimeoutMs', 'agingMs'] as const;
+export type QueueOptions = Pick<
+  LimiterConfig,
+  'maxQueue' | 'overflow' | 'waitTimeoutMs' | 'agingMs'
+>;
 
 /** What a gate shares with those of other processes. */
 export interface SharedOption {
@@ -76,7 +77,10 @@ export const GATE_KEYS: readonly string[] = [
   ...Object.values(POLICIES).flatMap(({ options }) => Object.keys(options)),
   'isFailure',
   'shared',
-  ...QUEUE_KEYS,
+  'maxQueue',
+  'overflow',
+  'waitTimeoutMs',
+  'agingMs',
   ...COMMON_KEYS,
 ];
 
@@ -114,7 +118,7 @@ export function gateOpener(
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const adaptive = adaptiveChoice(options);
   const isPaced = isAdaptiveRate(adaptive);
-  const { maxRetryAfterMs, onLongWait, outageMs } = options;
+  const { maxRetryAfterMs, onLongWait, outageMs, random = Math.random } = options;
   const backoff = {
     ...(isPaced && PACED_BACKOFF),
     ...options.backoff,
@@ -123,7 +127,6 @@ export function gateOpener(
     ...(outageMs !== undefined && { outageMs }),
   };
   checkBackoffOptions(backoff);
-  const { random = Math.random } = options;
   return (around, { isPrioritized = false, ...extras } = {}) => {
     const { clock, instrumentation } = around;
     const feedback =
