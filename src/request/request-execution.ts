@@ -20,7 +20,7 @@ import {
   verdictOn,
   withLimits,
 } from './read-answer.ts';
-import { attemptGatesOf, Retries } from './retries.ts';
+import { attemptGatesOf, Retries, type RetryWait } from './retries.ts';
 
 /** Receives the results of an execution. */
 export interface ExecutionListener<T, R> {
@@ -162,20 +162,25 @@ export class RequestExecution<T, R> implements TimedAttempt {
   /** Bounds the attempt that runs. */
   private bound(at: number): void {
     this.dispatch.timeouts?.started(this, at);
-    this.setDeadline(false, (error) => {
-      this.abandon(error);
-      this.crash(error);
-    });
+    this.setDeadline();
   }
 
-  /** @param keepAlive whether the process must stay alive until then */
-  private setDeadline(keepAlive: boolean, expire: (error: Error) => void): void {
+  /**
+   * @param wait between two attempts, which keeps the process alive until then; undefined: one runs
+   * @param isAnswer whether the last attempt ended with a value, which is no error for the user
+   */
+  private setDeadline(wait?: RetryWait, isAnswer = true): void {
     const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;
     if (deadlineMs === Number.POSITIVE_INFINITY) return;
+    const expire = () => {
+      const late = new DeadlineExceededError(deadlineMs, this.lastError);
+      if (wait === undefined) this.abandon(late);
+      else wait.giveUp();
+      this.crash(isAnswer ? late : this.lastError);
+    };
     const leftMs = this.ticket.arrivedAt + deadlineMs - clock.now();
-    const passed = () => expire(new DeadlineExceededError(deadlineMs, this.lastError));
-    this.deadline = clock.setTimer(passed, Math.max(0, leftMs), keepAlive);
+    this.deadline = clock.setTimer(expire, Math.max(0, leftMs), wait !== undefined);
   }
 
   private unbound(): void {
@@ -434,10 +439,7 @@ export class RequestExecution<T, R> implements TimedAttempt {
       this.inner?.unsubscribe();
     } finally {
       if (!wait.gone) {
-        this.setDeadline(true, (late) => {
-          wait.giveUp();
-          this.crash(isAnswer ? late : error);
-        });
+        this.setDeadline(wait, isAnswer);
         wait.start(delayMs);
       }
     }
