@@ -12,7 +12,7 @@ const COMPILED = [
   'test/{package,readme,size}.test.ts',
   'test/bench-servers/real.test.ts',
   'test/bullmq/processes.test.ts',
-  'test/examples/**/*.test.ts',
+  'test/examples/{batch,dashboards,jaeger,limited,otlp,signals,watch}.test.ts',
   'test/fleet/processes/*.test.ts',
   'test/batch/command/**/*.test.ts',
   'test/inspector/page*.test.ts',
@@ -26,7 +26,7 @@ const ALONE = [
   'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
   'test/laws/{laws,found}.test.ts',
-  'test/inspector/{!(page*),*/*}.test.ts',
+  'test/inspector/{monitor,options,security}.test.ts',
   'test/simulator/http/serve.test.ts',
   'test/soak/**/*.test.ts',
 ];

@@ -79,11 +79,15 @@ export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-capacity.ts';
 export { systemClock } from './queue/system-clock.ts';
 export type { CommonOptions } from './request/common-options.ts';
-export type { AttemptOptions, GateOptions, RateLimitOptions } from './request/gate-options.ts';
+export type {
+  AttemptOptions,
+  GateOptions,
+  QueueOptions,
+  RateLimitOptions,
+} from './request/gate-options.ts';
 export type { GateSubscriberOptions } from './request/gate-subscriber.ts';
 export type { Adjustable } from './request/hold-options.ts';
 export type { PolicyOperatorOptions } from './request/policy-operator.ts';
-export type { QueueOptions } from './request/queue-options.ts';
 export type {
   Emitted,
   ProjectOutput,

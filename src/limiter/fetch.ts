@@ -1,5 +1,4 @@
-import type { AttemptContext } from '../request/attempt-context.ts';
-import type { AttemptTail } from '../request/attempt-tail.ts';
+import type { AttemptContext, AttemptTail } from '../request/attempt-context.ts';
 import type { Clock } from '../util/clock.ts';
 import { AbortSubscription } from './abort-subscription.ts';
 import type { Task } from './call-request.ts';

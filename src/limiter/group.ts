@@ -9,7 +9,7 @@ import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { instrumentationResolver, resolveCommonOptions } from '../request/common-options.ts';
-import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
+import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {
   attemptTimeoutsOf,
@@ -175,12 +175,8 @@ export class LimiterGroup<T> {
     project: Project<T, O>,
     options: LimiterThrottleOptions<T> & PullOptions = {},
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
-    const { readAhead = defaultReadAhead(Number.POSITIVE_INFINITY), ...plain } = options;
-    checkPull(source, options);
-    // Construct once, so that wrong options throw here.
-    this.throttle(project, plain);
-    const operatorOf = (watched: Project<T, O>) => this.throttle(watched, plain);
-    return pull(source, { project, operatorOf, readAhead, ...plain });
+    const operatorOf = (watched: Project<T, O>, own: typeof options) => this.throttle(watched, own);
+    return pull(source, project, options, Number.POSITIVE_INFINITY, operatorOf);
   }
 
   /**

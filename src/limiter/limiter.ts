@@ -6,7 +6,7 @@ import { AimdPolicy } from '../policies/aimd-policy.ts';
 import { areAtRest } from '../policies/policies.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
-import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
+import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import { verdictOn } from '../request/read-answer.ts';
 import { PipelineSubscriber, type RequestPipeline } from '../request/result-subscriber.ts';
@@ -170,16 +170,8 @@ export class Limiter {
     project: Project<T, O>,
     options: LimiterThrottleOptions<T> & PullOptions = {},
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
-    const { readAhead, ...plain } = options;
-    checkPull(source, options);
-    // Construct once, so that wrong options throw here.
-    this.throttle(project, plain);
-    return pull(source, {
-      project,
-      operatorOf: (watched) => this.throttle(watched, plain),
-      readAhead: readAhead ?? defaultReadAhead(this.#runtime.gate.slots.maxLimit),
-      ...plain,
-    });
+    const { maxLimit } = this.#runtime.gate.slots;
+    return pull(source, project, options, maxLimit, (watched, own) => this.throttle(watched, own));
   }
 
   /**

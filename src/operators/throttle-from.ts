@@ -2,7 +2,7 @@ import type { Observable, ObservedValueOf } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
-import { checkPull, defaultReadAhead, type PullOptions, pull } from '../request/pull.ts';
+import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import type { Emitted, Project, ProjectOutput } from '../request/send-options.ts';
 import { type ThrottleOptions, throttle } from './throttle.ts';
@@ -32,16 +32,7 @@ export function throttleFrom<T, O extends ProjectOutput>(
   project: Project<T, O>,
   options: ThrottleFromOptions<T> = {},
 ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
-  const { readAhead, ...plain } = options;
-  checkPull(source, options);
-  // Construct once, so that wrong options throw here.
-  throttle(project, plain);
   const { concurrency = DEFAULT_CONCURRENCY } = options;
-  return pull(source, {
-    project,
-    operatorOf: (watched) => throttle(watched, plain),
-    readAhead:
-      readAhead ?? defaultReadAhead(typeof concurrency === 'number' ? concurrency : Infinity),
-    ...plain,
-  });
+  const most = typeof concurrency === 'number' ? concurrency : Number.POSITIVE_INFINITY;
+  return pull(source, project, options, most, (watched, own) => throttle(watched, own));
 }

@@ -18,16 +18,20 @@ export interface GateSnapshot {
 /** The queue of a gate: tickets, or items whose tickets are made when their turn comes. */
 export type RequestQueue = Queue<unknown, AdmissionCallback>;
 
-/** The options of a gate beside its policy. */
-export interface GateRules {
-  /** The policies whose leases requests hold over all attempts. Default: none. */
-  readonly hold?: Policy<number>;
+/** How the requests of a gate wait. */
+export interface QueueRules {
+  readonly capacity: QueueCapacity;
+  readonly timeouts: WaitTimeouts;
   /** Creates the queues. Default: first in, first out. */
   readonly newQueue?:
     | ((isCancelled: IsCancelled<unknown, AdmissionCallback>) => RequestQueue)
     | undefined;
-  readonly capacity?: QueueCapacity;
-  readonly timeouts?: WaitTimeouts;
+}
+
+/** The options of a gate beside its policy. */
+export interface GateRules extends Partial<QueueRules> {
+  /** The policies whose leases requests hold over all attempts. Default: none. */
+  readonly hold?: Policy<number>;
   readonly check?: AdmissionCheck | undefined;
   readonly listener?: WaitListener | undefined;
   /** Whether several streams bring requests, each with an instrumentation of its own. Default false. */

@@ -1,7 +1,7 @@
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { checkAmount, checkNumber } from '../util/check.ts';
-import { AttemptTail } from './attempt-tail.ts';
+import type { Attempting } from './attempt-subscriber.ts';
 import { limitsTold, readUsage } from './read-answer.ts';
 
 /** The second argument of `project`: describes the attempt, and records what it used. */
@@ -111,5 +111,39 @@ export class AttemptContext {
 
   private get isRunning(): boolean {
     return this.#ticket.attempts === this.attempt && this.#ticket.outcome === undefined;
+  }
+}
+
+/** What an attempt needs to be told of its end. */
+type Followed = Pick<Attempting<never>, 'complete' | 'error'>;
+
+/**
+ * The part of an attempt that follows its value, such as the body of a response. The attempt ends
+ * when this does. The first call of `ended` or `failed` counts.
+ */
+export class AttemptTail {
+  private attempt: Followed | undefined = undefined;
+  /** Set if it ended before the attempt had taken its value. */
+  private end: ((attempt: Followed) => void) | undefined = undefined;
+  private isOver = false;
+
+  ended(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (this.attempt !== undefined) this.attempt.complete();
+    else this.end = (attempt) => attempt.complete();
+  }
+
+  failed(error: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (this.attempt !== undefined) this.attempt.error(error);
+    else this.end = (attempt) => attempt.error(error);
+  }
+
+  /** The attempt's value was taken: from now on it is told of the end, which may have come. */
+  follow(attempt: Followed): void {
+    this.attempt = attempt;
+    this.end?.(attempt);
   }
 }

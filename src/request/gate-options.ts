@@ -1,6 +1,7 @@
 import type { SharedStore } from '../fleet/shared-store.ts';
 import type { Verdict } from '../model/feedback.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
+import { DEFAULT_AGING_MS, type LimiterConfig } from '../options/limiter-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
 import type { BackoffOption } from '../policies/backoff-policy.ts';
 import type { ByteBudgetConfig } from '../policies/byte-budget-policy.ts';
@@ -8,7 +9,13 @@ import type { CircuitBreakerConfig } from '../policies/circuit-breaker-policy.ts
 import type { ConcurrencyConfig } from '../policies/concurrency-policy.ts';
 import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
-import { checkFunction, checkKeys, checkMethods, show } from '../util/check.ts';
+import type { QueueRules } from '../queue/gate-rules.ts';
+import { PriorityQueue } from '../queue/priority-queue.ts';
+import { QueueCapacity, queueBound } from '../queue/queue-capacity.ts';
+import { WaitTimeouts } from '../queue/wait-timeouts.ts';
+import { priorityOf } from '../queue/waiting-requests.ts';
+import { checkFunction, checkKeys, checkMethods, checkNumber, show } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
 import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
@@ -19,7 +26,6 @@ import {
   checkConcurrencyOptions,
   numberIn,
 } from './hold-options.ts';
-import { QUEUE_KEYS, type QueueOptions, Queues } from './queue-options.ts';
 import { RequestGate, type RequestGateExtras, reporterOf } from './request-gate.ts';
 import type { RetryOptions } from './send-options.ts';
 
@@ -41,6 +47,12 @@ export interface AttemptOptions
    */
   readonly isFailure?: (verdict: Verdict) => boolean;
 }
+
+/** How requests wait. */
+export type QueueOptions = Pick<
+  LimiterConfig,
+  'maxQueue' | 'overflow' | 'waitTimeoutMs' | 'agingMs'
+>;
 
 /** What a gate shares with those of other processes. */
 export interface SharedOption {
@@ -65,12 +77,20 @@ export const GATE_KEYS: readonly string[] = [
   ...Object.values(POLICIES).flatMap(({ options }) => Object.keys(options)),
   'isFailure',
   'shared',
-  ...QUEUE_KEYS,
+  'maxQueue',
+  'overflow',
+  'waitTimeoutMs',
+  'agingMs',
   ...COMMON_KEYS,
 ];
 
 /** What waits at a rate that adapts needs no probe after a 429. */
 const PACED_BACKOFF = { reopen: 'all' } as const;
+
+interface GateExtras extends RequestGateExtras {
+  /** Whether requests may have priorities. */
+  readonly isPrioritized?: boolean;
+}
 
 /**
  * Returns what opens gates, of common options that were checked; it checks what needs no policy for that.
@@ -79,7 +99,7 @@ const PACED_BACKOFF = { reopen: 'all' } as const;
  */
 export function gateOpener(
   options: GateOptions & Pick<RetryOptions, 'random' | 'deadlineMs'>,
-): (around: ResolvedOptions, extras?: RequestGateExtras) => RequestGate {
+): (around: ResolvedOptions, extras?: GateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
   const plain = plainOf(options);
@@ -88,12 +108,7 @@ export function gateOpener(
   const { isFailure, shared } = options;
   checkSharedOption(options);
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
-  if (options.feedback !== undefined && options.backoff !== undefined) {
-    throw new TypeError(
-      '`backoff` and `feedback` exclude each other: give `backoff` to the feedback',
-    );
-  }
-  for (const key of PROVIDER_KEYS) {
+  for (const key of ['backoff', ...PROVIDER_KEYS] as const) {
     if (options.feedback !== undefined && options[key] !== undefined) {
       throw new TypeError(
         `\`${key}\` and \`feedback\` exclude each other: give \`${key}\` to the feedback`,
@@ -103,7 +118,7 @@ export function gateOpener(
   if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const adaptive = adaptiveChoice(options);
   const isPaced = isAdaptiveRate(adaptive);
-  const { maxRetryAfterMs, onLongWait, outageMs } = options;
+  const { maxRetryAfterMs, onLongWait, outageMs, random = Math.random } = options;
   const backoff = {
     ...(isPaced && PACED_BACKOFF),
     ...options.backoff,
@@ -112,8 +127,7 @@ export function gateOpener(
     ...(outageMs !== undefined && { outageMs }),
   };
   checkBackoffOptions(backoff);
-  const { random = Math.random } = options;
-  return (around, extras = {}) => {
+  return (around, { isPrioritized = false, ...extras } = {}) => {
     const { clock, instrumentation } = around;
     const feedback =
       around.feedback ??
@@ -138,11 +152,30 @@ export function gateOpener(
         instrumentation,
         feedback,
         isFailure,
-        queues: new Queues(options, clock),
+        queues: queueRulesOf(options, clock, isPrioritized),
         setPaced,
         fleet: shared?.join(shared, report, instrumentation, extras.peers),
       },
     );
+  };
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function queueRulesOf(
+  options: QueueOptions & Pick<LimiterConfig, 'deadlineMs'>,
+  clock: Clock,
+  isPrioritized: boolean,
+): QueueRules {
+  const { maxQueue, overflow, agingMs = DEFAULT_AGING_MS } = options;
+  const { waitTimeoutMs = Number.POSITIVE_INFINITY, deadlineMs } = options;
+  if (waitTimeoutMs !== Number.POSITIVE_INFINITY) checkNumber('waitTimeoutMs', waitTimeoutMs, 1);
+  checkNumber('agingMs', agingMs, 1);
+  return {
+    capacity: new QueueCapacity(queueBound(maxQueue, overflow)),
+    timeouts: new WaitTimeouts(waitTimeoutMs, clock, deadlineMs),
+    newQueue: isPrioritized
+      ? (isCancelled) => new PriorityQueue(isCancelled, { priorityOf, agingMs })
+      : undefined,
   };
 }
 

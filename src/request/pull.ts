@@ -14,11 +14,6 @@ export interface PullOptions {
 /** Reading further ahead does not make a run faster. */
 const MOST_READ_AHEAD = 1_000;
 
-/** Enough to fill a free slot at once. */
-export function defaultReadAhead(concurrency: number): number {
-  return Math.min(2 * concurrency, MOST_READ_AHEAD);
-}
-
 /** @throws RangeError or TypeError that names a wrong argument */
 export function checkPull(source: unknown, { readAhead }: PullOptions): void {
   const isSource =
@@ -33,19 +28,31 @@ export function checkPull(source: unknown, { readAhead }: PullOptions): void {
   if (readAhead !== undefined) checkInteger('readAhead', readAhead, 1);
 }
 
-/** The parts of a pulled stream beside its source. */
-export interface Pull<T, V, O extends ObservableInput<unknown>, R> extends ResultOptions {
-  readonly project: Project<V, O>;
-  /** Makes the operator that sends the requests. Its argument is called for each attempt. */
-  readonly operatorOf: (project: Project<V, O>) => OperatorFunction<T, R>;
-  readonly readAhead: number;
-}
-
-/** Sends the requests of a source. The source is read only as requests end. */
-export function pull<T, V, O extends ObservableInput<unknown>, R>(
+/**
+ * Sends the requests of a source. The source is read only as requests end.
+ * @param operatorOf makes the operator that sends them. Its project is called for each attempt
+ * @param concurrency how many may be in flight, for the default of `readAhead`
+ * @throws RangeError or TypeError that names a wrong argument, as `operatorOf` does
+ */
+export function pull<
+  T,
+  V,
+  O extends ObservableInput<unknown>,
+  P extends ResultOptions & PullOptions,
+  R,
+>(
   source: PullSource<T>,
-  { project, operatorOf, readAhead, outcomes = false, ordered = false }: Pull<T, V, O, R>,
+  project: Project<V, O>,
+  options: P,
+  concurrency: number,
+  operatorOf: (project: Project<V, O>, options: Omit<P, 'readAhead'>) => OperatorFunction<T, R>,
 ): Observable<R> {
+  checkPull(source, options);
+  // Enough to fill a free slot at once.
+  const { readAhead = Math.min(2 * concurrency, MOST_READ_AHEAD), ...plain } = options;
+  const { outcomes = false, ordered = false } = options;
+  // Construct once, so that wrong options throw here.
+  operatorOf(project, plain);
   return new Observable<R>((out) => {
     const feed = new Subject<T>();
     const unfinished = new UnfinishedRequests(ordered && !outcomes);
@@ -66,7 +73,10 @@ export function pull<T, V, O extends ObservableInput<unknown>, R>(
     let emitted = 0;
     out.add(() => iterator.close());
     out.add(
-      operatorOf(watched)(requests).subscribe({
+      operatorOf(
+        watched,
+        plain,
+      )(requests).subscribe({
         next: (result) => {
           out.next(result);
           if (!outcomes) return;

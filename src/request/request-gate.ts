@@ -23,13 +23,12 @@ import type { LimitChanges } from '../policies/rate-limit/rate-limits.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import { RequestHold } from '../policies/request-hold.ts';
 import { Gate } from '../queue/gate.ts';
-import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, QueueRules, WaitListener } from '../queue/gate-rules.ts';
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
 import type { Clock, Random } from '../util/clock.ts';
 import type { AnswerRules } from './dispatch-context.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
-import type { Queues } from './queue-options.ts';
 
 /** The adaptive rate handles shorter waits itself, by delaying the next attempts. */
 const PACED_CLOSURE_MS = 2_000;
@@ -43,7 +42,7 @@ export interface RequestGateParts extends RequestGateExtras {
   readonly instrumentation: Instrumentation | undefined;
   readonly feedback: FeedbackSubject;
   readonly isFailure: IsFailure | undefined;
-  readonly queues: Queues;
+  readonly queues: QueueRules;
   /** Told whether the rate adapts, when that has changed. */
   readonly setPaced?: (isPaced: boolean) => void;
   /** What it shares with other workers through a store. */
@@ -54,8 +53,6 @@ export interface RequestGateParts extends RequestGateExtras {
 export interface RequestGateExtras {
   /** The key of a limiter of a group. */
   readonly key?: string;
-  /** Whether requests may have priorities. */
-  readonly isPrioritized?: boolean;
   /** Receives every change, in addition to the instrumentation. */
   readonly emit?: Emit;
   /** Limits that are shared with other gates. */
@@ -79,7 +76,7 @@ export class RequestGate implements AnswerRules {
   readonly feedback: FeedbackSubject;
   readonly slots: ConcurrencyPolicy;
   readonly bytes: ByteBudgetPolicy;
-  readonly queues: Queues;
+  readonly queues: QueueRules;
   /** Changes with what adapts, as `leastClosureMs` does. */
   readsAnswers = false;
   leastClosureMs = 0;
@@ -117,9 +114,9 @@ export class RequestGate implements AnswerRules {
     this.timed = this.allPolicies();
     this.own = policyOf(this.backoff, this.attemptParts(this._policies), this.timed);
     this.learnHowToAnswer();
-    const { check, listener, isPrioritized = false } = parts;
+    const { check, listener } = parts;
     this.gate = new Gate('concurrency', this.sharing(this.own), clock, instrumentation, {
-      ...queues.rules(isPrioritized),
+      ...queues,
       hold: new RequestHold(slots, bytes),
       check,
       listener,

@@ -6,7 +6,7 @@ import { RateLimits } from '../../src/policies/rate-limit/rate-limits.ts';
 import { type OnLimit, RateLimitPolicy } from '../../src/policies/rate-limit-policy.ts';
 import { Gate } from '../../src/queue/gate.ts';
 import { SharedPolicy } from '../../src/queue/shared-policy.ts';
-import { type QueueOptions, Queues } from '../../src/request/queue-options.ts';
+import { type QueueOptions, queueRulesOf } from '../../src/request/gate-options.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { originOf, Waiter } from '../support/waiter.ts';
 
@@ -78,8 +78,7 @@ export function sharedPolicyRig(options: RigOptions = {}) {
       () => gate.drain(),
       () => gate.waiting,
     );
-    const queues = new Queues(options.queuesOf?.(key) ?? {}, clock);
-    const rules = queues.rules(isPrioritized);
+    const rules = queueRulesOf(options.queuesOf?.(key) ?? {}, clock, isPrioritized);
     const gate: Gate = new Gate('backoff', policy, clock, undefined, rules);
     return { gate, own };
   };

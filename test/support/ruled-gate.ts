@@ -9,7 +9,7 @@ import { RateLimits } from '../../src/policies/rate-limit/rate-limits.ts';
 import { type OnLimit, RateLimitPolicy } from '../../src/policies/rate-limit-policy.ts';
 import { Gate } from '../../src/queue/gate.ts';
 import type { GateRules } from '../../src/queue/gate-rules.ts';
-import { type QueueOptions, Queues } from '../../src/request/queue-options.ts';
+import { type QueueOptions, queueRulesOf } from '../../src/request/gate-options.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import type { Clock, Timer } from '../../src/util/clock.ts';
 import { originOf } from './waiter.ts';
@@ -45,8 +45,8 @@ export function ruledGates({
   ...options
 }: RuledOptions = {}) {
   const clock = new ManualClock();
-  const queues = new Queues(options, clock);
-  const rules = { ...queues.rules(isPrioritized), ...(check && { check }) };
+  const queues = queueRulesOf(options, clock, isPrioritized);
+  const rules = { ...queues, ...(check && { check }) };
   const gate = <C extends Policy>(kind: GateKind, policy: C) =>
     new Gate(kind, policy, clock, instrumentation, rules);
   let index = 0;

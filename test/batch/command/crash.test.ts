@@ -1,5 +1,5 @@
 import { expect, it, type TestContext } from 'vitest';
-import { seededRandom } from '../../../src/simulator/index.ts';
+import { seededRandom } from '../../../src/simulator/random.ts';
 import { isLong } from '../../support/runs.ts';
 import { prompts, rig } from './command.ts';
 

@@ -9,8 +9,7 @@ import { Waiter } from '../../support/waiter.ts';
 /** Gates by priority, around any policy. */
 function urgentGate() {
   const { clock, queues, ticket } = ruledGates({ isPrioritized: true });
-  const gateOf = (policy: Policy) =>
-    new Gate('concurrency', policy, clock, undefined, queues.rules(true));
+  const gateOf = (policy: Policy) => new Gate('concurrency', policy, clock, undefined, queues);
   return { clock, ticket, gateOf };
 }
 
