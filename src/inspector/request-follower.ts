@@ -57,7 +57,7 @@ export class GateFollower implements RequestFollower {
   /** What is known of requests of which an attempt was turned away. */
   private readonly histories = new WeakMap<Ticket, RequestHistory>();
   private rejections: Rejection[] = [];
-
+  /** What the gate had counted before. */
   private readonly sentBefore: number;
   private readonly bytesBefore: number;
 

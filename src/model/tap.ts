@@ -21,14 +21,15 @@ export interface RequestFollower {
  */
 export class Tap {
   follower: RequestFollower | undefined = undefined;
-  /** Attempts sent, and their bytes: counted with and without a follower, as a call would be slower. */
+  /** Attempts that were sent while it had a follower, and their bytes: counted here without a call. */
   sentCount = 0;
   sentBytes = 0;
 
   /** An attempt is sent. */
   sent(ticket: Ticket): void {
+    if (this.follower === undefined) return;
     this.sentCount += 1;
     this.sentBytes += ticket.bytes;
-    if (ticket.attempts !== 1) this.follower?.resent(ticket);
+    if (ticket.attempts !== 1) this.follower.resent(ticket);
   }
 }
