@@ -82,9 +82,9 @@ export function resetOf(
   const resetMs = untilResetMs(text, answeredAtMs);
   const atMs = timeMs(text);
   if (atMs === undefined) return { resetMs, isResetTime: false };
+  if (resetMs !== undefined) return { resetMs, isResetTime: true };
   const passedMs = answeredAtMs() - atMs;
-  const hasPassed = passedMs > 0 && passedMs <= LONGEST_PASSED_MS;
-  return { resetMs, isResetTime: resetMs !== undefined || hasPassed };
+  return { resetMs, isResetTime: passedMs > 0 && passedMs <= LONGEST_PASSED_MS };
 }
 
 /** A time as seconds or ms since 1970, or as a date, in ms since 1970. */

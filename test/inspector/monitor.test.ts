@@ -360,7 +360,7 @@ describe('what is shown', () => {
     const limiter = createLimiter({ name: 'timed', clock });
     for (let second = 0; second < 3; second += 1) {
       for (let look = 0; look < 4; look += 1) {
-        void limiter.run(async () => 1);
+        void limiter.run(async () => 1, { bytes: 7 });
         await clock.advanceAsync(249);
         monitor.look();
         await clock.advanceAsync(1);
@@ -372,6 +372,7 @@ describe('what is shown', () => {
       [START / 1_000 + 1, 4, 4],
       [START / 1_000 + 2, 4, 4],
     ]);
+    expect(detailOf('timed').bytesSent).toBe(12 * 7);
     limiter.close();
   });
 });

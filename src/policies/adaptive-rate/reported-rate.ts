@@ -90,7 +90,7 @@ export class ReportedRate {
     const { limit = 0, remaining, resetMs } = limits;
     if (limit <= 0 || remaining === undefined) return;
     const isTime = limits.isResetTime === true;
-    // Its reset has passed: what was used then has come back, and nobody knows within what time.
+    // Its reset has passed: what was used then has come back, in a time that is not known.
     if (isTime && resetMs === undefined) return;
     const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
     const { at, order, cost } = attempt;
