@@ -29,7 +29,6 @@ import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import type { Task } from './call-request.ts';
-import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { leveled } from './events.ts';
 import {
   GROUP_KEYS,
@@ -41,6 +40,7 @@ import { GroupStore } from './group-store.ts';
 import { KeyRouter } from './key-router.ts';
 import { KeyTable } from './key-table.ts';
 import type { Lease } from './lease.ts';
+import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
 import { Limiter } from './limiter.ts';
 import {
   type AcquireOptions,
