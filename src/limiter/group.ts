@@ -9,10 +9,10 @@ import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { instrumentationResolver, resolveCommonOptions } from '../request/common-options.ts';
+import { attemptTimeoutsOf } from '../request/dispatch-context.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {
-  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
   type Emitted,

@@ -6,16 +6,15 @@ import type { RetryPolicy } from '../policies/retry.ts';
 import type { AdmissionCheck, Newcomer } from '../queue/gate-rules.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
-import type { DispatchContext } from '../request/dispatch-context.ts';
-import { gateOpener } from '../request/gate-options.ts';
-import type { RequestGate } from '../request/request-gate.ts';
 import {
   attemptTimeoutsOf,
+  type DispatchContext,
   dispatchContextOf,
-  type Project,
-  type ProjectOutput,
   retryPolicyOf,
-} from '../request/send-options.ts';
+} from '../request/dispatch-context.ts';
+import { gateOpener } from '../request/gate-options.ts';
+import type { RequestGate } from '../request/request-gate.ts';
+import type { Project, ProjectOutput } from '../request/send-options.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';

@@ -4,7 +4,7 @@ import { Sized, throttle } from '../../../src/index.ts';
 import type { Outcome } from '../../../src/model/outcome.ts';
 import { gateOpener } from '../../../src/request/gate-options.ts';
 import { PipelineSubscriber } from '../../../src/request/result-subscriber.ts';
-import { dispatchContextOf, retryPolicyOf } from '../../../src/request/send-options.ts';
+import { dispatchContextOf, retryPolicyOf } from '../../../src/request/dispatch-context.ts';
 import { TicketFactory } from '../../../src/request/ticket-factory.ts';
 import { watch } from '../../request/harness.ts';
 import { CountedClock } from '../../support/ruled-gate.ts';
