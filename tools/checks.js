@@ -24,7 +24,8 @@ export const environment = {
 export function startChecks(priority = 0) {
   const slots = pLimit(availableParallelism());
   const passes = (name, own = priority) => slots(() => runScript(name, own));
-  const all = async (names) => (await Promise.all(names.map((name) => passes(name)))).every(Boolean);
+  const all = async (names) =>
+    (await Promise.all(names.map((name) => passes(name)))).every(Boolean);
   const names = Object.keys(scripts).filter((name) => name.startsWith('check:'));
   const ofPackage = names.filter((name) => name.startsWith('check:package:'));
   const others = names.filter((name) => !ofPackage.includes(name));

@@ -15,7 +15,10 @@ async function testsPass() {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const env = { ...environment, TEST_DIST: 'dist' };
   const args = [vitest, 'run', ...process.argv.slice(2)];
-  const [code] = await once(spawn(process.execPath, args, { cwd: root, env, stdio: 'inherit' }), 'exit');
+  const [code] = await once(
+    spawn(process.execPath, args, { cwd: root, env, stdio: 'inherit' }),
+    'exit',
+  );
   return code === 0;
 }
 
