@@ -9,10 +9,10 @@ import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { instrumentationResolver, resolveCommonOptions } from '../request/common-options.ts';
+import { attemptTimeoutsOf } from '../request/dispatch-context.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {
-  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
   type Emitted,
@@ -29,7 +29,6 @@ import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import type { Task } from './call-request.ts';
-import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { leveled } from './events.ts';
 import {
   GROUP_KEYS,
@@ -41,6 +40,7 @@ import { GroupStore } from './group-store.ts';
 import { KeyRouter } from './key-router.ts';
 import { KeyTable } from './key-table.ts';
 import type { Lease } from './lease.ts';
+import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
 import { Limiter } from './limiter.ts';
 import {
   type AcquireOptions,
