@@ -3,11 +3,11 @@
 export { StoreProtocolError } from './fleet/errors.ts';
 export type { Task } from './limiter/call-request.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
-export type { CloseOptions } from './limiter/close-options.ts';
 export type { LimiterEvent } from './limiter/events.ts';
 export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';
 export type { GroupEvent, LimiterGroupOptions } from './limiter/group-options.ts';
 export type { Lease } from './limiter/lease.ts';
+export type { CloseOptions } from './limiter/lifecycle.ts';
 export { createLimiter, type Limiter } from './limiter/limiter.ts';
 export type {
   AcquireOptions,

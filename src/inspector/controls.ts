@@ -50,12 +50,12 @@ export function controlsOf(gate: RequestGate): Controls {
       value: limits?.optionsOf(name)?.limit ?? 0,
     })),
   ];
-  const isOpen = runtime !== undefined && runtime.state !== 'closed';
+  const isOpen = runtime !== undefined && runtime.lifecycle.state !== 'closed';
   return {
     settings: settings.filter(({ value }) => Number.isFinite(value)),
     canPause: runtime === undefined || isOpen,
     isPaused: isPaused(gate),
-    canDrain: isOpen && runtime.state !== 'draining',
+    canDrain: isOpen && runtime.lifecycle.state !== 'draining',
   };
 }
 
@@ -68,7 +68,7 @@ export function control(gate: RequestGate, { action, settings }: Command): void 
     case 'drain': {
       const runtime = runtimeOf(gate);
       if (runtime === undefined) throw new TypeError('a stream drains when its source ends');
-      runtime.close('send');
+      runtime.lifecycle.close('send');
       return;
     }
     case 'pause':

@@ -66,7 +66,7 @@ export function stateOf(gate: RequestGate, now: number): GateState {
     runtime,
     gate,
     lifecycle: lifecycleOf(gate, runtime),
-    pauseReason: runtime?.pauseReason,
+    pauseReason: runtime?.lifecycle.pauseReason,
     waiting,
     waitingBy,
     longestWaitMs,
@@ -92,7 +92,7 @@ function lifecycleOf(
   gate: RequestGate,
   runtime: LimiterRuntime | undefined,
 ): GateState['lifecycle'] {
-  const state = runtime?.state;
+  const state = runtime?.lifecycle.state;
   if (state === 'closed' || state === 'draining') return state;
   return isPaused(gate) ? 'paused' : 'running';
 }

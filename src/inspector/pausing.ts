@@ -8,14 +8,14 @@ const REASON = 'paused in the inspector';
 const streams = new WeakSet<RequestGate>();
 
 export function isPaused(gate: RequestGate): boolean {
-  return runtimeOf(gate)?.isPaused ?? streams.has(gate);
+  return runtimeOf(gate)?.lifecycle.isPaused ?? streams.has(gate);
 }
 
 /** Nothing more is sent; what runs goes on. */
 export function pause(gate: RequestGate): void {
   const runtime = runtimeOf(gate);
   if (runtime !== undefined) {
-    runtime.pause(REASON);
+    runtime.lifecycle.pause(REASON);
     return;
   }
   streams.add(gate);
@@ -25,7 +25,7 @@ export function pause(gate: RequestGate): void {
 export function resume(gate: RequestGate): void {
   const runtime = runtimeOf(gate);
   if (runtime !== undefined) {
-    runtime.resume();
+    runtime.lifecycle.resume();
     return;
   }
   streams.delete(gate);

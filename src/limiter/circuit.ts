@@ -3,7 +3,7 @@ import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts
 import type { CircuitExport, CircuitSnapshot, CircuitState } from '../policies/circuit-events.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkChoice, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
-import { checkReason } from './close-options.ts';
+import { checkReason } from './lifecycle.ts';
 
 /** Keeps a circuit open until `end()`, or the end of a block: `using isolation = circuit.isolate()`. */
 export class Isolation {

@@ -1,7 +1,7 @@
 import { checkLayer, checkLimiterConfig } from '../options/check-config.ts';
 import { configurePolicies } from '../policies/policies.ts';
 import { limitsOf } from '../policies/rate-limit/definition.ts';
-import type { LimitChanges } from '../policies/rate-limit/rate-limits.ts';
+import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import { CHANGEABLE_KEYS, type ChangeableKey, type PolicyConfig } from '../policies/registry.ts';
 import { queueBound } from '../queue/queue-capacity.ts';
 import { checkKeys } from '../util/check.ts';

@@ -1,37 +1,26 @@
-import {
-  map,
-  merge,
-  Observable,
-  type ObservedValueOf,
-  ReplaySubject,
-  Subject,
-  skip,
-  takeUntil,
-} from 'rxjs';
-import { LimiterClosedError } from '../model/errors.ts';
+import { map, merge, Observable, type ObservedValueOf, Subject, skip, takeUntil } from 'rxjs';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
-import type { AdmissionCheck, Newcomer, WaitListener, WaitStart } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, Newcomer } from '../queue/gate-rules.ts';
 import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
-import type { DispatchContext } from '../request/dispatch-context.ts';
-import { gateOpener } from '../request/gate-options.ts';
-import type { RequestGate } from '../request/request-gate.ts';
 import {
   attemptTimeoutsOf,
+  type DispatchContext,
   dispatchContextOf,
-  type Project,
-  type ProjectOutput,
   retryPolicyOf,
-} from '../request/send-options.ts';
+} from '../request/dispatch-context.ts';
+import { gateOpener } from '../request/gate-options.ts';
+import type { RequestGate } from '../request/request-gate.ts';
+import type { Project, ProjectOutput } from '../request/send-options.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
-import { type LimiterEvent, type LimiterFact, leveled } from './events.ts';
+import { type EventSink, type LimiterEvent, LimiterEvents, leveled } from './events.ts';
 import { ImpossibleRequests } from './impossible-requests.ts';
+import { Lifecycle } from './lifecycle.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { NamedRequests } from './named-requests.ts';
 import {
@@ -41,25 +30,10 @@ import {
   RequestCounters,
 } from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
-import {
-  bindingOf,
-  type LimiterSnapshot,
-  type LimiterState,
-  type PauseSnapshot,
-  snapshotOf,
-} from './snapshot.ts';
-
-/** Whether waiting requests are sent or rejected when a limiter is closed. */
-export type OnClose = 'send' | 'reject';
-
-/** Since when a limiter is paused, and why. */
-interface Pause {
-  readonly at: number;
-  readonly reason: string | undefined;
-}
+import { bindingOf, type LimiterSnapshot, snapshotOf } from './snapshot.ts';
 
 /** What a limiter of a group shares with the others. */
-export interface GroupSide {
+export interface GroupSide extends EventSink {
   /** The key of this one. */
   readonly key: string;
   /** What an earlier limiter of the key has counted. */
@@ -69,8 +43,6 @@ export interface GroupSide {
   readonly peers: object | undefined;
   /** Those of other keys, to be shared if attempts have the same time: one timer, not one a key. */
   readonly timeouts: AttemptTimeouts | undefined;
-  readonly isHeard: () => boolean;
-  readonly emit: (event: LimiterEvent) => void;
 }
 
 const runtimes = new WeakMap<RequestGate, LimiterRuntime>();
@@ -80,50 +52,43 @@ export function runtimeOf(gate: RequestGate): LimiterRuntime | undefined {
   return runtimes.get(gate);
 }
 
-/** The inside of a limiter: its gate, its counters, and its events. */
-export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitListener {
+/** The inside of a limiter: puts its parts together, and has them work as one. */
+export class LimiterRuntime implements CountedRequests, AdmissionCheck {
   readonly clock: Clock;
   readonly gate: RequestGate;
   readonly retry: RetryPolicy;
   readonly counters: RequestCounters;
+  readonly lifecycle: Lifecycle;
   readonly impossible: ImpossibleRequests;
   /** What ticket factories need. */
   readonly around: TicketFactoryOptions;
   private readonly options: LimiterOptions;
-  private readonly group: GroupSide | undefined;
   private readonly timeouts: AttemptTimeouts | undefined;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
-  private readonly events = new Subject<LimiterEvent>();
-  /** Emits when the limiter is closed and drained. */
-  private readonly ended = new ReplaySubject<void>(1);
-  /** Emits when it will not be used any more. */
-  private readonly abandoned = new ReplaySubject<void>(1);
-  private readonly unwatch: () => void;
-  private readonly _configured = new Subject<void>();
-  private closed: LimiterClosedError | undefined = undefined;
+  private readonly events: LimiterEvents;
+  private readonly configurations = new Subject<void>();
   /** Made with the first request that has an id. */
   private named: NamedRequests | undefined = undefined;
-  private pausing: Pause | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: LimiterOptions, group: GroupSide | undefined) {
     this.options = options;
-    this.group = group;
     const around = resolveCommonOptions(options).observed();
     const { clock, instrumentation } = around;
     this.clock = clock;
+    this.events = new LimiterEvents(clock, group);
     // Before the gate opens: wrong options throw here, where nothing has begun yet.
     this.counters = new RequestCounters(clock, this, options, (percent) =>
-      this.emit({ kind: 'milestone', at: clock.now(), percent }),
+      this.events.emit({ kind: 'milestone', at: clock.now(), percent }),
     );
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
       ...(group?.peers && { peers: group.peers }),
-      emit: (fact) => this.emit(fact),
+      emit: (fact) => this.events.emit(fact),
       check: this,
-      listener: this,
+      listener: this.events,
     });
     this.retry = retryPolicyOf(options, this.gate.isPaced);
     this.timeouts = attemptTimeoutsOf(options, clock, group?.timeouts);
@@ -146,16 +111,28 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
       this.counters.countedBefore(group.before.ended);
       this.gate.queues.capacity.dropped = group.before.dropped;
     }
+    let unwatch = () => {};
+    this.lifecycle = new Lifecycle({
+      gate: this.gate,
+      counters: this.counters,
+      events: this.events,
+      clock,
+      configured: this.configurations,
+      release: () => {
+        this.gate.close();
+        unwatch();
+      },
+    });
     runtimes.set(this.gate, this);
-    this.unwatch = watchGate(instrumentation, this.gate, () => ({
+    unwatch = watchGate(instrumentation, this.gate, () => ({
       ...gaugeSnapshotOf(this.gate),
       progress: this.counters.standing,
-      isPaused: this.isPaused,
+      isPaused: this.lifecycle.isPaused,
     }));
   }
 
   get events$(): Observable<LimiterEvent> {
-    return merge(this.events, this.modes$);
+    return merge(this.events.all, this.modes$);
   }
 
   /** Changes of the mode are reported by their own timer, while there are subscribers. */
@@ -164,50 +141,16 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return gate.feedback.mode$.pipe(
       skip(1),
       map((mode) => leveled({ kind: 'modeChanged', at: clock.now(), mode })),
-      takeUntil(this.abandoned),
+      takeUntil(this.lifecycle.abandoned),
     );
-  }
-
-  get state$(): Observable<LimiterState> {
-    return new Observable((out) => {
-      let last: LimiterState | undefined;
-      const look = () => {
-        const { state } = this;
-        if (state === last) return;
-        last = state;
-        out.next(state);
-      };
-      out.add(
-        merge(this.events, this._configured.pipe(takeUntil(this.ended))).subscribe({
-          next: () => look(),
-          complete: () => {
-            look();
-            out.complete();
-          },
-        }),
-      );
-      look();
-    });
   }
 
   get progress$(): Observable<LimiterProgress> {
     return new Observable((out) => {
       out.add(this.counters.reports.subscribe({ next: (report) => out.next(report) }));
       out.next(this.counters.progress());
-      out.add(this.ended.subscribe(() => out.complete()));
+      out.add(this.lifecycle.ended.subscribe(() => out.complete()));
     });
-  }
-
-  get state(): LimiterState {
-    if (this.closed !== undefined) return this.counters.isEmpty ? 'closed' : 'draining';
-    if (this.pausing !== undefined) return 'paused';
-    const { circuitBreaker, adaptive } = this.gate.policies;
-    const now = this.clock.now();
-    if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
-    if (adaptive instanceof AimdPolicy && adaptive.snapshot(now).state === 'cooling') {
-      return 'cooling';
-    }
-    return 'running';
   }
 
   /** Requests that hold a slot. */
@@ -226,33 +169,14 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
 
   /** A closed limiter lets no request wait, and an open circuit none that fails meanwhile. */
   turnsAway(newcomer: Newcomer): Error | undefined {
-    return this.closed ?? this.circuitBreaker?.refusalOnArrival(newcomer, this.clock);
-  }
-
-  waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
-    const named = limit === undefined ? undefined : { limit };
-    const until = untilAt === undefined ? undefined : { untilAt };
-    this.emit({
-      kind: 'waiting',
-      at: this.clock.now(),
-      gate,
-      ...named,
-      position,
-      waiting,
-      ...until,
-    });
-  }
-
-  waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void {
-    if (!this.isHeard()) return;
-    const named = limit === undefined ? undefined : { limit };
-    this.emit({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds, ...named });
+    return this.lifecycle.closed ?? this.circuitBreaker?.refusalOnArrival(newcomer, this.clock);
   }
 
   snapshot(): LimiterSnapshot {
-    const { gate, counters, state, clock } = this;
+    const { gate, counters, lifecycle, clock } = this;
     const now = clock.now();
-    const paused = this.pausedAt(now);
+    const { state } = lifecycle;
+    const paused = lifecycle.pausedAt(now);
     const fleet = gate.fleet?.snapshot();
     return snapshotOf({ gate, counters, state, paused, fleet, now });
   }
@@ -272,90 +196,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return waiting;
   }
 
-  get isPaused(): boolean {
-    return this.pausing !== undefined;
-  }
-
-  /** Why it is paused, where that was said. */
-  get pauseReason(): string | undefined {
-    return this.pausing?.reason;
-  }
-
-  /** A new reason replaces the one before; the start of the pause stays. */
-  pause(reason: string | undefined): void {
-    const at = this.clock.now();
-    const wasPaused = this.isPaused;
-    this.pausing = { at: this.pausing?.at ?? at, reason };
-    this.gate.gate.pause();
-    if (!wasPaused) this.emit({ kind: 'paused', at, ...(reason !== undefined && { reason }) });
-  }
-
-  resume(): void {
-    const { pausing } = this;
-    if (pausing === undefined) return;
-    this.pausing = undefined;
-    const at = this.clock.now();
-    this.emit({ kind: 'resumed', at, pausedMs: at - pausing.at });
-    // A listener may have paused it again.
-    if (!this.isPaused) this.gate.gate.resume();
-  }
-
-  /** Ends the wait of all waiting requests. */
-  clear(error: Error, reason?: string): void {
-    const { waiting } = this;
-    this.gate.gate.clear(error);
-    if (waiting === 0) return;
-    const at = this.clock.now();
-    this.emit({ kind: 'cleared', at, requests: waiting, ...(reason !== undefined && { reason }) });
-  }
-
-  private pausedAt(now: number): PauseSnapshot | undefined {
-    const { pausing } = this;
-    return pausing && { reason: pausing.reason, pausedMs: now - pausing.at };
-  }
-
   /** Limits were changed from outside. */
   configured(): void {
     this.impossible.changed();
     this.retry.isPaced = this.gate.isPaced;
     this.gate.fleet?.configured();
     this.gate.changed();
-    this._configured.next();
-  }
-
-  /**
-   * @param waiting whether waiting requests are sent or rejected; a closed limiter can still reject
-   * them
-   */
-  close(waiting: OnClose): void {
-    this.stop();
-    if (waiting === 'reject' && this.closed !== undefined) this.clear(this.closed, 'closed');
-  }
-
-  private stop(): void {
-    if (this.closed !== undefined) return;
-    this.closed = new LimiterClosedError();
-    const at = this.clock.now();
-    this.emit({ kind: 'closed', at });
-    if (!this.counters.isEmpty) {
-      const { inFlight, waiting } = this;
-      this.emit({ kind: 'draining', at, inFlight, waiting });
-    }
-    this.counters.whenEmpty(() => {
-      this.abandon();
-      this.emit({ kind: 'drained', at: this.clock.now() });
-      this.counters.end();
-      this.ended.next();
-      this.ended.complete();
-      this.events.complete();
-    });
-  }
-
-  /** It will not be used any more. */
-  abandon(): void {
-    this.gate.close();
-    this.unwatch();
-    this.abandoned.next();
+    this.configurations.next();
   }
 
   dispatchContextOf<T, O extends ProjectOutput>(
@@ -366,17 +213,5 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const { instrumentation } = this.around;
     const parts = { feedback, gate, retry, instrumentation, timeouts, answers: this.gate };
     return dispatchContextOf(project, options, parts);
-  }
-
-  /** An event without subscribers is not created. */
-  emit(fact: LimiterFact): void {
-    if (!this.isHeard()) return;
-    const event = leveled(fact);
-    this.events.next(event);
-    this.group?.emit(event);
-  }
-
-  isHeard(): boolean {
-    return this.events.observed || this.group?.isHeard() === true;
   }
 }

@@ -29,11 +29,11 @@ import { isError } from '../util/print.ts';
 import type { Task } from './call-request.ts';
 import { Calls } from './calls.ts';
 import { Circuit } from './circuit.ts';
-import { type CloseOptions, checkClose, checkReason } from './close-options.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
 import { type Fetch, pacedFetch } from './fetch.ts';
 import type { Lease } from './lease.ts';
+import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
 import {
   type AcquireOptions,
   checkAcquireOptions,
@@ -106,7 +106,7 @@ export class Limiter {
 
   /** The state now, then each change. */
   get state$(): Observable<LimiterState> {
-    return this.#runtime.state$;
+    return this.#runtime.lifecycle.state$;
   }
 
   /**
@@ -363,12 +363,12 @@ export class Limiter {
    */
   pause(reason?: string): void {
     checkReason(reason);
-    this.#runtime.pause(reason);
+    this.#runtime.lifecycle.pause(reason);
   }
 
   /** Ends a pause, and lets all requests pass that may. */
   resume(): void {
-    this.#runtime.resume();
+    this.#runtime.lifecycle.resume();
   }
 
   /**
@@ -381,11 +381,11 @@ export class Limiter {
    */
   clear(reason?: string | Error): void {
     if (isError(reason)) {
-      this.#runtime.clear(reason, reason.message);
+      this.#runtime.lifecycle.clear(reason, reason.message);
       return;
     }
     checkReason(reason);
-    this.#runtime.clear(new QueueClearedError(reason), reason);
+    this.#runtime.lifecycle.clear(new QueueClearedError(reason), reason);
   }
 
   /**
@@ -413,7 +413,7 @@ export class Limiter {
    * @throws TypeError for another option, or another value
    */
   close(options: CloseOptions = {}): void {
-    this.#runtime.close(checkClose('limiter.close', options));
+    this.#runtime.lifecycle.close(checkClose('limiter.close', options));
   }
 
   /**
@@ -435,8 +435,8 @@ export class Limiter {
 
   /** @internal whether a new limiter would do the same as this one */
   get isForgettable(): boolean {
-    const { gate, isPaused } = this.#runtime;
-    if (!this.isIdle || isPaused || this.feedback.mode !== 'normal') return false;
+    const { gate, lifecycle } = this.#runtime;
+    if (!this.isIdle || lifecycle.isPaused || this.feedback.mode !== 'normal') return false;
     return areAtRest(gate.policies, this.feedback.clock.now());
   }
 
@@ -448,7 +448,7 @@ export class Limiter {
 
   /** @internal it will not be used any more */
   abandon(): void {
-    this.#runtime.abandon();
+    this.#runtime.lifecycle.abandon();
   }
 
   /** @internal what the requests of a stream pass */

@@ -5,13 +5,16 @@ import {
   type CommonOptions,
   resolveCommonOptions,
 } from '../request/common-options.ts';
+import {
+  attemptTimeoutsOf,
+  dispatchContextOf,
+  retryPolicyOf,
+} from '../request/dispatch-context.ts';
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
 import { FeedbackSubject } from '../request/feedback-subject.ts';
 import {
-  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
-  dispatchContextOf,
   type Emitted,
   type Project,
   type ProjectOutput,
@@ -19,7 +22,6 @@ import {
   RETRY_KEYS,
   type ResultOptions,
   type RetryOptions,
-  retryPolicyOf,
 } from '../request/send-options.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 import { watchOperator } from '../request/watch-gates.ts';

@@ -2,14 +2,17 @@ import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
+import {
+  attemptTimeoutsOf,
+  dispatchContextOf,
+  retryPolicyOf,
+} from '../request/dispatch-context.ts';
 import { GATE_KEYS, type GateOptions, gateOpener } from '../request/gate-options.ts';
 import { followConcurrency, followMaxBytes } from '../request/hold-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import {
-  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
-  dispatchContextOf,
   type Emitted,
   type Project,
   type ProjectOutput,
@@ -17,7 +20,6 @@ import {
   RETRY_KEYS,
   type ResultOptions,
   type RetryOptions,
-  retryPolicyOf,
 } from '../request/send-options.ts';
 import {
   checkRequestOptions,

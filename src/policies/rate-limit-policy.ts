@@ -9,7 +9,8 @@ import {
   type Time,
 } from './policy.ts';
 import type { Costs } from './rate-limit/costs.ts';
-import type { LimitChanges, RateLimits } from './rate-limit/rate-limits.ts';
+import type { LimitChanges } from './rate-limit/limit-changes.ts';
+import type { RateLimits } from './rate-limit/rate-limits.ts';
 import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
 
 /** What happens to a request that does not fit a rate limit. */

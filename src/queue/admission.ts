@@ -1,6 +1,7 @@
 import type { LeaseIssuer, Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
+import type { Refusing } from './suspension.ts';
 
 /** What a policy has charged that was not the first of its gate. */
 class LaterCharge {
@@ -13,8 +14,8 @@ class LaterCharge {
   }
 }
 
-/** A gate, called after a request has given back its leases. */
-interface Drained {
+/** The gate: issues the leases of attempts, and is called after a request has given back those it held. */
+interface IssuingGate extends LeaseIssuer {
   drain(): void;
 }
 
@@ -22,9 +23,9 @@ interface Drained {
 class HoldIssuer implements LeaseIssuer {
   private readonly hold: Policy<number> | undefined;
   private readonly clock: Clock;
-  private readonly gate: Drained;
+  private readonly gate: IssuingGate;
 
-  constructor(hold: Policy<number> | undefined, clock: Clock, gate: Drained) {
+  constructor(hold: Policy<number> | undefined, clock: Clock, gate: IssuingGate) {
     this.hold = hold;
     this.clock = clock;
     this.gate = gate;
@@ -48,14 +49,18 @@ export class Admission<C extends Policy = Policy> {
   private readonly clock: Clock;
   private readonly hold: Policy<number> | undefined;
   private readonly holdIssuer: LeaseIssuer;
+  private readonly gate: LeaseIssuer;
   /** The cause of the last request's wait. */
   private _binding: Policy;
+  /** Refuses all that comes, retries too; undefined: nothing does. */
+  private suspension: Refusing | undefined = undefined;
 
-  constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, gate: Drained) {
+  constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, gate: IssuingGate) {
     this._core = policy;
     this.original = policy;
     this.clock = clock;
     this.hold = hold;
+    this.gate = gate;
     this._binding = policy;
     this.holdIssuer = new HoldIssuer(hold, clock, gate);
   }
@@ -111,20 +116,40 @@ export class Admission<C extends Policy = Policy> {
     return hold?.isFull ? hold : this.policy;
   }
 
-  refusal(ticket: Ticket, now: number): Error | undefined {
-    const refuser = this.isHoldShort ? this.hold : this.policy;
-    return refuser?.refusal?.(ticket, now);
+  /** Refuses all that comes from now on, for as long as it says so. */
+  suspend(refusing: Refusing): void {
+    this.suspension = refusing;
   }
 
-  /** Charges a request that may pass to all policies. @param gate the issuer of its leases */
-  charge(ticket: Ticket, isRetry: boolean, gate: LeaseIssuer, now: number): void {
+  /** The error of all that comes while sending is suspended. */
+  refusalNow(): Error | undefined {
+    if (this.suspension === undefined) return undefined;
+    const error = this.suspension.refusal();
+    if (error === undefined) this.suspension = undefined;
+    return error;
+  }
+
+  /** The error of a request that no policy lets wait. A suspension is the cause before any of them. */
+  refusal(ticket: Ticket, now: number): Error | undefined {
+    const refuser = this.isHoldShort ? this.hold : this.policy;
+    return this.refusalNow() ?? refuser?.refusal?.(ticket, now);
+  }
+
+  /** Refuses a request that no policy lets wait. */
+  refuse(ticket: Ticket, now: number): void {
+    const error = this.refusal(ticket, now);
+    if (error !== undefined) ticket.refuse(error);
+  }
+
+  /** Charges a request that may pass to all policies. */
+  charge(ticket: Ticket, isRetry: boolean, now: number): void {
     ticket.readAt = now;
     const hold = this.holdOf(isRetry);
     if (hold !== undefined) ticket.lend(this.holdIssuer, hold.take(ticket, now));
     const { policy } = this;
     const charge = policy.take(ticket, now);
     if (charge === 0) return;
-    ticket.lend(gate, policy === this.original ? charge : new LaterCharge(policy, charge));
+    ticket.lend(this.gate, policy === this.original ? charge : new LaterCharge(policy, charge));
   }
 
   /** Takes back what was charged for an attempt. */

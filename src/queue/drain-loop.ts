@@ -1,15 +1,13 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
-import type { GateKind } from '../model/outcome.ts';
-import type { LeaseIssuer, Ticket } from '../model/ticket.ts';
+import type { Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
-import { Admission } from './admission.ts';
-import { notifyAdmitted } from './admission-callback.ts';
-import type { GateRules, RequestQueue } from './gate-rules.ts';
+import type { Admission } from './admission.ts';
+import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
+import type { RequestQueue } from './gate-rules.ts';
 import { ResettableTimer } from './resettable-timer.ts';
-import type { Refusing } from './suspension.ts';
-import { WaitRecorder } from './wait-recorder.ts';
-import { headTicket, isCancelled, WaitingRequests } from './waiting-requests.ts';
+import type { WaitRecorder } from './wait-recorder.ts';
+import { headTicket, isCancelled, type WaitingRequests } from './waiting-requests.ts';
 
 /** Stands for a time that was not read: only a lease that is given back can help. */
 const UNREAD = Number.NaN;
@@ -18,131 +16,101 @@ const UNREAD = Number.NaN;
 const PAUSED = { binding: 'paused' } as const;
 
 /**
- * - `idle`: the gate is at rest;
+ * - `idle`: no request is decided on;
  * - `deciding`: policies are asked about a request, or listeners are called for it; it stays the
- * head;
+ * head of its queue;
  * - `draining`: the loop is between two decisions.
  */
-type GateState = 'idle' | 'deciding' | 'draining';
+type LoopState = 'idle' | 'deciding' | 'draining';
 
 /**
- * The loop of a gate: decides on the requests that wait, most urgent first, until one has to wait on
- * or none is left. Re-entrant calls (a listener that gives a lease back, a request that sends another)
- * are left to the running loop. There is at most one timer, set only while a request waits and time
- * alone can help.
+ * Makes the decisions of a gate: on a newcomer that nobody is before, and on the requests that wait,
+ * most urgent first, until one has to wait on or none is left. Re-entrant calls (a listener that gives
+ * a lease back, a request that sends another) are left to the running loop. There is at most one timer,
+ * set only while a request waits and time alone can help.
  */
-export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
-  readonly kind: GateKind;
-  protected readonly clock: Clock;
-  /** The causes of the waits here. */
-  readonly waits: WaitRecorder;
-  protected readonly admission: Admission<C>;
-  protected readonly requests: WaitingRequests;
-  protected readonly timer: ResettableTimer;
-  protected state: GateState = 'idle';
-  /** Refuses all that comes, retries too; undefined: nothing does. */
-  private suspension: Refusing | undefined = undefined;
+export class DrainLoop {
+  private readonly admission: Admission<Policy>;
+  private readonly requests: WaitingRequests;
+  private readonly waits: WaitRecorder;
+  private readonly clock: Clock;
+  private readonly timer: ResettableTimer;
+  private state: LoopState = 'idle';
   /**
    * Whether anything changed since the policies answered, so that the answer may be out of date.
    */
-  protected isStale = false;
+  private isStale = false;
   /** When the policies were asked. */
-  protected askedAt = UNREAD;
+  private askedAt = UNREAD;
   /** Whether the gate is paused. A decision that is being made ends first. */
-  protected isPaused = false;
+  private isPaused = false;
   /** What was to be done while a decision was being made; undefined: nothing. */
   private deferred: (() => void)[] | undefined = undefined;
 
   constructor(
-    kind: GateKind,
-    policy: C,
+    admission: Admission<Policy>,
+    requests: WaitingRequests,
+    waits: WaitRecorder,
     clock: Clock,
-    instrumentation: Instrumentation | undefined,
-    { hold, newQueue, listener, isShared = false }: GateRules,
   ) {
-    this.kind = kind;
+    this.admission = admission;
+    this.requests = requests;
+    this.waits = waits;
     this.clock = clock;
-    this.admission = new Admission(policy, hold, clock, this);
-    this.waits = new WaitRecorder(kind, clock, instrumentation, listener, isShared);
-    this.requests = new WaitingRequests(newQueue);
     this.timer = new ResettableTimer(clock, () => this.drain());
   }
 
-  /** The policy that is asked for each attempt. */
-  get policy(): C {
-    return this.admission.policy;
+  /** When it decides again, if nothing happens before; Infinity: time alone does not help. */
+  get nextAt(): number {
+    return this.timer.at;
   }
 
-  get waiting(): number {
-    return this.requests.length;
+  /** Whether a head is decided on, so that no head may be moved. */
+  get isDeciding(): boolean {
+    return this.state === 'deciding';
   }
 
-  /**
-   * The cause of the waits of requests that were never sent, or of retries if there are only
-   * retries.
-   */
-  get waitKind(): GateKind {
-    return this.waits.kindOf(this.requests.first.length === 0);
-  }
-
-  giveBack(charge: unknown, ticket: Ticket): void {
-    this.admission.giveBack(charge, ticket);
-    // A request that has ended gives its leases back next; then others may pass.
-    if (!this.admission.hasHold || ticket.outcome === undefined) this.drain();
-  }
-
-  /** Refuses all that comes from now on, for as long as it says so. */
-  suspend(refusing: Refusing): void {
-    this.suspension = refusing;
-  }
-
-  /** The error of all that comes while sending is suspended. */
-  protected refusalNow(): Error | undefined {
-    if (this.suspension === undefined) return undefined;
-    const error = this.suspension.refusal();
-    if (error === undefined) this.suspension = undefined;
-    return error;
-  }
-
-  /** Lets nothing pass until `resume`. Newcomers wait; requests that passed go on. */
-  pause(): void {
-    if (this.isPaused) return;
-    this.isPaused = true;
-    if (this.state === 'idle') this.comeToRest();
-  }
-
-  /** Ends a pause, and lets all pass that may. */
-  resume(): void {
-    if (!this.isPaused) return;
-    this.isPaused = false;
-    this.drain();
+  /** Whether no request is before a newcomer. A method: V8 calls a getter through its runtime. */
+  isFree(): boolean {
+    return this.state === 'idle' && !this.isPaused && this.requests.isEmpty();
   }
 
   /**
-   * Another policy of attempts from now on: those that wait are asked about again. What was charged
-   * goes back to the policy that has charged it.
+   * Decides on a newcomer that nobody is before.
+   * @returns whether it passed or was refused; if not, it has to wait
    */
-  setPolicy(policy: C): void {
-    this.betweenDecisions(() => {
-      this.policy.idle?.();
-      this.admission.setPolicy(policy);
-    });
-  }
-
-  /** Does something that a decision must not meet, at once or right after it; then lets pass all that may. */
-  protected betweenDecisions(work: () => void): void {
-    if (this.state === 'idle') {
-      this.state = 'draining';
-      work();
-      this.comeToRest();
-      this.drain();
-      return;
+  admits(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
+    const isRetry = owner.isRetry === true;
+    const wait = this.ask(ticket, isRetry, now);
+    if (wait > 0) {
+      if (this.isPaused) return false;
+      this.askedAt = now;
+      this.noteBinding(isRetry);
+      // Requests that arrived while policies were asked are before this one, and not decided on
+      // yet.
+      this.timer.set(this.requests.length === 0 ? wait : 0, now);
+      return false;
     }
-    this.deferred ??= [];
-    this.deferred.push(work);
-    this.isStale = true;
-    // After a decision on a newcomer the loop does not run by itself.
-    queueMicrotask(() => this.drain());
+    if (wait === REFUSED) this.admission.refuse(ticket, now);
+    else this.admission.charge(ticket, isRetry, now);
+    this.waits.ended(ticket, owner, isRetry, now);
+    this.leaveTo(now);
+    return true;
+  }
+
+  /** The same for a newcomer that does not wait. @returns whether it passed */
+  admitsAtOnce(ticket: Ticket): boolean {
+    const now = this.clock.now();
+    const wait = this.ask(ticket, false, now);
+    if (wait === 0) this.admission.charge(ticket, false, now);
+    else if (wait === REFUSED) this.admission.refuse(ticket, now);
+    this.leaveTo(now);
+    return wait === 0;
+  }
+
+  /** A newcomer, on whom the decision may have set the timer, does not wait after all. */
+  restIfEmpty(): void {
+    if (this.requests.length === 0 && !this.isPaused) this.becomesIdle();
   }
 
   /**
@@ -174,6 +142,80 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     }
   }
 
+  /** Lets nothing pass until `resume`. */
+  pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    if (this.state === 'idle') this.comeToRest();
+  }
+
+  /** Ends a pause, and lets all pass that may. */
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.drain();
+  }
+
+  /** Does something that a decision must not meet, at once or right after it; then lets pass all that may. */
+  betweenDecisions(work: () => void): void {
+    if (this.state === 'idle') {
+      this.state = 'draining';
+      work();
+      this.comeToRest();
+      this.drain();
+      return;
+    }
+    this.deferred ??= [];
+    this.deferred.push(work);
+    this.isStale = true;
+    // After a decision on a newcomer the loop does not run by itself.
+    queueMicrotask(() => this.drain());
+  }
+
+  /** Does a part of such work during which no head may be moved. */
+  keepingHeads(work: () => void): void {
+    this.state = 'deciding';
+    work();
+    this.state = 'draining';
+  }
+
+  /** Tells that a request waits; meanwhile it neither passes nor is given up. */
+  tellQueued(ticket: Ticket, isRetry: boolean, instrumentation: Instrumentation): void {
+    const { state, isStale: wasStale } = this;
+    const { length } = this.requests;
+    if (state !== 'deciding') this.requests.next();
+    this.state = 'deciding';
+    this.isStale = false;
+    instrumentation.queued?.(ticket, this.waits.kindOf(isRetry));
+    this.state = state;
+    if (state === 'idle') this.comeToRest();
+    if (this.isStale || this.requests.length !== length) this.drain();
+    // An earlier request may be under decision: it is decided on again.
+    this.isStale ||= wasStale;
+  }
+
+  /** Asks the policies about a newcomer, and again if anything changed meanwhile. @returns as `Policy.wait` */
+  private ask(ticket: Ticket, isRetry: boolean, now: number): number {
+    this.state = 'deciding';
+    try {
+      let wait: number;
+      do {
+        this.isStale = false;
+        wait = this.admission.wait(ticket, isRetry, now);
+      } while (wait !== 0 && this.isStale && !this.isPaused);
+      return this.isPaused ? Number.POSITIVE_INFINITY : wait;
+    } finally {
+      this.comeToRest();
+    }
+  }
+
+  /** Ends the decision on a newcomer. Requests that arrived meanwhile are not decided on yet. */
+  private leaveTo(now: number): void {
+    if (this.isPaused) return;
+    if (this.requests.length > 0) this.timer.set(0, now);
+    else this.becomesIdle();
+  }
+
   /** Sweeps out requests that left, while nothing passes. */
   private drainPaused(): void {
     if (this.deferred === undefined) this.requests.next();
@@ -190,17 +232,15 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     this.state = 'draining';
   }
 
-  /**
-   * Brings the gate to rest. A paused gate has no timer, and leaves shared limits to other gates.
-   */
-  protected comeToRest(): void {
+  /** Ends the work. A paused gate has no timer, and leaves shared limits to other gates. */
+  private comeToRest(): void {
     this.state = 'idle';
     if (!this.isPaused) return;
     this.timer.cancel();
     const now = this.clock.now();
     this.waits.note(false, PAUSED, now);
     this.waits.note(true, PAUSED, now);
-    this.policy.idle?.();
+    this.admission.policy.idle?.();
   }
 
   /** Decides on the head of a queue. @returns its wait in ms; 0: decide on the next one */
@@ -220,7 +260,7 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     // A listener of the policies' events has paused the gate.
     if (this.isPaused) return 0;
     if (wait <= 0) {
-      const refusal = wait === REFUSED ? this.refusalOf(ticket, now) : ticket.refusal;
+      const refusal = wait === REFUSED ? admission.refusal(ticket, now) : ticket.refusal;
       this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
       return 0;
     }
@@ -238,7 +278,7 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     this.noteBinding(isRetry);
     if (!isHoldShort) return wait;
     if (this.requests.retries.seek()) return Math.min(wait, this.serve(this.requests.retries));
-    this.policy.idle?.();
+    admission.policy.idle?.();
     return wait;
   }
 
@@ -246,7 +286,7 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     const { owner } = queue;
     const isRetry = queue === this.requests.retries;
     if (ticket.outcome === undefined) {
-      if (refusal === undefined) this.admission.charge(ticket, isRetry, this, now);
+      if (refusal === undefined) this.admission.charge(ticket, isRetry, now);
       this.waits.ended(ticket, owner, isRetry, now);
     }
     // The owner ended while listeners were called, and counted this request among those that left.
@@ -260,7 +300,7 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /** Notes the cause of waits in a queue, and in the other queue behind it. */
-  protected noteBinding(isRetry: boolean): void {
+  private noteBinding(isRetry: boolean): void {
     const { admission, waits, askedAt } = this;
     const { isHoldShort, binding } = admission;
     waits.note(isRetry, binding, askedAt);
@@ -270,17 +310,13 @@ export class DrainLoop<C extends Policy = Policy> implements LeaseIssuer {
     waits.note(!isRetry, admission.bindingBehind(!isRetry), askedAt);
   }
 
-  /** @returns 0 if a request arrived meanwhile */
-  protected becomesIdle(): number {
+  /** Nobody waits. @returns Infinity; 0 if a request arrived meanwhile */
+  private becomesIdle(): number {
+    const { policy } = this.admission;
     this.timer.cancel();
     this.waits.clear();
-    if (this.policy.idle === undefined) return Number.POSITIVE_INFINITY;
-    this.policy.idle();
+    if (policy.idle === undefined) return Number.POSITIVE_INFINITY;
+    policy.idle();
     return this.requests.next() === undefined ? Number.POSITIVE_INFINITY : 0;
-  }
-
-  /** The error of a request that no policy lets wait. A suspension is the cause before any of them. */
-  protected refusalOf(ticket: Ticket, now: number): Error | undefined {
-    return this.refusalNow() ?? this.admission.refusal(ticket, now);
   }
 }

@@ -1,9 +1,10 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { Tap } from '../model/tap.ts';
-import { isTicket, type Ticket } from '../model/ticket.ts';
-import { type Policy, REFUSED } from '../policies/policy.ts';
+import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
+import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
+import { Admission } from './admission.ts';
 import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
 import { DrainLoop } from './drain-loop.ts';
 import type {
@@ -12,10 +13,12 @@ import type {
   GateSnapshot,
   Newcomer,
   RequestQueue,
-  WaitListener,
 } from './gate-rules.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
+import type { Refusing } from './suspension.ts';
+import { WaitRecorder } from './wait-recorder.ts';
 import type { WaitTimeouts } from './wait-timeouts.ts';
+import { WaitingRequests } from './waiting-requests.ts';
 
 /**
  * The place where requests wait until every policy lets them go: one queue, one decision, and all
@@ -27,17 +30,23 @@ import type { WaitTimeouts } from './wait-timeouts.ts';
  * instead: it holds both, and the other request may be waiting for its end.
  *
  * Everything that a request takes is reserved before any callback runs. Here requests come, leave and
- * are cleared; {@link DrainLoop} decides on those that wait.
+ * are cleared; {@link DrainLoop} decides which of them pass.
  */
-export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
+export class Gate<C extends Policy = Policy> implements LeaseIssuer {
+  readonly kind: GateKind;
   /** Where an inspector follows its requests. */
   readonly tap = new Tap();
+  /** The causes of the waits here. */
+  readonly waits: WaitRecorder;
+  private readonly clock: Clock;
   private readonly instrumentation: Instrumentation | undefined;
+  private readonly admission: Admission<C>;
+  private readonly requests: WaitingRequests;
+  private readonly loop: DrainLoop;
   /** The rules in fields: V8 is slow to read objects of many shapes. */
   private readonly capacity: QueueCapacity | undefined;
   private readonly timeouts: WaitTimeouts | undefined;
   private readonly check: AdmissionCheck | undefined;
-  private readonly listener: WaitListener | undefined;
 
   constructor(
     kind: GateKind,
@@ -46,12 +55,26 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     instrumentation?: Instrumentation,
     rules: GateRules = {},
   ) {
-    super(kind, policy, clock, instrumentation, rules);
+    const { hold, newQueue, listener, isShared = false } = rules;
+    this.kind = kind;
+    this.clock = clock;
     this.instrumentation = instrumentation;
+    this.waits = new WaitRecorder(kind, clock, instrumentation, listener, isShared);
+    this.admission = new Admission(policy, hold, clock, this);
+    this.requests = new WaitingRequests(newQueue);
+    this.loop = new DrainLoop(this.admission, this.requests, this.waits, clock);
     this.capacity = rules.capacity;
     this.timeouts = rules.timeouts;
     this.check = rules.check;
-    this.listener = rules.listener;
+  }
+
+  /** The policy that is asked for each attempt. */
+  get policy(): C {
+    return this.admission.policy;
+  }
+
+  get waiting(): number {
+    return this.requests.length;
   }
 
   /** How many requests wait, by cause. */
@@ -61,6 +84,14 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
       [this.waits.kindOf(false), first.length],
       [this.waits.kindOf(true), retries.length],
     ];
+  }
+
+  /**
+   * The cause of the waits of requests that were never sent, or of retries if there are only
+   * retries.
+   */
+  get waitKind(): GateKind {
+    return this.waits.kindOf(this.requests.first.length === 0);
   }
 
   /** Whether each request needs its ticket at once, because its wait is observed or bounded. */
@@ -73,8 +104,8 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
 
   snapshot(): GateSnapshot & ReturnType<C['snapshot']> {
     const now = this.clock.now();
-    const longestWaitMs = this.requests.longestWaitMs(now, this.state === 'deciding');
-    const leftMs = this.timer.at - now;
+    const longestWaitMs = this.requests.longestWaitMs(now, this.loop.isDeciding);
+    const leftMs = this.loop.nextAt - now;
     const isTimed = this.waiting > 0 && leftMs < Number.POSITIVE_INFINITY;
     const nextInMs = isTimed ? Math.max(0, leftMs) : undefined;
     const policy = this.policy.snapshot(now) as ReturnType<C['snapshot']>;
@@ -90,8 +121,8 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     if (this.isTurnedAway(ticket)) return true;
     // Reading the clock is slow: the gate that let the ticket pass in this turn has just read it.
     const now = Number.isNaN(at) ? this.clock.now() : at;
-    const isFree = this.isFree();
-    if (isFree && this.tryNewcomer(ticket, owner, now)) return true;
+    const isFree = this.loop.isFree();
+    if (isFree && this.loop.admits(ticket, owner, now)) return true;
     return this.wait(ticket, owner, now, undefined, isFree) !== undefined;
   }
 
@@ -99,13 +130,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
    * The same for a request that does not wait. @returns whether it passed; if not, nothing happens
    */
   tryEnter(ticket: Ticket): boolean {
-    if (this.isTurnedAway(ticket) || !this.isFree()) return false;
-    const now = this.clock.now();
-    const wait = this.askNewcomer(ticket, false, now);
-    if (wait === 0) this.admission.charge(ticket, false, this, now);
-    else if (wait === REFUSED) this.refuse(ticket, now);
-    this.leaveTo(now);
-    return wait === 0;
+    return !this.isTurnedAway(ticket) && this.loop.isFree() && this.loop.admitsAtOnce(ticket);
   }
 
   /**
@@ -116,15 +141,27 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
    */
   enterLater(item: unknown, owner: AdmissionCallback, reply?: unknown): Ticket | undefined {
     const now = this.clock.now();
-    const error = this.refusalNow() ?? this.check?.turnsAway(owner);
-    if (error === undefined && !this.isFree()) return this.wait(item, owner, now, reply, false);
+    const { loop } = this;
+    const error = this.admission.refusalNow() ?? this.check?.turnsAway(owner);
+    if (error === undefined && !loop.isFree()) return this.wait(item, owner, now, reply, false);
     const ticket = owner.ticketOf?.(item, now, reply);
     if (error !== undefined) ticket?.refuse(error);
     if (ticket === undefined || ticket.refusal !== undefined) return ticket;
     // Making the ticket calls the user's estimator, which may have sent other requests meanwhile.
-    const isFree = this.isFree();
-    if (isFree && this.tryNewcomer(ticket, owner, now)) return ticket;
+    const isFree = loop.isFree();
+    if (isFree && loop.admits(ticket, owner, now)) return ticket;
     return this.wait(ticket, owner, now, undefined, isFree);
+  }
+
+  giveBack(charge: unknown, ticket: Ticket): void {
+    this.admission.giveBack(charge, ticket);
+    // A request that has ended gives its leases back next; then others may pass.
+    if (!this.admission.hasHold || ticket.outcome === undefined) this.loop.drain();
+  }
+
+  /** Lets all pass that may: a limit has changed, or another gate has given something back. */
+  drain(): void {
+    this.loop.drain();
   }
 
   /** The owner has just ended, and with it all its requests in the queue. */
@@ -133,7 +170,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     if (count === 0) return;
     owner.queued = 0;
     this.requests.queueOf(owner).markCancelled(count);
-    this.drain();
+    this.loop.drain();
   }
 
   /** Ends the wait of one request that was never sent, without a charge. */
@@ -146,7 +183,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     this.waits.ended(ticket, owner, false, this.clock.now());
     // Before others pass: these could make it leave again.
     notifyAdmitted(owner, ticket);
-    this.drain();
+    this.loop.drain();
   }
 
   /**
@@ -171,7 +208,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
    */
   clearThose(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     if (this.waiting === 0) return;
-    this.betweenDecisions(() => this.clearNow(errorOf));
+    this.loop.betweenDecisions(() => this.clearNow(errorOf));
   }
 
   /**
@@ -184,7 +221,33 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     requests: readonly { readonly ticket: Ticket; readonly order: number }[],
     priority: number,
   ): void {
-    this.betweenDecisions(() => this.requests.setPriority(requests, priority));
+    this.loop.betweenDecisions(() => this.requests.setPriority(requests, priority));
+  }
+
+  /**
+   * Another policy of attempts from now on: those that wait are asked about again. What was charged
+   * goes back to the policy that has charged it.
+   */
+  setPolicy(policy: C): void {
+    this.loop.betweenDecisions(() => {
+      this.policy.idle?.();
+      this.admission.setPolicy(policy);
+    });
+  }
+
+  /** Lets nothing pass until `resume`. Newcomers wait; requests that passed go on. */
+  pause(): void {
+    this.loop.pause();
+  }
+
+  /** Ends a pause, and lets all pass that may. */
+  resume(): void {
+    this.loop.resume();
+  }
+
+  /** Refuses all that comes from now on, for as long as it says so. */
+  suspend(refusing: Refusing): void {
+    this.admission.suspend(refusing);
   }
 
   /**
@@ -194,16 +257,16 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
   private clearNow(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     const now = this.clock.now();
     const cleared: [ticket: Ticket, owner: AdmissionCallback, isRetry: boolean][] = [];
-    this.state = 'deciding';
-    this.requests.takeOut(
-      (waiter) => errorOf(waiter, now),
-      (ticket, owner, error, isRetry) => {
-        this.waits.givesUp(ticket, owner);
-        ticket.refuse(error);
-        cleared.push([ticket, owner, isRetry]);
-      },
+    this.loop.keepingHeads(() =>
+      this.requests.takeOut(
+        (waiter) => errorOf(waiter, now),
+        (ticket, owner, error, isRetry) => {
+          this.waits.givesUp(ticket, owner);
+          ticket.refuse(error);
+          cleared.push([ticket, owner, isRetry]);
+        },
+      ),
     );
-    this.state = 'draining';
     for (const [ticket, owner, isRetry] of cleared) {
       if (ticket.outcome === undefined) this.waits.ended(ticket, owner, isRetry, now);
       if (!owner.gone) notifyAdmitted(owner, ticket);
@@ -212,7 +275,7 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
 
   /** A refused request passes without a charge; a newcomer may be refused before it waits. */
   private isTurnedAway(ticket: Ticket): boolean {
-    const suspended = this.refusalNow();
+    const suspended = this.admission.refusalNow();
     if (suspended !== undefined) ticket.refuse(suspended);
     const { check } = this;
     if (check !== undefined && ticket.attempts === 0) {
@@ -223,56 +286,9 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
   }
 
   /**
-   * Whether no request is before a newcomer. A method: V8 calls a private getter through its
-   * runtime.
+   * @param wasAsked whether it was decided already that it has to wait
+   * @returns its ticket, if it was refused, or may pass because others had to go
    */
-  private isFree(): boolean {
-    return this.state === 'idle' && !this.isPaused && this.requests.isEmpty();
-  }
-
-  /** Decides on a newcomer, and again if anything changed meanwhile. @returns as `Policy.wait` */
-  private askNewcomer(ticket: Ticket, isRetry: boolean, now: number): number {
-    this.state = 'deciding';
-    try {
-      let wait: number;
-      do {
-        this.isStale = false;
-        wait = this.admission.wait(ticket, isRetry, now);
-      } while (wait !== 0 && this.isStale && !this.isPaused);
-      return this.isPaused ? Number.POSITIVE_INFINITY : wait;
-    } finally {
-      this.comeToRest();
-    }
-  }
-
-  /** Lets a newcomer pass that is first, if it may. @returns whether it passed or was refused */
-  private tryNewcomer(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
-    const isRetry = owner.isRetry === true;
-    const wait = this.askNewcomer(ticket, isRetry, now);
-    if (wait > 0) {
-      if (this.isPaused) return false;
-      this.askedAt = now;
-      this.noteBinding(isRetry);
-      // Requests that arrived while policies were asked are before this one, and not decided on
-      // yet.
-      this.timer.set(this.waiting === 0 ? wait : 0, now);
-      return false;
-    }
-    if (wait === REFUSED) this.refuse(ticket, now);
-    else this.admission.charge(ticket, isRetry, this, now);
-    this.waits.ended(ticket, owner, isRetry, now);
-    this.leaveTo(now);
-    return true;
-  }
-
-  /** Ends the decision on a newcomer. Requests that arrived meanwhile are not decided on yet. */
-  private leaveTo(now: number): void {
-    if (this.isPaused) return;
-    if (this.waiting > 0) this.timer.set(0, now);
-    else this.becomesIdle();
-  }
-
-  /** @returns its ticket, if it was refused, or may pass because others had to go */
   private wait(
     item: unknown,
     owner: AdmissionCallback,
@@ -280,27 +296,25 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     reply: unknown,
     wasAsked: boolean,
   ): Ticket | undefined {
+    const { loop, capacity } = this;
     const queue = this.requests.queueOf(owner);
     const ticket = isTicket(item) ? item : undefined;
     let isAsked = wasAsked;
-    const { capacity } = this;
     if (ticket !== undefined && capacity?.isBounded && ticket.attempts === 0) {
       const { dropped } = capacity;
-      const isBusy = this.state === 'deciding';
-      if (!this.makeRoom(capacity, ticket, owner, queue, isBusy)) {
-        if (this.waiting === 0 && !this.isPaused) this.becomesIdle();
+      if (!this.makeRoom(capacity, ticket, owner, queue)) {
+        loop.restIfEmpty();
         return ticket;
       }
       if (capacity.dropped !== dropped) {
         // The head has gone: the next request may need less, and so may the newcomer.
-        this.drain();
-        isAsked = this.isFree();
-        if (isAsked && this.tryNewcomer(ticket, owner, now)) return ticket;
+        loop.drain();
+        isAsked = loop.isFree();
+        if (isAsked && loop.admits(ticket, owner, now)) return ticket;
       }
     }
     if (owner.gone) {
-      // The decision on it has set the timer, and nothing waits for that.
-      if (isAsked && this.waiting === 0 && !this.isPaused) this.becomesIdle();
+      if (isAsked) loop.restIfEmpty();
       return undefined;
     }
     // Retries are ordered by their arrival at the limiter, not at this queue.
@@ -308,9 +322,10 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     const isNext = queue.push(item, owner, since, reply) || queue.length === 1;
     owner.queued += 1;
     if (ticket !== undefined) ticket.waitsSince = Number.NEGATIVE_INFINITY;
-    if (isNext && !isAsked) this.drain();
-    const { listener } = this;
-    if (listener?.isHeard() && queue.length > 0) this.tellStart(listener, owner, isNext);
+    if (isNext && !isAsked) loop.drain();
+    if (this.waits.isHeard() && queue.length > 0) {
+      this.waits.began(owner, isNext ? 1 : this.waiting, this.waiting, loop.nextAt);
+    }
     // NaN: it has passed meanwhile, and its owner was called.
     if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
     return undefined;
@@ -322,24 +337,11 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     ticket: Ticket,
     owner: AdmissionCallback,
     queue: RequestQueue,
-    isBusy: boolean,
   ): boolean {
     const isTold = this.waits.instrumentationOf(owner) !== undefined;
-    const { waitKind } = this;
-    return capacity.makeRoom(ticket, owner, queue, () => this.waiting, isBusy, waitKind, isTold);
-  }
-
-  /** Tells the beginning of a wait. */
-  private tellStart(listener: WaitListener, owner: AdmissionCallback, isNext: boolean): void {
-    const { waits, waiting, timer } = this;
-    const isRetry = owner.isRetry === true;
-    listener.waits({
-      gate: waits.kindOf(isRetry),
-      limit: waits.limitOf(isRetry),
-      position: isNext ? 1 : waiting,
-      waiting,
-      untilAt: timer.at < Number.POSITIVE_INFINITY ? timer.at : undefined,
-    });
+    const { waitKind, loop } = this;
+    const waiting = () => this.waiting;
+    return capacity.makeRoom(ticket, owner, queue, waiting, loop.isDeciding, waitKind, isTold);
   }
 
   /** A newcomer waits. */
@@ -351,26 +353,6 @@ export class Gate<C extends Policy = Policy> extends DrainLoop<C> {
     const isRetry = owner.isRetry === true;
     if (!isRetry) this.timeouts?.wait(ticket, this, owner);
     const instrumentation = this.waits.instrumentationOf(owner);
-    if (instrumentation !== undefined) this.tellQueued(ticket, isRetry, instrumentation);
-  }
-
-  /** Listeners learn that it waits; meanwhile it neither passes nor is given up. */
-  private tellQueued(ticket: Ticket, isRetry: boolean, instrumentation: Instrumentation): void {
-    const { state, waiting } = this;
-    const wasStale = this.isStale;
-    if (state !== 'deciding') this.requests.next();
-    this.state = 'deciding';
-    this.isStale = false;
-    instrumentation.queued?.(ticket, this.waits.kindOf(isRetry));
-    this.state = state;
-    if (state === 'idle') this.comeToRest();
-    if (this.isStale || this.waiting !== waiting) this.drain();
-    // An earlier request may be under decision: it is decided on again.
-    this.isStale ||= wasStale;
-  }
-
-  private refuse(ticket: Ticket, now: number): void {
-    const error = this.refusalOf(ticket, now);
-    if (error !== undefined) ticket.refuse(error);
+    if (instrumentation !== undefined) this.loop.tellQueued(ticket, isRetry, instrumentation);
   }
 }

@@ -48,7 +48,7 @@ export class WaitRecorder {
   }
 
   /** Which named limit binds them, if one does. */
-  limitOf(isRetry: boolean): string | undefined {
+  private limitOf(isRetry: boolean): string | undefined {
     return (isRetry ? this.retries : this.first).cause?.limit;
   }
 
@@ -72,6 +72,28 @@ export class WaitRecorder {
   clear(): void {
     this.first.clear();
     this.retries.clear();
+  }
+
+  /** Whether anybody listens to waits. */
+  isHeard(): boolean {
+    return this.listener?.isHeard() === true;
+  }
+
+  /**
+   * Tells the listener that a request has begun to wait.
+   * @param position its place in the queue, from 1
+   * @param waiting how many wait, itself included
+   * @param untilAt when the first of them is asked for again; Infinity: time alone does not help
+   */
+  began(owner: AdmissionCallback, position: number, waiting: number, untilAt: number): void {
+    const isRetry = owner.isRetry === true;
+    this.listener?.waits({
+      gate: this.kindOf(isRetry),
+      limit: this.limitOf(isRetry),
+      position,
+      waiting,
+      untilAt: untilAt < Number.POSITIVE_INFINITY ? untilAt : undefined,
+    });
   }
 
   /**

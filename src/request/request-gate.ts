@@ -4,22 +4,15 @@ import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
-import { Composite, type Part } from '../policies/composite.ts';
 import { type ConcurrencyPolicy, DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
 import type { IsFailure } from '../policies/judge.ts';
-import { PacePolicy } from '../policies/pace-policy.ts';
-import {
-  attemptParts,
-  createPolicies,
-  type Policies,
-  withSharedLimits,
-} from '../policies/policies.ts';
+import { createPolicies, type Policies } from '../policies/policies.ts';
 import { ALWAYS_NORMAL, type Policy } from '../policies/policy.ts';
 import type { PolicyContext } from '../policies/policy-definition.ts';
 import { rateLimitPolicyOf } from '../policies/rate-limit/definition.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
+import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
-import type { LimitChanges } from '../policies/rate-limit/rate-limits.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import { RequestHold } from '../policies/request-hold.ts';
 import { Gate } from '../queue/gate.ts';
@@ -27,6 +20,7 @@ import type { AdmissionCheck, QueueRules, WaitListener } from '../queue/gate-rul
 import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
 import type { Clock, Random } from '../util/clock.ts';
+import { AttemptPolicies } from './attempt-policies.ts';
 import type { AnswerRules } from './dispatch-context.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
 
@@ -84,10 +78,8 @@ export class RequestGate implements AnswerRules {
   private readonly parts: RequestGateParts;
   private readonly backoff: Policy<number>;
   private _policies: Policies;
-  /** The policies of attempts that are its own, as one. */
-  private own: Policy;
-  /** The policies of attempts, for changes by time alone. */
-  private timed: Composite;
+  /** Those that are asked for each attempt. */
+  private attempts: AttemptPolicies;
   private readonly timer: ResettableTimer;
   /** Ends what it shares with all gates that send to its provider. */
   private readonly leave: () => void;
@@ -111,11 +103,10 @@ export class RequestGate implements AnswerRules {
     parts.fleet?.adapts(adaptive);
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     this.backoff = feedback.partOf(() => this.gate.drain());
-    this.timed = this.allPolicies();
-    this.own = policyOf(this.backoff, this.attemptParts(this._policies), this.timed);
+    this.attempts = new AttemptPolicies(this._policies, this.backoff, parts.fleet);
     this.learnHowToAnswer();
     const { check, listener } = parts;
-    this.gate = new Gate('concurrency', this.sharing(this.own), clock, instrumentation, {
+    this.gate = new Gate('concurrency', this.sharing(this.attempts.asked), clock, instrumentation, {
       ...queues,
       hold: new RequestHold(slots, bytes),
       check,
@@ -179,7 +170,7 @@ export class RequestGate implements AnswerRules {
     const { adaptive: before, pace } = this._policies;
     pace?.interval.reset();
     const next = this.newAdaptive(adaptive, concurrency);
-    if (before !== undefined) this.own.retire?.(before);
+    if (before !== undefined) this.attempts.asked.retire?.(before);
     this.feedback.provider.setOutage(this, false);
     this.parts.fleet?.adapts(next);
     this.setPolicies({ ...this._policies, adaptive: next });
@@ -195,7 +186,7 @@ export class RequestGate implements AnswerRules {
    * Called after policies were changed from outside. Resets the timer, and lets all pass that may.
    */
   changed(): void {
-    this.timed.advance(this.parts.clock.now());
+    this.attempts.all.advance(this.parts.clock.now());
     this.arm();
     this.gate.drain();
   }
@@ -230,23 +221,11 @@ export class RequestGate implements AnswerRules {
 
   private setPolicies(policies: Policies): void {
     this._policies = policies;
-    this.timed = this.allPolicies();
-    this.own = policyOf(this.backoff, this.attemptParts(policies), this.timed);
-    this.gate.setPolicy(this.sharing(this.own));
+    this.attempts = new AttemptPolicies(policies, this.backoff, this.fleet);
+    this.gate.setPolicy(this.sharing(this.attempts.asked));
   }
 
-  private allPolicies(): Composite {
-    const backoff = { kind: 'backoff', policy: this.backoff } as const;
-    return new Composite([backoff, ...this.attemptParts(this._policies)]);
-  }
-
-  /** The policies of attempts. What is shared through a store stands with the rate limits. */
-  private attemptParts(policies: Policies): Part[] {
-    const parts = attemptParts(policies);
-    if (this.fleet === undefined) return parts;
-    return withSharedLimits(parts, policies, this.fleet.policyOf(policies.rateLimit));
-  }
-
+  /** The same, and what is shared with other gates of this process. */
   private sharing(own: Policy): Policy {
     const { shared } = this.parts;
     return (
@@ -260,8 +239,7 @@ export class RequestGate implements AnswerRules {
 
   private learnHowToAnswer(): void {
     this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
-    const parts = this.attemptParts(this._policies);
-    this.readsAnswers = parts.some(({ policy }) => policy.readsUsage === true);
+    this.readsAnswers = this.attempts.readsUsage;
   }
 
   private context(maxLimit: number): Omit<PolicyContext, 'others'> {
@@ -301,7 +279,7 @@ export class RequestGate implements AnswerRules {
   private arm(): void {
     if (this.isClosed) return;
     const at = this.parts.clock.now();
-    this.timer.set(this.timed.nextChangeAt - at, at);
+    this.timer.set(this.attempts.all.nextChangeAt - at, at);
   }
 }
 
@@ -314,14 +292,6 @@ export function reporterOf({
     instrumentation?.changed?.(fact);
     emit?.(fact);
   };
-}
-
-/** By default only the adaptive rate is on, which needs no record of charges. */
-function policyOf(backoff: Policy<number>, others: readonly Part[], all: Composite): Policy {
-  const [first, ...more] = others;
-  if (first === undefined) return backoff;
-  const isAlone = more.length === 0 && first.policy instanceof AdaptiveRatePolicy;
-  return isAlone ? new PacePolicy(backoff, first.policy) : all;
 }
 
 /** What is to be added where there are no limits yet. @throws UnknownLimitError for one to be removed */

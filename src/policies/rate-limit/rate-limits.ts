@@ -1,6 +1,7 @@
 import { show } from '../../util/check.ts';
 import type { Costs } from './costs.ts';
 import { CostAboveLimitError, RateLimitExceededError, UnknownLimitError } from './errors.ts';
+import { checkChanges, type LimitChanges } from './limit-changes.ts';
 import { LimitSet, type NamedLimit, startOf } from './limit-set.ts';
 import { Quota } from './quota.ts';
 import { checkRateLimits, type LimitRule, type RateLimit } from './rate-limit.ts';
@@ -14,9 +15,6 @@ export interface Shortage {
   readonly available: number;
   readonly retryAfterMs: number;
 }
-
-/** Changes of limits by their names; null: there is no such limit any more. */
-export type LimitChanges = Readonly<Record<string, RateLimit | null>>;
 
 /**
  * Named rate limits that are checked and charged as one, all or none. A request passes if it fits
@@ -278,24 +276,7 @@ export class RateLimits {
    * @throws for nonsense, and another algorithm, and then changes nothing
    */
   configure(changes: LimitChanges, now: number): boolean {
-    const isObject = typeof changes === 'object' && changes !== null && !Array.isArray(changes);
-    const named = isObject ? Object.entries(changes) : [];
-    const removed = named.flatMap(([name, limit]) => (limit === null ? [name] : []));
-    for (const name of removed) {
-      if (!this.knows(name)) throw new UnknownLimitError(name, this.names);
-    }
-    const given = named.filter((entry): entry is [string, RateLimit] => entry[1] !== null);
-    // What is no object, or names nothing, is refused as it is at the start.
-    const hasOnlyRemovals = removed.length > 0 && given.length === 0;
-    const rules = hasOnlyRemovals
-      ? []
-      : checkRateLimits(isObject ? Object.fromEntries(given) : (changes as never));
-    const added = rules.filter(({ name }) => this.set.find(name) === undefined);
-    const resized = rules.flatMap((rule) => {
-      const limit = this.set.find(rule.name);
-      if (limit !== undefined) checkSameKind(rule, limit.rule);
-      return limit === undefined ? [] : [{ limit, rule }];
-    });
+    const { added, resized, removed } = checkChanges(changes, this.set, this.removed);
     const at = this.advance(now);
     for (const { limit, rule } of resized) {
       limit.state.resize(rule, at);
@@ -358,20 +339,6 @@ export class RateLimits {
     const { rule, state } = this.limits[index] as NamedLimit;
     return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), at);
   }
-}
-
-/** @throws TypeError */
-function checkSameKind(rule: LimitRule, before: LimitRule): void {
-  const [kind, was] = [kindOf(rule), kindOf(before)];
-  if (kind === was) return;
-  const option = kind === 'quota' || was === 'quota' ? 'windowMs' : 'algorithm';
-  throw new TypeError(
-    `\`limits.${rule.name}.${option}\` must stay ${show(before[option])} while running, got ${show(rule[option])}`,
-  );
-}
-
-function kindOf({ windowMs, algorithm }: LimitRule): string {
-  return windowMs === Number.POSITIVE_INFINITY ? 'quota' : algorithm;
 }
 
 function isActual({ charge }: LimitRule): boolean {

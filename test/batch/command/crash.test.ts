@@ -1,7 +1,8 @@
 import { expect, it, type TestContext } from 'vitest';
 import { seededRandom } from '../../../src/simulator/random.ts';
 import { isLong } from '../../support/runs.ts';
-import { prompts, rig } from './command.ts';
+import { rig } from './command.ts';
+import { prompts } from './files.ts';
 
 const LINES = 1_200;
 const CONCURRENCY = 16;

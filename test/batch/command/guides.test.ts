@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { commandLine, prompts, rig } from './command.ts';
+import { commandLine, rig } from './command.ts';
+import { prompts } from './files.ts';
 
 const PAGES = ['README', 'docs/guides/batch', 'docs/guides/resume', 'docs/guides/cost'];
 PAGES.push('docs/guides/embeddings');

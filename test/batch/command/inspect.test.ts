@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { prompts, rig } from './command.ts';
+import { rig } from './command.ts';
+import { prompts } from './files.ts';
 
 it('--inspect serves the page while the command runs, and prints where', async (test) => {
   const { run, write } = await rig(test);

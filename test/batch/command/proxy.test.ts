@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it, type TestContext } from 'vitest';
-import { prompts, rig } from './command.ts';
+import { rig } from './command.ts';
+import { prompts } from './files.ts';
 
 /** A proxy that opens tunnels. */
 async function startProxy(test: TestContext) {

@@ -1,7 +1,8 @@
 import { describe, expect, it, type TestContext } from 'vitest';
 import { LIMITING_SERVERS, missing } from '../../../bench/batch/limiters.ts';
 import { isLong } from '../../support/runs.ts';
-import { prompts, rig, type StartOptions } from './command.ts';
+import { rig, type StartOptions } from './command.ts';
+import { prompts } from './files.ts';
 
 const LINES = isLong ? 2_000 : 120;
 const CALL_MS = 50;

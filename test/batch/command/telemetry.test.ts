@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, inject, it, type TestContext } from 'vitest';
-import { prompts, rig, start } from './command.ts';
+import { rig, start } from './command.ts';
+import { prompts } from './files.ts';
 
 /** Takes OTLP over HTTP, and keeps what came. */
 async function collector(test: TestContext) {

@@ -10,7 +10,7 @@ import { checkLimits, checkVerdict, demand, isAmount } from '../../providers/che
 import { bodyText, headers, oddValue, thrown } from '../../providers/hostile.ts';
 import { LONG_MS, runs } from '../../support/runs.ts';
 
-const RUNS = runs(30_000);
+const RUNS = runs(10_000);
 
 describe('whatever a provider says', () => {
   it(

@@ -1,0 +1,185 @@
+import { merge, Observable, ReplaySubject, takeUntil } from 'rxjs';
+import { LimiterClosedError } from '../model/errors.ts';
+import { AimdPolicy } from '../policies/aimd-policy.ts';
+import type { RequestGate } from '../request/request-gate.ts';
+import { checkChoice, checkKeys, show } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
+import type { LimiterEvents } from './events.ts';
+import type { RequestCounters } from './request-counters.ts';
+import type { LimiterState, PauseSnapshot } from './snapshot.ts';
+
+const WAITING = ['send', 'reject'] as const;
+
+/** Whether waiting requests are sent or rejected when a limiter is closed. */
+type OnClose = (typeof WAITING)[number];
+
+/** How a limiter, or a group of them, is closed. */
+export interface CloseOptions {
+  /** Whether waiting requests are sent (default) or rejected. */
+  readonly waiting?: OnClose;
+}
+
+/** @throws TypeError that names the option */
+export function checkClose(where: string, options: CloseOptions): OnClose {
+  checkKeys(where, options, ['waiting']);
+  const { waiting = 'send' } = options;
+  return checkChoice('waiting', waiting, WAITING);
+}
+
+/** Checks the reason of a pause, or of clearing a queue. @throws TypeError */
+export function checkReason(reason: unknown): asserts reason is string | undefined {
+  if (reason === undefined || typeof reason === 'string') return;
+  throw new TypeError(`\`reason\` must be a string, got ${show(reason)}`);
+}
+
+/** The parts of a limiter that its lifecycle changes and tells of. */
+interface LifecycleParts {
+  readonly gate: RequestGate;
+  readonly counters: RequestCounters;
+  readonly events: LimiterEvents;
+  readonly clock: Clock;
+  /** Emits when limits were changed from outside. */
+  readonly configured: Observable<void>;
+  /** Gives up what the limiter has for its requests. */
+  readonly release: () => void;
+}
+
+/** Since when a limiter is paused, and why. */
+interface Pause {
+  readonly at: number;
+  readonly reason: string | undefined;
+}
+
+/** Whether a limiter sends: it is paused and resumed, its queue is cleared, and it is closed for good. */
+export class Lifecycle {
+  /** The error of all requests that come after the limiter was closed. */
+  closed: LimiterClosedError | undefined = undefined;
+  /** Emits when the limiter is closed and drained. */
+  readonly ended = new ReplaySubject<void>(1);
+  /** Emits when it will not be used any more. */
+  readonly abandoned = new ReplaySubject<void>(1);
+  private readonly parts: LifecycleParts;
+  private pausing: Pause | undefined = undefined;
+
+  constructor(parts: LifecycleParts) {
+    this.parts = parts;
+  }
+
+  get state(): LimiterState {
+    const { gate, counters, clock } = this.parts;
+    if (this.closed !== undefined) return counters.isEmpty ? 'closed' : 'draining';
+    if (this.pausing !== undefined) return 'paused';
+    const { circuitBreaker, adaptive } = gate.policies;
+    const now = clock.now();
+    if (circuitBreaker?.snapshot(now).state === 'open') return 'circuitOpen';
+    if (adaptive instanceof AimdPolicy && adaptive.snapshot(now).state === 'cooling') {
+      return 'cooling';
+    }
+    return 'running';
+  }
+
+  /** The state now, then each change. */
+  get state$(): Observable<LimiterState> {
+    const { events, configured } = this.parts;
+    return new Observable((out) => {
+      let last: LimiterState | undefined;
+      const look = () => {
+        const { state } = this;
+        if (state === last) return;
+        last = state;
+        out.next(state);
+      };
+      out.add(
+        merge(events.all, configured.pipe(takeUntil(this.ended))).subscribe({
+          next: () => look(),
+          complete: () => {
+            look();
+            out.complete();
+          },
+        }),
+      );
+      look();
+    });
+  }
+
+  get isPaused(): boolean {
+    return this.pausing !== undefined;
+  }
+
+  /** Why it is paused, where that was said. */
+  get pauseReason(): string | undefined {
+    return this.pausing?.reason;
+  }
+
+  pausedAt(now: number): PauseSnapshot | undefined {
+    const { pausing } = this;
+    return pausing && { reason: pausing.reason, pausedMs: now - pausing.at };
+  }
+
+  /** A new reason replaces the one before; the start of the pause stays. */
+  pause(reason: string | undefined): void {
+    const { gate, events, clock } = this.parts;
+    const at = clock.now();
+    const wasPaused = this.isPaused;
+    this.pausing = { at: this.pausing?.at ?? at, reason };
+    gate.gate.pause();
+    if (!wasPaused) events.emit({ kind: 'paused', at, ...(reason !== undefined && { reason }) });
+  }
+
+  resume(): void {
+    const { gate, events, clock } = this.parts;
+    const { pausing } = this;
+    if (pausing === undefined) return;
+    this.pausing = undefined;
+    const at = clock.now();
+    events.emit({ kind: 'resumed', at, pausedMs: at - pausing.at });
+    // A listener may have paused it again.
+    if (!this.isPaused) gate.gate.resume();
+  }
+
+  /** Ends the wait of all waiting requests. */
+  clear(error: Error, reason?: string): void {
+    const { gate, events, clock } = this.parts;
+    const { waiting } = gate.gate;
+    gate.gate.clear(error);
+    if (waiting === 0) return;
+    const at = clock.now();
+    const why = reason !== undefined && { reason };
+    events.emit({ kind: 'cleared', at, requests: waiting, ...why });
+  }
+
+  /**
+   * @param waiting whether waiting requests are sent or rejected; a closed limiter can still reject
+   * them
+   */
+  close(waiting: OnClose): void {
+    this.stop();
+    if (waiting === 'reject' && this.closed !== undefined) this.clear(this.closed, 'closed');
+  }
+
+  /** It will not be used any more. */
+  abandon(): void {
+    this.parts.release();
+    this.abandoned.next();
+  }
+
+  private stop(): void {
+    if (this.closed !== undefined) return;
+    this.closed = new LimiterClosedError();
+    const { gate, counters, events, clock } = this.parts;
+    const at = clock.now();
+    events.emit({ kind: 'closed', at });
+    if (!counters.isEmpty) {
+      const { inFlight } = gate.slots;
+      events.emit({ kind: 'draining', at, inFlight, waiting: gate.gate.waiting });
+    }
+    counters.whenEmpty(() => {
+      this.abandon();
+      events.emit({ kind: 'drained', at: clock.now() });
+      counters.end();
+      this.ended.next();
+      this.ended.complete();
+      events.all.complete();
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { show } from '../../util/check.ts';
+import { UnknownLimitError } from './errors.ts';
+import type { LimitSet, NamedLimit } from './limit-set.ts';
+import { checkRateLimits, type LimitRule, type RateLimit } from './rate-limit.ts';
+
+/** Changes of limits by their names; null: there is no such limit any more. */
+export type LimitChanges = Readonly<Record<string, RateLimit | null>>;
+
+/** What checked changes do to the limits in force. */
+interface CheckedChanges {
+  readonly added: readonly LimitRule[];
+  readonly resized: readonly { readonly limit: NamedLimit; readonly rule: LimitRule }[];
+  /** Names of limits that go, or have gone before. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * Checks changes of limits, and changes nothing.
+ * @param set the limits in force
+ * @param gone the names of limits that there are no more: they may be removed again
+ * @throws RangeError or TypeError for nonsense and for another algorithm; UnknownLimitError for the
+ * removal of a limit that there never was
+ */
+export function checkChanges(
+  changes: LimitChanges,
+  set: LimitSet,
+  gone: ReadonlySet<string>,
+): CheckedChanges {
+  const isObject = typeof changes === 'object' && changes !== null && !Array.isArray(changes);
+  const named = isObject ? Object.entries(changes) : [];
+  const removed = named.flatMap(([name, limit]) => (limit === null ? [name] : []));
+  for (const name of removed) {
+    const isKnown = set.names.includes(name) || gone.has(name);
+    if (!isKnown) throw new UnknownLimitError(name, set.names);
+  }
+  const given = named.filter((entry): entry is [string, RateLimit] => entry[1] !== null);
+  // What is no object, or names nothing, is refused as it is at the start.
+  const hasOnlyRemovals = removed.length > 0 && given.length === 0;
+  const rules = hasOnlyRemovals
+    ? []
+    : checkRateLimits(isObject ? Object.fromEntries(given) : (changes as never));
+  const added = rules.filter(({ name }) => set.find(name) === undefined);
+  const resized = rules.flatMap((rule) => {
+    const limit = set.find(rule.name);
+    if (limit !== undefined) checkSameKind(rule, limit.rule);
+    return limit === undefined ? [] : [{ limit, rule }];
+  });
+  return { added, resized, removed };
+}
+
+/** @throws TypeError */
+function checkSameKind(rule: LimitRule, before: LimitRule): void {
+  const [kind, was] = [kindOf(rule), kindOf(before)];
+  if (kind === was) return;
+  const option = kind === 'quota' || was === 'quota' ? 'windowMs' : 'algorithm';
+  throw new TypeError(
+    `\`limits.${rule.name}.${option}\` must stay ${show(before[option])} while running, got ${show(rule[option])}`,
+  );
+}
+
+function kindOf({ windowMs, algorithm }: LimitRule): string {
+  return windowMs === Number.POSITIVE_INFINITY ? 'quota' : algorithm;
+}

@@ -1,0 +1,70 @@
+/** Lends slots and bytes, each worker its share. */
+export const LEND = `
+-- Whether it sends or waits.
+local isActive = request.wantedSlots > 0 or request.wantedBytes > 0
+  or (request.slots > 0 and isClaimed(state.slots, record.slots))
+  or (request.bytes > 0 and isClaimed(state.bytes, record.bytes))
+for _, amount in ipairs(request.unused) do isActive = isActive or amount > 0 end
+if knows then
+  for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare == 0 end
+end
+if isActive then redis.call('ZADD', KEYS[4], num(state.alive + ACTIVE), worker)
+else redis.call('ZREM', KEYS[4], worker) end
+local active = redis.call('ZCARD', KEYS[4])
+local sharers = max(1, active)
+
+local closed = max(0, state.closedUntil - state.now)
+local held = max(0, state.planClosedUntil - state.now)
+local broken = max(0, state.brokenUntil - state.now)
+local isRecovering = state.recoveringUntil > state.now
+local isClosed = not knows or request.leaves == 1 or closed > 0 or held > 0 or broken > 0
+
+local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn, isShut)
+  local hadClaim = mine.claim > 0
+  pool.held = pool.held - mine.held + wantHeld
+  pool.claimed = pool.claimed - mine.claim
+  pool.sought = pool.sought - mine.seeks
+  local whole, top = floor(size / sharers), ceil(size / sharers)
+  local share = max(1, whole)
+  local free = isShut and 0 or max(0, size - pool.held)
+  local unclaimed = max(0, free - pool.claimed)
+  local unsought = max(0, unclaimed - pool.sought)
+  local due = (whole > 0 or hadClaim) and free or unclaimed
+  local below = min(due, max(0, share - wantHeld))
+  local granted = min(max(below, min(unclaimed, max(0, top - wantHeld)), unsought), wanted)
+  if granted < head then
+    local isAllowed
+    if isOverdrawn then isAllowed = not isShut and wantHeld == 0 and pool.held <= size
+    else isAllowed = head > 1 and free >= head end
+    granted = isAllowed and head or 0
+  end
+  local isShort = granted < wanted
+  if not isShort then
+    granted = granted + min(spare, max(0, floor((unsought - granted) / sharers)))
+  end
+  mine.held = wantHeld + granted
+  pool.held = pool.held + granted
+  local missing = wanted - granted
+  local forHead = head > 1 and head - granted or 0
+  mine.claim = isShort and min(missing, max(0, share - mine.held, forHead)) or 0
+  mine.seeks = isShort and min(missing - mine.claim, max(0, top - mine.held - mine.claim)) or 0
+  local claimed, sought = pool.claimed, pool.sought
+  pool.claimed = claimed + mine.claim
+  pool.sought = sought + mine.seeks
+  local kept = mine.held
+  if claimed > 0 then kept = min(kept, max(whole, granted, mine.held - claimed)) end
+  if sought > 0 then kept = min(kept, max(top, granted, mine.held - sought)) end
+  local excess = pool.held - size
+  if excess > 0 and not isOverdrawn then kept = min(kept, max(share, granted, mine.held - excess)) end
+  return kept, isShort, claimed + sought > 0
+end
+
+local size = state.most.slots
+local planSlots = state.plan == '' and state.most.start or state.planSlots
+if planSlots > 0 then size = min(planSlots, size) end
+local keptSlots, slotsShort, isContested = lend(state.slots, record.slots, request.slots,
+  request.wantedSlots, request.headSlots, request.spareSlots, size, false,
+  isClosed or isRecovering)
+local keptBytes, bytesShort = lend(state.bytes, record.bytes, request.bytes,
+  request.wantedBytes, request.headBytes, 0, state.most.bytes, true, isClosed or isRecovering)
+`;

@@ -1,0 +1,231 @@
+import { from, type Observable } from 'rxjs';
+import type { AttemptTimeoutError } from '../model/errors.ts';
+import type { Verdict } from '../model/feedback.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { errorIn, isKnownError } from '../providers/error-value.ts';
+import { discard, isFailedResponse } from '../providers/shape.ts';
+import { AttemptContext } from './attempt-context.ts';
+import { type Attempting, AttemptSubscriber, reportUnhandled } from './attempt-subscriber.ts';
+import type { TimedAttempt } from './attempt-timeouts.ts';
+import type { DispatchContext } from './dispatch-context.ts';
+import { OK, PendingBody, readAnswer, readUsage, verdictOn, withLimits } from './read-answer.ts';
+
+/** The request that an attempt is made for. It decides what follows from the answer. */
+export interface AttemptedRequest<T, R> {
+  readonly ticket: Ticket<T>;
+  readonly dispatch: DispatchContext<T, R>;
+  /** Whether the request has ended; then nothing that an attempt brings counts. */
+  readonly isOver: boolean;
+  /** Whether this attempt is the last one that was started. */
+  isPresent(attempt: Attempt<T, R>): boolean;
+  /** The attempt is about to subscribe to the project's Observable. */
+  subscribing(): void;
+  /** The answer is good. The attempt goes on until `completed`. */
+  accepted(verdict: Verdict): void;
+  /**
+   * The answer is not good, or there is none.
+   * @param isAnswer whether it came as a value, which is no error for the user
+   * @returns whether there will be another attempt
+   */
+  rejected(error: unknown, verdict: Verdict, isAnswer: boolean): boolean;
+  /** A value for the user. */
+  emitted(value: R): void;
+  /** The answer that was rejected is a value for the user: there will be no other attempt. */
+  emittedRefusal(answer: R): void;
+  /** The attempt has succeeded, and the request with it. */
+  completed(): void;
+  /** The request has failed for good. */
+  crashed(error: unknown): void;
+}
+
+/**
+ * One call of `project`, and what it returns: subscribes to that, reads the answer, and tells the
+ * request. The first value, or the completion without one, is the answer.
+ */
+export class Attempt<T, R> implements TimedAttempt, Attempting<R> {
+  startedAt = Number.NaN;
+  earlier: TimedAttempt | undefined = undefined;
+  later: TimedAttempt | undefined = undefined;
+  readonly context: AttemptContext;
+  private readonly request: AttemptedRequest<T, R>;
+  private subscriber: AttemptSubscriber<R> | undefined = undefined;
+  /** The body of a response that is being read; later notifications wait. */
+  private body: PendingBody | undefined = undefined;
+  private isAnswered = false;
+
+  constructor(request: AttemptedRequest<T, R>) {
+    this.request = request;
+    this.context = new AttemptContext(request.ticket);
+  }
+
+  /** @throws what `project` throws */
+  start(): void {
+    const { ticket, dispatch } = this.request;
+    const { instrumentation } = dispatch;
+    if (instrumentation?.sending === undefined) this.call();
+    else instrumentation.sending(ticket, () => this.call());
+  }
+
+  /** Whether what it brings counts: it is the last attempt, and was not abandoned. */
+  get counts(): boolean {
+    return this.request.isPresent(this) && !this.context.isAbandoned;
+  }
+
+  /** Told by the timeouts of attempts: it has taken too long. */
+  timedOut(error: AttemptTimeoutError): void {
+    if (this.request.isOver) return;
+    this.abandon(error);
+    this.error(error);
+  }
+
+  /** Ends the attempt: nothing that it brings from now on counts. */
+  abandon(reason: unknown): void {
+    this.body?.stop();
+    this.body = undefined;
+    try {
+      this.release();
+    } finally {
+      this.context.abandon(reason);
+    }
+  }
+
+  /** Unsubscribes from the project's Observable. */
+  release(): void {
+    this.subscriber?.unsubscribe();
+  }
+
+  /** @returns false if this value ends the attempt */
+  next(value: R): boolean {
+    const { request } = this;
+    if (request.isOver) return false;
+    if (this.body !== undefined) return this.body.later(() => this.next(value));
+    if (!this.isAnswered) {
+      if (isFailedResponse(value)) return this.readRefused(value);
+      const verdict = this.verdictIn(value);
+      if (verdict !== undefined) return this.refused(value, verdict);
+      if (!request.isOver) this.accept(value);
+      if (request.isOver) return false;
+    }
+    const { instrumentation, answers } = request.dispatch;
+    // Limits count the usage, or telemetry compares it with the estimate.
+    if (instrumentation !== undefined || answers.readsAnswers) readUsage(value, request.ticket);
+    request.emitted(value);
+    return !request.isOver;
+  }
+
+  complete(): void {
+    if (this.body !== undefined) {
+      this.body.later(() => this.complete());
+      return;
+    }
+    if (!this.isAnswered) this.accept();
+    if (!this.request.isOver) this.request.completed();
+  }
+
+  error(error: unknown): void {
+    const { request } = this;
+    if (this.body !== undefined) this.body.later(() => this.error(error));
+    else if (!request.isOver && !this.reject(error, this.verdictOn(error), false)) {
+      if (!request.isOver) request.crashed(error);
+    }
+  }
+
+  private call(): void {
+    const { ticket, dispatch } = this.request;
+    const result = dispatch.project(ticket.value, this.context);
+    if (result instanceof Promise) this.await(result);
+    else if (!this.request.isOver) this.subscribe(from(result));
+  }
+
+  /** One `then` instead of a subscriber: most projects are async functions. */
+  private await(result: Promise<R>): void {
+    result.then(
+      (value) => {
+        try {
+          if (!this.counts || !this.next(value)) return;
+          const { tail } = this.context;
+          if (tail === undefined) this.complete();
+          else tail.follow(this);
+        } catch (thrown) {
+          reportUnhandled(thrown);
+        }
+      },
+      (error: unknown) => {
+        try {
+          if (this.counts) this.error(error);
+        } catch (thrown) {
+          reportUnhandled(thrown);
+        }
+      },
+    );
+  }
+
+  private subscribe(result: Observable<R>): void {
+    // Turning the result into an Observable may have caused an unsubscription.
+    if (this.request.isOver) return;
+    this.subscriber = new AttemptSubscriber(this);
+    this.request.subscribing();
+    result.subscribe(this.subscriber);
+  }
+
+  /** @param value undefined: the attempt completes without one */
+  private accept(value?: R): void {
+    this.isAnswered = true;
+    const { readsAnswers } = this.request.dispatch.answers;
+    const verdict = readsAnswers ? readAnswer(value) : OK;
+    this.request.accepted(withLimits(verdict, this.context.limits));
+  }
+
+  /** @returns whether there will be another attempt */
+  private reject(error: unknown, verdict: Verdict | undefined, isAnswer: boolean): boolean {
+    this.isAnswered = true;
+    return verdict !== undefined && this.request.rejected(error, verdict, isAnswer);
+  }
+
+  /**
+   * Handles a response that is not ok. Its body, if it can be read, may say more than its status.
+   * @returns false if that ends the attempt
+   */
+  private readRefused(response: R): boolean {
+    const body = new PendingBody();
+    const isRead = body.read(response, this.request.dispatch.clock, (text) => {
+      this.body = undefined;
+      return this.refused(response, this.verdictOn(response, text));
+    });
+    if (!isRead) return this.refused(response, this.verdictOn(response));
+    this.body = body;
+    return true;
+  }
+
+  /** @returns whether this answer is emitted, so that the attempt goes on */
+  private refused(answer: R, verdict: Verdict | undefined): boolean {
+    const { request } = this;
+    if (this.reject(answer, verdict, true)) {
+      discard(answer);
+      return false;
+    }
+    if (request.isOver) return false;
+    request.emittedRefusal(answer);
+    return !request.isOver;
+  }
+
+  /** The verdict on a value that is the body of an error; undefined for other values. */
+  private verdictIn(value: R): Verdict | undefined {
+    const error = errorIn(value);
+    if (error === undefined) return undefined;
+    const verdict = this.verdictOn(error);
+    return verdict !== undefined && isKnownError(verdict) ? verdict : undefined;
+  }
+
+  /** @returns undefined if the classifier threw; the request has failed with that error */
+  private verdictOn(error: unknown, body?: string): Verdict | undefined {
+    const { request } = this;
+    try {
+      const verdict = verdictOn(error, request.dispatch.classify, body);
+      return withLimits(verdict, this.context.limits);
+    } catch (thrown) {
+      request.crashed(thrown);
+      return undefined;
+    }
+  }
+}
