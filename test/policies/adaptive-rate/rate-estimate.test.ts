@@ -78,7 +78,10 @@ describe('what is learned of a rate', () => {
   ])(
     'is by a late rejection what was accepted until the next one, if %s that that was accepted',
     (_what, isAnswered, perMs) => {
-      const estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, () => Number.POSITIVE_INFINITY);
+      const estimate = new RateEstimate(
+        { accepted: 0, firstAt: 0 },
+        () => Number.POSITIVE_INFINITY,
+      );
       for (let order = 0; order <= 1_000; order += 1) {
         const sent = attemptAt(order, { order });
         sent.outcome = order === 10 ? 'rejected' : 'accepted';
