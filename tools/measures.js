@@ -25,7 +25,7 @@ execFileSync(process.execPath, [
 ]);
 const library = await import(pathToFileURL(join(compiled, 'index.js')).href);
 const { ManualClock } = await import(pathToFileURL(join(compiled, 'simulator/index.js')).href);
-const { of } = await import('rxjs');
+const { Subject } = await import('rxjs');
 
 /** The source files of which a function ran during `act`. */
 async function filesOf(act) {
@@ -62,19 +62,22 @@ async function until(clock, isDone) {
   if (!isDone()) throw new Error('the request did not end');
 }
 
+/** The files that run as a stream is opened, and those that its first request then runs through. */
 async function streamFiles() {
   const clock = new ManualClock();
-  let result;
   const operator = library.throttle(rejectsOnce(), { clock });
-  const files = await filesOf(async () => {
-    of('prompt')
-      .pipe(operator)
-      .subscribe((value) => {
-        result = value;
-      });
+  const source = new Subject();
+  let result;
+  const opening = await filesOf(async () => {
+    source.pipe(operator).subscribe((value) => {
+      result = value;
+    });
+  });
+  const request = await filesOf(async () => {
+    source.next('prompt');
     await until(clock, () => result !== undefined);
   });
-  return files;
+  return { all: [...new Set([...opening, ...request])].sort(), request };
 }
 
 async function callFiles() {
@@ -118,7 +121,8 @@ for (const { path, lines } of long) console.log(`  ${String(lines).padStart(4)} 
 console.log(
   'files that one request runs through, a 429 included: its way, and all with their details',
 );
-print('throttle()', stream);
+print('throttle()', stream.all);
+print('throttle(), after it is open', stream.request);
 print('limiter.run', call);
 
 /** The way leads through operators, limiter, request and queue; other rooms are asked on it. */

@@ -1,15 +1,12 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
 import { TooManyKeysError } from '../model/errors.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
-import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { instrumentationResolver, resolveCommonOptions } from '../request/common-options.ts';
-import { attemptTimeoutsOf } from '../request/dispatch-context.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {
@@ -37,16 +34,13 @@ import {
   type LimiterGroupOptions,
 } from './group-options.ts';
 import { GroupStore } from './group-store.ts';
+import { KeyLimiters } from './key-limiters.ts';
 import { KeyRouter } from './key-router.ts';
 import { KeyTable } from './key-table.ts';
 import type { Lease } from './lease.ts';
 import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
-import { Limiter } from './limiter.ts';
-import {
-  type AcquireOptions,
-  checkKeyOptions,
-  type LimiterThrottleOptions,
-} from './limiter-options.ts';
+import type { Limiter } from './limiter.ts';
+import type { AcquireOptions, LimiterThrottleOptions } from './limiter-options.ts';
 import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
 import type { CountedBefore } from './request-counters.ts';
 import { SharedLimits } from './shared-limits.ts';
@@ -86,18 +80,14 @@ export class LimiterGroup<T> {
   /** The events of the limiters of all keys. */
   readonly events$: Observable<GroupEvent>;
   readonly #keyOf: (value: T) => string;
-  readonly #options: LimiterGroupOptions;
   readonly #clock: Clock;
-  readonly #store: GroupStore | undefined;
+  readonly #limiters: KeyLimiters;
   readonly #shared: SharedLimits | undefined;
-  readonly #instrumentation: Instrumentation | undefined;
   readonly #table: KeyTable;
   readonly #events = new Subject<GroupEvent>();
   /** Emits each new key. */
   readonly #opened = new Subject<readonly [key: string, limiter: Limiter]>();
   readonly #unwatch: (() => void) | undefined;
-  /** Ends the attempts of the key that was made last, and of all with the same time. */
-  #timeouts: AttemptTimeouts | undefined = undefined;
   #isClosed = false;
   #pause: { readonly reason: string | undefined } | undefined = undefined;
 
@@ -107,21 +97,28 @@ export class LimiterGroup<T> {
     const open = (key: string, before: CountedBefore | undefined) => this.#admit(key, before);
     this.#table = new KeyTable({ clock, idleMs, maxKeys, open });
     this.#keyOf = keyOf;
-    this.#options = options;
     this.#clock = clock;
     const instrumentation = instrumentationResolver(options)();
-    this.#instrumentation = instrumentation;
     const emit = (fact: PolicyEvent) => {
       const isDenial = fact.kind === 'limitDenied';
       instrumentation?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);
       this.#events.next({ ...leveled(fact), key: undefined });
     };
-    if (store !== undefined) this.#store = new GroupStore(store);
+    const groupStore = store === undefined ? undefined : new GroupStore(store);
+    this.#limiters = new KeyLimiters(options, {
+      clock,
+      instrumentation,
+      store: groupStore,
+      isHeard: () => this.#events.observed,
+      emit: (event, key) => this.#events.next({ ...event, key }),
+    });
     // Construct the limits of a key once, so that wrong ones throw here, where nothing has begun yet.
     // Limits by key are checked with each key.
-    if (typeof options.each !== 'function') this.#open('', undefined).abandon();
+    if (typeof options.each !== 'function') {
+      this.#limiters.open('', undefined, undefined).abandon();
+    }
     const { name } = options;
-    const around = { store: this.#store, name, clock, instrumentation };
+    const around = { store: groupStore, name, clock, instrumentation };
     this.#shared =
       shared === undefined
         ? undefined
@@ -327,7 +324,7 @@ export class LimiterGroup<T> {
 
   /** Makes the limiter of a key, and gives it the state of the group. */
   #admit(key: string, before: CountedBefore | undefined): Limiter {
-    const limiter = this.#open(key, before);
+    const limiter = this.#limiters.open(key, before, this.#shared);
     if (this.#pause !== undefined) limiter.pause(this.#pause.reason);
     if (this.#isClosed) limiter.close();
     this.#opened.next([key, limiter]);
@@ -341,41 +338,6 @@ export class LimiterGroup<T> {
         out.add(modes$.subscribe((event) => out.next({ ...event, key })));
       for (const [key, limiter] of this.#table.awake) watch(key, limiter);
       out.add(this.#opened.subscribe(([key, limiter]) => watch(key, limiter)));
-    });
-  }
-
-  #open(key: string, before: CountedBefore | undefined): Limiter {
-    const { each = {}, classify, random, name } = this.#options;
-    const instrumentation = this.#instrumentation;
-    const limits = typeof each === 'function' ? each(key) : each;
-    const common = {
-      ...(classify && { classify }),
-      ...(instrumentation && { instrumentation }),
-      ...(random && { random }),
-      ...(name !== undefined && { name }),
-    };
-    checkKeyOptions(limits, 'each');
-    if (limits.clock !== undefined && limits.clock !== this.#clock) {
-      throw new TypeError('`each.clock` must be the clock of the group; leave it out');
-    }
-    this.#timeouts = attemptTimeoutsOf(limits, this.#clock, this.#timeouts) ?? this.#timeouts;
-    // The probe of the group makes the metrics and spans of all keys.
-    const store = this.#store?.ofKey(key, limits);
-    const options = {
-      ...common,
-      clock: this.#clock,
-      ...limits,
-      ...(store && { shared: store }),
-      telemetry: false,
-    } as const;
-    return new Limiter(options, {
-      key,
-      before,
-      shared: this.#shared,
-      peers: this.#store,
-      timeouts: this.#timeouts,
-      emit: (event) => this.#events.next({ ...event, key }),
-      isHeard: () => this.#events.observed,
     });
   }
 }
