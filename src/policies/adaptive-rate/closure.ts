@@ -13,6 +13,11 @@ export class Closure {
   lastAt: number;
   rejected = 0;
   /**
+   * When the first attempt after the last of them was sent that an answer shows to be accepted;
+   * undefined: none was.
+   */
+  reopenedAt: number | undefined = undefined;
+  /**
    * Accepted attempts, and time without demand, between the last closure and the end of this one.
    */
   accepted = 0;
@@ -47,7 +52,13 @@ export class Closure {
     if (!isForeign) this.isForeign = false;
     this.rejected += 1;
     this.lastAt = at;
+    this.reopenedAt = undefined;
     this.accepted = accepted;
     this.idleMs = idleMs;
+  }
+
+  /** An attempt that was sent after the last of them counts as accepted. */
+  accept({ at, isAnswered }: SentAttempt): void {
+    if (isAnswered) this.reopenedAt ??= at;
   }
 }

@@ -164,6 +164,7 @@ export class RateEstimate {
       return false;
     }
     const { closure } = this;
+    closure?.accept(sent);
     const hasReopened = closure !== undefined && sent.order >= closure.noticedAt;
     const isByChance = hasReopened && this.isByChance(closure);
     if (isByChance) {
@@ -192,7 +193,8 @@ export class RateEstimate {
 
   private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
     this.closure = undefined;
-    const to = sent.at;
+    // A rejection may come back late: what was sent and let in meanwhile shows that it was open.
+    const to = closure.reopenedAt ?? sent.at;
     if (this.marks === undefined && this.isStop(closure, to, namedUntil)) {
       // It was open until then: nothing is known of a limit.
       this.firstAt = (this.firstAt ?? to) + to - closure.startedAt;

@@ -33,7 +33,10 @@ const OMITTED = new Set([
   ...['attempts', 'head', 'asked', '_unknown'],
 ]);
 
-/** A gap as long as this, and as so many intervals of requests, is left out of measurements. */
+/**
+ * A gap as long as this, and as so many intervals of requests, is left out of measurements. Where
+ * no pace tells which gaps are unused, the intervals alone decide.
+ */
 const LONG_GAP_MS = 1_000;
 const LONG_GAP_INTERVALS = 4;
 
@@ -178,7 +181,8 @@ export class RateLearner implements SendHistoryListener {
     const { requests } = this;
     if (this.sent === 0) this.firstAt = now;
     const stepMs = 1 / requests.perMs;
-    const isIdle = !this.hasWaited && now > requests.freeAt + stepMs;
+    const gapMs = stepMs > 0 ? stepMs : LONG_GAP_INTERVALS * this.intervalMs;
+    const isIdle = !this.hasWaited && now > requests.freeAt + gapMs;
     const idleMs = isIdle ? Math.max(0, now - Math.max(requests.freeAt, this.lastSentAt)) : 0;
     // Time spent waiting for other causes, such as the end of a closure, is not saved.
     const savedMs = this.isPaced

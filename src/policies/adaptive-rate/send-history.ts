@@ -73,6 +73,7 @@ export class SendHistory {
    */
   accept(sent: SentAttempt, isAnswered = true): boolean {
     if (isAnswered && this.rejections > 0 && !this.isConfirmed) this.confirm(true);
+    if (isAnswered) sent.isAnswered = true;
     if (sent.outcome !== 'unknown') return false;
     sent.outcome = 'accepted';
     this._unknown -= 1;

@@ -25,6 +25,8 @@ export class SentAttempt {
   readonly requests: UnitCharge | undefined;
   /** `withdrawn`: it ended without an answer, or was never sent. */
   outcome: 'unknown' | 'accepted' | 'rejected' | 'withdrawn' = 'unknown';
+  /** Whether an answer has shown that it was accepted, and not silence alone. */
+  isAnswered = false;
   /** For a rejected attempt: whether a reported limit explains the rejection. */
   isExplained = false;
   /** Of one that was rejected: whether it tells less than rejections of the limit do. */

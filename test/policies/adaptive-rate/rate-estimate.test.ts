@@ -72,6 +72,28 @@ describe('what is learned of a rate', () => {
     expect(estimate.measuredPerMs).toBeCloseTo(20 / 1_000, 9);
   });
 
+  it.each([
+    ['an answer shows', true, 10 / 11],
+    ['only silence shows', false, 10 / 1_000],
+  ])(
+    'is by a late rejection what was accepted until the next one, if %s that that was accepted',
+    (_what, isAnswered, perMs) => {
+      const estimate = new RateEstimate(
+        { accepted: 0, firstAt: 0 },
+        () => Number.POSITIVE_INFINITY,
+      );
+      for (let order = 0; order <= 1_000; order += 1) {
+        const sent = attemptAt(order, { order });
+        sent.outcome = order === 10 ? 'rejected' : 'accepted';
+        // A thousand were sent before the rejection came back.
+        sent.reaction = { order: 1_000 };
+        sent.isAnswered = isAnswered;
+        expect(estimate.settled(sent, NEVER, 1_300)).toBe(order === 1_000);
+      }
+      expect(estimate.measuredPerMs).toBeCloseTo(perMs, 9);
+    },
+  );
+
   it('counts what was accepted before it was asked', () => {
     const { estimate, accept, reject } = learning(
       new RateEstimate({ accepted: 50, firstAt: 0 }, () => Number.POSITIVE_INFINITY),

@@ -42,6 +42,16 @@ describe('a learner of the rate', () => {
     expect(learner.wait(0)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it('takes no time for unused while requests come evenly and nothing is known of a rate', () => {
+    const learner = new RateLearner(none);
+    for (let now = 0; now <= 1_000; now += 10) {
+      const sending = learner.take(0, now);
+      if (now > 20) expect(sending.idleMs).toBe(0);
+      learner.answered(sending, OK, undefined, now);
+    }
+    expect(learner.take(0, 2_000).idleMs).toBe(1_000);
+  });
+
   it('lets one go at a time while nothing is let in, with gaps that grow', () => {
     const player = playing();
     const at: number[] = [];

@@ -34,6 +34,15 @@ describe('the log of what was sent', () => {
     ]);
   });
 
+  it('notes which attempts an answer has shown to be accepted, and not silence alone', () => {
+    const { log, settled, the } = logOf(0, 1, 2);
+    log.reject(the(0), 10);
+    log.advance(1_000);
+    expect(settled).toHaveLength(3);
+    log.accept(the(2));
+    expect([the(1).isAnswered, the(2).isAnswered]).toEqual([false, true]);
+  });
+
   it('counts what is not known yet', () => {
     const { log, the } = logOf(0, 1, 2);
     expect(log.unknown).toBe(3);
