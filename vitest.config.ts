@@ -88,6 +88,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'compiled',
+          // These files start programs: no file changes what the next one needs of this process.
+          isolate: false,
           include: COMPILED,
           maxWorkers: WAITING,
           exclude: [...configDefaults.exclude, ...LEFT_OUT],

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Backoff } from '../../src/policies/backoff.ts';
+import { holds } from '../support/holds.ts';
 import { runs } from '../support/runs.ts';
 import { demand } from '../support/waiter.ts';
 
@@ -87,8 +88,8 @@ describe('Backoff', () => {
           now += number / 10;
           const of = epoch - epochsAgo;
           if (what === 'reject') {
-            expect(backoff.reject(number, of, now)).toBe(of >= epoch);
-            expect(backoff.until).toBe(Math.max(until, now + number));
+            holds(backoff.reject(number, of, now) === of >= epoch, of, epoch);
+            holds(backoff.until === Math.max(until, now + number), backoff.until, until, now);
           }
           if (what === 'accept') backoff.accept(of, now);
           if (what === 'take' && backoff.wait(demand(), now) === 0) charges.push(backoff.take());
@@ -96,11 +97,12 @@ describe('Backoff', () => {
             const charge = charges.pop();
             if (charge) backoff.giveBack(charge);
           }
-          expect(backoff.until).toBeGreaterThanOrEqual(until);
-          expect(backoff.throttledUntil).toBeGreaterThanOrEqual(throttledUntil);
-          expect(backoff.epoch).toBeGreaterThanOrEqual(epoch);
+          holds(backoff.until >= until, backoff.until, until);
+          holds(backoff.throttledUntil >= throttledUntil, backoff.throttledUntil, throttledUntil);
+          holds(backoff.epoch >= epoch, backoff.epoch, epoch);
           // Never shut for good: once all have ended the gate lets somebody pass.
-          if (charges.length === 0) expect(backoff.wait(demand(), backoff.until)).toBe(0);
+          if (charges.length === 0)
+            holds(backoff.wait(demand(), backoff.until) === 0, backoff.until);
         }
       }),
       { numRuns: runs(200) },

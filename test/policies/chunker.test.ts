@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/model/chunk.ts';
 import { Sized } from '../../src/model/sized.ts';
 import { Chunker } from '../../src/policies/chunker.ts';
+import { holds } from '../support/holds.ts';
 import { runs } from '../support/runs.ts';
 
 /** Chunks items of these sizes, as chunkBy does. */
@@ -68,15 +69,15 @@ describe('Chunker', () => {
           expect(chunks.flatMap((chunk) => chunk.value)).toEqual(sizes.map((_, index) => index));
           chunks.forEach((chunk, at) => {
             const { value, bytes, tokens } = chunk;
-            expect(value.length).toBeGreaterThan(0);
-            expect(value.length).toBeLessThanOrEqual(maxItems);
-            expect(tokens).toBe(value.length);
-            expect(bytes).toBe(value.reduce((sum, index) => sum + (sizes[index] as number), 0));
-            if (value.length > 1) expect(bytes).toBeLessThanOrEqual(maxBytes);
+            holds(value.length > 0 && value.length <= maxItems, chunk, maxItems);
+            holds(tokens === value.length, chunk);
+            const sum = value.reduce((before, index) => before + (sizes[index] as number), 0);
+            holds(bytes === sum, chunk, sum);
+            holds(value.length === 1 || bytes <= maxBytes, chunk, maxBytes);
             // What comes next would not have fitted.
             const next = chunks[at + 1]?.value[0];
             if (next === undefined || value.length === maxItems) return;
-            expect(bytes + (sizes[next] as number)).toBeGreaterThan(maxBytes);
+            holds(bytes + (sizes[next] as number) > maxBytes, chunk, maxBytes);
           });
         },
       ),

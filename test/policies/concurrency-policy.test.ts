@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConcurrencyPolicy } from '../../src/policies/concurrency-policy.ts';
+import { holds } from '../support/holds.ts';
 import { runs } from '../support/runs.ts';
 import { demand, modeUntil } from '../support/waiter.ts';
 
@@ -116,12 +117,13 @@ describe('the limit of Slots', () => {
           }
           if (what === 'take' && slots.wait(demand(), now) === 0) {
             held.push({ charge: slots.take(demand(), now), throttled: now < mode.throttledUntil });
-            expect(held.length).toBeLessThanOrEqual(slots.limit);
+            holds(held.length <= slots.limit, held.length, slots.limit);
             const throttled = held.filter((lease) => lease.throttled).length;
-            if (now < mode.throttledUntil) expect(throttled).toBeLessThanOrEqual(2);
+            holds(now >= mode.throttledUntil || throttled <= 2, throttled);
           }
-          expect(slots.inFlight).toBe(held.length);
-          expect(slots.throttledInFlight).toBe(held.filter((lease) => lease.throttled).length);
+          const throttled = held.filter((lease) => lease.throttled).length;
+          holds(slots.inFlight === held.length, slots.inFlight, held.length);
+          holds(slots.throttledInFlight === throttled, slots.throttledInFlight, throttled);
         });
       }),
       { numRuns: runs(300) },

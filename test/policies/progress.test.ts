@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Progress, type ProgressOptions } from '../../src/policies/progress.ts';
+import { holds } from '../support/holds.ts';
 
 /** Ends so many requests at `now`, a second each. Returns the milestones. */
 function end(progress: Progress, count: number, now = 0): number[] {
@@ -204,17 +205,13 @@ it('tells no NaN, nothing infinite or negative, and each milestone once', () => 
           else told.push(...progress.record(action.result, action.durationMs, now));
           const snapshot = progress.snapshot(now, at);
           for (const value of Object.values(snapshot)) {
-            expect(value === undefined || (Number.isFinite(value) && value >= 0)).toBe(true);
+            holds(value === undefined || (Number.isFinite(value) && value >= 0), snapshot);
           }
           const { percentage = 0 } = snapshot;
-          expect(percentage).toBeLessThanOrEqual(100);
-          expect(told.at(-1) ?? 0).toBeGreaterThanOrEqual(
-            snapshot.total === 0
-              ? 0
-              : percentage === 100
-                ? 100
-                : Math.floor(percentage / milestonePercent) * milestonePercent,
-          );
+          holds(percentage <= 100, percentage);
+          const reached = Math.floor(percentage / milestonePercent) * milestonePercent;
+          const least = percentage === 100 ? 100 : reached;
+          holds(snapshot.total === 0 || (told.at(-1) ?? 0) >= least, told, percentage);
         }
         expect(told).toEqual([...new Set(told)].sort((a, b) => a - b));
       },

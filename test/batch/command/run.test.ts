@@ -102,11 +102,15 @@ describe('headgate run', () => {
 describe('headgate export', () => {
   it('ends without a word where its reader has gone', async (test) => {
     const { write, run, folder } = await rig(test);
-    write('in.jsonl', prompts(2_000));
-    await run(['in.jsonl', '--out', 'out.jsonl', '--quiet', '--concurrency', '100']);
+    // More than a pipe holds.
+    const long = prompts(200).map(({ id }) => ({ id, prompt: 'p'.repeat(2_000) }));
+    write('in.jsonl', long);
+    await run(['in.jsonl', '--out', 'out.jsonl', '--quiet', '--concurrency', '20']);
     const script = '{ "$0" "$1" export out.jsonl; echo "code $?" >&2; } 2>said | head -1; cat said';
     const shell = ['-c', script, ...commandLine];
-    expect(execFileSync('sh', shell, { cwd: folder }).toString()).toBe('P0\ncode 0\n');
+    expect(execFileSync('sh', shell, { cwd: folder }).toString()).toBe(
+      `${'P'.repeat(2_000)}\ncode 0\n`,
+    );
   });
 });
 

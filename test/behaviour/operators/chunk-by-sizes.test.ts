@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { from, Subject, take } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { Chunk, type ChunkOptions, chunkBy, Sized } from '../../../src/index.ts';
+import { holds } from '../../support/holds.ts';
 import { runs } from '../../support/runs.ts';
 
 const sized = (sizes: readonly number[]) => sizes.map((bytes, at) => new Sized(at, bytes, 1));
@@ -62,16 +63,15 @@ test('any data: nothing lost, nothing doubled, in order, as full as can be, neve
       expect(chunks.flatMap(({ value }) => value)).toEqual(sizes.map((_, at) => at));
       for (const [at, chunk] of chunks.entries()) {
         const { value, bytes, tokens, reason } = chunk;
-        expect(chunk).toBeInstanceOf(Chunk);
-        expect(value.length).toBeGreaterThan(0);
-        expect(value.length).toBeLessThanOrEqual(maxItems);
-        if (value.length > 1) expect(bytes).toBeLessThanOrEqual(maxBytes);
-        expect(bytes).toBe(value.reduce((sum, item) => sum + (sizes[item] ?? 0), 0));
-        expect(tokens).toBe(value.length);
+        holds(chunk instanceof Chunk, chunk);
+        holds(value.length > 0 && value.length <= maxItems, chunk, maxItems);
+        holds(value.length === 1 || bytes <= maxBytes, chunk, maxBytes);
+        holds(bytes === value.reduce((sum, item) => sum + (sizes[item] ?? 0), 0), chunk);
+        holds(tokens === value.length, chunk);
         const next = sizes[(value.at(-1) ?? 0) + 1];
-        if (reason === 'items') expect(value.length).toBe(maxItems);
-        else if (reason === 'bytes') expect(bytes + (next ?? 0)).toBeGreaterThan(maxBytes);
-        else expect([reason, at]).toEqual(['complete', chunks.length - 1]);
+        if (reason === 'items') holds(value.length === maxItems, chunk, maxItems);
+        else if (reason === 'bytes') holds(bytes + (next ?? 0) > maxBytes, chunk, maxBytes);
+        else holds(reason === 'complete' && at === chunks.length - 1, reason, at);
       }
     }),
     { numRuns: runs(300) },

@@ -6,8 +6,9 @@ import { classify, reportedLimits } from '../../../src/providers/classify.ts';
 import { headersOfResult } from '../../../src/providers/result-headers.ts';
 import { usageOf } from '../../../src/providers/usage.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
-import { checkLimits, checkVerdict, demand, isAmount } from '../../providers/checks.ts';
+import { checkLimits, checkVerdict, isAmount } from '../../providers/checks.ts';
 import { bodyText, headers, oddValue, thrown } from '../../providers/hostile.ts';
+import { holds } from '../../support/holds.ts';
 import { LONG_MS, runs } from '../../support/runs.ts';
 
 const RUNS = runs(10_000);
@@ -56,7 +57,7 @@ describe('whatever a provider says', () => {
       fc.assert(
         fc.property(result, (value) => {
           const used = usageOf(value);
-          for (const count of Object.values(used ?? {})) demand(isAmount(count), used);
+          for (const count of Object.values(used ?? {})) holds(isAmount(count), used);
           reportedLimits(headersOfResult(value));
         }),
         { numRuns: Math.ceil(RUNS * 0.1) },
@@ -86,11 +87,11 @@ describe('whatever a provider says', () => {
         await clock.runAllAsync();
         if (calls.length === 2) waits.push(calls[1] ?? 0);
         else
-          demand(
+          holds(
             Object.is(failure, error) || failure instanceof RetryAfterTooLongError,
             String(failure),
           );
-        demand(clock.pendingTimers === 0, 'a timer is left');
+        holds(clock.pendingTimers === 0, 'a timer is left');
       };
       await fc.assert(fc.asyncProperty(thrown, attempt), { numRuns: Math.ceil(RUNS / 100) });
       expect(Math.max(...waits)).toBeLessThanOrEqual(5_000);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Ticket } from '../../../src/model/ticket.ts';
+import { holds } from '../../support/holds.ts';
 import { runs } from '../../support/runs.ts';
 import { slotGate } from '../../support/slot-gate.ts';
 import { Waiter } from '../../support/waiter.ts';
@@ -79,8 +80,8 @@ describe('a gate', () => {
         const note = (admitted: Ticket) => {
           passed.push(admitted.value);
           held.push(admitted);
-          expect(slots.inFlight).toBe(held.length);
-          expect(held.length).toBeLessThanOrEqual(slots.limit);
+          holds(slots.inFlight === held.length, slots.inFlight, held.length);
+          holds(held.length <= slots.limit, held.length, slots.limit);
         };
         let comeBack = 0;
         let arrivals = 0;

@@ -9,6 +9,7 @@ import {
   LogLimit,
   WindowLimit,
 } from '../../../bench/goodput/generated/limits.ts';
+import { holds } from '../../support/holds.ts';
 
 const WINDOW_MS = 40;
 const always = () => 1;
@@ -30,7 +31,7 @@ function agree(limit: Limit, oracle: Oracle, script: readonly number[], chargesA
   for (const gap of script) {
     now += gap;
     const isLetIn = limit.waitMs(now, 1) === 0;
-    expect([now, isLetIn]).toEqual([now, oracle(charges, now)]);
+    holds(isLetIn === oracle(charges, now), now, isLetIn);
     if (!isLetIn && !chargesAll) continue;
     limit.charge(now, 1);
     charges.push(now);
@@ -55,9 +56,9 @@ function waitLaw(limitOf: (limit: number) => Limit): void {
         now += gap;
         const waitMs = state.waitMs(now, 1);
         if (waitMs > 1e-2) {
-          expect(state.waitMs(now + waitMs - 1e-2, 1)).toBeGreaterThan(0);
+          holds(state.waitMs(now + waitMs - 1e-2, 1) > 0, now, waitMs);
           now += waitMs + 1e-5;
-          expect(state.waitMs(now, 1)).toBe(0);
+          holds(state.waitMs(now, 1) === 0, now);
         }
         state.charge(now, 1);
       }

@@ -11,6 +11,7 @@ import {
   OUTAGES,
   type Scenario,
 } from '../../../bench/goodput/generated/space.ts';
+import { holds } from '../../support/holds.ts';
 
 const SEEDS = 3_000;
 const scenarios = Array.from({ length: SEEDS }, (_, seed) => drawScenario(seed));
@@ -50,22 +51,20 @@ describe('a drawn provider', () => {
       const { kind, perMs, windowMs, limit, burst, latencyMs, horizonMs, outageMs } = scenario;
       const openMs = horizonMs - outageMs;
       const text = describeScenario(scenario);
-      expect(limit, text).toSatisfy(Number.isInteger);
-      expect(limit, text).toBeGreaterThanOrEqual(1);
-      expect(perMs, text).toBeLessThanOrEqual(2 * ROUNDING);
+      holds(Number.isInteger(limit), limit, text);
+      holds(limit >= 1, limit, text);
+      holds(perMs <= 2 * ROUNDING, perMs, text);
       if (kind !== 'cap') {
-        expect(perMs, text).toBeGreaterThanOrEqual(1 / 60_000 / ROUNDING);
-        expect(perMs * windowMs, text).toBeCloseTo(limit, 6);
-        expect(limit, text).toBeGreaterThanOrEqual(2);
-        expect(limit, text).toBeLessThanOrEqual(2_000);
-        expect(openMs, text).toBeGreaterThanOrEqual(5 * windowMs * (1 - 1e-9));
+        holds(perMs >= 1 / 60_000 / ROUNDING, perMs, text);
+        holds(Math.abs(perMs * windowMs - limit) < 5e-7, perMs * windowMs, limit, text);
+        holds(limit >= 2 && limit <= 2_000, limit, text);
+        holds(openMs >= 5 * windowMs * (1 - 1e-9), openMs, windowMs, text);
       }
-      expect(burst, text).toBeGreaterThanOrEqual(1);
-      expect(burst, text).toBeLessThanOrEqual(Math.max(1, 2 * limit));
-      expect(latencyMs * perMs, text).toBeLessThanOrEqual(1_500 * ROUNDING);
-      expect(openMs, text).toBeGreaterThanOrEqual(25 * latencyMs * (1 - 1e-9));
-      expect(openMs, text).toBeGreaterThanOrEqual(120_000 - 1e-6);
-      expect(scenario.requests, text).toBeGreaterThanOrEqual(1_499);
+      holds(burst >= 1 && burst <= Math.max(1, 2 * limit), burst, limit, text);
+      holds(latencyMs * perMs <= 1_500 * ROUNDING, latencyMs, perMs, text);
+      holds(openMs >= 25 * latencyMs * (1 - 1e-9), openMs, latencyMs, text);
+      holds(openMs >= 120_000 - 1e-6, openMs, text);
+      holds(scenario.requests >= 1_499, scenario.requests, text);
     }
   });
 

@@ -5,6 +5,7 @@ import { FixedWindow } from '../../../src/simulator/limits/fixed-window.ts';
 import type { LimitState } from '../../../src/simulator/limits/limit-state.ts';
 import { SlidingWindow } from '../../../src/simulator/limits/sliding-window.ts';
 import { TokenBucket } from '../../../src/simulator/limits/token-bucket.ts';
+import { holds } from '../../support/holds.ts';
 
 const full = new Capacity();
 const size = { limit: 10, windowMs: 1000 };
@@ -46,7 +47,7 @@ describe('laws', () => {
           const inside = grants.filter(
             ({ atMs }) => atMs >= fromMs && atMs < fromMs + size.windowMs - 1e-5,
           );
-          expect(sum(inside)).toBeLessThanOrEqual(size.limit);
+          holds(sum(inside) <= size.limit, inside);
         }
       }),
     );
@@ -60,7 +61,7 @@ describe('laws', () => {
           const window = Math.floor((atMs + 1e-6) / size.windowMs);
           windows.set(window, (windows.get(window) ?? 0) + cost);
         }
-        for (const used of windows.values()) expect(used).toBeLessThanOrEqual(size.limit);
+        for (const used of windows.values()) holds(used <= size.limit, used);
       }),
     );
   });
@@ -73,7 +74,7 @@ describe('laws', () => {
           for (let to = from; to < grants.length; to++) {
             const tookMs = (grants[to]?.atMs ?? 0) - fromMs;
             const most = burst + (size.limit / size.windowMs) * tookMs;
-            expect(sum(grants.slice(from, to + 1))).toBeLessThanOrEqual(most + 1e-3);
+            holds(sum(grants.slice(from, to + 1)) <= most + 1e-3, from, to, most);
           }
         });
       }),

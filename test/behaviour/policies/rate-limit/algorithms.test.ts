@@ -10,6 +10,7 @@ import {
   play,
   script,
 } from '../../../policies/rate-limit/scripts.ts';
+import { holds } from '../../../support/holds.ts';
 
 describe('a sliding window', () => {
   const sliding = limitOf('sliding-window', charges);
@@ -23,8 +24,8 @@ describe('a sliding window', () => {
         const { policy, now } = play({ only: limit }, steps, {
           asked({ only: cost = 0 }, waitMs, at) {
             const needed = isLate ? 0 : cost;
-            expect(oracle.fits(needed, at + waitMs)).toBe(true);
-            if (waitMs > 0) expect(oracle.fits(needed, justBefore(at + waitMs))).toBe(false);
+            holds(oracle.fits(needed, at + waitMs), at, waitMs);
+            holds(waitMs === 0 || !oracle.fits(needed, justBefore(at + waitMs)), at, waitMs);
           },
           took({ only: cost = 0 }, at) {
             entries.push(oracle.charge(isLate ? 0 : cost, at));
@@ -80,7 +81,7 @@ describe('a token bucket', () => {
           for (const { amount, at } of passed.slice(index)) {
             sum += amount;
             const refill = ((at - first.at) * limit.limit) / limit.windowMs;
-            expect(sum).toBeLessThanOrEqual((burst + refill) * (1 + 1e-12));
+            holds(sum <= (burst + refill) * (1 + 1e-12), sum, burst, refill);
           }
         });
       }),
@@ -128,12 +129,12 @@ describe('a fixed window', () => {
           took({ only: amount = 0 }, at) {
             if (amount > 0) turn(at);
             used += amount;
-            expect(used).toBeLessThanOrEqual(limit.limit);
+            holds(used <= limit.limit, used);
           },
           asked({ only: cost = 0 }, waitMs, at) {
             const isOver = !shareWindow(startedAt, at, limit.windowMs);
             const isFree = isOver || used + cost <= limit.limit;
-            expect(waitMs === 0).toBe(isFree);
+            holds((waitMs === 0) === isFree, waitMs);
             if (!isFree) expect(at + waitMs).toBeCloseTo(startedAt + limit.windowMs, 3);
           },
         });
