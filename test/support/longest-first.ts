@@ -9,6 +9,8 @@ const LONG = [
   'test/fleet/processes/network.test.ts',
   'test/batch/command/servers.test.ts',
   'test/fleet/processes/store-faults.test.ts',
+  'test/laws/laws.test.ts',
+  'test/soak/http.test.ts',
   'test/package.test.ts',
   'test/fleet/processes/kills.test.ts',
   'test/batch/command/run.test.ts',
@@ -16,16 +18,14 @@ const LONG = [
   'test/inspector/page.test.ts',
   'test/examples/dashboards.test.ts',
   'test/bullmq/processes.test.ts',
-  'test/soak/http.test.ts',
-  'test/laws/laws.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
   'test/fleet/learning.test.ts',
 ];
 
 /**
  * Runs long test files before the others: a machine that has run none of them knows only their
- * sizes. Files that start programs come before those that compute: a program that is waited for at
- * the end leaves the processors idle.
+ * sizes. Of the others, those that start programs come before those that compute: a program that is
+ * waited for at the end leaves the processors idle.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -38,8 +38,8 @@ export default class LongestFirst extends BaseSequencer {
     return sorted.sort(
       (a, b) =>
         a.project.config.sequence.groupOrder - b.project.config.sequence.groupOrder ||
-        computes(a) - computes(b) ||
-        rank(a) - rank(b),
+        rank(a) - rank(b) ||
+        computes(a) - computes(b),
     );
   }
 }
