@@ -31,8 +31,11 @@ const ALONE = [
   'test/soak/**/*.test.ts',
 ];
 
-/** More than can compute at once: these wait for processes and for real time. They run first. */
+/** More than can compute at once: these wait for processes and for real time. */
 const WAITING = availableParallelism() + 3;
+
+/** They run after the library's, while whose sources are transformed a processor is free for checks. */
+const LAST = { groupOrder: 1 };
 
 /** What needs a program that is not here. */
 const LEFT_OUT = [
@@ -70,7 +73,6 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...COMPILED, ...ALONE, 'test/compat/**'],
           setupFiles: ['test/support/setup.ts'],
-          sequence: { groupOrder: 1 },
           // To load the library anew for each file takes longer than most of them.
           isolate: false,
         },
@@ -80,6 +82,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ALONE,
+          sequence: LAST,
           maxWorkers: WAITING,
           setupFiles: ['test/support/setup.ts'],
         },
@@ -91,6 +94,7 @@ export default defineConfig({
           // These files start programs: no file changes what the next one needs of this process.
           isolate: false,
           include: COMPILED,
+          sequence: LAST,
           maxWorkers: WAITING,
           exclude: [...configDefaults.exclude, ...LEFT_OUT],
           globalSetup: ['test/support/build.ts'],

@@ -15,7 +15,7 @@ import { ResultFile } from './ledger/result-file.ts';
 import { usageIn } from './ledger/result-line.ts';
 import { pricesOf } from './money/prices.ts';
 import type { BatchOptions, BatchSettings } from './options.ts';
-import type { BatchProgress, BatchReport } from './progress.ts';
+import { type BatchProgress, type BatchReport, reportOf } from './progress.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 import { cachedResultOf, resultOf } from './result.ts';
 import { allSized } from './size.ts';
@@ -90,7 +90,7 @@ export class BatchRun {
       this.#state.remember();
       await file.close();
     }
-    return this.#report(tornBytes);
+    return reportOf(this.progress(), output, tornBytes, file.unwrittenLines);
   }
 
   /** Looks at all lines, and at what the output has of them. */
@@ -209,13 +209,6 @@ export class BatchRun {
       const words = lost === 0 ? '' : `; ${lost} answers are lost and will be asked for again`;
       this.#state.end({ reason: 'output', message: `${error.message}${words}` });
     }
-  }
-
-  #report(tornBytes: number): BatchReport {
-    const progress = this.progress();
-    const { total, doneBefore, failedBefore, ok, failed } = progress;
-    const left = total === undefined ? undefined : total - doneBefore - failedBefore - ok - failed;
-    return { ...progress, output: this.#settings.batch.output, left, tornBytes };
   }
 }
 

@@ -1,3 +1,4 @@
+import { at } from './json.ts';
 import type { PaceView } from './pace-view.ts';
 import type { Stop } from './stop.ts';
 import type { ErrorCount } from './tally.ts';
@@ -61,4 +62,19 @@ export interface BatchReport extends BatchProgress {
   readonly left: number | undefined;
   /** Bytes of half a line, left by a crash, that were cut off. */
   readonly tornBytes: number;
+}
+
+/** @param lost results that are not in the file: their requests are left to be sent again */
+export function reportOf(
+  progress: BatchProgress,
+  output: string,
+  tornBytes: number,
+  lost: readonly string[],
+): BatchReport {
+  const { total, doneBefore, failedBefore } = progress;
+  const lostOk = lost.filter((line) => at(JSON.parse(line), 'error') === null).length;
+  const ok = progress.ok - lostOk;
+  const failed = progress.failed - (lost.length - lostOk);
+  const left = total === undefined ? undefined : total - doneBefore - failedBefore - ok - failed;
+  return { ...progress, ok, failed, output, left, tornBytes };
 }

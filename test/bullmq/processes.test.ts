@@ -12,7 +12,7 @@ import { isLong } from '../support/runs.ts';
 
 // Real time and real processes: what is tested is what a crash leaves in a real Redis.
 
-const JOBS = isLong ? 20_000 : 4_000;
+const JOBS = isLong ? 20_000 : 2_000;
 const CONCURRENCY = 50;
 
 /** Counts how often each job is sent. */

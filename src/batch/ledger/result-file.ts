@@ -47,9 +47,14 @@ export class ResultFile {
     }
   }
 
-  /** Lines that are not in the file. */
+  /** How many lines are not in the file. */
   get unwritten(): number {
     return this.#writing.length + this.#waiting.length;
+  }
+
+  /** The lines that are not in the file. */
+  get unwrittenLines(): readonly string[] {
+    return [...this.#writing, ...this.#waiting];
   }
 
   /** Takes a line without its newline. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandLine, rig, start } from './command.ts';
 import { jsonLines, prompts } from './files.ts';
@@ -115,11 +115,14 @@ describe('headgate export', () => {
 });
 
 describe('a disk that is full', () => {
+  /** Their results are more than the disk holds. */
+  const LINES = 800;
+
   it('stops the run with a message, and it goes on when there is room', async (test) => {
     const { path, write, server } = await rig(test, {
       handle: (prompt) => ({ body: { choices: [{ message: { content: prompt.repeat(20) } }] } }),
     });
-    write('in.jsonl', prompts(2_000));
+    write('in.jsonl', prompts(LINES));
     // Where no file system may be mounted, the shell bounds the size of files.
     const folder = path('disk');
     mkdirSync(folder);
@@ -142,13 +145,18 @@ describe('a disk that is full', () => {
     const full = await start(test, [...args, '--model', 'm']).ended;
     expect(full.code).toBe(1);
     expect(full.stdout).toContain('the disk is full');
-    expect(full.stdout).toMatch(/^left {6}\d+: the same command goes on/m);
-    const { length } = [...server.counts];
-    expect(length).toBeLessThan(2_000);
+    const [, done] = full.stdout.match(/^done {6}(\d+) of 800$/m) ?? [];
+    const [, left] = full.stdout.match(/^left {6}(\d+): the same command goes on/m) ?? [];
+    // Answers that were lost are left, too.
+    expect(Number(done) + Number(left)).toBe(LINES);
+    expect(
+      readFileSync(`${folder}/out.jsonl`, 'utf8').split('\n').length - 1,
+    ).toBeGreaterThanOrEqual(Number(done));
+    expect(Number(left)).toBeGreaterThan(0);
     execFileSync('mount', ['-o', 'remount,size=64m', folder]);
     const again = await start(test, [...args, '--model', 'm']).ended;
     expect(again.code, again.stdout).toBe(0);
-    expect(again.stdout).toMatch(/^done {6}2,000 of 2,000, \d+ of them in earlier runs$/m);
+    expect(again.stdout).toMatch(/^done {6}800 of 800, \d+ of them in earlier runs$/m);
   });
 });
 

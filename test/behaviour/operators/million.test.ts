@@ -11,7 +11,7 @@ import { isLong } from '../../support/runs.ts';
 
 const MILLION = 1_000_000;
 /** What overflows a stack, or takes quadratic time, does so with fewer. */
-const VERY_MANY = isLong ? MILLION : 40_000;
+const VERY_MANY = isLong ? MILLION : 20_000;
 
 type Send = Project<number, ObservableInput<number>>;
 
