@@ -27,6 +27,8 @@ export class Closure {
   private probes = 0;
   /** Whether no rejection of it looks like those of the limit. */
   private isForeign = true;
+  /** The rate of the whole limit, per ms, if one of them reports that nothing is left of it; else 0. */
+  usedUpPerMs = 0;
 
   /** @param first the attempt whose rejection begins it */
   constructor(first: SentAttempt) {
@@ -47,9 +49,10 @@ export class Closure {
     return this.isForeign && this.probes >= OUTAGE_PROBES;
   }
 
-  add({ at, order, isForeign }: SentAttempt, accepted: number, idleMs: number): void {
+  add({ at, order, isForeign, usedUpPerMs }: SentAttempt, accepted: number, idleMs: number): void {
     if (order >= this.noticedAt) this.probes += 1;
     if (!isForeign) this.isForeign = false;
+    this.usedUpPerMs = Math.max(this.usedUpPerMs, usedUpPerMs);
     this.rejected += 1;
     this.lastAt = at;
     this.reopenedAt = undefined;

@@ -33,6 +33,8 @@ export interface RateBounds {
   readonly evidence: number;
   /** Whether the provider was kept full during the last measurement. */
   readonly isFull: boolean;
+  /** Whether older marks contradict the last one: the rate is not what it was. */
+  readonly hasChanged: boolean;
 }
 
 /**
@@ -88,6 +90,7 @@ export class CongestionSamples {
     let accepted = 0;
     let longestMs = 1;
     let areFull = true;
+    let hasChanged = false;
     for (let index = this.marks.length - 2; index >= 0; index -= 1) {
       const since = this.marks[index] as Mark;
       const next = this.marks[index + 1] as Mark;
@@ -97,7 +100,8 @@ export class CongestionSamples {
       const longMs = Math.max(shortMs, last.to - since.from);
       const lower = Math.max(0, accepted - LEVEL) / longMs;
       const upper = this.upper(areFull, next, (accepted + LEVEL) / shortMs);
-      if (Math.max(least, lower) > AGREES * Math.min(most, upper)) break;
+      hasChanged = Math.max(least, lower) > AGREES * Math.min(most, upper);
+      if (hasChanged) break;
       least = Math.max(least, lower);
       most = Math.min(most, upper);
       longestMs = longMs;
@@ -108,7 +112,7 @@ export class CongestionSamples {
     least = Math.max(least, LEAST_PART / longestMs);
     most = Math.min(most, WIDEST * least);
     best = Math.min(Math.max(best, least), most);
-    return { least, most, best, evidence, isFull: last.isFull };
+    return { least, most, best, evidence, isFull: last.isFull, hasChanged };
   }
 
   /** If less was sent than the provider accepts, only the rejected pace bounds the rate. */

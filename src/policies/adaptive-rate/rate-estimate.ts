@@ -7,6 +7,8 @@ import type { SentAttempt } from './sent-attempt.ts';
 
 /** More evidence than this does not make the rate more certain: providers change. */
 const MOST_EVIDENCE = 400;
+/** ... and than this, where one has changed of late. */
+const CHANGED_EVIDENCE = 200;
 /** The first excess that is tried if the rate is not well known. */
 const LEAST_EXCESS = 0.05;
 const MOST_EXCESS = 1;
@@ -176,8 +178,8 @@ export class RateEstimate {
     return hasReopened && !isByChance;
   }
 
-  private isByChance({ rejected, pacePerMs, isBySaved }: Closure): boolean {
-    if (rejected > 1 || isBySaved || this.marks === undefined) return false;
+  private isByChance({ rejected, pacePerMs, isBySaved, usedUpPerMs }: Closure): boolean {
+    if (rejected > 1 || isBySaved || usedUpPerMs > 0 || this.marks === undefined) return false;
     if (pacePerMs === Number.POSITIVE_INFINITY || !this.damping.isByChance(pacePerMs)) return false;
     this.perMs = Math.max(this.perMs, this.damping.ratePerMs);
     return true;
@@ -213,6 +215,12 @@ export class RateEstimate {
     this.openedAt = to;
     const closedMs = to - closure.startedAt;
     const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
+    this.probing.stopped({
+      usedUpPerMs: closure.usedUpPerMs,
+      pacePerMs: closure.pacePerMs,
+      perMs: this.perMs,
+      isSure: this.evidence >= SURE_EVIDENCE,
+    });
     this.probing.start(this.sentPerMs, to, sent.order, unearned, closedMs);
   }
 
@@ -284,7 +292,7 @@ export class RateEstimate {
   }
 
   private follow(bounds: RateBounds): void {
-    const { least, most, best, evidence, isFull } = bounds;
+    const { least, most, best, evidence, isFull, hasChanged } = bounds;
     const before = this.perMs;
     this._bounds = bounds;
     const width = most / least;
@@ -299,9 +307,10 @@ export class RateEstimate {
       this.perMs = before / MOST_FALL;
       this.evidence = 1;
     }
+    const mostEvidence = hasChanged ? CHANGED_EVIDENCE : MOST_EVIDENCE;
     const excess = isFull
-      ? Math.min(MOST_EXCESS, 1 / Math.min(MOST_EVIDENCE, this.evidence))
+      ? Math.min(MOST_EXCESS, 1 / Math.min(mostEvidence, this.evidence))
       : Math.max(LEAST_EXCESS, 1 / Math.max(1, evidence));
-    this.probing.plan(excess, this.evidence);
+    this.probing.plan(excess, this.evidence, hasChanged);
   }
 }

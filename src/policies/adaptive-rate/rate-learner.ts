@@ -360,6 +360,8 @@ export class RateLearner implements SendHistoryListener {
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
     sending.isForeign = this.signs.isForeign(verdict);
+    const { remaining = 1 } = shortestOf(limits, 'requests') ?? {};
+    sending.usedUpPerMs = remaining < 1 ? this.requests.wholePerMs(now) : 0;
     sending.isExplained = this.read(limits, sending, false, now) && isDated;
     this.stop(sending, verdict, isLater, now);
     this.log.advance(now);

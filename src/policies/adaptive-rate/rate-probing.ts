@@ -1,10 +1,13 @@
 import type { SentAttempt } from './sent-attempt.ts';
+import { SharedLimit, type SharedStop } from './shared-limit.ts';
 
 /** The share of the measured rate that is left unused until more is tried. */
 const MARGIN = 0.005;
 /** The excess that is tried doubles with this many verified attempts, or with the evidence. */
 export const LEAST_DOUBLING = 8;
 const MOST_DOUBLING = 100;
+/** ... where the rate has changed of late. */
+const CHANGED_DOUBLING = 50;
 /** The greatest step of the excess: verified attempts were sent at a lower pace. */
 const LEAD = 1.5;
 /** How soon the shortest closure is forgotten: with each further one it counts as so much longer. */
@@ -34,11 +37,18 @@ export class RateProbing {
   private unearned = 0;
   /** How long the provider stays closed: what it saves or counts hides a higher pace as long. */
   private closedMs = 0;
+  private readonly shared = new SharedLimit();
 
   /** The next tries begin with this excess, and grow the slower the more evidence there is. */
-  plan(excess: number, evidence: number): void {
+  plan(excess: number, evidence: number, hasChanged = false): void {
     this.excess = excess;
-    this.doubling = Math.max(LEAST_DOUBLING, Math.min(MOST_DOUBLING, evidence));
+    const most = hasChanged ? CHANGED_DOUBLING : MOST_DOUBLING;
+    this.doubling = Math.max(LEAST_DOUBLING, Math.min(most, evidence));
+  }
+
+  /** The provider has stopped it. Where others use the limit too, they are given room. */
+  stopped(stop: SharedStop): void {
+    this.shared.stopped(stop);
   }
 
   /**
@@ -70,7 +80,8 @@ export class RateProbing {
     // Of a faster growth nothing would be known before it is far too fast.
     const doublings = earned / Math.max(this.doubling, this.unverified);
     const excess = this.excess * 2 ** Math.min(MOST_DOUBLINGS, doublings);
-    return Math.min(LEAD * this.verifiedPerMs, perMs * (1 + excess - MARGIN));
+    const pacePerMs = this.shared.paceAfter(this.verified) ?? perMs * (1 + excess - MARGIN);
+    return Math.min(LEAD * this.verifiedPerMs, pacePerMs);
   }
 
   /** @param horizonMs within which rejections come back; Infinity: none was seen */

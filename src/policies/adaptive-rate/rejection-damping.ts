@@ -72,8 +72,11 @@ export class RejectionDamping {
     const stage = { perMs: this.perMs, share: this.stops / this.attempts };
     this.stops = 0;
     this.attempts = 0;
-    if (this._share > 0) this._share += WEIGHT * (stage.share - this._share);
-    else this.follow(stage);
+    if (this._share === 0) this.follow(stage);
+    else {
+      this._share += WEIGHT * (stage.share - this._share);
+      if (this._share > MOST_SHARE) this.disprove();
+    }
   }
 
   private follow(stage: Stage): void {

@@ -53,6 +53,8 @@ interface Report {
   readonly order: number;
   total: number;
   readonly tellsReset: boolean;
+  /** The rate at which a bucket fills if it is full again when that was told; 0: it was not. */
+  readonly fullPerMs: number;
 }
 
 /**
@@ -112,7 +114,8 @@ export class ReportedRate {
     const before = this.#report?.limit ?? limit;
     if (limit !== before) this.#changed(limit / before);
     this.#fill.report({ at, order, left: remaining, total });
-    this.#report = { limit, remaining, windowMs, at, order, total, tellsReset };
+    const fullPerMs = tellsReset ? (limit - remaining) / (resetMs + roundedMs) : 0;
+    this.#report = { limit, remaining, windowMs, at, order, total, tellsReset, fullPerMs };
     if (tellsReset) {
       // What is used now is full again by then, whatever kind of limit it is. Some hold less than
       // they tell.
@@ -151,6 +154,14 @@ export class ReportedRate {
     if (this.#fresh(now) === undefined) return undefined;
     if (this.#hasEnd) return this.#window.usualPerMs;
     return this.#base === undefined ? undefined : this.#ratePerMs;
+  }
+
+  /** The rate of the whole limit, whoever uses it; undefined if none was reported lately. */
+  wholePerMs(now: number): number | undefined {
+    const report = this.#fresh(now);
+    // How fast a bucket fills for us excludes what others use.
+    if (report !== undefined && this.#classifier.kind === 'bucket') return report.fullPerMs;
+    return this.usualPerMs(now);
   }
 
   /** Whether the amount left may be sent at once, and then nothing until the next report. */

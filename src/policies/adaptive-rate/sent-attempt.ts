@@ -29,6 +29,11 @@ export class SentAttempt {
   isAnswered = false;
   /** For a rejected attempt: whether a reported limit explains the rejection. */
   isExplained = false;
+  /**
+   * For a rejected attempt: the rate of the whole limit, per ms, if its report says that nothing is
+   * left of it; else 0.
+   */
+  usedUpPerMs = 0;
   /** Of one that was rejected: whether it tells less than rejections of the limit do. */
   isForeign = false;
   /** For a rejected attempt: the last reaction when it was read. */

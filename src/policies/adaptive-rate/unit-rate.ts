@@ -77,6 +77,11 @@ export class UnitRate {
     return this.reported.left(this.sent - this.lost, now);
   }
 
+  /** The rate of the whole limit that was reported, per ms; 0: none was. */
+  wholePerMs(now: number): number {
+    return this.reported.wholePerMs(now) ?? 0;
+  }
+
   /** Whether the next attempt has to wait for the pace. */
   isPacing(now: number): boolean {
     return this.pacer.wait(now) > 0;

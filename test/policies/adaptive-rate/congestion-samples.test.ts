@@ -74,6 +74,8 @@ describe('marks of congestion', () => {
       const bounds = marksOf(...before, [100 * factor, 10_000]).bounds();
       expect(bounds?.best).toBeCloseTo(0.01 * factor, 9);
       expect(bounds?.evidence).toBe(100 * factor);
+      expect(bounds?.hasChanged).toBe(true);
+      expect(marksOf(...before).bounds()?.hasChanged).toBe(false);
     },
   );
 

@@ -9,12 +9,19 @@ function learning(
   estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, () => Number.POSITIVE_INFINITY),
 ) {
   let order = 0;
-  const settle = (outcome: 'accepted' | 'rejected', at: number, idleMs = 0, namedUntil = NEVER) => {
+  const settle = (
+    outcome: 'accepted' | 'rejected',
+    at: number,
+    idleMs = 0,
+    namedUntil = NEVER,
+    usedUpPerMs = 0,
+  ) => {
     const pacePerMs = estimate.pacePerMs;
     const isSaved = idleMs > 0;
     const sent = attemptAt(at, { order, pacePerMs, isPaced: !isSaved, isSaved, idleMs });
     order += 1;
     sent.outcome = outcome;
+    sent.usedUpPerMs = usedUpPerMs;
     sent.reaction = { order };
     return estimate.settled(sent, namedUntil, 1);
   };
@@ -22,7 +29,8 @@ function learning(
     estimate,
     accept: (at: number, idleMs = 0, namedUntil = NEVER) =>
       settle('accepted', at, idleMs, namedUntil),
-    reject: (at: number, idleMs = 0) => settle('rejected', at, idleMs),
+    reject: (at: number, idleMs = 0, usedUpPerMs = 0) =>
+      settle('rejected', at, idleMs, NEVER, usedUpPerMs),
   };
 }
 
@@ -116,6 +124,25 @@ describe('what is learned of a rate', () => {
     const estimate = fill(0.02 * factor, 60_000, player, 20_000);
     expect(estimate.measuredPerMs / (0.02 * factor)).toBeGreaterThan(0.9);
     expect(estimate.measuredPerMs / (0.02 * factor)).toBeLessThan(1.1);
+  });
+
+  it.each([
+    ['nothing but their part tells a cause', 0, false],
+    ['they report that nothing is left', 1e-9, true],
+  ])('follows rejections of one in fifty, if %s: %s', (_, usedUpPerMs, isAlways) => {
+    const { estimate, accept, reject } = learning();
+    let at = 0;
+    let measured = 0;
+    for (let stop = 0; stop < 100; stop += 1) {
+      for (let n = 0; n < 49; n += 1) {
+        if (accept(at)) measured += 1;
+        at += estimate.isKnown ? 1 / estimate.pacePerMs : 10;
+      }
+      reject(at, 0, usedUpPerMs);
+      at += estimate.isKnown ? 1 / estimate.pacePerMs : 10;
+    }
+    // The last one is not followed by an acceptance.
+    expect(measured === 99).toBe(isAlways);
   });
 
   it('is tried for more, the more was verified, and only a little beyond that', () => {

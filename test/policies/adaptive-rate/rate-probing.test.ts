@@ -33,6 +33,24 @@ describe('what is tried beyond the measured rate', () => {
     expect(accept(begun(), { count: 16 })).toBeCloseTo(1.195, 9);
   });
 
+  it.each([
+    [false, 100],
+    [true, 50],
+  ])('doubles with few attempts though much is known, where that changed: %s', (hasChanged, n) => {
+    const probing = new RateProbing();
+    probing.plan(0.05, 1_000, hasChanged);
+    probing.start(PER_MS, 0, 0);
+    expect(accept(probing, { count: n })).toBeCloseTo(1.095, 9);
+  });
+
+  it('is given up in part where others use up the limit, and grows by parts of the whole', () => {
+    const probing = begun();
+    const usedUpPerMs = 10 * PER_MS;
+    probing.stopped({ usedUpPerMs, pacePerMs: PER_MS, perMs: PER_MS, isSure: true });
+    expect(accept(probing, { count: 0 })).toBeCloseTo(0.85, 9);
+    expect(accept(probing, { count: 100 })).toBeCloseTo(0.85 + 100 * 1.5e-4 * 10, 9);
+  });
+
   it('doubles no sooner than what is out is verified', () => {
     // A hundred are out at this pace before the first rejection could be known.
     const horizonMs = 1_000;

@@ -56,6 +56,13 @@ describe('rejections that do not depend on the rate', () => {
     expect(damping.share).toBeCloseTo(0.02, 6);
   });
 
+  it('are disproved where their part grows beyond one in twenty, however slowly', () => {
+    const damping = found();
+    // Each time little more than before, so that it is never twice as much.
+    for (let attempts = 40; attempts >= 8; attempts -= 2) stops(damping, 6, attempts, 1);
+    expect(damping.share).toBe(0);
+  });
+
   it('are forgotten where they do not come any more', () => {
     const damping = found();
     for (let n = 0; n < 20_000; n += 1) damping.settled();

@@ -22,28 +22,44 @@ describe('the start', () => {
   );
 });
 
+/** How alike the shares of some processes are in the last half of a run, and what they reach. */
+async function shares(workers: number, headers: 'openai' | 'none', seed: number) {
+  const limits = [limit('token-bucket', 400, 10_000)];
+  const provider = { limits, latency, headers, retryAfter: 'none' } as const;
+  const run = world({ provider, workers, seed });
+  run.push(80_000 / workers);
+  await run.advance(600_000);
+  const before = [...run.answered];
+  await run.advance(600_000);
+  const { accepted, rejected } = between(run.provider.stats(), 600, 1_200);
+  const parts = run.answered.map((answered, worker) => answered - (before[worker] ?? 0));
+  await run.end();
+  const ratio = Math.max(...parts) / Math.min(...parts);
+  return { ratio, used: accepted / (600 * 40), rejectedPart: rejected / accepted };
+}
+
 describe('several processes with one key', () => {
-  // Of 429s alone, one that is cut while another is not has to catch up by what it tries.
+  // Where nothing tells the whole limit, each grows and is cut in proportion to its own share: nothing
+  // makes shares alike. With 32, one has a request in 0.8 s, and few stops to come to its share.
   it.each([
-    [2, 'openai', 1.2, 0.02],
-    [8, 'openai', 2, 0.02],
-    [2, 'none', 2.2, 0.02],
-    [8, 'none', 5, 0.05],
+    [2, 'openai', 1.2, 2, 0.01, 7],
+    [8, 'openai', 2, 2.3, 0.02, 5],
+    [32, 'openai', 8, 9, 0.04, 2],
+    [2, 'none', 2.1, 2.2, 0.02, 5],
+    [8, 'none', 5, 9, 0.05, 5],
   ] as const)(
-    '%i, by headers %s: at least 95 of a hundred are used, in alike shares',
-    async (workers, headers, most, rejectedPart) => {
-      const limits = [limit('token-bucket', 400, 10_000)];
-      const run = world({ provider: { limits, latency, headers, retryAfter: 'none' }, workers });
-      run.push(40_000 / workers);
-      await run.advance(300_000);
-      const before = [...run.answered];
-      await run.advance(300_000);
-      const { accepted, rejected } = between(run.provider.stats(), 300, 600);
-      const parts = run.answered.map((answered, worker) => answered - (before[worker] ?? 0));
-      expect(Math.max(...parts) / Math.min(...parts)).toBeLessThan(most);
-      expect(accepted).toBeGreaterThan(0.95 * 300 * 40);
-      expect(rejected).toBeLessThan(rejectedPart * accepted);
-      await run.end();
+    '%i, by headers %s: at least 95 of a hundred are used; max / min is below %f, at worst %f',
+    { timeout: 60_000 },
+    async (workers, headers, median, worst, rejectedPart, seeds) => {
+      const runs: Awaited<ReturnType<typeof shares>>[] = [];
+      for (let seed = 1; seed <= seeds; seed += 1) runs.push(await shares(workers, headers, seed));
+      const ratios = runs.map(({ ratio }) => ratio).sort((a, b) => a - b);
+      expect(ratios[Math.floor(seeds / 2)]).toBeLessThan(median);
+      expect(ratios.at(-1)).toBeLessThan(worst);
+      for (const run of runs) {
+        expect(run.used).toBeGreaterThan(0.95);
+        expect(run.rejectedPart).toBeLessThan(rejectedPart);
+      }
     },
   );
 });

@@ -5,15 +5,17 @@ const latency = { meanMs: 300, sigma: 0.3 };
 
 describe('rejections that do not depend on the rate', () => {
   it.each([
-    [1, 429, 0.8],
-    [1, 503, 0.8],
-    [3, 429, 0.6],
-    [3, 503, 0.6],
+    [1, 429, 0.8, 1],
+    [1, 503, 0.8, 1],
+    [1, 429, 0.8, 3],
+    [1, 429, 0.8, 4],
+    [3, 429, 0.6, 1],
+    [3, 503, 0.6, 1],
   ] as const)(
-    '%i of a hundred, by %i: %f of what the provider takes is used',
-    async (percent, status, used) => {
+    '%i of a hundred, by %i: %f of what the provider takes is used, with seed %i',
+    async (percent, status, used, seed) => {
       const provider = { limits: [limit('token-bucket', 50, 1_000)], latency, ...SILENT };
-      const run = await saturate({ provider, chance: { part: percent / 100, status } }, 300);
+      const run = await saturate({ provider, chance: { part: percent / 100, status }, seed }, 300);
       const { accepted, rejected } = between(run.provider.stats(), 60, 300);
       expect(accepted).toBeGreaterThan(used * 240 * 50);
       // What the limit itself rejects stays as little as ever.
@@ -21,6 +23,14 @@ describe('rejections that do not depend on the rate', () => {
       await run.end();
     },
   );
+
+  it.each([2, 7, 11])('3 of a hundred are no reason to reject more, with seed %i', async (seed) => {
+    const provider = { limits: [limit('token-bucket', 50, 1_000)], latency, ...SILENT };
+    const run = await saturate({ provider, chance: { part: 0.03, status: 429 }, seed }, 300);
+    const { accepted, rejected } = between(run.provider.stats(), 60, 300);
+    expect(rejected).toBeLessThan(0.02 * accepted);
+    await run.end();
+  });
 });
 
 describe('what happens is dated by when it was sent', () => {
