@@ -117,7 +117,7 @@ beforeAll(async () => {
   );
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   try {
-    execFileSync(process.execPath, [tsc, '-p', FOLDER], { encoding: 'utf8' });
+    execFileSync(process.execPath, [tsc, '-p', FOLDER, '--singleThreaded'], { encoding: 'utf8' });
   } catch (error) {
     throw new Error(
       `an example does not compile:\n${(error as Error & { stdout: string }).stdout}`,
