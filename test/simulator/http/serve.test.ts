@@ -115,7 +115,8 @@ describe('serve', () => {
     await until(() => provider.stats().inFlight === 3);
     const startMs = performance.now();
     await Promise.all([server.close(), server.close()]);
-    expect(performance.now() - startMs).toBeLessThan(1000);
+    // Node itself would end the open connections after 5 s.
+    expect(performance.now() - startMs).toBeLessThan(4_500);
     expect((await Promise.all(open)).slice(0, 2)).toEqual(['broken', 'broken']);
     expect(provider.stats()).toMatchObject({ inFlight: 0, aborted: 3 });
     await expect(fetch(`${server.url}/v1/models`)).rejects.toThrow('fetch failed');
