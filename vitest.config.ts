@@ -26,8 +26,7 @@ const ALONE = [
   'test/behaviour/providers/aborted-bodies.test.ts',
   'test/behaviour/telemetry/growth.test.ts',
   'test/laws/{laws,found}.test.ts',
-  'test/inspector/{fleet-watch,monitor,options,security}.test.ts',
-  'test/simulator/http/serve.test.ts',
+  'test/inspector/{fleet-watch,monitor,security}.test.ts',
   'test/soak/**/*.test.ts',
 ];
 

@@ -50,7 +50,7 @@ function run(...args: string[]): string {
 /** Fails with what the compiler says, if it says anything. */
 function compile(...args: string[]): void {
   try {
-    run(TSC, ...args);
+    run(TSC, '--singleThreaded', ...args);
   } catch (error) {
     expect.fail((error as { stdout: string }).stdout);
   }
@@ -230,7 +230,15 @@ describe('the packed package in an empty project', () => {
       return `wrong-option-${index}.ts`;
     });
     write('internal.ts', "import { Ticket } from 'headgate';\nnew Ticket();\n");
-    const flags = ['--strict', '--noEmit', '--target', 'es2023', '--module', 'nodenext'];
+    const flags = [
+      '--singleThreaded',
+      '--strict',
+      '--noEmit',
+      '--target',
+      'es2023',
+      '--module',
+      'nodenext',
+    ];
     // In one go: to read the types takes longer than what is done with them.
     const { stdout } = spawnSync(process.execPath, [TSC, ...flags, ...files, 'internal.ts'], {
       cwd: project,

@@ -48,12 +48,49 @@ const addresses = (url: string) => ({
   MODEL_API: `${url}/v1`,
 });
 
+/** Examples that change all of their process. */
+const ALONE: ReadonlySet<string> = new Set(['telemetry.ts']);
+
+/** What came of an example; `error` is missing where it ended well. */
+interface ExampleRun {
+  readonly program: string;
+  readonly stdout?: string;
+  readonly error?: string;
+}
+
 let server: ProviderServer;
 let redis: Redis | undefined;
+/** By program. */
+let runs: Promise<ReadonlyMap<string, ExampleRun>>;
 
 /** Where an example is compiled: outside the package each file says itself that it is a module. */
 function copyOf(example: string): string {
   return join(FOLDER, example.replace(/\.ts$/, '.mts'));
+}
+
+function programOf(example: string): string {
+  return join(FOLDER, `${basename(example, extname(example))}.mjs`);
+}
+
+/** Runs examples in one process, one after the other. */
+async function runTogether(list: readonly string[]): Promise<ExampleRun[]> {
+  const runner = fileURLToPath(new URL('./docs/run-examples.mjs', import.meta.url));
+  const args = ['--import', join(FOLDER, 'redirection.mjs'), runner, ...list.map(programOf)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: FOLDER,
+    env: { ...process.env, ...SETTINGS, ...addresses(server.url), REDIS_URL: redis?.url },
+  }).catch((error: { readonly stdout: string }) => error);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+async function runAll(): Promise<ReadonlyMap<string, ExampleRun>> {
+  const together = runnable.filter((example) => !ALONE.has(example));
+  const alone = runnable.filter((example) => ALONE.has(example));
+  const all = await Promise.all([together, ...alone.map((example) => [example])].map(runTogether));
+  return new Map(all.flat().map((run) => [run.program, run]));
 }
 
 beforeAll(async () => {
@@ -80,12 +117,13 @@ beforeAll(async () => {
   );
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   try {
-    execFileSync(process.execPath, [tsc, '-p', FOLDER], { encoding: 'utf8' });
+    execFileSync(process.execPath, [tsc, '-p', FOLDER, '--singleThreaded'], { encoding: 'utf8' });
   } catch (error) {
     throw new Error(
       `an example does not compile:\n${(error as Error & { stdout: string }).stdout}`,
     );
   }
+  runs = runAll();
 });
 
 afterAll(async () => {
@@ -95,13 +133,10 @@ afterAll(async () => {
 
 describe('the README and the documentation', () => {
   it.each(runnable)('example %s prints what it says', async (example) => {
-    const file = join(FOLDER, `${basename(example, extname(example))}.mjs`);
-    const program = ['--import', join(FOLDER, 'redirection.mjs'), file];
-    const { stdout } = await promisify(execFile)(process.execPath, program, {
-      timeout: 50_000,
-      cwd: FOLDER,
-      env: { ...process.env, ...SETTINGS, ...addresses(server.url), REDIS_URL: redis?.url },
-    });
+    const { stdout = '', error } = (await runs).get(programOf(example)) ?? {
+      error: 'it did not run',
+    };
+    expect(error, `the example printed:\n${stdout}`).toBeUndefined();
     const expected = PRINTS[example] ?? [];
     const lines = stdout.trim().split('\n');
     const missing = expected.filter((line) => !lines.some((one) => one.startsWith(line)));

@@ -5,7 +5,6 @@ import type { Counts } from './meter.ts';
 
 export interface Job extends ClientContext {
   readonly client: ClientName;
-  readonly isCold: boolean;
   /** What has not succeeded by then is lost, in milliseconds. */
   readonly boundMs: number;
 }

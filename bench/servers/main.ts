@@ -39,6 +39,8 @@ async function main(): Promise<void> {
     };
     console.log(`\n${JSON.stringify(line)}`);
   }
+  // A client of this process that was stopped by its bound may have much left to do.
+  if (options.isCold) process.exit();
 }
 
 /** How to install what a server needs and this machine does not have. */

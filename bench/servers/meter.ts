@@ -9,14 +9,20 @@ export interface Counts {
   readonly errors: number;
 }
 
-/** Replaces the global `fetch`; what it returns tells the counts so far, and when the last changed. */
-export function countFetches(): () => Counts & { readonly lastMs: number } {
+/**
+ * Replaces the global `fetch`, and counts what goes to a server; what it returns tells the counts so
+ * far, and when the last changed.
+ */
+export function countFetches(url: string): () => Counts & { readonly lastMs: number } {
   const send = globalThis.fetch;
+  const { origin } = new URL(url);
   let successes = 0;
   let rejected = 0;
   let errors = 0;
   let lastMs = 0;
   globalThis.fetch = async (input, init) => {
+    const target = input instanceof Request ? input.url : String(input);
+    if (new URL(target).origin !== origin) return send(input, init);
     try {
       const response = await send(input, init);
       if (response.ok) successes++;

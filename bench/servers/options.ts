@@ -18,7 +18,7 @@ export const USAGE = `usage: npm run bench:servers -- [options]
   --requests N    default ${REQUESTS}: requests of each client
   --parallel N    default ${PARALLEL}: runs at a time
   --apart N       default ${APART_MS}: between the starts of two runs, in milliseconds
-  --cold          leaves out the requests that warm up each client
+  --cold          runs all clients in one process, and does not warm them up: for a quick test
   --bound N       by default four times the ideal and a minute: the longest run, in milliseconds
   --json          prints one object last`;
 
@@ -29,7 +29,7 @@ export interface Options {
   readonly requests: number;
   readonly parallel: number;
   readonly apartMs: number;
-  /** Whether clients are not warmed up: their figures are of no use. */
+  /** Whether clients share a process and are not warmed up: their figures are of no use. */
   readonly isCold: boolean;
   /** Infinity: that of each run. */
   readonly boundMs: number;

@@ -1,4 +1,4 @@
-/** Runs every client against every server, each in a process of its own. */
+/** Runs every client against every server, each in a process of its own, unless they are cold. */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import type { Job, Run } from './job.ts';
 import { type ServerName, servers } from './kinds/index.ts';
 import { idealMs } from './limit.ts';
 import type { Options } from './options.ts';
+import { runJob } from './run-job.ts';
 import type { Server } from './server.ts';
 
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
@@ -68,8 +69,8 @@ async function runOne(
   const boundMs = Math.min(longestMs, BOUND_FACTOR * ideal + BOUND_MORE_MS);
   const { endpoint, close } = await server.open();
   try {
-    const job: Job = { client, endpoint, limit, requests, boundMs, isCold };
-    return cellOf(await runWorker(job), requests, ideal);
+    const job: Job = { client, endpoint, limit, requests, boundMs };
+    return cellOf(await (isCold ? runJob(job) : runWorker(job)), requests, ideal);
   } finally {
     await close();
   }

@@ -1,10 +1,8 @@
 /** A process that runs one client: told a job, it prints what came of it. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { send } from './client.ts';
-import { clients } from './clients/index.ts';
-import type { Job, Run } from './job.ts';
+import type { Job } from './job.ts';
 import { listen } from './listen.ts';
-import { countFetches } from './meter.ts';
+import { runJob } from './run-job.ts';
 
 const WARM_UP_ROUNDS = 5;
 const WARM_UP_REQUESTS = 50;
@@ -13,17 +11,8 @@ const WARM_UP_REQUESTS = 50;
 process.stdin.on('end', () => process.exit()).resume();
 
 const job: Job = JSON.parse(process.argv[2] ?? '');
-if (!job.isCold) await warmUp();
-const counts = countFetches();
-const startMs = performance.now();
-const isEnded = await Promise.race([
-  clients[job.client].run(job).then(() => true),
-  sleep(job.boundMs, false),
-]);
-const ms = performance.now() - startMs;
-const { lastMs, ...answers } = counts();
-const quietMs = performance.now() - Math.max(startMs, lastMs);
-const run: Run = { ...answers, ms, isEnded, quietMs };
+await warmUp();
+const run = await runJob(job);
 // A client that was stopped by the bound may have much left to do.
 process.stdout.write(JSON.stringify(run), () => process.exit());
 

@@ -1,5 +1,5 @@
-import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { Clock } from '../util/clock.ts';
+import { ResettableTimer } from '../util/resettable-timer.ts';
 import { requestsAhead, SHORTEST_TICK_MS, shortestGapMs, tickMs, URGENT_MS } from './call-times.ts';
 import { Corrections } from './corrections.ts';
 import { DemandMeter } from './demand-meter.ts';

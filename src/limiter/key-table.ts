@@ -1,7 +1,7 @@
 import { TooManyKeysError } from '../model/errors.ts';
-import { ResettableTimer } from '../queue/resettable-timer.ts';
 import { checkInteger, checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
+import { ResettableTimer } from '../util/resettable-timer.ts';
 import type { Limiter } from './limiter.ts';
 import { type CountedBefore, progressOf } from './request-counters.ts';
 import type { LimiterSnapshot } from './snapshot.ts';

@@ -2,10 +2,10 @@ import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
+import { ResettableTimer } from '../util/resettable-timer.ts';
 import type { Admission } from './admission.ts';
 import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
 import type { RequestQueue } from './gate-rules.ts';
-import { ResettableTimer } from './resettable-timer.ts';
 import type { WaitRecorder } from './wait-recorder.ts';
 import { headTicket, isCancelled, type WaitingRequests } from './waiting-requests.ts';
 

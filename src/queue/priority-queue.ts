@@ -1,5 +1,5 @@
 import { checkInteger, checkNumber } from '../util/check.ts';
-import { Heap } from './heap.ts';
+import { Heap } from '../util/heap.ts';
 import { PriorityBucket } from './priority-bucket.ts';
 import type { IsCancelled, PriorityChange, Queue } from './queue.ts';
 

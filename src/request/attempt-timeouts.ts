@@ -1,6 +1,6 @@
 import { AttemptTimeoutError } from '../model/errors.ts';
-import { ResettableTimer } from '../queue/resettable-timer.ts';
 import type { Clock } from '../util/clock.ts';
+import { ResettableTimer } from '../util/resettable-timer.ts';
 
 /** An attempt that runs. */
 export interface TimedAttempt {

@@ -14,7 +14,7 @@ export interface Executed {
 export interface InProcess extends CommandFiles {
   /** `headgate run` with the server and a model. One call at a time: it takes over the output. */
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Executed>;
-  command(args: readonly string[]): Promise<Executed>;
+  command(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Executed>;
 }
 
 export async function inProcess(
@@ -29,7 +29,7 @@ export async function inProcess(
   return {
     ...files,
     run: (args, env) => executed(['run', '--base-url', server.url, '--model', 'm', ...args], env),
-    command: (args) => executed(args),
+    command: executed,
   };
 }
 

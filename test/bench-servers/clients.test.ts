@@ -7,7 +7,8 @@ import { countFetches } from '../../bench/servers/meter.ts';
 
 const spaced: Limit = { kind: 'spaced', perSecond: 20, burst: 21 };
 
-const attempt = () => fetch('http://127.0.0.1:1/');
+const URL_HERE = 'http://127.0.0.1:1/';
+const attempt = () => fetch(URL_HERE);
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -69,7 +70,7 @@ describe('the retries of an SDK', () => {
 });
 
 describe('the meter', () => {
-  it('counts what comes back, whoever sends it', async () => {
+  it('counts what comes back from its server, whoever sends it', async () => {
     answer(
       ok,
       rejection(),
@@ -77,9 +78,11 @@ describe('the meter', () => {
       () => new Response('', { status: 500 }),
       broken,
     );
-    const counts = countFetches();
+    const counts = countFetches(URL_HERE);
+    const ofAnother = countFetches('http://127.0.0.1:2/');
     for (let call = 0; call < 5; call++) await attempt().catch(() => {});
     expect(counts()).toMatchObject({ successes: 1, rejected: 2, errors: 2 });
+    expect(ofAnother()).toMatchObject({ successes: 0, rejected: 0, errors: 0 });
   });
 });
 

@@ -1,13 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openBrowser } from '../../tools/pictures/inspector/browser.ts';
 
 type Library = typeof import('headgate');
 type InspectorModule = typeof import('headgate/inspector');
 
-const CHROMIUM = process.env.CHROMIUM ?? 'chromium';
 const built = (file: string) =>
   import(pathToFileURL(join(inject('packageFolder'), 'dist', file)).href);
 
@@ -20,11 +19,7 @@ let limiters: ReturnType<Library['createLimiter']>[] = [];
 
 beforeAll(async () => {
   library = await built('index.js');
-  const executablePath = execFileSync('sh', ['-c', `command -v ${CHROMIUM}`], { encoding: 'utf8' });
-  browser = await puppeteer.launch({
-    executablePath: executablePath.trim(),
-    args: ['--no-sandbox', '--disable-gpu'],
-  });
+  browser = await openBrowser();
 }, 120_000);
 
 afterAll(() => browser?.close());

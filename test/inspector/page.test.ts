@@ -1,16 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { openBrowser } from '../../tools/pictures/inspector/browser.ts';
 
 type Library = typeof import('headgate');
 type InspectorModule = typeof import('headgate/inspector');
 
-const CHROMIUM = process.env.CHROMIUM ?? 'chromium';
 const folder = inject('packageFolder');
 const built = (file: string) => import(pathToFileURL(join(folder, 'dist', file)).href);
 
@@ -26,10 +25,7 @@ const ends: (() => void)[] = [];
 beforeAll(async () => {
   library = await built('index.js');
   inspectors = await built('inspector/index.js');
-  browser = await puppeteer.launch({
-    executablePath: found(CHROMIUM),
-    args: ['--no-sandbox', '--disable-gpu'],
-  });
+  browser = await openBrowser();
 });
 
 afterAll(() => browser?.close());
@@ -57,11 +53,6 @@ afterEach(async () => {
     await new Promise(setImmediate);
   }
 });
-
-/** The file of a program on the PATH. */
-function found(program: string): string {
-  return execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).trim();
-}
 
 async function open(width = 1280, theme = 'light', url = inspector.url): Promise<void> {
   await page.setViewport({ width, height: 900 });

@@ -45,7 +45,7 @@ export async function setupWith(
         ? run(join(ROOT, 'tools/build.js'), join(folder, 'dist'))
         : cp(resolve(ROOT, TEST_DIST), join(folder, 'dist'), { recursive: true }),
       // Types are checked elsewhere; here only what is emitted counts.
-      run(COMPILER, ...tools, '--noCheck'),
+      run(COMPILER, ...tools, '--noCheck', '--singleThreaded'),
     ]);
   } catch (error) {
     // The tests that need it will fail; the others need not.

@@ -14,7 +14,6 @@ const LONG = [
   'test/package.test.ts',
   'test/fleet/processes/kills.test.ts',
   'test/batch/command/run.test.ts',
-  'test/batch/command/guides.test.ts',
   'test/inspector/page.test.ts',
   'test/examples/dashboards.test.ts',
   'test/bullmq/processes.test.ts',

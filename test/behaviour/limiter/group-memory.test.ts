@@ -6,7 +6,7 @@ import { tooMany } from '../../request/harness.ts';
 import { leastGrowth } from '../../support/memory.ts';
 
 /** More than so many idle keys give up the limiters of the oldest. */
-const MANY = 2_000;
+const MANY = 1_000;
 
 describe('an idle key', () => {
   it.each<[string, NonNullable<LimiterGroupOptions['each']>]>([

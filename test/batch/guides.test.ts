@@ -1,19 +1,24 @@
-import { execFile } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { commandLine, rig } from './command.ts';
-import { prompts } from './files.ts';
+import { prompts } from './command/files.ts';
+import { inProcess } from './command-in-process.ts';
 
 const PAGES = ['README', 'docs/guides/batch', 'docs/guides/resume', 'docs/guides/cost'];
 PAGES.push('docs/guides/embeddings');
 
 /** The commands of a page, in their order; a command may go over several lines. */
 function commandsOf(page: string): string[] {
-  const text = readFileSync(new URL(`../../../${page}.md`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`../../${page}.md`, import.meta.url), 'utf8');
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, '').split('\n'));
   return lines.filter((line) => line.startsWith('npx headgate '));
+}
+
+/** What a shell gives to `headgate`; what it writes to a file is left out. */
+function argumentsOf(command: string): string[] {
+  const script = command.replace('npx headgate', "printf '%s\\n'").replace(/ > \S+/, '');
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trimEnd().split('\n');
 }
 
 /** An answer that any of the APIs might give. */
@@ -30,32 +35,28 @@ describe('the commands of a page do what it says', () => {
   it.for(PAGES)('%s.md', async (page, test) => {
     const commands = commandsOf(page);
     expect(commands.length).toBeGreaterThan(1);
-    const { write, folder, server } = await rig(test, {
+    const { write, command, server } = await inProcess(test, {
       handle: () => ({ body: answer(server.bodies.at(-1)) }),
     });
     write('prompts.jsonl', prompts(3));
     write('texts.txt', 'one\ntwo\n');
     write('reviews.csv', 'id,review\n1,good\n2,"bad, really"\n');
     write('prices.json', '{"*": {"in": 1, "out": 4}}');
-    const [node, main] = commandLine;
     const env = {
-      ...process.env,
       OPENAI_API_KEY: 'none',
       ANTHROPIC_API_KEY: 'none',
       OPENAI_BASE_URL: server.url,
       ANTHROPIC_BASE_URL: server.url,
     };
-    for (const command of commands) {
-      // Where a page shows several ways of the same, the output of one is not that of the next.
-      const own = command
-        .replace('npx headgate', `"${node}" "${main}"`)
-        .replace('http://127.0.0.1:8000/v1', server.url);
-      const { stdout } = await promisify(execFile)('sh', ['-c', own], { cwd: folder, env }).catch(
-        (error: { stdout: string; stderr: string }) => {
-          throw new Error(`${command}\n${error.stdout}${error.stderr}`);
-        },
-      );
-      if (/headgate run(?!.*--dry-run)/.test(command)) expect(stdout).toMatch(/^failed {4}0$/m);
+    for (const line of commands) {
+      // Where a page shows a server of the reader's, this one answers.
+      const args = argumentsOf(line.replace('http://127.0.0.1:8000/v1', server.url));
+      const { code, stdout, stderr } = await command(args, env);
+      expect(code, `${line}\n${stdout}${stderr}`).toBe(0);
+      if (args[0] === 'export') expect(stdout).toMatch(/yes|\[1\]/);
+      if (args[0] === 'run' && !args.includes('--dry-run')) {
+        expect(stdout).toMatch(/^failed {4}0$/m);
+      }
     }
   });
 });

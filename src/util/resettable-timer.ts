@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../util/clock.ts';
+import type { Clock, Timer } from './clock.ts';
 
 /** Deadlines that differ by less are equal: the difference is rounding. */
 const SAME_MS = 1e-3;

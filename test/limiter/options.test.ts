@@ -7,7 +7,7 @@ import {
   type LimiterOptions,
 } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { expectIdle } from '../limiter/harness.ts';
+import { expectIdle } from './harness.ts';
 
 const clock = new ManualClock();
 
