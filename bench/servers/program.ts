@@ -15,7 +15,7 @@ import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listen } from './listen.ts';
+import { freePort } from './free-port.ts';
 
 /** Debian has servers where a user's PATH does not look. */
 const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
@@ -112,12 +112,6 @@ function endOf(log: number): string {
   const end = Buffer.alloc(LOG_BYTES);
   const start = Math.max(0, fstatSync(log).size - LOG_BYTES);
   return end.toString('utf8', 0, readSync(log, end, 0, LOG_BYTES, start)).trim();
-}
-
-async function freePort(): Promise<number> {
-  const { port, close } = await listen(() => {});
-  await close();
-  return port;
 }
 
 /** A connection without a request is charged to no limit. */

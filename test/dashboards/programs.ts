@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from '../../bench/servers/free-port.ts';
 import { findProgram } from '../../bench/servers/program.ts';
 
 const START_MS = 20_000;
@@ -153,13 +153,4 @@ export async function ended(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
   await end;
   clearTimeout(timer);
-}
-
-/** A port that nobody has, for now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }

@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
+import { freePort } from '../../bench/servers/free-port.ts';
 import { overview } from '../../dashboards/src/overview/overview.ts';
 import { whySlow } from '../../dashboards/src/why-slow/why-slow.ts';
 import type { Report } from '../../examples/batch/report.ts';
 import { expressionsOf, filled, panelsOf } from '../dashboards/panels.ts';
 import {
   canRun,
-  freePort,
   type Prometheus,
   promtoolReading,
   startPrometheus,

@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import { answering, ended, freePort } from '../dashboards/programs.ts';
+import { freePort } from '../../bench/servers/free-port.ts';
+import { answering, ended } from '../dashboards/programs.ts';
 
 /** A span as the query API of Jaeger tells it. */
 export interface FoundSpan {

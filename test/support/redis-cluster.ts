@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
-import { freePort } from '../dashboards/programs.ts';
+import { freePort } from '../../bench/servers/free-port.ts';
 import { type Redis, startRedis } from './redis.ts';
 
 const SLOTS = 16_384;

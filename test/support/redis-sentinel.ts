@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
+import { freePort } from '../../bench/servers/free-port.ts';
 import { findProgram } from '../../bench/servers/program.ts';
-import { ended, freePort } from '../dashboards/programs.ts';
+import { ended } from '../dashboards/programs.ts';
 import { type Redis, startRedis } from './redis.ts';
 
 const READY_MS = 20_000;

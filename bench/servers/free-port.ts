@@ -1,0 +1,30 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/**
+ * Below those that Linux gives to a server that asks for any port: such a server could get the port
+ * before the program that it was found for.
+ */
+const FIRST = 10_000;
+const LAST = 32_000;
+
+/** A port of 127.0.0.1 on which nothing listens, for a program that has to be told one. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST, LAST);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}
