@@ -52,7 +52,7 @@ describe('several processes with one key', () => {
     '%i, by headers %s: at least 95 of a hundred are used; max / min is below %f, at worst %f',
     { timeout: 60_000 },
     async (workers, headers, median, worst, rejectedPart, all) => {
-      const seeds = isLong ? all : Math.ceil(all / 3);
+      const seeds = isLong ? all : Math.ceil(all / 7);
       const runs: Awaited<ReturnType<typeof shares>>[] = [];
       for (let seed = 1; seed <= seeds; seed += 1) runs.push(await shares(workers, headers, seed));
       const ratios = runs.map(({ ratio }) => ratio).sort((a, b) => a - b);
