@@ -31,7 +31,7 @@ const ALONE = [
 ];
 
 /** More than can compute at once: these wait for processes and for real time. */
-const WAITING = availableParallelism() + 3;
+const WAITING = availableParallelism() + 5;
 
 /** They run after the library's, while whose sources are transformed a processor is free for checks. */
 const LAST = { groupOrder: 1 };

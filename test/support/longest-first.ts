@@ -4,12 +4,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG = [
   'test/bench-servers/real.test.ts',
   'test/batch/command/workers.test.ts',
+  // These compute, while the ones around them wait.
+  'test/laws/laws.test.ts',
+  'test/behaviour/telemetry/growth.test.ts',
   'test/readme.test.ts',
   'test/batch/command/crash.test.ts',
   'test/fleet/processes/network.test.ts',
   'test/batch/command/servers.test.ts',
   'test/fleet/processes/store-faults.test.ts',
-  'test/laws/laws.test.ts',
   'test/soak/http.test.ts',
   'test/package.test.ts',
   'test/fleet/processes/kills.test.ts',
@@ -17,7 +19,6 @@ const LONG = [
   'test/inspector/page.test.ts',
   'test/examples/dashboards.test.ts',
   'test/bullmq/processes.test.ts',
-  'test/behaviour/telemetry/growth.test.ts',
   'test/fleet/learning.test.ts',
 ];
 
