@@ -77,13 +77,13 @@ async function runTogether(list: readonly string[]): Promise<ExampleRun[]> {
   const runner = fileURLToPath(new URL('./docs/run-examples.mjs', import.meta.url));
   const args = ['--import', join(FOLDER, 'redirection.mjs'), runner, ...list.map(programOf)];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
+    // Each example has its own bound: this ends one that never lets go of the processor.
+    timeout: 240_000,
     cwd: FOLDER,
     env: { ...process.env, ...SETTINGS, ...addresses(server.url), REDIS_URL: redis?.url },
   }).catch((error: { readonly stdout: string }) => error);
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line));
 }
 
 async function runAll(): Promise<ReadonlyMap<string, ExampleRun>> {

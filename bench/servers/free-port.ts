@@ -8,13 +8,18 @@ import { createServer } from 'node:net';
  */
 const FIRST = 10_000;
 const LAST = 32_000;
+const TRIES = 100;
 
-/** A port of 127.0.0.1 on which nothing listens, for a program that has to be told one. */
+/**
+ * A port of 127.0.0.1 on which nothing listens, for a program that has to be told one.
+ * @throws Error if none of a hundred is free
+ */
 export async function freePort(): Promise<number> {
-  for (;;) {
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const port = randomInt(FIRST, LAST);
     if (await isFree(port)) return port;
   }
+  throw new Error(`none of ${TRIES} ports from ${FIRST} to ${LAST} is free`);
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -10,15 +10,14 @@ const MOST_MS = 50_000;
 
 const programs = process.argv.slice(2);
 const write = process.stdout.write.bind(process.stdout);
+/** The program that runs; undefined: none does. */
 let run;
 
 process.stdout.write = (text) => {
-  run.stdout += text;
+  if (run !== undefined) run.stdout += text;
   return true;
 };
-process.on('uncaughtException', (error) => {
-  run.error ??= String(error?.stack ?? error);
-});
+process.on('uncaughtException', (error) => fail(run, error));
 process.on('beforeExit', () => {
   if (run !== undefined) report(run.hasEnded ? run.error : 'it awaits what never comes');
   const program = programs.shift();
@@ -26,23 +25,26 @@ process.on('beforeExit', () => {
 });
 
 function start(program) {
-  run = { program, stdout: '', error: undefined, hasEnded: false };
-  const mine = run;
-  const fail = (error) => {
-    mine.error ??= String(error?.stack ?? error);
-  };
-  const end = () => {
-    mine.hasEnded = true;
-  };
-  import(pathToFileURL(program).href).catch(fail).then(end);
-  run.timer = setTimeout(() => {
+  const own = { program, stdout: '', error: undefined, hasEnded: false, timer: undefined };
+  run = own;
+  import(pathToFileURL(program).href)
+    .catch((error) => fail(own, error))
+    .then(() => {
+      own.hasEnded = true;
+    });
+  own.timer = setTimeout(() => {
     report(`it has not ended after ${MOST_MS} ms`);
     process.exit(1);
   }, MOST_MS).unref();
 }
 
+function fail(own, error) {
+  if (own !== undefined) own.error ??= String(error?.stack ?? error);
+}
+
 function report(error) {
   const { program, stdout, timer } = run;
+  run = undefined;
   clearTimeout(timer);
   const left = process.exitCode ? `exit code ${process.exitCode}` : undefined;
   process.exitCode = 0;

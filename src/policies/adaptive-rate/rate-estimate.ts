@@ -7,7 +7,7 @@ import type { SentAttempt } from './sent-attempt.ts';
 
 /** More evidence than this does not make the rate more certain: providers change. */
 const MOST_EVIDENCE = 400;
-/** ... and than this, where one has changed of late. */
+/** The same where the rate has changed of late. */
 const CHANGED_EVIDENCE = 200;
 /** The first excess that is tried if the rate is not well known. */
 const LEAST_EXCESS = 0.05;

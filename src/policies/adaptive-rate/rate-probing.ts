@@ -6,7 +6,7 @@ const MARGIN = 0.005;
 /** The excess that is tried doubles with this many verified attempts, or with the evidence. */
 export const LEAST_DOUBLING = 8;
 const MOST_DOUBLING = 100;
-/** ... where the rate has changed of late. */
+/** The same where the rate has changed of late. */
 const CHANGED_DOUBLING = 50;
 /** The greatest step of the excess: verified attempts were sent at a lower pace. */
 const LEAD = 1.5;

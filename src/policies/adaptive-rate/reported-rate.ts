@@ -156,7 +156,10 @@ export class ReportedRate {
     return this.#base === undefined ? undefined : this.#ratePerMs;
   }
 
-  /** The rate of the whole limit, whoever uses it; undefined if none was reported lately. */
+  /**
+   * The rate of the whole limit, the part of other processes included; undefined if none was reported
+   * lately.
+   */
   wholePerMs(now: number): number | undefined {
     const report = this.#fresh(now);
     // How fast a bucket fills for us excludes what others use.

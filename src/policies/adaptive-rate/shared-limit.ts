@@ -1,8 +1,8 @@
-/** Who is let in for less than this part of a limit that is used up shares it with others. */
+/** A process whose rate is below this part of a limit that is used up shares it with others. */
 const SHARED_PART = 0.8;
-/** Then, at each stop, this part of one's own pace is given up ... */
+/** At each stop such a process gives up this part of its pace ... */
 const GIVEN_UP = 0.15;
-/** ... and each verified attempt adds this part of the whole limit. */
+/** ... and each verified attempt adds this part of the whole limit to it. */
 const ADDED = 1.5e-4;
 /** The pace to begin from is at most so far above what was measured. */
 const MOST_ABOVE = 1.5;
@@ -20,11 +20,11 @@ export interface SharedStop {
 }
 
 /**
- * One's own pace where others use the same limit, told by rejections that report it as used up while
- * one's own rate is well below it. All that share it are stopped equally often for each attempt. So
- * what each adds for an attempt must not depend on its own share, and what it gives up at a stop must
- * be in proportion to that: then shares become alike (Chiu and Jain 1989: additive increase and
- * multiplicative decrease).
+ * The pace of a process while other processes use the same limit. Rejections that report the limit as
+ * used up, while the process's own rate is well below it, show that. All processes are stopped equally
+ * often for each attempt. So what an attempt adds must not depend on the process's share, and what a
+ * stop takes must be in proportion to it: then shares become alike (Chiu and Jain 1989: additive
+ * increase and multiplicative decrease).
  */
 export class SharedLimit {
   private wholePerMs = 0;
@@ -36,7 +36,7 @@ export class SharedLimit {
     this.basePerMs = (1 - GIVEN_UP) * Math.min(pacePerMs, MOST_ABOVE * perMs);
   }
 
-  /** @returns undefined if nobody else is known to use it */
+  /** @returns the pace, per ms; undefined if no other process is known to use the limit */
   paceAfter(verified: number): number | undefined {
     if (this.wholePerMs === 0) return undefined;
     return this.basePerMs + ADDED * this.wholePerMs * verified;
