@@ -231,17 +231,22 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
   /** Bounds the time of the attempt that runs. */
   private bound(attempt: Attempt<T, R>, at: number): void {
     this.dispatch.timeouts?.started(attempt, at);
-    this.setDeadline();
+    if (this.hasDeadline) this.setDeadline(undefined, true);
+  }
+
+  private get hasDeadline(): boolean {
+    return this.dispatch.retry.deadlineMs !== Number.POSITIVE_INFINITY;
   }
 
   /**
+   * Not called without a deadline: a function that makes a closure allocates for it as it begins,
+   * whether or not it gets there.
    * @param wait between two attempts, which keeps the process alive until then; undefined: one runs
    * @param isAnswer whether the last attempt ended with a value, which is no error for the user
    */
-  private setDeadline(wait?: RetryWait, isAnswer = true): void {
+  private setDeadline(wait: RetryWait | undefined, isAnswer: boolean): void {
     const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;
-    if (deadlineMs === Number.POSITIVE_INFINITY) return;
     const expire = () => {
       const late = new DeadlineExceededError(deadlineMs, this.lastError);
       if (wait === undefined) this.attempt?.abandon(late);
@@ -297,7 +302,7 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
       this.release();
     } finally {
       if (!wait.gone) {
-        this.setDeadline(wait, isAnswer);
+        if (this.hasDeadline) this.setDeadline(wait, isAnswer);
         wait.start(delayMs);
       }
     }
