@@ -59,8 +59,6 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
   private hasEmitted = false;
   /** Ends the request at its deadline, while an attempt runs or between two. */
   private deadline: Timer | undefined = undefined;
-  /** What the last attempt failed with. */
-  private lastError: unknown = undefined;
 
   constructor(
     ticket: Ticket<T>,
@@ -147,7 +145,6 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
   rejected(error: unknown, verdict: Verdict, isAnswer: boolean): boolean {
     const { ticket } = this;
     const { feedback, answers, tap } = this.dispatch;
-    this.lastError = error;
     ticket.verdict = verdict;
     this.endAttempt('rejected', verdict.kind, error);
     const { bytes, epoch } = ticket;
@@ -221,7 +218,7 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
     if (deadlineMs === Number.POSITIVE_INFINITY) return false;
     const now = Number.isNaN(at) ? clock.now() : at;
     if (now - this.ticket.arrivedAt < deadlineMs) return false;
-    const error = new DeadlineExceededError(deadlineMs, this.lastError);
+    const error = new DeadlineExceededError(deadlineMs, this.retries?.lastError);
     // It was not sent: its end says nothing of the provider.
     this.ticket.refuse(error);
     this.crashed(error);
@@ -248,10 +245,10 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
     const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;
     const expire = () => {
-      const late = new DeadlineExceededError(deadlineMs, this.lastError);
+      const late = new DeadlineExceededError(deadlineMs, this.retries?.lastError);
       if (wait === undefined) this.attempt?.abandon(late);
       else wait.giveUp();
-      this.crashed(isAnswer ? late : this.lastError);
+      this.crashed(isAnswer ? late : this.retries?.lastError);
     };
     const leftMs = this.ticket.arrivedAt + deadlineMs - clock.now();
     this.deadline = clock.setTimer(expire, Math.max(0, leftMs), wait !== undefined);
