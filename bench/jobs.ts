@@ -6,13 +6,13 @@ import { CROWDS, type Job, OPERATIONS, type WaitersJob } from './job.ts';
 import { type WatchName, watchNames } from './watching.ts';
 
 /** Operations that are timed, and how many come before the clock starts. */
-const OPERATIONS_TIMED = 30_000;
+const OPERATIONS_TIMED = 20_000;
 const OPERATIONS_WARM_UP = 10_000;
 /** Aborts: twice as many as wait at the most, so that those who have gone are swept out, too. */
 const ABORTS = 200_000;
 
 /** Streams that are watched: they take longer than it takes until metrics are collected again. */
-const WATCHED_RUNS = 10;
+const WATCHED_RUNS = 3;
 
 /** The sizes of a crowd, by what its names end with. */
 const SIZES = [
@@ -70,9 +70,9 @@ export function planJobs(tasks: number): Map<Name, Job> {
   const http = {
     measure: 'http',
     hasSignals: false,
-    tasks: 10_000,
+    tasks: 6_000,
     repeat: 1,
-    warmUp: 3_000,
+    warmUp: 2_000,
   } as const;
   jobs.set('http-p-limit', { ...http, client: 'p-limit' });
   jobs.set('http-throttle', { ...http, client: 'throttle' });

@@ -100,11 +100,12 @@ export class Ticket<out T = unknown> {
    * charge
    */
   refusal: Error | undefined = undefined;
-  /** @internal the time of the clock, if it was read in this turn of the event loop; else NaN */
-  readAt = Number.NaN;
   /** @internal since when it waits at a gate; NaN if it does not wait */
   waitsSince = Number.NaN;
-  /** @internal when the last gate before its first attempt let it pass; NaN if unknown */
+  /**
+   * @internal when the last gate before its first attempt let it pass; NaN if unknown, as where an
+   * operator keeps it after that
+   */
   startedAt = Number.NaN;
   /** @internal how often its gate told it to wait on */
   rounds = 0;
@@ -223,6 +224,11 @@ export class Ticket<out T = unknown> {
     this.#holder = undefined;
   }
 
+  /** @internal the time of the clock, if it was read in this turn of the event loop; else NaN */
+  get readAt(): number {
+    return this.attempts === 0 ? this.startedAt : Number.NaN;
+  }
+
   /** @internal ms since its arrival, by the clock of its gates */
   get ageMs(): number {
     return this.#origin.clock.now() - this.arrivedAt;
@@ -287,8 +293,6 @@ export class Ticket<out T = unknown> {
   /** @internal an attempt is sent */
   sent(epoch: number): void {
     this.attempts += 1;
-    if (this.attempts === 1) this.startedAt = this.readAt;
-    this.readAt = Number.NaN;
     this.epoch = epoch;
     this.isSent = true;
     this.verdict = undefined;

@@ -143,7 +143,7 @@ export class Admission<C extends Policy = Policy> {
 
   /** Charges a request that may pass to all policies. */
   charge(ticket: Ticket, isRetry: boolean, now: number): void {
-    ticket.readAt = now;
+    if (ticket.attempts === 0) ticket.startedAt = now;
     const hold = this.holdOf(isRetry);
     if (hold !== undefined) ticket.lend(this.holdIssuer, hold.take(ticket, now));
     const { policy } = this;

@@ -104,7 +104,7 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     ticket.release();
     this.out.next(ticket);
     // An operator that keeps it may pass it to the next gate later.
-    ticket.readAt = Number.NaN;
+    if (ticket.attempts === 0) ticket.startedAt = Number.NaN;
     // A later gate may have emitted it in the same turn: then that gate watches it.
     if (ticket.isAdrift && ticket.transit === undefined) this.watch(ticket);
   }

@@ -59,8 +59,6 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
   private hasEmitted = false;
   /** Ends the request at its deadline, while an attempt runs or between two. */
   private deadline: Timer | undefined = undefined;
-  /** What the last attempt failed with. */
-  private lastError: unknown = undefined;
 
   constructor(
     ticket: Ticket<T>,
@@ -147,7 +145,6 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
   rejected(error: unknown, verdict: Verdict, isAnswer: boolean): boolean {
     const { ticket } = this;
     const { feedback, answers, tap } = this.dispatch;
-    this.lastError = error;
     ticket.verdict = verdict;
     this.endAttempt('rejected', verdict.kind, error);
     const { bytes, epoch } = ticket;
@@ -221,7 +218,7 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
     if (deadlineMs === Number.POSITIVE_INFINITY) return false;
     const now = Number.isNaN(at) ? clock.now() : at;
     if (now - this.ticket.arrivedAt < deadlineMs) return false;
-    const error = new DeadlineExceededError(deadlineMs, this.lastError);
+    const error = new DeadlineExceededError(deadlineMs, this.retries?.lastError);
     // It was not sent: its end says nothing of the provider.
     this.ticket.refuse(error);
     this.crashed(error);
@@ -231,22 +228,27 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
   /** Bounds the time of the attempt that runs. */
   private bound(attempt: Attempt<T, R>, at: number): void {
     this.dispatch.timeouts?.started(attempt, at);
-    this.setDeadline();
+    if (this.hasDeadline) this.setDeadline(undefined, true);
+  }
+
+  private get hasDeadline(): boolean {
+    return this.dispatch.retry.deadlineMs !== Number.POSITIVE_INFINITY;
   }
 
   /**
+   * Not called without a deadline: a function that makes a closure allocates for it as it begins,
+   * whether or not it gets there.
    * @param wait between two attempts, which keeps the process alive until then; undefined: one runs
    * @param isAnswer whether the last attempt ended with a value, which is no error for the user
    */
-  private setDeadline(wait?: RetryWait, isAnswer = true): void {
+  private setDeadline(wait: RetryWait | undefined, isAnswer: boolean): void {
     const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;
-    if (deadlineMs === Number.POSITIVE_INFINITY) return;
     const expire = () => {
-      const late = new DeadlineExceededError(deadlineMs, this.lastError);
+      const late = new DeadlineExceededError(deadlineMs, this.retries?.lastError);
       if (wait === undefined) this.attempt?.abandon(late);
       else wait.giveUp();
-      this.crashed(isAnswer ? late : this.lastError);
+      this.crashed(isAnswer ? late : this.retries?.lastError);
     };
     const leftMs = this.ticket.arrivedAt + deadlineMs - clock.now();
     this.deadline = clock.setTimer(expire, Math.max(0, leftMs), wait !== undefined);
@@ -297,7 +299,7 @@ export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
       this.release();
     } finally {
       if (!wait.gone) {
-        this.setDeadline(wait, isAnswer);
+        if (this.hasDeadline) this.setDeadline(wait, isAnswer);
         wait.start(delayMs);
       }
     }

@@ -13,6 +13,7 @@ const THROTTLED: Verdict = { kind: 'throttled' };
 
 /** The failed attempts of a request, and its wait for the next attempt. */
 export class Retries {
+  private _lastError: unknown = undefined;
   /** Failed attempts, without rejections and overloads. */
   private failures = 0;
   private overloads = 0;
@@ -20,6 +21,11 @@ export class Retries {
   private unconnected = 0;
   private unreached = 0;
   private _wait: RetryWait | undefined = undefined;
+
+  /** What the last attempt failed with. */
+  get lastError(): unknown {
+    return this._lastError;
+  }
 
   /**
    * Counts a failed attempt.
@@ -32,6 +38,7 @@ export class Retries {
     { attempts, arrivedAt, epoch }: Ticket,
     { feedback, retry, clock, random }: DispatchContext<never, unknown>,
   ): number | undefined {
+    this._lastError = error;
     const { retryAfterMs = 0 } = verdict;
     const { provider, gate } = feedback;
     const { maxRetryAfterMs, onLongWait, outageMs } = provider.rules;
