@@ -4,6 +4,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { canRun } from './test/dashboards/programs.ts';
 import LongestFirst from './test/support/longest-first.ts';
 import { isLong, LONG_MS } from './test/support/runs.ts';
+import { sourceFrame } from './test/support/source-frame.ts';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
@@ -67,8 +68,7 @@ export default defineConfig({
     ...(TEST_FOLDER !== undefined && {
       root: TEST_FOLDER,
       experimental: { viteModuleRunner: false, nodeLoader: false },
-      // A failure names a line of the source.
-      execArgv: ['--enable-source-maps'],
+      onStackTrace: sourceFrame,
     }),
     // Where nobody watches, a line for each file says nothing that its failures do not.
     reporters: [process.env.CI ? 'dot' : 'default', ...run(['./test/support/closing-line.ts'])],
