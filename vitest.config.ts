@@ -7,8 +7,15 @@ import { isLong, LONG_MS } from './test/support/runs.ts';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
+/** A folder with the tests as `tools/compile-tests.js` compiles them. Default: their sources are run. */
+const { TEST_FOLDER } = process.env;
+
+/** The files that are run, where these are the sources. */
+const run = (sources: readonly string[]) =>
+  sources.map((file) => (TEST_FOLDER === undefined ? file : file.replace(/\.ts$/, '.js')));
+
 /** What runs the package as it is published, and the programs: they are compiled first. */
-const COMPILED = [
+const COMPILED = run([
   'test/{package,readme,size}.test.ts',
   'test/bench-servers/real.test.ts',
   'test/bullmq/processes.test.ts',
@@ -16,10 +23,10 @@ const COMPILED = [
   'test/fleet/processes/*.test.ts',
   'test/batch/command/**/*.test.ts',
   'test/inspector/page*.test.ts',
-];
+]);
 
 /** Tests of memory, or of all tickets, limiters, listeners or servers of a process: each has a process of its own. */
-const ALONE = [
+const ALONE = run([
   'test/behaviour/queue/{fifo-memory,queue/scale}.test.ts',
   'test/behaviour/limiter/{fetch-signal,fetch-unread,group-idle,group-memory,waiting-memory}.test.ts',
   'test/fleet/memory-store.test.ts',
@@ -28,19 +35,19 @@ const ALONE = [
   'test/laws/{laws,found}.test.ts',
   'test/inspector/{fleet-watch,monitor,security}.test.ts',
   'test/soak/**/*.test.ts',
-];
+]);
 
 /** More than can compute at once: these wait for processes and for real time. */
 const WAITING = availableParallelism() + 5;
 
-/** They run after the library's, while whose sources are transformed a processor is free for checks. */
+/** They run after the library's, beside which the checks run. */
 const LAST = { groupOrder: 1 };
 
 /** What needs a program that is not here. */
-const LEFT_OUT = [
+const LEFT_OUT = run([
   ...(canRun('jaeger') ? [] : ['test/examples/jaeger.test.ts']),
   ...(canRun('chromium') ? [] : ['test/inspector/page*.test.ts']),
-];
+]);
 
 export default defineConfig({
   resolve: {
@@ -57,8 +64,14 @@ export default defineConfig({
     ],
   },
   test: {
+    ...(TEST_FOLDER !== undefined && {
+      root: TEST_FOLDER,
+      experimental: { viteModuleRunner: false, nodeLoader: false },
+      // A failure names a line of the source.
+      execArgv: ['--enable-source-maps'],
+    }),
     // Where nobody watches, a line for each file says nothing that its failures do not.
-    reporters: [process.env.CI ? 'dot' : 'default', './test/support/closing-line.ts'],
+    reporters: [process.env.CI ? 'dot' : 'default', ...run(['./test/support/closing-line.ts'])],
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // Nothing here is timed: a busy machine must not fail a test. This only ends a hang.
@@ -69,9 +82,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'library',
-          include: ['test/**/*.test.ts'],
+          include: run(['test/**/*.test.ts']),
           exclude: [...configDefaults.exclude, ...COMPILED, ...ALONE, 'test/compat/**'],
-          setupFiles: ['test/support/setup.ts'],
+          setupFiles: run(['test/support/setup.ts']),
           // To load the library anew for each file takes longer than most of them.
           isolate: false,
         },
@@ -83,7 +96,7 @@ export default defineConfig({
           include: ALONE,
           sequence: LAST,
           maxWorkers: WAITING,
-          setupFiles: ['test/support/setup.ts'],
+          setupFiles: run(['test/support/setup.ts']),
         },
       },
       {
@@ -96,7 +109,7 @@ export default defineConfig({
           sequence: LAST,
           maxWorkers: WAITING,
           exclude: [...configDefaults.exclude, ...LEFT_OUT],
-          globalSetup: ['test/support/build.ts'],
+          globalSetup: run(['test/support/build.ts']),
         },
       },
     ],

@@ -13,6 +13,7 @@ import { argumentOf } from '../../src/redis/redis-store.ts';
 import { SCRIPT } from '../../src/redis/script.ts';
 import { WORKERS_SCRIPT } from '../../src/redis/workers-script.ts';
 import { canRun } from '../dashboards/programs.ts';
+import { anyText } from '../support/any-text.ts';
 import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
 
 /** A call of the server takes less than this, in ms. */
@@ -51,7 +52,7 @@ const data = fc.array(
   fc.oneof(
     fc.integer(),
     fc.double({ noNaN: true, noDefaultInfinity: true, min: 1e-6, max: 1e15 }),
-    fc.string({ unit: 'binary', maxLength: 12 }),
+    anyText({ maxLength: 12 }),
     fc.constant<Data>([1, ['"', -2]]),
   ),
   { maxLength: 4 },

@@ -1,5 +1,6 @@
 /** Values that fast-check's own arbitraries rarely or never make. */
 import fc from 'fast-check';
+import { anyText } from '../support/any-text.ts';
 
 const ESCAPES = '"\\\b\t\n\v\f\r\u0000\u001f\u007f/\u2028';
 const SURROGATES = '\ud800\udbff\udc00\udfff';
@@ -10,7 +11,7 @@ export const utf16Text = fc
     fc.oneof(
       fc.constantFrom(...ESCAPES.split(''), ...SURROGATES.split('')),
       fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.string({ unit: 'grapheme-ascii', minLength: 20 }),
     ),
   )

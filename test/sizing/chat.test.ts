@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { estimateBytes, estimateTokens } from '../../src/sizing/estimate.ts';
+import { anyText } from '../support/any-text.ts';
 
 const PNG = Buffer.alloc(30, 7).toString('base64');
 const json = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
@@ -29,7 +30,7 @@ describe('OpenAI chat', () => {
 
   it('counts as many bytes as its messages have text', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1 }), (texts) => {
+      fc.property(fc.array(anyText(), { minLength: 1 }), (texts) => {
         const messages = texts.map((content) => ({ role: 'user', content }));
         const parts = texts.map((text) => ({ role: 'user', content: [{ type: 'text', text }] }));
         const bytes = Buffer.byteLength(texts.join(''));

@@ -2,24 +2,24 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take long, the longest first. They would be waited for, if they began last. */
 const LONG = [
-  'test/bench-servers/real.test.ts',
-  'test/batch/command/workers.test.ts',
+  'test/bench-servers/real',
+  'test/batch/command/workers',
   // These compute, while the ones around them wait.
-  'test/laws/laws.test.ts',
-  'test/behaviour/telemetry/growth.test.ts',
-  'test/readme.test.ts',
-  'test/batch/command/crash.test.ts',
-  'test/fleet/processes/network.test.ts',
-  'test/batch/command/servers.test.ts',
-  'test/fleet/processes/store-faults.test.ts',
-  'test/soak/http.test.ts',
-  'test/package.test.ts',
-  'test/fleet/processes/kills.test.ts',
-  'test/batch/command/run.test.ts',
-  'test/inspector/page.test.ts',
-  'test/examples/dashboards.test.ts',
-  'test/bullmq/processes.test.ts',
-  'test/fleet/learning.test.ts',
+  'test/laws/laws',
+  'test/behaviour/telemetry/growth',
+  'test/readme',
+  'test/batch/command/crash',
+  'test/fleet/processes/network',
+  'test/batch/command/servers',
+  'test/fleet/processes/store-faults',
+  'test/soak/http',
+  'test/package',
+  'test/fleet/processes/kills',
+  'test/batch/command/run',
+  'test/inspector/page',
+  'test/examples/dashboards',
+  'test/bullmq/processes',
+  'test/fleet/learning',
 ];
 
 /**
@@ -30,7 +30,8 @@ const LONG = [
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const index = LONG.findIndex((path) => moduleId.endsWith(path));
+      const name = moduleId.replace(/\.test\.[jt]s$/, '');
+      const index = LONG.findIndex((path) => name.endsWith(path));
       return index === -1 ? LONG.length : index;
     };
     const computes = ({ project }: TestSpecification) => Number(project.name !== 'compiled');
