@@ -1,11 +1,14 @@
 import { DeadlineExceededError } from '../model/errors.ts';
 import type { FeedbackKind, Verdict } from '../model/feedback.ts';
+import type { Outcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Timer } from '../util/clock.ts';
+import type { Linked } from '../util/linked-list.ts';
 import { Attempt, type AttemptedRequest } from './attempt.ts';
 import type { BoundTask } from './bound-task.ts';
 import type { DispatchContext } from './dispatch-context.ts';
+import type { Slot } from './in-order.ts';
 import { isUsedUp } from './read-answer.ts';
 import { attemptGatesOf, Retries, type RetryWait } from './retries.ts';
 
@@ -42,12 +45,24 @@ type SendLoop = 'idle' | 'sending' | 'again';
  * A request in flight: its attempts, one after the other, until one succeeds or the request may not
  * be sent again. It holds its ticket's leases meanwhile. {@link Attempt} reads the answers; here is
  * decided what follows from them.
+ *
+ * What only streams need has fields here, too: V8 takes several times as long to make an object of a
+ * subclass.
  */
-export class RequestExecution<T, R> implements AttemptedRequest<T, R> {
+export class RequestExecution<T, R>
+  implements AttemptedRequest<T, R>, Linked<RequestExecution<T, R>>
+{
   readonly ticket: Ticket<T>;
   readonly dispatch: DispatchContext<T, R>;
   /** The answer that is not ok but was emitted as a value, if the request ended with one. */
   refusal: R | undefined = undefined;
+  /** The last emitted value, if its stream keeps it. */
+  last: R | undefined = undefined;
+  /** Its place in the order of its stream's results, if they are ordered. */
+  slot: Slot<R | Outcome<T, R>> | undefined = undefined;
+  /** Its neighbours among the executions of its stream. */
+  before: RequestExecution<T, R> | undefined = undefined;
+  after: RequestExecution<T, R> | undefined = undefined;
   private readonly listener: ExecutionListener<T, R>;
   /** The last attempt that was started. */
   private attempt: Attempt<T, R> | undefined = undefined;

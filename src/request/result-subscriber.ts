@@ -3,27 +3,13 @@ import { ResponseError } from '../model/errors.ts';
 import type { Outcome, SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
-import { type Linked, LinkedList } from '../util/linked-list.ts';
+import { LinkedList } from '../util/linked-list.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { InOrder, type Slot } from './in-order.ts';
 import { type ExecutionListener, RequestExecution } from './request-execution.ts';
 import type { ResultOptions } from './send-options.ts';
 import { type RequestSink, StreamRequests } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
-
-/** A request of a stream that is in flight. */
-class StreamExecution<T, R>
-  extends RequestExecution<T, R>
-  implements Linked<StreamExecution<T, R>>
-{
-  /** Its neighbours among the executions of one subscription. */
-  before: StreamExecution<T, R> | undefined = undefined;
-  after: StreamExecution<T, R> | undefined = undefined;
-  /** Its place in the order of results, if they are ordered. */
-  slot: Slot<R | Outcome<T, R>> | undefined = undefined;
-  /** The last emitted value, if it is kept. */
-  last: R | undefined = undefined;
-}
 
 /**
  * Sends the requests of a stream, and emits their results downstream. Subclasses say how a request
@@ -41,7 +27,7 @@ export abstract class ResultSubscriber<T, R>
   protected pending = 0;
   private readonly outcomes: boolean;
   private readonly order: InOrder<R | Outcome<T, R>> | undefined;
-  private readonly executions = new LinkedList<StreamExecution<T, R>>();
+  private readonly executions = new LinkedList<RequestExecution<T, R>>();
   private sourceDone: boolean;
 
   constructor(
@@ -76,7 +62,7 @@ export abstract class ResultSubscriber<T, R>
       ticket.settle('cancelled');
       return;
     }
-    const execution = new StreamExecution(ticket, dispatch, this);
+    const execution = new RequestExecution(ticket, dispatch, this);
     this.executions.add(execution);
     execution.slot = slot;
     if (slot !== undefined) slot.carry = execution.carry;
@@ -102,17 +88,17 @@ export abstract class ResultSubscriber<T, R>
   }
 
   /** Torn down in this order; `project` may have sent others meanwhile. */
-  subscribing(execution: StreamExecution<T, R>): void {
+  subscribing(execution: RequestExecution<T, R>): void {
     this.executions.remove(execution);
     this.executions.add(execution);
   }
 
-  value(execution: StreamExecution<T, R>, value: R): void {
+  value(execution: RequestExecution<T, R>, value: R): void {
     if (this.outcomes) execution.last = value;
     else this.emit(execution, value);
   }
 
-  succeeded(execution: StreamExecution<T, R>): void {
+  succeeded(execution: RequestExecution<T, R>): void {
     if (this.outcomes && execution.refusal !== undefined) {
       this.failed(execution, new ResponseError(execution.refusal));
       return;
@@ -132,7 +118,7 @@ export abstract class ResultSubscriber<T, R>
     this.finish(execution, 'ok');
   }
 
-  failed(execution: StreamExecution<T, R>, error: unknown): void {
+  failed(execution: RequestExecution<T, R>, error: unknown): void {
     try {
       // Downstream closes, and the executions are torn down in the order of sending.
       if (this.outcomes) execution.release();
@@ -157,7 +143,7 @@ export abstract class ResultSubscriber<T, R>
     }
   }
 
-  private emit({ slot, carry }: StreamExecution<T, R>, result: R | Outcome<T, R>): void {
+  private emit({ slot, carry }: RequestExecution<T, R>, result: R | Outcome<T, R>): void {
     if (slot === undefined) {
       if (carry === undefined) this.out.next(result);
       else carry(() => this.out.next(result));
@@ -168,7 +154,7 @@ export abstract class ResultSubscriber<T, R>
     }
   }
 
-  private finish(execution: StreamExecution<T, R>, outcome: 'ok' | 'failed'): void {
+  private finish(execution: RequestExecution<T, R>, outcome: 'ok' | 'failed'): void {
     if (execution.slot !== undefined) this.order?.close(execution.slot);
     execution.ticket.settle(endOf(execution.ticket, outcome));
     this.completeIfDone();
