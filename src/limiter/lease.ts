@@ -101,7 +101,7 @@ export class Lease {
     try {
       if (verdict !== undefined && error !== undefined) {
         const epochBefore = feedback.epoch;
-        feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs, error);
+        feedback.answered({ ...verdict, bytes, epoch }, answers, error);
         tap.follower?.rejected(this.#ticket, verdict, epochBefore, feedback.epoch);
       }
     } finally {

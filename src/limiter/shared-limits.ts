@@ -81,6 +81,7 @@ export class SharedLimits {
       maxLimit: Number.POSITIVE_INFINITY,
       maxRetryAfterMs: Number.POSITIVE_INFINITY,
       apply: () => {},
+      correct: () => {},
       ignoreUnknown: true,
     };
     const isShared = (definition: { readonly options: object }) => hasOption(definition, limits);

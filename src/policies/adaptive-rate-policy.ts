@@ -28,6 +28,8 @@ export interface RateSurroundings {
   readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
+  /** Is told when a wait that rejections named is over, as far as is known. */
+  readonly correct: (until: number) => void;
   readonly emit: Emit;
 }
 
@@ -66,6 +68,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private maxLimit: number;
   private wasOut = false;
   private rejectedAt = Number.NEGATIVE_INFINITY;
+  /** When the wait is over that was told last. */
+  private namedUntil = Number.NEGATIVE_INFINITY;
   /** When the last reported rate was measured. */
   private adaptedAt: number | undefined = undefined;
   /** Undefined: it learns itself. */
@@ -223,6 +227,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
       this.rejectedAt = now;
       learner.rejected(sending, verdict, now);
     }
+    const { namedUntil } = learner;
+    if (namedUntil === this.namedUntil && verdict?.retryAfterMs === undefined) return;
+    this.namedUntil = namedUntil;
+    this.around.correct(namedUntil);
   }
 
   /** Whether an answer is worth waking up for. */

@@ -211,7 +211,7 @@ export const ADAPTIVE: PolicyDefinition<
   create({ adaptive }, context) {
     const options = optionsOf(adaptive);
     if (options === undefined) return undefined;
-    const { now, maxLimit, maxRetryAfterMs, apply, emit, isFailure, others } = context;
+    const { now, maxLimit, maxRetryAfterMs, apply, correct, emit, isFailure, others } = context;
     if (options.strategy === 'rate') {
       const { rateLimit } = others;
       const limits = rateLimit instanceof RateLimitPolicy ? rateLimit.limits : undefined;
@@ -221,7 +221,7 @@ export const ADAPTIVE: PolicyDefinition<
       const startLimit = options.initialLimit ?? (isKnown ? maxLimit : START_AT_ONCE);
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;
-      const around = { maxLimit, maxRetryAfterMs, apply, emit };
+      const around = { maxLimit, maxRetryAfterMs, apply, correct, emit };
       return new AdaptiveRatePolicy({ hard, startLimit, startPerMs, ...around });
     }
     if (options.strategy === 'latency') {

@@ -48,13 +48,16 @@ interface Suspended {
 /**
  * Decides when to send again after a 429, and keeps throttled mode.
  *
- * A backoff is only ever extended. An epoch is the time between two backoffs: answers to attempts
- * of an earlier epoch are late news of the same event.
+ * A backoff is only ever extended, unless the wait that it rests on proves wrong. An epoch is the
+ * time between two backoffs: answers to attempts of an earlier epoch are late news of the same event.
  */
 export class Backoff implements Policy<number>, ModeState {
   /** Closed until this time of the clock. */
   until = Number.NEGATIVE_INFINITY;
   throttledUntil = Number.NEGATIVE_INFINITY;
+  /** The sender whose rejection extended the closure last, and when it would have ended without it. */
+  private closer: object | undefined = undefined;
+  private otherwiseUntil = Number.NEGATIVE_INFINITY;
   epoch = 0;
   /** Whether a rate that adapts finds that the provider lets nothing in. */
   isRejecting = false;
@@ -145,6 +148,7 @@ export class Backoff implements Policy<number>, ModeState {
   /** The provider takes nothing until the present closure ends; then one request tests that. */
   suspend(reason: SuspensionReason, onLongWait: OnLongWait): void {
     this.suspension = { reason, onLongWait, untilAt: this.until };
+    this.closer = undefined;
     this.untested = true;
     this.isGuarded = true;
   }
@@ -201,10 +205,16 @@ export class Backoff implements Policy<number>, ModeState {
 
   /**
    * The provider rejected an attempt of `epoch` and wants `waitMs` from `now`.
+   * @param sender who sent the attempt, and may correct the wait
    * @returns whether it starts a new epoch, as the first rejection of the requests in flight does.
    */
-  reject(waitMs: number, epoch: number, now: number): boolean {
-    this.until = Math.max(this.until, now + waitMs);
+  reject(waitMs: number, epoch: number, now: number, sender?: object): boolean {
+    const until = now + waitMs;
+    if (until > this.until) {
+      if (sender === undefined || sender !== this.closer) this.otherwiseUntil = this.until;
+      this.closer = sender;
+      this.until = until;
+    }
     this.throttledUntil = this.until + this.throttledForMs;
     this.untested = this.reopen === 'probe';
     this.isGuarded = this.untested || this.outage.isOn;
@@ -213,6 +223,14 @@ export class Backoff implements Policy<number>, ModeState {
     // The result of an earlier epoch's probe proves nothing any more.
     this.probeOut = 0;
     return true;
+  }
+
+  /** The wait that closed the gate for an attempt of `sender` is over at `until`, if that is earlier. */
+  correct(sender: object, until: number): void {
+    if (sender !== this.closer || until >= this.until) return;
+    this.throttledUntil -= this.until;
+    this.until = Math.max(until, this.otherwiseUntil);
+    this.throttledUntil += this.until;
   }
 
   /** The provider asked to slow down, but nothing is closed for that: the sender's rate adapts. */

@@ -26,6 +26,8 @@ export interface PolicyContext {
   readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
+  /** Is told when a wait that rejections named is over, as far as is known. */
+  readonly correct: (until: number) => void;
   /** Whether a request may cost something of rate limits that are elsewhere. */
   readonly ignoreUnknown: boolean;
   /** The policies that follow in the registry, by their names there. */

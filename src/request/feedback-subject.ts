@@ -16,7 +16,7 @@ import { systemClock } from '../queue/system-clock.ts';
 import { checkChoice, checkMethods } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 import { type BackoffOptions, checkBackoffOptions } from './backoff-options.ts';
-import { ProviderState } from './provider-state.ts';
+import { ProviderState, type Sender } from './provider-state.ts';
 
 /**
  * The provider's values may be anything, so they are ignored if unusable. The kind comes from code,
@@ -26,6 +26,9 @@ function checkFeedback(feedback: Feedback): void {
   checkMethods('feedback', feedback, []);
   checkChoice('feedback.kind', feedback.kind, FEEDBACK_KINDS);
 }
+
+/** The user's own feedback: every wait closes the gate. */
+const USER: Sender = { leastClosureMs: 0 };
 
 /**
  * Collects what attempts learn about the provider, and keeps the backoff and the mode that follow.
@@ -144,23 +147,22 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @throws TypeError for an unknown kind. An unusable wait is ignored
    */
   override next(feedback: Feedback): void {
-    this.#take(feedback, 0, undefined);
+    this.#take(feedback, USER, undefined);
   }
 
   /**
    * @internal the same for an attempt of an operator or a limiter
-   * @param leastMs the shortest wait that closes the gate. Shorter waits, and rejections without
-   * one,
-   *   are only emitted to the subscribers: the sender's adaptive rate handles them.
+   * @param sender waits shorter than its `leastClosureMs`, and rejections without one, are only
+   *   emitted to the subscribers: the sender's adaptive rate handles them
    * @param cause what the attempt failed with
    */
-  answered(feedback: Feedback, leastMs: number, cause: unknown): void {
-    this.#take(feedback, leastMs, cause);
+  answered(feedback: Feedback, sender: Sender, cause: unknown): void {
+    this.#take(feedback, sender, cause);
   }
 
-  #take(feedback: Feedback, leastMs: number, cause: unknown): void {
+  #take(feedback: Feedback, sender: Sender, cause: unknown): void {
     checkFeedback(feedback);
-    this.#provider.answered(feedback, leastMs, cause);
+    this.#provider.answered(feedback, sender, cause);
     if (!this.closed) super.next(feedback);
     this.#drain();
   }

@@ -36,6 +36,12 @@ function isAnswer({ kind, status }: Feedback): boolean {
   return kind !== 'failed' || status !== undefined;
 }
 
+/** What sends attempts. */
+export interface Sender {
+  /** The shortest wait named by an answer that closes the gate, in ms. */
+  readonly leastClosureMs: number;
+}
+
 /** How rejections are answered, in ms. */
 export interface BackoffRules {
   readonly backoffMs: number;
@@ -93,10 +99,10 @@ export class ProviderState {
 
   /**
    * An answer has come.
-   * @param leastMs the shortest wait that closes the gate
+   * @param sender what sent the attempt
    * @param cause what the attempt failed with
    */
-  answered(feedback: Feedback, leastMs: number, cause: unknown): void {
+  answered(feedback: Feedback, sender: Sender, cause: unknown): void {
     const { policy } = this;
     const epoch = feedback.epoch ?? policy.epoch;
     const retryAfterMs = positive(feedback.retryAfterMs);
@@ -105,8 +111,8 @@ export class ProviderState {
     if (feedback.kind === 'ok') policy.accept(epoch, this.clock.now());
     else if (this.isLong(feedback, retryAfterMs)) {
       this.suspend(feedback, retryAfterMs, epoch, cause);
-    } else if ((retryAfterMs ?? 0) >= leastMs && closes(feedback, retryAfterMs)) {
-      this.close(feedback, retryAfterMs, epoch);
+    } else if ((retryAfterMs ?? 0) >= sender.leastClosureMs && closes(feedback, retryAfterMs)) {
+      this.close(feedback, retryAfterMs, epoch, { sender });
     } else if (feedback.kind === 'throttled') this.slowDown();
   }
 
@@ -162,7 +168,7 @@ export class ProviderState {
     // Answers to what was in flight say the same again.
     const isKnown = policy.suspended(this.clock.now()) !== undefined && epoch < policy.epoch;
     const waitMs = retryAfterMs ?? USED_UP_MS;
-    this.close(feedback, retryAfterMs, epoch, waitMs);
+    this.close(feedback, retryAfterMs, epoch, { closedMs: waitMs });
     policy.suspend(reason, onLongWait);
     if (!isKnown) this.tellSuspended(reason, onLongWait, policy.until);
     if (onLongWait === 'wait') return;
@@ -189,12 +195,15 @@ export class ProviderState {
     });
   }
 
-  /** @param closedMs how long nothing is sent; default: as long as was asked, up to `maxRetryAfterMs` */
+  /**
+   * @param closedMs how long nothing is sent; default: as long as was asked, up to `maxRetryAfterMs`
+   * @param sender what may correct the wait
+   */
   private close(
     feedback: Feedback,
     retryAfterMs: number | undefined,
     epoch: number,
-    closedMs?: number,
+    { closedMs, sender }: { readonly closedMs?: number; readonly sender?: Sender },
   ): void {
     const computedMs =
       (feedback.bytes ?? 0) <= LARGE_REQUEST_BYTES
@@ -206,11 +215,16 @@ export class ProviderState {
     const now = this.clock.now();
     const openAt = Math.max(policy.until, now);
     const isNewMode = now >= policy.throttledUntil;
-    policy.reject(waitMs, epoch, now);
+    policy.reject(waitMs, epoch, now, sender);
     const change = { addedMs: policy.until - openAt };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
     this.listeners.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
     this.modeChanged(isNewMode ? 'throttled' : undefined);
+  }
+
+  /** A named wait has proved wrong: what `sender` closed for it opens at `until`, if that is earlier. */
+  correct(sender: object, until: number): void {
+    this.policy.correct(sender, until);
   }
 
   /** A rate that adapts was asked to slow down: that begins the mode, and closes nothing. */

@@ -164,7 +164,7 @@ export class RequestExecution<T, R>
     this.endAttempt('rejected', verdict.kind, error);
     const { bytes, epoch } = ticket;
     const epochBefore = feedback.epoch;
-    feedback.answered({ ...verdict, bytes, epoch }, answers.leastClosureMs, error);
+    feedback.answered({ ...verdict, bytes, epoch }, answers, error);
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.isOver || this.hasEmitted || this.attempt?.context.isLast) return false;

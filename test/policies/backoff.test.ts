@@ -109,3 +109,44 @@ describe('Backoff', () => {
     );
   });
 });
+
+describe('a wait that has closed the gate and proves wrong', () => {
+  const sender = {};
+
+  it('ends when its sender has found out, and throttled mode with it', () => {
+    const backoff = new Backoff('all', 10_000);
+    backoff.reject(60_000, 0, NOW, sender);
+    backoff.correct(sender, NOW + 6_000);
+    expect(backoff.wait(demand(), NOW)).toBe(6_000);
+    expect(backoff.throttledUntil).toBe(NOW + 16_000);
+  });
+
+  it('is not made longer, nor corrected by another sender or after another wait', () => {
+    const backoff = new Backoff('all', 0);
+    backoff.reject(60_000, 0, NOW, sender);
+    backoff.correct(sender, NOW + 70_000);
+    backoff.correct({}, NOW);
+    expect(backoff.until).toBe(NOW + 60_000);
+    backoff.reject(90_000, 0, NOW);
+    backoff.correct(sender, NOW);
+    expect(backoff.until).toBe(NOW + 90_000);
+  });
+
+  it('leaves what was closed before it', () => {
+    const backoff = new Backoff('all', 0);
+    backoff.reject(5_000, 0, NOW);
+    backoff.reject(60_000, 0, NOW, sender);
+    backoff.reject(70_000, 0, NOW, sender);
+    backoff.correct(sender, Number.NEGATIVE_INFINITY);
+    expect(backoff.until).toBe(NOW + 5_000);
+  });
+
+  it('is no wait that all requests were told of', () => {
+    const backoff = new Backoff('all', 0);
+    backoff.reject(60_000, 0, NOW, sender);
+    backoff.suspend('longWait', 'wait');
+    backoff.correct(sender, NOW);
+    expect(backoff.suspended(NOW)?.leftMs).toBe(60_000);
+    expect(backoff.until).toBe(NOW + 60_000);
+  });
+});

@@ -24,6 +24,7 @@ export function corePlayer({ startLimit = 16, maxLimit = 400 } = {}) {
     maxLimit,
     maxRetryAfterMs: 60_000,
     apply: (limit) => limits.push(limit),
+    correct: () => {},
     emit: (fact) => facts.push(fact),
   });
   const player = {
