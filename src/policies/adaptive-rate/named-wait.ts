@@ -17,10 +17,23 @@ const SAME_SCALE = 1.5;
 const EARLY_MS = 20;
 const EARLY_PART = 0.9;
 
+/** Two rejections of attempts sent this far apart show a scale: less may be the network's delay. */
+const APART_MS = 200;
+/** The same where both waits are whole seconds, which may be rounded. */
+const ROUNDED_APART_MS = 5_000;
+/** ... and if the later one names so much less. */
+const LEAST_FALL_MS = APART_MS / 2;
+
+/** A wait, and when the attempt was sent whose rejection named it. */
+interface Naming {
+  readonly sentAt: number;
+  readonly ms: number;
+}
+
 /** The waits that rejections name. They are obeyed, and corrected if they prove wrong. */
 export class NamedWait {
   private readonly mostMs: number;
-  private first: { readonly at: number; readonly sentAt: number; readonly ms: number } | undefined;
+  private first: (Naming & { readonly at: number }) | undefined;
   /** The true wait as a multiple of the named one. */
   private scale = 1;
   /** A scale that was seen once. */
@@ -46,15 +59,24 @@ export class NamedWait {
   /** @param isLater whether the attempt was sent after the last reaction */
   named(ms: number, sentAt: number, now: number, isLater: boolean): void {
     const { first } = this;
+    if (first !== undefined && !isLater && isPair(first, { sentAt, ms })) {
+      const { scale } = this;
+      this.show((sentAt - first.sentAt) / (first.ms - ms));
+      if (this.scale !== scale) this._until = now + this.corrected(ms);
+    }
     if (first !== undefined && isLater && now - first.at > LEAST_PART * first.ms) {
       // A true wait falls by the time that has passed.
       this.show((now - first.at) / (first.ms - ms));
     }
-    const until = now + Math.min(ms * this.scale, Math.max(ms, this.mostMs));
+    const until = now + this.corrected(ms);
     if (first === undefined || isLater) {
       this.first = { at: now, sentAt, ms };
       this._until = until;
     } else this._until = Math.max(this._until, until);
+  }
+
+  private corrected(ms: number): number {
+    return Math.min(ms * this.scale, Math.max(ms, this.mostMs));
   }
 
   private show(scale: number): void {
@@ -75,4 +97,12 @@ export class NamedWait {
     this.scale = Math.max(LEAST_SCALE, part);
     this._until = sentAt;
   }
+}
+
+/** Whether two waits named for attempts in flight at once show how time runs for the provider. */
+function isPair(earlier: Naming, later: Naming): boolean {
+  const isRounded = [earlier, later].every(({ ms }) => ms % 1_000 === 0);
+  const apartMs = later.sentAt - earlier.sentAt;
+  if (apartMs < (isRounded ? ROUNDED_APART_MS : APART_MS)) return false;
+  return earlier.ms - later.ms >= LEAST_FALL_MS;
 }

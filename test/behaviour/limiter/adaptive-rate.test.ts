@@ -82,6 +82,33 @@ describe('by default', () => {
     }
   });
 
+  it('two requests in flight at once that are named a wait which is too long open the gate in time', async () => {
+    const { clock, limiter } = rig();
+    const sentAt: number[] = [];
+    let isOpen = false;
+    const run = (retryAfterMs: number) =>
+      fate(
+        limiter.run(async () => {
+          sentAt.push(clock.now());
+          if (isOpen) return 'yes';
+          await new Promise<void>((resolve) => clock.setTimer(resolve, 1_000));
+          throw throttled(retryAfterMs);
+        }),
+      );
+    // It opens at 10 s, and ten times the time until then is named.
+    run(100_001);
+    await clock.advanceAsync(300);
+    run(97_001);
+    await clock.advanceAsync(1_000);
+    isOpen = true;
+    expect(limiter.snapshot().backoff).toMatchObject({ state: 'closed' });
+    expect(limiter.snapshot().backoff.closedForMs).toBeCloseTo(9_700, -1);
+    await clock.advanceAsync(9_600);
+    expect(sentAt).toEqual([0, 300]);
+    await clock.advanceAsync(300);
+    expect(sentAt.length).toBeGreaterThan(2);
+  });
+
   it('a wait longer than `maxRetryAfterMs` fails what waits, and what comes until it is over', async () => {
     const { clock, limiter } = rig({ maxRetryAfterMs: 10_000, concurrency: 1 });
     const first = fate(limiter.run(() => Promise.reject(throttled(3_600_000))));

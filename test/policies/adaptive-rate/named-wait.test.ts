@@ -123,3 +123,28 @@ describe('a wait that is named once', () => {
 
 /** Single probes go no sooner after each other, whatever is named. */
 const LEAST_GAP_MS = 100;
+
+describe('two waits that are named for attempts in flight at once', () => {
+  it('show how many times too long they are', () => {
+    const wait = new NamedWait();
+    // It is over at 10,000, and ten times that is named.
+    wait.named(100_000, 0, 500, true);
+    wait.named(97_001, 300, 800, false);
+    expect(wait.until).toBeCloseTo(10_503, 0);
+  });
+
+  it('show nothing where the network may explain the difference, or rounding', () => {
+    const near = new NamedWait();
+    near.named(100_000, 0, 500, true);
+    near.named(98_001, 199, 700, false);
+    expect(near.until).toBe(100_500);
+    const rounded = new NamedWait();
+    rounded.named(9_000, 0, 500, true);
+    rounded.named(8_000, 400, 900, false);
+    expect(rounded.until).toBe(9_500);
+    const alike = new NamedWait();
+    alike.named(9_000, 0, 500, true);
+    alike.named(8_901, 400, 900, false);
+    expect(alike.until).toBe(900 + 8_901);
+  });
+});
