@@ -11,10 +11,15 @@ const SAME = 0.2;
 /** One more is tried after this many accepted attempts at the cap, and after as many as the cap. */
 const TRY_AFTER = 100;
 const STEP = 0.02;
+/** Where more is accepted, twice as many are tried next, up to this share, and sooner. */
+const MOST_STEP = 0.25;
+const AGAIN_AFTER = 16;
 /** ... and up to this many times later after a rejection. */
 const LONGEST_WAIT = 8;
 /** A cap rejects nothing below it: this many rejections below it disprove it. */
 const DISPROOFS = 3;
+/** How many rejections are remembered while attempts are in flight that were sent before they came. */
+const KEPT = 1_024;
 
 /**
  * Distinguishes a cap on concurrent requests from a rate. A cap rejects every attempt while that
@@ -23,6 +28,8 @@ const DISPROOFS = 3;
  */
 export class ConcurrencyCapDetector {
   private cap: number | undefined = undefined;
+  /** The last rejections, in the order in which they came. */
+  private readonly recent: { readonly order: number; readonly at: number }[] = [];
   /** The limit that is tried, from the cap upwards. */
   private open = 0;
   private stops = 0;
@@ -36,10 +43,29 @@ export class ConcurrencyCapDetector {
   private atCap = 0;
   private patience = 1;
   private disproofs = 0;
+  /** How often in a row more was accepted. */
+  private raised = 0;
   /** Whether anything was accepted since the last of them. */
   private hasAccepted = true;
   /** After a disproof more stops are needed. */
   private needed = STOPS;
+
+  /** An attempt was rejected at `at`. */
+  rejected({ order }: SentAttempt, at: number): void {
+    this.recent.push({ order, at });
+    if (this.recent.length > 2 * KEPT) this.recent.splice(0, KEPT);
+  }
+
+  /** How many others the provider served when the attempt was sent: of those in flight, not the rejected. */
+  othersOf({ others, order, at }: SentAttempt): number {
+    let served = others;
+    for (let index = this.recent.length - 1; index >= 0; index -= 1) {
+      const each = this.recent[index];
+      if (each === undefined || each.at <= at) break;
+      if (each.order < order) served -= 1;
+    }
+    return Math.max(0, served);
+  }
 
   /** How many attempts may be in flight; undefined if no cap is known. */
   get limit(): number | undefined {
@@ -52,7 +78,8 @@ export class ConcurrencyCapDetector {
     return hasAccepted && cap !== undefined && others >= Math.max(1, (1 - SAME) * cap - 1);
   }
 
-  isAccepted({ others }: SentAttempt): void {
+  isAccepted(sent: SentAttempt): void {
+    const others = this.othersOf(sent);
     this.hasAccepted = true;
     if (this.cap === undefined) {
       this.accepted += 1;
@@ -61,10 +88,16 @@ export class ConcurrencyCapDetector {
     }
     if (others + 1 < this.open) return;
     this.atCap += 1;
-    if (this.atCap < Math.max(TRY_AFTER, this.open) * this.patience) return;
-    if (this.open > this.cap) this.patience = 1;
+    const least = this.raised > 0 ? AGAIN_AFTER : TRY_AFTER;
+    if (this.atCap < Math.max(least, this.open) * this.patience) return;
+    if (this.open > this.cap) {
+      this.patience = 1;
+      this.raised += 1;
+    }
     this.cap = this.open;
-    this.open += Math.max(1, Math.floor(STEP * this.open));
+    const most = Math.max(1, Math.floor(MOST_STEP * this.open));
+    const step = Math.max(1, Math.floor(STEP * this.open));
+    this.open += Math.min(Math.max(step, most), step * 2 ** this.raised);
     this.atCap = 0;
     this.disproofs = 0;
   }
@@ -78,7 +111,7 @@ export class ConcurrencyCapDetector {
    * An attempt that was sent after the last reaction was rejected. @param isBare whether the
    * rejection gives no details
    */
-  stopped({ others }: SentAttempt, isBare: boolean): void {
+  stopped(others: number, isBare: boolean): void {
     if (this.cap !== undefined) this.doubt(this.cap, others);
     else if (isBare) this.suspect(others);
     else this.stops = 0;
@@ -97,6 +130,7 @@ export class ConcurrencyCapDetector {
 
   private doubt(cap: number, others: number): void {
     this.atCap = 0;
+    this.raised = 0;
     if (this.open > cap) {
       this.open = cap;
       this.patience = Math.min(LONGEST_WAIT, this.patience * 2);
@@ -121,6 +155,7 @@ export class ConcurrencyCapDetector {
     this.cap = cap;
     this.open = cap;
     this.atCap = 0;
+    this.raised = 0;
     this.patience = 1;
     this.disproofs = 0;
   }

@@ -28,7 +28,7 @@ const NAMED_PROBES = 2;
 /** What is not told to another learner: what is in flight, and what the next answers tell anew. */
 const OMITTED = new Set([
   ...['hard', 'hardPerMs', 'listener', 'requests', 'tokens', 'ratio', 'inFlight', 'reaction'],
-  ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs'],
+  ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent'],
   // Of the history of sends.
   ...['attempts', 'head', 'asked', '_unknown'],
 ]);
@@ -140,6 +140,11 @@ export class RateLearner implements SendHistoryListener {
   /** How many attempts may be in flight; undefined if no cap is known. */
   get limit(): number | undefined {
     return this.cap.limit;
+  }
+
+  /** When the wait that rejections have named is over; -Infinity: none is. */
+  get namedUntil(): number {
+    return this.named.until;
   }
 
   /** Whether tokens are limited. Otherwise they are not estimated. */
@@ -369,12 +374,14 @@ export class RateLearner implements SendHistoryListener {
 
   private stop(sending: Sending, verdict: Verdict, isLater: boolean, now: number): void {
     const { retryAfterMs, limits, limit } = verdict;
-    const isToldCap = limit === 'concurrency' && sending.others > 0;
-    const isAtCap = isToldCap || this.cap.explains(sending.others);
+    const others = this.cap.othersOf(sending);
+    this.cap.rejected(sending, now);
+    const isToldCap = limit === 'concurrency' && others > 0;
+    const isAtCap = isToldCap || this.cap.explains(others);
     if (isLater) {
       const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
-      if (limit === 'concurrency') this.cap.told(Math.max(1, sending.others));
-      else if (!sending.isExplained) this.cap.stopped(sending, isBare && !this.signs.isTold);
+      if (limit === 'concurrency') this.cap.told(Math.max(1, others));
+      else if (!sending.isExplained) this.cap.stopped(others, isBare && !this.signs.isTold);
       // Answers to attempts now in flight are old news when they come.
       this.reaction = { order: this.sent };
       this.reactsUntil = now + this.reactionMs;

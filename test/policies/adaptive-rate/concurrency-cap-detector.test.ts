@@ -8,7 +8,7 @@ function accepted(cap: ConcurrencyCapDetector, count: number, others: number): v
 }
 
 function stopped(cap: ConcurrencyCapDetector, others: number, isBare = true): void {
-  cap.stopped(attemptAt(0, { others }), isBare);
+  cap.stopped(others, isBare);
 }
 
 /** A cap of ten that was found. */
@@ -93,7 +93,7 @@ describe('a cap of what is in flight', () => {
     const cap = found();
     accepted(cap, 100, 9);
     accepted(cap, 100, 10);
-    expect(cap.limit).toBe(12);
+    expect(cap.limit).toBe(13);
   });
 
   it('is not exceeded for what is accepted below it', () => {
@@ -139,5 +139,46 @@ describe('a cap of what is in flight', () => {
     stopped(cap, 10);
     expect(cap.explains(10)).toBe(false);
     expect(new ConcurrencyCapDetector().explains(10)).toBe(false);
+  });
+});
+
+describe('what was in flight when an attempt was sent', () => {
+  const sent = attemptAt(10, { order: 5, others: 4 });
+
+  it('was served, but for what was rejected later and was sent before', () => {
+    const cap = new ConcurrencyCapDetector();
+    expect(cap.othersOf(sent)).toBe(4);
+    cap.rejected(attemptAt(1, { order: 1 }), 9);
+    expect(cap.othersOf(sent)).toBe(4);
+    cap.rejected(attemptAt(2, { order: 2 }), 11);
+    cap.rejected(attemptAt(3, { order: 3 }), 12);
+    cap.rejected(attemptAt(11, { order: 6 }), 13);
+    expect(cap.othersOf(sent)).toBe(2);
+  });
+
+  it('tells the same after thousands of rejections', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let order = 0; order < 10_000; order += 1) cap.rejected(attemptAt(0, { order }), 5);
+    cap.rejected(attemptAt(2, { order: 2 }), 11);
+    expect(cap.othersOf(attemptAt(10, { order: 20_000, others: 4 }))).toBe(3);
+  });
+});
+
+describe('a cap that is raised', () => {
+  it('is raised by more and sooner while more is accepted', () => {
+    const cap = new ConcurrencyCapDetector();
+    cap.told(20);
+    const steps: number[] = [];
+    for (const count of [100, 100, 23, 27, 33]) {
+      accepted(cap, count, (cap.limit ?? 0) - 1);
+      steps.push(cap.limit ?? 0);
+    }
+    expect(steps).toEqual([21, 23, 27, 33, 41]);
+    stopped(cap, 40);
+    expect(cap.limit).toBe(33);
+    accepted(cap, 199, 32);
+    expect(cap.limit).toBe(33);
+    accepted(cap, 1, 32);
+    expect(cap.limit).toBe(34);
   });
 });
