@@ -4,8 +4,8 @@ const STOPS = 6;
 const LOWER = 0.93;
 /** ... and so often in a row, twice as often after each mistake: at once it falls for a reason. */
 const FALLS = 2;
-/** Shares that differ by a smaller factor are the same. */
-const SAME_SHARE = 1.7;
+/** Shares of so few stops differ by chance: one that is smaller by this factor shows that the rate is the cause. */
+const LESS = 2.5;
 /** Up to so many times the share that does not depend on the rate is expected by chance. */
 const BY_CHANCE = 2;
 /** A larger part than this is never by chance. */
@@ -84,7 +84,7 @@ export class RejectionDamping {
     this.last = stage;
     const isFall = first !== undefined && last !== undefined && stage.perMs < last.perMs;
     const factor = first === undefined ? Number.POSITIVE_INFINITY : stage.share / first.share;
-    if (!isFall || Math.max(factor, 1 / factor) > SAME_SHARE || stage.share > MOST_SHARE) {
+    if (!isFall || factor < 1 / LESS || stage.share > MOST_SHARE) {
       this.first = stage;
       this.falls = 0;
       return;

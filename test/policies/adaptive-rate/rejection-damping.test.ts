@@ -33,9 +33,17 @@ describe('rejections that do not depend on the rate', () => {
     expect(damping.share).toBeCloseTo(0.02, 6);
   });
 
+  it('are found where more were rejected than before, at a lower rate', () => {
+    const damping = new RejectionDamping();
+    stops(damping, 6, 200, 1);
+    stops(damping, 6, 40, 0.95);
+    expect(stops(damping, 6, 50, 0.9)).toBe(1);
+    expect(damping.share).toBeGreaterThan(0);
+  });
+
   it.each([
     ['the rate is much the same', 50, 0.98, 0.96],
-    ['fewer are rejected', 100, 0.95, 0.9],
+    ['fewer are rejected', 130, 0.95, 0.9],
     ['the rate has fallen but once', 50, 0.5, 0.5],
     ['that is too much for chance', 10, 0.95, 0.9],
   ])('are not found where %s', (_, attempts, second, third) => {
