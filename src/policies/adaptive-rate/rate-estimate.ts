@@ -1,5 +1,6 @@
 import { Closure } from './closure.ts';
 import { CongestionSamples, type RateBounds } from './congestion-samples.ts';
+import { FirstRate } from './first-rate.ts';
 import { LEAST_DOUBLING, RateProbing } from './rate-probing.ts';
 import { RejectionDamping } from './rejection-damping.ts';
 import { SavedBurst } from './saved-burst.ts';
@@ -7,7 +8,7 @@ import type { SentAttempt } from './sent-attempt.ts';
 
 /** More evidence than this does not make the rate more certain: providers change. */
 const MOST_EVIDENCE = 400;
-/** The same where the rate has changed of late. */
+/** The same where the rate has changed of late: stops by chance look like that too. */
 const CHANGED_EVIDENCE = 200;
 /** The first excess that is tried if the rate is not well known. */
 const LEAST_EXCESS = 0.05;
@@ -37,6 +38,10 @@ const OUTAGE_PART = 0.5;
  */
 const FELL = 0.9;
 const CLOSED_PART = 0.1;
+/** So many attempts more than the measured rate explains show that it has grown ... */
+const UNEXPLAINED = 6;
+/** ... after the longest of the last cycles, in which a window shows what it remembers. Older ones count less. */
+const CYCLE_WEIGHT = 0.9;
 /** The factor of the evidence after an outage. */
 const EVIDENCE_AFTER = 50;
 /**
@@ -66,12 +71,15 @@ export class RateEstimate {
   private closure: Closure | undefined = undefined;
   private readonly damping = new RejectionDamping();
   private firstAt: number | undefined;
+  private readonly first = new FirstRate();
   private accepted: number;
   /** The time of the first closure, if it was so long that nothing was learned from it. */
   private stoppedMs = 0;
   private idleMs = 0;
   /** When the last closure ended. */
   private openedAt = 0;
+  /** The longest time of late from the end of one closure to the end of the next. */
+  private cycleMs = 0;
   /** The time from the last rejection of that closure to its end. */
   private gapMs = 0;
   /**
@@ -174,8 +182,19 @@ export class RateEstimate {
       this.probing.start(this.sentPerMs, sent.at, sent.order);
     } else if (hasReopened) this.reopened(closure, sent, namedUntil);
     this.accepted += 1;
+    if (this.marks === undefined) this.first.add(this.accepted, sent.at);
     this.probing.accepted(sent, horizonMs);
+    if (this.isOutgrown(sent.at)) this.probing.hasten();
     return hasReopened && !isByChance;
+  }
+
+  /** Whether more was accepted since the last closure than the measured rate explains. */
+  private isOutgrown(at: number): boolean {
+    if (this.marks === undefined || this.idleMs > 0 || this.closure !== undefined) return false;
+    const sinceMs = at - this.openedAt;
+    if (sinceMs < this.cycleMs) return false;
+    const mostPerMs = this._bounds?.most ?? this.perMs;
+    return this.accepted > mostPerMs * (sinceMs + this.gapMs) + UNEXPLAINED;
   }
 
   private isByChance({ rejected, pacePerMs, isBySaved, usedUpPerMs }: Closure): boolean {
@@ -212,6 +231,7 @@ export class RateEstimate {
       this.marks.restart(from, to);
     } else this.measure(this.marks, closure, from, to);
     this.gapMs = to - from;
+    this.cycleMs = Math.max(to - this.openedAt, CYCLE_WEIGHT * this.cycleMs);
     this.openedAt = to;
     const closedMs = to - closure.startedAt;
     const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
@@ -242,7 +262,8 @@ export class RateEstimate {
   /** The first closure: the attempts accepted until then are at most a window's limit. */
   private firstMeasure({ accepted }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
-    this.perMs = least / Math.max(1, to - (this.firstAt ?? from));
+    this.perMs = this.first.perMs(least, this.firstAt ?? from, to);
+    this.first.clear();
     const hardPerMs = this.hardPerMs();
     // One closure is no reason to doubt a limit that was configured.
     if (hardPerMs !== Number.POSITIVE_INFINITY) this.perMs = Math.max(this.perMs, hardPerMs);

@@ -8,6 +8,8 @@ export const LEAST_DOUBLING = 8;
 const MOST_DOUBLING = 100;
 /** The same where the rate has changed of late. */
 const CHANGED_DOUBLING = 50;
+/** The same where more is accepted than was measured. */
+const HASTENED = 32;
 /** The greatest step of the excess: verified attempts were sent at a lower pace. */
 const LEAD = 1.5;
 /** How soon the shortest closure is forgotten: with each further one it counts as so much longer. */
@@ -72,6 +74,15 @@ export class RateProbing {
     this.triedFrom = order;
     this.verifiedPerMs = Number.POSITIVE_INFINITY;
     this.verifiedPerMs = this.paceOf(perMs);
+  }
+
+  /** What was measured is less than the provider accepts: more is tried sooner. */
+  hasten(): void {
+    if (this.doubling <= HASTENED) return;
+    const earned = Math.max(0, this.verified - this.unearned);
+    this.excess *= 2 ** (earned / Math.max(this.doubling, this.unverified));
+    this.unearned = this.verified;
+    this.doubling = HASTENED;
   }
 
   /** At what pace to send now, per ms. */

@@ -80,3 +80,23 @@ describe('what is tried beyond the measured rate', () => {
     expect(accept(probing, { count: 150 })).toBeCloseTo(1.5 * 1.045, 6);
   });
 });
+
+describe('what is tried where more is accepted than was measured', () => {
+  it('goes on from there, and doubles with 32 verified attempts', () => {
+    const probing = new RateProbing();
+    probing.plan(0.05, 1_000);
+    probing.start(PER_MS, 0, 0);
+    expect(accept(probing, { count: 100 })).toBeCloseTo(1.095, 9);
+    probing.hasten();
+    expect(accept(probing, { count: 0 })).toBeCloseTo(1.095, 9);
+    expect(accept(probing, { count: 32 })).toBeCloseTo(1.195, 9);
+    probing.hasten();
+    expect(accept(probing, { count: 32 })).toBeCloseTo(1.395, 9);
+  });
+
+  it('is not slower than before', () => {
+    const probing = begun();
+    probing.hasten();
+    expect(accept(probing, { count: 8 })).toBeCloseTo(1.095, 9);
+  });
+});
