@@ -5,7 +5,7 @@ const latency = { meanMs: 300, sigma: 0.3 };
 
 describe('rejections that do not depend on the rate', () => {
   /** What is accepted of 50 a second, and what the limit itself rejects of that, both as parts. */
-  async function used(percent: number, status: number, seed: number) {
+  async function used(percent: number, status: 429 | 503, seed: number) {
     const provider = { limits: [limit('token-bucket', 50, 1_000)], latency, ...SILENT };
     const run = await saturate({ provider, chance: { part: percent / 100, status }, seed }, 300);
     const { accepted, rejected } = between(run.provider.stats(), 60, 300);
@@ -19,7 +19,7 @@ describe('rejections that do not depend on the rate', () => {
     [429, 4],
     [429, 13],
     [503, 1],
-  ])(
+  ] as const)(
     '1 of a hundred, by %i: 0.8 of what the provider takes is used, with seed %i',
     async (status, seed) => {
       const run = await used(1, status, seed);
@@ -29,7 +29,7 @@ describe('rejections that do not depend on the rate', () => {
     },
   );
 
-  it.each([429, 503])(
+  it.each([429, 503] as const)(
     '3 of a hundred, by %i: 0.6 of what the provider takes is used, in the mean of eight seeds',
     async (status) => {
       let sum = 0;
