@@ -25,7 +25,7 @@ import type { AnswerRules } from './dispatch-context.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
 
 /** The adaptive rate handles shorter waits itself, by delaying the next attempts. */
-const PACED_CLOSURE_MS = Number(process.env.PACED ?? 2_000);
+const PACED_CLOSURE_MS = 2_000;
 
 /** The parts around the gate of a limiter or a stream. */
 export interface RequestGateParts extends RequestGateExtras {

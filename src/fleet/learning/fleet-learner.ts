@@ -1,10 +1,10 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
-import type { State } from '../../policies/adaptive-rate/learner-state.ts';
 import type { RateLearner } from '../../policies/adaptive-rate/rate-learner.ts';
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
 import type { Sending } from '../../policies/adaptive-rate/sending.ts';
 import type { Data, Plan, ReportEntry } from '../protocol.ts';
 import { isRejection, NOT_SENT, PACED, WAITED, WITHDRAWN } from './attempt-reports.ts';
+import { learnedBy, type State, teach } from './learner-state.ts';
 import { planOf } from './plan.ts';
 
 /** Raised with every change that another version would misread: it then begins with the rate alone. */
@@ -93,7 +93,7 @@ export class FleetLearner {
       told === undefined ? null : { at: told.at, limits: told.limits.map((each) => ({ ...each })) };
     return {
       version: VERSION,
-      learner: learner.state as Data,
+      learner: learnedBy(learner) as Data,
       told: limits,
       tokens,
       measured,
@@ -104,7 +104,7 @@ export class FleetLearner {
   /** Goes on from what another leader has learned. @returns whether it could read that */
   restore(state: Data, now: number): boolean {
     if (!isRecord(state) || state.version !== VERSION) return false;
-    this.learner.restore(state.learner as State, now);
+    teach(this.learner, state.learner as State, now);
     this.tokens = Number(state.tokens);
     this.measured = Number(state.measured);
     this.measuredAt = this.learner.measuredAt;

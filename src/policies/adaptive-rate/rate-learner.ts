@@ -1,6 +1,5 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
-import { restore, type State, stateOf } from './learner-state.ts';
 import { LimitSigns } from './limit-signs.ts';
 import { NamedWait } from './named-wait.ts';
 import type { Outlook } from './outlook.ts';
@@ -24,14 +23,6 @@ const OUTAGE_PROBES = 3;
 
 /** How many probes are sent when a named wait is over, however short it was. */
 const NAMED_PROBES = 2;
-
-/** What is not told to another learner: what is in flight, and what the next answers tell anew. */
-const OMITTED = new Set([
-  ...['hard', 'hardPerMs', 'listener', 'requests', 'tokens', 'ratio', 'inFlight', 'reaction'],
-  ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent'],
-  // Of the history of sends.
-  ...['attempts', 'head', 'asked', '_unknown'],
-]);
 
 /**
  * A gap as long as this, and as so many intervals of requests, is left out of measurements. Where
@@ -309,16 +300,13 @@ export class RateLearner implements SendHistoryListener {
     this.tokens?.wait(Number.POSITIVE_INFINITY, now);
   }
 
-  /** What it has learned, for another one that goes on. */
-  get state(): State {
-    return stateOf(this, OMITTED);
+  /** Makes room for what another one has learned: a measured rate has marks, which a new estimate has not. */
+  prepare(now: number): void {
+    this.estimate.begin(0, now);
   }
 
-  /** Goes on from there: as if what is in flight had been sent before the last reaction. */
-  restore(state: State, now: number): void {
-    // A measured rate has marks, which a new estimate has not.
-    this.estimate.begin(0, now);
-    restore(this, state);
+  /** Goes on from what another one has learned, as if what is in flight had been sent before the last reaction. */
+  resume(now: number): void {
     this.reaction = { order: this.sent };
     this.reactsUntil = now + this.reactionMs;
   }

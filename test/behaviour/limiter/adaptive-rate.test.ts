@@ -1,6 +1,6 @@
 import { from, lastValueFrom, toArray } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLimiter, throttle } from '../../../src/index.ts';
+import { createLimiter, FeedbackSubject, throttle } from '../../../src/index.ts';
 import { createProvider, ManualClock } from '../../../src/simulator/index.ts';
 import { expectIdle, fate } from '../../limiter/harness.ts';
 import { failing, listen, rig, timeline } from '../../limiter/rig.ts';
@@ -83,7 +83,10 @@ describe('by default', () => {
   });
 
   it('two requests in flight at once that are named a wait which is too long open the gate in time', async () => {
-    const { clock, limiter } = rig();
+    const clock = new ManualClock();
+    const feedback = new FeedbackSubject({ clock, reopen: 'all' });
+    const { limiter } = rig({ clock, feedback });
+    const other = createLimiter({ clock, feedback });
     const sentAt: number[] = [];
     let isOpen = false;
     const run = (retryAfterMs: number) =>
@@ -103,10 +106,14 @@ describe('by default', () => {
     isOpen = true;
     expect(limiter.snapshot().backoff).toMatchObject({ state: 'closed' });
     expect(limiter.snapshot().backoff.closedForMs).toBeCloseTo(9_700, -1);
+    const waiting = fate(other.run(() => clock.now()));
     await clock.advanceAsync(9_600);
     expect(sentAt).toEqual([0, 300]);
+    expect(waiting.value).toBeUndefined();
     await clock.advanceAsync(300);
     expect(sentAt.length).toBeGreaterThan(2);
+    // Who shares the feedback need not wait for what was named either.
+    expect(waiting.value).toBeCloseTo(11_000, -1);
   });
 
   it('a wait longer than `maxRetryAfterMs` fails what waits, and what comes until it is over', async () => {

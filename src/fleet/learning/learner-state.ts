@@ -1,3 +1,5 @@
+import type { RateLearner } from '../../policies/adaptive-rate/rate-learner.ts';
+
 /** What a learner has learned, as JSON can say it. */
 export type State =
   | number
@@ -15,29 +17,49 @@ const WORDS = new Map<unknown, string>([
 ]);
 const VALUES = new Map([...WORDS].map(([value, word]) => [word, value]));
 
+/** What is not told to another learner: what is in flight, and what the next answers tell anew. */
+const OMITTED = new Set([
+  ...['hard', 'hardPerMs', 'listener', 'requests', 'tokens', 'ratio', 'inFlight', 'reaction'],
+  ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent'],
+  // Of the history of sends.
+  ...['attempts', 'head', 'asked', '_unknown'],
+]);
+
+/** What a learner has learned, for another one that goes on. */
+export function learnedBy(learner: RateLearner): State {
+  return stateOf(learner);
+}
+
+/** Lets a new learner go on from there. */
+export function teach(learner: RateLearner, state: State, now: number): void {
+  learner.prepare(now);
+  restore(learner, state);
+  learner.resume(now);
+}
+
 /** The fields of an object and of the objects in them, but for those that are left out. */
-export function stateOf(object: object, omitted: ReadonlySet<string>): State {
+function stateOf(object: object): State {
   const fields = object as Readonly<Record<string, unknown>>;
   const state: Record<string, State> = {};
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    if (omitted.has(name) || typeof value === 'function') continue;
-    state[name] = plain(value, omitted);
+    if (OMITTED.has(name) || typeof value === 'function') continue;
+    state[name] = plain(value);
   }
   return state;
 }
 
-function plain(value: unknown, omitted: ReadonlySet<string>): State {
+function plain(value: unknown): State {
   if (typeof value === 'boolean' || Number.isFinite(value)) return value as State;
   const word = WORDS.get(value);
   if (word !== undefined) return word;
-  if (Array.isArray(value)) return value.map((each) => plain(each, omitted));
-  if (typeof value === 'object' && value !== null) return stateOf(value, omitted);
+  if (Array.isArray(value)) return value.map((each) => plain(each));
+  if (typeof value === 'object' && value !== null) return stateOf(value);
   return value as State;
 }
 
 /** Sets the fields of a new object to what `stateOf` has told of another one. */
-export function restore(object: object, state: State): void {
+function restore(object: object, state: State): void {
   if (typeof state !== 'object' || state === null || Array.isArray(state)) return;
   const fields = object as Record<string, unknown>;
   for (const [name, value] of Object.entries(state)) {
