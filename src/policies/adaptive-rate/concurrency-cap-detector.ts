@@ -97,7 +97,7 @@ export class ConcurrencyCapDetector {
     this.cap = this.open;
     const most = Math.max(1, Math.floor(MOST_STEP * this.open));
     const step = Math.max(1, Math.floor(STEP * this.open));
-    this.open += Math.min(Math.max(step, most), step * 2 ** this.raised);
+    this.open += Math.min(most, step * 2 ** this.raised);
     this.atCap = 0;
     this.disproofs = 0;
   }

@@ -78,7 +78,7 @@ export class RateEstimate {
   private idleMs = 0;
   /** When the last closure ended. */
   private openedAt = 0;
-  /** The longest time of late from the end of one closure to the end of the next. */
+  /** The longest time with demand, of late, from the end of one closure to the end of the next. */
   private cycleMs = 0;
   /** The time from the last rejection of that closure to its end. */
   private gapMs = 0;
@@ -231,7 +231,6 @@ export class RateEstimate {
       this.marks.restart(from, to);
     } else this.measure(this.marks, closure, from, to);
     this.gapMs = to - from;
-    this.cycleMs = Math.max(to - this.openedAt, CYCLE_WEIGHT * this.cycleMs);
     this.openedAt = to;
     const closedMs = to - closure.startedAt;
     const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
@@ -262,7 +261,9 @@ export class RateEstimate {
   /** The first closure: the attempts accepted until then are at most a window's limit. */
   private firstMeasure({ accepted }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
-    this.perMs = this.first.perMs(least, this.firstAt ?? from, to);
+    const firstAt = this.firstAt ?? from;
+    this.perMs = this.first.perMs(least, firstAt, to);
+    this.cycleMs = to - firstAt;
     this.first.clear();
     const hardPerMs = this.hardPerMs();
     // One closure is no reason to doubt a limit that was configured.
@@ -291,6 +292,7 @@ export class RateEstimate {
       this.probing.excess = 1 / this.evidence;
       return;
     }
+    this.cycleMs = Math.max(openMs + closedMs, CYCLE_WEIGHT * this.cycleMs);
     const isStray =
       !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.gapMs;
     this.wasStray = isStray;

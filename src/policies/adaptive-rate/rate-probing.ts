@@ -30,6 +30,8 @@ export class RateProbing {
   private unverified = 0;
   /** Attempts that were sent at a pace and verified since the last start. */
   private verified = 0;
+  /** Those of them after which the excess began to grow as it does now. */
+  private grownFrom = 0;
   /** The highest pace that was verified since the last mark. */
   private verifiedPerMs = Number.POSITIVE_INFINITY;
   private verifiedAt = 0;
@@ -71,6 +73,7 @@ export class RateProbing {
     this.closedMs = this.closedMs === 0 ? closedMs : Math.min(closedMs, FORGETS * this.closedMs);
     this.verifiedAt = at;
     this.verified = 0;
+    this.grownFrom = 0;
     this.triedFrom = order;
     this.verifiedPerMs = Number.POSITIVE_INFINITY;
     this.verifiedPerMs = this.paceOf(perMs);
@@ -79,20 +82,23 @@ export class RateProbing {
   /** What was measured is less than the provider accepts: more is tried sooner. */
   hasten(): void {
     if (this.doubling <= HASTENED) return;
-    const earned = Math.max(0, this.verified - this.unearned);
-    this.excess *= 2 ** (earned / Math.max(this.doubling, this.unverified));
-    this.unearned = this.verified;
+    this.excess = this.presentExcess;
+    this.grownFrom = this.verified;
     this.doubling = HASTENED;
   }
 
   /** At what pace to send now, per ms. */
   paceOf(perMs: number): number {
-    const earned = Math.max(0, this.verified - this.unearned);
+    const grownPerMs = perMs * (1 + this.presentExcess - MARGIN);
+    const pacePerMs = this.shared.paceAfter(this.verified) ?? grownPerMs;
+    return Math.min(LEAD * this.verifiedPerMs, pacePerMs);
+  }
+
+  private get presentExcess(): number {
+    const earned = Math.max(0, this.verified - Math.max(this.unearned, this.grownFrom));
     // Of a faster growth nothing would be known before it is far too fast.
     const doublings = earned / Math.max(this.doubling, this.unverified);
-    const excess = this.excess * 2 ** Math.min(MOST_DOUBLINGS, doublings);
-    const pacePerMs = this.shared.paceAfter(this.verified) ?? perMs * (1 + excess - MARGIN);
-    return Math.min(LEAD * this.verifiedPerMs, pacePerMs);
+    return this.excess * 2 ** Math.min(MOST_DOUBLINGS, doublings);
   }
 
   /** @param horizonMs within which rejections come back; Infinity: none was seen */

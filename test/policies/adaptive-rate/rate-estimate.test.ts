@@ -193,28 +193,32 @@ describe('what is learned of a rate', () => {
 });
 
 describe('a rate that has grown', () => {
-  it('is found soon once more was accepted than it explains', () => {
-    const { estimate, accept, reject } = learning();
-    // A bucket of 20 that is kept empty.
-    let ratePerMs = 0.01;
-    let level = 1;
-    let at = 0;
-    const send = () => {
-      const isAccepted = level >= 1 - 1e-9;
-      if (isAccepted) accept(at);
-      else reject(at);
-      level -= isAccepted ? 1 : 0;
-      const gapMs = isAccepted ? 1 / Math.min(1, estimate.pacePerMs) : 100;
-      level = Math.min(20, level + gapMs * ratePerMs);
-      at += gapMs;
-    };
-    while (at < 400_000) send();
-    expect(estimate.measuredPerMs).toBeCloseTo(0.01, 4);
-    ratePerMs = 1;
-    while (estimate.pacePerMs < 1.05 * 0.01) send();
-    let sent = 0;
-    for (; estimate.pacePerMs < 1.85 * 0.01; sent += 1) send();
-    // A twentieth becomes four fifths in four doublings.
-    expect(sent).toBeLessThan(4.5 * 32);
-  });
+  // A clock may have run for days.
+  it.each([0, 1e12])(
+    'is found soon once more was accepted than it explains, from %i on',
+    (from) => {
+      const { estimate, accept, reject } = learning();
+      // A bucket of 20 that is kept empty.
+      let ratePerMs = 0.01;
+      let level = 1;
+      let at = from;
+      const send = () => {
+        const isAccepted = level >= 1 - 1e-9;
+        if (isAccepted) accept(at);
+        else reject(at);
+        level -= isAccepted ? 1 : 0;
+        const gapMs = isAccepted ? 1 / Math.min(1, estimate.pacePerMs) : 100;
+        level = Math.min(20, level + gapMs * ratePerMs);
+        at += gapMs;
+      };
+      while (at < from + 400_000) send();
+      expect(estimate.measuredPerMs).toBeCloseTo(0.01, 4);
+      ratePerMs = 1;
+      while (estimate.pacePerMs < 1.05 * 0.01) send();
+      let sent = 0;
+      for (; estimate.pacePerMs < 1.85 * 0.01; sent += 1) send();
+      // A twentieth becomes four fifths in four doublings.
+      expect(sent).toBeLessThan(4.5 * 32);
+    },
+  );
 });

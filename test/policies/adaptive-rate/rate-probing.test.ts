@@ -94,6 +94,16 @@ describe('what is tried where more is accepted than was measured', () => {
     expect(accept(probing, { count: 32 })).toBeCloseTo(1.395, 9);
   });
 
+  it('begins anew as ever', () => {
+    const probing = begun();
+    probing.plan(0.05, 1_000);
+    accept(probing, { count: 100 });
+    probing.hasten();
+    probing.start(PER_MS, 0, 0);
+    probing.plan(0.05, 8);
+    expect(accept(probing, { count: 8 })).toBeCloseTo(1.095, 9);
+  });
+
   it('is not slower than before', () => {
     const probing = begun();
     probing.hasten();
