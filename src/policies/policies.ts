@@ -72,10 +72,11 @@ export function createPolicies(
   isOn: (definition: AnyDefinition) => boolean = () => true,
 ): Partial<Policies> {
   const others: Record<string, unknown> = { backoff };
+  const known = { ...context, others };
   // The last first: what adapts keeps below what others allow.
   for (const [name, definition] of ENTRIES.toReversed()) {
     if (definition.create !== undefined && isOn(definition)) {
-      others[name] = definition.create(options, { ...context, others });
+      others[name] = definition.create(options, known);
     }
   }
   return others as Partial<Policies>;

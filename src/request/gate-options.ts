@@ -145,7 +145,6 @@ export function gateOpener(
     return new RequestGate(
       { ...plain, adaptive },
       {
-        ...extras,
         clock,
         random,
         name: options.name,
@@ -155,6 +154,7 @@ export function gateOpener(
         queues: queueRulesOf(options, clock, isPrioritized),
         setPaced,
         fleet: shared?.join(shared, report, instrumentation, extras.peers),
+        ...extras,
       },
     );
   };

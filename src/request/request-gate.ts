@@ -107,10 +107,10 @@ export class RequestGate implements AnswerRules {
     this.learnHowToAnswer();
     const { check, listener } = parts;
     this.gate = new Gate('concurrency', this.sharing(this.attempts.asked), clock, instrumentation, {
-      ...queues,
       hold: new RequestHold(slots, bytes),
       check,
       listener,
+      ...queues,
     });
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     // May throw, so it comes before the rest begins.

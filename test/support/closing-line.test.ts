@@ -8,11 +8,13 @@ import { expect, it, onTestFinished } from 'vitest';
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
 const REPORTER = fileURLToPath(new URL('closing-line.ts', import.meta.url));
 
-/** The last line of a run of vitest on such a file. */
-function lastLineOf(source: string): string | undefined {
+/** The last line of a run of vitest on such files. */
+function lastLineOf(...sources: readonly string[]): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-closing-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'some.test.ts'), source);
+  for (const [index, source] of sources.entries()) {
+    writeFileSync(join(folder, `${index}.test.ts`), source);
+  }
   const args = ['run', '--globals', '--root', folder, '--reporter', 'default'];
   const { stdout } = spawnSync(process.execPath, [VITEST, ...args, '--reporter', REPORTER], {
     cwd: folder,
@@ -39,8 +41,7 @@ it('and no more, where none failed or was left out', () => {
 it('and counts what failed before, or beside, any test', () => {
   const hook =
     "describe('s', () => { beforeAll(() => { throw 1; }); it('never runs', () => {}); });";
-  expect(lastLineOf(hook)).toBe('0 passed, 1 failed, 1 skipped');
-  expect(lastLineOf("throw new Error('no file');")).toBe('0 passed, 1 failed');
+  const file = "throw new Error('no file');";
   const stray = "it('passes', () => { void Promise.reject(new Error('stray')); });";
-  expect(lastLineOf(stray)).toBe('1 passed, 1 failed');
+  expect(lastLineOf(hook, file, stray)).toBe('1 passed, 3 failed, 1 skipped');
 });

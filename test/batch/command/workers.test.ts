@@ -9,7 +9,7 @@ import { type Rig, rig, start } from './command.ts';
 
 // Real time: workers, the run and Redis are processes of their own.
 
-const LINES = 240;
+const LINES = 160;
 /** Which arrival is answered with a 429. */
 const REJECTED = 40;
 /** A busy machine takes seconds to start each process: this only ends a hang. */

@@ -15,7 +15,7 @@ const CONCURRENCY = 32;
 const LIMIT = 1_500;
 const WINDOW_MS = 10_000;
 const TOOK_MS = 150;
-const STEPS = isLong ? 400 : 24;
+const STEPS = isLong ? 400 : 16;
 const STEP_MS = 400;
 const STANDS_MS = 10_000;
 
