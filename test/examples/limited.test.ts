@@ -41,9 +41,9 @@ describe.concurrent('a run with limits', () => {
   });
 
   it('has the demo keep to its requests a minute, which lasts three seconds', async (test) => {
-    const { code, stdout, stderr } = await runProgram(test, ['--limit', '80', '--rpm', '36']);
+    const { code, stdout, stderr } = await runProgram(test, ['--limit', '24', '--rpm', '12']);
     expect(stdout).toMatch(/^ {2}rate +\d+\.\d+ .*, as your limits allow/m);
-    expect(stdout).toMatch(/^ {2}requests +36 +\d+ {2}in 3\.00 s/m);
+    expect(stdout).toMatch(/^ {2}requests +12 +\d+ {2}in 3\.00 s/m);
     // So many wait that it says so even where a busy machine sends the first ones slowly. The limit
     // bursts, and the pace follows what answers tell: either may bind as a line is printed.
     expect(stderr).toMatch(/waiting +\d+ for (rate|pace) .*\/s (limit|headers)/);
