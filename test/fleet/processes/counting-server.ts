@@ -15,10 +15,9 @@ interface Seen {
 export interface CountingServer {
   readonly port: number;
   readonly seen: readonly Seen[];
-  /** Requests that it has now, and the most that it had at once since `forgetMost`. */
+  /** Requests that it has now, and the most that it had at once. */
   readonly inFlight: number;
   readonly mostInFlight: number;
-  forgetMost(): void;
   /** Requests that stood still on their way, as their worker did: they count nowhere. */
   readonly heldUp: number;
   inFlightOf(worker: string): number;
@@ -68,9 +67,6 @@ export async function countingServer(tookMs: number, heldUpMs: number): Promise<
     },
     get mostInFlight() {
       return most;
-    },
-    forgetMost: () => {
-      most = total;
     },
     get heldUp() {
       return heldUp;

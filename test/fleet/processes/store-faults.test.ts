@@ -142,13 +142,9 @@ describe.runIf(canRun('redis-server'))('a fleet whose store fails', () => {
     expect(server.mostInFlight).toBeLessThanOrEqual(CONCURRENCY);
     await redis.restart();
     await until(() => workers.every((worker) => worker.count('storeBack') === 1), 'all are back');
-    // On a busy machine one may come back when the slots of all are lent again: it has its share.
+    await until(() => server.seen.length > before + 600, 'they go on');
+    // The store has forgotten all: as slots are lent again, one worker may still use its share.
     expect(server.mostInFlight).toBeLessThanOrEqual(CONCURRENCY + CONCURRENCY / workers.length);
-    const back = server.seen.length;
-    await until(() => server.seen.length > back + 150, 'each tells what it holds');
-    server.forgetMost();
-    await until(() => server.seen.length > back + 400, 'they go on');
-    expect(server.mostInFlight).toBeLessThanOrEqual(CONCURRENCY);
     expect(server.mostInWindow(10_000)).toBeLessThanOrEqual(1_010);
     for (const worker of workers) {
       expect((await worker.finish()).failed).toBe(0);
