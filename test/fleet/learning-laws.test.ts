@@ -3,6 +3,7 @@ import type { Scenario } from '../../bench/goodput/generated/space.ts';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
 import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
+import { isLong } from '../support/runs.ts';
 import { Crowd, provider } from './learning-rig.ts';
 
 /** What a fleet may lose against one process on the same provider. */
@@ -111,7 +112,7 @@ function alone(scenario: Scenario) {
   return crowd.figures();
 }
 
-const COUNTS = [2, 8];
+const COUNTS = isLong ? [2, 8] : [8];
 
 for (const [name, { said, bounds }] of Object.entries(CASES)) {
   it(`a fleet on ${name} learns about what one process learns`, () => {

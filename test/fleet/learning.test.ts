@@ -3,6 +3,7 @@ import { memoryStore } from '../../src/fleet/memory-store.ts';
 import { type ExchangeReply, type ExchangeRequest, ORIGINS } from '../../src/fleet/protocol.ts';
 import type { SharedStore } from '../../src/fleet/shared-store.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
+import { isLong } from '../support/runs.ts';
 import { Crowd, type Member, provider } from './learning-rig.ts';
 
 const TTL_MS = 5_000;
@@ -63,7 +64,7 @@ it('many workers learn together what one process learns alone', () => {
   const alone = new Crowd(bucket, 1);
   alone.run(bucket.horizonMs);
   const one = alone.figures();
-  for (const count of [2, 32]) {
+  for (const count of [2, isLong ? 32 : 8]) {
     const crowd = crowdOf(count);
     crowd.run(bucket.horizonMs);
     const all = crowd.figures();
@@ -81,7 +82,7 @@ it('many workers learn together what one process learns alone', () => {
 
 it('a leader that dies at any moment is followed within two leases, and nothing is forgotten', () => {
   const random = seededRandom(7);
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < (isLong ? 16 : 2); round += 1) {
     const ways = new Ways();
     const crowd = crowdOf(3, ways);
     crowd.run(20_000 + 10_000 * random());

@@ -6,6 +6,7 @@ import type { Prompt } from '../../bench/goodput/prompts.ts';
 import { runCell, runToFinish } from '../../bench/goodput/run-cell.ts';
 import { complete, type Scenario } from '../../bench/goodput/scenario.ts';
 import { scenarios } from '../../bench/goodput/scenarios.ts';
+import { isLong } from '../support/runs.ts';
 
 const SECONDS = 20;
 /** The best that luck with prompts of different sizes, or with the time of the end, may add. */
@@ -37,7 +38,7 @@ describe('a run', () => {
     );
   });
 
-  it.each(['sw', 'conc', 'tenants', 'eight'])(
+  it.each(['sw', 'tenants', ...(isLong ? ['conc', 'eight'] : [])])(
     'of nobody is better than the bound in %s',
     async (name) => {
       const bound = await run(named(name), 'omniscient');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import { closingLine } from './closing-line.ts';
 
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
 const REPORTER = fileURLToPath(new URL('closing-line.ts', import.meta.url));
@@ -23,7 +24,7 @@ function lastLineOf(...sources: readonly string[]): string | undefined {
   return stdout.trimEnd().split('\n').at(-1);
 }
 
-it('the last line of a run says what became of its tests', () => {
+it('the last line of a run says what became of its tests, and of what failed beside them', () => {
   const tests = `
     it('passes', () => {});
     it('passes too', () => {});
@@ -31,17 +32,13 @@ it('the last line of a run says what became of its tests', () => {
     it.skip('is left out', () => {});
     it.todo('is to come');
   `;
-  expect(lastLineOf(tests)).toBe('2 passed, 1 failed, 2 skipped');
-});
-
-it('and no more, where none failed or was left out', () => {
-  expect(lastLineOf("it('passes', () => {});")).toBe('1 passed, 0 failed');
-});
-
-it('and counts what failed before, or beside, any test', () => {
   const hook =
     "describe('s', () => { beforeAll(() => { throw 1; }); it('never runs', () => {}); });";
   const file = "throw new Error('no file');";
   const stray = "it('passes', () => { void Promise.reject(new Error('stray')); });";
-  expect(lastLineOf(hook, file, stray)).toBe('1 passed, 3 failed, 1 skipped');
+  expect(lastLineOf(tests, hook, file, stray)).toBe('3 passed, 4 failed, 3 skipped');
+});
+
+it('and no more, where none failed or was left out', () => {
+  expect(closingLine({ passed: 1, failed: 0, skipped: 0 })).toBe('1 passed, 0 failed');
 });

@@ -27,14 +27,30 @@ export class SlidingWindow implements LimitState {
     const excess = this.#used + cost - this.#limit * this.#capacity.factorAt(nowMs);
     if (excess <= 0) return 0;
     if (cost > this.#limit) return Number.POSITIVE_INFINITY;
+    const last = excess < this.#used / 2 ? this.#lastOfOldest(excess) : this.#lastToLeave(excess);
+    return last === undefined ? this.#windowMs : last.atMs + this.#windowMs - nowMs;
+  }
+
+  /** The entry with which so much has left, found from the oldest. */
+  #lastOfOldest(excess: number): Charge | undefined {
     let freed = 0;
     for (let index = this.#head; index < this.#log.length; index++) {
-      const entry = this.#log[index];
-      if (entry === undefined) break;
+      const entry = this.#log[index] as Charge;
       freed += entry.cost;
-      if (freed >= excess) return entry.atMs + this.#windowMs - nowMs;
+      if (freed >= excess) return entry;
     }
-    return this.#windowMs;
+    return undefined;
+  }
+
+  /** The same entry, found from the newest: where rejections count, few of very many may stay. */
+  #lastToLeave(excess: number): Charge | undefined {
+    let stays = this.#used - excess;
+    for (let index = this.#log.length - 1; index >= this.#head; index--) {
+      const entry = this.#log[index] as Charge;
+      stays -= entry.cost;
+      if (stays < 0) return entry;
+    }
+    return undefined;
   }
 
   charge(nowMs: number, cost: number): Charge {

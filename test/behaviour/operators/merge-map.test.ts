@@ -48,7 +48,7 @@ describe.each(Object.entries(ways))('%s', (_name, way) => {
         const expected = withoutAfterlife(play(script, merged));
         expect(play(script, way)).toEqual(expected);
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(50) },
     );
   });
 });
@@ -66,7 +66,7 @@ describe.each([
         const expected = withoutAfterlife(play(script, merged));
         expect(play(script, way)).toEqual(expected);
       }),
-      { numRuns: runs(100) },
+      { numRuns: runs(50) },
     );
   });
 });
