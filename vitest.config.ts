@@ -41,7 +41,7 @@ const ALONE = run([
 /** More than can compute at once: these wait for processes and for real time. */
 const WAITING = availableParallelism() + 5;
 
-/** They run after the library's, beside which the checks run. */
+/** They run after the library's: processes that are waited for get on better where less computes. */
 const LAST = { groupOrder: 1 };
 
 /** What needs a program that is not here. */

@@ -1,19 +1,14 @@
 /**
- * Runs all checks and all tests: `node tools/test.js [arguments of vitest]`. Tests begin when they
- * are compiled and the package is built. Checks have a low priority: they use the time in which
- * tests wait.
+ * Builds the package, compiles the tests, and runs them: `node tools/test.js [arguments of vitest]`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:os';
 import { join } from 'node:path';
-import { environment, root, startChecks } from './checks.js';
+import { environment, root, runScript } from './checks.js';
 import { compileTests } from './compile-tests.js';
 
 /** Below the package, whose dependencies are found from there. */
 const TEST_FOLDER = join(root, 'build/tests');
-
-const { built, passed } = startChecks(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** @returns whether all tests passed */
 async function testsPass() {
@@ -28,6 +23,5 @@ async function testsPass() {
   return code === 0;
 }
 
-const [isBuilt] = await Promise.all([built, compileTests(TEST_FOLDER)]);
-const haveTestsPassed = isBuilt && (await testsPass());
-if (!(await passed) || !haveTestsPassed) process.exitCode = 1;
+const [isBuilt] = await Promise.all([runScript('build'), compileTests(TEST_FOLDER)]);
+if (!isBuilt || !(await testsPass())) process.exitCode = 1;
