@@ -38,11 +38,8 @@ const ALONE = run([
   'test/soak/**/*.test.ts',
 ]);
 
-/** More than can compute at once: these wait for processes and for real time. */
-const WAITING = availableParallelism() + 5;
-
-/** They run after the library's: processes that are waited for get on better where less computes. */
-const LAST = { groupOrder: 1 };
+/** More than can compute at once: many wait for processes and for real time. */
+const WORKERS = availableParallelism() + 4;
 
 /** What needs a program that is not here. */
 const LEFT_OUT = run([
@@ -72,7 +69,7 @@ export default defineConfig({
     }),
     // Where nobody watches, a line for each file says nothing that its failures do not.
     reporters: [process.env.CI ? 'dot' : 'default', ...run(['./test/support/closing-line.ts'])],
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
     // Nothing here is timed: a busy machine must not fail a test. This only ends a hang.
     testTimeout: isLong ? LONG_MS : 300_000,
@@ -94,8 +91,6 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ALONE,
-          sequence: LAST,
-          maxWorkers: WAITING,
           setupFiles: run(['test/support/setup.ts']),
         },
       },
@@ -106,8 +101,6 @@ export default defineConfig({
           // These files start programs: no file changes what the next one needs of this process.
           isolate: false,
           include: COMPILED,
-          sequence: LAST,
-          maxWorkers: WAITING,
           exclude: [...configDefaults.exclude, ...LEFT_OUT],
           globalSetup: run(['test/support/build.ts']),
         },

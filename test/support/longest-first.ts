@@ -19,7 +19,14 @@ const LONG = [
   'test/inspector/page',
   'test/examples/dashboards',
   'test/bullmq/processes',
+  'test/behaviour/limiter/adaptive/laws-limits',
+  'test/behaviour/limiter/adaptive/laws-rate',
+  'test/sdk/retries',
+  'test/end-to-end/restart',
+  'test/batch/command-output',
   'test/fleet/learning',
+  'test/dashboards/queries',
+  'test/redis/redis-store',
 ];
 
 /**
@@ -36,11 +43,6 @@ export default class LongestFirst extends BaseSequencer {
     };
     const computes = ({ project }: TestSpecification) => Number(project.name !== 'compiled');
     const sorted = await super.sort(files);
-    return sorted.sort(
-      (a, b) =>
-        a.project.config.sequence.groupOrder - b.project.config.sequence.groupOrder ||
-        rank(a) - rank(b) ||
-        computes(a) - computes(b),
-    );
+    return sorted.sort((a, b) => rank(a) - rank(b) || computes(a) - computes(b));
   }
 }
