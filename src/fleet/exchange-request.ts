@@ -75,6 +75,7 @@ export function exchangeRequest(facts: CallFacts): ExchangeRequest {
     sent: facts.sent,
     sequence: facts.sequence,
     run: last?.run ?? 0,
+    workers: last?.workers ?? 0,
     epoch: last?.epoch ?? 0,
     ...(facts.isConfigTold ? {} : { config: facts.config }),
     slots: heldSlots,

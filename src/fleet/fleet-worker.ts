@@ -411,8 +411,12 @@ export class FleetWorker {
   }
 
   private lost(error: Error, now: number): void {
-    if (this.share !== undefined) this.charges += 1;
-    this.share?.begin(this.config, this.last?.plan, this.last?.workers ?? 1, this.holdings, now);
+    if (this.share !== undefined) {
+      this.charges += 1;
+      this.share.begin(this.config, this.last?.plan, this.last?.workers ?? 1, this.holdings, now);
+      // Its share is its own until the store answers again.
+      this.holdings.renew(Number.POSITIVE_INFINITY);
+    }
     this.hooks.lost(error, now);
     this.hooks.changed();
   }

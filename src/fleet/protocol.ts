@@ -94,6 +94,8 @@ export interface ExchangeRequest {
   readonly sequence: number;
   /** The incarnation of the store that it knows; 0: none. */
   readonly run: number;
+  /** How many workers the store told of last; 0: none. */
+  readonly workers: number;
   /** The configuration that it knows; 0: none. */
   readonly epoch: number;
   /** Set when it begins, when it has changed, and when the store asks for it. */

@@ -285,6 +285,50 @@ describe('a worker whose store is away', () => {
   });
 });
 
+describe('a store that has forgotten all', () => {
+  it('keeps the share of a worker that comes back late, until its lease would have ended', async () => {
+    const clock = new ManualClock();
+    const settings = { clock, onStoreLoss: 'share', ttlMs: 5_000 } as const;
+    let current = memoryStore(settings);
+    const shared = {
+      ...current,
+      exchange: (request: ExchangeRequest) => current.exchange(request),
+    };
+    const workers = [1, 2, 3, 4].map(() => new Worker(shared, clock, { concurrency: 12 }));
+    for (const worker of workers) worker.send(10_000, 50);
+    const inFlight = async (ms: number) => {
+      let most = 0;
+      for (let at = 0; at < ms; at += 5) {
+        await clock.advanceAsync(5);
+        most = Math.max(
+          most,
+          workers.reduce((sum, worker) => sum + worker.inFlight, 0),
+        );
+      }
+      return most;
+    };
+    expect(await inFlight(2_000)).toBe(12);
+    for (const worker of workers) worker.way = 'cut';
+    expect(await inFlight(8_000)).toBe(12);
+    current = memoryStore(settings);
+    for (const worker of workers.slice(1)) worker.way = 'open';
+    expect(await inFlight(4_000)).toBe(12);
+    const late = workers[0] as Worker;
+    expect(late.inFlight).toBe(3);
+    late.way = 'open';
+    expect(await inFlight(4_000)).toBe(12);
+    // One that never comes back has its share kept no longer than a lease.
+    for (const worker of workers) worker.way = 'cut';
+    await clock.advanceAsync(2_000);
+    current = memoryStore(settings);
+    late.limiter.clear();
+    await clock.advanceAsync(100);
+    for (const worker of workers.slice(1)) worker.way = 'open';
+    expect(await inFlight(4_000)).toBe(9);
+    expect(await inFlight(4_000)).toBe(12);
+  });
+});
+
 describe('a limiter without others', () => {
   it('is asked nothing while it is idle, and keeps nothing', async () => {
     const { clock, workers } = fleet(1, { concurrency: 5 });

@@ -155,6 +155,7 @@ describe('a worker', () => {
       sequence: 1,
       sent: 0,
       run: 0,
+      workers: 0,
       epoch: 0,
       config,
       slots: 0,

@@ -64,6 +64,7 @@ const call = fc.record({
   isRepeated: flag(9),
   forgets: flag(9),
   config: fc.option(fc.nat(2), { freq: 3 }),
+  workers: fc.nat(6),
   slots: fc.nat(12),
   wantedSlots: often0(20),
   headSlots: fc.nat(3),

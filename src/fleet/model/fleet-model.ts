@@ -120,11 +120,17 @@ export class FleetModel {
     time: number,
   ): ExchangeReply {
     const { state } = this;
-    if (state.run === 0) {
+    const begins = state.run === 0;
+    if (begins) {
       state.run = Math.max(1, Math.floor(time / 1_000));
       if (request.run !== 0) state.recoveringUntil = state.now + RECOVERY;
     }
     if (request.config !== undefined) this.configure(request.config);
+    if (begins) state.roomUntil = state.now + (state.config as SharedConfig).ttl;
+    if (known === undefined && request.run !== 0 && request.run !== state.run) {
+      state.back += 1;
+      state.expected = Math.max(state.expected, request.workers);
+    }
     const knows =
       request.config !== undefined || (request.run === state.run && request.epoch === state.epoch);
     const record = known ?? {
@@ -223,7 +229,7 @@ export class FleetModel {
     const isRecovering = state.recoveringUntil > state.now;
     const isClosed = !mayGrant || closed > 0 || held > 0 || broken > 0;
     const most = state.plan === undefined ? config.startSlots : state.plan.slots;
-    const size = most > 0 ? Math.min(most, config.slots) : config.slots;
+    const size = this.lendable(most > 0 ? Math.min(most, config.slots) : config.slots);
     const slots = lend(
       state.slots,
       record.slots,
@@ -242,7 +248,7 @@ export class FleetModel {
       state.bytes,
       record.bytes,
       { held: request.bytes, wanted: request.wantedBytes, head: request.headBytes, spare: 0 },
-      config.bytes,
+      this.lendable(config.bytes),
       sharers,
       true,
       isClosed || isRecovering,
@@ -297,6 +303,13 @@ export class FleetModel {
       ...(leads && state.reports.length > 0 ? { reports: [...state.reports] } : {}),
       ...(isNewLeader ? { learned: state.learned as Data } : {}),
     };
+  }
+
+  /** A pool without the shares of workers that may use them, and have not called since the store forgot. */
+  private lendable(size: number): number {
+    const { expected, back, roomUntil, now } = this.state;
+    const missing = now < roomUntil ? Math.max(0, expected - back) : 0;
+    return missing === 0 ? size : size - Math.floor((size * missing) / expected);
   }
 
   private shortage(

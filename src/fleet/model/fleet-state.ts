@@ -42,6 +42,11 @@ export interface FleetState {
   backoffs: number;
   /** Until then no slots are lent: the workers first tell what they hold. */
   recoveringUntil: number;
+  /** Of the workers that the fleet had before: how many there were, and how many have called. */
+  expected: number;
+  back: number;
+  /** Until then the shares of the others are kept free: they may use them without the store. */
+  roomUntil: number;
   leader: string;
   leadsUntil: number;
   terms: number;
@@ -78,6 +83,9 @@ export function newFleetState(): FleetState {
     brokenUntil: 0,
     backoffs: 0,
     recoveringUntil: 0,
+    expected: 0,
+    back: 0,
+    roomUntil: 0,
     leader: '',
     leadsUntil: 0,
     terms: 0,

@@ -59,12 +59,21 @@ local function lend(pool, mine, wantHeld, wanted, head, spare, size, isOverdrawn
   return kept, isShort, claimed + sought > 0
 end
 
+-- Workers that may use their shares, and have not called since the store forgot.
+local missing = 0
+if state.now < (state.roomUntil or 0) then missing = max(0, (state.expected or 0) - (state.back or 0)) end
+local function lendable(size)
+  if missing == 0 then return size end
+  return size - floor((size * missing) / state.expected)
+end
+
 local size = state.most.slots
 local planSlots = state.plan == '' and state.most.start or state.planSlots
 if planSlots > 0 then size = min(planSlots, size) end
+size = lendable(size)
 local keptSlots, slotsShort, isContested = lend(state.slots, record.slots, request.slots,
   request.wantedSlots, request.headSlots, request.spareSlots, size, false,
   isClosed or isRecovering)
 local keptBytes, bytesShort = lend(state.bytes, record.bytes, request.bytes,
-  request.wantedBytes, request.headBytes, 0, state.most.bytes, true, isClosed or isRecovering)
+  request.wantedBytes, request.headBytes, 0, lendable(state.most.bytes), true, isClosed or isRecovering)
 `;

@@ -73,7 +73,8 @@ if state.config == '' and given == '' then
   save()
   return '{"status":"config","protocol":' .. num(request.protocol) .. '}'
 end
-if state.run == 0 then
+local begins = state.run == 0
+if begins then
   state.run = max(1, floor(time / 1000))
   if request.run ~= 0 then state.recoveringUntil = state.now + RECOVERY end
 end
