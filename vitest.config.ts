@@ -18,11 +18,17 @@ const run = (sources: readonly string[]) =>
 /** What runs the package as it is published, and the programs: they are compiled first. */
 const COMPILED = run([
   'test/{package,readme,size}.test.ts',
+  'test/examples/{batch,jaeger,limited,otlp,signals,watch}.test.ts',
+  'test/batch/command/**/*.test.ts',
+]);
+
+/** What runs it beside Redis, nginx, HAProxy, Prometheus or Chromium, in real time and for long. */
+const PROGRAMS = run([
   'test/bench-servers/real.test.ts',
   'test/bullmq/processes.test.ts',
-  'test/examples/{batch,dashboards,jaeger,limited,otlp,signals,watch}.test.ts',
+  'test/examples/dashboards.test.ts',
   'test/fleet/processes/*.test.ts',
-  'test/batch/command/**/*.test.ts',
+  'test/batch/command/{servers,workers}.test.ts',
   'test/inspector/page*.test.ts',
 ]);
 
@@ -80,7 +86,7 @@ export default defineConfig({
         test: {
           name: 'library',
           include: run(['test/**/*.test.ts']),
-          exclude: [...configDefaults.exclude, ...COMPILED, ...ALONE, 'test/compat/**'],
+          exclude: [...configDefaults.exclude, ...COMPILED, ...PROGRAMS, ...ALONE, 'test/compat/**'],
           setupFiles: run(['test/support/setup.ts']),
           // To load the library anew for each file takes longer than most of them.
           isolate: false,
@@ -101,6 +107,16 @@ export default defineConfig({
           // These files start programs: no file changes what the next one needs of this process.
           isolate: false,
           include: COMPILED,
+          exclude: [...configDefaults.exclude, ...PROGRAMS, ...LEFT_OUT],
+          globalSetup: run(['test/support/build.ts']),
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'programs',
+          isolate: false,
+          include: PROGRAMS,
           exclude: [...configDefaults.exclude, ...LEFT_OUT],
           globalSetup: run(['test/support/build.ts']),
         },

@@ -1,5 +1,6 @@
 /**
  * Builds the package, compiles the tests, and runs them: `node tools/test.js [arguments of vitest]`.
+ * Default: all but those of the project `programs`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,8 +15,10 @@ const TEST_FOLDER = join(root, 'build/tests');
 async function testsPass() {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const env = { ...environment, TEST_DIST: 'dist', TEST_FOLDER };
+  const given = process.argv.slice(2);
+  const asked = given.length === 0 ? ['--project', '!programs'] : given;
   // Files are named as their sources are.
-  const args = process.argv.slice(2).map((each) => each.replace(/(?<=\.test)\.ts$/, ''));
+  const args = asked.map((each) => each.replace(/(?<=\.test)\.ts$/, ''));
   const [code] = await once(
     spawn(process.execPath, [vitest, 'run', ...args], { cwd: root, env, stdio: 'inherit' }),
     'exit',
