@@ -86,7 +86,13 @@ export default defineConfig({
         test: {
           name: 'library',
           include: run(['test/**/*.test.ts']),
-          exclude: [...configDefaults.exclude, ...COMPILED, ...PROGRAMS, ...ALONE, 'test/compat/**'],
+          exclude: [
+            ...configDefaults.exclude,
+            ...COMPILED,
+            ...PROGRAMS,
+            ...ALONE,
+            'test/compat/**',
+          ],
           setupFiles: run(['test/support/setup.ts']),
           // To load the library anew for each file takes longer than most of them.
           isolate: false,
