@@ -120,7 +120,11 @@ export class ConcurrencyCapDetector {
   private suspect(others: number): void {
     const isSame = Math.abs(others - this.stoppedAt) <= Math.max(1, SAME * this.stoppedAt);
     const isAbove = this.over <= MOST_OVER * this.accepted;
-    if (others >= 1 && isSame && isAbove && this.accepted >= LEAST_ACCEPTED) this.stops += 1;
+    const isLike = others >= 1 && isSame && isAbove;
+    const isShown = this.accepted >= LEAST_ACCEPTED;
+    // A small cap stops several times before so many are accepted: count them over equal stops.
+    if (isLike && !isShown && Math.abs(others - this.stoppedAt) <= 1) return;
+    if (isLike && isShown) this.stops += 1;
     else if (others < 1 || this.over > MOST_OVER * this.accepted + 1) this.stops = 0;
     this.stoppedAt = others;
     this.accepted = 0;

@@ -42,6 +42,24 @@ describe('a cap of what is in flight', () => {
     expect(found().limit).toBe(10);
   });
 
+  it('is found though it is so small that it stops before eight are accepted', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 5; n += 1) {
+      accepted(cap, 4, 4);
+      stopped(cap, 5);
+    }
+    expect(cap.limit).toBe(5);
+  });
+
+  it('is not taken for one where stops that are unlike come between', () => {
+    const cap = new ConcurrencyCapDetector();
+    for (let n = 0; n < 20; n += 1) {
+      accepted(cap, 4, 4);
+      stopped(cap, n % 2 === 0 ? 5 : 40);
+    }
+    expect(cap.limit).toBeUndefined();
+  });
+
   it('is not taken for one where as many in flight were accepted', () => {
     const cap = new ConcurrencyCapDetector();
     for (let n = 0; n < 20; n += 1) {

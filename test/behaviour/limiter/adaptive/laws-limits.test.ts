@@ -129,6 +129,18 @@ describe('a cap of what is in flight', () => {
   });
 });
 
+describe('a small cap whose answers come in step', () => {
+  it.each([3, 5, 8, 12, 20, 31])('of %i is found, told by bare 503s', async (units) => {
+    const concurrency = { units, queue: 0, status: 503 } as const;
+    const provider = { concurrency, latency: 200, ...SILENT };
+    const run = await saturate({ provider }, 60);
+    const { accepted, rejected } = run.provider.stats();
+    expect(rejected).toBeLessThan(100);
+    expect(accepted).toBeGreaterThan(0.8 * units * 5 * 60);
+    await run.end();
+  });
+});
+
 describe('what is believed is explained', () => {
   it('by the snapshot at each moment: a rate with bounds and evidence, or a cap, and since when', async () => {
     const limits = [limit('token-bucket', 50, 1_000)];
