@@ -63,6 +63,11 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   /** The attempts before this one, by its number, have ended, or are too long ago. */
   private since = 0;
   private firstAt = 0;
+  private lastAt = 0;
+  /** ... the time without demand, and how many were sent before the last of it. */
+  private idleMs = 0;
+  private beforeIdle = 0;
+  private hasWaited = false;
   private inFlight = 0;
   private _limit: number;
   private maxLimit: number;
@@ -131,7 +136,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     if (this.elsewhere !== undefined) return 0;
     const { learner } = this;
     // Retries hold slots already: a lower limit must stop them too.
-    if (this.inFlight >= this._limit) return Number.POSITIVE_INFINITY;
+    if (this.inFlight >= this._limit) {
+      this.hasWaited = true;
+      return Number.POSITIVE_INFINITY;
+    }
     if (learner === undefined) return 0;
     const from = learner.perSecond;
     const tokens = learner.countsTokens ? request.tokens : 0;
@@ -149,7 +157,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     }
     const { learner } = this;
     if (learner !== undefined) return learner.take(learner.countsTokens ? request.tokens : 0, now);
-    if (this.sent === 0) this.firstAt = now;
+    this.lookForDemand(now);
     const place = this.sent - this.since;
     if (place === this.times.length && place < KEPT_TIMES) this.grow();
     this.times[place % KEPT_TIMES] = now;
@@ -181,6 +189,20 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return { limit: Math.min(this._limit, known.cap ?? this._limit), ...known };
   }
 
+  /**
+   * Nothing was there to be sent since the last attempt, if none waited, and several more may be in
+   * flight: each answer makes room for two.
+   */
+  private lookForDemand(now: number): void {
+    if (this.sent === 0) this.firstAt = now;
+    else if (!this.hasWaited && this.inFlight < this._limit - 1 && now > this.lastAt) {
+      this.idleMs += now - this.lastAt;
+      this.beforeIdle = this.sent;
+    }
+    this.hasWaited = false;
+    this.lastAt = now;
+  }
+
   /** An attempt has ended while it sleeps. */
   private forget(charge: number): void {
     if (this.inFlight === 0) {
@@ -205,7 +227,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
       const at = this.times[(order - this.since) % KEPT_TIMES] ?? Number.NaN;
       if (!Number.isNaN(at)) out.push([order + 1, at]);
     }
-    const past = { accepted: this.sent - out.length, firstAt: this.firstAt };
+    const { idleMs, beforeIdle } = this;
+    const past = { accepted: this.sent - out.length, firstAt: this.firstAt, idleMs, beforeIdle };
     const learner = new RateLearner(this.around.hard, past, this.around.maxRetryAfterMs);
     for (const [charge, at] of out) this.early.set(charge, learner.early(at));
     this.learner = learner;

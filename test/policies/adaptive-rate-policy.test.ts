@@ -115,6 +115,27 @@ describe('a policy of the adaptive rate that wakes up', () => {
     expect(player.policy.snapshot(player.now)).toMatchObject({ origin: 'headers' });
   });
 
+  it.each([
+    ['in bursts with time between them', 10, 2],
+    ['as many as may be in flight, all the time', 1_000, 1.1],
+  ])('tries more at first where less was asked for than let in: %s', (_what, most, times) => {
+    const player = corePlayer({ maxLimit: 16 });
+    for (let round = 0; round < 10; round += 1) {
+      for (const charge of player.sendAll(most)) player.end(charge);
+      if (most === 1_000) for (const charge of player.sendAll()) player.end(charge);
+      player.now += 1_000;
+    }
+    const charges = player.sendAll(most);
+    player.now += 10;
+    for (const charge of charges) player.end(charge, { verdict: TOO_MANY });
+    player.now += 10_000;
+    player.end(player.sendLater());
+    player.now += 10;
+    player.send();
+    const { perSecond, ceilingPerSecond = 0 } = player.policy.snapshot(player.now);
+    expect(perSecond / ceilingPerSecond).toBeCloseTo(times, 1);
+  });
+
   it('does not take what was never sent for rejected', () => {
     const player = corePlayer();
     const [rejected, ...others] = player.sendAll();

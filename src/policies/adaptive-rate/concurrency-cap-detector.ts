@@ -2,8 +2,9 @@ import type { SentAttempt } from './sent-attempt.ts';
 
 /** How many consecutive stops must look like those of a cap. */
 const STOPS = 2;
-/** The least number of accepted attempts between two of them ... */
+/** The least number of accepted attempts between two of them, and that as a share of the cap ... */
 const LEAST_ACCEPTED = 8;
+const LEAST_PART = 0.5;
 /** ... of which at most this share had as many others in flight as the rejected one. */
 const MOST_OVER = 0.05;
 /** Numbers in flight that differ by at most this share count as equal. */
@@ -121,7 +122,7 @@ export class ConcurrencyCapDetector {
     const isSame = Math.abs(others - this.stoppedAt) <= Math.max(1, SAME * this.stoppedAt);
     const isAbove = this.over <= MOST_OVER * this.accepted;
     const isLike = others >= 1 && isSame && isAbove;
-    const isShown = this.accepted >= LEAST_ACCEPTED;
+    const isShown = this.accepted >= Math.max(LEAST_ACCEPTED, LEAST_PART * others);
     // A small cap stops several times before so many are accepted: count them over equal stops.
     if (isLike && !isShown && Math.abs(others - this.stoppedAt) <= 1) return;
     if (isLike && isShown) this.stops += 1;

@@ -5,6 +5,9 @@ const GROWTH = 1.6;
 /** ... and while they are at most this share of what the provider accepts, so that they cost nothing. */
 const SLOW_GROWTH = 1.3;
 const FEW_PART = 0.002;
+/** ... and from this gap on, which is as many in a minute as are no flood. */
+const LATE_GROWTH = 1.1;
+const LATE_MS = 10_000;
 /**
  * ... up to this, or to this multiple of the mean interval between accepted attempts, if that is
  * longer.
@@ -38,7 +41,8 @@ export class ProbeDelay {
     const firstMs = Math.max(SHORTEST_MS, horizonMs / 2, Math.min(intervalMs, LONGEST_MS));
     const gapMs = firstMs * this.grown;
     this.rejected += 1;
-    this.grown *= 0 < intervalMs && intervalMs < FEW_PART * gapMs ? SLOW_GROWTH : GROWTH;
+    const isCheap = 0 < intervalMs && intervalMs < FEW_PART * gapMs;
+    this.grown *= !isCheap ? GROWTH : gapMs < LATE_MS ? SLOW_GROWTH : LATE_GROWTH;
     return Math.min(gapMs, Math.max(LONGEST_MS, LONGEST_INTERVALS * intervalMs));
   }
 }

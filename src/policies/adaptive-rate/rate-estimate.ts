@@ -34,7 +34,7 @@ const OUTAGE_INTERVALS = 4;
 const OUTAGE_PART = 0.5;
 /**
  * If a rate falls below this share, and the provider was closed for this share of the time, it is
- * uncertain.
+ * uncertain. A first closure of this share is that of a window.
  */
 const FELL = 0.9;
 const CLOSED_PART = 0.1;
@@ -55,6 +55,9 @@ export interface EarlierAttempts {
   readonly accepted: number;
   /** When the first of them was sent; unused if none was accepted. */
   readonly firstAt: number;
+  /** The time without demand among them, and how many were sent before the last of it. */
+  readonly idleMs?: number;
+  readonly beforeIdle?: number;
 }
 
 /**
@@ -91,13 +94,20 @@ export class RateEstimate {
   private skippedMs = 0;
   /** The attempts accepted before the first closure. */
   private mostAtOnce = 0;
+  /** ... and those before the last time without demand. */
+  private beforeIdle: number;
   private readonly burst = new SavedBurst();
   private _bounds: RateBounds | undefined = undefined;
 
   /** @param hardPerMs the rate of a limit that was configured; Infinity: none was */
-  constructor({ accepted, firstAt }: EarlierAttempts, hardPerMs: () => number) {
+  constructor(
+    { accepted, firstAt, idleMs = 0, beforeIdle = 0 }: EarlierAttempts,
+    hardPerMs: () => number,
+  ) {
     this.hardPerMs = hardPerMs;
     this.accepted = accepted;
+    this.idleMs = idleMs;
+    this.beforeIdle = Math.min(accepted, beforeIdle);
     this.firstAt = accepted > 0 ? firstAt : undefined;
   }
 
@@ -168,6 +178,7 @@ export class RateEstimate {
     this.firstAt ??= sent.at;
     this.damping.settled();
     this.idleMs += sent.idleMs;
+    if (sent.idleMs > 0) this.beforeIdle = this.accepted;
     this.burst.settled(sent, this.perMs);
     if (sent.outcome === 'rejected') {
       this.reject(sent);
@@ -259,7 +270,7 @@ export class RateEstimate {
   }
 
   /** The first closure: the attempts accepted until then are at most a window's limit. */
-  private firstMeasure({ accepted }: Closure, from: number, to: number): void {
+  private firstMeasure({ accepted, idleMs }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
     const firstAt = this.firstAt ?? from;
     this.perMs = this.first.perMs(least, firstAt, to);
@@ -269,9 +280,15 @@ export class RateEstimate {
     // One closure is no reason to doubt a limit that was configured.
     if (hardPerMs !== Number.POSITIVE_INFINITY) this.perMs = Math.max(this.perMs, hardPerMs);
     this.evidence = 1;
-    this.probing.plan(Math.min(MOST_EXCESS, Math.max(1 / least, 2 * LEAST_EXCESS)), least);
-    this.mostAtOnce = least;
-    this.burst.begin(least);
+    const totalMs = to - firstAt;
+    const isDemand = idleMs > IDLE_PART * totalMs;
+    // Only a window that was used up stays closed for long, and the mean is its rate. Otherwise that
+    // may be what was asked for, or what the start let through, and the provider may accept far more.
+    const isWindow = !isDemand && to - from > CLOSED_PART * totalMs;
+    const excess = isDemand ? MOST_EXCESS : Math.max(1 / least, 2 * LEAST_EXCESS);
+    this.probing.plan(Math.min(MOST_EXCESS, excess), isWindow ? least : LEAST_DOUBLING);
+    this.mostAtOnce = Math.max(1, least - this.beforeIdle);
+    this.burst.begin(this.mostAtOnce);
     this.marks = new CongestionSamples({ from, to });
   }
 

@@ -408,10 +408,13 @@ export class RateLearner implements SendHistoryListener {
   /** Called by the log: the attempt is known to be accepted. */
   accepted(sent: SentAttempt): void {
     this.acceptedCount += 1;
+    // What was in flight at a rejection was sent too fast, and sets no measure.
+    const atOnce = sent.order < this.reaction.order ? 0 : sent.unknown;
     const out =
       Math.max(this.log.unknown, this.estimate.saved) +
       this.estimate.measuredPerMs * this.reactionMs;
-    this.trust.earn(this.hasRejected ? out + START_AT_ONCE : Number.POSITIVE_INFINITY);
+    const most = Math.max(2 * atOnce, out + START_AT_ONCE);
+    this.trust.earn(this.hasRejected ? most : Number.POSITIVE_INFINITY);
     this.cap.isAccepted(sent);
     this.named.accepted(sent.at);
     if (!this.isClosed || sent.order <= this.rejectedOrder) return;

@@ -65,6 +65,7 @@ export class SendHistory {
   add(sent: SentAttempt): void {
     this.attempts.push(sent);
     this._unknown += 1;
+    sent.unknown = this._unknown;
   }
 
   /**

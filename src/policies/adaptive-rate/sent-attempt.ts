@@ -25,6 +25,11 @@ export class SentAttempt {
   readonly requests: UnitCharge | undefined;
   /** `withdrawn`: it ended without an answer, or was never sent. */
   outcome: 'unknown' | 'accepted' | 'rejected' | 'withdrawn' = 'unknown';
+  /**
+   * How many attempts without a known result there were when it was sent, itself included. Of results
+   * that come at one moment, the last leaves none unknown: this tells how many were.
+   */
+  unknown = 0;
   /** Whether an answer has shown that it was accepted, and not silence alone. */
   isAnswered = false;
   /** For a rejected attempt: whether a reported limit explains the rejection. */

@@ -37,8 +37,9 @@ describe('by default', () => {
       ceilingPerSecond: expect.closeTo(10, 0),
     });
     await clock.advanceAsync(1_000);
+    // There was time without demand: the provider may accept more, and up to twice as much is tried.
     expect(sentAt.length).toBeGreaterThan(10);
-    expect(sentAt.length).toBeLessThan(15);
+    expect(sentAt.length).toBeLessThanOrEqual(20);
   });
 
   it('one request that gets a 429 which names no wait is sent again after gaps that grow', async () => {

@@ -32,7 +32,12 @@ describe('the gap between two probes', () => {
     const few = gaps(9, 0, 1);
     expect((few[3] ?? 0) / (few[2] ?? 0)).toBeCloseTo(1.6, 9);
     expect((few[5] ?? 0) / (few[4] ?? 0)).toBeCloseTo(1.3, 9);
-    expect(gaps(60, 0, 1).at(-1)).toBe(30_000);
+    const long = gaps(60, 0, 1);
+    expect(long.at(-1)).toBe(30_000);
+    // Six in a minute are no flood: from there on still more slowly.
+    const late = long.findIndex((gap) => gap >= 10_000);
+    expect((long[late] ?? 0) / (long[late - 1] ?? 0)).toBeCloseTo(1.3, 9);
+    expect((long[late + 1] ?? 0) / (long[late] ?? 0)).toBeCloseTo(1.1, 9);
     const many = gaps(9, 0, 50);
     expect((many[8] ?? 0) / (many[7] ?? 0)).toBeCloseTo(1.6, 9);
   });

@@ -81,6 +81,24 @@ describe('what is learned of a rate', () => {
   });
 
   it.each([
+    ['little after a window that was used up', 0, 1_000, 1.1, 1.12],
+    ['soon more after a closure that was short', 0, 210, 1.1, 1.5],
+    ['twice as much where there was time without demand', 100, 1_000, 2, 2],
+  ])('is tried for more at first: %s', (_what, idleMs, openMs, first, later) => {
+    const past = { accepted: 10, firstAt: 0, idleMs, beforeIdle: 0 };
+    const player = learning(new RateEstimate(past, () => Number.POSITIVE_INFINITY));
+    const { estimate, accept, reject } = player;
+    for (let n = 10; n < 20; n += 1) accept(n * 10);
+    reject(200);
+    accept(openMs);
+    const more = () => estimate.pacePerMs / estimate.measuredPerMs;
+    expect(more()).toBeCloseTo(first, 1);
+    for (let n = 1; n <= 20; n += 1) accept(openMs + 10 * n);
+    expect(more()).toBeGreaterThan(0.95 * later);
+    expect(more()).toBeLessThan(1.6 * later);
+  });
+
+  it.each([
     ['an answer shows', true, 10 / 11],
     ['only silence shows', false, 10 / 1_000],
   ])(

@@ -103,6 +103,28 @@ describe('a learner of the rate', () => {
     expect(player.learner.wait(1_000)).toBeLessThan(Number.POSITIVE_INFINITY);
   });
 
+  it('lets ever more go under a cap, though all results come at one moment', () => {
+    const { learner } = playing();
+    const send = (now: number) => {
+      const sent: ReturnType<typeof learner.take>[] = [];
+      while (learner.wait(now) === 0 && sent.length < 400) sent.push(learner.take(0, now));
+      return sent;
+    };
+    const early = Array.from({ length: 400 }, () => learner.take(0, 0));
+    const [rejected, ...others] = early.reverse();
+    if (rejected !== undefined)
+      learner.rejected(rejected, { ...TOO_MANY, limit: 'concurrency' }, 9);
+    for (const each of others) learner.answered(each, OK, undefined, 10);
+    const batches: number[] = [];
+    for (let now = 1_000; now < 40_000; now += 1_000) {
+      const batch = send(now);
+      for (const each of batch) learner.answered(each, OK, undefined, now + 500);
+      batches.push(batch.length);
+    }
+    expect(batches[0]).toBe(16);
+    expect(batches.at(-1)).toBe(399);
+  });
+
   it('knows limits that were configured, by their names', () => {
     const hard = (unit: string) => (unit === 'tokens' ? 1 : Number.POSITIVE_INFINITY);
     const learner = new RateLearner(hard);
