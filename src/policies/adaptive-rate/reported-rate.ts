@@ -33,7 +33,7 @@ const ADDED = 0.2;
 const HOLDS_PART = 0.5;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
-/** A bucket with this share left does not limit for now. */
+/** A limit with this share left does not limit for now, whatever its kind. */
 const PLENTY = 0.5;
 /** The unused share of a rate that is known exactly. */
 export const EXACT_PART = 0.998;
@@ -197,7 +197,7 @@ export class ReportedRate {
     if (report === undefined || this.#base === undefined) return undefined;
     const left = this.#leftOf(report, total, now);
     const isSaving = this.#classifier.kind === 'bucket';
-    if (isSaving && left >= PLENTY * this.#fill.highest) {
+    if (report.tellsReset && left >= PLENTY * this.#fill.highest) {
       this.#base = Math.max(this.#base, this.#ratePerMs);
       return undefined;
     }

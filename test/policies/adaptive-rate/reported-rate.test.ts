@@ -149,6 +149,14 @@ describe('a rate that is told of a limit, by what is left', () => {
     expect(perSecond(rejectedAt, 60, 300)).toBeLessThan(2);
   });
 
+  it.each([
+    ['a bucket', bucket(0.5, 600)],
+    ['a sliding window', sliding(600, 1_200_000)],
+  ])('lets half of %s go at once at the start', (_what, limit) => {
+    const { acceptedAt } = play(limit, () => ({ limit: 600, windowMs: 1_200_000 }), 10);
+    expect(acceptedAt.length).toBeGreaterThan(270);
+  });
+
   it('bounds nothing while a bucket is half full', () => {
     const { rates } = play(bucket(10, 600), () => minute, 300, 9);
     // Fewer are sent than come back: all is left.
