@@ -44,9 +44,14 @@ export class Closure {
     return this.reaction.order;
   }
 
+  /** Whether several single attempts in a row were rejected. */
+  get isLong(): boolean {
+    return this.probes >= OUTAGE_PROBES;
+  }
+
   /** Whether it says nothing of a limit. */
   get isOutage(): boolean {
-    return this.isForeign && this.probes >= OUTAGE_PROBES;
+    return this.isForeign && this.isLong;
   }
 
   add({ at, order, isForeign, usedUpPerMs }: SentAttempt, accepted: number, idleMs: number): void {

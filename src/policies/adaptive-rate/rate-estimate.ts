@@ -76,7 +76,7 @@ export class RateEstimate {
   private firstAt: number | undefined;
   private readonly first = new FirstRate();
   private accepted: number;
-  /** The time of the first closure, if it was so long that nothing was learned from it. */
+  /** The time of the first closure, if nothing was learned from it. */
   private stoppedMs = 0;
   private idleMs = 0;
   /** When the last closure ended. */
@@ -254,9 +254,19 @@ export class RateEstimate {
     this.probing.start(this.sentPerMs, to, sent.order, unearned, closedMs);
   }
 
+  /** Whether the rate was what was asked for, and not what the provider accepts. */
+  private isDemand(idleMs: number, to: number): boolean {
+    return idleMs > IDLE_PART * (to - (this.firstAt ?? to));
+  }
+
   /** Whether a closure before the first measurement says nothing of a limit. */
   private isStop(closure: Closure, to: number, namedUntil: number): boolean {
     if (closure.isOutage) return true;
+    // It may be a window, or an outage that looks like one: then it is not seen twice.
+    if (closure.isLong && this.stoppedMs === 0 && this.isDemand(closure.idleMs, to)) {
+      this.stoppedMs = to - closure.startedAt;
+      return true;
+    }
     const namedMs = namedUntil - closure.startedAt;
     // Whatever used up the limit was sent by others, or before.
     if (closure.accepted === 0) return namedMs > 0;
@@ -281,7 +291,7 @@ export class RateEstimate {
     if (hardPerMs !== Number.POSITIVE_INFINITY) this.perMs = Math.max(this.perMs, hardPerMs);
     this.evidence = 1;
     const totalMs = to - firstAt;
-    const isDemand = idleMs > IDLE_PART * totalMs;
+    const isDemand = this.isDemand(idleMs, to);
     // Only a window that was used up stays closed for long, and the mean is its rate. Otherwise that
     // may be what was asked for, or what the start let through, and the provider may accept far more.
     const isWindow = !isDemand && to - from > CLOSED_PART * totalMs;

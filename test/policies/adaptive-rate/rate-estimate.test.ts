@@ -80,6 +80,24 @@ describe('what is learned of a rate', () => {
     expect(estimate.measuredPerMs).toBeCloseTo(20 / 1_000, 9);
   });
 
+  it('is not measured by a first closure of several probes after time without demand, but by the next', () => {
+    const past = { accepted: 10, firstAt: 0, idleMs: 80, beforeIdle: 9 };
+    const { estimate, accept, reject } = learning(
+      new RateEstimate(past, () => Number.POSITIVE_INFINITY),
+    );
+    const closeFrom = (from: number) => {
+      for (const at of [0, 100, 260, 500]) reject(from + at);
+      accept(from + 1_000);
+    };
+    closeFrom(100);
+    expect(estimate.isKnown).toBe(false);
+    for (let n = 1; n < 90; n += 1) accept(1_100 + n);
+    closeFrom(1_200);
+    expect(estimate.isKnown).toBe(true);
+    // 100 before it, and the time of the first closure does not count.
+    expect(estimate.measuredPerMs).toBeCloseTo(100 / 1_200, 9);
+  });
+
   it.each([
     ['little after a window that was used up', 0, 1_000, 1.1, 1.12],
     ['soon more after a closure that was short', 0, 210, 1.1, 1.5],
