@@ -3,8 +3,8 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { OK, verdictOn } from '../providers/classify.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
-import { verdictOn } from '../request/read-answer.ts';
 import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
 
 /** What a lease needs to report the end of its request. */
@@ -119,7 +119,6 @@ export class Lease {
   }
 }
 
-const OK: Verdict = { kind: 'ok' };
 const OUTCOMES = ['ok', 'failed', 'cancelled'] as const;
 
 /** If the classifier throws, the failure stays as it is. */

@@ -5,10 +5,10 @@ import type { Sized } from '../model/sized.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import { areAtRest } from '../policies/policies.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
+import { OK, verdictOn } from '../providers/classify.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import { verdictOn } from '../request/read-answer.ts';
 import { PipelineSubscriber, type RequestPipeline } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,
@@ -464,5 +464,4 @@ export class Limiter {
   }
 }
 
-const OK = { kind: 'ok' } as const;
 const FAILED = { kind: 'failed' } as const;

@@ -1,3 +1,6 @@
+import { FEEDBACK_KINDS, type ReportedLimit, type Verdict } from '../model/feedback.ts';
+import { checkChoice, checkMethods } from '../util/check.ts';
+import { positive } from './positive.ts';
 import { defaultProviders, readProviders } from './registry.ts';
 
 /**
@@ -5,3 +8,31 @@ import { defaultProviders, readProviders } from './registry.ts';
  * itself or on the `response`, `error` or `cause` in it. Uses headgate's own provider adapters.
  */
 export const { classify, reportedLimits } = readProviders(defaultProviders);
+
+/** A successful answer without reported limits. */
+export const OK: Verdict = { kind: 'ok' };
+
+/**
+ * The verdict of a classifier on an error, or on a response and its body, without an unusable wait.
+ * @throws the error of the classifier; TypeError for a result that is no verdict
+ */
+export function verdictOn(
+  error: unknown,
+  classifier: (error: unknown, body?: string) => Verdict,
+  body?: string,
+): Verdict {
+  const verdict = body === undefined ? classifier(error) : classifier(error, body);
+  checkMethods('what classify returns', verdict, []);
+  checkChoice('classify().kind', verdict.kind, FEEDBACK_KINDS);
+  const retryAfterMs = positive(verdict.retryAfterMs);
+  return retryAfterMs === verdict.retryAfterMs ? verdict : { ...verdict, retryAfterMs };
+}
+
+/** Adds limits to a verdict that has none. */
+export function withLimits(
+  verdict: Verdict,
+  limits: readonly ReportedLimit[] | undefined,
+): Verdict {
+  if (limits === undefined || verdict.limits !== undefined) return verdict;
+  return { ...verdict, limits };
+}

@@ -37,7 +37,7 @@ function copyOf(response: unknown): ReadableStream<Uint8Array> | undefined {
  * @returns a function that discards the response, after which `done` is not called; undefined if
  * there is no text to read
  */
-export function readBody(
+function readBody(
   response: unknown,
   clock: Clock,
   done: (body: string | undefined) => void,
@@ -75,5 +75,40 @@ async function textOf(
     bytes += value.length;
     if (bytes > LONGEST_JSON) return undefined;
     text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** The body of a response that is not ok, while it is read. Later notifications wait. */
+export class PendingBody {
+  /** Discards the response, unread. */
+  readonly stop: () => void;
+  private readonly waiting: (() => void)[];
+
+  /** @param waiting is told after the body was read */
+  private constructor(stop: () => void, waiting: (() => void)[]) {
+    this.stop = stop;
+    this.waiting = waiting;
+  }
+
+  /**
+   * @param judge gets the body; returns whether the delayed notifications are still wanted
+   * @returns undefined if there is no text to read; then `judge` is not called
+   */
+  static read(
+    response: unknown,
+    clock: Clock,
+    judge: (body?: string) => boolean,
+  ): PendingBody | undefined {
+    const waiting: (() => void)[] = [];
+    const stop = readBody(response, clock, (body) => {
+      if (!judge(body)) return;
+      for (const tell of waiting) tell();
+    });
+    return stop && new PendingBody(stop, waiting);
+  }
+
+  later(tell: () => void): true {
+    this.waiting.push(tell);
+    return true;
   }
 }

@@ -1,3 +1,4 @@
+import type { Ticket } from '../model/ticket.ts';
 import { isLiveStream, isResponse, isShape, read } from './shape.ts';
 
 /** The usage of a response, as the provider counts it. */
@@ -92,4 +93,20 @@ function googleOutput(usage: object): number | undefined {
   const thoughts = count(usage, 'thoughtsTokenCount');
   if (candidates === undefined && thoughts === undefined) return undefined;
   return (candidates ?? 0) + (thoughts ?? 0);
+}
+
+/**
+ * Records the tokens that an answer says it has used, unless the user has recorded them; where they
+ * are priced, input, cache and output too.
+ */
+export function readUsage(value: unknown, ticket: Ticket): void {
+  if (ticket.usage?.tokens !== undefined) return;
+  const usage = usageOf(value);
+  if (usage === undefined) return;
+  ticket.record('tokens', usage.tokens);
+  if (!ticket.isPriced) return;
+  // What a user has recorded counts, and is not added to.
+  for (const [name, amount] of Object.entries(pricedTokens(value) ?? {})) {
+    if (ticket.usage?.[name] === undefined) ticket.record(name, amount);
+  }
 }

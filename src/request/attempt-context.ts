@@ -1,8 +1,9 @@
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { limitsTold } from '../providers/result-headers.ts';
+import { readUsage } from '../providers/usage.ts';
 import { checkAmount, checkNumber } from '../util/check.ts';
 import type { Attempting } from './attempt-subscriber.ts';
-import { limitsTold, readUsage } from './read-answer.ts';
 
 /** The second argument of `project`: describes the attempt, and records what it used. */
 export class AttemptContext {

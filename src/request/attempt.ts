@@ -2,13 +2,16 @@ import { from, type Observable } from 'rxjs';
 import type { AttemptTimeoutError } from '../model/errors.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { OK, verdictOn, withLimits } from '../providers/classify.ts';
 import { errorIn, isKnownError } from '../providers/error-value.ts';
+import { PendingBody } from '../providers/read-body.ts';
+import { limitsOfResult } from '../providers/result-headers.ts';
 import { discard, isFailedResponse } from '../providers/shape.ts';
+import { readUsage } from '../providers/usage.ts';
 import { AttemptContext } from './attempt-context.ts';
 import { type Attempting, AttemptSubscriber, reportUnhandled } from './attempt-subscriber.ts';
 import type { TimedAttempt } from './attempt-timeouts.ts';
 import type { DispatchContext } from './dispatch-context.ts';
-import { OK, PendingBody, readAnswer, readUsage, verdictOn, withLimits } from './read-answer.ts';
 
 /** The request that an attempt is made for. It decides what follows from the answer. */
 export interface AttemptedRequest<T, R> {
@@ -172,8 +175,8 @@ export class Attempt<T, R> implements TimedAttempt, Attempting<R> {
   private accept(value?: R): void {
     this.isAnswered = true;
     const { readsAnswers } = this.request.dispatch.answers;
-    const verdict = readsAnswers ? readAnswer(value) : OK;
-    this.request.accepted(withLimits(verdict, this.context.limits));
+    const limits = readsAnswers ? limitsOfResult(value) : undefined;
+    this.request.accepted(withLimits(OK, limits ?? this.context.limits));
   }
 
   /** @returns whether there will be another attempt */
@@ -187,14 +190,11 @@ export class Attempt<T, R> implements TimedAttempt, Attempting<R> {
    * @returns false if that ends the attempt
    */
   private readRefused(response: R): boolean {
-    const body = new PendingBody();
-    const isRead = body.read(response, this.request.dispatch.clock, (text) => {
+    this.body = PendingBody.read(response, this.request.dispatch.clock, (text) => {
       this.body = undefined;
       return this.refused(response, this.verdictOn(response, text));
     });
-    if (!isRead) return this.refused(response, this.verdictOn(response));
-    this.body = body;
-    return true;
+    return this.body !== undefined || this.refused(response, this.verdictOn(response));
   }
 
   /** @returns whether this answer is emitted, so that the attempt goes on */

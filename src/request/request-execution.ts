@@ -9,7 +9,6 @@ import { Attempt, type AttemptedRequest } from './attempt.ts';
 import type { BoundTask } from './bound-task.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { Slot } from './in-order.ts';
-import { isUsedUp } from './read-answer.ts';
 import { attemptGatesOf, Retries, type RetryWait } from './retries.ts';
 
 /** Receives the results of an execution. */
@@ -151,9 +150,8 @@ export class RequestExecution<T, R>
     ticket.verdict = verdict;
     retry.succeeded();
     const { limits } = verdict;
-    if (limits !== undefined && answers.leastClosureMs > 0 && isUsedUp(limits)) {
-      feedback.provider.slowDown();
-    }
+    const isUsedUp = limits?.some(({ remaining }) => remaining === 0) === true;
+    if (isUsedUp && answers.leastClosureMs > 0) feedback.provider.slowDown();
     feedback.accept(ticket.epoch, ticket.bytes, limits);
   }
 
