@@ -1,7 +1,7 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
-import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { attemptTimeoutsOf } from '../request/dispatch-context.ts';
 import type { Clock } from '../util/clock.ts';
+import type { Timeouts } from '../util/timeouts.ts';
 import type { LimiterEvent } from './events.ts';
 import type { LimiterGroupOptions } from './group-options.ts';
 import type { GroupStore } from './group-store.ts';
@@ -25,7 +25,7 @@ export class KeyLimiters {
   private readonly options: LimiterGroupOptions;
   private readonly parts: GroupParts;
   /** Ends the attempts of the key that was made last, and of all with the same time. */
-  private timeouts: AttemptTimeouts | undefined = undefined;
+  private timeouts: Timeouts | undefined = undefined;
 
   constructor(options: LimiterGroupOptions, parts: GroupParts) {
     this.options = options;

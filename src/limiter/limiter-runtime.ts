@@ -4,7 +4,6 @@ import type { Ticket } from '../model/ticket.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import type { AdmissionCheck, Newcomer } from '../queue/gate-rules.ts';
-import type { AttemptTimeouts } from '../request/attempt-timeouts.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import {
   attemptTimeoutsOf,
@@ -18,6 +17,7 @@ import type { Project, ProjectOutput } from '../request/send-options.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
+import type { Timeouts } from '../util/timeouts.ts';
 import { type EventSink, type LimiterEvent, LimiterEvents, leveled } from './events.ts';
 import { ImpossibleRequests } from './impossible-requests.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -42,7 +42,7 @@ export interface GroupSide extends EventSink {
   /** What is the same for all keys that use one store. */
   readonly peers: object | undefined;
   /** Those of other keys, to be shared if attempts have the same time: one timer, not one a key. */
-  readonly timeouts: AttemptTimeouts | undefined;
+  readonly timeouts: Timeouts | undefined;
 }
 
 const runtimes = new WeakMap<RequestGate, LimiterRuntime>();
@@ -63,7 +63,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
   /** What ticket factories need. */
   readonly around: TicketFactoryOptions;
   private readonly options: LimiterOptions;
-  private readonly timeouts: AttemptTimeouts | undefined;
+  private readonly timeouts: Timeouts | undefined;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
   private readonly events: LimiterEvents;
   private readonly configurations = new Subject<void>();

@@ -351,7 +351,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     // The wait at its arrival is the first of its rounds.
     ticket.rounds = 0;
     const isRetry = owner.isRetry === true;
-    if (!isRetry) this.timeouts?.wait(ticket, this, owner);
+    if (!isRetry) this.timeouts?.wait(ticket, this, owner, now);
     const instrumentation = this.waits.instrumentationOf(owner);
     if (instrumentation !== undefined) this.loop.tellQueued(ticket, isRetry, instrumentation);
   }

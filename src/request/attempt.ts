@@ -1,5 +1,5 @@
 import { from, type Observable } from 'rxjs';
-import type { AttemptTimeoutError } from '../model/errors.ts';
+import { AttemptTimeoutError } from '../model/errors.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { OK, verdictOn, withLimits } from '../providers/classify.ts';
@@ -8,9 +8,9 @@ import { PendingBody } from '../providers/read-body.ts';
 import { limitsOfResult } from '../providers/result-headers.ts';
 import { discard, isFailedResponse } from '../providers/shape.ts';
 import { readUsage } from '../providers/usage.ts';
+import type { Timed } from '../util/timeouts.ts';
 import { AttemptContext } from './attempt-context.ts';
 import { type Attempting, AttemptSubscriber, reportUnhandled } from './attempt-subscriber.ts';
-import type { TimedAttempt } from './attempt-timeouts.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 
 /** The request that an attempt is made for. It decides what follows from the answer. */
@@ -45,10 +45,11 @@ export interface AttemptedRequest<T, R> {
  * One call of `project`, and what it returns: subscribes to that, reads the answer, and tells the
  * request. The first value, or the completion without one, is the answer.
  */
-export class Attempt<T, R> implements TimedAttempt, Attempting<R> {
+export class Attempt<T, R> implements Timed, Attempting<R> {
   startedAt = Number.NaN;
-  earlier: TimedAttempt | undefined = undefined;
-  later: TimedAttempt | undefined = undefined;
+  /** Its neighbours among the attempts that run. */
+  before: Timed | undefined = undefined;
+  after: Timed | undefined = undefined;
   readonly context: AttemptContext;
   private readonly request: AttemptedRequest<T, R>;
   private subscriber: AttemptSubscriber<R> | undefined = undefined;
@@ -74,9 +75,9 @@ export class Attempt<T, R> implements TimedAttempt, Attempting<R> {
     return this.request.isPresent(this) && !this.context.isAbandoned;
   }
 
-  /** Told by the timeouts of attempts: it has taken too long. */
-  timedOut(error: AttemptTimeoutError): void {
+  timedOut(timeoutMs: number): void {
     if (this.request.isOver) return;
+    const error = new AttemptTimeoutError(timeoutMs);
     this.abandon(error);
     this.error(error);
   }

@@ -6,8 +6,8 @@ import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
 import { classify } from '../providers/classify.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Clock, Random } from '../util/clock.ts';
+import { Timeouts } from '../util/timeouts.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { AttemptTimeouts } from './attempt-timeouts.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
 import type { Project, ProjectOutput, RetryOptions } from './send-options.ts';
 
@@ -32,7 +32,7 @@ export interface DispatchContext<T, R> {
   readonly random: Random;
   readonly instrumentation: Instrumentation | undefined;
   /** Ends attempts that take too long; undefined: nothing does. */
-  readonly timeouts: AttemptTimeouts | undefined;
+  readonly timeouts: Timeouts | undefined;
   /** Where an inspector follows the requests. */
   readonly tap: Tap;
 }
@@ -60,11 +60,12 @@ export function retryPolicyOf(
 export function attemptTimeoutsOf(
   { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS }: RetryOptions,
   clock: Clock,
-  others?: AttemptTimeouts,
-): AttemptTimeouts | undefined {
+  others?: Timeouts,
+): Timeouts | undefined {
   if (attemptTimeoutMs === Number.POSITIVE_INFINITY) return undefined;
   if (attemptTimeoutMs === others?.timeoutMs) return others;
-  return new AttemptTimeouts(attemptTimeoutMs, clock);
+  // It keeps no process alive: what an attempt waits for does.
+  return new Timeouts(attemptTimeoutMs, clock, false);
 }
 
 /** What sends requests, beside the options. */

@@ -240,7 +240,11 @@ export class RequestExecution<T, R>
 
   /** Bounds the time of the attempt that runs. */
   private bound(attempt: Attempt<T, R>, at: number): void {
-    this.dispatch.timeouts?.started(attempt, at);
+    const { timeouts, clock } = this.dispatch;
+    if (timeouts !== undefined) {
+      attempt.startedAt = Number.isNaN(at) ? clock.now() : at;
+      timeouts.started(attempt, attempt.startedAt);
+    }
     if (this.hasDeadline) this.setDeadline(undefined, true);
   }
 

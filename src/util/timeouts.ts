@@ -1,0 +1,75 @@
+import type { Clock } from './clock.ts';
+import { type Linked, LinkedList } from './linked-list.ts';
+import { ResettableTimer } from './resettable-timer.ts';
+
+/** Something that may take too long. It can be in one {@link Timeouts} at a time. */
+export interface Timed extends Linked<Timed> {
+  /** Since when it runs, in the clock's milliseconds. Does not change while it is timed. */
+  readonly startedAt: number;
+  /** It has taken too long, and is timed no longer. */
+  timedOut(timeoutMs: number): void;
+}
+
+/**
+ * Ends what takes too long. All members have the same time, so the first to start is the first to
+ * end: one timer, and O(1) for each.
+ */
+export class Timeouts {
+  private _timeoutMs: number;
+  private readonly clock: Clock;
+  private readonly timer: ResettableTimer;
+  private readonly running = new LinkedList<Timed>();
+
+  /**
+   * @param timeoutMs Infinity: nothing ends
+   * @param keepAlive whether the process must stay up until they end
+   */
+  constructor(timeoutMs: number, clock: Clock, keepAlive: boolean) {
+    this._timeoutMs = timeoutMs;
+    this.clock = clock;
+    this.timer = new ResettableTimer(clock, () => this.expire(), keepAlive);
+  }
+
+  get timeoutMs(): number {
+    return this._timeoutMs;
+  }
+
+  /** Changes the time, also for those that run. */
+  configure(timeoutMs: number): void {
+    this._timeoutMs = timeoutMs;
+    this.timer.cancel();
+    const { first } = this.running;
+    if (first !== undefined) this.arm(first, this.clock.now());
+  }
+
+  started(member: Timed, now: number): void {
+    const isFirst = this.running.first === undefined;
+    this.running.add(member);
+    if (isFirst) this.arm(member, now);
+  }
+
+  /**
+   * It runs no longer; does nothing if it is not timed. The timer stays where others run: it looks
+   * again when it wakes.
+   */
+  ended(member: Timed): void {
+    this.running.remove(member);
+    if (this.running.first === undefined) this.timer.cancel();
+  }
+
+  private arm({ startedAt }: Timed, now: number): void {
+    this.timer.set(startedAt + this._timeoutMs - now, now);
+  }
+
+  private expire(): void {
+    for (let { first } = this.running; first !== undefined; first = this.running.first) {
+      const now = this.clock.now();
+      if (now < first.startedAt + this._timeoutMs) {
+        this.arm(first, now);
+        return;
+      }
+      this.ended(first);
+      first.timedOut(this._timeoutMs);
+    }
+  }
+}
