@@ -36,7 +36,7 @@ export class Calls {
     this.pipeline = {
       factory: new TicketFactory({ ...runtime.around, isCall: true }),
       gate: runtime.gate.gate,
-      dispatch: runtime.dispatchContextOf((task: CallTask, context) =>
+      dispatch: runtime.gate.dispatchContextOf((task: CallTask, context) =>
         Promise.resolve(task?.(context)),
       ),
     };

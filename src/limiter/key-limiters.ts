@@ -1,5 +1,5 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { attemptTimeoutsOf } from '../request/dispatch-context.ts';
+import { attemptTimeoutsOf } from '../request/send-options.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timeouts.ts';
 import type { LimiterEvent } from './events.ts';

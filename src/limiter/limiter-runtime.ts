@@ -1,21 +1,12 @@
-import { map, merge, Observable, type ObservedValueOf, Subject, skip, takeUntil } from 'rxjs';
+import { map, merge, Observable, Subject, skip, takeUntil } from 'rxjs';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
-import type { RetryPolicy } from '../policies/retry.ts';
 import type { AdmissionCheck, Newcomer } from '../queue/gate-rules.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
-import {
-  attemptTimeoutsOf,
-  type DispatchContext,
-  dispatchContextOf,
-  retryPolicyOf,
-} from '../request/dispatch-context.ts';
 import { gateOpener } from '../request/gate-options.ts';
 import type { RequestGate } from '../request/request-gate.ts';
-import type { Project, ProjectOutput } from '../request/send-options.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
-import { gaugeSnapshotOf, watchGate } from '../request/watch-gates.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timeouts.ts';
 import { type EventSink, type LimiterEvent, LimiterEvents, leveled } from './events.ts';
@@ -56,14 +47,11 @@ export function runtimeOf(gate: RequestGate): LimiterRuntime | undefined {
 export class LimiterRuntime implements CountedRequests, AdmissionCheck {
   readonly clock: Clock;
   readonly gate: RequestGate;
-  readonly retry: RetryPolicy;
   readonly counters: RequestCounters;
   readonly lifecycle: Lifecycle;
   readonly impossible: ImpossibleRequests;
   /** What ticket factories need. */
   readonly around: TicketFactoryOptions;
-  private readonly options: LimiterOptions;
-  private readonly timeouts: Timeouts | undefined;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
   private readonly events: LimiterEvents;
   private readonly configurations = new Subject<void>();
@@ -72,7 +60,6 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: LimiterOptions, group: GroupSide | undefined) {
-    this.options = options;
     const around = resolveCommonOptions(options).observed();
     const { clock, instrumentation } = around;
     this.clock = clock;
@@ -89,9 +76,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
       emit: (fact) => this.events.emit(fact),
       check: this,
       listener: this.events,
+      ...(group?.timeouts && { timeouts: group.timeouts }),
     });
-    this.retry = retryPolicyOf(options, this.gate.isPaced);
-    this.timeouts = attemptTimeoutsOf(options, clock, group?.timeouts);
     this.circuitBreaker = this.gate.policies.circuitBreaker;
     this.impossible = new ImpossibleRequests(() => [
       this.gate.policies,
@@ -111,21 +97,17 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
       this.counters.countedBefore(group.before.ended);
       this.gate.queues.capacity.dropped = group.before.dropped;
     }
-    let unwatch = () => {};
     this.lifecycle = new Lifecycle({
       gate: this.gate,
       counters: this.counters,
       events: this.events,
       clock,
       configured: this.configurations,
-      release: () => {
-        this.gate.close();
-        unwatch();
-      },
+      release: () => this.gate.close(),
     });
     runtimes.set(this.gate, this);
-    unwatch = watchGate(instrumentation, this.gate, () => ({
-      ...gaugeSnapshotOf(this.gate),
+    this.gate.watch(() => ({
+      ...this.gate.gauges(),
       progress: this.counters.standing,
       isPaused: this.lifecycle.isPaused,
     }));
@@ -199,19 +181,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
   /** Limits were changed from outside. */
   configured(): void {
     this.impossible.changed();
-    this.retry.isPaced = this.gate.isPaced;
     this.gate.fleet?.configured();
     this.gate.changed();
     this.configurations.next();
-  }
-
-  dispatchContextOf<T, O extends ProjectOutput>(
-    project: Project<T, O>,
-  ): DispatchContext<T, ObservedValueOf<O>> {
-    const { options, retry, timeouts } = this;
-    const { gate, feedback } = this.gate;
-    const { instrumentation } = this.around;
-    const parts = { feedback, gate, retry, instrumentation, timeouts, answers: this.gate };
-    return dispatchContextOf(project, options, parts);
   }
 }

@@ -442,8 +442,8 @@ export class Limiter {
 
   /** @internal the same, and it is not watched until a known total has ended */
   get maySleep(): boolean {
-    const { counters, retry } = this.#runtime;
-    return counters.measured === undefined && retry.isAtRest && this.isForgettable;
+    const { counters, gate } = this.#runtime;
+    return counters.measured === undefined && gate.retry.isAtRest && this.isForgettable;
   }
 
   /** @internal it will not be used any more */
@@ -459,7 +459,7 @@ export class Limiter {
     return {
       factory: new TicketFactory<T>(this.#runtime.around, options),
       gate: this.#runtime.gate.gate,
-      dispatch: this.#runtime.dispatchContextOf(project),
+      dispatch: this.#runtime.gate.dispatchContextOf(project),
     };
   }
 }

@@ -4,7 +4,7 @@ import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { GaugeValue } from '../model/metric.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
-import { Composite, type Part } from '../policies/composite.ts';
+import { Composite } from '../policies/composite.ts';
 import {
   allParts,
   createPolicies,
@@ -12,7 +12,6 @@ import {
   measure,
   type Policies,
   snapshotsOf,
-  withSharedLimits,
 } from '../policies/policies.ts';
 import type { RequestCost } from '../policies/policy.ts';
 import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policies/registry.ts';
@@ -96,7 +95,9 @@ export class SharedLimits {
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
     if (around.store !== undefined) checkStored('shared', limits);
     this.fleet = around.store?.join(emit, around.instrumentation);
-    this.policy = new SharedPolicy(new Composite(this.parts()), COSTS[cost]);
+    // What is shared through a store stands with the rate limits.
+    const stored = this.fleet?.policyOf(this.policies.rateLimit);
+    this.policy = new SharedPolicy(new Composite(allParts(this.policies, stored)), COSTS[cost]);
     this.fleet?.begin(commonGateOf(around, limits, this.policies.rateLimit, this.policy));
   }
 
@@ -125,14 +126,6 @@ export class SharedLimits {
     const { rateUsed, rateLimit: allowed } = measure({ rateLimit }, now);
     const gauges = { rateUsed: shared(rateUsed), rateLimit: shared(allowed) };
     return { waiting: [], gauges: { ...gauges, ...this.fleet?.gauges() } };
-  }
-
-  /** What is shared through a store stands with the rate limits. */
-  private parts(): Part[] {
-    const { policies, fleet } = this;
-    const parts = allParts(policies);
-    if (fleet === undefined) return parts;
-    return withSharedLimits(parts, policies, fleet.policyOf(policies.rateLimit));
   }
 }
 

@@ -4,6 +4,7 @@ import {
   COMMON_KEYS,
   type CommonOptions,
   resolveCommonOptions,
+  watchOperator,
 } from '../request/common-options.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type GateSubscriberOptions,
 } from '../request/gate-subscriber.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
-import { watchOperator } from '../request/watch-gates.ts';
 import { checkKeys } from '../util/check.ts';
 
 /**

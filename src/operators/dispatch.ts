@@ -1,20 +1,20 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
+import { RetryPolicy } from '../policies/retry.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
   resolveCommonOptions,
+  watchOperator,
 } from '../request/common-options.ts';
-import {
-  attemptTimeoutsOf,
-  dispatchContextOf,
-  retryPolicyOf,
-} from '../request/dispatch-context.ts';
+import type { DispatchContext } from '../request/dispatch-context.ts';
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
 import { FeedbackSubject } from '../request/feedback-subject.ts';
 import {
+  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
+  classifierOf,
   type Emitted,
   type Project,
   type ProjectOutput,
@@ -24,12 +24,14 @@ import {
   type RetryOptions,
 } from '../request/send-options.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
-import { watchOperator } from '../request/watch-gates.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
 
 const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS] as const;
+
+/** Nothing is read of answers that went well, and every named wait closes the backoff gate. */
+const PLAIN_ANSWERS = { readsAnswers: false, leastClosureMs: 0 } as const;
 
 /**
  * Sends each request with `project`, as `mergeMap` does, until it has ended: each answer goes to
@@ -68,15 +70,21 @@ export function dispatch<T, O extends ProjectOutput>(
       } = common.observed();
       const around = { clock, instrumentation, feedback };
       watchOperator(out, around, () => ({ waiting: [['retry', 0]], isSending: true }));
-      const dispatcher = dispatchContextOf(project, options, {
+      const { gate } = feedback;
+      const context: DispatchContext<T, ObservedValueOf<O>> = {
+        // An O is an ObservableInput of its values, which TypeScript cannot derive for a generic O.
+        project: project as DispatchContext<T, never>['project'],
         feedback,
-        gate: feedback.gate,
-        retry: retryPolicyOf(options),
+        gates: [gate],
+        retry: new RetryPolicy(options),
+        classify: classifierOf(options),
+        answers: PLAIN_ANSWERS,
+        clock: feedback.clock,
+        random: options.random ?? Math.random,
         instrumentation,
         timeouts: attemptTimeoutsOf(options, clock),
-      });
-      source.subscribe(
-        new DispatchSubscriber(out, new TicketFactory<T>(around), dispatcher, options),
-      );
+        tap: gate.tap,
+      };
+      source.subscribe(new DispatchSubscriber(out, new TicketFactory<T>(around), context, options));
     });
 }

@@ -2,11 +2,6 @@ import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
-import {
-  attemptTimeoutsOf,
-  dispatchContextOf,
-  retryPolicyOf,
-} from '../request/dispatch-context.ts';
 import { GATE_KEYS, type GateOptions, gateOpener } from '../request/gate-options.ts';
 import { followConcurrency, followMaxBytes } from '../request/hold-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
@@ -27,7 +22,6 @@ import {
   type RequestOptions,
   TicketFactory,
 } from '../request/ticket-factory.ts';
-import { watchGate } from '../request/watch-gates.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
 
 export interface ThrottleOptions<T = unknown>
@@ -78,7 +72,7 @@ export function throttle<T, O extends ProjectOutput>(
       const opened = openGate(around, { isPrioritized: options.priority !== undefined });
       const { gate, feedback } = opened;
       out.add(() => opened.close());
-      out.add(watchGate(around.instrumentation, opened));
+      opened.watch();
       followConcurrency(out, options, (limit) => {
         opened.setConcurrency(limit);
         opened.fleet?.configured();
@@ -91,11 +85,7 @@ export function throttle<T, O extends ProjectOutput>(
       });
       // The stream of limits may have emitted a wrong one at once.
       if (out.closed) return;
-      const retry = retryPolicyOf(options, opened.isPaced);
-      const timeouts = attemptTimeoutsOf(options, around.clock);
-      const { instrumentation } = around;
-      const parts = { feedback, gate, retry, instrumentation, timeouts, answers: opened };
-      const dispatch = dispatchContextOf(project, options, parts);
+      const dispatch = opened.dispatchContextOf(project);
       const factory = new TicketFactory({ ...around, feedback, tap: gate.tap }, options);
       source.subscribe(new PipelineSubscriber(out, { factory, gate, dispatch }, options));
     });

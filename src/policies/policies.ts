@@ -96,33 +96,29 @@ function* policiesOf(policies: Partial<Policies>): Generator<[PolicyName, AnyDef
  * Charges are given back from the last to the first: the policy that adapts the concurrency, which
  * may admit others, learns of an answer after the policies that these have to wait for.
  */
-export function attemptParts(policies: Policies): Part[] {
-  return parts(policies, ({ isHeld, create }) => isHeld !== true && create !== undefined);
+export function attemptParts(policies: Policies, stored: Policy | undefined): Part[] {
+  const isPart = ({ isHeld, create }: AnyDefinition) => isHeld !== true && create !== undefined;
+  return parts(policies, stored, isPart);
 }
 
 /** All policies, where each is asked for each attempt. */
-export function allParts(policies: Partial<Policies>): Part[] {
-  return parts(policies, () => true);
+export function allParts(policies: Partial<Policies>, stored: Policy | undefined): Part[] {
+  return parts(policies, stored, () => true);
 }
 
+/** @param stored limits that are kept in a store; it takes the place of the own rate limits */
 function parts(
   policies: Partial<Policies>,
+  stored: Policy | undefined,
   isPart: (definition: AnyDefinition) => boolean,
 ): Part[] {
-  return [...policiesOf(policies)]
+  const own = [...policiesOf(policies)]
     .filter(([, definition]) => isPart(definition))
     .map(([, { kind }, policy]) => ({ kind, policy }));
-}
-
-/** The parts with the limits that are shared through a store in the place of the own rate limits. */
-export function withSharedLimits(
-  parts: readonly Part[],
-  { rateLimit }: Partial<Policies>,
-  policy: Policy,
-): Part[] {
-  const shared: Part = { kind: 'rateLimit', policy };
-  const place = parts.findIndex((part) => part.policy === rateLimit);
-  return place < 0 ? [...parts, shared] : parts.with(place, shared);
+  if (stored === undefined) return own;
+  const part: Part = { kind: 'rateLimit', policy: stored };
+  const place = own.findIndex(({ policy }) => policy === policies.rateLimit);
+  return place < 0 ? [...own, part] : own.with(place, part);
 }
 
 /** The state of each policy that is on. */

@@ -3,10 +3,10 @@ import type { Random } from '../util/clock.ts';
 
 /** Attempts for a request that fails for a passing reason (408, 409, 5xx, timeouts). */
 export const DEFAULT_FAILED_ATTEMPTS = 3;
-/** Bounds an attempt, its body included: 10 minutes, as the SDKs of OpenAI and Anthropic do. */
-export const DEFAULT_ATTEMPT_TIMEOUT_MS = 600_000;
 /** The same for one whose connections fail while the provider answers others. */
 const UNREACHED_ATTEMPTS = 3;
+/** Bounds an attempt, its body included: 10 minutes, as the SDKs of OpenAI and Anthropic do. */
+export const DEFAULT_ATTEMPT_TIMEOUT_MS = 600_000;
 /** The greatest delay before the second attempt. It doubles for each further one. */
 const RETRY_BASE_MS = 500;
 /** The longest delay between two attempts. */
@@ -21,6 +21,16 @@ const RETRY_MIN_MS = 1;
 const BUDGET_TOKENS = 500;
 const TOKENS_PER_RETRY = 5;
 const TOKENS_PER_SUCCESS = 1;
+
+/** How far a request is retried. */
+export interface RetryBounds {
+  /** The greatest number of attempts, whatever the failure. Default: no bound. */
+  readonly maxAttempts?: number | undefined;
+  /** No retry starts later than this after the request's arrival, in ms. Default: no bound. */
+  readonly deadlineMs?: number | undefined;
+  /** Attempts of a request that fails for a passing reason of its own. Default 3. */
+  readonly failedAttempts?: number | undefined;
+}
 
 /** The history of a request so far. */
 export interface PastAttempts {
@@ -53,17 +63,14 @@ export class RetryPolicy {
   private readonly failedAttempts: number;
   private budget = BUDGET_TOKENS;
 
-  /**
-   * @param maxAttempts the greatest number of attempts, whatever the failure
-   * @param deadlineMs no retry starts later than this after the request's arrival
-   * @param isPaced whether the gate of attempts waits out overloads: then delays do not double
-   * @param failedAttempts attempts a request that fails for a passing reason of its own
-   */
+  /** @param isPaced whether the gate of attempts waits out overloads: then delays do not double */
   constructor(
-    maxAttempts: number,
-    deadlineMs: number,
+    {
+      maxAttempts = Number.POSITIVE_INFINITY,
+      deadlineMs = Number.POSITIVE_INFINITY,
+      failedAttempts = DEFAULT_FAILED_ATTEMPTS,
+    }: RetryBounds,
     isPaced = false,
-    failedAttempts = DEFAULT_FAILED_ATTEMPTS,
   ) {
     this.failedAttempts = failedAttempts;
     this.isPaced = isPaced;

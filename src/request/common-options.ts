@@ -1,3 +1,5 @@
+import type { Subscriber } from 'rxjs';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
 import { joinInstrumentations } from '../model/join-instrumentations.ts';
 import { systemClock } from '../queue/system-clock.ts';
@@ -78,4 +80,18 @@ export function instrumentationResolver({
   checkInstrumentationOptions(watched);
   const own = contain(instrumentation);
   return () => joinInstrumentations(telemetryInstrumentation(watched), own);
+}
+
+/**
+ * Shows the state of an operator in gauges, and that of the feedback it was given, while `out` is
+ * subscribed.
+ */
+export function watchOperator(
+  out: Subscriber<never>,
+  { instrumentation, feedback }: ResolvedOptions,
+  read?: () => GaugeSnapshot,
+): void {
+  if (instrumentation === undefined) return;
+  if (feedback !== undefined) out.add(feedback.provider.listeners.show(instrumentation));
+  if (read !== undefined) out.add(instrumentation.opened?.(read));
 }

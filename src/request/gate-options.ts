@@ -9,6 +9,7 @@ import type { CircuitBreakerConfig } from '../policies/circuit-breaker-policy.ts
 import type { ConcurrencyConfig } from '../policies/concurrency-policy.ts';
 import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
+import { RetryPolicy } from '../policies/retry.ts';
 import type { QueueRules } from '../queue/gate-rules.ts';
 import { PriorityQueue } from '../queue/priority-queue.ts';
 import { QueueCapacity, queueBound } from '../queue/queue-capacity.ts';
@@ -16,6 +17,7 @@ import { WaitTimeouts } from '../queue/wait-timeouts.ts';
 import { priorityOf } from '../queue/waiting-requests.ts';
 import { checkFunction, checkKeys, checkMethods, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
+import type { Timeouts } from '../util/timeouts.ts';
 import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
@@ -27,7 +29,7 @@ import {
   numberIn,
 } from './hold-options.ts';
 import { RequestGate, type RequestGateExtras, reporterOf } from './request-gate.ts';
-import type { RetryOptions } from './send-options.ts';
+import { attemptTimeoutsOf, classifierOf, type RetryOptions } from './send-options.ts';
 
 /** Rate limits, each by its name. */
 export type RateLimitOptions = Pick<RateLimitConfig, 'limits' | 'onLimit' | 'refundRejected'>;
@@ -90,6 +92,8 @@ const PACED_BACKOFF = { reopen: 'all' } as const;
 interface GateExtras extends RequestGateExtras {
   /** Whether requests may have priorities. */
   readonly isPrioritized?: boolean;
+  /** Those of other gates with the same clock, to be shared if attempts have the same time. */
+  readonly timeouts?: Timeouts | undefined;
 }
 
 /**
@@ -98,7 +102,7 @@ interface GateExtras extends RequestGateExtras {
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(
-  options: GateOptions & Pick<RetryOptions, 'random' | 'deadlineMs'>,
+  options: GateOptions & RetryOptions,
 ): (around: ResolvedOptions, extras?: GateExtras) => RequestGate {
   checkConcurrencyOptions(options);
   checkByteBudgetOptions(options);
@@ -127,7 +131,7 @@ export function gateOpener(
     ...(outageMs !== undefined && { outageMs }),
   };
   checkBackoffOptions(backoff);
-  return (around, { isPrioritized = false, ...extras } = {}) => {
+  return (around, { isPrioritized = false, timeouts, ...extras } = {}) => {
     const { clock, instrumentation } = around;
     const feedback =
       around.feedback ??
@@ -152,6 +156,9 @@ export function gateOpener(
         feedback,
         isFailure,
         queues: queueRulesOf(options, clock, isPrioritized),
+        retry: new RetryPolicy(options, isPaced),
+        classify: classifierOf(options),
+        timeouts: attemptTimeoutsOf(options, clock, timeouts),
         setPaced,
         fleet: shared?.join(shared, report, instrumentation, extras.peers),
         // Last, as in a snapshot: V8 is slow where many properties follow a spread.

@@ -1,7 +1,7 @@
 import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
-import type { Policies } from '../policies/policies.ts';
+import { measure, type Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import { Gate } from '../queue/gate.ts';
 import { checkKeys } from '../util/check.ts';
@@ -10,6 +10,7 @@ import {
   type CommonOptions,
   type ResolvedOptions,
   resolveCommonOptions,
+  watchOperator,
 } from './common-options.ts';
 import {
   checkGateSubscriberOptions,
@@ -18,7 +19,6 @@ import {
   type GateSubscriberOptions,
 } from './gate-subscriber.ts';
 import { type RequestInput, type RequestOptions, TicketFactory } from './ticket-factory.ts';
-import { watchGateOf } from './watch-gates.ts';
 
 /** Options of every operator around one policy. */
 export interface PolicyOperatorOptions extends CommonOptions, GateSubscriberOptions {}
@@ -69,7 +69,10 @@ export function policyOperator<T, P extends Policy>(
       const around = common.observed();
       const { policy, policies } = operator.open(around);
       const gate = new Gate(kind, policy, around.clock, around.instrumentation);
-      watchGateOf(out, around, gate, policies);
+      watchOperator(out, around, () => ({
+        waiting: gate.waitingByKind,
+        gauges: measure(policies, around.clock.now()),
+      }));
       operator.follow?.(out, gate);
       // A stream of limits may have emitted a wrong one at once.
       if (out.closed) return;

@@ -1,28 +1,32 @@
+import type { ObservedValueOf } from 'rxjs';
 import type { RemoteLimits } from '../fleet/fleet-gate.ts';
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
+import { AttemptPolicies } from '../policies/attempt-policies.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
 import { type ConcurrencyPolicy, DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
 import type { IsFailure } from '../policies/judge.ts';
-import { createPolicies, type Policies } from '../policies/policies.ts';
+import { createPolicies, KINDS, measure, type Policies } from '../policies/policies.ts';
 import { ALWAYS_NORMAL, type Policy } from '../policies/policy.ts';
 import type { PolicyContext } from '../policies/policy-definition.ts';
 import { rateLimitPolicyOf } from '../policies/rate-limit/definition.ts';
-import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
-import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
-import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
+import { type LimitChanges, limitsToAdd } from '../policies/rate-limit/limit-changes.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import { RequestHold } from '../policies/request-hold.ts';
+import type { RetryPolicy } from '../policies/retry.ts';
 import { Gate } from '../queue/gate.ts';
 import type { AdmissionCheck, QueueRules, WaitListener } from '../queue/gate-rules.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
 import type { Clock, Random } from '../util/clock.ts';
 import { ResettableTimer } from '../util/resettable-timer.ts';
-import { AttemptPolicies } from './attempt-policies.ts';
-import type { AnswerRules } from './dispatch-context.ts';
+import type { Timeouts } from '../util/timeouts.ts';
+import { WeakRegistry } from '../util/weak-registry.ts';
+import type { AnswerRules, DispatchContext } from './dispatch-context.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
+import type { Project, ProjectOutput } from './send-options.ts';
 
 /** The adaptive rate handles shorter waits itself, by delaying the next attempts. */
 const PACED_CLOSURE_MS = 2_000;
@@ -37,6 +41,10 @@ export interface RequestGateParts extends RequestGateExtras {
   readonly feedback: FeedbackSubject;
   readonly isFailure: IsFailure | undefined;
   readonly queues: QueueRules;
+  readonly retry: RetryPolicy;
+  readonly classify: DispatchContext<never, unknown>['classify'];
+  /** Ends attempts that take too long; undefined: nothing does. */
+  readonly timeouts: Timeouts | undefined;
   /** Told whether the rate adapts, when that has changed. */
   readonly setPaced?: (isPaced: boolean) => void;
   /** What it shares with other workers through a store. */
@@ -56,6 +64,15 @@ export interface RequestGateExtras {
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
 }
+
+/** The gates of all limiters and streams of this process that are open, for inspectors. */
+export const openGates = new WeakRegistry<RequestGate>();
+
+/** Every gate is told from the start: at 0, while nobody waits there. */
+const NOBODY: GaugeSnapshot['waiting'] = ([...KINDS, 'retry', 'paused'] as const).map((kind) => [
+  kind,
+  0,
+]);
 
 /**
  * The one gate of a limiter or a stream, with all its policies as one decision. A request holds a
@@ -83,6 +100,7 @@ export class RequestGate implements AnswerRules {
   private readonly timer: ResettableTimer;
   /** Ends what it shares with all gates that send to its provider. */
   private readonly leave: () => void;
+  private unwatch = () => {};
   private isClosed = false;
 
   /** @throws RangeError or TypeError that names a wrong option */
@@ -103,7 +121,7 @@ export class RequestGate implements AnswerRules {
     parts.fleet?.adapts(adaptive);
     if (adaptive !== undefined) slots.limit = adaptive.limit;
     this.backoff = feedback.partOf(() => this.gate.drain());
-    this.attempts = new AttemptPolicies(this._policies, this.backoff, parts.fleet);
+    this.attempts = this.newAttempts();
     this.learnHowToAnswer();
     const { check, listener } = parts;
     this.gate = new Gate('concurrency', this.sharing(this.attempts.asked), clock, instrumentation, {
@@ -128,6 +146,10 @@ export class RequestGate implements AnswerRules {
     return this._policies;
   }
 
+  get retry(): RetryPolicy {
+    return this.parts.retry;
+  }
+
   /** Whether the rate adapts. */
   get isPaced(): boolean {
     return this._policies.adaptive instanceof AdaptiveRatePolicy;
@@ -138,20 +160,15 @@ export class RequestGate implements AnswerRules {
    * @throws as `RateLimits.configure` does, and changes nothing
    */
   setLimits(changes: LimitChanges): void {
-    const { shared, clock } = this.parts;
     const { rateLimit } = this._policies;
-    const now = clock.now();
+    const now = this.parts.clock.now();
     if (rateLimit !== undefined) rateLimit.configure(changes, now);
     else {
       const { onLimit, refundRejected } = this.options;
-      const limits = newLimits(changes);
-      const { emit } = this.context(this.slots.limit);
-      const added = rateLimitPolicyOf(
-        { limits, onLimit, refundRejected },
-        emit,
-        shared !== undefined,
-        now,
-      );
+      const limits = limitsToAdd(changes);
+      const { emit, ignoreUnknown } = this.context(this.slots.limit);
+      const options = { limits, onLimit, refundRejected };
+      const added = rateLimitPolicyOf(options, emit, ignoreUnknown, now);
       this.setPolicies({ ...this._policies, rateLimit: added });
     }
     this.learnHowToAnswer();
@@ -178,6 +195,7 @@ export class RequestGate implements AnswerRules {
     const mode = this.isPaced ? ALWAYS_NORMAL : this.feedback.gate.policy;
     this.slots.mode = mode;
     this.bytes.mode = mode;
+    this.parts.retry.isPaced = this.isPaced;
     this.parts.setPaced?.(this.isPaced);
     this.learnHowToAnswer();
   }
@@ -202,6 +220,51 @@ export class RequestGate implements AnswerRules {
     this.slots.limit = adaptive?.limit ?? concurrency;
   }
 
+  /** What requests are sent with that have passed this gate. */
+  dispatchContextOf<T, O extends ProjectOutput>(
+    project: Project<T, O>,
+  ): DispatchContext<T, ObservedValueOf<O>> {
+    const { retry, classify, clock, random, instrumentation, timeouts } = this.parts;
+    return {
+      // An O is an ObservableInput of its values, which TypeScript cannot derive for a generic O.
+      project: project as DispatchContext<T, never>['project'],
+      feedback: this.feedback,
+      gates: [this.gate],
+      retry,
+      classify,
+      answers: this,
+      clock,
+      random,
+      instrumentation,
+      timeouts,
+      tap: this.gate.tap,
+    };
+  }
+
+  /** The state for gauges. */
+  gauges(): GaugeSnapshot {
+    const { gate, feedback, fleet, _policies: policies } = this;
+    return {
+      waiting: [...NOBODY, ...gate.waitingByKind],
+      isSending: true,
+      mode: feedback.mode,
+      gauges: { ...measure(policies, feedback.clock.now()), ...fleet?.gauges() },
+    };
+  }
+
+  /** Shows it to inspectors, and its gauges to its instrumentation, until it is closed. */
+  watch(read: () => GaugeSnapshot = () => this.gauges()): void {
+    const { instrumentation } = this.parts;
+    const unlist = openGates.add(this);
+    const unwatch = this.feedback.provider.listeners.watch(instrumentation);
+    const close = instrumentation?.opened?.(read);
+    this.unwatch = () => {
+      close?.();
+      unwatch();
+      unlist();
+    };
+  }
+
   /** Stops the timer for good. */
   close(): void {
     this.isClosed = true;
@@ -209,6 +272,7 @@ export class RequestGate implements AnswerRules {
     this.fleet?.close();
     this.timer.cancel();
     this.feedback.provider.setOutage(this, false);
+    this.unwatch();
   }
 
   private newAdaptive(
@@ -221,8 +285,13 @@ export class RequestGate implements AnswerRules {
 
   private setPolicies(policies: Policies): void {
     this._policies = policies;
-    this.attempts = new AttemptPolicies(policies, this.backoff, this.fleet);
+    this.attempts = this.newAttempts();
     this.gate.setPolicy(this.sharing(this.attempts.asked));
+  }
+
+  private newAttempts(): AttemptPolicies {
+    const { _policies: policies, backoff, fleet } = this;
+    return new AttemptPolicies(policies, backoff, fleet?.policyOf(policies.rateLimit));
   }
 
   /** The same, and what is shared with other gates of this process. */
@@ -293,14 +362,4 @@ export function reporterOf({
     instrumentation?.changed?.(fact);
     emit?.(fact);
   };
-}
-
-/** What is to be added where there are no limits yet. @throws UnknownLimitError for one to be removed */
-function newLimits(changes: LimitChanges): Record<string, RateLimit> {
-  const limits: Record<string, RateLimit> = {};
-  for (const [name, limit] of Object.entries(changes)) {
-    if (limit === null) throw new UnknownLimitError(name, []);
-    limits[name] = limit;
-  }
-  return limits;
 }

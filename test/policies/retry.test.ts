@@ -9,8 +9,7 @@ const past = (failures: number, elapsedMs: number): PastAttempts => ({
   elapsedMs,
 });
 
-const NEVER = Number.POSITIVE_INFINITY;
-const unlimited = () => new RetryPolicy(NEVER, NEVER);
+const unlimited = () => new RetryPolicy({});
 const failed: Verdict = { kind: 'failed', retry: true };
 const half = () => 0.5;
 
@@ -34,7 +33,7 @@ describe('the delay before a retry', () => {
   });
 
   it('of an overload does not double where all wait it out, and is never none', () => {
-    const policy = new RetryPolicy(NEVER, NEVER, true);
+    const policy = new RetryPolicy({}, true);
     for (const attempts of [1, 5, 100]) {
       expect(policy.delay({ kind: 'overloaded' }, past(attempts, 0), half)).toBe(250);
       expect(policy.delay({ kind: 'overloaded' }, past(attempts, 0), () => 0)).toBe(1);
@@ -87,13 +86,13 @@ describe('whether a request is sent again', () => {
   });
 
   it.each(['throttled', 'overloaded'] as const)('%s: not beyond maxAttempts', (kind) => {
-    const policy = new RetryPolicy(2, NEVER);
+    const policy = new RetryPolicy({ maxAttempts: 2 });
     expect(policy.delay({ kind }, past(1, 0), half)).toBeDefined();
     expect(policy.delay({ kind }, past(2, 0), half)).toBeUndefined();
   });
 
   it('not when the next attempt would start at the deadline or later', () => {
-    const policy = new RetryPolicy(NEVER, 1_000);
+    const policy = new RetryPolicy({ deadlineMs: 1_000 });
     expect(policy.deadlineMs).toBe(1_000);
     expect(policy.delay({ kind: 'throttled' }, past(1, 999), half)).toBe(0);
     expect(policy.delay({ kind: 'throttled' }, past(1, 1_000), half)).toBeUndefined();
@@ -141,7 +140,7 @@ describe('the budget for retries', () => {
   });
 
   it('is not touched by retries that the provider asked for, nor by those that are refused', () => {
-    const policy = new RetryPolicy(5, 1_000);
+    const policy = new RetryPolicy({ maxAttempts: 5, deadlineMs: 1_000 });
     for (let n = 0; n < 200; n += 1) {
       policy.delay({ kind: 'throttled' }, past(1, 0), half);
       policy.delay({ kind: 'overloaded' }, past(1, 0), half);

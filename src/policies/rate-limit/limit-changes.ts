@@ -48,6 +48,16 @@ export function checkChanges(
   return { added, resized, removed };
 }
 
+/** What is to be added where there are no limits yet. @throws UnknownLimitError for one to be removed */
+export function limitsToAdd(changes: LimitChanges): Record<string, RateLimit> {
+  const limits: Record<string, RateLimit> = {};
+  for (const [name, limit] of Object.entries(changes)) {
+    if (limit === null) throw new UnknownLimitError(name, []);
+    limits[name] = limit;
+  }
+  return limits;
+}
+
 /** @throws TypeError */
 function checkSameKind(rule: LimitRule, before: LimitRule): void {
   const [kind, was] = [kindOf(rule), kindOf(before)];

@@ -2,7 +2,6 @@ import { from, map, Observable, range, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Sized, throttle } from '../../../src/index.ts';
 import type { Outcome } from '../../../src/model/outcome.ts';
-import { dispatchContextOf, retryPolicyOf } from '../../../src/request/dispatch-context.ts';
 import { gateOpener } from '../../../src/request/gate-options.ts';
 import { PipelineSubscriber } from '../../../src/request/result-subscriber.ts';
 import { TicketFactory } from '../../../src/request/ticket-factory.ts';
@@ -91,11 +90,8 @@ function sending(options: Parameters<typeof gateOpener>[0], clock: CountedClock[
   const source = new Subject<number>();
   const seen = watch(
     new Observable<number | Outcome<number, number>>((out) => {
-      const { gate, feedback } = opened;
-      const send = (value: number) => [value];
-      const retry = retryPolicyOf({});
-      const parts = { feedback, gate, retry, instrumentation: undefined, timeouts: undefined };
-      const dispatch = dispatchContextOf(send, {}, parts);
+      const { gate } = opened;
+      const dispatch = opened.dispatchContextOf((value: number) => [value]);
       const factory = new TicketFactory<number>({ clock, instrumentation: undefined });
       const pipeline = { factory, gate, dispatch };
       source.subscribe(new PipelineSubscriber(out, pipeline, { outcomes: true }));

@@ -1,9 +1,8 @@
-import type { RemoteLimits } from '../fleet/fleet-gate.ts';
-import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
-import { Composite, type Part } from '../policies/composite.ts';
-import { PacePolicy } from '../policies/pace-policy.ts';
-import { attemptParts, type Policies, withSharedLimits } from '../policies/policies.ts';
-import type { Policy } from '../policies/policy.ts';
+import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
+import { Composite, type Part } from './composite.ts';
+import { PacePolicy } from './pace-policy.ts';
+import { attemptParts, type Policies } from './policies.ts';
+import type { Policy } from './policy.ts';
 
 /** The policies that a gate asks for each attempt, the backoff first. */
 export class AttemptPolicies {
@@ -13,13 +12,9 @@ export class AttemptPolicies {
   readonly asked: Policy;
   private readonly others: readonly Part[];
 
-  /** @param fleet what is shared through a store: it stands with the rate limits */
-  constructor(policies: Policies, backoff: Policy<number>, fleet: RemoteLimits | undefined) {
-    const own = attemptParts(policies);
-    this.others =
-      fleet === undefined
-        ? own
-        : withSharedLimits(own, policies, fleet.policyOf(policies.rateLimit));
+  /** @param stored stands for limits that are kept in a store, and for the own rate limits */
+  constructor(policies: Policies, backoff: Policy<number>, stored: Policy | undefined) {
+    this.others = attemptParts(policies, stored);
     this.all = new Composite([{ kind: 'backoff', policy: backoff }, ...this.others]);
     this.asked = askedOf(backoff, this.others, this.all);
   }
