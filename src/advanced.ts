@@ -76,17 +76,17 @@ export type { Providers } from './providers/registry.ts';
 export { headersOfResult } from './providers/result-headers.ts';
 export { type Usage, usageOf } from './providers/usage.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
-export type { Overflow } from './queue/queue-capacity.ts';
+export type { Overflow } from './queue/queue-rules.ts';
 export { systemClock } from './queue/system-clock.ts';
 export type { CommonOptions } from './request/common-options.ts';
 export type {
+  Adjustable,
   AttemptOptions,
   GateOptions,
   QueueOptions,
   RateLimitOptions,
 } from './request/gate-options.ts';
 export type { GateSubscriberOptions } from './request/gate-subscriber.ts';
-export type { Adjustable } from './request/hold-options.ts';
 export type { PolicyOperatorOptions } from './request/policy-operator.ts';
 export type {
   Emitted,

@@ -72,10 +72,13 @@ export type { RateLimit } from './policies/rate-limit/rate-limit.ts';
 export type { ProviderAdapter } from './providers/adapter.ts';
 export { defaultProviders, readProviders } from './providers/registry.ts';
 export type { AttemptContext } from './request/attempt-context.ts';
-export type { BackoffOptions } from './request/backoff-options.ts';
+export type { BackoffOptions } from './request/feedback-subject.ts';
 export { FeedbackSubject } from './request/feedback-subject.ts';
-export type { CircuitOptions } from './request/gate-options.ts';
-export type { ByteBudgetOptions, ConcurrencyOptions } from './request/hold-options.ts';
+export type {
+  ByteBudgetOptions,
+  CircuitOptions,
+  ConcurrencyOptions,
+} from './request/gate-options.ts';
 export type { PullOptions } from './request/pull.ts';
 export type { PullSource, ReadableStreamLike } from './request/pull-iterator.ts';
 export type { Project } from './request/send-options.ts';

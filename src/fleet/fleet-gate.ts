@@ -24,7 +24,7 @@ export interface FleetFeedback {
   readonly clock: Clock;
   readonly gate: { readonly policy: { readonly until: number; readonly throttledUntil: number } };
   readonly provider: {
-    readonly listeners: {
+    readonly users: {
       /** @returns ends it */
       watch(listener: {
         backoff(waitMs: number, source: string, change: BackoffChange): void;

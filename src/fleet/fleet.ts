@@ -71,7 +71,7 @@ class Fleet implements RemoteLimits, FleetHooks {
     this.said = this.config(gate);
     this.worker = new FleetWorker(this.store, this.said, gate.feedback.clock, this);
     const urge = () => this.worker?.urge();
-    this.unwatch = gate.feedback.provider.listeners.watch({ backoff: urge, modeBegan: urge });
+    this.unwatch = gate.feedback.provider.users.watch({ backoff: urge, modeBegan: urge });
   }
 
   /** What the rate of requests is learned from: what all workers observe. */

@@ -1,5 +1,5 @@
 import type { Amounts, Ticket } from '../model/ticket.ts';
-import type { AdmissionCallback } from '../queue/admission-callback.ts';
+import type { AdmissionCallback } from '../queue/waiting-requests.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import type { BoundTask } from '../request/bound-task.ts';
 import { type ExecutionListener, RequestExecution } from '../request/request-execution.ts';

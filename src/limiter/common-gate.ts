@@ -42,7 +42,7 @@ function silent(clock: Clock): FleetFeedback {
     clock,
     gate: { policy: { until: never, throttledUntil: never } },
     provider: {
-      listeners: { watch: () => () => {} },
+      users: { watch: () => () => {} },
       heard: () => {},
       setOutage: () => {},
     },

@@ -3,7 +3,7 @@ import { configurePolicies } from '../policies/policies.ts';
 import { limitsOf } from '../policies/rate-limit/definition.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import { CHANGEABLE_KEYS, type ChangeableKey, type PolicyConfig } from '../policies/registry.ts';
-import { queueBound } from '../queue/queue-capacity.ts';
+import { queueBound } from '../queue/queue-rules.ts';
 import { checkKeys } from '../util/check.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';

@@ -1,13 +1,8 @@
 import type { OperatorFunction } from 'rxjs';
 import type { Ticket } from '../model/ticket.ts';
-import { byteBudgetPolicyOf } from '../policies/byte-budget-policy.ts';
-import {
-  BYTE_BUDGET_KEYS,
-  type ByteBudgetOptions,
-  checkByteBudgetOptions,
-  followMaxBytes,
-  numberIn,
-} from '../request/hold-options.ts';
+import { BYTE_BUDGET_OPTIONS, byteBudgetPolicyOf } from '../policies/byte-budget-policy.ts';
+import { checkOptions } from '../policies/option.ts';
+import { type ByteBudgetOptions, followLimit, withoutStreams } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 
@@ -30,17 +25,15 @@ export function byteBudget<T>(
     {
       name: 'byteBudget',
       kind: 'byteBudget',
-      keys: BYTE_BUDGET_KEYS,
+      keys: Object.keys(BYTE_BUDGET_OPTIONS),
       limits: 'request',
-      check: () => checkByteBudgetOptions(options),
+      check: () => checkOptions(BYTE_BUDGET_OPTIONS, withoutStreams(options)),
       open: ({ feedback }) => {
-        const { maxBytes, ...rest } = options;
-        const plain = { ...rest, ...numberIn({ maxBytes }) };
-        const policy = byteBudgetPolicyOf(plain, feedback?.gate.policy);
+        const policy = byteBudgetPolicyOf(withoutStreams(options), feedback?.gate.policy);
         return { policy, policies: { byteBudget: policy } };
       },
       follow: (out, gate) => {
-        followMaxBytes(out, options, (limit) => {
+        followLimit(out, options, 'maxBytes', (limit) => {
           gate.policy.maxBytes = limit;
           gate.drain();
         });

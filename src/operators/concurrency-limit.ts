@@ -1,13 +1,8 @@
 import { map, type OperatorFunction } from 'rxjs';
 import { isTicket, type Ticket } from '../model/ticket.ts';
-import { concurrencyPolicyOf } from '../policies/concurrency-policy.ts';
-import {
-  CONCURRENCY_KEYS,
-  type ConcurrencyOptions,
-  checkConcurrencyOptions,
-  followConcurrency,
-  numberIn,
-} from '../request/hold-options.ts';
+import { CONCURRENCY_OPTIONS, concurrencyPolicyOf } from '../policies/concurrency-policy.ts';
+import { checkOptions } from '../policies/option.ts';
+import { type ConcurrencyOptions, followLimit, withoutStreams } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import {
   checkRequestOptions,
@@ -43,20 +38,18 @@ export function concurrencyLimit<T>(
     {
       name: 'concurrencyLimit',
       kind: 'concurrency',
-      keys: [...CONCURRENCY_KEYS, 'weight'],
+      keys: [...Object.keys(CONCURRENCY_OPTIONS), 'weight'],
       limits: 'request',
       check: () => {
-        checkConcurrencyOptions(options);
+        checkOptions(CONCURRENCY_OPTIONS, withoutStreams(options));
         checkRequestOptions<T>(weight === undefined ? {} : { weight });
       },
       open: ({ feedback }) => {
-        const { concurrency, ...rest } = options;
-        const plain = { ...rest, ...numberIn({ concurrency }) };
-        const policy = concurrencyPolicyOf(plain, feedback?.gate.policy);
+        const policy = concurrencyPolicyOf(withoutStreams(options), feedback?.gate.policy);
         return { policy, policies: { concurrency: policy } };
       },
       follow: (out, gate) => {
-        followConcurrency(out, options, (limit) => {
+        followLimit(out, options, 'concurrency', (limit) => {
           gate.policy.limit = limit;
           gate.drain();
         });

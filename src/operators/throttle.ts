@@ -2,8 +2,7 @@ import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
-import { GATE_KEYS, type GateOptions, gateOpener } from '../request/gate-options.ts';
-import { followConcurrency, followMaxBytes } from '../request/hold-options.ts';
+import { followLimit, GATE_KEYS, type GateOptions, gateOpener } from '../request/gate-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,
@@ -73,12 +72,12 @@ export function throttle<T, O extends ProjectOutput>(
       const { gate, feedback } = opened;
       out.add(() => opened.close());
       opened.watch();
-      followConcurrency(out, options, (limit) => {
+      followLimit(out, options, 'concurrency', (limit) => {
         opened.setConcurrency(limit);
         opened.fleet?.configured();
         opened.changed();
       });
-      followMaxBytes(out, options, (limit) => {
+      followLimit(out, options, 'maxBytes', (limit) => {
         opened.bytes.maxBytes = limit;
         opened.fleet?.configured();
         gate.drain();

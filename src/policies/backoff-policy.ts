@@ -65,6 +65,27 @@ const FIELDS = {
   reopen: word(['probe', 'all'], 'probe', 'who goes first after a backoff: one, or all at once'),
 } satisfies Record<keyof BackoffConfig, Option>;
 
+/** Options of long waits and outages. */
+const PROVIDER_FIELDS = {
+  maxRetryAfterMs: number(
+    1,
+    DEFAULT_MAX_RETRY_AFTER_MS,
+    'ms',
+    'longest wait that a provider may ask for',
+  ),
+  onLongWait: word(
+    ['fail', 'wait'],
+    'fail',
+    'what all requests do when the provider asks for a longer one',
+  ),
+  outageMs: orInfinity(
+    number(0, DEFAULT_OUTAGE_MS, 'ms', 'how long a provider that cannot be reached is waited for'),
+  ),
+} satisfies Record<Exclude<keyof BackoffOption, 'backoff'>, Option>;
+
+/** The options of a `FeedbackSubject`, where those of the backoff stand beside the others. */
+export const FEEDBACK_OPTIONS = { ...FIELDS, ...PROVIDER_FIELDS };
+
 export const BACKOFF: PolicyDefinition<
   BackoffOption,
   Backoff,
@@ -72,28 +93,7 @@ export const BACKOFF: PolicyDefinition<
   'backoffActive' | 'outage' | 'suspended'
 > = {
   kind: 'backoff',
-  options: {
-    backoff: { fields: FIELDS },
-    maxRetryAfterMs: number(
-      1,
-      DEFAULT_MAX_RETRY_AFTER_MS,
-      'ms',
-      'longest wait that a provider may ask for',
-    ),
-    onLongWait: word(
-      ['fail', 'wait'],
-      'fail',
-      'what all requests do when the provider asks for a longer one',
-    ),
-    outageMs: orInfinity(
-      number(
-        0,
-        DEFAULT_OUTAGE_MS,
-        'ms',
-        'how long a provider that cannot be reached is waited for',
-      ),
-    ),
-  },
+  options: { backoff: { fields: FIELDS }, ...PROVIDER_FIELDS },
 
   // Throttled mode outlasts the backoff. An end of the backoff that no request has tested is not
   // worth keeping a key that may never be used again.

@@ -1,4 +1,4 @@
-import { integer, number } from './option.ts';
+import { integer, number, type Option } from './option.ts';
 import { ALWAYS_NORMAL, type ModeState, type Policy, type RequestCost } from './policy.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 
@@ -80,6 +80,16 @@ export function byteBudgetPolicyOf(
   return new ByteBudgetPolicy(maxBytes, throttledByteFactor, mode);
 }
 
+export const BYTE_BUDGET_OPTIONS = {
+  maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'in flight before requests wait'),
+  throttledByteFactor: number(
+    1,
+    DEFAULT_THROTTLED_BYTE_FACTOR,
+    '× size',
+    'what a request is charged in throttled mode',
+  ),
+} satisfies Record<keyof ByteBudgetConfig, Option>;
+
 export const BYTE_BUDGET: PolicyDefinition<
   ByteBudgetConfig,
   ByteBudgetPolicy,
@@ -88,15 +98,7 @@ export const BYTE_BUDGET: PolicyDefinition<
 > = {
   kind: 'byteBudget',
   isHeld: true,
-  options: {
-    maxBytes: integer(0, DEFAULT_MAX_BYTES, 'bytes', 'in flight before requests wait'),
-    throttledByteFactor: number(
-      1,
-      DEFAULT_THROTTLED_BYTE_FACTOR,
-      '× size',
-      'what a request is charged in throttled mode',
-    ),
-  },
+  options: BYTE_BUDGET_OPTIONS,
 
   create: (options, { mode }) => byteBudgetPolicyOf(options, mode),
 

@@ -1,4 +1,4 @@
-import { integer } from './option.ts';
+import { integer, type Option } from './option.ts';
 import { ALWAYS_NORMAL, type ModeState, type Policy, REFUSED, type RequestCost } from './policy.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 import { CostAboveLimitError } from './rate-limit/errors.ts';
@@ -113,6 +113,16 @@ export function concurrencyPolicyOf(
   return new ConcurrencyPolicy(concurrency, throttledConcurrency, mode);
 }
 
+export const CONCURRENCY_OPTIONS = {
+  concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'in flight at the most'),
+  throttledConcurrency: integer(
+    1,
+    DEFAULT_THROTTLED_CONCURRENCY,
+    'requests',
+    'the same for those admitted in throttled mode',
+  ),
+} satisfies Record<keyof ConcurrencyConfig, Option>;
+
 export const CONCURRENCY: PolicyDefinition<
   ConcurrencyConfig,
   ConcurrencyPolicy,
@@ -121,15 +131,7 @@ export const CONCURRENCY: PolicyDefinition<
 > = {
   kind: 'concurrency',
   isHeld: true,
-  options: {
-    concurrency: integer(1, DEFAULT_CONCURRENCY, 'requests', 'in flight at the most'),
-    throttledConcurrency: integer(
-      1,
-      DEFAULT_THROTTLED_CONCURRENCY,
-      'requests',
-      'the same for those admitted in throttled mode',
-    ),
-  },
+  options: CONCURRENCY_OPTIONS,
 
   create: (options, { mode }) => concurrencyPolicyOf(options, mode),
 

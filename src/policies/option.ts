@@ -116,6 +116,17 @@ export function checkValue(name: string, { kind }: Option, value: unknown): void
   }
 }
 
+/**
+ * Checks each option that is given.
+ * @throws RangeError or TypeError that names the option, its bound and the value
+ */
+export function checkOptions(options: Readonly<Record<string, Option>>, given: object): void {
+  const values: Readonly<Record<string, unknown>> = { ...given };
+  for (const [name, option] of Object.entries(options)) {
+    if (values[name] !== undefined) checkValue(name, option, values[name]);
+  }
+}
+
 /** Whether `checkValue` accepts a value. */
 export function isAccepted(option: Option, value: unknown): boolean {
   try {

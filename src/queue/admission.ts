@@ -1,7 +1,7 @@
 import type { LeaseIssuer, Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
-import type { Refusing } from './suspension.ts';
+import type { Refusing } from './gate-rules.ts';
 
 /** What a policy has charged that was not the first of its gate. */
 class LaterCharge {

@@ -4,10 +4,15 @@ import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { ResettableTimer } from '../util/resettable-timer.ts';
 import type { Admission } from './admission.ts';
-import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
-import type { RequestQueue } from './gate-rules.ts';
 import type { WaitRecorder } from './wait-recorder.ts';
-import { headTicket, isCancelled, type WaitingRequests } from './waiting-requests.ts';
+import {
+  type AdmissionCallback,
+  headTicket,
+  isCancelled,
+  notifyAdmitted,
+  type RequestQueue,
+  type WaitingRequests,
+} from './waiting-requests.ts';
 
 /** Stands for a time that was not read: only a lease that is given back can help. */
 const UNREAD = Number.NaN;

@@ -1,9 +1,7 @@
 import type { GateKind } from '../model/outcome.ts';
 import type { Policy } from '../policies/policy.ts';
-import type { AdmissionCallback } from './admission-callback.ts';
-import type { IsCancelled, Queue } from './queue.ts';
-import type { QueueCapacity } from './queue-capacity.ts';
-import type { WaitTimeouts } from './wait-timeouts.ts';
+import type { QueueRules } from './queue-rules.ts';
+import type { Newcomer } from './waiting-requests.ts';
 
 /** The state of a gate's queue, beside the state of its policies. */
 export interface GateSnapshot {
@@ -13,19 +11,6 @@ export interface GateSnapshot {
   readonly longestWaitMs: number;
   /** The time until the first is decided on again, in ms; undefined if time alone cannot help. */
   readonly nextInMs: number | undefined;
-}
-
-/** The queue of a gate: tickets, or items whose tickets are made when their turn comes. */
-export type RequestQueue = Queue<unknown, AdmissionCallback>;
-
-/** How the requests of a gate wait. */
-export interface QueueRules {
-  readonly capacity: QueueCapacity;
-  readonly timeouts: WaitTimeouts;
-  /** Creates the queues. Default: first in, first out. */
-  readonly newQueue?:
-    | ((isCancelled: IsCancelled<unknown, AdmissionCallback>) => RequestQueue)
-    | undefined;
 }
 
 /** The options of a gate beside its policy. */
@@ -38,14 +23,17 @@ export interface GateRules extends Partial<QueueRules> {
   readonly isShared?: boolean;
 }
 
+/** Says whether requests are refused now. */
+export interface Refusing {
+  /** The error of a request that comes now; undefined: requests are refused no more. */
+  refusal(): Error | undefined;
+}
+
 /** Called for each newcomer before it waits. */
 export interface AdmissionCheck {
   /** The error that turns the newcomer away; undefined if it may enter. */
   turnsAway(newcomer: Newcomer): Error | undefined;
 }
-
-/** Says of a request that comes whether it is a call of a limiter. */
-export type Newcomer = Pick<AdmissionCallback, 'isCall'>;
 
 /** The beginning of a wait. */
 export interface WaitStart {

@@ -5,20 +5,16 @@ import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
-import { type AdmissionCallback, notifyAdmitted } from './admission-callback.ts';
 import { DrainLoop } from './drain-loop.ts';
-import type {
-  AdmissionCheck,
-  GateRules,
-  GateSnapshot,
-  Newcomer,
-  RequestQueue,
-} from './gate-rules.ts';
-import type { QueueCapacity } from './queue-capacity.ts';
-import type { Refusing } from './suspension.ts';
+import type { AdmissionCheck, GateRules, GateSnapshot, Refusing } from './gate-rules.ts';
+import type { QueueCapacity, WaitTimeouts } from './queue-rules.ts';
 import { WaitRecorder } from './wait-recorder.ts';
-import type { WaitTimeouts } from './wait-timeouts.ts';
-import { WaitingRequests } from './waiting-requests.ts';
+import {
+  type AdmissionCallback,
+  type Newcomer,
+  notifyAdmitted,
+  WaitingRequests,
+} from './waiting-requests.ts';
 
 /**
  * The place where requests wait until every policy lets them go: one queue, one decision, and all
@@ -302,7 +298,9 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     let isAsked = wasAsked;
     if (ticket !== undefined && capacity?.isBounded && ticket.attempts === 0) {
       const { dropped } = capacity;
-      if (!this.makeRoom(capacity, ticket, owner, queue)) {
+      const isTold = this.waits.instrumentationOf(owner) !== undefined;
+      const { requests, waitKind } = this;
+      if (!capacity.makeRoom(ticket, owner, requests, loop.isDeciding, waitKind, isTold)) {
         loop.restIfEmpty();
         return ticket;
       }
@@ -329,19 +327,6 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     // NaN: it has passed meanwhile, and its owner was called.
     if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
     return undefined;
-  }
-
-  /** @returns as `QueueCapacity.makeRoom` */
-  private makeRoom(
-    capacity: QueueCapacity,
-    ticket: Ticket,
-    owner: AdmissionCallback,
-    queue: RequestQueue,
-  ): boolean {
-    const isTold = this.waits.instrumentationOf(owner) !== undefined;
-    const { waitKind, loop } = this;
-    const waiting = () => this.waiting;
-    return capacity.makeRoom(ticket, owner, queue, waiting, loop.isDeciding, waitKind, isTold);
   }
 
   /** A newcomer waits. */

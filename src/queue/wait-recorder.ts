@@ -4,8 +4,8 @@ import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
-import type { AdmissionCallback } from './admission-callback.ts';
 import type { WaitListener } from './gate-rules.ts';
+import type { AdmissionCallback } from './waiting-requests.ts';
 
 /**
  * Books the waits of requests. One calculation feeds the request's own figures, the instrumentation

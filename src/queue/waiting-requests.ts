@@ -1,7 +1,40 @@
+import type { Instrumentation } from '../model/instrumentation.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
-import { type AdmissionCallback, reportLater } from './admission-callback.ts';
 import { Fifo } from './fifo.ts';
-import type { GateRules, Newcomer, RequestQueue } from './gate-rules.ts';
+import type { IsCancelled, Queue } from './queue.ts';
+
+/** Brings requests to a gate, and is called when they may pass. */
+export interface AdmissionCallback {
+  /** Whether it has ended, and with it all its requests in queues. */
+  readonly gone: boolean;
+  /** How many of its requests are in the queue of a gate. Starts at 0; only the gate changes it. */
+  queued: number;
+  /** Whether its requests were sent before, so that they keep their slot and bytes. */
+  readonly isRetry?: boolean;
+  /**
+   * Makes the ticket of an item that waited without one.
+   * @param reply the reply that came with the item, if any
+   * @returns undefined if that fails; then the owner has ended
+   */
+  ticketOf?(item: unknown, arrivedAt: number, reply?: unknown): Ticket | undefined;
+  /** The request may pass, or was refused for good. */
+  admitted(ticket: Ticket): void;
+  /** The priority of an item that waits without a ticket; the highest goes first. Default 0. */
+  readonly priority?: number;
+  /** Whether its requests are calls of a limiter. Default false: they are those of a stream. */
+  readonly isCall?: boolean;
+  /** Told of the waits of its requests at a gate that several share. */
+  readonly instrumentation?: Instrumentation | undefined;
+}
+
+/** Says of a request that comes whether it is a call of a limiter. */
+export type Newcomer = Pick<AdmissionCallback, 'isCall'>;
+
+/** The queue of a gate: tickets, or items whose tickets are made when their turn comes. */
+export type RequestQueue = Queue<unknown, AdmissionCallback>;
+
+/** Creates a queue of a gate. */
+export type NewQueue = (isCancelled: IsCancelled<unknown, AdmissionCallback>) => RequestQueue;
 
 /**
  * The requests that wait at a gate, in two queues: those that were never sent, and retries. Only
@@ -12,7 +45,7 @@ export class WaitingRequests {
   readonly first: RequestQueue;
   readonly retries: RequestQueue;
 
-  constructor(newQueue: GateRules['newQueue'] = (isCancelled) => new Fifo(isCancelled)) {
+  constructor(newQueue: NewQueue = (isCancelled) => new Fifo(isCancelled)) {
     this.first = newQueue(isCancelled);
     this.retries = newQueue(isCancelled);
   }
@@ -130,4 +163,22 @@ export function isCancelled(item: unknown, owner: AdmissionCallback): boolean {
 /** The priority of a request that waits, with a ticket or without. */
 export function priorityOf(item: unknown, owner: AdmissionCallback): number {
   return isTicket(item) ? item.priority : (owner.priority ?? 0);
+}
+
+/**
+ * Calls an owner. Its error must neither stop a queue nor reach the code that gave a lease back.
+ */
+export function notifyAdmitted(owner: AdmissionCallback, ticket: Ticket): void {
+  try {
+    owner.admitted(ticket);
+  } catch (error) {
+    reportLater(error);
+  }
+}
+
+/** Throws the error in a turn of its own, where it interrupts no other work. */
+function reportLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }

@@ -92,6 +92,6 @@ export function watchOperator(
   read?: () => GaugeSnapshot,
 ): void {
   if (instrumentation === undefined) return;
-  if (feedback !== undefined) out.add(feedback.provider.listeners.show(instrumentation));
+  if (feedback !== undefined) out.add(feedback.provider.users.show(instrumentation));
   if (read !== undefined) out.add(instrumentation.opened?.(read));
 }

@@ -1,22 +1,48 @@
 import { Observable, Subject } from 'rxjs';
 import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
-import { contain } from '../model/instrumentation.ts';
-import { Backoff } from '../policies/backoff.ts';
+import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
+import { Backoff, type OnLongWait, type Reopen } from '../policies/backoff.ts';
 import {
   BackoffPart,
   DEFAULT_BACKOFF_MS,
   DEFAULT_LARGE_BACKOFF_MS,
   DEFAULT_MAX_RETRY_AFTER_MS,
   DEFAULT_THROTTLED_FOR_MS,
+  FEEDBACK_OPTIONS,
 } from '../policies/backoff-policy.ts';
+import { checkOptions } from '../policies/option.ts';
 import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
 import type { Policy } from '../policies/policy.ts';
 import { Gate } from '../queue/gate.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import { checkChoice, checkMethods } from '../util/check.ts';
-import type { Clock, Timer } from '../util/clock.ts';
-import { type BackoffOptions, checkBackoffOptions } from './backoff-options.ts';
+import { checkChoice, checkKeys, checkMethods } from '../util/check.ts';
+import { type Clock, checkClock, type Timer } from '../util/clock.ts';
 import { ProviderState, type Sender } from './provider-state.ts';
+
+export interface BackoffOptions {
+  /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */
+  readonly backoffMs?: number;
+  /** The same for a larger request. Default 5000 ms. */
+  readonly largeBackoffMs?: number;
+  /** Longest wait that a provider may ask for. Default 600,000 ms. */
+  readonly maxRetryAfterMs?: number;
+  /** What all requests do when it asks for a longer one: they fail (default), or wait. */
+  readonly onLongWait?: OnLongWait;
+  /** How long a provider that cannot be reached is waited for; Infinity: no bound. Default 600,000 ms. */
+  readonly outageMs?: number;
+  /** How long throttled mode lasts after the backoff ends. Default 10,000 ms. */
+  readonly throttledForMs?: number;
+  /**
+   * `'probe'` (default): one request is sent first, the others after it succeeded. `'all'`: all at
+   * once.
+   */
+  readonly reopen?: Reopen;
+  /** Default: real time. */
+  readonly clock?: Clock;
+  readonly instrumentation?: Instrumentation;
+}
+
+const KEYS = [...Object.keys(FEEDBACK_OPTIONS), 'clock', 'instrumentation'];
 
 /**
  * The provider's values may be anything, so they are ignored if unusable. The kind comes from code,
@@ -59,7 +85,10 @@ export class FeedbackSubject extends Subject<Feedback> {
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: BackoffOptions = {}) {
     super();
-    checkBackoffOptions(options);
+    checkKeys('FeedbackSubject', options, KEYS);
+    checkClock(options.clock);
+    checkInstrumentation(options.instrumentation);
+    checkOptions(FEEDBACK_OPTIONS, options);
     const { reopen = 'probe', throttledForMs = DEFAULT_THROTTLED_FOR_MS } = options;
     const { backoffMs = DEFAULT_BACKOFF_MS, largeBackoffMs = DEFAULT_LARGE_BACKOFF_MS } = options;
     const { maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS } = options;
@@ -76,7 +105,7 @@ export class FeedbackSubject extends Subject<Feedback> {
       this.clock,
       () => this.#looks.next(),
     );
-    this.#provider.listeners.watch(instrumentation);
+    this.#provider.users.watch(instrumentation);
     this.mode$ = this.#watchMode();
   }
 

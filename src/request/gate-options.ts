@@ -1,33 +1,25 @@
+import { Observable, type Subscriber } from 'rxjs';
 import type { SharedStore } from '../fleet/shared-store.ts';
 import type { Verdict } from '../model/feedback.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { DEFAULT_AGING_MS, type LimiterConfig } from '../options/limiter-config.ts';
 import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
 import type { BackoffOption } from '../policies/backoff-policy.ts';
-import type { ByteBudgetConfig } from '../policies/byte-budget-policy.ts';
+import { BYTE_BUDGET_OPTIONS, type ByteBudgetConfig } from '../policies/byte-budget-policy.ts';
 import type { CircuitBreakerConfig } from '../policies/circuit-breaker-policy.ts';
-import type { ConcurrencyConfig } from '../policies/concurrency-policy.ts';
+import { CONCURRENCY_OPTIONS, type ConcurrencyConfig } from '../policies/concurrency-policy.ts';
+import { checkValue } from '../policies/option.ts';
 import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
 import { RetryPolicy } from '../policies/retry.ts';
-import type { QueueRules } from '../queue/gate-rules.ts';
 import { PriorityQueue } from '../queue/priority-queue.ts';
-import { QueueCapacity, queueBound } from '../queue/queue-capacity.ts';
-import { WaitTimeouts } from '../queue/wait-timeouts.ts';
+import { QueueCapacity, type QueueRules, queueBound, WaitTimeouts } from '../queue/queue-rules.ts';
 import { priorityOf } from '../queue/waiting-requests.ts';
-import { checkFunction, checkKeys, checkMethods, checkNumber, show } from '../util/check.ts';
+import { checkFunction, checkMethods, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timeouts.ts';
-import { BACKOFF_KEYS, checkBackoffOptions, PROVIDER_KEYS } from './backoff-options.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
-import {
-  type ByteBudgetOptions,
-  type ConcurrencyOptions,
-  checkByteBudgetOptions,
-  checkConcurrencyOptions,
-  numberIn,
-} from './hold-options.ts';
 import { RequestGate, type RequestGateExtras, reporterOf } from './request-gate.ts';
 import { attemptTimeoutsOf, classifierOf, type RetryOptions } from './send-options.ts';
 
@@ -75,6 +67,27 @@ export interface GateOptions
     BackoffOption,
     SharedOption {}
 
+/** A limit, or a stream of limits. Each emitted limit applies at once. */
+export type Adjustable = number | Observable<number>;
+
+/** How many requests may be in flight. */
+export interface ConcurrencyOptions {
+  /**
+   * The greatest number of requests in flight, an integer >= 1, or a stream of these. Default 400.
+   */
+  readonly concurrency?: Adjustable;
+  /** How many of the requests that were admitted in throttled mode may be in flight. Default 10. */
+  readonly throttledConcurrency?: number;
+}
+
+/** How many bytes may be in flight. */
+export interface ByteBudgetOptions {
+  /** Bytes in flight before requests wait, an integer >= 0, or a stream of these. Default 5 MiB. */
+  readonly maxBytes?: Adjustable;
+  /** The multiple of its size that a request is charged in throttled mode, >= 1. Default 20. */
+  readonly throttledByteFactor?: number;
+}
+
 export const GATE_KEYS: readonly string[] = [
   ...Object.values(POLICIES).flatMap(({ options }) => Object.keys(options)),
   'isFailure',
@@ -104,22 +117,19 @@ interface GateExtras extends RequestGateExtras {
 export function gateOpener(
   options: GateOptions & RetryOptions,
 ): (around: ResolvedOptions, extras?: GateExtras) => RequestGate {
-  checkConcurrencyOptions(options);
-  checkByteBudgetOptions(options);
-  const plain = plainOf(options);
+  const plain = withoutStreams(options);
   // What is no plain data is checked by those who know it.
   checkLimiterConfig('throttle', plain, Object.keys(options));
   const { isFailure, shared } = options;
   checkSharedOption(options);
   if (isFailure !== undefined) checkFunction('isFailure', isFailure);
-  for (const key of ['backoff', ...PROVIDER_KEYS] as const) {
+  for (const key of ['backoff', 'maxRetryAfterMs', 'onLongWait', 'outageMs'] as const) {
     if (options.feedback !== undefined && options[key] !== undefined) {
       throw new TypeError(
         `\`${key}\` and \`feedback\` exclude each other: give \`${key}\` to the feedback`,
       );
     }
   }
-  if (options.backoff !== undefined) checkKeys('backoff', options.backoff, BACKOFF_KEYS);
   const adaptive = adaptiveChoice(options);
   const isPaced = isAdaptiveRate(adaptive);
   const { maxRetryAfterMs, onLongWait, outageMs, random = Math.random } = options;
@@ -130,7 +140,6 @@ export function gateOpener(
     ...(onLongWait !== undefined && { onLongWait }),
     ...(outageMs !== undefined && { outageMs }),
   };
-  checkBackoffOptions(backoff);
   return (around, { isPrioritized = false, timeouts, ...extras } = {}) => {
     const { clock, instrumentation } = around;
     const feedback =
@@ -176,8 +185,6 @@ export function queueRulesOf(
 ): QueueRules {
   const { maxQueue, overflow, agingMs = DEFAULT_AGING_MS } = options;
   const { waitTimeoutMs = Number.POSITIVE_INFINITY, deadlineMs } = options;
-  if (waitTimeoutMs !== Number.POSITIVE_INFINITY) checkNumber('waitTimeoutMs', waitTimeoutMs, 1);
-  checkNumber('agingMs', agingMs, 1);
   return {
     capacity: new QueueCapacity(queueBound(maxQueue, overflow)),
     timeouts: new WaitTimeouts(waitTimeoutMs, clock, deadlineMs),
@@ -187,10 +194,43 @@ export function queueRulesOf(
   };
 }
 
-/** The options with the defaults of limits that are streams: these apply before the first value. */
-function plainOf(options: GateOptions): PolicyConfig {
+type AdjustableOptions = Pick<ConcurrencyOptions, 'concurrency'> &
+  Pick<ByteBudgetOptions, 'maxBytes'>;
+
+/** The options without limits that are streams: before their first value the defaults apply. */
+export function withoutStreams<O extends AdjustableOptions>(
+  options: O,
+): Omit<O, keyof AdjustableOptions> & Pick<PolicyConfig, keyof AdjustableOptions> {
   const { concurrency, maxBytes, ...rest } = options;
-  return { ...rest, ...numberIn({ concurrency }), ...numberIn({ maxBytes }) };
+  return {
+    ...rest,
+    ...(!(concurrency instanceof Observable) && { concurrency }),
+    ...(!(maxBytes instanceof Observable) && { maxBytes }),
+  };
+}
+
+/**
+ * Applies the limits of a stream while `out` is subscribed. A wrong limit, or an error of the stream,
+ * errors `out`; its completion leaves the last limit in force.
+ */
+export function followLimit(
+  out: Subscriber<never>,
+  options: AdjustableOptions,
+  name: keyof AdjustableOptions,
+  apply: (limit: number) => void,
+): void {
+  const limits = options[name];
+  if (!(limits instanceof Observable)) return;
+  const option = { ...CONCURRENCY_OPTIONS, ...BYTE_BUDGET_OPTIONS }[name];
+  const next = (limit: number) => {
+    try {
+      checkValue(name, option, limit);
+      apply(limit);
+    } catch (error) {
+      out.error(error);
+    }
+  };
+  out.add(limits.subscribe({ next, error: (error) => out.error(error) }));
 }
 
 /** @throws RangeError or TypeError for what is no store, and for what cannot be shared */

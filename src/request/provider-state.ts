@@ -4,15 +4,13 @@ import {
   RetryAfterTooLongError,
 } from '../model/errors.ts';
 import type { ConnectionFailure, Feedback, Mode } from '../model/feedback.ts';
-import type { Emit } from '../model/policy-events.ts';
 import type { Backoff, OnLongWait, SuspensionReason } from '../policies/backoff.ts';
 import { LARGE_REQUEST_BYTES } from '../policies/backoff-policy.ts';
 import { measure } from '../policies/policies.ts';
 import { positive } from '../providers/positive.ts';
 import type { Gate } from '../queue/gate.ts';
-import { type SuspendableGate, Suspension } from '../queue/suspension.ts';
 import type { Clock } from '../util/clock.ts';
-import { FeedbackListeners } from './feedback-listeners.ts';
+import { ProviderUsers } from './provider-users.ts';
 
 /**
  * The resolution of timers, in ms. A shorter wait could round to 0, and the gate would stay open.
@@ -54,11 +52,10 @@ export interface BackoffRules {
 /** Decides what follows from an answer: a backoff, a suspension of all requests, an outage or its end. */
 export class ProviderState {
   readonly rules: BackoffRules;
-  readonly listeners: FeedbackListeners;
+  /** All that send to this provider. */
+  readonly users: ProviderUsers;
   private readonly policy: Backoff;
   private readonly clock: Clock;
-  /** Fails all requests of all gates at once. */
-  private readonly suspension: Suspension;
   /** Called when the mode may have changed. */
   private readonly onModeChange: () => void;
   /** Senders that find that the provider lets nothing in. */
@@ -72,29 +69,14 @@ export class ProviderState {
     this.rules = rules;
     this.policy = policy;
     this.clock = clock;
-    this.suspension = new Suspension(clock);
-    this.suspension.add(gate);
-    this.listeners = new FeedbackListeners(() => {
+    this.users = new ProviderUsers(clock, () => {
       const now = clock.now();
       const gauges = measure({ backoff: policy }, now);
       return { waiting: gate.waitingByKind, mode: policy.modeAt(now), gauges };
     });
+    this.users.join(gate);
     this.onModeChange = onModeChange;
     policy.onOutageOver = () => this.outageOver();
-  }
-
-  /**
-   * A gate sends to this provider: long waits and outages end the waits of its requests.
-   * @param emit told of them
-   * @returns ends that
-   */
-  join(gate: SuspendableGate, emit: Emit | undefined): () => void {
-    const remove = this.suspension.add(gate);
-    const unlisten = emit && this.listeners.listen(emit);
-    return () => {
-      remove();
-      unlisten?.();
-    };
   }
 
   /**
@@ -127,7 +109,7 @@ export class ProviderState {
     this.lastFailure = cause;
     const now = this.clock.now();
     if (!this.policy.unreachable(connection === 'refused', now)) return;
-    this.listeners.emit({ kind: 'outageStarted', at: now, reason: 'unreachable' });
+    this.users.emit({ kind: 'outageStarted', at: now, reason: 'unreachable' });
     this.modeChanged('outage');
   }
 
@@ -135,7 +117,7 @@ export class ProviderState {
   reached(epoch: number): boolean {
     if (!this.policy.reached(epoch)) return false;
     this.lastFailure = undefined;
-    this.listeners.emit({ kind: 'outageEnded', at: this.clock.now(), reason: 'unreachable' });
+    this.users.emit({ kind: 'outageEnded', at: this.clock.now(), reason: 'unreachable' });
     this.modeChanged(undefined);
     return true;
   }
@@ -143,7 +125,7 @@ export class ProviderState {
   /** The provider could not be reached for `outageMs`: what waits fails. */
   private outageOver(): void {
     this.tellSuspended('unreachable', 'fail', this.policy.outage.probeAt);
-    this.suspension.clear(new ProviderUnreachableError(this.rules.outageMs, this.lastFailure));
+    this.users.clear(new ProviderUnreachableError(this.rules.outageMs, this.lastFailure));
   }
 
   /** Whether the provider says that it takes nothing for long. */
@@ -172,7 +154,7 @@ export class ProviderState {
     policy.suspend(reason, onLongWait);
     if (!isKnown) this.tellSuspended(reason, onLongWait, policy.until);
     if (onLongWait === 'wait') return;
-    this.suspension.start(policy.until, (leftMs) =>
+    this.users.suspend(policy.until, (leftMs) =>
       reason === 'longWait'
         ? new RetryAfterTooLongError(leftMs, maxRetryAfterMs, cause)
         : new QuotaExhaustedError(reason, leftMs, cause),
@@ -184,8 +166,8 @@ export class ProviderState {
     onLongWait: OnLongWait,
     untilAt: number,
   ): void {
-    const { waiting: requests } = this.suspension;
-    this.listeners.emit({
+    const { waiting: requests } = this.users;
+    this.users.emit({
       kind: 'suspended',
       at: this.clock.now(),
       reason,
@@ -218,7 +200,7 @@ export class ProviderState {
     policy.reject(waitMs, epoch, now, sender);
     const change = { addedMs: policy.until - openAt };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
-    this.listeners.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
+    this.users.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
     this.modeChanged(isNewMode ? 'throttled' : undefined);
   }
 
@@ -261,7 +243,7 @@ export class ProviderState {
   /** @param begun the mode that has just begun, if one has */
   private modeChanged(begun: Mode | undefined): void {
     if (begun !== undefined)
-      this.listeners.tell((instrumentation) => instrumentation.modeBegan?.(begun));
+      this.users.tell((instrumentation) => instrumentation.modeBegan?.(begun));
     this.onModeChange();
   }
 }

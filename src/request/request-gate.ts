@@ -18,7 +18,8 @@ import type { PolicyConfig } from '../policies/registry.ts';
 import { RequestHold } from '../policies/request-hold.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import { Gate } from '../queue/gate.ts';
-import type { AdmissionCheck, QueueRules, WaitListener } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
+import type { QueueRules } from '../queue/queue-rules.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
 import type { Clock, Random } from '../util/clock.ts';
 import { ResettableTimer } from '../util/resettable-timer.ts';
@@ -133,7 +134,7 @@ export class RequestGate implements AnswerRules {
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     // May throw, so it comes before the rest begins.
     this.fleet?.begin(this);
-    this.leave = feedback.provider.join(this.gate, parts.emit);
+    this.leave = feedback.provider.users.join(this.gate, parts.emit);
     this.arm();
   }
 
@@ -256,7 +257,7 @@ export class RequestGate implements AnswerRules {
   watch(read: () => GaugeSnapshot = () => this.gauges()): void {
     const { instrumentation } = this.parts;
     const unlist = openGates.add(this);
-    const unwatch = this.feedback.provider.listeners.watch(instrumentation);
+    const unwatch = this.feedback.provider.users.watch(instrumentation);
     const close = instrumentation?.opened?.(read);
     this.unwatch = () => {
       close?.();

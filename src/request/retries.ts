@@ -3,8 +3,8 @@ import type { Verdict } from '../model/feedback.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { discard } from '../providers/shape.ts';
-import type { AdmissionCallback } from '../queue/admission-callback.ts';
 import type { Gate } from '../queue/gate.ts';
+import type { AdmissionCallback } from '../queue/waiting-requests.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 

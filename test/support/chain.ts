@@ -3,8 +3,8 @@ import type { Ticket } from '../../src/model/ticket.ts';
 import { Backoff, type Reopen } from '../../src/policies/backoff.ts';
 import { ByteBudgetPolicy } from '../../src/policies/byte-budget-policy.ts';
 import { ConcurrencyPolicy } from '../../src/policies/concurrency-policy.ts';
-import type { AdmissionCallback } from '../../src/queue/admission-callback.ts';
 import { Gate } from '../../src/queue/gate.ts';
+import type { AdmissionCallback } from '../../src/queue/waiting-requests.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ticketMaker } from './waiter.ts';
 

@@ -2,7 +2,7 @@ import type { Instrumentation } from '../../src/model/instrumentation.ts';
 import type { TicketOwner } from '../../src/model/ticket.ts';
 import { Ticket } from '../../src/model/ticket.ts';
 import type { RequestCost } from '../../src/policies/policy.ts';
-import type { AdmissionCallback } from '../../src/queue/admission-callback.ts';
+import type { AdmissionCallback } from '../../src/queue/waiting-requests.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 
 /** What tickets need around them: a clock that stands still, and four bytes a token. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RateLimits } from '../../../src/policies/rate-limit/rate-limits.ts';
 import { RateLimitPolicy } from '../../../src/policies/rate-limit-policy.ts';
 import { Gate } from '../../../src/queue/gate.ts';
-import { WaitTimeouts } from '../../../src/queue/wait-timeouts.ts';
+import { WaitTimeouts } from '../../../src/queue/queue-rules.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import type { Clock } from '../../../src/util/clock.ts';
 import { ticketMaker, Waiter } from '../../support/waiter.ts';

@@ -8,7 +8,7 @@ import {
   type Overflow,
   type QueueBound,
   queueBound,
-} from '../../../../src/queue/queue-capacity.ts';
+} from '../../../../src/queue/queue-rules.ts';
 import {
   isCancelled,
   keyOf,

@@ -1,0 +1,215 @@
+import { DeadlineExceededError, QueueFullError, WaitTimeoutError } from '../model/errors.ts';
+import type { GateKind } from '../model/outcome.ts';
+import { isTicket, type Ticket, type WaitTimeout } from '../model/ticket.ts';
+import { checkChoice, checkInteger } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
+import { type Timed, Timeouts } from '../util/timeouts.ts';
+import type { Queue } from './queue.ts';
+import {
+  type AdmissionCallback,
+  type NewQueue,
+  notifyAdmitted,
+  type WaitingRequests,
+} from './waiting-requests.ts';
+
+const OVERFLOWS = ['error', 'drop-oldest', 'drop-newest'] as const;
+
+/**
+ * Which request fails when a newcomer finds the queue full:
+ * - `error`: the newcomer, with an error to its sender
+ * - `drop-newest`: the newcomer, whatever its priority. Waiting requests stay.
+ * - `drop-oldest`: a waiter, so that the newcomer gets in. First in, first out: the head. By
+ *   priority: the oldest of the lowest priority, but the newcomer itself if its own is lower
+ *   still.
+ */
+export type Overflow = (typeof OVERFLOWS)[number];
+
+/** How many may wait in a queue. */
+export interface QueueBound {
+  /** 0: none may wait. Infinity: no bound. */
+  readonly maxQueue: number;
+  readonly overflow: Overflow;
+}
+
+/** @throws RangeError, TypeError that name the option */
+export function queueBound(
+  maxQueue: number = Number.POSITIVE_INFINITY,
+  overflow: Overflow = 'error',
+): QueueBound {
+  if (maxQueue !== Number.POSITIVE_INFINITY) checkInteger('maxQueue', maxQueue, 0);
+  return { maxQueue, overflow: checkChoice('overflow', overflow, OVERFLOWS) };
+}
+
+/**
+ * What happens to a newcomer that has to wait:
+ * - `room`: it enters the queue
+ * - `head-goes`: the head, which was found for this, is shifted and settled; then ask again
+ * - `newcomer-goes`: it is turned away
+ */
+export type Admission = 'room' | 'head-goes' | 'newcomer-goes';
+
+/**
+ * Decides whether there is room for a newcomer, and which waiter makes room. Cancelled ones do not
+ * count. After the bound was lowered several waiters may have to go: ask until there is room.
+ *
+ * It moves the head of the queue, so it must not be called while the gate decides on the head.
+ * @param waiting how many wait, other queues included
+ */
+export function admit<Item, Owner>(
+  queue: Queue<Item, Owner>,
+  { maxQueue, overflow }: QueueBound,
+  newcomer: Item,
+  owner: Owner,
+  waiting = queue.length,
+): Admission {
+  if (waiting < maxQueue) return 'room';
+  if (overflow !== 'drop-oldest' || maxQueue === 0) return 'newcomer-goes';
+  const found = queue.seekOldest === undefined ? queue.seek() : queue.seekOldest(newcomer, owner);
+  return found ? 'head-goes' : 'newcomer-goes';
+}
+
+/** Bounds how many requests wait at a gate. */
+export class QueueCapacity {
+  bound: QueueBound;
+  /** How many requests were turned away or given up so far. */
+  dropped = 0;
+
+  constructor(bound: QueueBound) {
+    this.bound = bound;
+  }
+
+  get isBounded(): boolean {
+    return this.bound.maxQueue !== Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * Makes room for a newcomer; the oldest of those that wait may have to go. Requests that were sent
+   * before count, but neither need this leave nor are given up.
+   * @param isHeadBusy whether the gate decides on the head of the queue: then nobody goes
+   * @param waitKind what holds them back
+   * @param isTold whether those that go are reported
+   * @returns false: the newcomer was refused, or its owner has gone
+   */
+  makeRoom(
+    newcomer: Ticket,
+    owner: AdmissionCallback,
+    waiting: WaitingRequests,
+    isHeadBusy: boolean,
+    waitKind: GateKind,
+    isTold: boolean,
+  ): boolean {
+    const queue = waiting.first;
+    while (!owner.gone) {
+      const { length } = waiting;
+      if (length < this.bound.maxQueue) return true;
+      if (isHeadBusy || admit(queue, this.bound, newcomer, owner, length) !== 'head-goes') break;
+      const { item, owner: oldest } = queue;
+      if (!isTicket(item) || item.attempts > 0) break;
+      queue.shift();
+      oldest.queued -= 1;
+      this.drop(item, waitKind, isTold);
+      notifyAdmitted(oldest, item);
+    }
+    // A newcomer whose owner ended meanwhile was not turned away.
+    if (!owner.gone) this.drop(newcomer, waitKind, isTold);
+    return false;
+  }
+
+  private drop(ticket: Ticket, gate: GateKind, isTold: boolean): void {
+    this.dropped += 1;
+    if (isTold) ticket.gaveUpAt = gate;
+    ticket.refuse(new QueueFullError(this.bound.maxQueue, gate));
+  }
+}
+
+/** A gate that can end the wait of a single request. */
+interface Expelling {
+  readonly waitKind: GateKind;
+  expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void;
+}
+
+/** A waiting request that was not sent yet. */
+class Waiter implements WaitTimeout, Timed {
+  before: Timed | undefined = undefined;
+  after: Timed | undefined = undefined;
+  private readonly ticket: Ticket;
+  private readonly gate: Expelling;
+  private readonly owner: AdmissionCallback;
+  private readonly timeouts: WaitTimeouts;
+
+  constructor(ticket: Ticket, gate: Expelling, owner: AdmissionCallback, timeouts: WaitTimeouts) {
+    this.ticket = ticket;
+    this.gate = gate;
+    this.owner = owner;
+    this.timeouts = timeouts;
+  }
+
+  get startedAt(): number {
+    return this.ticket.arrivedAt;
+  }
+
+  end(): void {
+    this.timeouts.ended(this);
+  }
+
+  timedOut(): void {
+    const { gate, ticket, owner, timeouts } = this;
+    gate.expel(ticket, owner, timeouts.errorAt(gate.waitKind));
+  }
+}
+
+/** Ends the wait of requests that were not sent within a time from their arrival. */
+export class WaitTimeouts {
+  private readonly timeouts: Timeouts;
+  private waitTimeoutMs: number;
+  private readonly deadlineMs: number;
+
+  /**
+   * @param waitTimeoutMs Infinity: nobody is timed out
+   * @param deadlineMs how long requests may take in all, which ends their wait too; Infinity: no bound
+   */
+  constructor(waitTimeoutMs: number, clock: Clock, deadlineMs = Number.POSITIVE_INFINITY) {
+    this.waitTimeoutMs = waitTimeoutMs;
+    this.deadlineMs = deadlineMs;
+    this.timeouts = new Timeouts(Math.min(waitTimeoutMs, deadlineMs), clock, true);
+  }
+
+  get isOn(): boolean {
+    return this.timeouts.timeoutMs !== Number.POSITIVE_INFINITY;
+  }
+
+  /** A request that was not sent yet starts to wait at a gate. */
+  wait(ticket: Ticket, gate: Expelling, owner: AdmissionCallback, now: number): void {
+    if (!this.isOn || ticket.attempts > 0) return;
+    const waiter = new Waiter(ticket, gate, owner, this);
+    ticket.waitTimeout = waiter;
+    this.timeouts.started(waiter, now);
+  }
+
+  /**
+   * Changes the timeout, also for waiting requests. If there was none before, only for newcomers.
+   */
+  configure(waitTimeoutMs: number): void {
+    this.waitTimeoutMs = waitTimeoutMs;
+    this.timeouts.configure(Math.min(waitTimeoutMs, this.deadlineMs));
+  }
+
+  /** A request waits no longer. */
+  ended(waiter: Timed): void {
+    this.timeouts.ended(waiter);
+  }
+
+  errorAt(waitKind: GateKind): Error {
+    const { waitTimeoutMs, deadlineMs } = this;
+    if (deadlineMs <= waitTimeoutMs) return new DeadlineExceededError(deadlineMs);
+    return new WaitTimeoutError(waitTimeoutMs, waitKind);
+  }
+}
+
+/** How the requests of a gate wait: how many, how long, and in which order. */
+export interface QueueRules {
+  readonly capacity: QueueCapacity;
+  readonly timeouts: WaitTimeouts;
+  /** Creates the queues. Default: first in, first out. */
+  readonly newQueue?: NewQueue | undefined;
+}

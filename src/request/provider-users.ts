@@ -1,0 +1,141 @@
+import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { Instrumentation } from '../model/instrumentation.ts';
+import { partsOf } from '../model/join-instrumentations.ts';
+import type { Emit, PolicyEvent } from '../model/policy-events.ts';
+import type { Refusing } from '../queue/gate-rules.ts';
+import type { Clock } from '../util/clock.ts';
+
+/** A gate whose requests may all have to fail. */
+interface SuspendableGate {
+  readonly waiting: number;
+  /** Refuses all that comes, for as long as it says so. */
+  suspend(refusing: Refusing): void;
+  /** Ends the wait of all that wait. */
+  clear(error: Error): void;
+}
+
+/** Members that are in it until as many registrations have ended as there were. */
+class Registrations<T> {
+  readonly #members = new Map<T, { times: number; readonly end: (() => void) | undefined }>();
+  readonly #begin: (member: T) => (() => void) | undefined;
+
+  /** @param begin is called for a member's first registration; what it returns, after the last */
+  constructor(begin: (member: T) => (() => void) | undefined = () => undefined) {
+    this.#begin = begin;
+  }
+
+  get members(): Iterable<T> {
+    return this.#members.keys();
+  }
+
+  /** @returns ends this registration */
+  add(member: T): () => void {
+    const known = this.#members.get(member) ?? { times: 0, end: this.#begin(member) };
+    this.#members.set(member, known);
+    known.times += 1;
+    return () => {
+      known.times -= 1;
+      if (known.times !== 0) return;
+      this.#members.delete(member);
+      known.end?.();
+    };
+  }
+}
+
+/**
+ * All that send to one provider. One answer decides for everyone: it may fail the requests of all
+ * their gates at once, those that wait and those that come until a time. Instrumentations are told
+ * of backoffs, modes and outages, each once however often it registers.
+ */
+export class ProviderUsers implements Refusing {
+  readonly #clock: Clock;
+  readonly #gates = new Set<SuspendableGate>();
+  /** Told of the events of policies, beside the instrumentations. */
+  readonly #emits = new Set<Emit>();
+  readonly #told = new Registrations<Instrumentation>();
+  readonly #shown: Registrations<Instrumentation>;
+  #until = Number.NEGATIVE_INFINITY;
+  /** Makes the error of a suspension, of the time left in ms; undefined: requests are not refused. */
+  #errorOf: ((leftMs: number) => Error) | undefined = undefined;
+
+  /** @param snapshot the state that instrumentations are shown */
+  constructor(clock: Clock, snapshot: () => GaugeSnapshot) {
+    this.#clock = clock;
+    this.#shown = new Registrations((part) => part.opened?.(snapshot));
+  }
+
+  /**
+   * A gate sends to this provider.
+   * @param emit told of what happens
+   * @returns ends that
+   */
+  join(gate: SuspendableGate, emit?: Emit): () => void {
+    this.#gates.add(gate);
+    if (this.#errorOf !== undefined) gate.suspend(this);
+    if (emit !== undefined) this.#emits.add(emit);
+    return () => {
+      this.#gates.delete(gate);
+      if (emit !== undefined) this.#emits.delete(emit);
+    };
+  }
+
+  /** Tells this instrumentation until all its registrations end. @returns ends this one */
+  watch(instrumentation: Instrumentation | undefined): () => void {
+    const parts = instrumentation === undefined ? [] : partsOf(instrumentation);
+    return endOf(parts.map((part) => this.#told.add(part)));
+  }
+
+  /** The same, and shows it the state. @returns ends both */
+  show(instrumentation: Instrumentation): () => void {
+    const unwatch = this.watch(instrumentation);
+    const shown = partsOf(instrumentation).map((part) => this.#shown.add(part));
+    return endOf([...shown, unwatch]);
+  }
+
+  emit(event: PolicyEvent): void {
+    this.tell((instrumentation) => instrumentation.changed?.(event));
+    for (const emit of [...this.#emits]) emit(event);
+  }
+
+  /** Calls a hook of each instrumentation. */
+  tell(hook: (instrumentation: Instrumentation) => void): void {
+    for (const instrumentation of this.#told.members) hook(instrumentation);
+  }
+
+  /** How many requests wait, at all gates. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const gate of this.#gates) waiting += gate.waiting;
+    return waiting;
+  }
+
+  /** Fails what waits, and what comes before `untilAt`. */
+  suspend(untilAt: number, errorOf: (leftMs: number) => Error): void {
+    this.#until = untilAt;
+    this.#errorOf = errorOf;
+    for (const gate of this.#gates) gate.suspend(this);
+    this.clear(errorOf(untilAt - this.#clock.now()));
+  }
+
+  refusal(): Error | undefined {
+    if (this.#errorOf === undefined) return undefined;
+    const leftMs = this.#until - this.#clock.now();
+    if (leftMs > 0) return this.#errorOf(leftMs);
+    this.#errorOf = undefined;
+    return undefined;
+  }
+
+  /** Fails what waits now, after the request whose answer decided it. */
+  clear(error: Error): void {
+    const gates = [...this.#gates];
+    queueMicrotask(() => {
+      for (const gate of gates) gate.clear(error);
+    });
+  }
+}
+
+function endOf(registrations: readonly (() => void)[]): () => void {
+  return () => {
+    for (const end of registrations) end();
+  };
+}
