@@ -1,9 +1,9 @@
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import type { AdmissionCallback } from '../queue/waiting-requests.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
-import type { BoundTask } from '../request/bound-task.ts';
 import { type ExecutionListener, RequestExecution } from '../request/request-execution.ts';
 import { endOf, type RequestPipeline } from '../request/result-subscriber.ts';
+import type { BoundTask } from '../util/bound-task.ts';
 import { type Abortable, AbortSubscription } from './abort-subscription.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import type { AcquireOptions } from './limiter-options.ts';

@@ -6,9 +6,9 @@ import {
 import type { Ticket } from '../model/ticket.ts';
 import { CircuitOpenError } from '../policies/circuit-open-error.ts';
 import { RateLimitExceededError } from '../policies/rate-limit/errors.ts';
-import { bindTask } from '../request/bound-task.ts';
 import type { RequestPipeline } from '../request/result-subscriber.ts';
 import { TicketFactory } from '../request/ticket-factory.ts';
+import { bindTask } from '../util/bound-task.ts';
 import type { Clock } from '../util/clock.ts';
 import { deferred } from '../util/deferred.ts';
 import {

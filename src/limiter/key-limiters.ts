@@ -1,5 +1,4 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { attemptTimeoutsOf } from '../request/send-options.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timeouts.ts';
 import type { LimiterEvent } from './events.ts';
@@ -44,7 +43,6 @@ export class KeyLimiters {
     if (limits.clock !== undefined && limits.clock !== clock) {
       throw new TypeError('`each.clock` must be the clock of the group; leave it out');
     }
-    this.timeouts = attemptTimeoutsOf(limits, clock, this.timeouts) ?? this.timeouts;
     const keyStore = store?.ofKey(key, limits);
     const options = {
       ...(classify && { classify }),
@@ -56,7 +54,7 @@ export class KeyLimiters {
       ...(keyStore && { shared: keyStore }),
       telemetry: false,
     } as const;
-    return new Limiter(options, {
+    const limiter = new Limiter(options, {
       key,
       before,
       shared,
@@ -65,5 +63,7 @@ export class KeyLimiters {
       emit: (event) => emit(event, key),
       isHeard,
     });
+    this.timeouts = limiter.timeouts;
+    return limiter;
   }
 }

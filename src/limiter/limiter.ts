@@ -26,6 +26,7 @@ import {
 } from '../request/ticket-factory.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { isError } from '../util/print.ts';
+import type { Timeouts } from '../util/timeouts.ts';
 import type { Task } from './call-request.ts';
 import { Calls } from './calls.ts';
 import { Circuit } from './circuit.ts';
@@ -426,6 +427,11 @@ export class Limiter {
   /** @internal changes of the mode, reported while there are subscribers */
   get modes$(): Observable<LimiterEvent> {
     return this.#runtime.modes$;
+  }
+
+  /** @internal ends attempts that take too long */
+  get timeouts(): Timeouts {
+    return this.#runtime.gate.timeouts;
   }
 
   /** @internal whether no request waits or runs */

@@ -1,6 +1,7 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
-import { RetryPolicy } from '../policies/retry.ts';
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
+import { classifierOf } from '../providers/classify.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
@@ -11,10 +12,8 @@ import type { DispatchContext } from '../request/dispatch-context.ts';
 import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
 import { FeedbackSubject } from '../request/feedback-subject.ts';
 import {
-  attemptTimeoutsOf,
   checkResultOptions,
   checkRetryOptions,
-  classifierOf,
   type Emitted,
   type Project,
   type ProjectOutput,
@@ -25,6 +24,7 @@ import {
 } from '../request/send-options.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 import { checkFunction, checkKeys } from '../util/check.ts';
+import { Timeouts } from '../util/timeouts.ts';
 
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
 
@@ -61,6 +61,7 @@ export function dispatch<T, O extends ProjectOutput>(
   checkRetryOptions(options);
   checkResultOptions(options);
   const common = resolveCommonOptions(options);
+  const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS, random = Math.random } = options;
   return (source) =>
     new Observable((out) => {
       const {
@@ -77,12 +78,13 @@ export function dispatch<T, O extends ProjectOutput>(
         feedback,
         gates: [gate],
         retry: new RetryPolicy(options),
-        classify: classifierOf(options),
+        classify: classifierOf(options.classify),
         answers: PLAIN_ANSWERS,
         clock: feedback.clock,
-        random: options.random ?? Math.random,
+        random,
         instrumentation,
-        timeouts: attemptTimeoutsOf(options, clock),
+        // They keep no process alive: what an attempt waits for does.
+        timeouts: new Timeouts(attemptTimeoutMs, clock, false),
         tap: gate.tap,
       };
       source.subscribe(new DispatchSubscriber(out, new TicketFactory<T>(around), context, options));

@@ -9,6 +9,17 @@ import { defaultProviders, readProviders } from './registry.ts';
  */
 export const { classify, reportedLimits } = readProviders(defaultProviders);
 
+/** Says what an error means, or a response and its body. */
+export type Classifier = (error: unknown, body?: string) => Verdict;
+
+/** The user's classifier; where that does not say, an error means what its shape says. */
+export function classifierOf(
+  custom: ((error: unknown, body?: string) => Verdict | undefined) | undefined,
+): Classifier {
+  if (custom === undefined) return classify;
+  return (error, body) => custom(error, body) ?? classify(error, body);
+}
+
 /** A successful answer without reported limits. */
 export const OK: Verdict = { kind: 'ok' };
 
@@ -16,11 +27,7 @@ export const OK: Verdict = { kind: 'ok' };
  * The verdict of a classifier on an error, or on a response and its body, without an unusable wait.
  * @throws the error of the classifier; TypeError for a result that is no verdict
  */
-export function verdictOn(
-  error: unknown,
-  classifier: (error: unknown, body?: string) => Verdict,
-  body?: string,
-): Verdict {
+export function verdictOn(error: unknown, classifier: Classifier, body?: string): Verdict {
   const verdict = body === undefined ? classifier(error) : classifier(error, body);
   checkMethods('what classify returns', verdict, []);
   checkChoice('classify().kind', verdict.kind, FEEDBACK_KINDS);

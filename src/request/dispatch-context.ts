@@ -1,8 +1,8 @@
 import type { ObservableInput } from 'rxjs';
-import type { Verdict } from '../model/feedback.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Tap } from '../model/tap.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
+import type { Classifier } from '../providers/classify.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Clock, Random } from '../util/clock.ts';
 import type { Timeouts } from '../util/timeouts.ts';
@@ -24,13 +24,13 @@ export interface DispatchContext<T, R> {
   /** The gate of attempts. The first attempt of a request has passed it already. */
   readonly gates: readonly Gate[];
   readonly retry: RetryPolicy;
-  readonly classify: (error: unknown, body?: string) => Verdict;
+  readonly classify: Classifier;
   readonly answers: AnswerRules;
   readonly clock: Clock;
   readonly random: Random;
   readonly instrumentation: Instrumentation | undefined;
-  /** Ends attempts that take too long; undefined: nothing does. */
-  readonly timeouts: Timeouts | undefined;
+  /** Ends attempts that take too long. */
+  readonly timeouts: Timeouts;
   /** Where an inspector follows the requests. */
   readonly tap: Tap;
 }

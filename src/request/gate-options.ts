@@ -11,17 +11,18 @@ import { CONCURRENCY_OPTIONS, type ConcurrencyConfig } from '../policies/concurr
 import { checkValue } from '../policies/option.ts';
 import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';
-import { RetryPolicy } from '../policies/retry.ts';
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
+import { classifierOf } from '../providers/classify.ts';
 import { PriorityQueue } from '../queue/priority-queue.ts';
 import { QueueCapacity, type QueueRules, queueBound, WaitTimeouts } from '../queue/queue-rules.ts';
 import { priorityOf } from '../queue/waiting-requests.ts';
 import { checkFunction, checkMethods, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
-import type { Timeouts } from '../util/timeouts.ts';
+import { Timeouts } from '../util/timeouts.ts';
 import { COMMON_KEYS, type CommonOptions, type ResolvedOptions } from './common-options.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
 import { RequestGate, type RequestGateExtras, reporterOf } from './request-gate.ts';
-import { attemptTimeoutsOf, classifierOf, type RetryOptions } from './send-options.ts';
+import type { RetryOptions } from './send-options.ts';
 
 /** Rate limits, each by its name. */
 export type RateLimitOptions = Pick<RateLimitConfig, 'limits' | 'onLimit' | 'refundRejected'>;
@@ -154,6 +155,9 @@ export function gateOpener(
       if (around.feedback !== undefined) return;
       feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
     };
+    const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS } = options;
+    // They keep no process alive: what an attempt waits for does.
+    const newTimeouts = () => new Timeouts(attemptTimeoutMs, clock, false);
     const report = reporterOf({ ...extras, instrumentation });
     return new RequestGate(
       { ...plain, adaptive },
@@ -166,8 +170,8 @@ export function gateOpener(
         isFailure,
         queues: queueRulesOf(options, clock, isPrioritized),
         retry: new RetryPolicy(options, isPaced),
-        classify: classifierOf(options),
-        timeouts: attemptTimeoutsOf(options, clock, timeouts),
+        classify: classifierOf(options.classify),
+        timeouts: attemptTimeoutMs === timeouts?.timeoutMs ? timeouts : newTimeouts(),
         setPaced,
         fleet: shared?.join(shared, report, instrumentation, extras.peers),
         // Last, as in a snapshot: V8 is slow where many properties follow a spread.

@@ -3,10 +3,10 @@ import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
+import type { BoundTask } from '../util/bound-task.ts';
 import type { Timer } from '../util/clock.ts';
 import type { Linked } from '../util/linked-list.ts';
 import { Attempt, type AttemptedRequest } from './attempt.ts';
-import type { BoundTask } from './bound-task.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { Slot } from './in-order.ts';
 import { attemptGatesOf, Retries, type RetryWait } from './retries.ts';
@@ -241,10 +241,8 @@ export class RequestExecution<T, R>
   /** Bounds the time of the attempt that runs. */
   private bound(attempt: Attempt<T, R>, at: number): void {
     const { timeouts, clock } = this.dispatch;
-    if (timeouts !== undefined) {
-      attempt.startedAt = Number.isNaN(at) ? clock.now() : at;
-      timeouts.started(attempt, attempt.startedAt);
-    }
+    attempt.startedAt = Number.isNaN(at) ? clock.now() : at;
+    timeouts.started(attempt, attempt.startedAt);
     if (this.hasDeadline) this.setDeadline(undefined, true);
   }
 
@@ -272,7 +270,7 @@ export class RequestExecution<T, R>
   }
 
   private unbound(): void {
-    if (this.attempt !== undefined) this.dispatch.timeouts?.ended(this.attempt);
+    if (this.attempt !== undefined) this.dispatch.timeouts.ended(this.attempt);
     this.deadline?.cancel();
     this.deadline = undefined;
   }

@@ -17,6 +17,7 @@ import { type LimitChanges, limitsToAdd } from '../policies/rate-limit/limit-cha
 import type { PolicyConfig } from '../policies/registry.ts';
 import { RequestHold } from '../policies/request-hold.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
+import type { Classifier } from '../providers/classify.ts';
 import { Gate } from '../queue/gate.ts';
 import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
 import type { QueueRules } from '../queue/queue-rules.ts';
@@ -43,9 +44,9 @@ export interface RequestGateParts extends RequestGateExtras {
   readonly isFailure: IsFailure | undefined;
   readonly queues: QueueRules;
   readonly retry: RetryPolicy;
-  readonly classify: DispatchContext<never, unknown>['classify'];
-  /** Ends attempts that take too long; undefined: nothing does. */
-  readonly timeouts: Timeouts | undefined;
+  readonly classify: Classifier;
+  /** Ends attempts that take too long. */
+  readonly timeouts: Timeouts;
   /** Told whether the rate adapts, when that has changed. */
   readonly setPaced?: (isPaced: boolean) => void;
   /** What it shares with other workers through a store. */
@@ -145,6 +146,10 @@ export class RequestGate implements AnswerRules {
 
   get policies(): Policies {
     return this._policies;
+  }
+
+  get timeouts(): Timeouts {
+    return this.parts.timeouts;
   }
 
   get retry(): RetryPolicy {

@@ -1,11 +1,8 @@
 import type { ObservableInput, ObservedValueOf } from 'rxjs';
 import type { Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { DEFAULT_ATTEMPT_TIMEOUT_MS } from '../policies/retry.ts';
-import { classify } from '../providers/classify.ts';
 import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../util/check.ts';
-import type { Clock, Random } from '../util/clock.ts';
-import { Timeouts } from '../util/timeouts.ts';
+import type { Random } from '../util/clock.ts';
 import type { AttemptContext } from './attempt-context.ts';
 
 /** What a project may return: any ObservableInput of RxJS except a string. */
@@ -88,27 +85,4 @@ export function checkRetryOptions(options: RetryOptions): void {
   if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 1);
   if (options.classify !== undefined) checkFunction('classify', options.classify);
   if (options.random !== undefined) checkFunction('random', options.random);
-}
-
-/**
- * What ends attempts that take too long, for all that share it; undefined: nothing does.
- * @param others of the same clock, to be shared if their attempts have the same time
- */
-export function attemptTimeoutsOf(
-  { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS }: RetryOptions,
-  clock: Clock,
-  others?: Timeouts,
-): Timeouts | undefined {
-  if (attemptTimeoutMs === Number.POSITIVE_INFINITY) return undefined;
-  if (attemptTimeoutMs === others?.timeoutMs) return others;
-  // It keeps no process alive: what an attempt waits for does.
-  return new Timeouts(attemptTimeoutMs, clock, false);
-}
-
-/** What an error means by the user's classifier; by its shape where that does not say. */
-export function classifierOf({
-  classify: custom,
-}: RetryOptions): (error: unknown, body?: string) => Verdict {
-  if (custom === undefined) return classify;
-  return (error, body) => custom(error, body) ?? classify(error, body);
 }
