@@ -155,7 +155,7 @@ export class Fifo<Item, Owner> {
   /** Counts waiters that were cancelled since the last call; at most as many as wait. */
   markCancelled(count: number): void {
     this.cancelled = Math.min(this.cancelled + count, this.count);
-    if (this.cancelled > LEAST && this.cancelled > this.length) this.removeCancelled();
+    if (this.cancelled > LEAST && this.cancelled > this.length) this.sweep();
   }
 
   private extend(): Segment<Item, Owner> {
@@ -167,8 +167,9 @@ export class Fifo<Item, Owner> {
     return next;
   }
 
-  /** Removes the cancelled waiters. */
-  private removeCancelled(): void {
+  /** Takes out the cancelled waiters. @returns how many there were */
+  sweep(): number {
+    const { count } = this;
     let old: Segment<Item, Owner> | undefined = this.first;
     this.first = new Segment(FIRST);
     this.last = this.first;
@@ -183,5 +184,6 @@ export class Fifo<Item, Owner> {
         this.push(item, owner, old.since[at] as number, old.replies?.[at]);
       }
     }
+    return count - this.count;
   }
 }

@@ -1,6 +1,6 @@
 import { checkInteger, checkNumber } from '../util/check.ts';
 import { Heap } from '../util/heap.ts';
-import { PriorityBucket } from './priority-bucket.ts';
+import { Fifo } from './fifo.ts';
 import type { IsCancelled, PriorityChange, Queue } from './queue.ts';
 
 export interface PriorityOptions<Item, Owner> {
@@ -15,6 +15,17 @@ const FEW = 16;
 
 /** The item in the place that a moved waiter has left. */
 const LEFT = Symbol('left');
+
+/** The waiters of one priority, first in, first out. It does not count cancelled ones. */
+class PriorityBucket<Item, Owner> extends Fifo<Item, Owner> {
+  priority = 0;
+  /** Its only waiter, if it is the bucket of one that was moved; else undefined. */
+  moved: Item | undefined = undefined;
+  /** The order of moved waiters that arrived at the same time. */
+  order = 0;
+  /** Its index in two heaps. */
+  readonly places = [0, 0];
+}
 
 /** On equal keys, the one that has waited longer. */
 function isMoreUrgent<Item, Owner>(
@@ -59,7 +70,8 @@ function isLower<Item, Owner>(
  * of the cancelled, so each costs O(1), amortised.
  */
 export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
-  private readonly isCancelled: IsCancelled<Item, Owner>;
+  /** Whether a waiter was cancelled, or has moved. */
+  private readonly isOut: IsCancelled<Item, Owner>;
   private readonly priorityOf: (item: Item, owner: Owner) => number;
   private readonly agingMs: number;
   private readonly buckets = new Map<number, PriorityBucket<Item, Owner>>();
@@ -72,7 +84,7 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
   /** The last removed bucket, for reuse. */
   private spare: PriorityBucket<Item, Owner> | undefined = undefined;
   /** The bucket whose head is the head of the queue. */
-  private head = new PriorityBucket<Item, Owner>();
+  private head: PriorityBucket<Item, Owner>;
   /** How many are in it, with the cancelled ones and the places that moved ones have left. */
   private count = 0;
   /** The counted cancelled ones in it, and the places that moved ones have left. Below 0: some were taken out before they were counted. */
@@ -85,7 +97,8 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     isCancelled: IsCancelled<Item, Owner>,
     { priorityOf, agingMs }: PriorityOptions<Item, Owner>,
   ) {
-    this.isCancelled = isCancelled;
+    this.isOut = (item, owner) => item === LEFT || isCancelled(item, owner);
+    this.head = new PriorityBucket(this.isOut);
     this.priorityOf = priorityOf;
     this.agingMs = checkNumber('agingMs', agingMs, 1);
   }
@@ -155,7 +168,7 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     if (bucket === undefined) {
       const place = this.buckets.get(from)?.leave(item, since, LEFT as Item);
       if (place === undefined) return;
-      bucket = new PriorityBucket<Item, Owner>();
+      bucket = new PriorityBucket(this.isOut);
       bucket.push(item, place.owner, place.since, place.reply);
       bucket.moved = item;
       bucket.order = order;
@@ -173,7 +186,7 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
 
   shift(): void {
     const head = this.head;
-    if (this.isOut(head)) this.cancelled -= 1;
+    if (this.isOut(head.item, head.owner)) this.cancelled -= 1;
     head.shift();
     this.count -= 1;
     this.headChanged(head);
@@ -191,22 +204,15 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     while (this.count > 0) {
       const head = buckets.top as PriorityBucket<Item, Owner>;
       this.head = head;
-      if (!this.isOut(head)) return true;
+      if (!this.isOut(head.item, head.owner)) return true;
       this.shift();
     }
     return false;
   }
 
-  /** Whether the head of a bucket was cancelled, or moved. */
-  private isOut({ item, owner }: PriorityBucket<Item, Owner>): boolean {
-    return item === LEFT || this.isCancelled(item, owner);
-  }
-
   private sweep(): void {
-    const isOut: IsCancelled<Item, Owner> = (item, owner) =>
-      item === LEFT || this.isCancelled(item, owner);
     for (const bucket of [...this.buckets.values(), ...(this.moved?.values() ?? [])]) {
-      const cancelled = bucket.sweep(isOut);
+      const cancelled = bucket.sweep();
       this.count -= cancelled;
       this.cancelled -= cancelled;
       this.headChanged(bucket);
@@ -222,7 +228,7 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     checkInteger('priority', priority, Number.MIN_SAFE_INTEGER);
     const idle = this.count === 0 ? this.byUrgency.top : undefined;
     if (idle !== undefined) this.close(idle);
-    const bucket = this.spare ?? new PriorityBucket<Item, Owner>();
+    const bucket = this.spare ?? new PriorityBucket(this.isOut);
     this.spare = undefined;
     bucket.priority = priority;
     bucket.key = Number.POSITIVE_INFINITY;
