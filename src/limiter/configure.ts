@@ -60,7 +60,7 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
   const mostConcurrent = concurrency ?? gate.slots.maxLimit;
   if (adaptive !== undefined) {
     checkLimiterConfig('limiter.configure', { adaptive, concurrency: mostConcurrent });
-    gate.checkAdaptive(adaptive, mostConcurrent);
+    gate.own.checkAdaptive(adaptive, mostConcurrent);
   }
   const { capacity, timeouts } = gate.queues;
   const { maxQueue = capacity.bound.maxQueue, overflow = capacity.bound.overflow } = changes;

@@ -3,19 +3,15 @@ import type { RemoteLimits } from '../fleet/fleet-gate.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
-import { ADAPTIVE, isAdaptiveRate } from '../policies/adaptive.ts';
-import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
-import { AttemptPolicies } from '../policies/attempt-policies.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
-import { type ConcurrencyPolicy, DEFAULT_CONCURRENCY } from '../policies/concurrency-policy.ts';
+import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
+import { GatePolicies } from '../policies/gate-policies.ts';
 import type { IsFailure } from '../policies/judge.ts';
-import { createPolicies, KINDS, measure, type Policies } from '../policies/policies.ts';
-import { ALWAYS_NORMAL, type Policy } from '../policies/policy.ts';
+import { KINDS, measure, type Policies } from '../policies/policies.ts';
+import type { Policy } from '../policies/policy.ts';
 import type { PolicyContext } from '../policies/policy-definition.ts';
-import { rateLimitPolicyOf } from '../policies/rate-limit/definition.ts';
-import { type LimitChanges, limitsToAdd } from '../policies/rate-limit/limit-changes.ts';
+import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
-import { RequestHold } from '../policies/request-hold.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import type { Classifier } from '../providers/classify.ts';
 import { Gate } from '../queue/gate.ts';
@@ -93,12 +89,8 @@ export class RequestGate implements AnswerRules {
   /** Changes with what adapts, as `leastClosureMs` does. */
   readsAnswers = false;
   leastClosureMs = 0;
-  private readonly options: PolicyConfig;
   private readonly parts: RequestGateParts;
-  private readonly backoff: Policy<number>;
-  private _policies: Policies;
-  /** Those that are asked for each attempt. */
-  private attempts: AttemptPolicies;
+  readonly own: GatePolicies;
   private readonly timer: ResettableTimer;
   /** Ends what it shares with all gates that send to its provider. */
   private readonly leave: () => void;
@@ -108,26 +100,24 @@ export class RequestGate implements AnswerRules {
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: PolicyConfig, parts: RequestGateParts) {
     const { clock, instrumentation, feedback, queues } = parts;
-    this.options = options;
     this.parts = parts;
     this.name = parts.name;
     this.key = parts.key;
     this.feedback = feedback;
     this.queues = queues;
-    const maxLimit = options.concurrency ?? DEFAULT_CONCURRENCY;
-    this._policies = createPolicies(options, this.context(maxLimit), feedback.gate.policy);
-    const { concurrency: slots, byteBudget: bytes, adaptive } = this._policies;
-    this.slots = slots;
-    this.bytes = bytes;
-    slots.most = slots.limit;
-    parts.fleet?.adapts(adaptive);
-    if (adaptive !== undefined) slots.limit = adaptive.limit;
-    this.backoff = feedback.partOf(() => this.gate.drain());
-    this.attempts = this.newAttempts();
+    this.own = new GatePolicies(options, {
+      context: () => this.context(),
+      backoff: feedback.gate.policy,
+      backoffPart: feedback.partOf(() => this.gate.drain()),
+      stored: parts.fleet,
+    });
+    const { hold, asked } = this.own;
+    this.slots = hold.slots;
+    this.bytes = hold.bytes;
     this.learnHowToAnswer();
     const { check, listener } = parts;
-    this.gate = new Gate('concurrency', this.sharing(this.attempts.asked), clock, instrumentation, {
-      hold: new RequestHold(slots, bytes),
+    this.gate = new Gate('concurrency', this.sharing(asked), clock, instrumentation, {
+      hold,
       check,
       listener,
       ...queues,
@@ -145,7 +135,7 @@ export class RequestGate implements AnswerRules {
   }
 
   get policies(): Policies {
-    return this._policies;
+    return this.own.all;
   }
 
   get timeouts(): Timeouts {
@@ -156,33 +146,15 @@ export class RequestGate implements AnswerRules {
     return this.parts.retry;
   }
 
-  /** Whether the rate adapts. */
-  get isPaced(): boolean {
-    return this._policies.adaptive instanceof AdaptiveRatePolicy;
-  }
-
   /**
    * Other rate limits from now on, for those too that wait.
    * @throws as `RateLimits.configure` does, and changes nothing
    */
   setLimits(changes: LimitChanges): void {
-    const { rateLimit } = this._policies;
-    const now = this.parts.clock.now();
-    if (rateLimit !== undefined) rateLimit.configure(changes, now);
-    else {
-      const { onLimit, refundRejected } = this.options;
-      const limits = limitsToAdd(changes);
-      const { emit, ignoreUnknown } = this.context(this.slots.limit);
-      const options = { limits, onLimit, refundRejected };
-      const added = rateLimitPolicyOf(options, emit, ignoreUnknown, now);
-      this.setPolicies({ ...this._policies, rateLimit: added });
-    }
+    const { asked } = this.own;
+    this.own.setLimits(changes, this.parts.clock.now());
+    if (this.own.asked !== asked) this.askAgain();
     this.learnHowToAnswer();
-  }
-
-  /** @throws RangeError or TypeError that names a wrong option */
-  checkAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
-    this.newAdaptive(adaptive, concurrency);
   }
 
   /**
@@ -190,19 +162,11 @@ export class RequestGate implements AnswerRules {
    * flight teaches the new one nothing.
    */
   setAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
-    const { adaptive: before, pace } = this._policies;
-    pace?.interval.reset();
-    const next = this.newAdaptive(adaptive, concurrency);
-    if (before !== undefined) this.attempts.asked.retire?.(before);
     this.feedback.provider.setOutage(this, false);
-    this.parts.fleet?.adapts(next);
-    this.setPolicies({ ...this._policies, adaptive: next });
-    this.slots.limit = next?.limit ?? concurrency;
-    const mode = this.isPaced ? ALWAYS_NORMAL : this.feedback.gate.policy;
-    this.slots.mode = mode;
-    this.bytes.mode = mode;
-    this.parts.retry.isPaced = this.isPaced;
-    this.parts.setPaced?.(this.isPaced);
+    this.own.setAdaptive(adaptive, concurrency);
+    this.askAgain();
+    this.parts.retry.isPaced = this.own.isPaced;
+    this.parts.setPaced?.(this.own.isPaced);
     this.learnHowToAnswer();
   }
 
@@ -210,7 +174,7 @@ export class RequestGate implements AnswerRules {
    * Called after policies were changed from outside. Resets the timer, and lets all pass that may.
    */
   changed(): void {
-    this.attempts.all.advance(this.parts.clock.now());
+    this.own.advance(this.parts.clock.now());
     this.arm();
     this.gate.drain();
   }
@@ -220,10 +184,7 @@ export class RequestGate implements AnswerRules {
    * learned, capped by the new value.
    */
   setConcurrency(concurrency: number): void {
-    const { adaptive } = this.policies;
-    adaptive?.setMaxLimit(concurrency, this.parts.clock.now());
-    this.slots.most = concurrency;
-    this.slots.limit = adaptive?.limit ?? concurrency;
+    this.own.setConcurrency(concurrency, this.parts.clock.now());
   }
 
   /** What requests are sent with that have passed this gate. */
@@ -249,7 +210,7 @@ export class RequestGate implements AnswerRules {
 
   /** The state for gauges. */
   gauges(): GaugeSnapshot {
-    const { gate, feedback, fleet, _policies: policies } = this;
+    const { gate, feedback, fleet, policies } = this;
     return {
       waiting: [...NOBODY, ...gate.waitingByKind],
       isSending: true,
@@ -281,26 +242,12 @@ export class RequestGate implements AnswerRules {
     this.unwatch();
   }
 
-  private newAdaptive(
-    adaptive: PolicyConfig['adaptive'],
-    concurrency: number,
-  ): Policies['adaptive'] {
-    const context = { ...this.context(concurrency), others: this._policies };
-    return ADAPTIVE.create?.({ ...(adaptive !== undefined && { adaptive }) }, context);
+  /** The gate asks other policies from now on. */
+  private askAgain(): void {
+    this.gate.setPolicy(this.sharing(this.own.asked));
   }
 
-  private setPolicies(policies: Policies): void {
-    this._policies = policies;
-    this.attempts = this.newAttempts();
-    this.gate.setPolicy(this.sharing(this.attempts.asked));
-  }
-
-  private newAttempts(): AttemptPolicies {
-    const { _policies: policies, backoff, fleet } = this;
-    return new AttemptPolicies(policies, backoff, fleet?.policyOf(policies.rateLimit));
-  }
-
-  /** The same, and what is shared with other gates of this process. */
+  /** The policies of attempts, and what is shared with other gates of this process. */
   private sharing(own: Policy): Policy {
     const { shared } = this.parts;
     return (
@@ -313,20 +260,17 @@ export class RequestGate implements AnswerRules {
   }
 
   private learnHowToAnswer(): void {
-    this.leastClosureMs = this.isPaced ? PACED_CLOSURE_MS : 0;
-    this.readsAnswers = this.attempts.readsUsage;
+    this.leastClosureMs = this.own.isPaced ? PACED_CLOSURE_MS : 0;
+    this.readsAnswers = this.own.readsUsage;
   }
 
-  private context(maxLimit: number): Omit<PolicyContext, 'others'> {
+  private context(): Omit<PolicyContext, 'others' | 'mode' | 'maxLimit'> {
     const { clock, random, feedback, isFailure, shared } = this.parts;
     const report = reporterOf(this.parts);
     return {
       now: clock.now(),
       random,
-      // Throttled mode changes no limits where the rate adapts.
-      mode: isAdaptiveRate(this.options.adaptive) ? undefined : feedback.gate.policy,
       isFailure,
-      maxLimit,
       maxRetryAfterMs: feedback.maxRetryAfterMs,
       apply: (limit: number) => {
         this.slots.limit = limit;
@@ -347,7 +291,7 @@ export class RequestGate implements AnswerRules {
   /** Fails what waits and must not wait for a circuit that has opened, after the request that opened it. */
   private clearOpen(): void {
     queueMicrotask(() => {
-      const { circuitBreaker } = this._policies;
+      const { circuitBreaker } = this.policies;
       this.gate.clearThose((waiter, now) => circuitBreaker?.refusalInQueue(waiter, now));
     });
   }
@@ -355,7 +299,7 @@ export class RequestGate implements AnswerRules {
   private arm(): void {
     if (this.isClosed) return;
     const at = this.parts.clock.now();
-    this.timer.set(this.attempts.all.nextChangeAt - at, at);
+    this.timer.set(this.own.nextChangeAt - at, at);
   }
 }
 

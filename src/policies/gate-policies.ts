@@ -1,0 +1,185 @@
+import { ADAPTIVE, isAdaptiveRate } from './adaptive.ts';
+import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
+import type { Backoff } from './backoff.ts';
+import { Composite, type Part } from './composite.ts';
+import { DEFAULT_CONCURRENCY } from './concurrency-policy.ts';
+import { PacePolicy } from './pace-policy.ts';
+import { attemptParts, createPolicies, type Policies } from './policies.ts';
+import { ALWAYS_NORMAL, type Policy } from './policy.ts';
+import type { PolicyContext } from './policy-definition.ts';
+import { rateLimitPolicyOf } from './rate-limit/definition.ts';
+import { type LimitChanges, limitsToAdd } from './rate-limit/limit-changes.ts';
+import type { RateLimitPolicy } from './rate-limit-policy.ts';
+import type { PolicyConfig } from './registry.ts';
+import { RequestHold } from './request-hold.ts';
+
+/** Limits that are kept in a store, for several workers. */
+interface StoredLimits {
+  /** What adapts in this process, before anything is sent. */
+  adapts(adaptive: Policies['adaptive']): void;
+  /** A policy that stands for them and for the rate limits of this worker. */
+  policyOf(own: RateLimitPolicy | undefined): Policy;
+}
+
+/** What the policies of a gate are made with. */
+interface GatePoliciesParts {
+  readonly context: () => Omit<PolicyContext, 'others' | 'mode' | 'maxLimit'>;
+  /** Other gates may share it. */
+  readonly backoff: Backoff;
+  /** The same, as this gate asks it. */
+  readonly backoffPart: Policy<number>;
+  readonly stored: StoredLimits | undefined;
+}
+
+/** The policies of one gate: which there are, which it asks for each attempt, and how they change. */
+export class GatePolicies {
+  /** What a request holds over all its attempts. */
+  readonly hold: RequestHold;
+  private readonly options: PolicyConfig;
+  private readonly parts: GatePoliciesParts;
+  private _all: Policies;
+  private attempts: AttemptPolicies;
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  constructor(options: PolicyConfig, parts: GatePoliciesParts) {
+    this.options = options;
+    this.parts = parts;
+    const maxLimit = options.concurrency ?? DEFAULT_CONCURRENCY;
+    this._all = createPolicies(options, this.contextOf(maxLimit), parts.backoff);
+    const { concurrency: slots, byteBudget: bytes, adaptive } = this._all;
+    this.hold = new RequestHold(slots, bytes);
+    slots.most = slots.limit;
+    parts.stored?.adapts(adaptive);
+    if (adaptive !== undefined) slots.limit = adaptive.limit;
+    this.attempts = this.newAttempts();
+  }
+
+  get all(): Policies {
+    return this._all;
+  }
+
+  /** What the gate asks for each attempt. Another one after changes of limits or of what adapts. */
+  get asked(): Policy {
+    return this.attempts.asked;
+  }
+
+  /** Whether the rate adapts. */
+  get isPaced(): boolean {
+    return this._all.adaptive instanceof AdaptiveRatePolicy;
+  }
+
+  /** Whether one of them counts what answers say that they have used. */
+  get readsUsage(): boolean {
+    return this.attempts.readsUsage;
+  }
+
+  /** When time alone changes one of them, if nobody asks. */
+  get nextChangeAt(): number {
+    return this.attempts.all.nextChangeAt;
+  }
+
+  /** Makes the changes that are due. */
+  advance(now: number): void {
+    this.attempts.all.advance(now);
+  }
+
+  /**
+   * Other rate limits from now on.
+   * @throws as `RateLimits.configure` does, and changes nothing
+   */
+  setLimits(changes: LimitChanges, now: number): void {
+    const { rateLimit } = this._all;
+    if (rateLimit !== undefined) {
+      rateLimit.configure(changes, now);
+      return;
+    }
+    const { onLimit, refundRejected } = this.options;
+    const { emit, ignoreUnknown } = this.parts.context();
+    const options = { limits: limitsToAdd(changes), onLimit, refundRejected };
+    this.replace({ rateLimit: rateLimitPolicyOf(options, emit, ignoreUnknown, now) });
+  }
+
+  /** @throws RangeError or TypeError that names a wrong option */
+  checkAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
+    this.newAdaptive(adaptive, concurrency);
+  }
+
+  /**
+   * Something else adapts from now on, or nothing does: what was learned is forgotten, and what is in
+   * flight teaches the new one nothing.
+   */
+  setAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
+    const { adaptive: before, pace } = this._all;
+    pace?.interval.reset();
+    const next = this.newAdaptive(adaptive, concurrency);
+    if (before !== undefined) this.asked.retire?.(before);
+    this.parts.stored?.adapts(next);
+    this.replace({ adaptive: next });
+    const { slots, bytes } = this.hold;
+    slots.limit = next?.limit ?? concurrency;
+    slots.mode = this.isPaced ? ALWAYS_NORMAL : this.parts.backoff;
+    bytes.mode = slots.mode;
+  }
+
+  /** Changes the concurrency. An adaptive limit keeps what it learned, capped by the new value. */
+  setConcurrency(concurrency: number, now: number): void {
+    const { adaptive } = this._all;
+    const { slots } = this.hold;
+    adaptive?.setMaxLimit(concurrency, now);
+    slots.most = concurrency;
+    slots.limit = adaptive?.limit ?? concurrency;
+  }
+
+  private replace(some: Partial<Policies>): void {
+    this._all = { ...this._all, ...some };
+    this.attempts = this.newAttempts();
+  }
+
+  private newAdaptive(
+    adaptive: PolicyConfig['adaptive'],
+    concurrency: number,
+  ): Policies['adaptive'] {
+    const context = { ...this.contextOf(concurrency), others: this._all };
+    return ADAPTIVE.create?.({ ...(adaptive !== undefined && { adaptive }) }, context);
+  }
+
+  private newAttempts(): AttemptPolicies {
+    const { backoffPart, stored } = this.parts;
+    return new AttemptPolicies(this._all, backoffPart, stored?.policyOf(this._all.rateLimit));
+  }
+
+  private contextOf(maxLimit: number): Omit<PolicyContext, 'others'> {
+    // Throttled mode changes no limits where the rate adapts.
+    const mode = isAdaptiveRate(this.options.adaptive) ? undefined : this.parts.backoff;
+    return { ...this.parts.context(), mode, maxLimit };
+  }
+}
+
+/** The policies that are asked for each attempt, the backoff first. */
+class AttemptPolicies {
+  /** All of them as one, for changes by time alone. */
+  readonly all: Composite;
+  /** What the gate asks: the same, or less where less is on. */
+  readonly asked: Policy;
+  private readonly others: readonly Part[];
+
+  /** @param stored stands for limits that are kept in a store, and for the own rate limits */
+  constructor(policies: Policies, backoff: Policy<number>, stored: Policy | undefined) {
+    this.others = attemptParts(policies, stored);
+    this.all = new Composite([{ kind: 'backoff', policy: backoff }, ...this.others]);
+    this.asked = askedOf(backoff, this.others, this.all);
+  }
+
+  /** Whether one of them counts what answers say that they have used. */
+  get readsUsage(): boolean {
+    return this.others.some(({ policy }) => policy.readsUsage === true);
+  }
+}
+
+/** By default only the adaptive rate is on, which needs no record of charges. */
+function askedOf(backoff: Policy<number>, others: readonly Part[], all: Composite): Policy {
+  const [first, ...more] = others;
+  if (first === undefined) return backoff;
+  const isAlone = more.length === 0 && first.policy instanceof AdaptiveRatePolicy;
+  return isAlone ? new PacePolicy(backoff, first.policy) : all;
+}
