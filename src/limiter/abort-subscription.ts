@@ -1,4 +1,7 @@
+import { RequestTimeoutError } from '../model/errors.ts';
+import type { Clock } from '../util/clock.ts';
 import { type Linked, LinkedList } from '../util/linked-list.ts';
+import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
 
 /** Is called when a signal aborts. */
 export interface Abortable {
@@ -67,4 +70,32 @@ function listenerOf(signal: AbortSignal): Listener {
   const listener = new Listener(signal);
   listeners.set(signal, listener);
   return listener;
+}
+
+/**
+ * Makes a call that a time bounds, from now to its end: it is aborted then.
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function withTimeout<R>(
+  options: AcquireOptions,
+  clock: Clock,
+  call: (options: AcquireOptions) => Promise<R>,
+): Promise<R> {
+  checkAcquireOptions(options);
+  const { timeoutMs = Number.POSITIVE_INFINITY, signal, ...rest } = options;
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  else signal?.addEventListener('abort', abort, { once: true });
+  const timer = clock.setTimer(
+    () => controller.abort(new RequestTimeoutError(timeoutMs)),
+    timeoutMs,
+  );
+  const promise = call({ ...rest, signal: controller.signal });
+  const ended = () => {
+    timer.cancel();
+    signal?.removeEventListener('abort', abort);
+  };
+  promise.then(ended, ended);
+  return promise;
 }

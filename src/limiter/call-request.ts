@@ -3,10 +3,13 @@ import type { AdmissionCallback } from '../queue/waiting-requests.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { type ExecutionListener, RequestExecution } from '../request/request-execution.ts';
 import { endOf, type RequestPipeline } from '../request/result-subscriber.ts';
-import type { BoundTask } from '../util/bound-task.ts';
-import { type Abortable, AbortSubscription } from './abort-subscription.ts';
-import { type Lease, leaseOf } from './lease.ts';
-import type { AcquireOptions } from './limiter-options.ts';
+import { TicketFactory } from '../request/ticket-factory.ts';
+import { type BoundTask, bindTask } from '../util/bound-task.ts';
+import type { Clock } from '../util/clock.ts';
+import { deferred } from '../util/deferred.ts';
+import { type Abortable, AbortSubscription, withTimeout } from './abort-subscription.ts';
+import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
+import type { LimiterRuntime } from './limiter-runtime.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
@@ -243,28 +246,81 @@ export class CallRequest
   }
 }
 
-/** A call for a lease. */
-export class LeaseRequest extends CallRequest {
-  private readonly grant: (lease: Lease) => void;
-  private readonly refuse: (reason: unknown) => void;
+/** The calls of a limiter: requests that are no stream's. */
+export class Calls {
+  private readonly runtime: LimiterRuntime;
+  readonly pipeline: RequestPipeline<CallTask, unknown>;
+  /** Of calls without options: their size is 0. */
+  private readonly defaults: CallOptions;
+  /** Of the last call with options. */
+  private latest: CallOptions;
 
-  constructor(
-    options: CallOptions,
-    grant: (lease: Lease) => void,
-    refuse: (reason: unknown) => void,
-  ) {
-    super(options, ignore);
-    this.grant = grant;
-    this.refuse = refuse;
+  constructor(runtime: LimiterRuntime) {
+    this.runtime = runtime;
+    this.pipeline = {
+      factory: new TicketFactory({ ...runtime.around, isCall: true }),
+      gate: runtime.gate.gate,
+      dispatch: runtime.gate.dispatchContextOf((task: CallTask, context) =>
+        Promise.resolve(task?.(context)),
+      ),
+    };
+    this.defaults = new CallOptions(this.pipeline);
+    this.latest = this.defaults;
   }
 
-  protected override send(ticket: Ticket<CallTask>): void {
-    this.end();
-    this.grant(leaseOf(ticket, this.options.pipeline.dispatch));
+  get clock(): Clock {
+    return this.runtime.clock;
   }
 
-  protected override reject(reason: unknown): void {
-    this.refuse(reason);
+  /** See `Limiter.run`. */
+  run<R>(task: Task<R>, own: AcquireOptions | undefined): Promise<R> {
+    if (own?.timeoutMs !== undefined) {
+      return withTimeout(own, this.runtime.clock, (rest) => this.run(task, rest));
+    }
+    const options = this.optionsOf(own, task);
+    const ticket = this.ticketOf(task, options, own?.id);
+    const { promise, resolve } = deferred<unknown>();
+    const signal = own?.signal;
+    const bound = bindTask<CallTask>(task, promise);
+    if (ticket === undefined && signal === undefined) options.enter(bound ?? task, resolve);
+    else new CallRequest(options, resolve, bound).start(task, ticket, signal);
+    // It is resolved with a result of this task.
+    return promise as Promise<R>;
+  }
+
+  /**
+   * The checked options of a call; calls with equal options share one object.
+   * @throws RangeError or TypeError that names a wrong option
+   */
+  optionsOf(own: AcquireOptions | undefined, task: CallTask): CallOptions {
+    if (own === undefined) return this.defaults;
+    checkAcquireOptions(own);
+    const { pipeline, latest } = this;
+    const tokens = own.tokens ?? pipeline.factory.tokensOf(task, Math.ceil(own.bytes ?? 0));
+    if (!latest.equals(own, tokens)) this.latest = new CallOptions(pipeline, own, tokens);
+    return this.latest;
+  }
+
+  /**
+   * Undefined if it can be sent and its wait is neither observed nor bounded: its ticket can be
+   * made later.
+   */
+  ticketOf(task: CallTask, options: CallOptions, id: unknown): Ticket<CallTask> | undefined {
+    const { impossible } = this.runtime;
+    if (id !== undefined) {
+      const ticket = this.ticketNow(task, options);
+      this.runtime.add(ticket, id);
+      return ticket;
+    }
+    const isLater =
+      !this.pipeline.gate.needsTickets &&
+      (options === this.defaults || impossible.isPossible(options));
+    return isLater ? undefined : this.ticketNow(task, options);
+  }
+
+  ticketNow(task: CallTask, options: CallOptions): Ticket<CallTask> {
+    const { factory } = this.pipeline;
+    return factory.ticket(task, options.bytes, options.tokens, factory.clock.now(), options);
   }
 }
 

@@ -1,11 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import { QuotaExhaustedError, RetryAfterTooLongError } from '../model/errors.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { CircuitOpenError } from '../policies/circuit-open-error.ts';
+import { RateLimitExceededError } from '../policies/rate-limit/errors.ts';
 import { OK, verdictOn } from '../providers/classify.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';
 import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
+import { withTimeout } from './abort-subscription.ts';
+import { type CallOptions, CallRequest, type Calls, type CallTask } from './call-request.ts';
+import type { AcquireOptions } from './limiter-options.ts';
 
 /** What a lease needs to report the end of its request. */
 type LeaseTerms = Pick<
@@ -132,9 +138,81 @@ function failureOf(error: unknown, classify: (error: unknown) => Verdict): Verdi
 }
 
 /** The ticket has passed the gate, and counts as sent from now on. */
-export function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
+function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
   ticket.sent(terms.feedback.epoch);
   terms.tap.sent(ticket);
   terms.instrumentation?.attemptStarted?.(ticket, ticket.attempts);
   return new Lease(ticket, terms);
 }
+
+/** A call for a lease. */
+class LeaseRequest extends CallRequest {
+  private readonly grant: (lease: Lease) => void;
+  private readonly refuse: (reason: unknown) => void;
+
+  constructor(
+    options: CallOptions,
+    grant: (lease: Lease) => void,
+    refuse: (reason: unknown) => void,
+  ) {
+    super(options, ignore);
+    this.grant = grant;
+    this.refuse = refuse;
+  }
+
+  protected override send(ticket: Ticket<CallTask>): void {
+    this.end();
+    this.grant(leaseOf(ticket, this.options.pipeline.dispatch));
+  }
+
+  protected override reject(reason: unknown): void {
+    this.refuse(reason);
+  }
+}
+
+function ignore(): void {}
+
+/** The requests of a limiter for leases: they are sent by their users. */
+export class Leases {
+  private readonly calls: Calls;
+
+  constructor(calls: Calls) {
+    this.calls = calls;
+  }
+
+  /** See `Limiter.acquire`. */
+  acquire(own: AcquireOptions | undefined): Promise<Lease> {
+    const { calls } = this;
+    if (own?.timeoutMs !== undefined) {
+      return withTimeout(own, calls.clock, (rest) => this.acquire(rest));
+    }
+    const options = calls.optionsOf(own, undefined);
+    const ticket = calls.ticketOf(undefined, options, own?.id);
+    return new Promise((grant, refuse) =>
+      new LeaseRequest(options, grant, refuse).start(undefined, ticket, own?.signal),
+    );
+  }
+
+  /** See `Limiter.tryAcquire`. */
+  tryAcquire(own: AcquireOptions): Lease | undefined {
+    const { calls } = this;
+    const ticket = calls.ticketNow(undefined, calls.optionsOf(own, undefined));
+    ticket.take(this);
+    const { gate, dispatch } = calls.pipeline;
+    if (gate.tryEnter(ticket)) return leaseOf(ticket, dispatch);
+    const { refusal } = ticket;
+    const isImpossible = refusal !== undefined && !PASSING.some((kind) => refusal instanceof kind);
+    // A caller that asks until it is granted has one request, not one per call.
+    ticket.settle(isImpossible ? 'rejected' : 'cancelled');
+    if (isImpossible) throw refusal;
+    return undefined;
+  }
+}
+
+/** The errors of a request that may be sent later. */
+const PASSING = [
+  RateLimitExceededError,
+  CircuitOpenError,
+  RetryAfterTooLongError,
+  QuotaExhaustedError,
+] as const;

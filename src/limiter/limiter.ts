@@ -27,13 +27,12 @@ import {
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { isError } from '../util/print.ts';
 import type { Timeouts } from '../util/timeouts.ts';
-import type { Task } from './call-request.ts';
-import { Calls } from './calls.ts';
+import { Calls, type Task } from './call-request.ts';
 import { Circuit } from './circuit.ts';
 import { type Changes, configure } from './configure.ts';
 import type { LimiterEvent } from './events.ts';
 import { type Fetch, pacedFetch } from './fetch.ts';
-import type { Lease } from './lease.ts';
+import { type Lease, Leases } from './lease.ts';
 import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
 import {
   type AcquireOptions,
@@ -81,6 +80,7 @@ export class Limiter {
   readonly circuit: Circuit | undefined;
   readonly #runtime: LimiterRuntime;
   readonly #calls: Calls;
+  readonly #leases: Leases;
   #fetch: Fetch | undefined = undefined;
 
   /**
@@ -94,6 +94,7 @@ export class Limiter {
     const { circuitBreaker } = gate.policies;
     this.circuit = circuitBreaker && new Circuit(circuitBreaker, gate);
     this.#calls = new Calls(this.#runtime);
+    this.#leases = new Leases(this.#calls);
   }
 
   /**
@@ -247,7 +248,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
-    return this.#calls.acquire(options);
+    return this.#leases.acquire(options);
   }
 
   /**
@@ -284,7 +285,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   tryAcquire(options: Omit<AcquireOptions, 'signal' | 'timeoutMs'> = {}): Lease | undefined {
-    return this.#calls.tryAcquire(options);
+    return this.#leases.tryAcquire(options);
   }
 
   /**

@@ -94,7 +94,8 @@ export class RequestGate implements AnswerRules {
   private readonly timer: ResettableTimer;
   /** Ends what it shares with all gates that send to its provider. */
   private readonly leave: () => void;
-  private unwatch = () => {};
+  /** Hides it from those it is shown to. */
+  private unwatch: (() => void) | undefined = undefined;
   private isClosed = false;
 
   /** @throws RangeError or TypeError that names a wrong option */
@@ -239,7 +240,7 @@ export class RequestGate implements AnswerRules {
     this.fleet?.close();
     this.timer.cancel();
     this.feedback.provider.setOutage(this, false);
-    this.unwatch();
+    this.unwatch?.();
   }
 
   /** The gate asks other policies from now on. */
