@@ -72,7 +72,7 @@ function counted(usage: object): Usage | undefined {
  * The tokens of an answer as providers price them, beside those that `usageOf` reads: input that no
  * cache has answered for, input that one has, and output.
  */
-export function pricedTokens(value: unknown): Readonly<Record<string, number>> | undefined {
+function pricedTokens(value: unknown): Readonly<Record<string, number>> | undefined {
   const usage = usageIn(value) ?? usageIn(read(value, 'data')) ?? usageIn(read(value, 'response'));
   if (usage === undefined) return undefined;
   const { inputTokens = 0, outputTokens = 0 } = counted(usage) ?? {};
