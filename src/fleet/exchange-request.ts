@@ -79,6 +79,7 @@ export function exchangeRequest(facts: CallFacts): ExchangeRequest {
     epoch: last?.epoch ?? 0,
     ...(facts.isConfigTold ? {} : { config: facts.config }),
     slots: heldSlots,
+    alone: 0,
     wantedSlots,
     headSlots: Math.max(0, headSlots - slots.free),
     spareSlots: Math.max(0, neededSlots + aheadSlots - slots.free - wantedSlots),

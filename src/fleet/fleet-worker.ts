@@ -66,6 +66,8 @@ export class FleetWorker {
   private refusal: Error | undefined = undefined;
   private isClosed = false;
   private lostLeases = 0;
+  /** Whether the answer that is read ends a time in which it went on alone. */
+  private wasAlone = false;
   private charges = 0;
   private hasChanged = false;
   /** Requests that were sent since the last call. */
@@ -85,7 +87,8 @@ export class FleetWorker {
       answered: (reply, sentAt, now) => this.answered(reply, sentAt, now),
       lost: (error, now) => this.lost(error, now),
       back: (awayMs, now) => this.back(awayMs, now),
-      called: (tookMs, isAnswered) => this.hooks.called(tookMs, isAnswered),
+      repeated: (request) => this.repeated(request),
+      called: (tookMs, isAnswered, now) => this.called(tookMs, isAnswered, now),
       isAwaited: () => this.hooks.waiting() > 0,
     });
     this.askTimer = new ResettableTimer(clock, () => this.exchange());
@@ -374,8 +377,19 @@ export class FleetWorker {
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) this.head = undefined;
     if (reply.lost === 1) this.lostLeases += 1;
-    slots.lent(reply.slots, reply.keptSlots, told?.slots);
-    bytes.lent(reply.bytes, reply.keptBytes, told?.bytes);
+    // Back from going on alone it has no more than then: others may have had more than the store knows.
+    const { wasAlone } = this;
+    this.wasAlone = false;
+    slots.lent(
+      wasAlone ? Math.min(slots.held, reply.slots) : reply.slots,
+      reply.keptSlots,
+      told?.slots,
+    );
+    bytes.lent(
+      wasAlone ? Math.min(bytes.held, reply.bytes) : reply.bytes,
+      reply.keptBytes,
+      told?.bytes,
+    );
     holdings.credits.add(reply.amounts, now + reply.from / 1_000, now + reply.until / 1_000);
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
@@ -410,10 +424,31 @@ export class FleetWorker {
     this.config = config;
   }
 
+  private called(tookMs: number, isAnswered: boolean, now: number): void {
+    this.hooks.called(tookMs, isAnswered);
+    if (isAnswered || !this.isSharing || this.share?.failed(this.holdings, now) !== true) return;
+    this.hooks.changed();
+  }
+
+  /** While it goes on alone, what it holds is not what it held as it called. */
+  private repeated(request: ExchangeRequest): ExchangeRequest {
+    if (!this.isSharing) return request;
+    const { slots, bytes } = this.holdings;
+    this.told = { ...request, alone: 1, slots: slots.held, bytes: bytes.held };
+    return this.told;
+  }
+
   private lost(error: Error, now: number): void {
     if (this.share !== undefined) {
       this.charges += 1;
-      this.share.begin(this.config, this.last?.plan, this.last?.workers ?? 1, this.holdings, now);
+      this.share.begin({
+        config: this.config,
+        plan: this.last?.plan,
+        workers: this.last?.workers ?? 1,
+        pools: this.holdings,
+        now,
+        fullAt: now + this.ttlMs,
+      });
       // Its share is its own until the store answers again.
       this.holdings.renew(Number.POSITIVE_INFINITY);
     }
@@ -422,7 +457,10 @@ export class FleetWorker {
   }
 
   private back(awayMs: number, now: number): void {
-    if (this.share !== undefined) this.charges += 1;
+    if (this.share !== undefined) {
+      this.charges += 1;
+      this.wasAlone = true;
+    }
     this.hooks.back(awayMs, now);
   }
 }

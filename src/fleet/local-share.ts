@@ -9,21 +9,33 @@ interface Pools {
   readonly bytes: Lent;
 }
 
+/** What a worker knows as it begins to go on alone. */
+interface Begin {
+  readonly config: SharedConfig;
+  readonly plan: Plan | undefined;
+  /** How many have a share. */
+  readonly workers: number;
+  readonly pools: Pools;
+  readonly now: number;
+  /** If the store is away then, it has its share of slots and bytes, whatever it held before. */
+  readonly fullAt: number;
+}
+
 /**
  * An equal share of all limits, for a worker that goes on alone while the store is away. Its buckets
- * begin empty: what the store had granted last is not used twice.
+ * begin empty: what the store had granted last is not used twice. What it holds of slots and bytes
+ * beyond its share it gives up as requests end; what it holds less it gets only when the others have
+ * given up theirs.
  */
 export class LocalShare {
   private buckets: Bucket[] = [];
   private at = 0;
+  private slots = 0;
+  private bytes = 0;
+  /** Infinity: it has its share. */
+  private fullAt = Number.POSITIVE_INFINITY;
 
-  begin(
-    config: SharedConfig,
-    plan: Plan | undefined,
-    workers: number,
-    pools: Pools,
-    now: number,
-  ): void {
+  begin({ config, plan, workers, pools, now, fullAt }: Begin): void {
     const among = Math.max(1, workers);
     const learned: readonly (readonly [capacity: number, perHour: number])[] = [
       [plan?.requestsCapacity ?? 0, plan?.requestsPerHour ?? 0],
@@ -37,22 +49,17 @@ export class LocalShare {
       emptyBucket(Math.floor(capacity / among), Math.floor(perHour / among)),
     );
     this.at = now;
-    pools.slots.lent(
-      Math.max(pools.slots.used, Math.floor(config.slots / among), 1),
-      Number.POSITIVE_INFINITY,
-    );
-    pools.bytes.lent(
-      Math.max(pools.bytes.used, Math.floor(config.bytes / among)),
-      Number.POSITIVE_INFINITY,
-    );
+    this.slots = Math.max(1, Math.floor(config.slots / among));
+    this.bytes = Math.floor(config.bytes / among);
+    this.fullAt = fullAt;
+    pools.slots.lent(pools.slots.held, this.slots);
+    pools.bytes.lent(pools.bytes.held, this.bytes);
   }
 
   /** @returns as `Policy.wait` */
   wait(costs: readonly number[], request: FleetRequest, pools: Pools, now: number): number {
     this.advance(now);
-    const { slots, bytes } = pools;
-    if (slots.used > 0 && slots.used + request.slots > slots.held) return Number.POSITIVE_INFINITY;
-    if (bytes.used > 0 && bytes.used + request.bytes > bytes.held) return Number.POSITIVE_INFINITY;
+    if (!this.fits(request, pools)) return Number.POSITIVE_INFINITY;
     let waitMs = 0;
     costs.forEach((cost, place) => {
       const bucket = this.buckets[place];
@@ -70,6 +77,26 @@ export class LocalShare {
       const bucket = this.buckets[place];
       if (bucket !== undefined && bucket.perHour > 0) charge(bucket, amount);
     });
+  }
+
+  /**
+   * The store is still away. After some time the others have given up what was above their shares.
+   * @returns whether it has its whole share from now on
+   */
+  failed({ slots, bytes }: Pools, now: number): boolean {
+    if (now < this.fullAt) return false;
+    slots.lent(Math.max(slots.held, this.slots), this.slots);
+    bytes.lent(Math.max(bytes.held, this.bytes), this.bytes);
+    this.fullAt = Number.POSITIVE_INFINITY;
+    return true;
+  }
+
+  private fits(request: FleetRequest, { slots, bytes }: Pools): boolean {
+    // One that is larger than the share goes alone.
+    const mayExceed = this.fullAt === Number.POSITIVE_INFINITY;
+    const isWithin = (pool: Lent, amount: number) =>
+      amount === 0 || pool.used + amount <= pool.held || (mayExceed && pool.used === 0);
+    return isWithin(slots, request.slots) && isWithin(bytes, request.bytes);
   }
 
   private advance(now: number): void {

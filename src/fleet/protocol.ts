@@ -102,6 +102,8 @@ export interface ExchangeRequest {
   readonly config?: SharedConfig;
   /** Slots in use, and kept for what waits. Absolute, so that a lost answer heals itself. */
   readonly slots: number;
+  /** 1: since its last answer it has gone on alone, and holds what it has of its own share. */
+  readonly alone: 0 | 1;
   /** More slots that it needs for what waits. */
   readonly wantedSlots: number;
   /** Those of them for the first that waits. */
@@ -260,7 +262,8 @@ export interface StoreSettings {
   readonly keepMs?: number;
   /**
    * While the store cannot be reached: nothing more is sent (`'pause'`, default), or each worker goes
-   * on with an equal share of the limits (`'share'`), by the number of workers that it heard of last.
+   * on with an equal share of the limits (`'share'`), by the number of workers that it heard of last. It
+   * uses no more slots and bytes than it held as the store went away, until `ttlMs` later.
    */
   readonly onStoreLoss?: OnStoreLoss;
   /**

@@ -18,7 +18,9 @@ export interface CallListener {
   lost(error: Error, now: number): void;
   back(awayMs: number, now: number): void;
   /** One try of a call has ended: it was answered, or has failed or was too slow. */
-  called(tookMs: number, isAnswered: boolean): void;
+  called(tookMs: number, isAnswered: boolean, now: number): void;
+  /** A call is repeated. @returns what is told now; the same, unless it is not true any more */
+  repeated(request: ExchangeRequest): ExchangeRequest;
   /** Whether requests wait for the answer, so that the process must stay up. */
   isAwaited(): boolean;
 }
@@ -34,8 +36,8 @@ export interface CallCounts {
 }
 
 /**
- * Makes one call at a time, and repeats it unchanged until it is answered: the store knows it by its
- * number, and grants once.
+ * Makes one call at a time, and repeats it until it is answered: the store knows it by its number, and
+ * grants once.
  */
 export class StoreCaller {
   readonly counts: CallCounts = { calls: 0, failures: 0, latencyMs: 0 };
@@ -105,7 +107,7 @@ export class StoreCaller {
         this.fail(request, new Error(`the store did not answer within ${this.timeoutMs} ms`), true);
       });
     reply.then(
-      // A late answer counts too: a repetition would be told the same.
+      // A late answer counts too, if a repetition would be told the same.
       (answer) => {
         isOver = true;
         this.answer(request, answer, sentAt);
@@ -136,7 +138,7 @@ export class StoreCaller {
     const now = this.clock.now();
     this.counts.calls += 1;
     this.counts.latencyMs = now - sentAt;
-    this.listener.called(now - sentAt, true);
+    this.listener.called(now - sentAt, true, now);
     const { lostAt } = this;
     this.lostAt = undefined;
     if (this.isClosed) return;
@@ -149,7 +151,7 @@ export class StoreCaller {
     this.failed += 1;
     this.counts.failures += 1;
     const now = this.clock.now();
-    this.listener.called(now - this.triedAt, false);
+    this.listener.called(now - this.triedAt, false, now);
     if ((isLate || this.failed >= FAILURES) && this.lostAt === undefined) {
       this.lostAt = now;
       this.listener.lost(isError(error) ? error : new Error(print(error)), now);
@@ -158,7 +160,9 @@ export class StoreCaller {
     this.timer?.cancel();
     this.timer = this.clock.setTimer(
       () => {
-        if (this.pending === request && !this.isClosed) this.attempt(request);
+        if (this.pending !== request || this.isClosed) return;
+        this.pending = this.listener.repeated(request);
+        this.attempt(this.pending);
       },
       delayMs,
       this.listener.isAwaited(),

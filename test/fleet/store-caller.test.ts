@@ -24,6 +24,7 @@ function rig(clock = new ManualClock()) {
     lost: ({ message }, now) => heard.push(`lost ${now}: ${message}`),
     back: (awayMs) => heard.push(`back ${awayMs}`),
     called: () => {},
+    repeated: (request) => request,
     isAwaited: () => true,
   });
   return { clock, calls, heard, caller };
@@ -106,6 +107,7 @@ describe('a caller of the store', () => {
       lost: () => heard.push('lost'),
       back: () => heard.push('back'),
       called: () => {},
+      repeated: (request) => request,
       isAwaited: () => true,
     });
     caller.call(REQUEST);
@@ -159,6 +161,7 @@ describe('a worker', () => {
       epoch: 0,
       config,
       slots: 0,
+      alone: 0,
       wantedSlots: 5,
       headSlots: 1,
       spareSlots: 0,

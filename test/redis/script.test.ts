@@ -66,6 +66,7 @@ const call = fc.record({
   config: fc.option(fc.nat(2), { freq: 3 }),
   workers: fc.nat(6),
   slots: fc.nat(12),
+  alone: flag(4),
   wantedSlots: often0(20),
   headSlots: fc.nat(3),
   spareSlots: often0(20),

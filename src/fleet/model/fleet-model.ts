@@ -15,11 +15,10 @@ import { grantRates, type RateGrant } from './grant-rates.ts';
 import { keepsFor } from './keep.ts';
 import { lead, report, reportGone } from './leadership.ts';
 import { giveUp, isClaimed, lend, noHolding } from './pool.ts';
+import { comesBack, RECOVERY, tellsMore } from './reunion.ts';
 
 /** A worker that wants nothing for so long has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;
-/** For so long after it forgot everything the store lends no slots, in microseconds. */
-const RECOVERY = 500_000;
 
 /**
  * The shared store as a pure state machine: the time is an argument, and one call is one decision.
@@ -57,6 +56,10 @@ export class FleetModel {
     if (known?.reply !== undefined && request.sequence <= known.sequence) {
       // It is alive, and holds what it is told again.
       this.leases.set(request.worker, this.state.alive + (config?.ttl ?? 0));
+      if (request.alone === 1) {
+        comesBack(this.state, known, request, false);
+        tellsMore(this.state, known, request);
+      }
       return known.reply;
     }
     if (config === undefined && request.config === undefined) {
@@ -93,8 +96,10 @@ export class FleetModel {
     const elapsed = state.run === 0 ? 0 : Math.max(0, time - state.readAt);
     state.readAt = time;
     state.now += elapsed;
-    const most = state.config === undefined ? elapsed : Math.floor(state.config.ttl / 2);
+    const { config } = state;
+    const most = config === undefined ? elapsed : Math.floor(config.ttl / 2);
     state.alive += Math.min(elapsed, most);
+    if (config !== undefined && elapsed >= config.ttl) state.awaitedUntil = state.now + config.ttl;
     for (const bucket of state.buckets) refill(bucket, elapsed);
     for (const worker of this.leases.due(state.alive)) this.forget(worker);
     this.active.due(state.alive);
@@ -127,10 +132,6 @@ export class FleetModel {
     }
     if (request.config !== undefined) this.configure(request.config);
     if (begins) state.roomUntil = state.now + (state.config as SharedConfig).ttl;
-    if (known === undefined && request.run !== 0 && request.run !== state.run) {
-      state.back += 1;
-      state.expected = Math.max(state.expected, request.workers);
-    }
     const knows =
       request.config !== undefined || (request.run === state.run && request.epoch === state.epoch);
     const record = known ?? {
@@ -140,8 +141,11 @@ export class FleetModel {
       slots: noHolding(),
       bytes: noHolding(),
       out: 0,
+      backBy: 0,
     };
     this.records.set(request.worker, record);
+    const hasForgotten = known === undefined && request.run !== 0 && request.run !== state.run;
+    comesBack(state, record, request, hasForgotten);
     const config = state.config as SharedConfig;
     this.leases.set(request.worker, state.alive + config.ttl);
     this.observe(request);
@@ -305,7 +309,7 @@ export class FleetModel {
     };
   }
 
-  /** A pool without the shares of workers that may use them, and have not called since the store forgot. */
+  /** A pool without the shares of workers that may use them, and have not called since the store was away. */
   private lendable(size: number): number {
     const { expected, back, roomUntil, now } = this.state;
     const missing = now < roomUntil ? Math.max(0, expected - back) : 0;

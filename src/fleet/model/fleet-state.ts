@@ -12,6 +12,8 @@ export interface WorkerRecord {
   readonly bytes: Holding;
   /** What was granted to it at the learned rate of requests, and it has not told that it was used. */
   out: number;
+  /** The end of the last time in which it was expected back, and came; 0: never. */
+  backBy: number;
 }
 
 /** What all workers of a key share, but for the workers themselves. */
@@ -42,6 +44,8 @@ export interface FleetState {
   backoffs: number;
   /** Until then no slots are lent: the workers first tell what they hold. */
   recoveringUntil: number;
+  /** Nobody had called for a lease; workers that are alone since then are awaited until this time. */
+  awaitedUntil: number;
   /** Of the workers that the fleet had before: how many there were, and how many have called. */
   expected: number;
   back: number;
@@ -83,6 +87,7 @@ export function newFleetState(): FleetState {
     brokenUntil: 0,
     backoffs: 0,
     recoveringUntil: 0,
+    awaitedUntil: 0,
     expected: 0,
     back: 0,
     roomUntil: 0,

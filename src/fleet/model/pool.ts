@@ -114,6 +114,13 @@ export function isClaimed(pool: Pool, mine: Holding): boolean {
   return pool.claimed > mine.claim || pool.sought > mine.seeks;
 }
 
+/** A worker holds so much, or more. */
+export function hold(pool: Pool, mine: Holding, held: number): void {
+  const more = Math.max(0, held - mine.held);
+  pool.held += more;
+  mine.held += more;
+}
+
 /** A worker holds nothing any more. */
 export function giveUp(pool: Pool, mine: Holding): void {
   pool.held -= mine.held;

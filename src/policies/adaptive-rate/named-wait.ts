@@ -59,7 +59,7 @@ export class NamedWait {
   /** @param isLater whether the attempt was sent after the last reaction */
   named(ms: number, sentAt: number, now: number, isLater: boolean): void {
     const { first } = this;
-    if (first !== undefined && !isLater && isPair(first, { sentAt, ms })) {
+    if (first !== undefined && !isLater && isPair(first, { sentAt, ms }, now)) {
       const { scale } = this;
       this.show((sentAt - first.sentAt) / (first.ms - ms));
       if (this.scale !== scale) this._until = now + this.corrected(ms);
@@ -88,9 +88,10 @@ export class NamedWait {
     if (scale <= JITTER_SCALE || isSame) this.scale = scale;
   }
 
+  /** An attempt was answered well. One that was in flight at the rejection may have come before it. */
   accepted(sentAt: number): void {
     const { first } = this;
-    if (first === undefined || sentAt <= first.sentAt + EARLY_MS) return;
+    if (first === undefined || sentAt < first.at) return;
     if (sentAt >= this._until - EARLY_MS) return;
     const part = (sentAt - first.sentAt) / first.ms;
     if (part >= EARLY_PART * this.scale) return;
@@ -99,10 +100,16 @@ export class NamedWait {
   }
 }
 
-/** Whether two waits named for attempts in flight at once show how time runs for the provider. */
-function isPair(earlier: Naming, later: Naming): boolean {
+/**
+ * Whether two waits named for attempts in flight at once show how time runs for the provider.
+ * @param now when the later one was named
+ */
+function isPair(earlier: Naming, later: Naming, now: number): boolean {
   const isRounded = [earlier, later].every(({ ms }) => ms % 1_000 === 0);
   const apartMs = later.sentAt - earlier.sentAt;
   if (apartMs < (isRounded ? ROUNDED_APART_MS : APART_MS)) return false;
-  return earlier.ms - later.ms >= LEAST_FALL_MS;
+  const fallMs = earlier.ms - later.ms;
+  if (fallMs < LEAST_FALL_MS) return false;
+  // On their way one may have been held up: only more than all the time there was shows too long a wait.
+  return fallMs <= apartMs || fallMs > now - earlier.sentAt;
 }

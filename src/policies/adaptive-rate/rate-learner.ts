@@ -326,6 +326,8 @@ export class RateLearner implements SendHistoryListener {
     this.signs.answered(verdict);
     this.read(verdict.limits ?? [], sending, true, now);
     this.log.accept(sending);
+    // Silence shows no wait to be wrong.
+    this.named.accepted(sending.at);
     this.log.advance(now);
   }
 
@@ -416,7 +418,6 @@ export class RateLearner implements SendHistoryListener {
     const most = Math.max(2 * atOnce, out + START_AT_ONCE);
     this.trust.earn(this.hasRejected ? most : Number.POSITIVE_INFINITY);
     this.cap.isAccepted(sent);
-    this.named.accepted(sent.at);
     if (!this.isClosed || sent.order <= this.rejectedOrder) return;
     this.isClosed = false;
     this.probes.reset();

@@ -23,7 +23,7 @@ local function fresh(protocol)
     protocol = protocol, run = 0, readAt = 0, expiresAt = math.huge, now = 0, alive = 0, config = '', epoch = 0,
     buckets = {}, slots = { held = 0, claimed = 0, sought = 0 }, bytes = { held = 0, claimed = 0, sought = 0 },
     closedUntil = 0, throttledUntil = 0, brokenUntil = 0, backoffs = 0, recoveringUntil = 0,
-    expected = 0, back = 0, roomUntil = 0,
+    awaitedUntil = 0, expected = 0, back = 0, roomUntil = 0,
     leader = '', leadsUntil = 0, terms = 0, plan = '', planSlots = 0, planClosedUntil = 0,
     budget = 0, out = 0, pending = 0, dropped = 0
   }

@@ -35,6 +35,7 @@ state.now = state.now + elapsed
 local most = elapsed
 if state.config ~= '' then most = floor(state.ttl / 2) end
 state.alive = state.alive + min(elapsed, most)
+if state.config ~= '' and elapsed >= state.ttl then state.awaitedUntil = state.now + state.ttl end
 for _, bucket in ipairs(state.buckets) do refill(bucket, elapsed) end
 local alive = num(state.alive)
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', alive)) do forget(name) end
@@ -60,12 +61,40 @@ local function save()
   for i = 2, #KEYS do redis.call('PEXPIRE', KEYS[i], keepMs) end
 end
 
+-- Workers come back that went on alone.
+local function comesBack(record, hasForgotten)
+  local awaitedUntil = state.awaitedUntil or 0
+  local isAwaited = request.alone == 1 and state.now < awaitedUntil
+  if isAwaited and state.roomUntil ~= awaitedUntil then
+    state.roomUntil = awaitedUntil
+    state.recoveringUntil = state.now + RECOVERY
+    state.expected = 0
+    state.back = 0
+  end
+  if not (isAwaited or hasForgotten) or record.backBy == state.roomUntil then return end
+  record.backBy = state.roomUntil
+  state.back = (state.back or 0) + 1
+  state.expected = max(state.expected or 0, request.workers or 0)
+end
+
+local function hold(pool, mine, amount)
+  local more = max(0, amount - mine.held)
+  pool.held = pool.held + more
+  mine.held = mine.held + more
+end
+
 local saved = redis.call('HGET', KEYS[2], worker)
 local record = saved and cmsgpack.unpack(saved)
 local isNew = not record
 if record and record.reply ~= '' and request.sequence <= record.sequence then
   -- It is alive, and holds what it is told again.
   redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
+  if request.alone == 1 then
+    comesBack(record, false)
+    hold(state.slots, record.slots, request.slots)
+    hold(state.bytes, record.bytes, request.bytes)
+    redis.call('HSET', KEYS[2], worker, cmsgpack.pack(record))
+  end
   save()
   return record.reply
 end

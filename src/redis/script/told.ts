@@ -36,15 +36,12 @@ if given ~= '' and given ~= state.config then
   state.epoch = state.epoch + 1
 end
 if begins then state.roomUntil = state.now + state.ttl end
-if isNew and request.run ~= 0 and request.run ~= state.run then
-  state.back = (state.back or 0) + 1
-  state.expected = max(state.expected or 0, request.workers or 0)
-end
 local knows = given ~= '' or (request.run == state.run and request.epoch == state.epoch)
 record = record or {
   sequence = 0, sent = 0, reply = '', slots = { held = 0, claim = 0, seeks = 0 }, bytes = { held = 0, claim = 0, seeks = 0 },
-  out = 0
+  out = 0, backBy = 0
 }
+comesBack(record, isNew and request.run ~= 0 and request.run ~= state.run)
 redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
 
 -- What it has observed.

@@ -81,12 +81,13 @@ describe('a wait that a rejection names', () => {
     expect(wait.until).toBe(21_000);
   });
 
-  it('was not too long where an attempt is accepted a little earlier, or was sent before', () => {
+  it('was not too long where an attempt is accepted a little earlier, or was in flight', () => {
     const wait = new NamedWait();
-    wait.named(10_000, 100, 110, true);
-    wait.accepted(9_500);
+    wait.named(10_000, 100, 1_110, true);
+    wait.accepted(10_500);
+    wait.accepted(1_109);
     wait.accepted(50);
-    expect(wait.until).toBe(10_110);
+    expect(wait.until).toBe(11_110);
   });
 });
 
@@ -121,6 +122,45 @@ describe('a wait that is named once', () => {
   });
 });
 
+describe('a wait that is named while others are in flight', () => {
+  it('is not cut by their silence, nor by answers that may be older: nothing goes earlier', () => {
+    const other = fc.record({
+      gapMs: fc.nat({ max: 150 }),
+      /** From the first rejection on; undefined: no answer comes before the wait is over. */
+      answerAfterMs: fc.option(fc.nat({ max: 900 }), { nil: undefined }),
+      isRejected: fc.boolean(),
+    });
+    const others = fc.array(other, { minLength: 1, maxLength: 8 });
+    const scenario = fc.record({ tookMs: fc.integer({ min: 1, max: 300 }), others });
+    fc.assert(
+      fc.property(scenario, ({ tookMs, others }) => {
+        const player = corePlayer();
+        const told = { kind: 'throttled', retryAfterMs: 1_000 } as const;
+        const first = player.send();
+        const charges = others.map(({ gapMs }) => {
+          player.now += gapMs;
+          return player.send();
+        });
+        player.now += tookMs;
+        player.end(first, { verdict: told });
+        const namedAt = player.now;
+        const answers = others
+          .map(({ answerAfterMs, isRejected }, index) => ({ answerAfterMs, isRejected, index }))
+          .filter(({ answerAfterMs }) => answerAfterMs !== undefined)
+          .toSorted((a, b) => (a.answerAfterMs ?? 0) - (b.answerAfterMs ?? 0));
+        for (const { answerAfterMs = 0, isRejected, index } of answers) {
+          player.now = namedAt + answerAfterMs;
+          // It may be asked at any time.
+          expect(player.wait()).toBeGreaterThan(0);
+          player.end(charges[index] ?? 0, isRejected ? { verdict: told } : undefined);
+        }
+        player.sendLater();
+        expect(player.now - namedAt).toBeGreaterThanOrEqual(1_000 - 1e-6);
+      }),
+    );
+  });
+});
+
 /** Single probes go no sooner after each other, whatever is named. */
 const LEAST_GAP_MS = 100;
 
@@ -146,5 +186,24 @@ describe('two waits that are named for attempts in flight at once', () => {
     alike.named(9_000, 0, 500, true);
     alike.named(8_901, 400, 900, false);
     expect(alike.until).toBe(900 + 8_901);
+  });
+
+  it('show nothing where one was held up on its way', () => {
+    const way = fc.nat({ max: 2_000 });
+    const scenario = fc.record({ apartMs: fc.integer({ min: 200, max: 900 }), a: way, b: way });
+    fc.assert(
+      fc.property(scenario, way, way, ({ apartMs, a, b }, backA, backB) => {
+        // It is over at 9,999.5, and each is named what is left as it gets there.
+        const namings = [
+          { sentAt: 0, gotThere: a, at: a + backA },
+          { sentAt: apartMs, gotThere: apartMs + b, at: apartMs + b + backB },
+        ].toSorted((one, other) => one.at - other.at);
+        const wait = new NamedWait();
+        for (const [index, { sentAt, gotThere, at }] of namings.entries()) {
+          wait.named(9_999.5 - gotThere, sentAt, at, index === 0);
+        }
+        expect(wait.until).toBeGreaterThanOrEqual(9_999.5 - 1e-6);
+      }),
+    );
   });
 });

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { memoryStore } from '../../src/fleet/memory-store.ts';
+import type { ExchangeRequest } from '../../src/fleet/protocol.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { runs } from '../support/runs.ts';
+import { keepWarnings } from '../support/warnings.ts';
+import { Worker } from './rig.ts';
+
+const TTL_MS = 1_000;
+const WORKERS = 4;
+
+keepWarnings();
+
+/** Those that send again when a request of theirs ends. */
+const sending = new WeakSet<Worker>();
+
+/** Keeps so many more requests waiting or in flight. */
+function keepSending(one: Worker, lanes: number, tookMs: number): void {
+  sending.add(one);
+  one.send(lanes, tookMs, 1, () => {
+    if (sending.has(one)) keepSending(one, 1, tookMs);
+  });
+}
+
+/** What was found: lanes, more, tookMs, backAfterMs of each worker. */
+function found(workers: readonly number[][], concurrency: number, awayMs: number) {
+  const all = workers.map(([lanes = 0, more = 0, tookMs = 0, backAfterMs = 0]) => {
+    return { lanes, more, tookMs, backAfterMs, deafMs: 0 };
+  });
+  return { workers: all, concurrency, awayMs, forgets: false };
+}
+
+/** Workers that go on with their shares while the store is away, and what they have in flight. */
+function fleet(concurrency: number) {
+  const clock = new ManualClock();
+  const settings = { clock, onStoreLoss: 'share', ttlMs: TTL_MS } as const;
+  let store = memoryStore(settings);
+  const shared = { ...store, exchange: (request: ExchangeRequest) => store.exchange(request) };
+  const workers = Array.from({ length: WORKERS }, () => new Worker(shared, clock, { concurrency }));
+  const inFlight = () => workers.reduce((sum, worker) => sum + worker.inFlight, 0);
+  return {
+    clock,
+    workers,
+    forget: () => {
+      store = memoryStore(settings);
+    },
+    /** @returns the most that is in flight within that time */
+    mostFor: async (ms: number) => {
+      let most = inFlight();
+      for (let at = 0; at < ms; at += 5) {
+        await clock.advanceAsync(5);
+        most = Math.max(most, inFlight());
+      }
+      return most;
+    },
+  };
+}
+
+it('a worker that goes on alone gives up what is above its share at once, and has what is missing after a lease', async () => {
+  const { clock, workers } = fleet(8);
+  const [large, ...small] = workers as [Worker, ...Worker[]];
+  large.send(5_000, 40);
+  for (const one of small) keepSending(one, 1, 40);
+  await clock.advanceAsync(3 * TTL_MS);
+  expect(workers.map(({ inFlight }) => inFlight)).toEqual([5, 1, 1, 1]);
+  for (const one of workers) one.way = 'cut';
+  for (const one of small) keepSending(one, 1, 40);
+  await clock.advanceAsync(TTL_MS - 100);
+  expect(workers.map(({ inFlight }) => inFlight)).toEqual([2, 1, 1, 1]);
+  await clock.advanceAsync(600);
+  expect(workers.map(({ inFlight }) => inFlight)).toEqual([2, 2, 2, 2]);
+});
+
+it('workers that go on alone have no more in flight than all may, as they begin, and as they are back', async () => {
+  const worker = fc.record({
+    /** How many requests it has at a time, and how many more as the store is away and after that. */
+    lanes: fc.integer({ min: 1, max: 8 }),
+    more: fc.nat({ max: 8 }),
+    tookMs: fc.integer({ min: 5, max: TTL_MS / 2 }),
+    /** So long the calls still arrive, and the answers are lost. */
+    deafMs: fc.constantFrom(0, 0, 5, 30),
+    /** After the store has come back. */
+    backAfterMs: fc.nat({ max: TTL_MS / 2 }),
+  });
+  const scenario = fc.record({
+    workers: fc.array(worker, { minLength: WORKERS, maxLength: WORKERS }),
+    concurrency: fc.integer({ min: WORKERS, max: 14 }),
+    awayMs: fc.integer({ min: 10, max: 4 * TTL_MS }),
+    forgets: fc.boolean(),
+  });
+  const examples = [
+    // Those that hold less than their share had it at once, those that hold more kept it.
+    found(
+      [
+        [1, 0, 5],
+        [1, 1, 6, 201],
+        [1, 2, 6],
+        [1, 2, 5],
+      ],
+      8,
+      10,
+    ),
+    // As the store came back, the call that had failed told what was held before.
+    found(
+      [
+        [4, 0, 5],
+        [1, 0, 84],
+        [1, 1, 59],
+        [2, 0, 5],
+      ],
+      8,
+      796,
+    ),
+    // One comes back after the others.
+    found(
+      [
+        [1, 0, 5, 261],
+        [1, 1, 6, 109],
+        [1, 2, 6, 109],
+        [1, 3, 5, 41],
+      ],
+      8,
+      756,
+    ),
+    // The store comes back with its data, and lends what it does not know to be held.
+    found(
+      [
+        [1, 0, 5],
+        [5, 0, 5],
+        [1, 1, 5],
+        [3, 0, 83],
+      ],
+      10,
+      3_551,
+    ),
+  ].map((example): [typeof example] => [example]);
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ workers, concurrency, awayMs, forgets }) => {
+      const { clock, workers: all, mostFor, forget } = fleet(concurrency);
+      const each = all.map((one, index) => ({ one, ...(workers[index] as (typeof workers)[0]) }));
+      for (const { one, lanes, tookMs } of each) keepSending(one, lanes, tookMs);
+      expect(await mostFor(3 * TTL_MS)).toBeLessThanOrEqual(concurrency);
+      for (const { one, deafMs } of each) {
+        one.way = 'deaf';
+        clock.setTimer(
+          () => {
+            if (one.way === 'deaf') one.way = 'cut';
+          },
+          Math.min(deafMs, awayMs),
+        );
+      }
+      for (const { one, more, tookMs } of each) keepSending(one, more, tookMs);
+      expect(await mostFor(awayMs)).toBeLessThanOrEqual(concurrency);
+      if (forgets) forget();
+      for (const { one, backAfterMs } of each.toSorted((a, b) => a.backAfterMs - b.backAfterMs)) {
+        expect(await mostFor(backAfterMs / WORKERS)).toBeLessThanOrEqual(concurrency);
+        one.way = 'open';
+      }
+      expect(await mostFor(4 * TTL_MS)).toBeLessThanOrEqual(concurrency);
+      for (const { one } of each) sending.delete(one);
+      await clock.advanceAsync(10 * TTL_MS);
+      expect(all.map(({ limiter }) => limiter.snapshot().waiting)).toEqual(all.map(() => 0));
+    }),
+    { numRuns: runs(20), examples },
+  );
+});
