@@ -65,7 +65,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   redis: ['fleet', 'util', 'node:'],
   simulator: ['util', 'model', 'policies', 'queue', 'node:'],
   telemetry: ['util', 'model', 'policies', '@opentelemetry/api'],
-  'telemetry/node': ['telemetry', 'util', 'model', 'node:', ...SDK],
+  'telemetry/node': ['telemetry', 'util', 'model', 'node:', '@opentelemetry/api', ...SDK],
   'advanced.ts': [
     'fleet',
     'util',

@@ -3,6 +3,7 @@ import {
   contain,
   EVENT_METHODS,
   type Instrumentation,
+  needsArrival,
   trust,
 } from './instrumentation.ts';
 
@@ -36,6 +37,10 @@ export function joinInstrumentations(
   // Only the first one that reads the surrounding context gets it back.
   const around = parts.find((part) => part.around !== undefined)?.around;
   if (around !== undefined) joined.around = around;
+  if (parts.some((part) => part.needsArrival !== undefined)) {
+    joined.needsArrival = (feedback) =>
+      parts.some((part) => needsArrival(part, feedback as Parameters<typeof needsArrival>[1]));
+  }
   const openers = methodsOf(parts, 'opened');
   if (openers.length > 0) {
     joined.opened = (read) => {

@@ -33,6 +33,13 @@ export interface EndObserver {
   settled?(ticket: Ticket, outcome: SettleOutcome): void;
 }
 
+/** What one observer keeps of a ticket, in the ticket's list: a map would cost more than it holds. */
+export interface TicketNote {
+  /** The observer whose note it is. A ticket has at most one of each. */
+  readonly owner: object;
+  next: TicketNote | undefined;
+}
+
 /** Amounts by the names of rate limits. */
 export type Amounts = Readonly<Record<string, number>>;
 
@@ -123,6 +130,8 @@ export class Ticket<out T = unknown> {
   transit: Timer | undefined = undefined;
   /** @internal told of its end, beside the probe of its first gate */
   observers: readonly EndObserver[] | undefined = undefined;
+  /** @internal what those keep of it who observe it */
+  notes: TicketNote | undefined = undefined;
   readonly #origin: TicketOwner;
   #tokens: number;
   #holder: object | undefined = undefined;

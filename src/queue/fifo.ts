@@ -1,3 +1,5 @@
+import type { ShowWaiter } from './queue.ts';
+
 /** Capacity of the first segment: most queues stay empty. */
 const FIRST = 4;
 /** Fewer cancelled waiters than this are never swept out. */
@@ -150,6 +152,16 @@ export class Fifo<Item, Owner> {
     this.first = first.next;
     first.next = undefined;
     this.spare = first;
+  }
+
+  /** Shows all places, in order, those of cancelled waiters too. Nothing may change meanwhile. */
+  each(show: ShowWaiter<Item, Owner>): void {
+    for (let part: Segment<Item, Owner> | undefined = this.first; part; part = part.next) {
+      for (let at = part.head; at < part.tail; at += 1) {
+        const since = part.since[at] as number;
+        show(part.items[at] as Item, part.owners[at] as Owner, since, part.replies?.[at]);
+      }
+    }
   }
 
   /** Counts waiters that were cancelled since the last call; at most as many as wait. */

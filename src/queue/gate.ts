@@ -1,4 +1,4 @@
-import type { Instrumentation } from '../model/instrumentation.ts';
+import { type Instrumentation, needsArrival } from '../model/instrumentation.ts';
 import type { GateKind } from '../model/outcome.ts';
 import { Tap } from '../model/tap.ts';
 import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
@@ -92,10 +92,20 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   /** Whether each request needs its ticket at once, because its wait is observed or bounded. */
   get needsTickets(): boolean {
-    const { timeouts, capacity } = this;
-    return (
-      this.instrumentation !== undefined || timeouts?.isOn === true || capacity?.isBounded === true
-    );
+    return this.instrumentation !== undefined || this.isWaitBounded;
+  }
+
+  /**
+   * The same for the request of a stream that arrives now.
+   * @param asked the instrumentation that was asked already whether it needs the arrival
+   */
+  needsTicket(asked: Instrumentation | undefined): boolean {
+    const { instrumentation } = this;
+    return this.isWaitBounded || (instrumentation !== asked && needsArrival(instrumentation));
+  }
+
+  private get isWaitBounded(): boolean {
+    return this.timeouts?.isOn === true || this.capacity?.isBounded === true;
   }
 
   snapshot(): GateSnapshot & ReturnType<C['snapshot']> {
@@ -158,6 +168,19 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   /** Lets all pass that may: a limit has changed, or another gate has given something back. */
   drain(): void {
     this.loop.drain();
+  }
+
+  /**
+   * Shows what an owner has in the queue, without moving a head.
+   * @param show gets each item, since when it waits, and the reply that came with it
+   */
+  eachOf(
+    owner: AdmissionCallback,
+    show: (item: unknown, since: number, reply: unknown) => void,
+  ): void {
+    this.requests.queueOf(owner).each((item, its, since, reply) => {
+      if (its === owner) show(item, since, reply);
+    });
   }
 
   /** The owner has just ended, and with it all its requests in the queue. */

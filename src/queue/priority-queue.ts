@@ -1,7 +1,7 @@
 import { checkInteger, checkNumber } from '../util/check.ts';
 import { Heap } from '../util/heap.ts';
 import { Fifo } from './fifo.ts';
-import type { IsCancelled, PriorityChange, Queue } from './queue.ts';
+import type { IsCancelled, PriorityChange, Queue, ShowWaiter } from './queue.ts';
 
 export interface PriorityOptions<Item, Owner> {
   /** An integer; higher is more urgent. Read when the waiter arrives. */
@@ -192,6 +192,14 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     this.headChanged(head);
   }
 
+  each(show: ShowWaiter<Item, Owner>): void {
+    for (const bucket of this.allBuckets) {
+      bucket.each((item, owner, since, reply) => {
+        if (item !== LEFT) show(item, owner, since, reply);
+      });
+    }
+  }
+
   markCancelled(count: number): void {
     this.cancelled += count;
   }
@@ -211,12 +219,16 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
   }
 
   private sweep(): void {
-    for (const bucket of [...this.buckets.values(), ...(this.moved?.values() ?? [])]) {
+    for (const bucket of this.allBuckets) {
       const cancelled = bucket.sweep();
       this.count -= cancelled;
       this.cancelled -= cancelled;
       this.headChanged(bucket);
     }
+  }
+
+  private get allBuckets(): readonly PriorityBucket<Item, Owner>[] {
+    return [...this.buckets.values(), ...(this.moved?.values() ?? [])];
   }
 
   private bucketOf(priority: number): PriorityBucket<Item, Owner> {

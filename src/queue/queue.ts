@@ -39,6 +39,8 @@ export interface Queue<Item, Owner> {
   replace(item: Item): void;
   /** Takes the head out. */
   shift(): void;
+  /** Shows all places, in any order, those of cancelled waiters too. Nothing may change meanwhile. */
+  each(show: ShowWaiter<Item, Owner>): void;
   /**
    * Gives a waiter another priority, if it waits here; since when it waits stays. It must not be
    * called while the head is decided on.
@@ -50,6 +52,14 @@ export interface Queue<Item, Owner> {
    */
   markCancelled(count: number): void;
 }
+
+/** Is shown a place in a queue. */
+export type ShowWaiter<Item, Owner> = (
+  item: Item,
+  owner: Owner,
+  since: number,
+  reply: unknown,
+) => void;
 
 /** Another priority of a waiter. */
 export interface PriorityChange {

@@ -16,8 +16,8 @@ export interface RequestSink<T> {
 }
 
 /**
- * The requests of one stream at one gate. Without instrumentation a request gets its ticket only
- * when its turn comes: until then it is only a place in the queue.
+ * The requests of one stream at one gate. Where nothing is to be told of its arrival, a request gets
+ * its ticket only when its turn comes: until then it is only a place in the queue.
  */
 export class StreamRequests<T> implements AdmissionCallback {
   queued = 0;
@@ -46,7 +46,7 @@ export class StreamRequests<T> implements AdmissionCallback {
   /** @param index its position in its stream, if several gates take requests of that stream */
   bring(input: RequestInput<T>, index?: number): void {
     if (isTicket(input)) this.takeOver(input);
-    else if (!this.factory.needsTickets && !this.gate.needsTickets) {
+    else if (!this.factory.needsTicket() && !this.gate.needsTicket(this.instrumentation)) {
       this.withoutTicket += 1;
       const passed = this.gate.enterLater(input, this, index);
       if (passed !== undefined) this.passOn(passed as Ticket<T>);
@@ -59,7 +59,7 @@ export class StreamRequests<T> implements AdmissionCallback {
   /** Called when the turn of a request comes. It may still have to wait. */
   ticketOf(input: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> | undefined {
     this.withoutTicket -= 1;
-    return this.make(input, arrivedAt, index);
+    return this.make(input, arrivedAt, index, true);
   }
 
   /** Called by the gate, which may itself be called by the end of any other request. */
@@ -77,13 +77,41 @@ export class StreamRequests<T> implements AdmissionCallback {
     if (this.gone) return;
     this.gone = true;
     const { withoutTicket } = this;
+    const waiting = withoutTicket > 0 && this.isObserved ? this.waitingInputs() : undefined;
     if (this.instrumentation !== undefined) this.giveUp();
     this.gate.left(this);
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = this.tickets.first) {
       this.tickets.remove(ticket);
       ticket.settle('cancelled');
     }
-    if (withoutTicket > 0) this.factory.abandoned(withoutTicket);
+    if (waiting !== undefined) for (const each of waiting) this.abandon(...each);
+    else if (withoutTicket > 0) this.factory.abandoned(withoutTicket);
+  }
+
+  /** Whether the end of a request is told. */
+  private get isObserved(): boolean {
+    return this.gate.waits.instrumentationOf(this) !== undefined;
+  }
+
+  /** The requests that wait without a ticket. That whose ticket is being made is not among them. */
+  private waitingInputs(): [input: T | Sized<T>, since: number, index: number | undefined][] {
+    const inputs: ReturnType<typeof this.waitingInputs> = [];
+    this.gate.eachOf(this, (item, since, index) => {
+      if (!isTicket(item)) inputs.push([item as T | Sized<T>, since, index as number | undefined]);
+    });
+    return inputs.slice(inputs.length - this.withoutTicket);
+  }
+
+  /** Tells that a request has left which has waited without a ticket: it gets one for that. */
+  private abandon(input: T | Sized<T>, arrivedAt: number, index: number | undefined): void {
+    try {
+      const ticket = this.factory.ticketOf(input, arrivedAt, index, true);
+      this.gate.waits.givesUp(ticket, this);
+      ticket.settle('cancelled');
+    } catch {
+      // The estimator has failed. The stream has ended, and nobody hears of that.
+      this.factory.abandoned(1);
+    }
   }
 
   /** Tells of those that wait what they have waited for. */
@@ -110,9 +138,10 @@ export class StreamRequests<T> implements AdmissionCallback {
     input: T | Sized<T>,
     arrivedAt: number,
     index: number | undefined,
+    isLate = false,
   ): Ticket<T> | undefined {
     try {
-      const ticket = this.factory.ticketOf(input, arrivedAt, index);
+      const ticket = this.factory.ticketOf(input, arrivedAt, index, isLate);
       ticket.take(this);
       if (!this.gone) {
         this.tickets.add(ticket);

@@ -1,6 +1,6 @@
 import { EstimatorError } from '../model/errors.ts';
 import type { Mode } from '../model/feedback.ts';
-import type { Instrumentation } from '../model/instrumentation.ts';
+import { type Instrumentation, needsArrival } from '../model/instrumentation.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import type { Tap } from '../model/tap.ts';
@@ -90,8 +90,8 @@ export interface TicketFactoryOptions {
 export class TicketFactory<T> implements TicketOwner {
   readonly clock: Clock;
   readonly instrumentation: Instrumentation | undefined;
-  /** Whether each request needs its ticket as it arrives. */
-  readonly needsTickets: boolean;
+  /** Whether each request needs its ticket as it arrives, whoever observes it. */
+  private readonly isAsked: boolean;
   readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;
   private readonly impossible: PossibilityCheck | undefined;
@@ -112,7 +112,7 @@ export class TicketFactory<T> implements TicketOwner {
     this.clock = clock;
     this.isCall = around.isCall ?? false;
     this.instrumentation = instrumentation;
-    this.needsTickets = instrumentation !== undefined || priority !== undefined || id !== undefined;
+    this.isAsked = priority !== undefined || id !== undefined;
     this.named = named;
     this.listener = listener;
     this.impossible = impossible;
@@ -123,6 +123,11 @@ export class TicketFactory<T> implements TicketOwner {
     this.priority = priority;
     this.weight = weight;
     this.id = id;
+  }
+
+  /** Whether a request that arrives now needs its ticket at once. */
+  needsTicket(): boolean {
+    return this.isAsked || needsArrival(this.instrumentation, this.feedback);
   }
 
   tokensOf(value: unknown, bytes: number): number {
@@ -144,6 +149,7 @@ export class TicketFactory<T> implements TicketOwner {
    * A ticket for a value of known size. Undefined `tokens` are estimated at the first read.
    * @param index its position in its stream, if several factories make tickets for that stream
    * @param isPossible whether it could be sent at its arrival
+   * @param isLate whether it has waited without a ticket, so that its arrival is not told
    */
   ticket<V extends T>(
     value: V,
@@ -153,6 +159,7 @@ export class TicketFactory<T> implements TicketOwner {
     { priority, costs, weight }: GivenByUser = NOTHING,
     index = this.next,
     isPossible = false,
+    isLate = false,
   ): Ticket<V> {
     const ticket = new Ticket(this, value, bytes, tokens, index, arrivedAt, weight);
     this.next = index + 1;
@@ -164,21 +171,29 @@ export class TicketFactory<T> implements TicketOwner {
       const refusal = impossible.refusal(ticket);
       if (refusal !== undefined) ticket.refuse(refusal);
     }
-    this.instrumentation?.arrived?.(ticket, this.feedback);
+    if (!isLate) this.instrumentation?.arrived?.(ticket, this.feedback);
     return ticket;
   }
 
-  /** @throws EstimatorError */
-  ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
+  /**
+   * @param isLate whether it has waited without a ticket
+   * @throws EstimatorError
+   */
+  ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number, isLate = false): Ticket<T> {
     const { id } = this;
-    if (id === undefined) return this.newTicket(arrival, arrivedAt, index);
+    if (id === undefined) return this.newTicket(arrival, arrivedAt, index, isLate);
     const name = resultOf(id, isSized(arrival) ? arrival.value : arrival, 'id');
-    const ticket = this.newTicket(arrival, arrivedAt, index);
+    const ticket = this.newTicket(arrival, arrivedAt, index, isLate);
     if (name !== undefined) this.named?.add(ticket, name);
     return ticket;
   }
 
-  private newTicket(arrival: T | Sized<T>, arrivedAt: number, index?: number): Ticket<T> {
+  private newTicket(
+    arrival: T | Sized<T>,
+    arrivedAt: number,
+    index: number | undefined,
+    isLate: boolean,
+  ): Ticket<T> {
     const { estimate, costs, priority, weight } = this;
     const value = isSized(arrival) ? arrival.value : arrival;
     const given =
@@ -190,13 +205,15 @@ export class TicketFactory<T> implements TicketOwner {
             ...(weight && { weight: weightOf(weight, value) }),
           };
     if (isSized(arrival)) {
-      return this.ticket<T>(value, arrival.bytes, arrival.tokens, arrivedAt, given, index);
+      const { bytes, tokens } = arrival;
+      return this.ticket<T>(value, bytes, tokens, arrivedAt, given, index, false, isLate);
     }
     if (estimate === estimateBytes) {
-      return this.ticket<T>(value, estimateBytes(value), undefined, arrivedAt, given, index);
+      const bytes = estimateBytes(value);
+      return this.ticket<T>(value, bytes, undefined, arrivedAt, given, index, false, isLate);
     }
     const { bytes, tokens } = sizeOf(value, estimate);
-    return this.ticket<T>(value, bytes, tokens, arrivedAt, given, index);
+    return this.ticket<T>(value, bytes, tokens, arrivedAt, given, index, false, isLate);
   }
 }
 

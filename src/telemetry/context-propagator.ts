@@ -10,6 +10,11 @@ import { runIn } from './contexts.ts';
 export class ContextPropagator implements Instrumentation {
   readonly #contexts = new WeakMap<object, Context>();
 
+  /** Without a context nothing is remembered. */
+  needsArrival(): boolean {
+    return context.active() !== ROOT_CONTEXT;
+  }
+
   arrived(subject: object): void {
     this.remember(subject, context.active());
   }

@@ -6,10 +6,11 @@ export function runIn(wanted: Context, run: () => void): void {
   else context.with(wanted, run);
 }
 
-const PROOF = Symbol('headgate');
-
-/** Whether a context manager is registered, so that there are contexts at all. */
+/**
+ * Whether a context manager is registered, so that there are contexts at all. Nothing runs in a
+ * context for that: the first such run makes every promise of the process slower, on Node 20.
+ */
 export function areContextsCarried(): boolean {
-  const proof = ROOT_CONTEXT.setValue(PROOF, true);
-  return context.with(proof, () => context.active().getValue(PROOF) === true);
+  const target = () => {};
+  return context.bind(ROOT_CONTEXT, target) !== target;
 }

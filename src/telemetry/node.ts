@@ -5,10 +5,13 @@ import type { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import { checkInteger, checkKeys, show } from '../util/check.ts';
 import { print } from '../util/print.ts';
+import { Aggregation, wantsAggregated } from './node/aggregation.ts';
 import { type Environment, readEnvironment } from './node/environment.ts';
 import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
 import { loadPackages, type Packages } from './node/packages.ts';
 import { MetricsPage } from './node/page.ts';
+import { aggregateWith } from './recorder.ts';
+import { globalMeter } from './scope.ts';
 
 /** Where Prometheus expects a page of metrics (the default of OpenTelemetry). */
 const DEFAULT_PORT = 9464;
@@ -85,14 +88,17 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const endpoint = options.otlpEndpoint;
   const tracesEndpoint = endpointOf(environment.traces, environment.tracesEndpoint, endpoint);
   const metricsEndpoint = endpointOf(environment.metrics, environment.metricsEndpoint, endpoint);
+  const aggregation = new Aggregation(packages);
+  const metricProducers = [aggregation];
   const page = wantsPage(environment, options)
-    ? new MetricsPage(new PrometheusExporter({ preventServerStart: true }))
+    ? new MetricsPage(new PrometheusExporter({ preventServerStart: true, metricProducers }))
     : undefined;
   const prometheusUrl = await openPage(page, environment, options, warn);
   const readers: IMetricReader[] = [];
   if (page !== undefined && prometheusUrl !== undefined) readers.push(page.exporter);
   if (metricsEndpoint !== undefined) {
-    readers.push(metricReader(packages, environment.metricsEndpoint ? undefined : endpoint, lose));
+    const target = environment.metricsEndpoint ? undefined : endpoint;
+    readers.push(metricReader(packages, target, aggregation, lose));
   }
   // For other protocols the SDK makes the exporters from the environment.
   const isOther = environment.isOtherProtocol || environment.traces?.some(isOtherExporter) === true;
@@ -108,7 +114,13 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
     ...(process.env.OTEL_LOGS_EXPORTER === undefined && { logRecordProcessors: [] }),
     ...(!environment.hasSampler && { sampler: samplerOf(packages, options.sampleRatio ?? 1) }),
   });
+  const isFirst = globalMeter() === undefined;
   sdk.start();
+  const meter = globalMeter();
+  // Where another SDK is registered already, headgate's metrics stay with it.
+  if (isFirst && meter !== undefined && readers.every((each) => wantsAggregated(each, packages))) {
+    aggregateWith(meter, aggregation.make);
+  }
   let ending: Promise<void> | undefined;
   const shutdown = () => {
     // A shutdown that fails because of an export adds no information.

@@ -10,10 +10,12 @@ import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
 import { FleetCounts } from './fleet-counts.ts';
 import { Gauges, MOST_VALUES, type Observe } from './gauges.ts';
+import { Histograms } from './histograms.ts';
 import { Instances } from './instances.ts';
 import type { Instruments } from './instruments.ts';
 import { errorTypeOf, Labels } from './labels.ts';
 import { ATTRIBUTES } from './names.ts';
+import { noteFor, noteOf, type RequestNote } from './request-note.ts';
 import { adaptationOf } from './span-events.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
@@ -29,7 +31,7 @@ const KNOWN_ERRORS = ['429', '500', '503', '529'];
  * collected, and histograms of values of single requests.
  */
 export class Series implements Instrumentation {
-  readonly #instruments: Instruments;
+  readonly #histograms: Histograms;
   readonly #name: Attributes;
   readonly #requests: Counts;
   readonly #attempts: Counts;
@@ -42,24 +44,10 @@ export class Series implements Instrumentation {
   readonly #gauges: Gauges;
   readonly #instances = new Instances();
   readonly #errors = new Labels(MOST_ERRORS, KNOWN_ERRORS);
-  readonly #byError = new Map<string, Attributes>();
-  /** How many rate limits distinguish the waits. */
-  readonly #limits = new Labels(MOST_VALUES);
-  /** By gate, and by limit if one is named. */
-  readonly #byGate = new Map<string, Attributes>();
-  readonly #byKind = new Map<SizedKind, Attributes>();
-  readonly #inBytes: Attributes;
-  readonly #inTokens: Attributes;
-  /** Requests of which an attempt runs, and how old they were when it began, in ms. */
-  readonly #running = new Map<Ticket, number>();
-  /** The request whose attempt was the last to end well, until a request ends: most end with it. */
-  #answered: Ticket | undefined;
-  /** Its age then, in ms. */
-  #answeredMs = 0;
-  /** Requests that wait for the delay between two attempts. */
-  readonly #retrying = new Set<Ticket>();
-  /** The last errors of requests that have not ended yet. */
-  readonly #failures = new Map<Ticket, string>();
+  /** How many attempts run. */
+  #running = 0;
+  /** How many requests wait for the delay between two attempts. */
+  #retrying = 0;
   #bytes = 0;
   #tokens = 0;
   #rateCuts = 0;
@@ -68,10 +56,8 @@ export class Series implements Instrumentation {
 
   constructor(name: string, instruments: Instruments) {
     const { outcome, errorType, limit, reason } = ATTRIBUTES;
-    this.#instruments = instruments;
     this.#name = { [ATTRIBUTES.name]: name };
-    this.#inBytes = { ...this.#name, [ATTRIBUTES.unit]: 'bytes' };
-    this.#inTokens = { ...this.#name, [ATTRIBUTES.unit]: 'tokens' };
+    this.#histograms = new Histograms(this.#name, instruments);
     this.#requests = new Counts(this.#name, outcome, OUTCOMES, 0);
     this.#attempts = new Counts(this.#name, errorType, ['', ...KNOWN_ERRORS], MOST_ERRORS + 1);
     this.#denied = new Counts(this.#name, limit, [], MOST_VALUES);
@@ -79,6 +65,11 @@ export class Series implements Instrumentation {
     this.#flushes = new Counts(this.#name, reason, REASONS, 0);
     this.#givenUp = new Counts(this.#name, ATTRIBUTES.gate, [], 10);
     this.#gauges = new Gauges(this.#name);
+  }
+
+  /** Arrivals are counted nowhere: what waits is read from the gates. */
+  needsArrival(): boolean {
+    return false;
   }
 
   admitted(
@@ -89,55 +80,48 @@ export class Series implements Instrumentation {
     detail?: WaitDetail,
   ): void {
     if (rounds === 0) return;
-    if (gate === 'retry') this.#retrying.delete(ticket);
-    const limit = detail?.limit === undefined ? undefined : this.#limits.of(detail.limit);
-    const key = limit === undefined ? gate : `${gate} ${limit}`;
-    let attributes = this.#byGate.get(key);
-    if (attributes === undefined) {
-      const named = limit === undefined ? undefined : { [ATTRIBUTES.limit]: limit };
-      attributes = { ...this.#name, [ATTRIBUTES.gate]: gate, ...named };
-      this.#byGate.set(key, attributes);
-    }
-    this.#instruments.histograms.waitDuration.record(waitMs / 1000, attributes);
+    if (gate === 'retry') this.#retries(ticket, false);
+    this.#histograms.wait(gate, detail?.limit).record(waitMs / 1000);
   }
 
   queued(ticket: Ticket, gate: GateKind): void {
-    if (gate === 'retry') this.#retrying.add(ticket);
+    if (gate === 'retry') this.#retries(ticket, true);
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
     // The gate has read the clock in this turn: to read it again would cost more than it tells.
     const startedMs = attempt === 1 ? ticket.startedAt - ticket.arrivedAt : Number.NaN;
-    this.#running.set(ticket, Number.isNaN(startedMs) ? ticket.ageMs : startedMs);
+    const note = noteFor(ticket, this);
+    if (Number.isNaN(note.startedMs)) this.#running += 1;
+    note.startedMs = Number.isNaN(startedMs) ? ticket.ageMs : startedMs;
+    note.answeredMs = Number.NaN;
     if (attempt === 1) this.#bytes += ticket.bytes;
   }
 
   attemptEnded(ticket: Ticket, _attempt: number, kind: FeedbackKind, error?: unknown): void {
-    const startedMs = this.#running.get(ticket);
-    if (startedMs === undefined) return;
-    this.#running.delete(ticket);
+    const note = noteOf(ticket, this);
+    if (note === undefined || Number.isNaN(note.startedMs)) return;
     const { ageMs } = ticket;
-    const seconds = (ageMs - startedMs) / 1_000;
-    const { attemptDuration } = this.#instruments.histograms;
+    const seconds = (ageMs - note.startedMs) / 1_000;
+    note.startedMs = Number.NaN;
+    this.#running -= 1;
     if (ticket.usage !== undefined) this.#compare(ticket, ticket.usage);
     if (kind === 'ok' && error === undefined) {
       this.#attempts.add('');
-      this.#answered = ticket;
-      this.#answeredMs = ageMs;
-      attemptDuration.record(seconds, this.#name);
-      if (this.#failures.size > 0) this.#failures.delete(ticket);
+      note.answeredMs = ageMs;
+      note.failure = undefined;
+      this.#histograms.attempt.record(seconds);
       return;
     }
     const type = this.#typeOf(ticket, error);
     this.#attempts.add(type);
-    attemptDuration.record(seconds, this.#attributesOf(type));
-    this.#failures.set(ticket, type);
+    this.#histograms.attemptFailed(type).record(seconds);
+    note.failure = type;
   }
 
   backoff(waitMs: number, source: string, change?: BackoffChange): void {
     const seconds = (change?.addedMs ?? waitMs) / 1000;
-    const attributes = { ...this.#name, [ATTRIBUTES.source]: source };
-    if (seconds > 0) this.#instruments.histograms.backoffDuration.record(seconds, attributes);
+    if (seconds > 0) this.#histograms.backoff(source).record(seconds);
   }
 
   changed(fact: PolicyEvent): void {
@@ -155,41 +139,32 @@ export class Series implements Instrumentation {
   storeCalled(tookMs: number, isAnswered: boolean): void {
     this.#fleet ??= new FleetCounts(this.#name);
     this.#fleet.called(isAnswered);
-    if (isAnswered) this.#instruments.histograms.storeDuration.record(tookMs / 1_000, this.#name);
+    if (isAnswered) this.#histograms.store.record(tookMs / 1_000);
   }
 
   estimated(bytes: number, kind: SizedKind): void {
-    let attributes = this.#byKind.get(kind);
-    if (attributes === undefined) {
-      attributes = { ...this.#name, [ATTRIBUTES.kind]: kind };
-      this.#byKind.set(kind, attributes);
-    }
-    this.#instruments.histograms.estimate.record(bytes, attributes);
+    this.#histograms.estimate(kind).record(bytes);
   }
 
   chunkClosed(items: number, _bytes: number, reason: ChunkReason): void {
     this.#flushes.add(reason);
-    this.#instruments.histograms.chunkSize.record(items, this.#name);
+    this.#histograms.chunkSize.record(items);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.#requests.add(outcome);
     if (ticket.gaveUpAt !== undefined) this.#givenUp.add(ticket.gaveUpAt);
-    if (this.#retrying.size > 0) this.#retrying.delete(ticket);
-    if (this.#running.delete(ticket)) this.#attempts.add(outcome === 'ok' ? '' : outcome);
-    // To read the clock once more would cost more than what happened since.
-    const knownMs = this.#answered === ticket ? this.#answeredMs : undefined;
-    this.#answered = undefined;
-    const failure = this.#failures.size > 0 ? this.#failures.get(ticket) : undefined;
-    if (failure !== undefined) this.#failures.delete(ticket);
+    const note = noteOf(ticket, this);
+    if (note !== undefined) this.#close(note, outcome);
     // The wait of an abandoned request says nothing about latency.
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
-    const type = outcome === 'ok' ? undefined : (failure ?? this.#typeOf(ticket, ticket.refusal));
-    const attributes = type === undefined ? this.#name : this.#attributesOf(type);
-    this.#instruments.histograms.requestDuration.record(
-      (knownMs ?? ticket.ageMs) / 1000,
-      attributes,
-    );
+    const recorder =
+      outcome === 'ok'
+        ? this.#histograms.request
+        : this.#histograms.requestFailed(note?.failure ?? this.#typeOf(ticket, ticket.refusal));
+    // Most end with their answer: to read the clock once more would cost more than happened since.
+    const answeredMs = note === undefined ? Number.NaN : note.answeredMs;
+    recorder.record((Number.isNaN(answeredMs) ? ticket.ageMs : answeredMs) / 1000);
   }
 
   opened(read: () => GaugeSnapshot): () => void {
@@ -219,14 +194,29 @@ export class Series implements Instrumentation {
       counts.each((count, attributes) => observe('adaptations', count, attributes));
     }
     this.#denied.each((count, attributes) => observe('rateDenied', count, attributes));
-    this.#gauges.observe(snapshots, this.#retrying.size, this.#running.size, observe);
+    this.#gauges.observe(snapshots, this.#retrying, this.#running, observe);
+  }
+
+  #retries(ticket: Ticket, isRetrying: boolean): void {
+    const note = noteFor(ticket, this);
+    if (note.isRetrying !== isRetrying) this.#retrying += isRetrying ? 1 : -1;
+    note.isRetrying = isRetrying;
+  }
+
+  /** The request has ended, maybe between two attempts or in one whose end was not waited for. */
+  #close(note: RequestNote, outcome: SettleOutcome): void {
+    if (note.isRetrying) this.#retrying -= 1;
+    note.isRetrying = false;
+    if (Number.isNaN(note.startedMs)) return;
+    note.startedMs = Number.NaN;
+    this.#running -= 1;
+    this.#attempts.add(outcome === 'ok' ? '' : outcome);
   }
 
   /** What was estimated with what was used. */
   #compare(ticket: Ticket, { bytes = 0, tokens = 0 }: Amounts): void {
-    const { estimateRatio } = this.#instruments.histograms;
-    if (bytes > 0) estimateRatio.record(ticket.bytes / bytes, this.#inBytes);
-    if (tokens > 0) estimateRatio.record(ticket.tokens / tokens, this.#inTokens);
+    if (bytes > 0) this.#histograms.byteRatio.record(ticket.bytes / bytes);
+    if (tokens > 0) this.#histograms.tokenRatio.record(ticket.tokens / tokens);
     this.#tokens += tokens;
   }
 
@@ -248,14 +238,5 @@ export class Series implements Instrumentation {
     );
     this.#adaptations.set(what, counts);
     return counts;
-  }
-
-  #attributesOf(type: string): Attributes {
-    let attributes = this.#byError.get(type);
-    if (attributes === undefined) {
-      attributes = { ...this.#name, [ATTRIBUTES.errorType]: type };
-      this.#byError.set(type, attributes);
-    }
-    return attributes;
   }
 }

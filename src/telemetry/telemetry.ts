@@ -1,19 +1,16 @@
-import { createNoopMeter, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
+import { type Meter, type Tracer, trace } from '@opentelemetry/api';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { joinInstrumentations, uniteInstrumentations } from '../model/join-instrumentations.ts';
-import { version } from '../model/version.ts';
 import { checkChoice, checkKeys, checkMethods, show } from '../util/check.ts';
 import { print } from '../util/print.ts';
 import { ContextPropagator } from './context-propagator.ts';
 import { areContextsCarried } from './contexts.ts';
 import { seriesOf } from './registry.ts';
+import { globalMeter, SCOPE } from './scope.ts';
 import { tracingOf } from './tracings.ts';
 
 /** Carries contexts where nothing is traced. */
 const CARRIER = new ContextPropagator();
-
-/** The instrumentation scope of all metrics and spans. */
-const SCOPE = 'headgate';
 
 /** Where metrics and spans go. */
 export interface TelemetryOptions {
@@ -86,17 +83,12 @@ function instrumentationOf(name: string, telemetry: TelemetryOptions): Instrumen
   return uniteInstrumentations(traced, counted);
 }
 
-function globalMeter(): Meter | undefined {
-  const meter = metrics.getMeter(SCOPE, version);
-  return meter === createNoopMeter() ? undefined : meter;
-}
-
 /** The API's provider is a proxy of the registered one, and shows whether there is one. */
 function globalTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   if ('getDelegateTracer' in provider && typeof provider.getDelegateTracer === 'function') {
-    const tracer: Tracer | undefined = provider.getDelegateTracer(SCOPE, version);
+    const tracer: Tracer | undefined = provider.getDelegateTracer(SCOPE.name, SCOPE.version);
     return tracer;
   }
-  return provider.getTracer(SCOPE, version);
+  return provider.getTracer(SCOPE.name, SCOPE.version);
 }

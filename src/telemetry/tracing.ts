@@ -46,6 +46,11 @@ export class Tracing implements Instrumentation {
     this.#name = name;
   }
 
+  needsArrival(feedback?: { readonly mode: Mode }): boolean {
+    const isNormal = feedback === undefined || feedback.mode === 'normal';
+    return !isNormal || this.#carrier.needsArrival();
+  }
+
   arrived(ticket: Ticket, feedback?: { readonly mode: Mode }): void {
     this.#carrier.arrived(ticket);
     if (feedback !== undefined && feedback.mode !== 'normal')

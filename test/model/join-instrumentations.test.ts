@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { GaugeSnapshot } from '../../src/model/gauge-snapshot.ts';
-import type { Instrumentation } from '../../src/model/instrumentation.ts';
+import { type Instrumentation, needsArrival } from '../../src/model/instrumentation.ts';
 import { joinInstrumentations, partsOf } from '../../src/model/join-instrumentations.ts';
 import { Ticket } from '../../src/model/ticket.ts';
 
@@ -54,6 +54,27 @@ describe('joined probes', () => {
   it('have the methods that one of them has, and no other', () => {
     const joined = joinInstrumentations({ settled: () => {} }, { backoff: () => {} });
     expect(Object.keys(joined ?? {}).sort()).toEqual(['backoff', 'settled']);
+  });
+
+  it('need the arrivals that one of them needs', () => {
+    const modes: (string | undefined)[] = [];
+    const joined = (...needs: (boolean | undefined)[]) =>
+      joinInstrumentations(
+        ...needs.map((need) => ({
+          ...(need !== undefined && {
+            needsArrival: (feedback?: { readonly mode: string }) => {
+              modes.push(feedback?.mode);
+              return need;
+            },
+          }),
+        })),
+      );
+    expect(needsArrival(undefined)).toBe(false);
+    expect(needsArrival(joined(false, false), { mode: 'throttled' })).toBe(false);
+    expect(modes).toEqual(['throttled', 'throttled']);
+    expect(needsArrival(joined(false, true))).toBe(true);
+    expect(needsArrival(joined(false, undefined))).toBe(true);
+    expect(needsArrival(joined(undefined, undefined))).toBe(true);
   });
 
   it('of one are that one, and of none nothing', () => {

@@ -126,6 +126,24 @@ describe('Fifo', () => {
     expect(fifo.length).toBe(0);
   });
 
+  it('shows all places in order, and moves none', () => {
+    const queue = new Fifo<number, Owner>(isCancelled);
+    const [mine, theirs] = [{ cancelled: false }, { cancelled: true }];
+    for (let n = 0; n < 3_000; n += 1) {
+      queue.push(n, n % 3 === 0 ? theirs : mine, n * 10, n === 5 ? 'reply' : undefined);
+    }
+    for (let n = 0; n < 3; n += 1) queue.shift();
+    const seen: unknown[] = [];
+    queue.each((item, owner, since, reply) => {
+      seen.push(item);
+      expect(owner).toBe(item % 3 === 0 ? theirs : mine);
+      expect(since).toBe(item * 10);
+      expect(reply).toBe(item === 5 ? 'reply' : undefined);
+    });
+    expect(seen).toEqual(Array.from({ length: 2_997 }, (_, n) => n + 3));
+    expect(queue.item).toBe(3);
+  });
+
   it('passes over those that died without being counted', () => {
     const fifo = new Fifo<number, Owner>(isCancelled);
     const owners = [1, 2, 3].map(() => ({ cancelled: false }));

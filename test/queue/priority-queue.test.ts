@@ -153,6 +153,20 @@ describe('the head of a priority queue', () => {
   });
 });
 
+it('a priority queue shows all places, and those of moved waiters once', () => {
+  const queue = priorityQueue();
+  const [first, second, third] = [push(queue), push(queue, { priority: 3 }), push(queue)];
+  queue.move(third, { from: 0, to: 5, since: third.since, order: 1 });
+  const seen: unknown[] = [];
+  queue.each((item, owner, since) => {
+    seen.push(item);
+    expect(owner).toBe(item);
+    expect(since).toBe(item.since);
+  });
+  expect(seen).toHaveLength(3);
+  expect(new Set(seen)).toEqual(new Set([first, second, third]));
+});
+
 describe('the priorities of a priority queue', () => {
   it('are given back as they empty', () => {
     const queue = priorityQueue();

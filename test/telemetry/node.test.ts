@@ -1,9 +1,13 @@
 import { createServer, get, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Meter as ApiMeter } from '@opentelemetry/api';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { ManualClock } from 'headgate/simulator';
+import { from } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLimiter } from '../../src/index.ts';
+import { byteEstimate, chunkBy, createLimiter } from '../../src/index.ts';
 import { type StartOptions, startTelemetry, type Telemetry } from '../../src/telemetry/node.ts';
-import { unregister } from './sdk.ts';
+import { startSdk, unregister } from './sdk.ts';
 
 const servers: Server[] = [];
 const started: Telemetry[] = [];
@@ -57,6 +61,30 @@ async function receiver() {
   return { paths, endpoint: `http://127.0.0.1:${port}` };
 }
 
+/** The class of the SDK's meters. */
+const Meter = new MeterProvider().getMeter('any').constructor as new () => ApiMeter;
+
+/** Requests that record in most histograms, the same whenever they are made. */
+async function useAllHistograms(): Promise<void> {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ name: 'all', clock, concurrency: 1, random: () => 0.5 });
+  let calls = 0;
+  const call = () =>
+    limiter.run(async () => {
+      await new Promise<void>((done) => clock.setTimer(done, 5_000));
+      calls += 1;
+      if (calls === 2) throw Object.assign(new Error('busy'), { status: 429 });
+      if (calls === 4) throw new Error('broken');
+      return { usage: { total_tokens: 10 } };
+    });
+  const ends = Promise.allSettled([call(), call(), call()]);
+  from([1, 2, 3])
+    .pipe(byteEstimate(undefined, { name: 'all' }), chunkBy({ maxItems: 2, clock, name: 'all' }))
+    .subscribe();
+  await clock.runAllAsync();
+  await ends;
+}
+
 describe('startTelemetry', () => {
   it('serves the metrics at a page of 127.0.0.1, and stops serving them', async () => {
     const telemetry = await start();
@@ -102,6 +130,57 @@ describe('startTelemetry', () => {
       'POST /v1/metrics application/x-protobuf',
       'POST /v1/traces application/x-protobuf',
     ]);
+  });
+
+  it('tells the same of histograms, aggregated by headgate or by the SDK', async () => {
+    vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.instance.id=one');
+    const page = async () => {
+      const { endpoint } = await receiver();
+      const telemetry = await start({ otlpEndpoint: endpoint });
+      await useAllHistograms();
+      const text = await (await fetch(telemetry.prometheusUrl ?? '')).text();
+      await telemetry.shutdown();
+      unregister();
+      // A metric begins with its help. Their order has no meaning.
+      return text.split(/^(?=# HELP )/m).map((metric) => metric.trim());
+    };
+    const createHistogram = vi.spyOn(Meter.prototype, 'createHistogram');
+    const ours = await page();
+    expect(createHistogram).not.toHaveBeenCalled();
+    // Who wants differences by OTLP gets them from the SDK.
+    vi.stubEnv('OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE', 'delta');
+    const theirs = await page();
+    expect(createHistogram).toHaveBeenCalled();
+    const histograms = ours.filter((metric) => metric.includes(' histogram'));
+    expect(histograms.length).toBeGreaterThan(5);
+    expect(ours.sort()).toEqual(theirs.sort());
+  });
+
+  it('sends its histograms by OTLP too, the last of them at shutdown', async () => {
+    const bodies: string[] = [];
+    const port = await listen(
+      createServer((request, response) => {
+        request.setEncoding('latin1').on('data', (part) => bodies.push(part));
+        request.on('end', () => response.writeHead(200).end());
+      }),
+    );
+    const telemetry = await start({ otlpEndpoint: `http://127.0.0.1:${port}` });
+    await createLimiter().run(async () => 1);
+    const page = await (await fetch(telemetry.prometheusUrl ?? '')).text();
+    await telemetry.shutdown();
+    expect(page).toContain('headgate_attempt_duration_count');
+    expect(bodies.join('')).toContain('headgate.attempt.duration');
+  });
+
+  it('leaves the histograms of a registered SDK with that SDK', async () => {
+    const sdk = startSdk();
+    const telemetry = await start();
+    await createLimiter().run(async () => 1);
+    const page = await (await fetch(telemetry.prometheusUrl ?? '')).text();
+    const now = await sdk.collect();
+    await sdk.stop();
+    expect(now.histogram('headgate.request.duration').count).toBe(1);
+    expect(page).not.toContain('headgate_request_duration');
   });
 
   it('heeds the standard variables before its options', async () => {

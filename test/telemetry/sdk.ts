@@ -15,7 +15,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 
-class PullReader extends MetricReader {
+export class PullReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
 }
@@ -40,6 +40,10 @@ export class Collected {
   /** All metrics, by name. */
   get metrics() {
     return this.#resource.scopeMetrics.flatMap((scope) => scope.metrics);
+  }
+
+  get scopes() {
+    return this.#resource.scopeMetrics.map(({ scope }) => scope);
   }
 
   points(name: string): readonly Point[] {

@@ -1,4 +1,4 @@
-import type { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import type { MetricProducer, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import type { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Packages } from './packages.ts';
 
@@ -35,16 +35,21 @@ export function spanProcessor(
   });
 }
 
-/** @param endpoint of OTLP over HTTP; undefined: from the environment */
+/**
+ * @param endpoint of OTLP over HTTP; undefined: from the environment
+ * @param producer of metrics beside those of the SDK
+ */
 export function metricReader(
   { OTLPMetricExporter, PeriodicExportingMetricReader }: Packages,
   endpoint: string | undefined,
+  producer: MetricProducer,
   warn: Warn,
 ): PeriodicExportingMetricReader {
   const exporter = new OTLPMetricExporter(target(endpoint, 'metrics'));
   const every = amount('OTEL_METRIC_EXPORT_INTERVAL');
   return new PeriodicExportingMetricReader({
     exporter: warning(exporter, 'metrics', warn),
+    metricProducers: [producer],
     ...(every !== undefined && { exportIntervalMillis: every, exportTimeoutMillis: every }),
   });
 }

@@ -14,6 +14,10 @@ export interface Packages {
   readonly TraceIdRatioBasedSampler: typeof Trace.TraceIdRatioBasedSampler;
   readonly BatchSpanProcessor: typeof Trace.BatchSpanProcessor;
   readonly PeriodicExportingMetricReader: typeof Metrics.PeriodicExportingMetricReader;
+  readonly AggregationTemporality: typeof Metrics.AggregationTemporality;
+  readonly AggregationType: typeof Metrics.AggregationType;
+  readonly DataPointType: typeof Metrics.DataPointType;
+  readonly InstrumentType: typeof Metrics.InstrumentType;
   readonly PrometheusExporter: typeof Prometheus.PrometheusExporter;
   readonly OTLPTraceExporter: typeof TraceExporter.OTLPTraceExporter;
   readonly OTLPMetricExporter: typeof MetricExporter.OTLPMetricExporter;
@@ -64,6 +68,10 @@ async function load(): Promise<Packages> {
     TraceIdRatioBasedSampler: trace.TraceIdRatioBasedSampler,
     BatchSpanProcessor: trace.BatchSpanProcessor,
     PeriodicExportingMetricReader: metrics.PeriodicExportingMetricReader,
+    AggregationTemporality: metrics.AggregationTemporality,
+    AggregationType: metrics.AggregationType,
+    DataPointType: metrics.DataPointType,
+    InstrumentType: metrics.InstrumentType,
     PrometheusExporter: prometheus.PrometheusExporter,
     OTLPTraceExporter: traceExporter.OTLPTraceExporter,
     OTLPMetricExporter: metricExporter.OTLPMetricExporter,
