@@ -7,7 +7,6 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { Mode } from '../model/feedback.ts';
 import type { WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -21,7 +20,20 @@ const SHORT_MS = 1;
 
 type EventName = (typeof EVENT_NAMES)[keyof typeof EVENT_NAMES];
 
-/** The spans of one traced request. Times are those of the gates' clock. */
+/** The wall clock at the arrival of a request, in ms. */
+export function arrivalOf(ticket: Ticket): number {
+  return Date.now() - Math.max(0, ticket.ageMs);
+}
+
+/**
+ * When the span of a request starts that arrived at this wall-clock time: the caller's span starts at
+ * a whole millisecond, and this one must not start before that.
+ */
+export function spanStartOf(arrivedAt: number): number {
+  return Math.ceil(arrivedAt);
+}
+
+/** The spans of one recorded request. Times are those of the gates' clock. */
 export class RequestSpan {
   /**
    * The context of the request's arrival, with the span of the present attempt, or of the request,
@@ -41,28 +53,29 @@ export class RequestSpan {
   #lastAttempt: SpanContext | undefined = undefined;
   #errorType: string | undefined = undefined;
 
-  constructor(tracer: Tracer, ticket: Ticket, arrival: Context, name: string, mode: Mode) {
+  /**
+   * @param span that of the request, which has just started
+   * @param inside the context of the request's arrival, with that span as active span
+   * @param arrivedAt the wall clock at arrival, in ms
+   */
+  constructor(
+    tracer: Tracer,
+    ticket: Ticket,
+    name: string,
+    span: Span,
+    inside: Context,
+    arrivedAt: number,
+  ) {
     this.#tracer = tracer;
     this.#ticket = ticket;
-    this.#arrivedAt = Date.now() - Math.max(0, ticket.ageMs);
+    this.#arrivedAt = arrivedAt;
     this.#name = name;
-    const attributes = {
-      [ATTRIBUTES.name]: name,
-      [ATTRIBUTES.mode]: mode,
-      [ATTRIBUTES.bytes]: ticket.bytes,
-    };
-    // The caller's span starts at a whole millisecond: this one must not start before that.
-    const startTime = Math.ceil(this.#arrivedAt);
-    this.#startedAt = startTime;
-    this.#span = tracer.startSpan(SPAN_NAMES.request, { attributes, startTime }, arrival);
-    this.#inside = trace.setSpan(arrival, this.#span);
-    this.active = this.#inside;
-    if (this.#span.isRecording()) traceIds.remember(ticket, this.#span.spanContext().traceId);
-  }
-
-  /** Whether it is recorded. A span that is not recorded gets no children. */
-  get isRecording(): boolean {
-    return this.#span.isRecording();
+    this.#startedAt = spanStartOf(arrivedAt);
+    this.#span = span;
+    this.#inside = inside;
+    this.active = inside;
+    span.setAttribute(ATTRIBUTES.bytes, ticket.bytes);
+    traceIds.remember(ticket, span.spanContext().traceId);
   }
 
   /** Links to the request and its last attempt, for those who wait for what it has caused. */

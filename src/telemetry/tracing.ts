@@ -1,8 +1,10 @@
 import {
+  type Attributes,
   type Context,
   context,
   isSpanContextValid,
   type Link,
+  ROOT_CONTEXT,
   type SpanContext,
   TraceFlags,
   type Tracer,
@@ -17,8 +19,9 @@ import type { Ticket } from '../model/ticket.ts';
 import { ATTRIBUTES } from './attributes.ts';
 import { ContextPropagator } from './context-propagator.ts';
 import { runIn } from './contexts.ts';
-import { RequestSpan } from './request-span.ts';
+import { arrivalOf, RequestSpan, spanStartOf } from './request-span.ts';
 import { adaptationOf, attributesOf, circuitOf, outageOf, suspensionOf } from './span-events.ts';
+import { SpanNote, spanNoteOf } from './span-note.ts';
 import { EVENT_NAMES, SPAN_NAMES } from './trace-names.ts';
 
 /** How many links a span keeps (the default of the SDK). */
@@ -32,8 +35,8 @@ export class Tracing implements Instrumentation {
   readonly #tracer: Tracer;
   readonly #name: string;
   readonly #carrier = new ContextPropagator();
-  /** The spans of requests that have not ended. */
-  readonly #spans = new Map<Ticket, RequestSpan>();
+  /** The attributes that the span of a request starts with, for samplers to see, by its mode. */
+  readonly #attributes = new Map<Mode, Attributes>();
   /** The mode in which those came that did not come in normal mode. */
   readonly #modes = new WeakMap<Ticket, Mode>();
   /** The request whose attempt has just ended: it caused the present changes. */
@@ -113,9 +116,11 @@ export class Tracing implements Instrumentation {
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
-    const span = this.#spans.get(ticket) ?? this.#begin(ticket);
-    this.#spans.delete(ticket);
-    if (span?.isRecording) span.settled(outcome);
+    const note = spanNoteOf(ticket, this) ?? this.#begin(ticket);
+    if (note === undefined) return;
+    const { span } = note;
+    note.span = undefined;
+    span?.settled(outcome);
     if (this.#cause === span) this.#cause = undefined;
   }
 
@@ -151,7 +156,7 @@ export class Tracing implements Instrumentation {
   }
 
   sending(ticket: Ticket, send: () => void): void {
-    runIn(this.#spans.get(ticket)?.active ?? this.#carrier.of(ticket), send);
+    runIn(spanNoteOf(ticket, this)?.active ?? this.#carrier.of(ticket), send);
   }
 
   delivering(subject: Ticket | Chunk<unknown>, deliver: () => void): void {
@@ -160,20 +165,34 @@ export class Tracing implements Instrumentation {
 
   /** Made when there is something to record: a million requests may wait. */
   #spanOf(ticket: Ticket): RequestSpan | undefined {
-    let span = this.#spans.get(ticket);
+    const known = spanNoteOf(ticket, this);
     // An ended request gets no more events: its span would never end.
-    if (span === undefined && ticket.outcome === undefined) {
-      span = this.#begin(ticket);
-      if (span !== undefined) this.#spans.set(ticket, span);
-    }
-    return span?.isRecording ? span : undefined;
+    if (known !== undefined || ticket.outcome !== undefined) return known?.span;
+    return this.#begin(ticket)?.span;
   }
 
-  #begin(ticket: Ticket): RequestSpan | undefined {
+  /** Starts the span of a request. Undefined: its caller's is not sampled. */
+  #begin(ticket: Ticket): SpanNote | undefined {
     const arrival = this.#carrier.of(ticket);
-    if (isUnsampled(trace.getSpanContext(arrival))) return undefined;
-    const mode = this.#modes.get(ticket) ?? 'normal';
-    return new RequestSpan(this.#tracer, ticket, arrival, this.#name, mode);
+    if (arrival !== ROOT_CONTEXT && isUnsampled(trace.getSpanContext(arrival))) return undefined;
+    const arrivedAt = arrivalOf(ticket);
+    const attributes = this.#attributesIn(this.#modes.get(ticket) ?? 'normal');
+    const options = { attributes, startTime: spanStartOf(arrivedAt) };
+    const span = this.#tracer.startSpan(SPAN_NAMES.request, options, arrival);
+    const inside = trace.setSpan(arrival, span);
+    const recorded = span.isRecording()
+      ? new RequestSpan(this.#tracer, ticket, this.#name, span, inside, arrivedAt)
+      : undefined;
+    return new SpanNote(ticket, this, inside, recorded);
+  }
+
+  #attributesIn(mode: Mode): Attributes {
+    let attributes = this.#attributes.get(mode);
+    if (attributes === undefined) {
+      attributes = { [ATTRIBUTES.name]: this.#name, [ATTRIBUTES.mode]: mode };
+      this.#attributes.set(mode, attributes);
+    }
+    return attributes;
   }
 }
 
