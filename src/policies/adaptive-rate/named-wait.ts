@@ -91,7 +91,7 @@ export class NamedWait {
   /** An attempt was answered well. One that was in flight at the rejection may have come before it. */
   accepted(sentAt: number): void {
     const { first } = this;
-    if (first === undefined || sentAt <= first.at) return;
+    if (first === undefined || sentAt <= Math.max(first.at, first.sentAt + EARLY_MS)) return;
     if (sentAt >= this._until - EARLY_MS) return;
     const part = (sentAt - first.sentAt) / first.ms;
     if (part >= EARLY_PART * this.scale) return;
