@@ -136,7 +136,7 @@ export class BackoffPart implements Policy<number> {
   private readonly backoff: Backoff;
   private readonly onBlocked: () => void;
 
-  /** @param onBlocked called when a request waits for the end of a probe, which no timer tells */
+  /** @param onBlocked called when a request waits for what an answer may end, which no timer tells */
   constructor(backoff: Backoff, onBlocked: () => void) {
     this.backoff = backoff;
     this.onBlocked = onBlocked;
@@ -144,12 +144,12 @@ export class BackoffPart implements Policy<number> {
 
   wait(request: RequestCost, now: number): number {
     const waitMs = this.backoff.wait(request, now);
-    if (waitMs === Number.POSITIVE_INFINITY) this.onBlocked();
+    if (waitMs > 0 && this.backoff.mayOpenEarly) this.onBlocked();
     return waitMs;
   }
 
-  take(): number {
-    return this.backoff.take();
+  take(request: RequestCost, now: number): number {
+    return this.backoff.take(request, now);
   }
 
   giveBack(probe: number): void {

@@ -38,6 +38,13 @@ export interface BackoffSnapshot {
   readonly outage: OutageSnapshot | undefined;
 }
 
+/**
+ * In an outage a probe that has no answer for so long does not hold the others any longer: its
+ * connection may be lost too, and then nothing tells before the timeout of attempts. Another one goes,
+ * and the next after twice as long, so that at most three go in a minute. Most models answer by then.
+ */
+const PROBE_PATIENCE_MS = 10_000;
+
 /** A decision for a long wait. */
 interface Suspended {
   readonly reason: SuspensionReason;
@@ -74,6 +81,9 @@ export class Backoff implements Policy<number>, ModeState {
   /** The number of the probe in flight; 0 if there is none. */
   private probeOut = 0;
   private probes = 0;
+  /** When it was sent, and how many before it had no answer for too long. */
+  private probedAt = 0;
+  private silentProbes = 0;
   /** Called when the place of the probe is free. */
   onProbeBack: (() => void) | undefined = undefined;
   private reopen: Reopen;
@@ -91,6 +101,11 @@ export class Backoff implements Policy<number>, ModeState {
     this.throttledForMs = throttledForMs;
   }
 
+  /** Whether what is waited for may end before its time: an answer may open the gate. */
+  get mayOpenEarly(): boolean {
+    return this.probeOut > 0 || this.outage.isOn;
+  }
+
   /** Whether an answer that went well may change anything. */
   get isDoubted(): boolean {
     return this.untested || this.outage.isDoubted;
@@ -101,10 +116,12 @@ export class Backoff implements Policy<number>, ModeState {
     return now < this.until ? this.until - now : 0;
   }
 
-  take(): number {
+  take(_request: RequestCost, now: number): number {
     if (!this.isGuarded) return 0;
+    this.silentProbes = this.probeOut > 0 ? this.silentProbes + 1 : 0;
     this.probes += 1;
     this.probeOut = this.probes;
+    this.probedAt = now;
     return this.probes;
   }
 
@@ -190,7 +207,7 @@ export class Backoff implements Policy<number>, ModeState {
   private waitForProbe(now: number): number {
     const { outage } = this;
     const openAt = Math.max(this.until, outage.probeAt);
-    const waitMs = now < openAt ? openAt - now : this.probeOut > 0 ? Number.POSITIVE_INFINITY : 0;
+    const waitMs = now < openAt ? openAt - now : Math.max(0, this.nextProbeAt - now);
     if (!outage.isOn) return waitMs;
     const leftMs = outage.leftMs(now);
     if (leftMs > 0) return Math.min(waitMs, leftMs);
@@ -201,6 +218,13 @@ export class Backoff implements Policy<number>, ModeState {
     this.onOutageOver?.();
     // It fails next, with all others.
     return Number.POSITIVE_INFINITY;
+  }
+
+  /** While a probe is out: when another one goes; Infinity: when it has ended. -Infinity: none is. */
+  private get nextProbeAt(): number {
+    if (this.probeOut === 0) return Number.NEGATIVE_INFINITY;
+    if (!this.outage.isOn) return Number.POSITIVE_INFINITY;
+    return this.probedAt + PROBE_PATIENCE_MS * 2 ** this.silentProbes;
   }
 
   /**

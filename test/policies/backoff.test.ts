@@ -11,7 +11,7 @@ describe('Backoff', () => {
   it('is open, in normal mode, before anything was rejected', () => {
     const backoff = new Backoff('probe', 10_000);
     expect(backoff.wait(demand(), NOW)).toBe(0);
-    expect(backoff.take()).toBe(0);
+    expect(backoff.take(demand(), NOW)).toBe(0);
     expect(backoff.snapshot(NOW)).toEqual({
       state: 'open',
       closedForMs: 0,
@@ -92,7 +92,9 @@ describe('Backoff', () => {
             holds(backoff.until === Math.max(until, now + number), backoff.until, until, now);
           }
           if (what === 'accept') backoff.accept(of, now);
-          if (what === 'take' && backoff.wait(demand(), now) === 0) charges.push(backoff.take());
+          if (what === 'take' && backoff.wait(demand(), now) === 0) {
+            charges.push(backoff.take(demand(), now));
+          }
           if (what === 'giveBack') {
             const charge = charges.pop();
             if (charge) backoff.giveBack(charge);

@@ -289,6 +289,43 @@ describe('during an outage', () => {
     expect(results).toEqual([0, 1, 2].with(hanging, 'late' as never));
   });
 
+  it('a probe that nothing comes back of holds the others for ten seconds, not for ten minutes', async () => {
+    const { clock, limiter } = rig({ concurrency: 4 });
+    let calls = 0;
+    const call = (n: number) => () => {
+      calls += 1;
+      if (calls <= 3) return Promise.reject(refused());
+      // Its connection is lost, and nobody tells.
+      return calls === 4 ? new Promise<number>(() => {}) : Promise.resolve(n);
+    };
+    const fates = [0, 1, 2].map((n) => fate(limiter.run(call(n))));
+    await clock.advanceAsync(500);
+    expect(calls).toBe(4);
+    await clock.advanceAsync(9_999);
+    expect(calls).toBe(4);
+    await clock.advanceAsync(1);
+    expect(fates.filter(({ state }) => state === 'open')).toHaveLength(1);
+    expect(limiter.snapshot().mode).toBe('normal');
+  });
+
+  it('a limiter that shares the feedback goes on as soon as the probe of another is answered', async () => {
+    const clock = new ManualClock();
+    const feedback = new FeedbackSubject({ clock });
+    const one = createLimiter({ clock, feedback, random: () => 0 });
+    const other = createLimiter({ clock, feedback, random: () => 0 });
+    const { send } = server(clock, 0, 400);
+    const fates = [1, 2, 3].map((n) => fate(one.run(() => send(n))));
+    await clock.advanceAsync(550);
+    // The probe is in flight.
+    const late = fate(other.run(() => send(4)));
+    expect(other.snapshot().waiting).toBe(1);
+    await clock.advanceAsync(50);
+    expect(fates.filter(({ state }) => state === 'open')).toHaveLength(2);
+    expect(other.snapshot().waiting).toBe(0);
+    await clock.advanceAsync(100);
+    expect([late.value, ...fates.map(({ value }) => value)]).toEqual([4, 1, 2, 3]);
+  });
+
   it('`clear` ends the waits, and `close` lets them go on', async () => {
     const cleared = await out();
     cleared.limiter.clear('enough');
