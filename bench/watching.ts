@@ -2,6 +2,7 @@
 export const watchNames = [
   'telemetry-off',
   'telemetry-no-sdk',
+  'telemetry-started',
   'telemetry-metrics',
   'telemetry-1-percent',
   'telemetry-all-spans',

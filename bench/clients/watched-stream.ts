@@ -4,6 +4,7 @@ import { telemetryInstrumentation } from 'headgate/advanced';
 import { range } from 'rxjs';
 import { expectEqual } from '../expect.ts';
 import { type CountingSdk, startSdk } from '../sdk.ts';
+import { type ReadSdk, startedSdk } from '../started.ts';
 import type { WatchName } from '../watching.ts';
 import type { ClientModule } from './client.ts';
 
@@ -17,12 +18,17 @@ const SAMPLED = {
 /** `throttle` with all gates at their defaults, watched more or less closely. */
 export function watchedStream(name: WatchName): ClientModule {
   const isOff = name === 'telemetry-off';
-  const sampled = isOff || name === 'telemetry-no-sdk' ? undefined : SAMPLED[name];
-  const sdk = isOff || name === 'telemetry-no-sdk' ? undefined : startSdk(sampled);
+  const isStarted = name === 'telemetry-started';
+  const isAlone = isOff || isStarted || name === 'telemetry-no-sdk';
+  const sampled = isAlone ? undefined : SAMPLED[name];
+  const sdk = isAlone ? undefined : startSdk(sampled);
+  let started: ReadSdk | undefined;
   let sent = 0;
   return {
     run: async (task, count, concurrency) => {
       sent += count;
+      // In the first run, which warms up.
+      if (isStarted) started ??= await startedSdk();
       const options = { concurrency, ...(isOff && { telemetry: false as const }) };
       await new Promise<void>((resolve, reject) => {
         range(0, count)
@@ -31,9 +37,11 @@ export function watchedStream(name: WatchName): ClientModule {
       });
       // A task that does nothing leaves no room for timers: metrics are collected here.
       await nextTurn();
+      await started?.read();
     },
     prove: async () => {
-      if (sdk !== undefined) await expectWatched(sdk, sent, sampled ?? 0);
+      const watching = started ?? sdk;
+      if (watching !== undefined) await expectWatched(watching, sent, sampled ?? 0);
       else expectEqual('a probe without an SDK', telemetryInstrumentation(), undefined);
     },
   };

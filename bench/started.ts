@@ -1,0 +1,31 @@
+/** The SDK that `startTelemetry` starts. Its page of metrics is read after each run. */
+import { startTelemetry } from 'headgate/telemetry';
+import type { CountingSdk } from './sdk.ts';
+
+export interface ReadSdk extends CountingSdk {
+  /** Collects all metrics. */
+  read(): Promise<void>;
+}
+
+export async function startedSdk(): Promise<ReadSdk> {
+  const { prometheusUrl = '' } = await startTelemetry({ serviceName: 'bench', prometheusPort: 0 });
+  let collections = 0;
+  let page = '';
+  const read = async () => {
+    page = await (await fetch(prometheusUrl)).text();
+    collections += 1;
+  };
+  return {
+    get collections() {
+      return collections;
+    },
+    read,
+    // Without an endpoint for traces there are none.
+    spans: () => 0,
+    total: async (counter) => {
+      await read();
+      const series = new RegExp(`^${counter.replaceAll('.', '_')}_total\\{.*\\} (\\d+)$`, 'gm');
+      return [...page.matchAll(series)].reduce((sum, [, value]) => sum + Number(value), 0);
+    },
+  };
+}
