@@ -10,7 +10,7 @@ const LATE_GROWTH = 1.1;
 const LATE_MS = 10_000;
 /**
  * ... up to this, or to this multiple of the mean interval between accepted attempts, if that is
- * longer.
+ * longer: where rejections count, probes that come sooner would keep the provider closed for ever.
  */
 const LONGEST_MS = 30_000;
 const LONGEST_INTERVALS = 4;
@@ -34,15 +34,17 @@ export class ProbeDelay {
   /**
    * A probe was rejected.
    * @param horizonMs the time within which rejections return
-   * @param intervalMs the mean interval between accepted attempts
+   * @param intervalMs the interval between accepted attempts at the measured rate
+   * @param meanMs the mean interval between those that were accepted, this closure included
    * @returns milliseconds until the next probe
    */
-  next(horizonMs: number, intervalMs: number): number {
+  next(horizonMs: number, intervalMs: number, meanMs = intervalMs): number {
     const firstMs = Math.max(SHORTEST_MS, horizonMs / 2, Math.min(intervalMs, LONGEST_MS));
     const gapMs = firstMs * this.grown;
     this.rejected += 1;
     const isCheap = 0 < intervalMs && intervalMs < FEW_PART * gapMs;
     this.grown *= !isCheap ? GROWTH : gapMs < LATE_MS ? SLOW_GROWTH : LATE_GROWTH;
-    return Math.min(gapMs, Math.max(LONGEST_MS, LONGEST_INTERVALS * intervalMs));
+    const longestMs = LONGEST_INTERVALS * Math.max(intervalMs, meanMs);
+    return Math.min(gapMs, Math.max(LONGEST_MS, longestMs));
   }
 }

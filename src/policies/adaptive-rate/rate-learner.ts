@@ -397,7 +397,8 @@ export class RateLearner implements SendHistoryListener {
       // One rejection among many accepted attempts concerns the pace.
       if (estimate.isKnown) return;
     }
-    this.probeAt = now + this.probes.next(this.log.horizonMs, this.intervalMs);
+    const meanMs = (now - this.firstAt) / Math.max(1, this.acceptedCount);
+    this.probeAt = now + this.probes.next(this.log.horizonMs, this.intervalMs, meanMs);
   }
 
   /** The mean interval between accepted attempts; 0 if none was accepted. */

@@ -27,6 +27,12 @@ describe('the gap between two probes', () => {
     expect(gaps(30, 0, 60_000).at(-1)).toBe(240_000);
   });
 
+  it('grows so far by what was accepted too, where the measured rate is higher', () => {
+    const probes = new ProbeDelay();
+    const all = Array.from({ length: 200 }, () => probes.next(0, 1, 60_000));
+    expect(all.at(-1)).toBe(240_000);
+  });
+
   it('grows more slowly while probes are few beside what is accepted', () => {
     // Of 1,000 a second, a probe each 500 ms is one in 500.
     const few = gaps(9, 0, 1);
