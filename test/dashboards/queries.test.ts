@@ -8,7 +8,8 @@ import { canRun, type Prometheus, type Sample, startPrometheus } from './program
 
 /** Enough for a rate over 4 s, the window. */
 const SCRAPES = 10;
-const WAIT_MS = 40_000;
+/** Real time passes: what must happen does so in this time, on the busiest machine. */
+const WAIT_MS = 60_000;
 const LIMITERS = ['batch', 'chat'];
 const JOBS = ['scraped', 'taken-in'];
 
@@ -63,6 +64,16 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
     }
   }
 
+  /** What there is; a scrape that came too late leaves nothing until the next one. */
+  async function found(expression: string): Promise<readonly Sample[]> {
+    const giveUpAt = Date.now() + WAIT_MS;
+    for (;;) {
+      const samples = await prometheus.query(expression);
+      if (samples.length > 0 || Date.now() > giveUpAt) return samples;
+      await sleep(200);
+    }
+  }
+
   const panels = ALL.flatMap((dashboard) =>
     panelsOf(dashboard).map((panel) => [dashboard.title, panel.title, panel] as const),
   );
@@ -71,7 +82,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
     for (const job of JOBS) {
       for (const expression of expressionsOf(panel)) {
         const asked = chosen(expression, job);
-        expectFinite(await prometheus.query(asked), asked);
+        expectFinite(await found(asked), asked);
       }
     }
   });
@@ -84,7 +95,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
       for (const job of JOBS) {
         for (const { target } of own) {
           const asked = chosen((target as unknown as { expr: string }).expr, job);
-          expectFinite(await prometheus.query(asked), asked);
+          expectFinite(await found(asked), asked);
         }
       }
     },
@@ -120,7 +131,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
     }
     const [, expression] = /^query_result\((.+)\)$/.exec(text) ?? [];
     const pattern = new RegExp(regex?.slice(1, -1) ?? '');
-    return (await prometheus.query(expression ?? '')).map(({ metric }) => {
+    return (await found(expression ?? '')).map(({ metric }) => {
       const labels = Object.entries(metric).map(([key, value]) => `${key}="${value}"`);
       return pattern.exec(`{${labels.join(',')}} 1`)?.[1] ?? '';
     });
@@ -129,7 +140,7 @@ describe.skipIf(!canRun('prometheus'))('with a real Prometheus', () => {
   test('the binding gate is the last that has a queue, and words are there for each', async () => {
     const now = panels.find(([, title]) => title === 'What binds now')?.[2];
     const [expression = ''] = now === undefined ? [] : expressionsOf(now);
-    const samples = await prometheus.query(chosen(expression, 'scraped', 'batch'));
+    const samples = await found(chosen(expression, 'scraped', 'batch'));
     expect(samples.map(({ value }) => value[1])).toEqual([String(GATES.length)]);
     const [mapping] = now?.fieldConfig?.defaults.mappings ?? [];
     expect(mapping?.options).toHaveProperty(

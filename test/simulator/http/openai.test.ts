@@ -24,9 +24,10 @@ describe('POST /v1/chat/completions', () => {
       expect(response.headers.get('x-request-id')).toMatch(/^req_/);
       expect(response.headers.get('x-ratelimit-limit-requests')).toBe('60');
       expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('59');
-      expect(response.headers.get('x-ratelimit-reset-requests')).toMatch(/^(6m0s|5m59(\.\d+)?s)$/);
+      // Real time has passed since then: how much is not promised.
+      expect(response.headers.get('x-ratelimit-reset-requests')).toMatch(/^(6m0s|5m\d+(\.\d+)?s)$/);
       expect(response.headers.get('x-ratelimit-remaining-tokens')).toBe('9983');
-      expect(response.headers.get('x-ratelimit-reset-tokens')).toBe('2ms');
+      expect(response.headers.get('x-ratelimit-reset-tokens')).toMatch(/^[0-2]ms$/);
       expect(response.headers.get('date')).not.toBeNull();
       const body = await response.json();
       expect(body).toMatchObject({
