@@ -1,4 +1,5 @@
 import type { SentAttempt } from './sent-attempt.ts';
+import { SmallCap } from './small-cap.ts';
 
 /** How many consecutive stops must look like those of a cap. */
 const STOPS = 2;
@@ -9,14 +10,20 @@ const LEAST_PART = 0.5;
 const MOST_OVER = 0.05;
 /** Numbers in flight that differ by at most this share count as equal. */
 const SAME = 0.2;
-/** One more is tried after this many accepted attempts at the cap, and after as many as the cap. */
-const TRY_AFTER = 100;
+/**
+ * More is tried after this many accepted attempts at the cap, so that at most one in forty is
+ * rejected, and after as many as the cap ...
+ */
+const TRY_AFTER = 40;
+/**
+ * ... and after this share of those since it last changed: what has changed of late may change
+ * again, and what has held for long will hold for as long.
+ */
+const TRY_PART = 0.25;
 const STEP = 0.02;
 /** Where more is accepted, twice as many are tried next, up to this share, and sooner. */
 const MOST_STEP = 0.25;
 const AGAIN_AFTER = 16;
-/** ... and up to this many times later after a rejection. */
-const LONGEST_WAIT = 8;
 /** A cap rejects nothing below it: this many rejections below it disprove it. */
 const DISPROOFS = 3;
 /** How many rejections are remembered while attempts are in flight that were sent before they came. */
@@ -33,6 +40,7 @@ export class ConcurrencyCapDetector {
   private readonly recent: { readonly order: number; readonly at: number }[] = [];
   /** The limit that is tried, from the cap upwards. */
   private open = 0;
+  private readonly small = new SmallCap();
   private stops = 0;
   /**
    * The number in flight at the last stop, and the attempts accepted since: all, and with as many
@@ -42,7 +50,8 @@ export class ConcurrencyCapDetector {
   private accepted = 0;
   private over = 0;
   private atCap = 0;
-  private patience = 1;
+  /** Attempts accepted at the cap since it changed. */
+  private held = 0;
   private disproofs = 0;
   /** How often in a row more was accepted. */
   private raised = 0;
@@ -80,20 +89,33 @@ export class ConcurrencyCapDetector {
   }
 
   isAccepted(sent: SentAttempt): void {
-    const others = this.othersOf(sent);
     this.hasAccepted = true;
-    if (this.cap === undefined) {
-      this.accepted += 1;
-      if (others >= this.stoppedAt) this.over += 1;
-      return;
+    if (this.cap !== undefined) return;
+    this.accepted += 1;
+    if (this.othersOf(sent) >= this.stoppedAt) this.over += 1;
+  }
+
+  /** The results of the attempt and of all that were sent before it are known. */
+  settled(sent: SentAttempt): void {
+    if (this.cap !== undefined) {
+      if (sent.outcome === 'accepted') this.isKept(this.cap, this.othersOf(sent));
+    } else if (this.needed === STOPS) {
+      const small = this.small.settled(sent, this.othersOf(sent));
+      if (small !== undefined) this.believe(small);
     }
+  }
+
+  /** An attempt was accepted under the cap. */
+  private isKept(cap: number, others: number): void {
     if (others + 1 < this.open) return;
     this.atCap += 1;
-    const least = this.raised > 0 ? AGAIN_AFTER : TRY_AFTER;
-    if (this.atCap < Math.max(least, this.open) * this.patience) return;
-    if (this.open > this.cap) {
-      this.patience = 1;
+    const isTried = this.open > cap;
+    if (!isTried) this.held += 1;
+    const least = isTried ? AGAIN_AFTER : Math.max(TRY_AFTER, TRY_PART * this.held);
+    if (this.atCap < Math.max(least, this.open)) return;
+    if (isTried) {
       this.raised += 1;
+      this.held = 0;
     }
     this.cap = this.open;
     const most = Math.max(1, Math.floor(MOST_STEP * this.open));
@@ -138,7 +160,6 @@ export class ConcurrencyCapDetector {
     this.raised = 0;
     if (this.open > cap) {
       this.open = cap;
-      this.patience = Math.min(LONGEST_WAIT, this.patience * 2);
       return;
     }
     // Rejections in a row may be an outage: only the first of them tells of a cap.
@@ -153,6 +174,7 @@ export class ConcurrencyCapDetector {
     } else if (isAtCap) {
       this.cap = Math.min(others, cap);
       this.open = this.cap;
+      this.held = 0;
     }
   }
 
@@ -161,7 +183,7 @@ export class ConcurrencyCapDetector {
     this.open = cap;
     this.atCap = 0;
     this.raised = 0;
-    this.patience = 1;
+    this.held = 0;
     this.disproofs = 0;
   }
 }

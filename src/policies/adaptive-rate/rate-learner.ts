@@ -366,12 +366,13 @@ export class RateLearner implements SendHistoryListener {
     const { retryAfterMs, limits, limit } = verdict;
     const others = this.cap.othersOf(sending);
     this.cap.rejected(sending, now);
+    const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
+    sending.isBare = isBare && !this.signs.isTold;
     const isToldCap = limit === 'concurrency' && others > 0;
     const isAtCap = isToldCap || this.cap.explains(others);
     if (isLater) {
-      const isBare = retryAfterMs === undefined && limits === undefined && limit === undefined;
       if (limit === 'concurrency') this.cap.told(Math.max(1, others));
-      else if (!sending.isExplained) this.cap.stopped(others, isBare && !this.signs.isTold);
+      else if (!sending.isExplained) this.cap.stopped(others, sending.isBare);
       // Answers to attempts now in flight are old news when they come.
       this.reaction = { order: this.sent };
       this.reactsUntil = now + this.reactionMs;
@@ -427,6 +428,7 @@ export class RateLearner implements SendHistoryListener {
 
   /** Called by the log: the results of this attempt and of all sent before it are known. */
   settled(sent: SentAttempt): void {
+    this.cap.settled(sent);
     // A rejection by a cap or a reported limit says nothing about the rate.
     if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;
     const { named, log, estimate } = this;

@@ -39,6 +39,8 @@ export class SentAttempt {
    * left of it; else 0.
    */
   usedUpPerMs = 0;
+  /** For a rejected attempt: whether the rejection gives no details, and no answer has given any. */
+  isBare = false;
   /** Of one that was rejected: whether it tells less than rejections of the limit do. */
   isForeign = false;
   /** For a rejected attempt: the last reaction when it was read. */

@@ -4,7 +4,12 @@ import { attemptAt } from './attempts.ts';
 
 /** So many were accepted, with so many others in flight. */
 function accepted(cap: ConcurrencyCapDetector, count: number, others: number): void {
-  for (let n = 0; n < count; n += 1) cap.isAccepted(attemptAt(n, { others }));
+  for (let n = 0; n < count; n += 1) {
+    const sent = attemptAt(n, { others });
+    sent.outcome = 'accepted';
+    cap.isAccepted(sent);
+    cap.settled(sent);
+  }
 }
 
 function stopped(cap: ConcurrencyCapDetector, others: number, isBare = true): void {
@@ -87,9 +92,9 @@ describe('a cap of what is in flight', () => {
     expect(cap.limit).toBeUndefined();
   });
 
-  it('is exceeded by one after a hundred at the cap, and stays where that is rejected', () => {
+  it('is exceeded by one after forty at the cap, and stays where that is rejected', () => {
     const cap = found();
-    accepted(cap, 99, 9);
+    accepted(cap, 39, 9);
     expect(cap.limit).toBe(10);
     accepted(cap, 1, 9);
     expect(cap.limit).toBe(11);
@@ -97,20 +102,42 @@ describe('a cap of what is in flight', () => {
     expect(cap.limit).toBe(10);
   });
 
-  it('is exceeded later each time that this was rejected', () => {
+  it('is exceeded the later the longer it has held', () => {
     const cap = found();
-    accepted(cap, 100, 9);
-    stopped(cap, 10);
-    accepted(cap, 199, 9);
+    const waits: number[] = [];
+    for (let trial = 0; trial < 12; trial += 1) {
+      let count = 0;
+      for (; cap.limit === 10; count += 1) accepted(cap, 1, 9);
+      waits.push(count);
+      stopped(cap, 10);
+    }
+    expect(waits.slice(0, 4)).toEqual([40, 40, 40, 40]);
+    expect(waits.at(-1)).toBe(404);
+  });
+
+  it('is tried again soon after it fell', () => {
+    const cap = found();
+    for (let trial = 0; trial < 12; trial += 1) {
+      while (cap.limit === 10) accepted(cap, 1, 9);
+      stopped(cap, 10);
+    }
+    accepted(cap, 1, 5);
+    stopped(cap, 8);
+    expect(cap.limit).toBe(8);
+    accepted(cap, 40, 7);
+    expect(cap.limit).toBe(9);
+  });
+
+  it('is not exceeded for what counts as accepted while earlier results are missing', () => {
+    const cap = found();
+    for (let n = 0; n < 1_000; n += 1) cap.isAccepted(attemptAt(n, { others: 9 }));
     expect(cap.limit).toBe(10);
-    accepted(cap, 1, 9);
-    expect(cap.limit).toBe(11);
   });
 
   it('rises where more is accepted', () => {
     const cap = found();
-    accepted(cap, 100, 9);
-    accepted(cap, 100, 10);
+    accepted(cap, 40, 9);
+    accepted(cap, 16, 10);
     expect(cap.limit).toBe(13);
   });
 
@@ -187,14 +214,14 @@ describe('a cap that is raised', () => {
     const cap = new ConcurrencyCapDetector();
     cap.told(20);
     const steps: number[] = [];
-    for (const count of [100, 100, 23, 27, 33]) {
+    for (const count of [40, 21, 23, 27, 33]) {
       accepted(cap, count, (cap.limit ?? 0) - 1);
       steps.push(cap.limit ?? 0);
     }
     expect(steps).toEqual([21, 23, 27, 33, 41]);
     stopped(cap, 40);
     expect(cap.limit).toBe(33);
-    accepted(cap, 199, 32);
+    accepted(cap, 39, 32);
     expect(cap.limit).toBe(33);
     accepted(cap, 1, 32);
     expect(cap.limit).toBe(34);
