@@ -398,7 +398,9 @@ export class RateLearner implements SendHistoryListener {
       // One rejection among many accepted attempts concerns the pace.
       if (estimate.isKnown) return;
     }
-    const meanMs = (now - this.firstAt) / Math.max(1, this.acceptedCount);
+    const { acceptedCount } = this;
+    // Where nothing was ever accepted, nothing is known of a longer interval.
+    const meanMs = acceptedCount === 0 ? 0 : (now - this.firstAt) / acceptedCount;
     this.probeAt = now + this.probes.next(this.log.horizonMs, this.intervalMs, meanMs);
   }
 
