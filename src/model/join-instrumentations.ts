@@ -3,7 +3,6 @@ import {
   contain,
   EVENT_METHODS,
   type Instrumentation,
-  needsArrival,
   trust,
 } from './instrumentation.ts';
 
@@ -37,9 +36,10 @@ export function joinInstrumentations(
   // Only the first one that reads the surrounding context gets it back.
   const around = parts.find((part) => part.around !== undefined)?.around;
   if (around !== undefined) joined.around = around;
-  if (parts.some((part) => part.needsArrival !== undefined)) {
-    joined.needsArrival = (feedback) =>
-      parts.some((part) => needsArrival(part, feedback as Parameters<typeof needsArrival>[1]));
+  const askers = methodsOf(parts, 'needsArrival');
+  // One that cannot be asked needs all arrivals.
+  if (askers.length === parts.length) {
+    joined.needsArrival = (feedback) => askers.some((needs) => needs(feedback));
   }
   const openers = methodsOf(parts, 'opened');
   if (openers.length > 0) {

@@ -10,7 +10,7 @@ import { type Environment, readEnvironment } from './node/environment.ts';
 import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
 import { loadPackages, type Packages } from './node/packages.ts';
 import { MetricsPage } from './node/page.ts';
-import { aggregateWith } from './recorder.ts';
+import { histogramFactories } from './recorder.ts';
 import { globalMeter } from './scope.ts';
 
 /** Where Prometheus expects a page of metrics (the default of OpenTelemetry). */
@@ -119,7 +119,7 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const meter = globalMeter();
   // Where another SDK is registered already, headgate's metrics stay with it.
   if (isFirst && meter !== undefined && readers.every((each) => wantsAggregated(each, packages))) {
-    aggregateWith(meter, aggregation.make);
+    histogramFactories.set(meter, aggregation.make);
   }
   let ending: Promise<void> | undefined;
   const shutdown = () => {

@@ -1,4 +1,4 @@
-import type { Attributes, Histogram, Meter } from '@opentelemetry/api';
+import type { Attributes, Meter } from '@opentelemetry/api';
 import type { Metric } from './describe.ts';
 
 /** Records values of single requests in one series of a histogram. */
@@ -12,37 +12,8 @@ export type RecorderOf = (attributes: Attributes) => Recorder;
 /** Makes the histograms of a meter in place of its SDK. */
 export type HistogramFactory = (metric: Metric) => RecorderOf;
 
-const factories = new WeakMap<Meter, HistogramFactory>();
-
-/** Has the histograms of this meter made by a factory. Call it before anything uses the meter. */
-export function aggregateWith(meter: Meter, factory: HistogramFactory): void {
-  factories.set(meter, factory);
-}
-
-/** Records in an instrument of the SDK, which looks the series up for each value. */
-class InstrumentRecorder implements Recorder {
-  readonly #histogram: Histogram;
-  readonly #attributes: Attributes;
-
-  constructor(histogram: Histogram, attributes: Attributes) {
-    this.#histogram = histogram;
-    this.#attributes = attributes;
-  }
-
-  record(value: number): void {
-    this.#histogram.record(value, this.#attributes);
-  }
-}
-
-/** A histogram of this meter: its factory's, else an instrument of its SDK. */
-export function histogramOf(meter: Meter, metric: Metric): RecorderOf {
-  const factory = factories.get(meter);
-  if (factory !== undefined) return factory(metric);
-  const { name, unit, meaning: description, buckets } = metric;
-  const histogram = meter.createHistogram(name, {
-    unit,
-    description,
-    ...(buckets && { advice: { explicitBucketBoundaries: [...buckets] } }),
-  });
-  return (attributes) => new InstrumentRecorder(histogram, attributes);
-}
+/**
+ * Factories by the meters whose histograms they make. Entered before anything uses the meter; for any
+ * other meter its SDK makes them.
+ */
+export const histogramFactories = new WeakMap<Meter, HistogramFactory>();

@@ -18,20 +18,7 @@ import { EVENT_NAMES, SPAN_NAMES } from './trace-names.ts';
 /** A wait of up to this many ms is an event, a longer one a span. */
 const SHORT_MS = 1;
 
-type EventName = (typeof EVENT_NAMES)[keyof typeof EVENT_NAMES];
-
-/** The wall clock at the arrival of a request, in ms. */
-export function arrivalOf(ticket: Ticket): number {
-  return Date.now() - Math.max(0, ticket.ageMs);
-}
-
-/**
- * When the span of a request starts that arrived at this wall-clock time: the caller's span starts at
- * a whole millisecond, and this one must not start before that.
- */
-export function spanStartOf(arrivedAt: number): number {
-  return Math.ceil(arrivedAt);
-}
+export type EventName = (typeof EVENT_NAMES)[keyof typeof EVENT_NAMES];
 
 /** The spans of one recorded request. Times are those of the gates' clock. */
 export class RequestSpan {
@@ -70,7 +57,8 @@ export class RequestSpan {
     this.#ticket = ticket;
     this.#arrivedAt = arrivedAt;
     this.#name = name;
-    this.#startedAt = spanStartOf(arrivedAt);
+    // The caller's span starts at a whole millisecond: this one must not start before that.
+    this.#startedAt = Math.ceil(arrivedAt);
     this.#span = span;
     this.#inside = inside;
     this.active = inside;

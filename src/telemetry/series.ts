@@ -10,12 +10,12 @@ import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
 import { FleetCounts } from './fleet-counts.ts';
 import { Gauges, MOST_VALUES, type Observe } from './gauges.ts';
-import { Histograms } from './histograms.ts';
+import { type Histograms, histogramsOf } from './histograms.ts';
 import { Instances } from './instances.ts';
-import type { Instruments } from './instruments.ts';
+import type { Instruments, ObservedKey } from './instruments.ts';
 import { errorTypeOf, Labels } from './labels.ts';
 import { ATTRIBUTES } from './names.ts';
-import { noteFor, noteOf, type RequestNote } from './request-note.ts';
+import { Note, noteOf } from './note.ts';
 import { adaptationOf } from './span-events.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
@@ -46,8 +46,8 @@ export class Series implements Instrumentation {
   readonly #errors = new Labels(MOST_ERRORS, KNOWN_ERRORS);
   /** How many attempts run. */
   #running = 0;
-  /** How many requests wait for the delay between two attempts. */
-  #retrying = 0;
+  /** Requests that wait for the delay between two attempts. */
+  readonly #retrying = new Set<Ticket>();
   #bytes = 0;
   #tokens = 0;
   #rateCuts = 0;
@@ -57,7 +57,7 @@ export class Series implements Instrumentation {
   constructor(name: string, instruments: Instruments) {
     const { outcome, errorType, limit, reason } = ATTRIBUTES;
     this.#name = { [ATTRIBUTES.name]: name };
-    this.#histograms = new Histograms(this.#name, instruments);
+    this.#histograms = histogramsOf(this.#name, instruments);
     this.#requests = new Counts(this.#name, outcome, OUTCOMES, 0);
     this.#attempts = new Counts(this.#name, errorType, ['', ...KNOWN_ERRORS], MOST_ERRORS + 1);
     this.#denied = new Counts(this.#name, limit, [], MOST_VALUES);
@@ -80,18 +80,18 @@ export class Series implements Instrumentation {
     detail?: WaitDetail,
   ): void {
     if (rounds === 0) return;
-    if (gate === 'retry') this.#retries(ticket, false);
-    this.#histograms.wait(gate, detail?.limit).record(waitMs / 1000);
+    if (gate === 'retry') this.#retrying.delete(ticket);
+    this.#histograms.waitDuration.of(gate, detail?.limit).record(waitMs / 1000);
   }
 
   queued(ticket: Ticket, gate: GateKind): void {
-    if (gate === 'retry') this.#retries(ticket, true);
+    if (gate === 'retry') this.#retrying.add(ticket);
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
     // The gate has read the clock in this turn: to read it again would cost more than it tells.
     const startedMs = attempt === 1 ? ticket.startedAt - ticket.arrivedAt : Number.NaN;
-    const note = noteFor(ticket, this);
+    const note = noteOf(ticket, this) ?? new Note(ticket, this);
     if (Number.isNaN(note.startedMs)) this.#running += 1;
     note.startedMs = Number.isNaN(startedMs) ? ticket.ageMs : startedMs;
     note.answeredMs = Number.NaN;
@@ -110,18 +110,18 @@ export class Series implements Instrumentation {
       this.#attempts.add('');
       note.answeredMs = ageMs;
       note.failure = undefined;
-      this.#histograms.attempt.record(seconds);
+      this.#histograms.attemptDuration.plain.record(seconds);
       return;
     }
     const type = this.#typeOf(ticket, error);
     this.#attempts.add(type);
-    this.#histograms.attemptFailed(type).record(seconds);
+    this.#histograms.attemptDuration.of(type).record(seconds);
     note.failure = type;
   }
 
   backoff(waitMs: number, source: string, change?: BackoffChange): void {
     const seconds = (change?.addedMs ?? waitMs) / 1000;
-    if (seconds > 0) this.#histograms.backoff(source).record(seconds);
+    if (seconds > 0) this.#histograms.backoffDuration.of(source).record(seconds);
   }
 
   changed(fact: PolicyEvent): void {
@@ -131,39 +131,46 @@ export class Series implements Instrumentation {
     const adaptation = adaptationOf(fact);
     if (adaptation === undefined) return;
     const { what, reason } = adaptation;
-    const counts = this.#adaptations.get(what) ?? this.#adaptationsOf(what);
-    counts.add(reason);
+    this.#adaptationsOf(what).add(reason);
     if (fact.kind === 'rateAdapted' && reason === 'rejected') this.#rateCuts += 1;
   }
 
   storeCalled(tookMs: number, isAnswered: boolean): void {
     this.#fleet ??= new FleetCounts(this.#name);
     this.#fleet.called(isAnswered);
-    if (isAnswered) this.#histograms.store.record(tookMs / 1_000);
+    if (isAnswered) this.#histograms.storeDuration.plain.record(tookMs / 1_000);
   }
 
   estimated(bytes: number, kind: SizedKind): void {
-    this.#histograms.estimate(kind).record(bytes);
+    this.#histograms.estimate.of(kind).record(bytes);
   }
 
   chunkClosed(items: number, _bytes: number, reason: ChunkReason): void {
     this.#flushes.add(reason);
-    this.#histograms.chunkSize.record(items);
+    this.#histograms.chunkSize.plain.record(items);
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
     this.#requests.add(outcome);
     if (ticket.gaveUpAt !== undefined) this.#givenUp.add(ticket.gaveUpAt);
+    if (this.#retrying.size > 0) this.#retrying.delete(ticket);
     const note = noteOf(ticket, this);
-    if (note !== undefined) this.#close(note, outcome);
+    if (note !== undefined && !Number.isNaN(note.startedMs)) {
+      // It ends in an attempt whose end was not waited for.
+      note.startedMs = Number.NaN;
+      this.#running -= 1;
+      this.#attempts.add(outcome === 'ok' ? '' : outcome);
+    }
     // The wait of an abandoned request says nothing about latency.
     if (outcome === 'cancelled' || outcome === 'reclaimed') return;
     const recorder =
       outcome === 'ok'
-        ? this.#histograms.request
-        : this.#histograms.requestFailed(note?.failure ?? this.#typeOf(ticket, ticket.refusal));
+        ? this.#histograms.requestDuration.plain
+        : this.#histograms.requestDuration.of(
+            note?.failure ?? this.#typeOf(ticket, ticket.refusal),
+          );
     // Most end with their answer: to read the clock once more would cost more than happened since.
-    const answeredMs = note === undefined ? Number.NaN : note.answeredMs;
+    const answeredMs = note?.answeredMs ?? Number.NaN;
     recorder.record((Number.isNaN(answeredMs) ? ticket.ageMs : answeredMs) / 1000);
   }
 
@@ -173,10 +180,12 @@ export class Series implements Instrumentation {
 
   /** Reports all metrics that are no histograms. */
   observe(observe: Observe): void {
-    this.#requests.each((count, attributes) => observe('requests', count, attributes));
-    this.#attempts.each((count, attributes) => observe('attempts', count, attributes));
-    this.#flushes.each((count, attributes) => observe('chunkFlushes', count, attributes));
-    this.#suspensions.each((count, attributes) => observe('suspensions', count, attributes));
+    const tell = (key: ObservedKey, counts: Counts) =>
+      counts.each((count, attributes) => observe(key, count, attributes));
+    tell('requests', this.#requests);
+    tell('attempts', this.#attempts);
+    tell('chunkFlushes', this.#flushes);
+    tell('suspensions', this.#suspensions);
     observe('requestSize', this.#bytes, this.#name);
     observe('tokens', this.#tokens, this.#name);
     observe('rateCuts', this.#rateCuts, this.#name);
@@ -189,34 +198,16 @@ export class Series implements Instrumentation {
       for (const name of Object.keys(rateLimit)) this.#denied.add(name, 0);
       for (const [gate] of waiting) this.#givenUp.add(gate, 0);
     }
-    this.#givenUp.each((count, attributes) => observe('givenUp', count, attributes));
-    for (const counts of this.#adaptations.values()) {
-      counts.each((count, attributes) => observe('adaptations', count, attributes));
-    }
-    this.#denied.each((count, attributes) => observe('rateDenied', count, attributes));
-    this.#gauges.observe(snapshots, this.#retrying, this.#running, observe);
-  }
-
-  #retries(ticket: Ticket, isRetrying: boolean): void {
-    const note = noteFor(ticket, this);
-    if (note.isRetrying !== isRetrying) this.#retrying += isRetrying ? 1 : -1;
-    note.isRetrying = isRetrying;
-  }
-
-  /** The request has ended, maybe between two attempts or in one whose end was not waited for. */
-  #close(note: RequestNote, outcome: SettleOutcome): void {
-    if (note.isRetrying) this.#retrying -= 1;
-    note.isRetrying = false;
-    if (Number.isNaN(note.startedMs)) return;
-    note.startedMs = Number.NaN;
-    this.#running -= 1;
-    this.#attempts.add(outcome === 'ok' ? '' : outcome);
+    tell('givenUp', this.#givenUp);
+    for (const counts of this.#adaptations.values()) tell('adaptations', counts);
+    tell('rateDenied', this.#denied);
+    this.#gauges.observe(snapshots, this.#retrying.size, this.#running, observe);
   }
 
   /** What was estimated with what was used. */
   #compare(ticket: Ticket, { bytes = 0, tokens = 0 }: Amounts): void {
-    if (bytes > 0) this.#histograms.byteRatio.record(ticket.bytes / bytes);
-    if (tokens > 0) this.#histograms.tokenRatio.record(ticket.tokens / tokens);
+    if (bytes > 0) this.#histograms.estimateRatio.of('bytes').record(ticket.bytes / bytes);
+    if (tokens > 0) this.#histograms.estimateRatio.of('tokens').record(ticket.tokens / tokens);
     this.#tokens += tokens;
   }
 
@@ -225,18 +216,17 @@ export class Series implements Instrumentation {
   }
 
   #countFromZero(what: string, reasons: readonly string[]): void {
-    const counts = this.#adaptations.get(what) ?? this.#adaptationsOf(what);
+    const counts = this.#adaptationsOf(what);
     for (const reason of reasons) counts.add(reason, 0);
   }
 
   #adaptationsOf(what: string): Counts {
-    const counts = new Counts(
-      { ...this.#name, [ATTRIBUTES.what]: what },
-      ATTRIBUTES.reason,
-      [],
-      10,
-    );
-    this.#adaptations.set(what, counts);
+    let counts = this.#adaptations.get(what);
+    if (counts === undefined) {
+      const attributes = { ...this.#name, [ATTRIBUTES.what]: what };
+      counts = new Counts(attributes, ATTRIBUTES.reason, [], 10);
+      this.#adaptations.set(what, counts);
+    }
     return counts;
   }
 }

@@ -1,29 +1,29 @@
 import type { AdaptationReason, PolicyEvent } from '../model/policy-events.ts';
 import { ATTRIBUTES } from './names.ts';
 
-type EventAttributes = Record<string, string | number>;
+export type EventAttributes = Record<string, string | number>;
+
+function stateOf(state: string, reason?: string): EventAttributes {
+  const attributes: EventAttributes = { [ATTRIBUTES.state]: state };
+  if (reason !== undefined) attributes[ATTRIBUTES.reason] = reason;
+  return attributes;
+}
 
 /**
  * The attributes of a span event for a change of the circuit breaker; undefined for other events.
  */
 export function circuitOf(fact: PolicyEvent): EventAttributes | undefined {
   switch (fact.kind) {
-    case 'circuitOpened': {
-      const attributes: EventAttributes = { [ATTRIBUTES.state]: 'open' };
-      if (fact.reason !== undefined) attributes[ATTRIBUTES.reason] = fact.reason;
-      return attributes;
-    }
-    case 'circuitIsolated': {
-      const attributes: EventAttributes = { [ATTRIBUTES.state]: 'isolated' };
-      if (fact.reason !== undefined) attributes[ATTRIBUTES.reason] = fact.reason;
-      return attributes;
-    }
+    case 'circuitOpened':
+      return stateOf('open', fact.reason);
+    case 'circuitIsolated':
+      return stateOf('isolated', fact.reason);
     case 'circuitIsolationEnded':
-      return { [ATTRIBUTES.state]: 'isolation-ended' };
+      return stateOf('isolation-ended');
     case 'circuitHalfOpen':
-      return { [ATTRIBUTES.state]: 'half-open' };
+      return stateOf('half-open');
     case 'circuitClosed':
-      return { [ATTRIBUTES.state]: 'closed' };
+      return stateOf('closed');
     default:
       return undefined;
   }
@@ -37,18 +37,26 @@ export interface Adaptation {
   readonly to: number;
 }
 
+function adapted(
+  what: Adaptation['what'],
+  reason: AdaptationReason,
+  { from, to }: Pick<Adaptation, 'from' | 'to'>,
+): Adaptation {
+  return { what, reason, from, to };
+}
+
 /** Undefined: the fact is no move of the adaptive limit or rate. */
 export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
   switch (fact.kind) {
     case 'rateAdapted':
-      return { what: 'rate', reason: fact.reason, from: fact.from, to: fact.to };
+      return adapted('rate', fact.reason, fact);
     case 'limitAdapted':
-      return { what: 'concurrency', reason: fact.reason, from: fact.from, to: fact.to };
+      return adapted('concurrency', fact.reason, fact);
     case 'decelerated':
-      return { what: 'concurrency', reason: 'failures', from: fact.from, to: fact.to };
+      return adapted('concurrency', 'failures', fact);
     case 'reaccelerated':
     case 'ceilingReset':
-      return { what: 'concurrency', reason: 'recovered', from: fact.from, to: fact.to };
+      return adapted('concurrency', 'recovered', fact);
     default:
       return undefined;
   }
@@ -56,7 +64,7 @@ export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
 
 /** The attributes of the event of an adaptation. */
 export function attributesOf(kind: string, { reason, from, to }: Adaptation): EventAttributes {
-  const attributes: EventAttributes = { [ATTRIBUTES.state]: kind, [ATTRIBUTES.reason]: reason };
+  const attributes = stateOf(kind, reason);
   // A rate that nothing bounded is no number that a span can hold.
   if (Number.isFinite(from)) attributes[ATTRIBUTES.from] = from;
   if (Number.isFinite(to)) attributes[ATTRIBUTES.to] = to;
@@ -67,9 +75,9 @@ export function attributesOf(kind: string, { reason, from, to }: Adaptation): Ev
 export function outageOf(fact: PolicyEvent): EventAttributes | undefined {
   switch (fact.kind) {
     case 'outageStarted':
-      return { [ATTRIBUTES.state]: 'started', [ATTRIBUTES.reason]: fact.reason };
+      return stateOf('started', fact.reason);
     case 'outageEnded':
-      return { [ATTRIBUTES.state]: 'ended', [ATTRIBUTES.reason]: fact.reason };
+      return stateOf('ended', fact.reason);
     default:
       return undefined;
   }
@@ -80,9 +88,5 @@ export function suspensionOf(fact: PolicyEvent): EventAttributes | undefined {
   if (fact.kind !== 'suspended') return undefined;
   const { onLongWait, reason, at, untilAt } = fact;
   const seconds = Math.max(0, untilAt - at) / 1_000;
-  return {
-    [ATTRIBUTES.state]: onLongWait,
-    [ATTRIBUTES.reason]: reason,
-    [ATTRIBUTES.seconds]: seconds,
-  };
+  return { ...stateOf(onLongWait, reason), [ATTRIBUTES.seconds]: seconds };
 }

@@ -1,10 +1,8 @@
 import {
-  type Attributes,
   type Context,
   context,
   isSpanContextValid,
   type Link,
-  ROOT_CONTEXT,
   type SpanContext,
   TraceFlags,
   type Tracer,
@@ -19,9 +17,16 @@ import type { Ticket } from '../model/ticket.ts';
 import { ATTRIBUTES } from './attributes.ts';
 import { ContextPropagator } from './context-propagator.ts';
 import { runIn } from './contexts.ts';
-import { arrivalOf, RequestSpan, spanStartOf } from './request-span.ts';
-import { adaptationOf, attributesOf, circuitOf, outageOf, suspensionOf } from './span-events.ts';
-import { SpanNote, spanNoteOf } from './span-note.ts';
+import { Note, noteOf } from './note.ts';
+import { type EventName, RequestSpan } from './request-span.ts';
+import {
+  adaptationOf,
+  attributesOf,
+  circuitOf,
+  type EventAttributes,
+  outageOf,
+  suspensionOf,
+} from './span-events.ts';
 import { EVENT_NAMES, SPAN_NAMES } from './trace-names.ts';
 
 /** How many links a span keeps (the default of the SDK). */
@@ -35,8 +40,6 @@ export class Tracing implements Instrumentation {
   readonly #tracer: Tracer;
   readonly #name: string;
   readonly #carrier = new ContextPropagator();
-  /** The attributes that the span of a request starts with, for samplers to see, by its mode. */
-  readonly #attributes = new Map<Mode, Attributes>();
   /** The mode in which those came that did not come in normal mode. */
   readonly #modes = new WeakMap<Ticket, Mode>();
   /** The request whose attempt has just ended: it caused the present changes. */
@@ -50,8 +53,7 @@ export class Tracing implements Instrumentation {
   }
 
   needsArrival(feedback?: { readonly mode: Mode }): boolean {
-    const isNormal = feedback === undefined || feedback.mode === 'normal';
-    return !isNormal || this.#carrier.needsArrival();
+    return (feedback?.mode ?? 'normal') !== 'normal' || this.#carrier.needsArrival();
   }
 
   arrived(ticket: Ticket, feedback?: { readonly mode: Mode }): void {
@@ -102,21 +104,20 @@ export class Tracing implements Instrumentation {
   }
 
   changed(fact: PolicyEvent): void {
-    if (this.#cause === undefined) return;
-    const circuit = circuitOf(fact);
-    if (circuit !== undefined) this.#cause.event(EVENT_NAMES.circuit, circuit);
+    const cause = this.#cause;
+    if (cause === undefined) return;
+    const tell = (name: EventName, attributes: EventAttributes | undefined) => {
+      if (attributes !== undefined) cause.event(name, attributes);
+    };
     const adaptation = adaptationOf(fact);
-    if (adaptation !== undefined) {
-      this.#cause.event(EVENT_NAMES.adaptation, attributesOf(fact.kind, adaptation));
-    }
-    const outage = outageOf(fact);
-    if (outage !== undefined) this.#cause.event(EVENT_NAMES.outage, outage);
-    const suspension = suspensionOf(fact);
-    if (suspension !== undefined) this.#cause.event(EVENT_NAMES.suspended, suspension);
+    tell(EVENT_NAMES.circuit, circuitOf(fact));
+    tell(EVENT_NAMES.adaptation, adaptation && attributesOf(fact.kind, adaptation));
+    tell(EVENT_NAMES.outage, outageOf(fact));
+    tell(EVENT_NAMES.suspended, suspensionOf(fact));
   }
 
   settled(ticket: Ticket, outcome: SettleOutcome): void {
-    const note = spanNoteOf(ticket, this) ?? this.#begin(ticket);
+    const note = noteOf(ticket, this) ?? this.#begin(ticket);
     if (note === undefined) return;
     const { span } = note;
     note.span = undefined;
@@ -156,7 +157,8 @@ export class Tracing implements Instrumentation {
   }
 
   sending(ticket: Ticket, send: () => void): void {
-    runIn(spanNoteOf(ticket, this)?.active ?? this.#carrier.of(ticket), send);
+    const { span, inside } = noteOf(ticket, this) ?? {};
+    runIn(span?.active ?? inside ?? this.#carrier.of(ticket), send);
   }
 
   delivering(subject: Ticket | Chunk<unknown>, deliver: () => void): void {
@@ -165,34 +167,29 @@ export class Tracing implements Instrumentation {
 
   /** Made when there is something to record: a million requests may wait. */
   #spanOf(ticket: Ticket): RequestSpan | undefined {
-    const known = spanNoteOf(ticket, this);
+    const known = noteOf(ticket, this);
     // An ended request gets no more events: its span would never end.
     if (known !== undefined || ticket.outcome !== undefined) return known?.span;
     return this.#begin(ticket)?.span;
   }
 
   /** Starts the span of a request. Undefined: its caller's is not sampled. */
-  #begin(ticket: Ticket): SpanNote | undefined {
+  #begin(ticket: Ticket): Note | undefined {
     const arrival = this.#carrier.of(ticket);
-    if (arrival !== ROOT_CONTEXT && isUnsampled(trace.getSpanContext(arrival))) return undefined;
-    const arrivedAt = arrivalOf(ticket);
-    const attributes = this.#attributesIn(this.#modes.get(ticket) ?? 'normal');
-    const options = { attributes, startTime: spanStartOf(arrivedAt) };
+    if (isUnsampled(trace.getSpanContext(arrival))) return undefined;
+    const arrivedAt = Date.now() - Math.max(0, ticket.ageMs);
+    const mode = this.#modes.get(ticket) ?? 'normal';
+    // For samplers to see. What else there is follows where the span is recorded.
+    const attributes = { [ATTRIBUTES.name]: this.#name, [ATTRIBUTES.mode]: mode };
+    const options = { attributes, startTime: Math.ceil(arrivedAt) };
     const span = this.#tracer.startSpan(SPAN_NAMES.request, options, arrival);
     const inside = trace.setSpan(arrival, span);
-    const recorded = span.isRecording()
-      ? new RequestSpan(this.#tracer, ticket, this.#name, span, inside, arrivedAt)
-      : undefined;
-    return new SpanNote(ticket, this, inside, recorded);
-  }
-
-  #attributesIn(mode: Mode): Attributes {
-    let attributes = this.#attributes.get(mode);
-    if (attributes === undefined) {
-      attributes = { [ATTRIBUTES.name]: this.#name, [ATTRIBUTES.mode]: mode };
-      this.#attributes.set(mode, attributes);
+    const note = new Note(ticket, this);
+    note.inside = inside;
+    if (span.isRecording()) {
+      note.span = new RequestSpan(this.#tracer, ticket, this.#name, span, inside, arrivedAt);
     }
-    return attributes;
+    return note;
   }
 }
 

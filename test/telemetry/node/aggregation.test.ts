@@ -1,9 +1,10 @@
 import { MeterProvider, type MetricProducer, type MetricReader } from '@opentelemetry/sdk-metrics';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { histogramOf } from '../../../src/telemetry/instruments.ts';
 import { METRICS, type Metric } from '../../../src/telemetry/names.ts';
 import { Aggregation, wantsAggregated } from '../../../src/telemetry/node/aggregation.ts';
 import { loadPackages, type Packages } from '../../../src/telemetry/node/packages.ts';
-import { aggregateWith, histogramOf } from '../../../src/telemetry/recorder.ts';
+import { histogramFactories } from '../../../src/telemetry/recorder.ts';
 import { SCOPE } from '../../../src/telemetry/scope.ts';
 import { Collected, PullReader } from '../sdk.ts';
 
@@ -27,7 +28,7 @@ function sdk(producer?: MetricProducer, count = 1) {
 function aggregated(count?: number) {
   const aggregation = new Aggregation(packages);
   const rig = sdk(aggregation, count);
-  aggregateWith(rig.meter, aggregation.make);
+  histogramFactories.set(rig.meter, aggregation.make);
   return { ...rig, aggregation };
 }
 
