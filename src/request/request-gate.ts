@@ -220,8 +220,9 @@ export class RequestGate implements AnswerRules {
     };
   }
 
-  /** Shows it to inspectors, and its gauges to its instrumentation, until it is closed. */
+  /** Shows it to inspectors, and its gauges to its instrumentation, until it is closed: if it is already, not at all. */
   watch(read: () => GaugeSnapshot = () => this.gauges()): void {
+    if (this.isClosed) return;
     const { instrumentation } = this.parts;
     const unlist = openGates.add(this);
     const unwatch = this.feedback.provider.users.watch(instrumentation);
