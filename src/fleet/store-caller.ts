@@ -19,7 +19,10 @@ export interface CallListener {
   back(awayMs: number, now: number): void;
   /** One try of a call has ended: it was answered, or has failed or was too slow. */
   called(tookMs: number, isAnswered: boolean, now: number): void;
-  /** A call is repeated. @returns what is told now; the same, unless it is not true any more */
+  /**
+   * Called before a call is repeated, with its request.
+   * @returns the request to send: the same one, or one that says what the worker holds now
+   */
   repeated(request: ExchangeRequest): ExchangeRequest;
   /** Whether requests wait for the answer, so that the process must stay up. */
   isAwaited(): boolean;

@@ -1,6 +1,5 @@
 import { traceIds } from '../model/trace-ids.ts';
-import type { RequestGate } from '../request/request-gate.ts';
-import { openGates } from '../request/request-gate.ts';
+import { openGates, type RequestGate } from '../request/request-gate.ts';
 import { print } from '../util/print.ts';
 import { clip } from './format.ts';
 import { KEPT_MS, RequestLog, type RequestQuery } from './request-log.ts';

@@ -90,7 +90,7 @@ export interface TicketFactoryOptions {
 export class TicketFactory<T> implements TicketOwner {
   readonly clock: Clock;
   readonly instrumentation: Instrumentation | undefined;
-  /** Whether each request needs its ticket as it arrives, whoever observes it. */
+  /** Whether `priority` or `id` is read as a request arrives, so that it needs its ticket then. */
   private readonly isAsked: boolean;
   readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;

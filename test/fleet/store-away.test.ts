@@ -134,6 +134,28 @@ it('workers that go on alone have no more in flight than all may, as they begin,
       10,
       3_551,
     ),
+    // It comes back with its data, and lends a worker more than that has, while others still have more.
+    found(
+      [
+        [1, 2, 5],
+        [4, 1, 65],
+        [3, 0, 5],
+        [1, 2, 5],
+      ],
+      12,
+      1_546,
+    ),
+    // The call that is repeated as it comes back told what was held before.
+    found(
+      [
+        [1, 0, 5],
+        [1, 1, 5, 241],
+        [6, 1, 5, 1],
+        [1, 0, 5],
+      ],
+      8,
+      2_481,
+    ),
   ].map((example): [typeof example] => [example]);
   await fc.assert(
     fc.asyncProperty(scenario, async ({ workers, concurrency, awayMs, forgets }) => {

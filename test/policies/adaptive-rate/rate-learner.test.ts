@@ -74,6 +74,19 @@ describe('a learner of the rate', () => {
     expect(player.now - before).toBeLessThanOrEqual(30_000);
   });
 
+  it('probes less often where few were accepted, however fast the measured rate is', () => {
+    const player = playing();
+    for (let n = 0; n < 5; n += 1) player.accepted(1);
+    player.rejected(1);
+    player.accepted(1);
+    expect(player.learner.measuredPerSecond).toBeGreaterThan(10);
+    for (let n = 0; n < 80; n += 1) player.rejected(50);
+    const before = player.now;
+    player.send();
+    expect(player.now - before).toBeGreaterThan(60_000);
+    expect(player.now - before).toBeLessThanOrEqual((4 * player.now) / 6);
+  });
+
   it('sends nothing before the end of a wait that is named', () => {
     const player = playing();
     player.accepted();
