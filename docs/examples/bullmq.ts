@@ -11,6 +11,8 @@ const connection = new Redis(url, { maxRetriesPerRequest: null });
 // In the program that has the prompts.
 const queue = new Queue('prompts', { connection });
 const events = new QueueEvents('prompts', { connection });
+// Before the job is added: BullMQ does not hear of one that ends as it connects.
+await events.waitUntilReady();
 const job = await queue.add('ask', { prompt: 'Say hello.' }, { attempts: 3 });
 
 // In each worker: without a processor of BullMQ's own.
