@@ -30,8 +30,8 @@ export class RateProbing {
   private unverified = 0;
   /** Attempts that were sent at a pace and verified since the last start. */
   private verified = 0;
-  /** Those of them after which the excess began to grow as it does now. */
-  private grownFrom = 0;
+  /** How often the excess has doubled since the last start. */
+  private doublings = 0;
   /** The highest pace that was verified since the last mark. */
   private verifiedPerMs = Number.POSITIVE_INFINITY;
   private verifiedAt = 0;
@@ -73,7 +73,7 @@ export class RateProbing {
     this.closedMs = this.closedMs === 0 ? closedMs : Math.min(closedMs, FORGETS * this.closedMs);
     this.verifiedAt = at;
     this.verified = 0;
-    this.grownFrom = 0;
+    this.doublings = 0;
     this.triedFrom = order;
     this.verifiedPerMs = Number.POSITIVE_INFINITY;
     this.verifiedPerMs = this.paceOf(perMs);
@@ -81,10 +81,7 @@ export class RateProbing {
 
   /** What was measured is less than the provider accepts: more is tried sooner. */
   hasten(): void {
-    if (this.doubling <= HASTENED) return;
-    this.excess = this.presentExcess;
-    this.grownFrom = this.verified;
-    this.doubling = HASTENED;
+    this.doubling = Math.min(this.doubling, HASTENED);
   }
 
   /** At what pace to send now, per ms. */
@@ -95,19 +92,20 @@ export class RateProbing {
   }
 
   private get presentExcess(): number {
-    const earned = Math.max(0, this.verified - Math.max(this.unearned, this.grownFrom));
-    // Of a faster growth nothing would be known before it is far too fast.
-    const doublings = earned / Math.max(this.doubling, this.unverified);
-    return this.excess * 2 ** Math.min(MOST_DOUBLINGS, doublings);
+    return this.excess * 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
   }
 
   /** @param horizonMs within which rejections come back; Infinity: none was seen */
   accepted({ at, order, isPaced, pacePerMs }: SentAttempt, horizonMs: number): void {
     if (!isPaced || order < this.triedFrom) return;
-    this.verified += 1;
-    if (pacePerMs === Number.POSITIVE_INFINITY) return;
     const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
-    this.unverified = pacePerMs * silenceMs;
+    const isKnown = pacePerMs !== Number.POSITIVE_INFINITY;
+    if (isKnown) this.unverified = pacePerMs * silenceMs;
+    this.verified += 1;
+    // Of a faster growth nothing would be known before it is far too fast.
+    const doubling = Math.max(this.doubling, this.unverified);
+    if (this.verified > this.unearned) this.doublings += 1 / doubling;
+    if (!isKnown) return;
     // A higher pace is verified when its rejections would have returned.
     if (at < this.verifiedAt + Math.max(silenceMs, this.closedMs)) return;
     this.verifiedAt = at;
