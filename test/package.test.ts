@@ -262,6 +262,6 @@ it('startTelemetry says what to install where its packages are missing', () => {
   `;
   const printed = run('--input-type=module', '-e', program);
   expect(printed).toMatch(
-    /^startTelemetry needs packages that are not installed: npm install @opentelemetry\/sdk-node /,
+    /^startTelemetry needs packages that are not installed: npm install @opentelemetry\/api@1.9 @opentelemetry\/sdk-node /,
   );
 });

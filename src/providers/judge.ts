@@ -9,7 +9,10 @@ import { positive } from './positive.ts';
 import { retryAfterOf } from './retry-after.ts';
 import { dateMs } from './times.ts';
 
-/** Codes of Node's sockets, of its resolver, of undici, of SDKs and of headgate itself that mean: no answer came. */
+/**
+ * Codes of Node's sockets, of its resolver, of undici, of SDKs, of `AbortSignal.timeout` and of
+ * headgate itself that mean: no answer came.
+ */
 const CONNECTION_CODES = [
   'ECONNRESET',
   'ECONNREFUSED',
@@ -30,6 +33,7 @@ const CONNECTION_CODES = [
   'UND_ERR_BODY_TIMEOUT',
   'APIConnectionError',
   'APIConnectionTimeoutError',
+  'TimeoutError',
   'ATTEMPT_TIMEOUT',
 ];
 
@@ -49,6 +53,7 @@ const TIMEOUT_CODES = [
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
   'APIConnectionTimeoutError',
+  'TimeoutError',
 ];
 
 /** Texts that mean the same as a 429, for errors without a status. */

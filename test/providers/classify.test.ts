@@ -38,6 +38,16 @@ describe('by status', () => {
   );
 });
 
+describe('a time-out', () => {
+  it('of `AbortSignal.timeout` is retried, and another abort is not', () => {
+    const timeout = new DOMException('it took too long', 'TimeoutError');
+    expect(classify(timeout)).toEqual({ kind: 'failed', retry: true });
+    expect(classify(new Error('fetch failed', { cause: timeout }))).toMatchObject({ retry: true });
+    const abort = new DOMException('it was given up', 'AbortError');
+    expect(classify(abort)).toEqual({ kind: 'failed', retry: false });
+  });
+});
+
 describe('by shape', () => {
   const limited = { kind: 'throttled', retry: true, status: 429, retryAfterMs: 2000 };
   const quota = { kind: 'fatal', retry: false };

@@ -43,7 +43,7 @@ export async function loadPackages(): Promise<Packages> {
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
     const error = new Error(
-      `startTelemetry needs packages that are not installed: npm install ${NAMES.join(' ')}`,
+      `startTelemetry needs packages that are not installed: npm install @opentelemetry/api@1.9 ${NAMES.join(' ')}`,
       { cause },
     );
     throw Object.assign(error, { code: 'ERR_MODULE_NOT_FOUND' });
