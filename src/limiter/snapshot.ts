@@ -122,7 +122,7 @@ export function snapshotOf(known: Known): LimiterSnapshot {
   };
 }
 
-/** The cause of the head's wait. */
+/** The cause of the wait of the request that goes next. */
 export function bindingOf({ gate }: RequestGate): GateKind | undefined {
-  return gate.waiting > 0 ? gate.waitKind : undefined;
+  return gate.waiting > 0 ? gate.nextWaitKind : undefined;
 }

@@ -90,6 +90,11 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     return this.waits.kindOf(this.requests.first.length === 0);
   }
 
+  /** The cause of the wait of the request that goes next: of a retry, where one waits. */
+  get nextWaitKind(): GateKind {
+    return this.waits.kindOf(this.requests.retries.length > 0);
+  }
+
   /** Whether each request needs its ticket at once, because its wait is observed or bounded. */
   get needsTickets(): boolean {
     return this.instrumentation !== undefined || this.isWaitBounded;

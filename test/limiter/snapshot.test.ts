@@ -126,6 +126,16 @@ describe('snapshot', () => {
     });
   });
 
+  it('says what binds the request that goes next: a retry, where all slots are held by retries', async () => {
+    const { clock, limiter } = rig({ adaptive: false, concurrency: 2 });
+    for (const _ of [1, 2, 3, 4]) {
+      limiter.run(() => Promise.reject(tooMany(5_000))).catch(() => {});
+    }
+    await clock.advanceAsync(0);
+    expect(limiter.snapshot()).toMatchObject({ waiting: 4, binding: 'backoff' });
+    limiter.clear('the test is over');
+  });
+
   it('counts how requests ended, each once', async () => {
     const { clock, limiter } = rig({
       adaptive: false,
