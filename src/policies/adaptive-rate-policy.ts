@@ -184,6 +184,18 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.lookAt(learner, from, now);
   }
 
+  /** Others have had this answer: a rejection counts as that of an attempt that was sent just now. */
+  hear(verdict: Verdict, now: number): void {
+    const { kind } = verdict;
+    if (this.elsewhere !== undefined || (kind !== 'throttled' && kind !== 'overloaded')) return;
+    const learner = this.learner ?? this.wake();
+    const from = learner.perSecond;
+    this.rejectedAt = now;
+    learner.hear(verdict, now);
+    this.correct(learner, verdict);
+    this.lookAt(learner, from, now);
+  }
+
   snapshot(now: number): AdaptiveRateSnapshot {
     const known = this.elsewhere?.(now) ?? this.learner?.snapshot(now) ?? NOTHING_KNOWN;
     return { limit: Math.min(this._limit, known.cap ?? this._limit), ...known };
@@ -250,7 +262,11 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
       this.rejectedAt = now;
       learner.rejected(sending, verdict, now);
     }
-    const { namedUntil } = learner;
+    this.correct(learner, verdict);
+  }
+
+  /** A closed gate follows what the named wait proves to be. */
+  private correct({ namedUntil }: RateLearner, verdict: Verdict | undefined): void {
     if (namedUntil === this.namedUntil && verdict?.retryAfterMs === undefined) return;
     this.namedUntil = namedUntil;
     this.around.correct(namedUntil);

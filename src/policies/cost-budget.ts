@@ -81,29 +81,29 @@ interface Reserved {
  * beyond their input lately.
  */
 export class CostBudget implements Policy<Reserved> {
-  private options: CostBudgetConfig;
-  private readonly window: SlidingWindow;
-  private now = Number.NEGATIVE_INFINITY;
+  #options: CostBudgetConfig;
+  readonly #window: SlidingWindow;
+  #now = Number.NEGATIVE_INFINITY;
   /** What an answer costs beyond its estimated input. */
-  private outputCost: number;
+  #outputCost: number;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CostBudgetConfig) {
     checkCostBudget(options);
-    this.options = options;
-    this.window = new SlidingWindow(sizeOf(options));
-    this.outputCost = (FIRST_OUTPUT_TOKENS * (options.outputPrice ?? 0)) / MILLION;
+    this.#options = options;
+    this.#window = new SlidingWindow(sizeOf(options));
+    this.#outputCost = (FIRST_OUTPUT_TOKENS * (options.outputPrice ?? 0)) / MILLION;
   }
 
   /** Whether the prices say what an answer costs: its usage must be read. */
   get readsUsage(): boolean {
-    const { inputPrice, cachedPrice, outputPrice } = this.options;
+    const { inputPrice, cachedPrice, outputPrice } = this.#options;
     return inputPrice !== undefined || cachedPrice !== undefined || outputPrice !== undefined;
   }
 
   wait(request: RequestCost, now: number): number {
     if (this.impossible(request) !== undefined) return REFUSED;
-    return waitUntil(this.window.readyAt(this.unitsOf(request), this.timeAt(now)), now);
+    return waitUntil(this.#window.readyAt(this.#unitsOf(request), this.#timeAt(now)), now);
   }
 
   refusal(request: RequestCost): Error {
@@ -112,82 +112,82 @@ export class CostBudget implements Policy<Reserved> {
 
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */
   impossible(request: RequestCost): CostAboveLimitError | undefined {
-    const cost = request.costs?.cost ?? this.inputCostOf(request);
-    const { maxCost } = this.options;
+    const cost = request.costs?.cost ?? this.#inputCostOf(request);
+    const { maxCost } = this.#options;
     return cost > maxCost ? new CostAboveLimitError('costBudget', cost, maxCost) : undefined;
   }
 
   take(request: RequestCost, now: number): Reserved {
     if (this.readsUsage) request.isPriced = true;
-    const amount = this.unitsOf(request);
-    const at = this.timeAt(now);
-    const mark = amount > 0 ? this.window.charge(amount, at) : -1;
-    return { amount, mark, inputCost: this.inputCostOf(request) };
+    const amount = this.#unitsOf(request);
+    const at = this.#timeAt(now);
+    const mark = amount > 0 ? this.#window.charge(amount, at) : -1;
+    return { amount, mark, inputCost: this.#inputCostOf(request) };
   }
 
   /** What the provider rejects costs nothing; of other attempts the estimate stands if no cost is known. */
   giveBack({ amount, mark, inputCost }: Reserved, completed: CompletedAttempt, time: Time): void {
     const { isSent, verdict, usage } = completed;
-    const cost = usage === undefined ? undefined : this.costOf(usage);
+    const cost = usage === undefined ? undefined : this.#costOf(usage);
     const isRejected = verdict?.kind === 'throttled' || verdict?.kind === 'overloaded';
     if (cost === undefined && isSent && !isRejected) return;
     const actual = unitsIn(cost ?? 0);
-    if (cost !== undefined) this.learn(cost - inputCost);
-    if (actual > amount) this.window.charge(actual - amount, this.timeAt(time.now()));
-    else if (actual < amount && mark >= 0) this.window.giveBack(amount - actual, mark);
+    if (cost !== undefined) this.#learn(cost - inputCost);
+    if (actual > amount) this.#window.charge(actual - amount, this.#timeAt(time.now()));
+    else if (actual < amount && mark >= 0) this.#window.giveBack(amount - actual, mark);
   }
 
   snapshot(now: number): CostBudgetSnapshot {
-    const { maxCost, windowMs } = this.options;
-    const at = this.timeAt(now);
-    const used = this.window.used(at);
+    const { maxCost, windowMs } = this.#options;
+    const at = this.#timeAt(now);
+    const used = this.#window.used(at);
     return {
       maxCost,
       windowMs,
       used: used / UNITS,
-      available: this.window.available(at) / UNITS,
-      resetMs: used === 0 ? 0 : waitUntil(this.window.emptyAt(at), now),
+      available: this.#window.available(at) / UNITS,
+      resetMs: used === 0 ? 0 : waitUntil(this.#window.emptyAt(at), now),
     };
   }
 
   /** Goes on with other options that were checked. What is spent stays spent. */
   configure(options: CostBudgetConfig, now: number): void {
-    this.options = options;
-    this.window.resize(sizeOf(options), this.timeAt(now));
+    this.#options = options;
+    this.#window.resize(sizeOf(options), this.#timeAt(now));
   }
 
   /** What was recorded, or follows from the usage; undefined: neither is known. */
-  private costOf(usage: Amounts): number | undefined {
+  #costOf(usage: Amounts): number | undefined {
     if (usage.cost !== undefined) return usage.cost;
     const { inputTokens, outputTokens, cachedTokens = 0 } = usage;
     if (!this.readsUsage || (inputTokens === undefined && outputTokens === undefined)) {
       return undefined;
     }
-    const { inputPrice = 0, cachedPrice = inputPrice, outputPrice = 0 } = this.options;
+    const { inputPrice = 0, cachedPrice = inputPrice, outputPrice = 0 } = this.#options;
     const input = (inputTokens ?? 0) * inputPrice + cachedTokens * cachedPrice;
     return (input + (outputTokens ?? 0) * outputPrice) / MILLION;
   }
 
-  private inputCostOf({ tokens }: RequestCost): number {
-    const { inputPrice = 0 } = this.options;
+  #inputCostOf({ tokens }: RequestCost): number {
+    const { inputPrice = 0 } = this.#options;
     return inputPrice === 0 ? 0 : (tokens * inputPrice) / MILLION;
   }
 
   /** The estimate, in billionths. What was learned of others never makes it more than the budget. */
-  private unitsOf(request: RequestCost): number {
+  #unitsOf(request: RequestCost): number {
     const given = request.costs?.cost;
     if (given !== undefined) return unitsIn(given);
-    return unitsIn(Math.min(this.options.maxCost, this.inputCostOf(request) + this.outputCost));
+    return unitsIn(Math.min(this.#options.maxCost, this.#inputCostOf(request) + this.#outputCost));
   }
 
-  private learn(outputCost: number): void {
-    this.outputCost = Math.max(0, this.outputCost + SMOOTHING * (outputCost - this.outputCost));
+  #learn(outputCost: number): void {
+    this.#outputCost = Math.max(0, this.#outputCost + SMOOTHING * (outputCost - this.#outputCost));
   }
 
   /** A clock that runs backwards is taken to stand still until it has caught up. */
-  private timeAt(now: number): number {
-    if (now > this.now) this.now = now;
-    return this.now;
+  #timeAt(now: number): number {
+    if (now > this.#now) this.#now = now;
+    return this.#now;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Verdict } from '../model/feedback.ts';
 import { ADAPTIVE, isAdaptiveRate } from './adaptive.ts';
 import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
 import type { Backoff } from './backoff.ts';
@@ -81,6 +82,12 @@ export class GatePolicies {
   /** Makes the changes that are due. */
   advance(now: number): void {
     this.attempts.all.advance(now);
+  }
+
+  /** Others have had this answer of the provider. */
+  hear(verdict: Verdict, now: number): void {
+    const { adaptive } = this._all;
+    if (adaptive instanceof AdaptiveRatePolicy) adaptive.hear(verdict, now);
   }
 
   /**

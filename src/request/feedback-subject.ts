@@ -1,5 +1,11 @@
 import { Observable, Subject } from 'rxjs';
-import { FEEDBACK_KINDS, type Feedback, type Mode, type ReportedLimit } from '../model/feedback.ts';
+import {
+  FEEDBACK_KINDS,
+  type Feedback,
+  type Mode,
+  type ReportedLimit,
+  type Verdict,
+} from '../model/feedback.ts';
 import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
 import { Backoff, type OnLongWait, type Reopen } from '../policies/backoff.ts';
 import {
@@ -13,6 +19,7 @@ import {
 import { checkOptions } from '../policies/option.ts';
 import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
 import type { Policy } from '../policies/policy.ts';
+import { positive } from '../providers/positive.ts';
 import { Gate } from '../queue/gate.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkChoice, checkKeys, checkMethods } from '../util/check.ts';
@@ -51,6 +58,23 @@ const KEYS = [...Object.keys(FEEDBACK_OPTIONS), 'clock', 'instrumentation'];
 function checkFeedback(feedback: Feedback): void {
   checkMethods('feedback', feedback, []);
   checkChoice('feedback.kind', feedback.kind, FEEDBACK_KINDS);
+}
+
+/** What can be learned from it. */
+function usable({ kind, retryAfterMs, limit, limits }: Feedback): Verdict {
+  const waitMs = positive(retryAfterMs);
+  const told = Array.isArray(limits) ? limits.filter(isUsable) : [];
+  return {
+    kind,
+    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    ...(typeof limit === 'string' && { limit }),
+    ...(told.length > 0 && { limits: told }),
+  };
+}
+
+function isUsable(limit: ReportedLimit | undefined): boolean {
+  const { limit: most, remaining, resetMs, windowMs } = limit ?? {};
+  return [most, remaining, resetMs, windowMs].every((value = 0) => value >= 0 && value < 1e15);
 }
 
 /** The user's own feedback: every wait closes the gate. */
@@ -172,10 +196,14 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   /**
-   * Records an answer, emits it to the subscribers, then lets waiting requests pass.
+   * Records an answer that others have had, emits it to the subscribers, then lets waiting requests
+   * pass. The adaptive rate learns from a rejection, and from the limits that it reports, as from one
+   * of a request that was sent just now.
    * @throws TypeError for an unknown kind. An unusable wait is ignored
    */
   override next(feedback: Feedback): void {
+    checkFeedback(feedback);
+    this.#provider.users.hear(usable(feedback));
     this.#take(feedback, USER, undefined);
   }
 
@@ -200,8 +228,9 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @internal the same as `next({kind: 'ok', …})`, without the object where there is no subscriber
    */
   accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
-    if (this.observed) this.next({ kind: 'ok', epoch, bytes, ...(limits && { limits }) });
-    else if (this.gate.policy.isDoubted) {
+    if (this.observed) {
+      this.#take({ kind: 'ok', epoch, bytes, ...(limits && { limits }) }, USER, undefined);
+    } else if (this.gate.policy.isDoubted) {
       const wasOut = this.#provider.reached(epoch);
       if (this.gate.policy.accept(epoch, this.clock.now()) || wasOut) this.#drain();
     }

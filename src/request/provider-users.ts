@@ -1,3 +1,4 @@
+import type { Verdict } from '../model/feedback.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { partsOf } from '../model/join-instrumentations.ts';
@@ -13,6 +14,8 @@ interface SuspendableGate {
   /** Ends the wait of all that wait. */
   clear(error: Error): void;
 }
+
+type Hear = (verdict: Verdict) => void;
 
 /** Members that are in it until as many registrations have ended as there were. */
 class Registrations<T> {
@@ -52,6 +55,8 @@ export class ProviderUsers implements Refusing {
   readonly #gates = new Set<SuspendableGate>();
   /** Told of the events of policies, beside the instrumentations. */
   readonly #emits = new Set<Emit>();
+  /** Told what others say of the provider. */
+  readonly #hears = new Set<Hear>();
   readonly #told = new Registrations<Instrumentation>();
   readonly #shown: Registrations<Instrumentation>;
   #until = Number.NEGATIVE_INFINITY;
@@ -67,16 +72,24 @@ export class ProviderUsers implements Refusing {
   /**
    * A gate sends to this provider.
    * @param emit told of what happens
+   * @param hear told what others say of the provider
    * @returns ends that
    */
-  join(gate: SuspendableGate, emit?: Emit): () => void {
+  join(gate: SuspendableGate, emit?: Emit, hear?: Hear): () => void {
     this.#gates.add(gate);
     if (this.#errorOf !== undefined) gate.suspend(this);
     if (emit !== undefined) this.#emits.add(emit);
+    if (hear !== undefined) this.#hears.add(hear);
     return () => {
       this.#gates.delete(gate);
       if (emit !== undefined) this.#emits.delete(emit);
+      if (hear !== undefined) this.#hears.delete(hear);
     };
+  }
+
+  /** Others have had this answer: what adapts here learns from it. */
+  hear(verdict: Verdict): void {
+    for (const hear of [...this.#hears]) hear(verdict);
   }
 
   /** Tells this instrumentation until all its registrations end. @returns ends this one */

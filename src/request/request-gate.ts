@@ -126,7 +126,9 @@ export class RequestGate implements AnswerRules {
     this.timer = new ResettableTimer(clock, () => this.changed(), false);
     // May throw, so it comes before the rest begins.
     this.fleet?.begin(this);
-    this.leave = feedback.provider.users.join(this.gate, parts.emit);
+    this.leave = feedback.provider.users.join(this.gate, parts.emit, (said) =>
+      this.own.hear(said, clock.now()),
+    );
     this.arm();
   }
 
