@@ -3,6 +3,7 @@
  * Default: all but those of the project `programs`.
  */
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { environment, root, runScript } from './checks.js';
@@ -11,10 +12,18 @@ import { compileTests } from './compile-tests.js';
 /** Below the package, whose dependencies are found from there. */
 const TEST_FOLDER = join(root, 'build/tests');
 
+/** Cases that were not drawn before, where they take hours; the line says how to draw them again. */
+function freshSeed() {
+  const seed = `${randomInt(2 ** 31)}`;
+  console.log(`TEST_SEED=${seed} draws these cases again`);
+  return seed;
+}
+
 /** @returns whether all tests passed */
 async function testsPass() {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const env = { ...environment, TEST_DIST: 'dist', TEST_FOLDER };
+  const { TEST_LONG, TEST_SEED = TEST_LONG ? freshSeed() : '1' } = process.env;
+  const env = { ...environment, TEST_DIST: 'dist', TEST_FOLDER, TEST_SEED };
   const given = process.argv.slice(2);
   const asked = given.length === 0 ? ['--project', '!programs'] : given;
   // Files are named as their sources are.

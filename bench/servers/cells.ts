@@ -17,7 +17,6 @@ export function cellOf(run: Run, requests: number, idealMs: number): Cell {
   return {
     ...run,
     ms: Math.round(run.ms),
-    quietMs: Math.round(run.quietMs),
     lost: requests - run.successes,
     overIdeal: idealMs > 0 ? Math.round((1000 * run.ms) / idealMs) / 1000 : null,
   };

@@ -2,12 +2,20 @@
 import type { Limit } from './limit.ts';
 import type { Endpoint } from './server.ts';
 
-export interface ClientContext {
+export interface Task {
   /** How many requests it has to bring to success. All are there from the start. */
   readonly requests: number;
   readonly endpoint: Endpoint;
   /** For clients that are told it. */
   readonly limit: Limit;
+}
+
+export interface ClientContext extends Task {
+  /**
+   * To be called with the number of a request, from 0, whenever the client is told that it has ended.
+   * Clients that are told nothing need not.
+   */
+  ended(request: number, isOk: boolean): void;
 }
 
 export interface Client {

@@ -1,9 +1,10 @@
 /** What a process that runs one client is told, and what it answers. */
-import type { ClientContext } from './client.ts';
+import type { Task } from './client.ts';
 import type { ClientName } from './clients/index.ts';
+import type { Ends } from './ends.ts';
 import type { Counts } from './meter.ts';
 
-export interface Job extends ClientContext {
+export interface Job extends Task {
   readonly client: ClientName;
   /** What has not succeeded by then is lost, in milliseconds. */
   readonly boundMs: number;
@@ -14,6 +15,6 @@ export interface Run extends Counts {
   readonly ms: number;
   /** Whether the client came to an end before the bound. */
   readonly isEnded: boolean;
-  /** Since the last answer, in milliseconds. */
-  readonly quietMs: number;
+  /** As the client was told; all 0 where it is told nothing. */
+  readonly ends: Ends;
 }

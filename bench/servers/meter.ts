@@ -11,15 +11,14 @@ export interface Counts {
 
 /**
  * Replaces the global `fetch`, and counts what goes to a server; what it returns tells the counts so
- * far, and when the last changed.
+ * far.
  */
-export function countFetches(url: string): () => Counts & { readonly lastMs: number } {
+export function countFetches(url: string): () => Counts {
   const send = globalThis.fetch;
   const { origin } = new URL(url);
   let successes = 0;
   let rejected = 0;
   let errors = 0;
-  let lastMs = 0;
   globalThis.fetch = async (input, init) => {
     const target = input instanceof Request ? input.url : String(input);
     if (new URL(target).origin !== origin) return send(input, init);
@@ -32,9 +31,7 @@ export function countFetches(url: string): () => Counts & { readonly lastMs: num
     } catch (error) {
       errors++;
       throw error;
-    } finally {
-      lastMs = performance.now();
     }
   };
-  return () => ({ successes, rejected, errors, lastMs });
+  return () => ({ successes, rejected, errors });
 }

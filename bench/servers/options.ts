@@ -20,6 +20,7 @@ export const USAGE = `usage: npm run bench:servers -- [options]
   --apart N       default ${APART_MS}: between the starts of two runs, in milliseconds
   --cold          runs all clients in one process, and does not warm them up: for a quick test
   --bound N       by default four times the ideal and a minute: the longest run, in milliseconds
+  --peer-bound N  by default as --bound: that of clients that are not headgate's
   --json          prints one object last`;
 
 export interface Options {
@@ -33,6 +34,8 @@ export interface Options {
   readonly isCold: boolean;
   /** Infinity: that of each run. */
   readonly boundMs: number;
+  /** Of clients that are not headgate's. */
+  readonly peerBoundMs: number;
 }
 
 /** @throws UsageError; TypeError of `parseArgs` */
@@ -48,8 +51,12 @@ export function readOptions(args: string[]): Options {
       apart: { type: 'string', default: `${APART_MS}` },
       cold: { type: 'boolean', default: false },
       bound: { type: 'string' },
+      'peer-bound': { type: 'string' },
     },
   });
+  const boundMs =
+    values.bound === undefined ? Number.POSITIVE_INFINITY : readInteger('--bound', values.bound, 1);
+  const peerBound = values['peer-bound'];
   return {
     json: values.json,
     servers: choose('--server', values.server, serverNames).filter(isServerName),
@@ -58,9 +65,7 @@ export function readOptions(args: string[]): Options {
     parallel: readInteger('--parallel', values.parallel, 1),
     apartMs: readInteger('--apart', values.apart, 0),
     isCold: values.cold,
-    boundMs:
-      values.bound === undefined
-        ? Number.POSITIVE_INFINITY
-        : readInteger('--bound', values.bound, 1),
+    boundMs,
+    peerBoundMs: peerBound === undefined ? boundMs : readInteger('--peer-bound', peerBound, 1),
   };
 }

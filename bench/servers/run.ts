@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { reasonOf } from '../reason.ts';
 import { type Cell, type Cells, cellOf, type Row } from './cells.ts';
-import type { ClientName } from './clients/index.ts';
+import { type ClientName, isOwn } from './clients/index.ts';
 import type { Job, Run } from './job.ts';
 import { type ServerName, servers } from './kinds/index.ts';
 import { idealMs } from './limit.ts';
@@ -62,11 +62,12 @@ export async function runAll(
 async function runOne(
   server: Server,
   client: ClientName,
-  { requests, boundMs: longestMs, isCold }: Options,
+  { requests, boundMs: ownMs, peerBoundMs, isCold }: Options,
 ): Promise<Cell> {
   const { limit, latencyMs } = server;
   const ideal = idealMs(limit, latencyMs, requests);
-  const boundMs = Math.min(longestMs, BOUND_FACTOR * ideal + BOUND_MORE_MS);
+  const longestMs = isOwn(client) ? ownMs : peerBoundMs;
+  const boundMs = Number.isFinite(longestMs) ? longestMs : BOUND_FACTOR * ideal + BOUND_MORE_MS;
   const { endpoint, close } = await server.open();
   try {
     const job: Job = { client, endpoint, limit, requests, boundMs };

@@ -9,7 +9,7 @@ const run = {
   errors: 0,
   ms: 20_000.4,
   isEnded: true,
-  quietMs: 0,
+  ends: { ended: 300, failed: 0, again: 0 },
 };
 
 const cell = (ms: number, successes = 300): Cell => cellOf({ ...run, ms, successes }, 300, 10_000);

@@ -14,6 +14,7 @@ describe('the command line', () => {
       parallel: 6,
       apartMs: 1_000,
       boundMs: Number.POSITIVE_INFINITY,
+      peerBoundMs: Number.POSITIVE_INFINITY,
     });
   });
 
@@ -41,8 +42,14 @@ describe('the command line', () => {
       parallel: 1,
       apartMs: 0,
       boundMs: 9,
+      peerBoundMs: 9,
       json: true,
     });
+  });
+
+  it('bounds the runs of peers otherwise where it is told to', () => {
+    const { boundMs, peerBoundMs } = readOptions(['--bound', '9', '--peer-bound', '5']);
+    expect([boundMs, peerBoundMs]).toEqual([9, 5]);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 /** The library itself: as an operator, as a `fetch`, and told the limit. */
 import { createLimiter, type ThrottleOptions, throttle } from 'headgate';
-import { lastValueFrom, range } from 'rxjs';
+import { range } from 'rxjs';
 import { type Client, type ClientContext, send } from '../client.ts';
 import type { Limit } from '../limit.ts';
 
@@ -20,22 +20,31 @@ export const headgate = {
 } satisfies Record<string, Client>;
 
 function throughThrottle(
-  { endpoint, requests }: ClientContext,
+  { endpoint, requests, ended }: ClientContext,
   options: ThrottleOptions<number>,
-): Promise<unknown> {
+): Promise<void> {
   const attempt = (_: number, { signal }: { signal: AbortSignal }) => send(endpoint, signal);
   const outcomes = range(0, requests).pipe(throttle(attempt, { ...options, outcomes: true }));
-  return lastValueFrom(outcomes);
+  return outcomes.forEach(({ request, status }) => {
+    ended(request, status === 'ok');
+  });
 }
 
-async function throughFetch({ endpoint, requests }: ClientContext): Promise<void> {
+async function throughFetch({ endpoint, requests, ended }: ClientContext): Promise<void> {
   const limiter = createLimiter();
   const { url, ...init } = endpoint;
-  const ask = async () => {
-    const response = await limiter.fetch(url, init);
-    await response.arrayBuffer();
+  const ask = async (request: number) => {
+    const isOk = await answerOf(limiter.fetch(url, init)).catch(() => false);
+    ended(request, isOk);
   };
-  await Promise.allSettled(Array.from({ length: requests }, ask));
+  await Promise.all(Array.from({ length: requests }, (_, request) => ask(request)));
+}
+
+/** @returns whether it is one that says yes, and came whole */
+async function answerOf(answer: Promise<Response>): Promise<boolean> {
+  const response = await answer;
+  await response.arrayBuffer();
+  return response.ok;
 }
 
 /** What someone who has read the server's configuration would say. */

@@ -16,4 +16,9 @@ export function isClientName(name: string): name is ClientName {
   return Object.hasOwn(clients, name);
 }
 
+/** Whether it is one of headgate's. */
+export function isOwn(name: ClientName): boolean {
+  return Object.hasOwn(headgate, name);
+}
+
 export const clientNames: readonly ClientName[] = Object.keys(clients).filter(isClientName);

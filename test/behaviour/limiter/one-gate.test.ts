@@ -12,7 +12,7 @@ function timed(options: Parameters<typeof rig>[0]) {
   const around = rig(options);
   const { clock, limiter } = around;
   const starts: [name: string, at: number][] = [];
-  const run = (name: string, ms: number, priority = 0, errors: unknown[] = []) =>
+  const run = (name: string, ms: number, priority = 0, errors: unknown[] = [], bytes = 0) =>
     fate(
       limiter.run(
         async () => {
@@ -21,7 +21,7 @@ function timed(options: Parameters<typeof rig>[0]) {
           if (error !== undefined) throw error;
           await new Promise((resolve) => clock.setTimer(() => resolve(1), ms));
         },
-        { priority },
+        { priority, bytes },
       ),
     );
   return { ...around, starts, run };
@@ -42,7 +42,54 @@ describe('an urgent request', () => {
     expectIdle(limiter);
   });
 
-  it('is the next one sent where the pace, the bytes or a backoff binds', async () => {
+  it('is the next one sent where the pace binds', async () => {
+    const pace = { intervalMs: 500, jitter: 0 };
+    const { clock, run, starts, limiter } = timed({ concurrency: 4, adaptive: false, pace });
+    for (let n = 0; n < 20; n += 1) run(`${n}`, 10);
+    await clock.advanceAsync(100);
+    expect(limiter.snapshot().binding).toBe('pace');
+    run('urgent', 10, 1);
+    await clock.advanceAsync(500);
+    expect(starts).toEqual([
+      ['0', 0],
+      ['urgent', 500],
+    ]);
+    await clock.runAllAsync();
+    expectIdle(limiter);
+  });
+
+  it('is the next one sent where the bytes bind', async () => {
+    const { clock, run, starts, limiter } = timed({ concurrency: 4, maxBytes: 15 });
+    for (let n = 0; n < 20; n += 1) run(`${n}`, 500, 0, [], 10);
+    await clock.advanceAsync(100);
+    expect(limiter.snapshot().binding).toBe('byteBudget');
+    run('urgent', 10, 1, [], 10);
+    await clock.advanceAsync(400);
+    expect(starts.slice(0, 4)).toEqual([
+      ['0', 0],
+      ['1', 0],
+      ['urgent', 500],
+      ['2', 500],
+    ]);
+    await clock.runAllAsync();
+    expectIdle(limiter);
+  });
+
+  it('is the next one sent where the adaptive rate binds', async () => {
+    const { clock, run, starts, limiter } = timed({ concurrency: 4 });
+    // What is rejected at first has the rate learned: it is all that others wait for.
+    for (let n = 0; n < 40; n += 1) run(`${n}`, 10, 0, n < 4 ? [tooMany()] : []);
+    await clock.advanceAsync(140);
+    expect(limiter.snapshot()).toMatchObject({ binding: 'pace', adaptive: { origin: 'learned' } });
+    const before = starts.length;
+    run('urgent', 10, 1);
+    await clock.advanceAsync(1_000);
+    expect(starts[before]?.[0]).toBe('urgent');
+    await clock.runAllAsync();
+    expectIdle(limiter);
+  });
+
+  it('is the next one sent where a backoff binds, whatever else does behind it', async () => {
     for (const options of [
       { pace: { intervalMs: 500, jitter: 0 } },
       { backoff: { reopen: 'all' as const }, limits: oneIn(500) },

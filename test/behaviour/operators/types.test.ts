@@ -1,16 +1,21 @@
-import { EMPTY, from, type Observable, of } from 'rxjs';
+import { EMPTY, filter, from, type Observable, of, pipe, tap } from 'rxjs';
 import { describe, expectTypeOf, test } from 'vitest';
 import {
   type AttemptContext,
+  backoffGate,
   byteBudget,
   byteEstimate,
   type Chunk,
   chunkBy,
+  circuitBreaker,
   concurrencyLimit,
   createLimiter,
   dispatch,
+  FeedbackSubject,
   type Outcome,
+  pace,
   type RequestStats,
+  rateLimit,
   type Sized,
   type Ticket,
   throttle,
@@ -146,6 +151,41 @@ describe('types of requests', () => {
     expectTypeOf(sized.pipe(chunkBy(), concurrencyLimit())).toEqualTypeOf<
       Observable<Ticket<Prompt[]>>
     >();
+  });
+
+  test('are kept by ten operators and more, some of them in a pipe() of their own', () => {
+    const feedback = new FeedbackSubject();
+    const limits = { requests: { limit: 1, windowMs: 1 } };
+    const lengths = prompts.pipe(
+      filter(({ text }) => text !== ''),
+      byteEstimate(),
+      chunkBy(),
+      pipe(
+        concurrencyLimit({ feedback }),
+        byteBudget({ feedback }),
+        rateLimit({ limits }),
+        pace(),
+        circuitBreaker({ feedback }),
+        backoffGate({ feedback }),
+      ),
+      dispatch(async (batch) => batch.length, { feedback }),
+      tap((length) => expectTypeOf(length).toEqualTypeOf<number>()),
+    );
+    expectTypeOf(lengths).toEqualTypeOf<Observable<number>>();
+    // RxJS has no overload of pipe() for so many: this is why.
+    const flat = prompts.pipe(
+      filter(({ text }) => text !== ''),
+      byteEstimate(),
+      chunkBy(),
+      concurrencyLimit({ feedback }),
+      byteBudget({ feedback }),
+      rateLimit({ limits }),
+      pace(),
+      circuitBreaker({ feedback }),
+      backoffGate({ feedback }),
+      dispatch(async () => 1, { feedback }),
+    );
+    expectTypeOf(flat).toEqualTypeOf<Observable<unknown>>();
   });
 });
 

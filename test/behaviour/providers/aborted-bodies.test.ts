@@ -1,3 +1,4 @@
+import OpenAI from 'openai';
 import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLimiter, throttle } from '../../../src/index.ts';
@@ -13,14 +14,17 @@ const TOO_LONG = 'x'.repeat(100 * 1024);
 /** Breaks off the request of a path. */
 const breakOffs = new Map<string, () => void>();
 
-/** Sends the head at once. The path says how many ms later the body comes, and the end of the request. */
+/**
+ * Sends the head at once. The path says how many ms later the body comes, and the end of the request;
+ * an SDK adds to it.
+ */
 const lateBody: Answer = ({ url = '' }, response) => {
-  const [, lateMs, abortMs] = url.split('/').map(Number);
+  const [, lateMs, abortMs, n] = url.split('/').map(Number);
   response.writeHead(Number(lateMs) % 2 === 0 ? 429 : 500, { 'content-type': 'application/json' });
   response.flushHeaders();
   const timer = setTimeout(() => response.end('{"error":{"message":"no"}}'), lateMs);
   response.on('close', () => clearTimeout(timer));
-  setTimeout(() => breakOffs.get(url)?.(), abortMs);
+  setTimeout(() => breakOffs.get(`/${lateMs}/${abortMs}/${n}`)?.(), abortMs);
 };
 
 const unhandled: unknown[] = [];
@@ -52,6 +56,14 @@ const FORMS: Readonly<Record<string, Send>> = {
     limiter().run(() => fetch(url, { signal })),
   ),
   'limiter.fetch, aborted': aborted((url, signal) => limiter().fetch(url, { signal })),
+  'the openai SDK with limiter.fetch, aborted': aborted((url, signal) =>
+    new OpenAI({
+      apiKey: 'none',
+      baseURL: url,
+      maxRetries: 0,
+      fetch: limiter().fetch,
+    }).chat.completions.create({ model: 'some', messages: [] }, { signal }),
+  ),
 };
 
 function aborted(call: (url: string, signal: AbortSignal) => Promise<unknown>): Send {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Chain, type Plan } from '../../support/chain.ts';
 import { holds } from '../../support/holds.ts';
 import { runs } from '../../support/runs.ts';
+import { stepCount } from '../../support/steps.ts';
 
 const PLANS: Plan[] = [
   'stay',
@@ -101,8 +102,10 @@ describe('a chain of slots, bytes and backoff', () => {
   it.each(['probe', 'all'] as const)(
     'holds no more than it may, in order, and nothing in the end: reopening with %s',
     (reopen) => {
+      const count = stepCount(`chain at rest, ${reopen}`);
       fc.assert(
         fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+          count.add(steps);
           const chain = new Chain(reopen);
           for (const each of steps) {
             perform(chain, each);
@@ -117,14 +120,17 @@ describe('a chain of slots, bytes and backoff', () => {
         }),
         { numRuns: runs(1_000) },
       );
+      count.expectEnough();
     },
   );
 
   it.each(['probe', 'all'] as const)(
     'lets everyone pass in the end who is answered well: reopening with %s',
     (reopen) => {
+      const count = stepCount(`chain to the end, ${reopen}`);
       fc.assert(
         fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+          count.add(steps);
           const chain = new Chain(reopen);
           for (const each of steps) perform(chain, each);
           const rounds = 4 * (chain.alive.length + 1);
@@ -138,8 +144,9 @@ describe('a chain of slots, bytes and backoff', () => {
           holds(chain.budget.used === 0, chain.budget.used);
           holds(chain.clock.pendingTimers === 0, chain.clock.pendingTimers);
         }),
-        { numRuns: runs(500) },
+        { numRuns: runs(2_000) },
       );
+      count.expectEnough();
     },
   );
 });

@@ -4,6 +4,7 @@ import type { Ticket } from '../../../src/model/ticket.ts';
 import { holds } from '../../support/holds.ts';
 import { runs } from '../../support/runs.ts';
 import { slotGate } from '../../support/slot-gate.ts';
+import { stepCount } from '../../support/steps.ts';
 import { Waiter } from '../../support/waiter.ts';
 
 describe('a gate', () => {
@@ -72,8 +73,10 @@ describe('a gate', () => {
       what: fc.constantFrom('enter', 'enter', 'settle', 'limit', 'reenter'),
       number: fc.nat(5),
     });
+    const count = stepCount('order');
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+        count.add(steps);
         const { gate, slots, ticket } = slotGate(2);
         const passed: unknown[] = [];
         const held: Ticket[] = [];
@@ -116,5 +119,6 @@ describe('a gate', () => {
       }),
       { numRuns: runs(500) },
     );
+    count.expectEnough();
   });
 });

@@ -5,6 +5,7 @@ import type { Instrumentation } from '../../../src/model/instrumentation.ts';
 import type { Ticket } from '../../../src/model/ticket.ts';
 import { ruledGates } from '../../support/ruled-gate.ts';
 import { runs } from '../../support/runs.ts';
+import { stepCount } from '../../support/steps.ts';
 import { Waiter } from '../../support/waiter.ts';
 
 /** A probe whose listeners are set later. */
@@ -119,8 +120,10 @@ describe('whoever is told by a gate may come back to it', () => {
       maxQueue: fc.constantFrom(1, 4, 1_000),
       overflow: fc.constantFrom('error' as const, 'drop-oldest' as const, 'drop-newest' as const),
     });
+    const count = stepCount('reentry');
     fc.assert(
       fc.property(setup, fc.array(act, { maxLength: 80 }), fc.array(act), (options, acts, told) => {
+        count.add(acts);
         const { listeners, instrumentation } = listening();
         const { clock, ticket, slotGate } = ruledGates({ ...options, instrumentation });
         const tells = told.slice();
@@ -186,5 +189,6 @@ describe('whoever is told by a gate may come back to it', () => {
       }),
       { numRuns: runs(1_000) },
     );
+    count.expectEnough();
   });
 });

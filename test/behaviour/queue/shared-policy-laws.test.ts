@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Request, sharedPolicyRig } from '../../queue/shared-policy-rig.ts';
 import { runs } from '../../support/runs.ts';
+import { stepCount } from '../../support/steps.ts';
 
 const KEYS = ['a', 'b', 'c', 'd'];
 const SLOTS = 3;
@@ -214,19 +215,22 @@ class World {
 
 describe('gates that share limits, whatever comes in whatever order', () => {
   it.each([
-    [false, 'wait'],
-    [true, 'wait'],
-    [true, 'fail'],
+    ['shared limits, in order', false, 'wait'],
+    ['shared limits, by priority', true, 'wait'],
+    ['shared limits, that fail', true, 'fail'],
   ] as const)(
-    'hold no more than they may, forget nobody, leave nothing (%s, %s)',
-    (isPrioritized, onLimit) => {
+    'hold no more than they may, forget nobody, leave nothing (%s)',
+    (fuzzer, isPrioritized, onLimit) => {
+      const count = stepCount(fuzzer);
       const law = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        count.add(steps);
         const world = new World(isPrioritized, onLimit);
         for (const each of steps) world.play(each);
         world.finish();
       });
       const examples = EXAMPLES.map((script): [Step[]] => [script]);
       fc.assert(law, { numRuns: runs(200), examples });
+      count.expectEnough();
     },
   );
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { config } from 'rxjs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { LONG_MS, runs } from '../../support/runs.ts';
+import { stepCount } from '../../support/steps.ts';
 import { type Script, script } from './script.ts';
 import { World } from './world.ts';
 
@@ -71,7 +72,13 @@ function end({ clock, group, limiter, requests, streams }: World): void {
 it(
   'whatever callbacks throw, every request ends once, in its own context, and nothing is held',
   async () => {
-    await fc.assert(fc.asyncProperty(script, play), { numRuns: runs(500) });
+    const count = stepCount('hostile');
+    const law = fc.asyncProperty(script, (played) => {
+      count.add(played.steps);
+      return play(played);
+    });
+    await fc.assert(law, { numRuns: runs(500) });
+    count.expectEnough();
   },
   LONG_MS,
 );

@@ -83,6 +83,42 @@ describe('limits that are configured as they are', () => {
   );
 });
 
+describe('a fixed window that is configured, and that begins at another time at the server', () => {
+  const RESET = { headers: 'openai', retryAfter: 'none' } as const;
+  const RETRY_AFTER = { headers: 'retry-after', retryAfter: 'exact' } as const;
+  // Ours begins with the first request; a backlog comes shortly before its end. All that the next one
+  // allows is sent at once, into what is still one window of the server, unless answers tell of it.
+  const cases = [
+    ['its reset', 'rate', 1, RESET],
+    ['Retry-After', 'rate', 59, RETRY_AFTER],
+    ['nothing', 'rate', 59, SILENT],
+    ['its reset', false, 59, RESET],
+    ['Retry-After', false, 59, RETRY_AFTER],
+    ['nothing', false, 59, SILENT],
+  ] as const;
+  const apart = [0.2, 0.5, 0.8].flatMap((part) => cases.map((each) => [part, ...each] as const));
+  it.each(apart)(
+    'by %f of a window, told %s, adaptive %s: is met once, by at most %i',
+    async (part, _told, adaptive, most, headers) => {
+      const own = limit('fixed-window', 60, 6_000);
+      const { unit: _, ...requests } = own;
+      const provider = { limits: [own], latency, ...headers };
+      const run = world({ provider, options: { limits: { requests }, adaptive } });
+      await run.advance((1 - part) * 6_000);
+      run.push(1);
+      await run.advance(0.85 * 6_000);
+      run.push(100_000);
+      await run.advance(240_000);
+      const { rejected } = run.provider.stats();
+      expect(rejected).toBeLessThanOrEqual(most);
+      expect(between(run.provider.stats(), 0, 12).rejected).toBe(rejected);
+      const { accepted } = between(run.provider.stats(), 60, 240);
+      expect(accepted).toBeGreaterThanOrEqual(0.995 * 1_800);
+      await run.end();
+    },
+  );
+});
+
 describe('what is known at the start', () => {
   it.each([
     ['configured', { limits: { requests: FOUR_HUNDRED } }, 300],
