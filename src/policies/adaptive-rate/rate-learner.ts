@@ -492,7 +492,8 @@ export class RateLearner implements SendHistoryListener {
  * window lets requests in long before it is whole again. What the limit reports holds them back
  * instead. (On 79 generated providers with such headers, 7.0 +- 1.8 points more of the rate are used.)
  */
-function isReset({ retryAfterMs, limits = [], headers = {} }: Verdict): boolean {
-  if (headers['retry-after'] !== undefined) return false;
-  return limits.some(({ remaining, resetMs }) => remaining === 0 && resetMs === retryAfterMs);
+function isReset({ retryAfterMs, limits = [], headers }: Verdict): boolean {
+  const isSame = ({ remaining, resetMs }: ReportedLimit) =>
+    remaining === 0 && resetMs === retryAfterMs;
+  return headers?.['retry-after'] === undefined && limits.some(isSame);
 }
