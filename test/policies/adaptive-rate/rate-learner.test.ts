@@ -87,6 +87,32 @@ describe('a learner of the rate', () => {
     expect(player.now - before).toBeLessThanOrEqual((4 * player.now) / 6);
   });
 
+  /** Sends eight to a sliding window of eight, then one too many, and says how long the next waits. */
+  function waitAfterReset(headers: Readonly<Record<string, string>> = {}): number {
+    const player = playing();
+    const left = (remaining: number) => [
+      { unit: 'requests', limit: 8, remaining, resetMs: 60_000, windowMs: 60_000 } as const,
+    ];
+    for (let n = 1; n <= 8; n += 1) {
+      const sending = player.send();
+      player.now += 10;
+      player.learner.answered(sending, { kind: 'ok', limits: left(8 - n) }, undefined, player.now);
+      player.now += 1_000;
+    }
+    player.rejected(10, { kind: 'throttled', retryAfterMs: 60_000, limits: left(0), headers });
+    const { now } = player;
+    player.send();
+    return player.now - now;
+  }
+
+  it('does not wait until a limit is whole again that lets requests in before', () => {
+    expect(waitAfterReset()).toBeLessThan(20_000);
+  });
+
+  it('waits as long as Retry-After names, if the limit is whole again then', () => {
+    expect(waitAfterReset({ 'retry-after': '60' })).toBeGreaterThanOrEqual(60_000);
+  });
+
   it('sends nothing before the end of a wait that is named', () => {
     const player = playing();
     player.accepted();
