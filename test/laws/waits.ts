@@ -61,9 +61,9 @@ interface Part {
 class Told implements Instrumentation {
   readonly parts: Part[] = [];
   /** For each wait that has ended: what it was told to begin with, and its parts. */
-  readonly waits: { readonly began: string; readonly parts: readonly string[] }[] = [];
+  readonly waits: { readonly began: string; readonly parts: readonly Part[] }[] = [];
   /** What waits now, and the parts of it that are booked. */
-  readonly open = new Map<object, { readonly began: string; readonly parts: string[] }>();
+  readonly open = new Map<object, { readonly began: string; readonly parts: Part[] }>();
   readonly #clock: ManualClock;
 
   constructor(clock: ManualClock) {
@@ -85,9 +85,10 @@ class Told implements Instrumentation {
     if (rounds === 0) return;
     const { endedMsAgo = 0 } = detail ?? {};
     const to = this.#clock.now() - endedMsAgo;
-    this.parts.push({ gate, from: to - waitMs, to });
+    const part = { gate, from: to - waitMs, to };
+    this.parts.push(part);
     const wait = this.open.get(ticket);
-    wait?.parts.push(gate);
+    wait?.parts.push(part);
     if (wait === undefined || endedMsAgo > 0) return;
     this.open.delete(ticket);
     this.waits.push(wait);
@@ -96,6 +97,12 @@ class Told implements Instrumentation {
   /** How long requests have waited for each, in ms. */
   get sums(): Record<string, number> {
     return total(this.parts.map(({ gate, from, to }) => ({ [gate]: to - from })));
+  }
+
+  /** What a wait may have begun with: what bound first, or what ceased to bind in that instant. */
+  firstOf([first]: readonly Part[]): readonly (string | undefined)[] {
+    const ceased = this.parts.filter(({ to }) => Math.abs(to - (first?.from ?? to)) < 1e-6);
+    return [first, ...ceased].map((part) => part?.gate);
   }
 
   /** How many waited for each at a time. */
