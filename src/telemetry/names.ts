@@ -111,7 +111,7 @@ const OWN_METRICS = {
     'headgate.adaptations',
     '{change}',
     [what, reason],
-    'changes of the adaptive rate, limit or interval, by why',
+    'changes of the adaptive rate or limit, by why',
   ),
   suspensions: counter(
     'headgate.suspensions',

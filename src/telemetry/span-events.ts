@@ -31,7 +31,7 @@ export function circuitOf(fact: PolicyEvent): EventAttributes | undefined {
 
 /** A change of what adapts. */
 export interface Adaptation {
-  readonly what: 'rate' | 'concurrency' | 'interval';
+  readonly what: 'rate' | 'concurrency';
   readonly reason: AdaptationReason;
   readonly from: number;
   readonly to: number;

@@ -128,6 +128,13 @@ describe('an operator alone tells its own state, and no other', () => {
     expect(now.value('headgate.dispatch.interval', {}, 'pace')).toBe(0.05);
     expect(now.value('headgate.request.queued', gate('pace'), 'pace')).toBe(1);
     expect(await told('pace')).toEqual(['headgate.dispatch.interval', 'headgate.request.queued']);
+    expect(await told('rate')).toEqual([
+      'headgate.rate.target',
+      'headgate.rate_limit.limit',
+      'headgate.rate_limit.usage',
+      'headgate.request.queued',
+    ]);
+    expect(await told('circuit')).toEqual(['headgate.circuit.state', 'headgate.request.queued']);
     const state = (name: string) =>
       now.value('headgate.circuit.state', { 'headgate.state': name }, 'circuit');
     expect([state('closed'), state('open')]).toEqual([1, 0]);
@@ -169,6 +176,24 @@ describe('an operator alone tells its own state, and no other', () => {
     expect(sizes('custom')).toEqual({ count: 1, sum: 70 });
     expect(now.histogram('headgate.chunk.size', {}, 'in')).toEqual({ count: 2, sum: 6 });
     expect(await told('in')).toEqual([]);
+  });
+
+  it('byteEstimate, of what models take', async () => {
+    const tokens = { type: 'encoded_text', tokens: [1, 2, 3] };
+    const tensor = { dtype: 'int64', data: [1, 2] };
+    const chat = { messages: [{ role: 'user', content: 'hello' }] };
+    const sizes: number[] = [];
+    from([tokens, { chunks: [tokens] }, tensor, chat])
+      .pipe(byteEstimate(undefined, { name: 'models' }))
+      .subscribe(({ bytes }) => sizes.push(bytes));
+    const now = await sdk.collect();
+    const told = (kind: string) =>
+      now.histogram('headgate.request.estimate', { 'headgate.kind': kind }, 'models');
+    const [chunk = 0, input = 0, ofTensor, ofChat] = sizes;
+    expect(told('tokens')).toEqual({ count: 2, sum: chunk + input });
+    expect(told('tensor')).toEqual({ count: 1, sum: ofTensor });
+    expect(told('chat')).toEqual({ count: 1, sum: ofChat });
+    expect(now.points('headgate.request.estimate')).toHaveLength(3);
   });
 
   it('and nothing once it has ended, or where telemetry is off', async () => {
