@@ -3,6 +3,7 @@ import { DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-founda
 import { ATTRIBUTES } from '../../src/telemetry/attributes.ts';
 import { SPAN_NAMES } from '../../src/telemetry/trace-names.ts';
 import { chosen } from './chosen.ts';
+import { LABELS } from './metrics.ts';
 
 /** What is searched for. */
 interface Search {
@@ -15,7 +16,7 @@ interface Search {
   readonly minDuration?: string;
 }
 
-/** Grafana puts the chosen limiter in here; it must not be encoded before. */
+/** Grafana puts the chosen limiter in here; what it puts in must not be encoded before. */
 const CHOSEN_LIMITER = chosen('limiter:percentencode');
 
 /**
@@ -47,6 +48,33 @@ export function jaegerSearches(isForMany: boolean): DashboardLinkBuilder[] {
   return searches.map((search) => jaegerSearch(search, isForMany));
 }
 
+/** Of a series of attempts: those that ended with its error, in Jaeger. */
+export function attemptsOfSeries(): DashboardLinkBuilder {
+  const search: Search = {
+    title: 'Attempts that ended so, in Jaeger',
+    tooltip: 'Attempts that ended with this error: see when they were sent, and what came next',
+    operation: SPAN_NAMES.attempt,
+    tags: { [ATTRIBUTES.errorType]: seriesLabel(LABELS.errorType) },
+  };
+  return jaegerSearch(search, true);
+}
+
+/** Of a series of waits: those at its gate, in Jaeger. */
+export function waitsOfSeries(): DashboardLinkBuilder {
+  const search: Search = {
+    title: 'Waits at this gate, in Jaeger',
+    tooltip: 'Waits at this gate: see which requests waited, and for how long',
+    operation: SPAN_NAMES.wait,
+    tags: { [ATTRIBUTES.gate]: seriesLabel(LABELS.gate) },
+  };
+  return jaegerSearch(search, true);
+}
+
+/** Grafana puts a label of the series in here that a reader has clicked. */
+function seriesLabel(label: string): string {
+  return chosen(`__field.labels.${label}:percentencode`);
+}
+
 function jaegerSearch(search: Search, isForMany: boolean): DashboardLinkBuilder {
   return new DashboardLinkBuilder(search.title)
     .type(DashboardLinkType.Link)
@@ -75,8 +103,5 @@ function searchUrl({ operation, tags, minDuration }: Search, isForMany: boolean)
 }
 
 function encoded(tags: Readonly<Record<string, string>>): string {
-  return encodeURIComponent(JSON.stringify(tags)).replace(
-    encodeURIComponent(CHOSEN_LIMITER),
-    CHOSEN_LIMITER,
-  );
+  return encodeURIComponent(JSON.stringify(tags)).replaceAll(/%24%7B.*?%7D/g, decodeURIComponent);
 }

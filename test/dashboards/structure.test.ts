@@ -196,3 +196,34 @@ test('a row that does not fill the columns is refused', () => {
     new RangeError('a row must fill 24 columns, got 0'),
   );
 });
+
+describe('a link from a series to its traces', () => {
+  const links = ALL.flatMap(([, dashboard]) => panelsOf(dashboard)).flatMap(
+    ({ title, fieldConfig }) => {
+      const { links = [] } = (fieldConfig?.defaults ?? {}) as { links?: { url?: string }[] };
+      return links.map(({ url = '' }) => [title ?? '', url] as const);
+    },
+  );
+
+  test('is there for attempts and for waits', () => {
+    const titled = links.map(([title]) => title);
+    expect(titled).toContain('Attempts, by what they ended with');
+    expect(titled).toContain('Time of an attempt, by what it ended with');
+    expect(titled).toContain('Wait at each gate, p95');
+  });
+
+  test.each(links)('of %s asks for the spans of its label', (_title, url) => {
+    const filled = url
+      .replaceAll(/\$\{jaeger\}/g, 'http://jaeger.example')
+      .replaceAll(/\$\{__field\.labels\.(error_type|headgate_gate):percentencode\}/g, '429')
+      .replaceAll(/\$\{(?:__from|__to|service:percentencode)\}/g, '1700000000000');
+    expect(filled).not.toContain('${');
+    const { searchParams } = new URL(filled);
+    const tags = JSON.parse(searchParams.get('tags') ?? '{}');
+    const [[name, value] = []] = Object.entries(tags);
+    expect(value).toBe('429');
+    const isOfAttempts = searchParams.get('operation') === 'headgate.attempt';
+    expect(name).toBe(isOfAttempts ? 'error.type' : 'headgate.gate');
+    expect(searchParams.get('start')).toBe('1700000000000000');
+  });
+});

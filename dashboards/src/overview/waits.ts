@@ -1,4 +1,5 @@
 import { GATE_COLOURS, LIMIT_COLOUR, USAGE_COLOUR } from '../colours.ts';
+import { waitsOfSeries } from '../jaeger.ts';
 import { LABELS } from '../metrics.ts';
 import { type PanelMaker, query, timeSeries } from '../parts.ts';
 import { max, meanOf, quantile, series, sumRate } from '../promql.ts';
@@ -12,6 +13,7 @@ function waitPanel(q: number, name: string, meaning: string): PanelMaker {
     description: `${meaning} Only requests that did wait at the gate count.`,
     unit: 's',
   })
+    .dataLinks([waitsOfSeries()])
     .noValue('nothing waited')
     .withTarget(query(quantile(q, [LABELS.gate], 'waitDuration'), `{{${LABELS.gate}}}`));
   return coloured(panel, GATE_COLOURS);

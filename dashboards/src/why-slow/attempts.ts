@@ -1,4 +1,5 @@
 import { GATE_COLOURS, LIMIT_COLOUR, STATE } from '../colours.ts';
+import { attemptsOfSeries } from '../jaeger.ts';
 import { LABELS } from '../metrics.ts';
 import { type PanelMaker, query, sideLegend, stacked, timeSeries } from '../parts.ts';
 import { labelMissing, QUANTILES, quantile, series, sum, sumRate } from '../promql.ts';
@@ -21,7 +22,9 @@ export function attemptsByError(): PanelMaker {
       description:
         'What the API answered. 429: too much. 503 and 529: it is overloaded. 4xx: the requests are wrong, and no pace will help.',
       unit: 'reqps',
-    }).withTarget(query(attempts, `{{${LABELS.errorType}}}`)),
+    })
+      .dataLinks([attemptsOfSeries()])
+      .withTarget(query(attempts, `{{${LABELS.errorType}}}`)),
   );
 }
 
@@ -78,6 +81,7 @@ export function attemptDurations(): PanelMaker {
       'How long the API itself takes, without any wait. Errors that take long are time-outs; errors that come at once cost little.',
     unit: 's',
   })
+    .dataLinks([attemptsOfSeries()])
     .legend(sideLegend())
     .noValue('nothing has ended');
   for (const [name, q] of QUANTILES) {
