@@ -46,6 +46,9 @@ export class Tracing implements Instrumentation {
   #cause: RequestSpan | undefined = undefined;
   /** The request whose 429 has closed the backoff gate last, and its attempt; undefined: not traced. */
   #closedBy: readonly Link[] | undefined = undefined;
+  /** The same of the last 429, which slows the rate that adapts, and its time by the gates' clock. */
+  #slowedBy: readonly Link[] | undefined = undefined;
+  #slowedAt = Number.NEGATIVE_INFINITY;
 
   constructor(tracer: Tracer, name: string) {
     this.#tracer = tracer;
@@ -70,8 +73,7 @@ export class Tracing implements Instrumentation {
     detail?: WaitDetail,
   ): void {
     if (rounds === 0) return;
-    const links = gate === 'backoff' ? this.#closedBy : undefined;
-    this.#spanOf(ticket)?.waited(gate, waitMs, rounds, detail, links);
+    this.#spanOf(ticket)?.waited(gate, waitMs, rounds, detail, this.#causeOf(gate, ticket));
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
@@ -83,6 +85,10 @@ export class Tracing implements Instrumentation {
     const span = this.#spanOf(ticket);
     span?.attemptEnded(kind === 'ok' && error === undefined, error);
     this.#cause = span;
+    if (kind === 'throttled') {
+      this.#slowedBy = span?.links;
+      this.#slowedAt = ticket.arrivedAt + ticket.ageMs;
+    }
     // A request that goes on would never end its role as the cause.
     if (span !== undefined && kind !== 'ok') {
       queueMicrotask(() => {
@@ -163,6 +169,13 @@ export class Tracing implements Instrumentation {
 
   delivering(subject: Ticket | Chunk<unknown>, deliver: () => void): void {
     this.#carrier.delivering(subject, deliver);
+  }
+
+  /** The 429 that a request has waited for: at the pace, if it came before that, or in the mode that followed. */
+  #causeOf(gate: GateKind, ticket: Ticket): readonly Link[] | undefined {
+    if (gate === 'backoff') return this.#closedBy;
+    const isSlowed = ticket.arrivedAt <= this.#slowedAt || this.#modes.has(ticket);
+    return gate === 'pace' && isSlowed ? this.#slowedBy : undefined;
   }
 
   /** Made when there is something to record: a million requests may wait. */

@@ -124,6 +124,40 @@ describe('a wait for a backoff', () => {
   });
 });
 
+describe('a wait for the pace', () => {
+  it('links to the request whose 429 slowed the rate, at the defaults', async () => {
+    const limiter = createLimiter({ clock, random: () => 0.5 });
+    const first = limiter.run(async ({ attempt }) => {
+      await sleep(10);
+      if (attempt === 1) throw busy;
+    });
+    await clock.advanceAsync(20);
+    const second = limiter.run(() => sleep(10));
+    await clock.advanceAsync(5_000);
+    await Promise.all([first, second]);
+    const cause = sdk
+      .finished('headgate.request')
+      .find(({ attributes }) => attributes['headgate.attempts'] === 2);
+    const waits = sdk
+      .finished('headgate.wait')
+      .filter((span) => parentOf(span) !== cause?.spanContext().spanId);
+    expect(waits.map(({ attributes }) => attributes['headgate.gate'])).toContain('pace');
+    for (const { links } of waits) {
+      expect(links[0]?.context.spanId).toBe(cause?.spanContext().spanId);
+    }
+  });
+
+  it('links to nothing before a 429', async () => {
+    const limiter = createLimiter({ clock, pace: { intervalMs: 500, jitter: 0 } });
+    const both = [limiter.run(() => 1), limiter.run(() => 2)];
+    await clock.advanceAsync(1_000);
+    await Promise.all(both);
+    const [wait] = sdk.finished('headgate.wait');
+    expect(wait?.attributes['headgate.gate']).toBe('pace');
+    expect(wait?.links).toEqual([]);
+  });
+});
+
 describe('what adapts', () => {
   it('tells each change with its reason, before and after, on the span, as an event and in a counter', async () => {
     const limiter = createLimiter({ clock, concurrency: 20, random: () => 0.5 });
