@@ -45,17 +45,17 @@ export class Aimd {
   /** Decelerations so far. */
   epoch = 0;
   readonly interval: Interval;
-  private readonly failureThreshold: number;
-  private readonly failureWindowMs: number;
-  private readonly coolingMs: number;
-  private readonly ceilingResetMs: number;
-  private maxLimit: number;
-  private ceiling: number;
-  private state: AimdState = 'running';
+  readonly #failureThreshold: number;
+  readonly #failureWindowMs: number;
+  readonly #coolingMs: number;
+  readonly #ceilingResetMs: number;
+  #maxLimit: number;
+  #ceiling: number;
+  #state: AimdState = 'running';
   /** The times of failures, fewer than the threshold. */
-  private failures: number[] = [];
-  private stepAt = Number.POSITIVE_INFINITY;
-  private ceilingResetAt = Number.POSITIVE_INFINITY;
+  #failures: number[] = [];
+  #stepAt = Number.POSITIVE_INFINITY;
+  #ceilingResetAt = Number.POSITIVE_INFINITY;
 
   /**
    * @param interval the interval of the pace, which is doubled and halved
@@ -66,21 +66,22 @@ export class Aimd {
       options;
     const { failureWindowMs = DEFAULT_FAILURE_WINDOW_MS, maxLimit } = options;
     const { ceilingResetFactor = DEFAULT_CEILING_RESET_FACTOR, initialLimit = maxLimit } = options;
-    this.maxLimit = checkInteger('maxLimit', maxLimit, 1);
+    this.#maxLimit = checkInteger('maxLimit', maxLimit, 1);
     this.limit = checkInteger('initialLimit', initialLimit, 1);
     checkBetween('initialLimit', initialLimit, 1, maxLimit);
-    this.failureThreshold = checkInteger('failureThreshold', failureThreshold, 1);
-    this.failureWindowMs = checkNumber('failureWindowMs', failureWindowMs, 1);
-    this.coolingMs = checkNumber('coolingMs', coolingMs, 1);
-    this.ceilingResetMs = this.coolingMs * checkNumber('ceilingResetFactor', ceilingResetFactor, 0);
-    this.ceiling = maxLimit;
+    this.#failureThreshold = checkInteger('failureThreshold', failureThreshold, 1);
+    this.#failureWindowMs = checkNumber('failureWindowMs', failureWindowMs, 1);
+    this.#coolingMs = checkNumber('coolingMs', coolingMs, 1);
+    this.#ceilingResetMs =
+      this.#coolingMs * checkNumber('ceilingResetFactor', ceilingResetFactor, 0);
+    this.#ceiling = maxLimit;
     this.interval = interval;
-    this.planStep(now);
+    this.#planStep(now);
   }
 
   /** When `advance` will change something; Infinity if only a failure will. */
   get nextChangeAt(): number {
-    return Math.min(this.stepAt, this.ceilingResetAt);
+    return Math.min(this.#stepAt, this.#ceilingResetAt);
   }
 
   /**
@@ -91,18 +92,18 @@ export class Aimd {
   failed(now: number, epoch = this.epoch): readonly AimdEvent[] {
     const facts = this.advance(now);
     if (epoch < this.epoch) return facts;
-    this.failures = this.failuresAt(now);
-    this.failures.push(now);
-    if (this.ceiling < this.maxLimit) this.ceilingResetAt = now + this.ceilingResetMs;
-    if (this.failures.length < this.failureThreshold) return facts;
-    return [...facts, ...this.decelerate(now)];
+    this.#failures = this.#failuresAt(now);
+    this.#failures.push(now);
+    if (this.#ceiling < this.#maxLimit) this.#ceilingResetAt = now + this.#ceilingResetMs;
+    if (this.#failures.length < this.#failureThreshold) return facts;
+    return [...facts, ...this.#decelerate(now)];
   }
 
   /** Makes the changes that are due, each at its own time. */
   advance(now: number): readonly AimdEvent[] {
     const facts: AimdEvent[] = [];
     while (this.nextChangeAt <= now) {
-      facts.push(this.stepAt <= this.ceilingResetAt ? this.step() : this.liftCeiling());
+      facts.push(this.#stepAt <= this.#ceilingResetAt ? this.#step() : this.#liftCeiling());
     }
     return facts;
   }
@@ -110,12 +111,12 @@ export class Aimd {
   /** The state after the last `advance` or `failed`. */
   snapshot(now: number): AimdSnapshot {
     return {
-      state: this.state,
+      state: this.#state,
       limit: this.limit,
-      maxLimit: this.maxLimit,
-      ceiling: this.ceiling,
+      maxLimit: this.#maxLimit,
+      ceiling: this.#ceiling,
       intervalMs: this.interval.ms,
-      failures: this.failuresAt(now).length,
+      failures: this.#failuresAt(now).length,
       nextChangeInMs: Math.max(0, this.nextChangeAt - now),
     };
   }
@@ -124,61 +125,61 @@ export class Aimd {
   setMaxLimit(maxLimit: number, now: number): void {
     checkInteger('maxLimit', maxLimit, 1);
     const moved = (value: number) =>
-      value === this.maxLimit ? maxLimit : Math.min(value, maxLimit);
+      value === this.#maxLimit ? maxLimit : Math.min(value, maxLimit);
     this.limit = moved(this.limit);
-    this.ceiling = moved(this.ceiling);
-    this.maxLimit = maxLimit;
-    if (this.ceiling === maxLimit) this.ceilingResetAt = Number.POSITIVE_INFINITY;
-    this.planStep(now);
+    this.#ceiling = moved(this.#ceiling);
+    this.#maxLimit = maxLimit;
+    if (this.#ceiling === maxLimit) this.#ceilingResetAt = Number.POSITIVE_INFINITY;
+    this.#planStep(now);
   }
 
-  private decelerate(at: number): AimdEvent[] {
+  #decelerate(at: number): AimdEvent[] {
     const from = this.limit;
     this.limit = Math.max(1, Math.floor(from / 2));
     const intervalMs = this.interval.slower();
     this.epoch += 1;
-    this.state = 'cooling';
-    this.failures = [];
-    this.ceiling = from;
-    this.ceilingResetAt =
-      from < this.maxLimit ? at + this.ceilingResetMs : Number.POSITIVE_INFINITY;
-    this.stepAt = at + this.coolingMs;
+    this.#state = 'cooling';
+    this.#failures = [];
+    this.#ceiling = from;
+    this.#ceilingResetAt =
+      from < this.#maxLimit ? at + this.#ceilingResetMs : Number.POSITIVE_INFINITY;
+    this.#stepAt = at + this.#coolingMs;
     return [
       { kind: 'decelerated', at, from, to: this.limit, intervalMs },
-      { kind: 'coolingStarted', at, untilAt: at + this.coolingMs },
+      { kind: 'coolingStarted', at, untilAt: at + this.#coolingMs },
     ];
   }
 
-  private step(): AimdEvent {
-    const at = this.stepAt;
+  #step(): AimdEvent {
+    const at = this.#stepAt;
     const from = this.limit;
-    this.limit = Math.min(this.ceiling, from + 1);
+    this.limit = Math.min(this.#ceiling, from + 1);
     const intervalMs = this.interval.faster();
-    this.stepAt = Number.POSITIVE_INFINITY;
-    this.planStep(at);
+    this.#stepAt = Number.POSITIVE_INFINITY;
+    this.#planStep(at);
     return { kind: 'reaccelerated', at, from, to: this.limit, intervalMs };
   }
 
-  private liftCeiling(): AimdEvent {
-    const at = this.ceilingResetAt;
-    const from = this.ceiling;
-    this.ceiling = this.maxLimit;
-    this.ceilingResetAt = Number.POSITIVE_INFINITY;
-    this.planStep(at);
-    return { kind: 'ceilingReset', at, from, to: this.ceiling };
+  #liftCeiling(): AimdEvent {
+    const at = this.#ceilingResetAt;
+    const from = this.#ceiling;
+    this.#ceiling = this.#maxLimit;
+    this.#ceilingResetAt = Number.POSITIVE_INFINITY;
+    this.#planStep(at);
+    return { kind: 'ceilingReset', at, from, to: this.#ceiling };
   }
 
   /** Plans the next step if there is one to make; a planned step keeps its time. */
-  private planStep(from: number): void {
-    if (this.limit >= this.ceiling && !this.interval.isSlowed) {
-      this.stepAt = Number.POSITIVE_INFINITY;
-      this.state = 'running';
-    } else if (this.stepAt === Number.POSITIVE_INFINITY) {
-      this.stepAt = from + this.coolingMs;
+  #planStep(from: number): void {
+    if (this.limit >= this.#ceiling && !this.interval.isSlowed) {
+      this.#stepAt = Number.POSITIVE_INFINITY;
+      this.#state = 'running';
+    } else if (this.#stepAt === Number.POSITIVE_INFINITY) {
+      this.#stepAt = from + this.#coolingMs;
     }
   }
 
-  private failuresAt(now: number): number[] {
-    return this.failures.filter((at) => now - at < this.failureWindowMs);
+  #failuresAt(now: number): number[] {
+    return this.#failures.filter((at) => now - at < this.#failureWindowMs);
   }
 }

@@ -63,8 +63,8 @@ export class Backoff implements Policy<number>, ModeState {
   until = Number.NEGATIVE_INFINITY;
   throttledUntil = Number.NEGATIVE_INFINITY;
   /** The sender whose rejection extended the closure last, and when it would have ended without it. */
-  private closer: object | undefined = undefined;
-  private otherwiseUntil = Number.NEGATIVE_INFINITY;
+  #closer: object | undefined = undefined;
+  #otherwiseUntil = Number.NEGATIVE_INFINITY;
   epoch = 0;
   /** Whether a rate that adapts finds that the provider lets nothing in. */
   isRejecting = false;
@@ -72,70 +72,70 @@ export class Backoff implements Policy<number>, ModeState {
   /** Called when an outage was waited for long enough: what waits must fail. */
   onOutageOver: (() => void) | undefined = undefined;
   /** Attempts of an earlier epoch were sent before an outage that was waited for long enough. */
-  private overEpoch = 0;
-  private suspension: Suspended | undefined = undefined;
+  #overEpoch = 0;
+  #suspension: Suspended | undefined = undefined;
   /** Set from a 429 until a request of the present epoch has succeeded. */
-  private untested = false;
+  #untested = false;
   /** Whether single probes go: after a 429, or in an outage. */
-  private isGuarded = false;
+  #isGuarded = false;
   /** The number of the probe in flight; 0 if there is none. */
-  private probeOut = 0;
-  private probes = 0;
+  #probeOut = 0;
+  #probes = 0;
   /** When it was sent, and how many before it had no answer for too long. */
-  private probedAt = 0;
-  private silentProbes = 0;
+  #probedAt = 0;
+  #silentProbes = 0;
   /** Called when the place of the probe is free. */
   onProbeBack: (() => void) | undefined = undefined;
-  private reopen: Reopen;
-  private throttledForMs: number;
+  #reopen: Reopen;
+  #throttledForMs: number;
 
   constructor(reopen: Reopen, throttledForMs: number, outageMs = DEFAULT_OUTAGE_MS) {
     this.outage = new Outage(outageMs);
-    this.reopen = reopen;
-    this.throttledForMs = throttledForMs;
+    this.#reopen = reopen;
+    this.#throttledForMs = throttledForMs;
   }
 
   /** From the next rejection on. */
   configure(reopen: Reopen, throttledForMs: number): void {
-    this.reopen = reopen;
-    this.throttledForMs = throttledForMs;
+    this.#reopen = reopen;
+    this.#throttledForMs = throttledForMs;
   }
 
   /** Whether what is waited for may end before its time: an answer may open the gate. */
   get mayOpenEarly(): boolean {
-    return this.probeOut > 0 || this.outage.isOn;
+    return this.#probeOut > 0 || this.outage.isOn;
   }
 
   /** Whether an answer that went well may change anything. */
   get isDoubted(): boolean {
-    return this.untested || this.outage.isDoubted;
+    return this.#untested || this.outage.isDoubted;
   }
 
   wait(_request: RequestCost, now: number): number {
-    if (this.isGuarded) return this.waitForProbe(now);
+    if (this.#isGuarded) return this.#waitForProbe(now);
     return now < this.until ? this.until - now : 0;
   }
 
   take(_request: RequestCost, now: number): number {
-    if (!this.isGuarded) return 0;
-    this.silentProbes = this.probeOut > 0 ? this.silentProbes + 1 : 0;
-    this.probes += 1;
-    this.probeOut = this.probes;
-    this.probedAt = now;
-    return this.probes;
+    if (!this.#isGuarded) return 0;
+    this.#silentProbes = this.#probeOut > 0 ? this.#silentProbes + 1 : 0;
+    this.#probes += 1;
+    this.#probeOut = this.#probes;
+    this.#probedAt = now;
+    return this.#probes;
   }
 
   /** A probe has ended. Unless it opened the gate, the next request is the probe. */
   giveBack(probe: number): void {
-    if (probe !== this.probeOut) return;
-    this.probeOut = 0;
+    if (probe !== this.#probeOut) return;
+    this.#probeOut = 0;
     this.onProbeBack?.();
   }
 
   snapshot(now: number): BackoffSnapshot {
     const closedForMs = Math.max(0, this.until - now);
     return {
-      state: closedForMs > 0 ? 'closed' : this.isGuarded ? 'probing' : 'open',
+      state: closedForMs > 0 ? 'closed' : this.#isGuarded ? 'probing' : 'open',
       closedForMs,
       mode: this.modeAt(now),
       epoch: this.epoch,
@@ -156,18 +156,18 @@ export class Backoff implements Policy<number>, ModeState {
 
   /** What was decided for a long wait that is not over. */
   suspended(now: number): SuspensionSnapshot | undefined {
-    if (this.suspension === undefined) return undefined;
-    const { reason, onLongWait, untilAt } = this.suspension;
+    if (this.#suspension === undefined) return undefined;
+    const { reason, onLongWait, untilAt } = this.#suspension;
     const leftMs = untilAt - now;
     return leftMs > 0 ? { reason, onLongWait, leftMs } : undefined;
   }
 
   /** The provider takes nothing until the present closure ends; then one request tests that. */
   suspend(reason: SuspensionReason, onLongWait: OnLongWait): void {
-    this.suspension = { reason, onLongWait, untilAt: this.until };
-    this.closer = undefined;
-    this.untested = true;
-    this.isGuarded = true;
+    this.#suspension = { reason, onLongWait, untilAt: this.until };
+    this.#closer = undefined;
+    this.#untested = true;
+    this.#isGuarded = true;
   }
 
   /**
@@ -178,53 +178,56 @@ export class Backoff implements Policy<number>, ModeState {
    */
   unreachable(isRefused: boolean, now: number): boolean {
     const { outage } = this;
+
     if (isRefused && !outage.isRefused) {
       this.epoch += 1;
       outage.refused(this.epoch);
     }
     if (!outage.failed(now)) return false;
-    this.probeOut = 0;
-    this.isGuarded = true;
+    this.#probeOut = 0;
+    this.#isGuarded = true;
     return true;
   }
 
   /** The provider answered an attempt of `epoch`. @returns whether an outage ends */
   reached(epoch: number): boolean {
     const { outage } = this;
+
     if (!outage.isDoubted) return false;
     const wasOut = outage.isOn;
     if (!outage.answered(epoch) || !wasOut) return false;
-    this.isGuarded = this.untested;
+    this.#isGuarded = this.#untested;
     return true;
   }
 
   /** Whether an attempt of `epoch` was sent before an outage that was waited for long enough. */
   isFromBefore(epoch: number): boolean {
-    return epoch < this.overEpoch;
+    return epoch < this.#overEpoch;
   }
 
   /** The wait for a probe, or for the time at which one may go. */
-  private waitForProbe(now: number): number {
+  #waitForProbe(now: number): number {
     const { outage } = this;
+
     const openAt = Math.max(this.until, outage.probeAt);
-    const waitMs = now < openAt ? openAt - now : Math.max(0, this.nextProbeAt - now);
+    const waitMs = now < openAt ? openAt - now : Math.max(0, this.#nextProbeAt - now);
     if (!outage.isOn) return waitMs;
     const leftMs = outage.leftMs(now);
     if (leftMs > 0) return Math.min(waitMs, leftMs);
     outage.restart(now);
     this.epoch += 1;
-    this.overEpoch = this.epoch;
-    this.probeOut = 0;
+    this.#overEpoch = this.epoch;
+    this.#probeOut = 0;
     this.onOutageOver?.();
     // It fails next, with all others.
     return Number.POSITIVE_INFINITY;
   }
 
   /** While a probe is out: when another one goes; Infinity: when it has ended. -Infinity: none is. */
-  private get nextProbeAt(): number {
-    if (this.probeOut === 0) return Number.NEGATIVE_INFINITY;
+  get #nextProbeAt(): number {
+    if (this.#probeOut === 0) return Number.NEGATIVE_INFINITY;
     if (!this.outage.isOn) return Number.POSITIVE_INFINITY;
-    return this.probedAt + PROBE_PATIENCE_MS * 2 ** this.silentProbes;
+    return this.#probedAt + PROBE_PATIENCE_MS * 2 ** this.#silentProbes;
   }
 
   /**
@@ -235,31 +238,31 @@ export class Backoff implements Policy<number>, ModeState {
   reject(waitMs: number, epoch: number, now: number, sender?: object): boolean {
     const until = now + waitMs;
     if (until > this.until) {
-      if (sender === undefined || sender !== this.closer) this.otherwiseUntil = this.until;
-      this.closer = sender;
+      if (sender === undefined || sender !== this.#closer) this.#otherwiseUntil = this.until;
+      this.#closer = sender;
       this.until = until;
     }
-    this.throttledUntil = this.until + this.throttledForMs;
-    this.untested = this.reopen === 'probe';
-    this.isGuarded = this.untested || this.outage.isOn;
+    this.throttledUntil = this.until + this.#throttledForMs;
+    this.#untested = this.#reopen === 'probe';
+    this.#isGuarded = this.#untested || this.outage.isOn;
     if (epoch < this.epoch) return false;
     this.epoch += 1;
     // The result of an earlier epoch's probe proves nothing any more.
-    this.probeOut = 0;
+    this.#probeOut = 0;
     return true;
   }
 
   /** The wait that closed the gate for an attempt of `sender` is over at `until`, if that is earlier. */
   correct(sender: object, until: number): void {
-    if (sender !== this.closer || until >= this.until) return;
+    if (sender !== this.#closer || until >= this.until) return;
     this.throttledUntil -= this.until;
-    this.until = Math.max(until, this.otherwiseUntil);
+    this.until = Math.max(until, this.#otherwiseUntil);
     this.throttledUntil += this.until;
   }
 
   /** The provider asked to slow down, but nothing is closed for that: the sender's rate adapts. */
   throttle(now: number): void {
-    this.throttledUntil = Math.max(this.throttledUntil, now + this.throttledForMs);
+    this.throttledUntil = Math.max(this.throttledUntil, now + this.#throttledForMs);
   }
 
   /**
@@ -267,11 +270,11 @@ export class Backoff implements Policy<number>, ModeState {
    * nor while the gate is closed: the attempt was sent before. @returns whether it opens the gate
    */
   accept(epoch: number, now: number): boolean {
-    if (!this.untested || epoch < this.epoch || now < this.until) return false;
-    this.untested = false;
-    this.isGuarded = this.outage.isOn;
+    if (!this.#untested || epoch < this.epoch || now < this.until) return false;
+    this.#untested = false;
+    this.#isGuarded = this.outage.isOn;
     // It may take long to end, as a stream: the next backoff must not wait for it.
-    this.probeOut = 0;
+    this.#probeOut = 0;
     return true;
   }
 }

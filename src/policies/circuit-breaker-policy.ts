@@ -43,9 +43,9 @@ export interface CircuitBreakerOption {
 /** A circuit breaker at a gate. While it is open, attempts are refused or wait for a probe. */
 export class CircuitBreakerPolicy implements Policy<number> {
   readonly breaker: CircuitBreaker;
-  private readonly onOpen: OnOpen | undefined;
-  private readonly isFailure: IsFailure;
-  private readonly emit: Emit;
+  readonly #onOpen: OnOpen | undefined;
+  readonly #isFailure: IsFailure;
+  readonly #emit: Emit;
 
   /** @param onOpen undefined: streams wait, and calls fail */
   constructor(
@@ -55,9 +55,9 @@ export class CircuitBreakerPolicy implements Policy<number> {
     emit: Emit,
   ) {
     this.breaker = breaker;
-    this.onOpen = onOpen;
-    this.isFailure = isFailure;
-    this.emit = emit;
+    this.#onOpen = onOpen;
+    this.#isFailure = isFailure;
+    this.#emit = emit;
   }
 
   get nextChangeAt(): number {
@@ -65,13 +65,13 @@ export class CircuitBreakerPolicy implements Policy<number> {
   }
 
   advance(now: number): void {
-    this.tellAll(this.breaker.advance(now));
+    this.#tellAll(this.breaker.advance(now));
   }
 
   wait(request: RequestCost, now: number): number {
     const error = this.breaker.check(now);
     if (error === undefined) return 0;
-    if (this.fails(request)) return REFUSED;
+    if (this.#fails(request)) return REFUSED;
     if (this.breaker.isIsolated) return Number.POSITIVE_INFINITY;
     const leftMs = this.breaker.nextChangeAt - now;
     // Infinity: all probes are in flight, and the first one that ends changes the state.
@@ -88,26 +88,26 @@ export class CircuitBreakerPolicy implements Policy<number> {
   }
 
   giveBack(charge: number, completed: CompletedAttempt, time: Time): void {
-    const result = this.resultOf(completed);
+    const result = this.#resultOf(completed);
     // Most succeed while it is closed, and need no clock.
     if (result === 'ok' && this.breaker.isClosedStill(charge - 1)) return;
-    this.tellAll(this.breaker.record(charge - 1, result, time.now()));
+    this.#tellAll(this.breaker.record(charge - 1, result, time.now()));
   }
 
   /** The error of a newcomer that cannot even wait for its turn; undefined if it can. */
   refusalOnArrival(newcomer: Pick<RequestCost, 'isCall'>, time: Time): Error | undefined {
-    if (this.breaker.isClosed || !this.fails(newcomer)) return undefined;
+    if (this.breaker.isClosed || !this.#fails(newcomer)) return undefined;
     return this.breaker.check(time.now());
   }
 
   /** The same for one that waits, after the circuit has opened. */
   refusalInQueue(waiter: Pick<RequestCost, 'isCall'>, now: number): Error | undefined {
-    return this.fails(waiter) ? this.breaker.check(now) : undefined;
+    return this.#fails(waiter) ? this.breaker.check(now) : undefined;
   }
 
   /** Records the answer to an attempt that did not pass the gate. */
   recordVerdict(verdict: Verdict, now: number): void {
-    this.tellAll(this.breaker.recordUnasked(this.resultOf({ isSent: true, verdict }), now));
+    this.#tellAll(this.breaker.recordUnasked(this.#resultOf({ isSent: true, verdict }), now));
   }
 
   snapshot(now: number): CircuitSnapshot {
@@ -118,7 +118,7 @@ export class CircuitBreakerPolicy implements Policy<number> {
   isolate(reason: string | undefined, now: number): (now: number) => void {
     const end = this.breaker.isolate(reason, now);
     this.advance(now);
-    return (at) => this.tellAll(end(at));
+    return (at) => this.#tellAll(end(at));
   }
 
   restore(saved: CircuitExport, now: number): void {
@@ -127,23 +127,20 @@ export class CircuitBreakerPolicy implements Policy<number> {
   }
 
   /** Whether a request fails while the circuit is open. */
-  private fails({ isCall = false }: Pick<RequestCost, 'isCall'>): boolean {
-    return this.onOpen === undefined ? isCall : this.onOpen === 'fail';
+  #fails({ isCall = false }: Pick<RequestCost, 'isCall'>): boolean {
+    return this.#onOpen === undefined ? isCall : this.#onOpen === 'fail';
   }
 
   /** A request that was cancelled, or rejected for its rate or its content, does not count. */
-  private resultOf({
-    isSent,
-    verdict,
-  }: Pick<CompletedAttempt, 'isSent' | 'verdict'>): CircuitResult {
+  #resultOf({ isSent, verdict }: Pick<CompletedAttempt, 'isSent' | 'verdict'>): CircuitResult {
     if (!isSent || verdict === undefined) return 'ignored';
     if (verdict.kind === 'ok') return 'ok';
     if (verdict.outage !== undefined) return { fatal: verdict.outage };
-    return this.isFailure(verdict) ? 'failed' : 'ignored';
+    return this.#isFailure(verdict) ? 'failed' : 'ignored';
   }
 
-  private tellAll(facts: readonly CircuitEvent[]): void {
-    for (const fact of facts) this.emit(fact);
+  #tellAll(facts: readonly CircuitEvent[]): void {
+    for (const fact of facts) this.#emit(fact);
   }
 }
 

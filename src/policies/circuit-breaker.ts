@@ -72,26 +72,26 @@ const NO_FACTS: readonly CircuitEvent[] = [];
  * the next `advance` or `record`, whichever method noticed it.
  */
 export class CircuitBreaker {
-  private readonly consecutiveFailures: number;
-  private readonly baseOpenMs: number;
-  private readonly halfOpenProbes: number;
-  private readonly failureRatio: number | undefined;
-  private readonly leastRequests: number;
+  readonly #consecutiveFailures: number;
+  readonly #baseOpenMs: number;
+  readonly #halfOpenProbes: number;
+  readonly #failureRatio: number | undefined;
+  readonly #leastRequests: number;
   /** The results of the last requests, if `failureRatio` is given. */
-  private readonly recent: OutcomeWindow | undefined;
+  readonly #recent: OutcomeWindow | undefined;
   /** The isolations; there may be several at once. */
-  private readonly isolations: Isolation[] = [];
+  readonly #isolations: Isolation[] = [];
   /** The last of them, in a field: V8 reads index -1 of an empty array through its runtime. */
-  private isolation: Isolation | undefined = undefined;
-  private state: CircuitState = 'closed';
-  private generation = 0;
-  private failures = 0;
-  private openMs: number;
-  private halfOpenAt = Number.POSITIVE_INFINITY;
-  private reason: string | undefined;
-  private probesOut = 0;
-  private probesOk = 0;
-  private untold: CircuitEvent[] = [];
+  #isolation: Isolation | undefined = undefined;
+  #state: CircuitState = 'closed';
+  #generation = 0;
+  #failures = 0;
+  #openMs: number;
+  #halfOpenAt = Number.POSITIVE_INFINITY;
+  #reason: string | undefined;
+  #probesOut = 0;
+  #probesOk = 0;
+  #untold: CircuitEvent[] = [];
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CircuitBreakerOptions = {}) {
@@ -100,33 +100,33 @@ export class CircuitBreaker {
     const { consecutiveFailures } = options;
     const { openMs = DEFAULT_OPEN_MS, halfOpenProbes = DEFAULT_HALF_OPEN_PROBES } = options;
     const inRow = failureRatio === undefined ? DEFAULT_CONSECUTIVE_FAILURES : undefined;
-    this.consecutiveFailures =
+    this.#consecutiveFailures =
       consecutiveFailures === undefined
         ? (inRow ?? Number.POSITIVE_INFINITY)
         : checkInteger('consecutiveFailures', consecutiveFailures, 1);
     if (failureRatio !== undefined) checkBetween('failureRatio', failureRatio, 0, 1);
-    this.failureRatio = failureRatio;
-    this.leastRequests = checkInteger('leastRequests', leastRequests, 1);
+    this.#failureRatio = failureRatio;
+    this.#leastRequests = checkInteger('leastRequests', leastRequests, 1);
     checkNumber('windowMs', windowMs, 1);
-    this.recent = failureRatio === undefined ? undefined : new OutcomeWindow(windowMs);
-    this.baseOpenMs = checkNumber('openMs', openMs, 0);
-    this.halfOpenProbes = checkInteger('halfOpenProbes', halfOpenProbes, 1);
-    this.openMs = this.baseOpenMs;
+    this.#recent = failureRatio === undefined ? undefined : new OutcomeWindow(windowMs);
+    this.#baseOpenMs = checkNumber('openMs', openMs, 0);
+    this.#halfOpenProbes = checkInteger('halfOpenProbes', halfOpenProbes, 1);
+    this.#openMs = this.#baseOpenMs;
   }
 
   /** When time alone changes the state; Infinity if it does not. */
   get nextChangeAt(): number {
-    return this.halfOpenAt;
+    return this.#halfOpenAt;
   }
 
   /** Whether every attempt may be sent, whatever the time. */
   get isClosed(): boolean {
-    return this.state === 'closed' && this.isolation === undefined;
+    return this.#state === 'closed' && this.#isolation === undefined;
   }
 
   /** Whether it is isolated. */
   get isIsolated(): boolean {
-    return this.isolation !== undefined;
+    return this.#isolation !== undefined;
   }
 
   /**
@@ -136,15 +136,15 @@ export class CircuitBreaker {
    * configured `openMs`.
    */
   check(now: number): CircuitOpenError | undefined {
-    this.wake(now);
-    const { isolation } = this;
+    this.#wake(now);
+    const isolation = this.#isolation;
     if (isolation !== undefined) {
       return new CircuitOpenError(Number.POSITIVE_INFINITY, isolation.reason ?? 'isolated');
     }
-    if (this.state === 'closed') return undefined;
-    if (this.state === 'open') return this.refusal(this.halfOpenAt - now);
-    const places = this.halfOpenProbes - this.probesOk - this.probesOut;
-    return places > 0 ? undefined : this.refusal(this.baseOpenMs);
+    if (this.#state === 'closed') return undefined;
+    if (this.#state === 'open') return this.#refusal(this.#halfOpenAt - now);
+    const places = this.#halfOpenProbes - this.#probesOk - this.#probesOut;
+    return places > 0 ? undefined : this.#refusal(this.#baseOpenMs);
   }
 
   /**
@@ -155,20 +155,20 @@ export class CircuitBreaker {
   enter(now: number): number {
     const refusal = this.check(now);
     if (refusal !== undefined) throw refusal;
-    if (this.state === 'half-open') this.probesOut += 1;
-    return this.generation;
+    if (this.#state === 'half-open') this.#probesOut += 1;
+    return this.#generation;
   }
 
   /**
    * An attempt of `generation` has ended. Returns the transitions that were not returned before.
    */
   record(generation: number, result: CircuitResult, now: number): readonly CircuitEvent[] {
-    this.wake(now);
-    if (generation === this.generation) {
-      if (this.state === 'closed') this.count(result, now);
-      else if (this.probesOut > 0) this.judge(result, now);
+    this.#wake(now);
+    if (generation === this.#generation) {
+      if (this.#state === 'closed') this.#count(result, now);
+      else if (this.#probesOut > 0) this.#judge(result, now);
     }
-    return this.emit();
+    return this.#emit();
   }
 
   /**
@@ -177,38 +177,38 @@ export class CircuitBreaker {
    */
   isClosedStill(generation: number): boolean {
     return (
-      this.state === 'closed' &&
-      this.failures === 0 &&
-      this.recent === undefined &&
-      generation === this.generation
+      this.#state === 'closed' &&
+      this.#failures === 0 &&
+      this.#recent === undefined &&
+      generation === this.#generation
     );
   }
 
   /** The same for an attempt that was not entered. It counts while the circuit is closed. */
   recordUnasked(result: CircuitResult, now: number): readonly CircuitEvent[] {
-    this.wake(now);
-    if (this.state === 'closed') this.count(result, now);
-    return this.emit();
+    this.#wake(now);
+    if (this.#state === 'closed') this.#count(result, now);
+    return this.#emit();
   }
 
   /** Makes the transitions that are due. Returns those that were not returned before. */
   advance(now: number): readonly CircuitEvent[] {
-    this.wake(now);
-    return this.emit();
+    this.#wake(now);
+    return this.#emit();
   }
 
   snapshot(now: number): CircuitSnapshot {
-    this.wake(now);
-    const { isolation } = this;
-    const leftMs = this.state === 'open' ? Math.ceil(this.halfOpenAt - now) : 0;
+    this.#wake(now);
+    const isolation = this.#isolation;
+    const leftMs = this.#state === 'open' ? Math.ceil(this.#halfOpenAt - now) : 0;
     return {
-      state: isolation === undefined ? this.state : 'open',
+      state: isolation === undefined ? this.#state : 'open',
       isIsolated: isolation !== undefined,
-      failures: this.failures,
-      recent: this.recent?.recent(now),
+      failures: this.#failures,
+      recent: this.#recent?.recent(now),
       retryAfterMs: isolation === undefined ? leftMs : Number.POSITIVE_INFINITY,
-      probes: this.probesOut,
-      reason: isolation === undefined ? this.reason : isolation.reason,
+      probes: this.#probesOut,
+      reason: isolation === undefined ? this.#reason : isolation.reason,
     };
   }
 
@@ -217,126 +217,126 @@ export class CircuitBreaker {
    * end are events.
    */
   isolate(reason: string | undefined, now: number): (now: number) => readonly CircuitEvent[] {
-    this.wake(now);
+    this.#wake(now);
     const isolation = { reason };
-    if (!this.isIsolated) this.untold.push({ kind: 'circuitIsolated', at: now, reason });
-    this.isolations.push(isolation);
-    this.isolation = isolation;
+    if (!this.isIsolated) this.#untold.push({ kind: 'circuitIsolated', at: now, reason });
+    this.#isolations.push(isolation);
+    this.#isolation = isolation;
     return (at) => {
-      const place = this.isolations.indexOf(isolation);
+      const place = this.#isolations.indexOf(isolation);
       if (place < 0) return NO_FACTS;
-      this.isolations.splice(place, 1);
-      this.isolation = this.isolations.at(-1);
-      this.wake(at);
-      if (!this.isIsolated) this.untold.push({ kind: 'circuitIsolationEnded', at });
-      return this.emit();
+      this.#isolations.splice(place, 1);
+      this.#isolation = this.#isolations.at(-1);
+      this.#wake(at);
+      if (!this.isIsolated) this.#untold.push({ kind: 'circuitIsolationEnded', at });
+      return this.#emit();
     };
   }
 
   /** The state as plain data. */
   export(now: number): CircuitExport {
-    this.wake(now);
-    const { reason } = this;
+    this.#wake(now);
+    const reason = this.#reason;
     return {
       version: 1,
-      state: this.state,
-      failures: this.failures,
-      openMs: this.openMs,
-      leftMs: this.state === 'open' ? Math.max(0, this.halfOpenAt - now) : 0,
-      ...(this.recent && { recent: this.recent.recent(now) }),
+      state: this.#state,
+      failures: this.#failures,
+      openMs: this.#openMs,
+      leftMs: this.#state === 'open' ? Math.max(0, this.#halfOpenAt - now) : 0,
+      ...(this.#recent && { recent: this.#recent.recent(now) }),
       ...(reason !== undefined && { reason }),
     };
   }
 
   /** Continues from a checked export. Attempts in flight are ignored. */
   restore({ state, failures, openMs, leftMs, recent, reason }: CircuitExport, now: number): void {
-    this.wake(now);
-    const before = this.state;
-    this.enterState(state);
-    this.failures = failures;
-    this.openMs = openMs;
-    this.reason = reason;
-    if (recent !== undefined) this.recent?.add(recent.requests, recent.failures, now);
+    this.#wake(now);
+    const before = this.#state;
+    this.#enterState(state);
+    this.#failures = failures;
+    this.#openMs = openMs;
+    this.#reason = reason;
+    if (recent !== undefined) this.#recent?.add(recent.requests, recent.failures, now);
     if (state === 'open') {
-      this.halfOpenAt = now + leftMs;
-      this.untold.push({ kind: 'circuitOpened', at: now, openMs: leftMs, failures, reason });
+      this.#halfOpenAt = now + leftMs;
+      this.#untold.push({ kind: 'circuitOpened', at: now, openMs: leftMs, failures, reason });
     } else if (state !== before) {
-      this.untold.push({
+      this.#untold.push({
         kind: state === 'closed' ? 'circuitClosed' : 'circuitHalfOpen',
         at: now,
       });
     }
   }
 
-  private count(result: CircuitResult, now: number): void {
+  #count(result: CircuitResult, now: number): void {
     if (result === 'ignored') return;
-    this.recent?.add(1, result === 'ok' ? 0 : 1, now);
-    if (result === 'ok') this.failures = 0;
+    this.#recent?.add(1, result === 'ok' ? 0 : 1, now);
+    if (result === 'ok') this.#failures = 0;
     else {
-      this.failures += 1;
-      const enough = this.failures >= this.consecutiveFailures || this.isRatioReached(now);
-      if (enough || typeof result === 'object') this.open(result, this.baseOpenMs, now);
+      this.#failures += 1;
+      const enough = this.#failures >= this.#consecutiveFailures || this.#isRatioReached(now);
+      if (enough || typeof result === 'object') this.#open(result, this.#baseOpenMs, now);
     }
   }
 
-  private isRatioReached(now: number): boolean {
-    if (this.recent === undefined || this.failureRatio === undefined) return false;
-    const { requests, failures } = this.recent.recent(now);
-    return requests >= this.leastRequests && failures >= this.failureRatio * requests;
+  #isRatioReached(now: number): boolean {
+    if (this.#recent === undefined || this.#failureRatio === undefined) return false;
+    const { requests, failures } = this.#recent.recent(now);
+    return requests >= this.#leastRequests && failures >= this.#failureRatio * requests;
   }
 
-  private judge(result: CircuitResult, now: number): void {
-    this.probesOut -= 1;
+  #judge(result: CircuitResult, now: number): void {
+    this.#probesOut -= 1;
     if (result === 'ok') {
-      this.failures = 0;
-      this.probesOk += 1;
-      if (this.probesOk >= this.halfOpenProbes) this.close(now);
+      this.#failures = 0;
+      this.#probesOk += 1;
+      if (this.#probesOk >= this.#halfOpenProbes) this.#close(now);
     } else if (result !== 'ignored') {
-      this.failures += 1;
-      const longestMs = this.baseOpenMs * MAX_OPEN_FACTOR;
-      this.open(result, Math.min(longestMs, this.openMs * 2), now);
+      this.#failures += 1;
+      const longestMs = this.#baseOpenMs * MAX_OPEN_FACTOR;
+      this.#open(result, Math.min(longestMs, this.#openMs * 2), now);
     }
   }
 
-  private open(result: CircuitResult, openMs: number, at: number): void {
-    this.enterState('open');
-    this.openMs = openMs;
-    this.halfOpenAt = at + openMs;
+  #open(result: CircuitResult, openMs: number, at: number): void {
+    this.#enterState('open');
+    this.#openMs = openMs;
+    this.#halfOpenAt = at + openMs;
     const reason = typeof result === 'object' ? result.fatal : undefined;
-    this.reason = reason;
-    this.untold.push({ kind: 'circuitOpened', at, openMs, failures: this.failures, reason });
+    this.#reason = reason;
+    this.#untold.push({ kind: 'circuitOpened', at, openMs, failures: this.#failures, reason });
   }
 
-  private wake(now: number): void {
-    if (now < this.halfOpenAt) return;
-    const at = this.halfOpenAt;
-    this.enterState('half-open');
-    this.untold.push({ kind: 'circuitHalfOpen', at });
+  #wake(now: number): void {
+    if (now < this.#halfOpenAt) return;
+    const at = this.#halfOpenAt;
+    this.#enterState('half-open');
+    this.#untold.push({ kind: 'circuitHalfOpen', at });
   }
 
-  private close(at: number): void {
-    this.enterState('closed');
-    this.reason = undefined;
-    this.untold.push({ kind: 'circuitClosed', at });
+  #close(at: number): void {
+    this.#enterState('closed');
+    this.#reason = undefined;
+    this.#untold.push({ kind: 'circuitClosed', at });
   }
 
-  private enterState(state: CircuitState): void {
-    this.state = state;
-    this.generation += 1;
-    this.recent?.clear();
-    this.halfOpenAt = Number.POSITIVE_INFINITY;
-    this.probesOut = 0;
-    this.probesOk = 0;
+  #enterState(state: CircuitState): void {
+    this.#state = state;
+    this.#generation += 1;
+    this.#recent?.clear();
+    this.#halfOpenAt = Number.POSITIVE_INFINITY;
+    this.#probesOut = 0;
+    this.#probesOk = 0;
   }
 
-  private refusal(retryAfterMs: number): CircuitOpenError {
-    return new CircuitOpenError(Math.ceil(retryAfterMs), this.reason);
+  #refusal(retryAfterMs: number): CircuitOpenError {
+    return new CircuitOpenError(Math.ceil(retryAfterMs), this.#reason);
   }
 
-  private emit(): readonly CircuitEvent[] {
-    if (this.untold.length === 0) return NO_FACTS;
-    const facts = this.untold;
-    this.untold = [];
+  #emit(): readonly CircuitEvent[] {
+    if (this.#untold.length === 0) return NO_FACTS;
+    const facts = this.#untold;
+    this.#untold = [];
     return facts;
   }
 }

@@ -54,28 +54,28 @@ export interface GradientSnapshot {
  * rose has not brought it down: then it is the server that is slower.
  */
 export class Gradient {
-  private settings: GradientSettings;
-  private readonly long = new ExponentialAverage(LONG_WINDOWS);
-  private shortMs: number | undefined;
-  private estimate: number;
+  #settings: GradientSettings;
+  readonly #long = new ExponentialAverage(LONG_WINDOWS);
+  #shortMs: number | undefined;
+  #estimate: number;
   /** The limit at which latency rose; undefined while latency is near its long average. */
-  private suspectFrom: number | undefined;
-  private cutAt = Number.NEGATIVE_INFINITY;
-  private windowSince: number | undefined;
-  private samples = 0;
-  private latencyMs = 0;
-  private work = 0;
-  private mostInFlight = 0;
+  #suspectFrom: number | undefined;
+  #cutAt = Number.NEGATIVE_INFINITY;
+  #windowSince: number | undefined;
+  #samples = 0;
+  #latencyMs = 0;
+  #work = 0;
+  #mostInFlight = 0;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: GradientOptions) {
-    this.settings = gradientSettings(options);
-    this.estimate = this.settings.initialLimit;
+    this.#settings = gradientSettings(options);
+    this.#estimate = this.#settings.initialLimit;
   }
 
   /** Requests at once. */
   get limit(): number {
-    return Math.floor(this.estimate);
+    return Math.floor(this.#estimate);
   }
 
   /**
@@ -89,79 +89,79 @@ export class Gradient {
     checkBoolean('dropped', dropped);
     checkBetween('tokens', tokens, 0, Number.MAX_SAFE_INTEGER);
     if (dropped) {
-      if (now - latencyMs > this.cutAt) this.cut(now);
+      if (now - latencyMs > this.#cutAt) this.#cut(now);
       return this.limit;
     }
-    const work = this.settings.per === 'token' ? tokens : 1;
+    const work = this.#settings.per === 'token' ? tokens : 1;
     if (work === 0) return this.limit;
-    this.windowSince ??= now;
-    this.samples += 1;
-    this.latencyMs += latencyMs;
-    this.work += work;
-    this.mostInFlight = Math.max(this.mostInFlight, inFlight);
-    const enough = this.samples >= Math.min(WINDOW_SAMPLES, this.limit);
-    if (enough && now - this.windowSince >= this.settings.windowMs) this.adjust(now);
+    this.#windowSince ??= now;
+    this.#samples += 1;
+    this.#latencyMs += latencyMs;
+    this.#work += work;
+    this.#mostInFlight = Math.max(this.#mostInFlight, inFlight);
+    const enough = this.#samples >= Math.min(WINDOW_SAMPLES, this.limit);
+    if (enough && now - this.#windowSince >= this.#settings.windowMs) this.#adjust(now);
     return this.limit;
   }
 
   /** Changes the maximum, and lowers a limit above it. */
   setMaxLimit(maxLimit: number): void {
     checkInteger('maxLimit', maxLimit, 1);
-    const minLimit = Math.min(this.settings.minLimit, maxLimit);
-    this.settings = { ...this.settings, maxLimit, minLimit };
-    this.estimate = this.bounded(this.estimate);
+    const minLimit = Math.min(this.#settings.minLimit, maxLimit);
+    this.#settings = { ...this.#settings, maxLimit, minLimit };
+    this.#estimate = this.#bounded(this.#estimate);
   }
 
   snapshot(): GradientSnapshot {
-    const { minLimit, maxLimit } = this.settings;
-    const longLatencyMs = this.shortMs === undefined ? undefined : this.long.value;
-    return { limit: this.limit, minLimit, maxLimit, shortLatencyMs: this.shortMs, longLatencyMs };
+    const { minLimit, maxLimit } = this.#settings;
+    const longLatencyMs = this.#shortMs === undefined ? undefined : this.#long.value;
+    return { limit: this.limit, minLimit, maxLimit, shortLatencyMs: this.#shortMs, longLatencyMs };
   }
 
-  private cut(now: number): void {
-    this.cutAt = now;
-    this.estimate = this.bounded(this.estimate * this.settings.backoffRatio);
-    this.openWindow(now);
+  #cut(now: number): void {
+    this.#cutAt = now;
+    this.#estimate = this.#bounded(this.#estimate * this.#settings.backoffRatio);
+    this.#openWindow(now);
   }
 
-  private adjust(now: number): void {
-    const { tolerance, smoothing, queueSize = Math.sqrt(this.estimate) } = this.settings;
-    const shortMs = this.latencyMs / this.work;
-    const mostInFlight = this.mostInFlight;
-    this.openWindow(now);
-    this.shortMs = shortMs;
-    const ratio = this.learn(shortMs);
+  #adjust(now: number): void {
+    const { tolerance, smoothing, queueSize = Math.sqrt(this.#estimate) } = this.#settings;
+    const shortMs = this.#latencyMs / this.#work;
+    const mostInFlight = this.#mostInFlight;
+    this.#openWindow(now);
+    this.#shortMs = shortMs;
+    const ratio = this.#learn(shortMs);
     // With fewer requests than the limit allows, latency says nothing about the limit.
-    if (mostInFlight < this.estimate / 2) return;
+    if (mostInFlight < this.#estimate / 2) return;
     const gradient = Math.max(MIN_GRADIENT, Math.min(1, tolerance * ratio));
-    const target = this.estimate * gradient + queueSize;
-    this.estimate = this.bounded(this.estimate * (1 - smoothing) + target * smoothing);
+    const target = this.#estimate * gradient + queueSize;
+    this.#estimate = this.#bounded(this.#estimate * (1 - smoothing) + target * smoothing);
   }
 
   /**
    * Adds the latency of a window to the long average, unless our own requests raised it. Returns the
    * long average as a multiple of the latency.
    */
-  private learn(shortMs: number): number {
-    const suspectMs = (this.long.value * (1 + this.settings.tolerance)) / 2;
-    if (shortMs <= suspectMs) this.suspectFrom = undefined;
-    else this.suspectFrom ??= this.estimate;
-    const ours = this.suspectFrom !== undefined && this.estimate > this.suspectFrom / 2;
-    if (!ours || !this.long.isWarm) this.long.add(shortMs);
-    const ratio = shortMs > 0 ? this.long.value / shortMs : 1;
-    if (ratio > STALE_RATIO) this.long.value *= STALE_DECAY;
+  #learn(shortMs: number): number {
+    const suspectMs = (this.#long.value * (1 + this.#settings.tolerance)) / 2;
+    if (shortMs <= suspectMs) this.#suspectFrom = undefined;
+    else this.#suspectFrom ??= this.#estimate;
+    const ours = this.#suspectFrom !== undefined && this.#estimate > this.#suspectFrom / 2;
+    if (!ours || !this.#long.isWarm) this.#long.add(shortMs);
+    const ratio = shortMs > 0 ? this.#long.value / shortMs : 1;
+    if (ratio > STALE_RATIO) this.#long.value *= STALE_DECAY;
     return ratio;
   }
 
-  private openWindow(now: number): void {
-    this.windowSince = now;
-    this.samples = 0;
-    this.latencyMs = 0;
-    this.work = 0;
-    this.mostInFlight = 0;
+  #openWindow(now: number): void {
+    this.#windowSince = now;
+    this.#samples = 0;
+    this.#latencyMs = 0;
+    this.#work = 0;
+    this.#mostInFlight = 0;
   }
 
-  private bounded(limit: number): number {
-    return Math.max(this.settings.minLimit, Math.min(this.settings.maxLimit, limit));
+  #bounded(limit: number): number {
+    return Math.max(this.#settings.minLimit, Math.min(this.#settings.maxLimit, limit));
   }
 }

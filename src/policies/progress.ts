@@ -40,19 +40,19 @@ export interface ProgressSnapshot {
  * Each milestone is reported once. A growing total lowers the percentage, but repeats no milestone.
  */
 export class Progress {
-  private readonly milestonePercent: number;
-  private readonly rate: RateWindow;
+  readonly #milestonePercent: number;
+  readonly #rate: RateWindow;
   /** The last durations, in a ring. */
-  private readonly durationsMs: number[] = [];
-  private readonly endedAt: number[] = [];
-  private durations = 0;
+  readonly #durationsMs: number[] = [];
+  readonly #endedAt: number[] = [];
+  #durations = 0;
   /** The start of the work whose durations are in the ring. */
-  private since = 0;
-  private total: number | undefined;
-  private completed = 0;
-  private failed = 0;
+  #since = 0;
+  #total: number | undefined;
+  #completed = 0;
+  #failed = 0;
   /** Milestones reported so far. */
-  private told = 0;
+  #told = 0;
 
   /**
    * @param ended the number of requests that ended before
@@ -66,11 +66,11 @@ export class Progress {
     const { milestonePercent = DEFAULT_MILESTONE_PERCENT } = options;
     const { rateWindowMs = DEFAULT_RATE_WINDOW_MS } = options;
     checkInteger('milestonePercent', milestonePercent, 1);
-    this.milestonePercent = checkBetween('milestonePercent', milestonePercent, 1, 100);
-    this.rate = new RateWindow(checkNumber('rateWindowMs', rateWindowMs, 1000), now);
-    this.total = checkTotal(options.total);
-    this.completed = ended.completed;
-    this.failed = ended.failed;
+    this.#milestonePercent = checkBetween('milestonePercent', milestonePercent, 1, 100);
+    this.#rate = new RateWindow(checkNumber('rateWindowMs', rateWindowMs, 1000), now);
+    this.#total = checkTotal(options.total);
+    this.#completed = ended.completed;
+    this.#failed = ended.failed;
   }
 
   /**
@@ -81,17 +81,17 @@ export class Progress {
   record(result: 'ok' | 'failed', durationMs: number | undefined, now: number): readonly number[] {
     if (durationMs !== undefined) {
       checkBetween('durationMs', durationMs, 0, Number.MAX_SAFE_INTEGER);
-      const place = this.durations % DURATIONS;
-      if (this.durations === 0) this.since = now - durationMs;
-      else if (this.durations >= DURATIONS) this.since = this.endedAt[place] ?? now;
-      this.durationsMs[place] = durationMs;
-      this.endedAt[place] = now;
-      this.durations += 1;
+      const place = this.#durations % DURATIONS;
+      if (this.#durations === 0) this.#since = now - durationMs;
+      else if (this.#durations >= DURATIONS) this.#since = this.#endedAt[place] ?? now;
+      this.#durationsMs[place] = durationMs;
+      this.#endedAt[place] = now;
+      this.#durations += 1;
     }
-    if (result === 'ok') this.completed += 1;
-    else this.failed += 1;
-    this.rate.add(now);
-    return this.reached();
+    if (result === 'ok') this.#completed += 1;
+    else this.#failed += 1;
+    this.#rate.add(now);
+    return this.#reached();
   }
 
   /**
@@ -99,8 +99,8 @@ export class Progress {
    * @returns the milestones that this reached, in per cent, in order
    */
   setTotal(total: number | undefined): readonly number[] {
-    this.total = checkTotal(total);
-    return this.reached();
+    this.#total = checkTotal(total);
+    return this.#reached();
   }
 
   /**
@@ -111,50 +111,51 @@ export class Progress {
    * @param parallelism the present parallelism, used while no time has passed
    */
   snapshot(now: number, parallelism: number): ProgressSnapshot {
-    const remaining = this.total === undefined ? undefined : Math.max(0, this.total - this.ended);
+    const remaining =
+      this.#total === undefined ? undefined : Math.max(0, this.#total - this.#ended);
     return {
-      total: this.total,
-      completed: this.completed,
-      failed: this.failed,
+      total: this.#total,
+      completed: this.#completed,
+      failed: this.#failed,
       remaining,
-      percentage: this.percentage,
-      ratePerSecond: this.rate.perSecond(now),
-      etaMs: remaining === undefined ? undefined : this.etaMs(remaining, parallelism, now),
+      percentage: this.#percentage,
+      ratePerSecond: this.#rate.perSecond(now),
+      etaMs: remaining === undefined ? undefined : this.#etaMs(remaining, parallelism, now),
     };
   }
 
-  private get ended(): number {
-    return this.completed + this.failed;
+  get #ended(): number {
+    return this.#completed + this.#failed;
   }
 
-  private get percentage(): number | undefined {
-    if (this.total === undefined) return undefined;
-    if (this.ended >= this.total) return 100;
-    return (this.ended * 100) / this.total;
+  get #percentage(): number | undefined {
+    if (this.#total === undefined) return undefined;
+    if (this.#ended >= this.#total) return 100;
+    return (this.#ended * 100) / this.#total;
   }
 
-  private etaMs(remaining: number, parallelism: number, now: number): number | undefined {
+  #etaMs(remaining: number, parallelism: number, now: number): number | undefined {
     if (remaining === 0) return 0;
-    if (this.durations === 0) return undefined;
-    const sumMs = this.durationsMs.reduce((sum, durationMs) => sum + durationMs, 0);
-    const spanMs = now - this.since;
+    if (this.#durations === 0) return undefined;
+    const sumMs = this.#durationsMs.reduce((sum, durationMs) => sum + durationMs, 0);
+    const spanMs = now - this.#since;
     const atOnce = spanMs > 0 && sumMs > 0 ? sumMs / spanMs : parallelism;
     if (!(atOnce > 0)) return undefined;
-    const etaMs = ((sumMs / this.durationsMs.length) * remaining) / atOnce;
+    const etaMs = ((sumMs / this.#durationsMs.length) * remaining) / atOnce;
     return Number.isFinite(etaMs) ? etaMs : undefined;
   }
 
   /** 100 % is a milestone, even if it is no multiple of the step. */
-  private reached(): number[] {
+  #reached(): number[] {
     // Of nothing there is no part.
-    const percentage = this.total === 0 ? 0 : (this.percentage ?? 0);
-    const step = this.milestonePercent;
+    const percentage = this.#total === 0 ? 0 : (this.#percentage ?? 0);
+    const step = this.#milestonePercent;
     const last = Math.ceil(100 / step);
     const count = percentage === 100 ? last : Math.floor(percentage / step);
     const reached: number[] = [];
-    while (this.told < count) {
-      this.told += 1;
-      reached.push(this.told === last ? 100 : this.told * step);
+    while (this.#told < count) {
+      this.#told += 1;
+      reached.push(this.#told === last ? 100 : this.#told * step);
     }
     return reached;
   }

@@ -54,29 +54,29 @@ export class ProviderState {
   readonly rules: BackoffRules;
   /** All that send to this provider. */
   readonly users: ProviderUsers;
-  private readonly policy: Backoff;
-  private readonly clock: Clock;
+  readonly #policy: Backoff;
+  readonly #clock: Clock;
   /** Called when the mode may have changed. */
-  private readonly onModeChange: () => void;
+  readonly #onModeChange: () => void;
   /** Senders that find that the provider lets nothing in. */
-  private readonly outages = new Set<object>();
+  readonly #outages = new Set<object>();
   /** What the last failed connection failed with. */
-  private lastFailure: unknown = undefined;
+  #lastFailure: unknown = undefined;
 
   /** @param gate where requests wait for the backoff to end */
   constructor(rules: BackoffRules, gate: Gate<Backoff>, clock: Clock, onModeChange: () => void) {
     const { policy } = gate;
     this.rules = rules;
-    this.policy = policy;
-    this.clock = clock;
+    this.#policy = policy;
+    this.#clock = clock;
     this.users = new ProviderUsers(clock, () => {
       const now = clock.now();
       const gauges = measure({ backoff: policy }, now);
       return { waiting: gate.waitingByKind, mode: policy.modeAt(now), gauges };
     });
     this.users.join(gate);
-    this.onModeChange = onModeChange;
-    policy.onOutageOver = () => this.outageOver();
+    this.#onModeChange = onModeChange;
+    policy.onOutageOver = () => this.#outageOver();
   }
 
   /**
@@ -85,16 +85,16 @@ export class ProviderState {
    * @param cause what the attempt failed with
    */
   answered(feedback: Feedback, sender: Sender, cause: unknown): void {
-    const { policy } = this;
+    const policy = this.#policy;
     const epoch = feedback.epoch ?? policy.epoch;
     const retryAfterMs = positive(feedback.retryAfterMs);
-    if (feedback.connection !== undefined) this.unreachable(feedback.connection, cause);
+    if (feedback.connection !== undefined) this.#unreachable(feedback.connection, cause);
     else if (isAnswer(feedback)) this.reached(epoch);
-    if (feedback.kind === 'ok') policy.accept(epoch, this.clock.now());
-    else if (this.isLong(feedback, retryAfterMs)) {
-      this.suspend(feedback, retryAfterMs, epoch, cause);
+    if (feedback.kind === 'ok') policy.accept(epoch, this.#clock.now());
+    else if (this.#isLong(feedback, retryAfterMs)) {
+      this.#suspend(feedback, retryAfterMs, epoch, cause);
     } else if ((retryAfterMs ?? 0) >= sender.leastClosureMs && closes(feedback, retryAfterMs)) {
-      this.close(feedback, retryAfterMs, epoch, { sender });
+      this.#close(feedback, retryAfterMs, epoch, { sender });
     } else if (feedback.kind === 'throttled') this.slowDown();
   }
 
@@ -105,54 +105,54 @@ export class ProviderState {
     );
   }
 
-  private unreachable(connection: ConnectionFailure, cause: unknown): void {
-    this.lastFailure = cause;
-    const now = this.clock.now();
-    if (!this.policy.unreachable(connection === 'refused', now)) return;
+  #unreachable(connection: ConnectionFailure, cause: unknown): void {
+    this.#lastFailure = cause;
+    const now = this.#clock.now();
+    if (!this.#policy.unreachable(connection === 'refused', now)) return;
     this.users.emit({ kind: 'outageStarted', at: now, reason: 'unreachable' });
-    this.modeChanged('outage');
+    this.#modeChanged('outage');
   }
 
   /** An answer came. @returns whether an outage ends */
   reached(epoch: number): boolean {
-    if (!this.policy.reached(epoch)) return false;
-    this.lastFailure = undefined;
-    this.users.emit({ kind: 'outageEnded', at: this.clock.now(), reason: 'unreachable' });
-    this.modeChanged(undefined);
+    if (!this.#policy.reached(epoch)) return false;
+    this.#lastFailure = undefined;
+    this.users.emit({ kind: 'outageEnded', at: this.#clock.now(), reason: 'unreachable' });
+    this.#modeChanged(undefined);
     return true;
   }
 
   /** The provider could not be reached for `outageMs`: what waits fails. */
-  private outageOver(): void {
-    this.tellSuspended('unreachable', 'fail', this.policy.outage.probeAt);
-    this.users.clear(new ProviderUnreachableError(this.rules.outageMs, this.lastFailure));
+  #outageOver(): void {
+    this.#tellSuspended('unreachable', 'fail', this.#policy.outage.probeAt);
+    this.users.clear(new ProviderUnreachableError(this.rules.outageMs, this.#lastFailure));
   }
 
   /** Whether the provider says that it takes nothing for long. */
-  private isLong(feedback: Feedback, retryAfterMs: number | undefined): boolean {
+  #isLong(feedback: Feedback, retryAfterMs: number | undefined): boolean {
     if (isUsedUp(feedback.outage)) return true;
     return (retryAfterMs ?? 0) > this.rules.maxRetryAfterMs && closes(feedback, retryAfterMs);
   }
 
   /** One decision for all: what waits and comes fails, or waits, until the provider takes requests. */
-  private suspend(
+  #suspend(
     feedback: Feedback,
     retryAfterMs: number | undefined,
     epoch: number,
     cause: unknown,
   ): void {
-    const { policy } = this;
+    const policy = this.#policy;
     const { maxRetryAfterMs } = this.rules;
     const { outage } = feedback;
     const reason = isUsedUp(outage) ? outage : 'longWait';
     const isFailing = reason !== 'longWait' && !this.isWaitedOut(feedback);
     const onLongWait = isFailing ? 'fail' : this.rules.onLongWait;
     // Answers to what was in flight say the same again.
-    const isKnown = policy.suspended(this.clock.now()) !== undefined && epoch < policy.epoch;
+    const isKnown = policy.suspended(this.#clock.now()) !== undefined && epoch < policy.epoch;
     const waitMs = retryAfterMs ?? USED_UP_MS;
-    this.close(feedback, retryAfterMs, epoch, { closedMs: waitMs });
+    this.#close(feedback, retryAfterMs, epoch, { closedMs: waitMs });
     policy.suspend(reason, onLongWait);
-    if (!isKnown) this.tellSuspended(reason, onLongWait, policy.until);
+    if (!isKnown) this.#tellSuspended(reason, onLongWait, policy.until);
     if (onLongWait === 'wait') return;
     this.users.suspend(policy.until, (leftMs) =>
       reason === 'longWait'
@@ -161,7 +161,7 @@ export class ProviderState {
     );
   }
 
-  private tellSuspended(
+  #tellSuspended(
     reason: SuspensionReason | 'unreachable',
     onLongWait: OnLongWait,
     untilAt: number,
@@ -169,7 +169,7 @@ export class ProviderState {
     const { waiting: requests } = this.users;
     this.users.emit({
       kind: 'suspended',
-      at: this.clock.now(),
+      at: this.#clock.now(),
       reason,
       onLongWait,
       requests,
@@ -181,7 +181,7 @@ export class ProviderState {
    * @param closedMs how long nothing is sent; default: as long as was asked, up to `maxRetryAfterMs`
    * @param sender what may correct the wait
    */
-  private close(
+  #close(
     feedback: Feedback,
     retryAfterMs: number | undefined,
     epoch: number,
@@ -193,29 +193,29 @@ export class ProviderState {
         : this.rules.largeBackoffMs;
     const askedMs = Math.max(retryAfterMs ?? computedMs, SHORTEST_BACKOFF_MS);
     const waitMs = closedMs ?? Math.min(askedMs, this.rules.maxRetryAfterMs);
-    const { policy } = this;
-    const now = this.clock.now();
+    const policy = this.#policy;
+    const now = this.#clock.now();
     const openAt = Math.max(policy.until, now);
     const isNewMode = now >= policy.throttledUntil;
     policy.reject(waitMs, epoch, now, sender);
     const change = { addedMs: policy.until - openAt };
     const source = retryAfterMs === undefined ? 'computed' : 'retry_after';
     this.users.tell((instrumentation) => instrumentation.backoff?.(waitMs, source, change));
-    this.modeChanged(isNewMode ? 'throttled' : undefined);
+    this.#modeChanged(isNewMode ? 'throttled' : undefined);
   }
 
   /** A named wait has proved wrong: what `sender` closed for it opens at `until`, if that is earlier. */
   correct(sender: object, until: number): void {
-    this.policy.correct(sender, until);
+    this.#policy.correct(sender, until);
   }
 
   /** A rate that adapts was asked to slow down: that begins the mode, and closes nothing. */
   slowDown(): void {
-    const { policy } = this;
-    const now = this.clock.now();
+    const policy = this.#policy;
+    const now = this.#clock.now();
     const isNewMode = now >= policy.throttledUntil;
     policy.throttle(now);
-    this.modeChanged(isNewMode ? 'throttled' : undefined);
+    this.#modeChanged(isNewMode ? 'throttled' : undefined);
   }
 
   /**
@@ -223,27 +223,27 @@ export class ProviderState {
    * than what is known, and throttled mode lasts for `throttledMs`.
    */
   heard(closedMs: number, throttledMs: number): void {
-    const { policy } = this;
-    const now = this.clock.now();
+    const policy = this.#policy;
+    const now = this.#clock.now();
     const isNewMode = now >= policy.throttledUntil;
     if (now + closedMs > Math.max(policy.until, now)) policy.reject(closedMs, policy.epoch, now);
     policy.throttledUntil = Math.max(policy.throttledUntil, now + throttledMs);
-    if (now < policy.throttledUntil) this.modeChanged(isNewMode ? 'throttled' : undefined);
+    if (now < policy.throttledUntil) this.#modeChanged(isNewMode ? 'throttled' : undefined);
   }
 
   /** Whether a sender finds that the provider lets nothing in. */
   setOutage(sender: object, isOut: boolean): void {
-    const { size } = this.outages;
-    if (isOut) this.outages.add(sender);
-    else this.outages.delete(sender);
-    this.policy.isRejecting = this.outages.size > 0;
-    if (this.outages.size !== size) this.modeChanged(size === 0 ? 'outage' : undefined);
+    const { size } = this.#outages;
+    if (isOut) this.#outages.add(sender);
+    else this.#outages.delete(sender);
+    this.#policy.isRejecting = this.#outages.size > 0;
+    if (this.#outages.size !== size) this.#modeChanged(size === 0 ? 'outage' : undefined);
   }
 
   /** @param begun the mode that has just begun, if one has */
-  private modeChanged(begun: Mode | undefined): void {
+  #modeChanged(begun: Mode | undefined): void {
     if (begun !== undefined)
       this.users.tell((instrumentation) => instrumentation.modeBegan?.(begun));
-    this.onModeChange();
+    this.#onModeChange();
   }
 }

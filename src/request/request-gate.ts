@@ -89,25 +89,25 @@ export class RequestGate implements AnswerRules {
   /** Changes with what adapts, as `leastClosureMs` does. */
   readsAnswers = false;
   leastClosureMs = 0;
-  private readonly parts: RequestGateParts;
+  readonly #parts: RequestGateParts;
   readonly own: GatePolicies;
-  private readonly timer: ResettableTimer;
+  readonly #timer: ResettableTimer;
   /** Ends what it shares with all gates that send to its provider. */
-  private readonly leave: () => void;
+  readonly #leave: () => void;
   /** Hides it from those it is shown to. */
-  private unwatch: (() => void) | undefined = undefined;
-  private isClosed = false;
+  #unwatch: (() => void) | undefined = undefined;
+  #isClosed = false;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: PolicyConfig, parts: RequestGateParts) {
     const { clock, instrumentation, feedback, queues } = parts;
-    this.parts = parts;
+    this.#parts = parts;
     this.name = parts.name;
     this.key = parts.key;
     this.feedback = feedback;
     this.queues = queues;
     this.own = new GatePolicies(options, {
-      context: () => this.context(),
+      context: () => this.#context(),
       backoff: feedback.gate.policy,
       backoffPart: feedback.partOf(() => this.gate.drain()),
       stored: parts.fleet,
@@ -115,26 +115,26 @@ export class RequestGate implements AnswerRules {
     const { hold, asked } = this.own;
     this.slots = hold.slots;
     this.bytes = hold.bytes;
-    this.learnHowToAnswer();
+    this.#learnHowToAnswer();
     const { check, listener } = parts;
-    this.gate = new Gate('concurrency', this.sharing(asked), clock, instrumentation, {
+    this.gate = new Gate('concurrency', this.#sharing(asked), clock, instrumentation, {
       hold,
       check,
       listener,
       ...queues,
     });
-    this.timer = new ResettableTimer(clock, () => this.changed(), false);
+    this.#timer = new ResettableTimer(clock, () => this.changed(), false);
     // May throw, so it comes before the rest begins.
     this.fleet?.begin(this);
-    this.leave = feedback.provider.users.join(this.gate, parts.emit, (said) =>
+    this.#leave = feedback.provider.users.join(this.gate, parts.emit, (said) =>
       this.own.hear(said, clock.now()),
     );
-    this.arm();
+    this.#arm();
   }
 
   /** What it shares with other workers through a store; undefined: nothing. */
   get fleet(): RemoteLimits | undefined {
-    return this.parts.fleet;
+    return this.#parts.fleet;
   }
 
   get policies(): Policies {
@@ -142,11 +142,11 @@ export class RequestGate implements AnswerRules {
   }
 
   get timeouts(): Timeouts {
-    return this.parts.timeouts;
+    return this.#parts.timeouts;
   }
 
   get retry(): RetryPolicy {
-    return this.parts.retry;
+    return this.#parts.retry;
   }
 
   /**
@@ -155,9 +155,9 @@ export class RequestGate implements AnswerRules {
    */
   setLimits(changes: LimitChanges): void {
     const { asked } = this.own;
-    this.own.setLimits(changes, this.parts.clock.now());
-    if (this.own.asked !== asked) this.askAgain();
-    this.learnHowToAnswer();
+    this.own.setLimits(changes, this.#parts.clock.now());
+    if (this.own.asked !== asked) this.#askAgain();
+    this.#learnHowToAnswer();
   }
 
   /**
@@ -167,18 +167,18 @@ export class RequestGate implements AnswerRules {
   setAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
     this.feedback.provider.setOutage(this, false);
     this.own.setAdaptive(adaptive, concurrency);
-    this.askAgain();
-    this.parts.retry.isPaced = this.own.isPaced;
-    this.parts.setPaced?.(this.own.isPaced);
-    this.learnHowToAnswer();
+    this.#askAgain();
+    this.#parts.retry.isPaced = this.own.isPaced;
+    this.#parts.setPaced?.(this.own.isPaced);
+    this.#learnHowToAnswer();
   }
 
   /**
    * Called after policies were changed from outside. Resets the timer, and lets all pass that may.
    */
   changed(): void {
-    this.own.advance(this.parts.clock.now());
-    this.arm();
+    this.own.advance(this.#parts.clock.now());
+    this.#arm();
     this.gate.drain();
   }
 
@@ -187,14 +187,14 @@ export class RequestGate implements AnswerRules {
    * learned, capped by the new value.
    */
   setConcurrency(concurrency: number): void {
-    this.own.setConcurrency(concurrency, this.parts.clock.now());
+    this.own.setConcurrency(concurrency, this.#parts.clock.now());
   }
 
   /** What requests are sent with that have passed this gate. */
   dispatchContextOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
   ): DispatchContext<T, ObservedValueOf<O>> {
-    const { retry, classify, clock, random, instrumentation, timeouts } = this.parts;
+    const { retry, classify, clock, random, instrumentation, timeouts } = this.#parts;
     return {
       // An O is an ObservableInput of its values, which TypeScript cannot derive for a generic O.
       project: project as DispatchContext<T, never>['project'],
@@ -214,6 +214,7 @@ export class RequestGate implements AnswerRules {
   /** The state for gauges. */
   gauges(): GaugeSnapshot {
     const { gate, feedback, fleet, policies } = this;
+
     return {
       waiting: [...NOBODY, ...gate.waitingByKind],
       isSending: true,
@@ -224,12 +225,12 @@ export class RequestGate implements AnswerRules {
 
   /** Shows it to inspectors, and its gauges to its instrumentation, until it is closed: if it is already, not at all. */
   watch(read: () => GaugeSnapshot = () => this.gauges()): void {
-    if (this.isClosed) return;
-    const { instrumentation } = this.parts;
+    if (this.#isClosed) return;
+    const { instrumentation } = this.#parts;
     const unlist = openGates.add(this);
     const unwatch = this.feedback.provider.users.watch(instrumentation);
     const close = instrumentation?.opened?.(read);
-    this.unwatch = () => {
+    this.#unwatch = () => {
       close?.();
       unwatch();
       unlist();
@@ -238,22 +239,22 @@ export class RequestGate implements AnswerRules {
 
   /** Stops the timer for good. */
   close(): void {
-    this.isClosed = true;
-    this.leave();
+    this.#isClosed = true;
+    this.#leave();
     this.fleet?.close();
-    this.timer.cancel();
+    this.#timer.cancel();
     this.feedback.provider.setOutage(this, false);
-    this.unwatch?.();
+    this.#unwatch?.();
   }
 
   /** The gate asks other policies from now on. */
-  private askAgain(): void {
-    this.gate.setPolicy(this.sharing(this.own.asked));
+  #askAgain(): void {
+    this.gate.setPolicy(this.#sharing(this.own.asked));
   }
 
   /** The policies of attempts, and what is shared with other gates of this process. */
-  private sharing(own: Policy): Policy {
-    const { shared } = this.parts;
+  #sharing(own: Policy): Policy {
+    const { shared } = this.#parts;
     return (
       shared?.policyOf(
         own,
@@ -263,14 +264,14 @@ export class RequestGate implements AnswerRules {
     );
   }
 
-  private learnHowToAnswer(): void {
+  #learnHowToAnswer(): void {
     this.leastClosureMs = this.own.isPaced ? PACED_CLOSURE_MS : 0;
     this.readsAnswers = this.own.readsUsage;
   }
 
-  private context(): Omit<PolicyContext, 'others' | 'mode' | 'maxLimit'> {
-    const { clock, random, feedback, isFailure, shared } = this.parts;
-    const report = reporterOf(this.parts);
+  #context(): Omit<PolicyContext, 'others' | 'mode' | 'maxLimit'> {
+    const { clock, random, feedback, isFailure, shared } = this.#parts;
+    const report = reporterOf(this.#parts);
     return {
       now: clock.now(),
       random,
@@ -282,10 +283,11 @@ export class RequestGate implements AnswerRules {
       },
       correct: (until: number) => feedback.provider.correct(this, until),
       emit: (fact: PolicyEvent) => {
-        this.arm();
+        this.#arm();
         if (fact.kind === 'outageStarted') feedback.provider.setOutage(this, true);
         else if (fact.kind === 'outageEnded') feedback.provider.setOutage(this, false);
-        else if (fact.kind === 'circuitOpened' || fact.kind === 'circuitIsolated') this.clearOpen();
+        else if (fact.kind === 'circuitOpened' || fact.kind === 'circuitIsolated')
+          this.#clearOpen();
         report(fact);
       },
       ignoreUnknown: shared !== undefined,
@@ -293,17 +295,17 @@ export class RequestGate implements AnswerRules {
   }
 
   /** Fails what waits and must not wait for a circuit that has opened, after the request that opened it. */
-  private clearOpen(): void {
+  #clearOpen(): void {
     queueMicrotask(() => {
       const { circuitBreaker } = this.policies;
       this.gate.clearThose((waiter, now) => circuitBreaker?.refusalInQueue(waiter, now));
     });
   }
 
-  private arm(): void {
-    if (this.isClosed) return;
-    const at = this.parts.clock.now();
-    this.timer.set(this.own.nextChangeAt - at, at);
+  #arm(): void {
+    if (this.#isClosed) return;
+    const at = this.#parts.clock.now();
+    this.#timer.set(this.own.nextChangeAt - at, at);
   }
 }
 

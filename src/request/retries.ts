@@ -13,18 +13,18 @@ const THROTTLED: Verdict = { kind: 'throttled' };
 
 /** The failed attempts of a request, and its wait for the next attempt. */
 export class Retries {
-  private _lastError: unknown = undefined;
+  #lastError: unknown = undefined;
   /** Failed attempts, without rejections and overloads. */
-  private failures = 0;
-  private overloads = 0;
+  #failures = 0;
+  #overloads = 0;
   /** Attempts whose connection failed: all, and since the last outage. */
-  private unconnected = 0;
-  private unreached = 0;
-  private _wait: RetryWait | undefined = undefined;
+  #unconnected = 0;
+  #unreached = 0;
+  #wait: RetryWait | undefined = undefined;
 
   /** What the last attempt failed with. */
   get lastError(): unknown {
-    return this._lastError;
+    return this.#lastError;
   }
 
   /**
@@ -38,7 +38,7 @@ export class Retries {
     { attempts, arrivedAt, epoch }: Ticket,
     { feedback, retry, clock, random }: DispatchContext<never, unknown>,
   ): number | undefined {
-    this._lastError = error;
+    this.#lastError = error;
     const { retryAfterMs = 0 } = verdict;
     const { provider, gate } = feedback;
     const { maxRetryAfterMs, onLongWait, outageMs } = provider.rules;
@@ -54,12 +54,15 @@ export class Retries {
     const isWaitedOut = provider.isWaitedOut(verdict);
     const isOut = isUnconnected && gate.policy.outage.isOn;
     if (isUnconnected) {
-      this.unconnected += 1;
-      this.unreached = isOut ? 0 : this.unreached + 1;
-    } else if (verdict.kind === 'overloaded') this.overloads += 1;
-    else if (verdict.kind !== 'throttled' && !isWaitedOut) this.failures += 1;
+      this.#unconnected += 1;
+      this.#unreached = isOut ? 0 : this.#unreached + 1;
+    } else if (verdict.kind === 'overloaded') this.#overloads += 1;
+    else if (verdict.kind !== 'throttled' && !isWaitedOut) this.#failures += 1;
     const elapsedMs = clock.now() - arrivedAt;
-    const { failures, overloads, unreached, unconnected } = this;
+    const failures = this.#failures;
+    const overloads = this.#overloads;
+    const unreached = this.#unreached;
+    const unconnected = this.#unconnected;
     const past = {
       attempts: attempts - unconnected,
       failures,
@@ -81,12 +84,12 @@ export class Retries {
     around: Pick<DispatchContext<never, unknown>, 'clock' | 'instrumentation'>,
     ready: () => void,
   ): RetryWait {
-    this._wait = new RetryWait(ticket, gates, around, ready);
-    return this._wait;
+    this.#wait = new RetryWait(ticket, gates, around, ready);
+    return this.#wait;
   }
 
   cancel(): void {
-    this._wait?.cancel();
+    this.#wait?.cancel();
   }
 }
 
@@ -95,16 +98,16 @@ export class RetryWait implements AdmissionCallback {
   gone = false;
   queued = 0;
   readonly isRetry = true;
-  private readonly ticket: Ticket;
-  private readonly gates: readonly Gate[];
-  private readonly clock: Clock;
-  private readonly ready: () => void;
+  readonly #ticket: Ticket;
+  readonly #gates: readonly Gate[];
+  readonly #clock: Clock;
+  readonly #ready: () => void;
   readonly instrumentation: Instrumentation | undefined;
-  private startedAt = Number.NaN;
-  private delay: Timer | undefined = undefined;
-  private passed = 0;
+  #startedAt = Number.NaN;
+  #delay: Timer | undefined = undefined;
+  #passed = 0;
   /** The gate where the request waits. */
-  private waitsAt: Gate | undefined = undefined;
+  #waitsAt: Gate | undefined = undefined;
 
   constructor(
     ticket: Ticket,
@@ -112,66 +115,70 @@ export class RetryWait implements AdmissionCallback {
     { clock, instrumentation }: Pick<DispatchContext<never, unknown>, 'clock' | 'instrumentation'>,
     ready: () => void,
   ) {
-    this.ticket = ticket;
-    this.gates = gates;
-    this.clock = clock;
+    this.#ticket = ticket;
+    this.#gates = gates;
+    this.#clock = clock;
     this.instrumentation = instrumentation;
-    this.ready = ready;
+    this.#ready = ready;
   }
 
   /** @param delayMs 0 for only the gates */
   start(delayMs: number): void {
-    this.startedAt = this.clock.now();
-    if (delayMs === 0) this.enterGates();
+    this.#startedAt = this.#clock.now();
+    if (delayMs === 0) this.#enterGates();
     else {
-      this.instrumentation?.queued?.(this.ticket, 'retry');
+      this.instrumentation?.queued?.(this.#ticket, 'retry');
       // A listener may have unsubscribed.
       if (this.gone) return;
-      this.delay = this.clock.setTimer(() => {
-        this.retryWaited(delayMs);
-        if (!this.gone) this.enterGates();
+      this.#delay = this.#clock.setTimer(() => {
+        this.#retryWaited(delayMs);
+        if (!this.gone) this.#enterGates();
       }, delayMs);
     }
   }
 
   admitted(): void {
-    this.waitsAt = undefined;
-    if (!this.gone) this.enterGates();
+    this.#waitsAt = undefined;
+    if (!this.gone) this.#enterGates();
   }
 
   /** The request waits no longer: books its wait so far. */
   giveUp(): void {
     // First, so that it cannot pass any more, whatever the listeners of its wait do.
     this.gone = true;
-    if (this.waitsAt === undefined) this.retryWaited(this.clock.now() - this.startedAt);
-    else this.waitsAt.gaveUp(this.ticket, this);
+    if (this.#waitsAt === undefined) this.#retryWaited(this.#clock.now() - this.#startedAt);
+    else this.#waitsAt.gaveUp(this.#ticket, this);
     this.cancel();
   }
 
   cancel(): void {
     this.gone = true;
-    this.delay?.cancel();
+    this.#delay?.cancel();
     // This may let others pass, and one of them may cancel this wait again.
-    const gate = this.waitsAt;
-    this.waitsAt = undefined;
+    const gate = this.#waitsAt;
+    this.#waitsAt = undefined;
     gate?.left(this);
   }
 
   /** Its own delay is over, or was cut short. */
-  private retryWaited(waitMs: number): void {
-    this.ticket.waited('retry', waitMs, 1);
-    this.instrumentation?.admitted?.(this.ticket, 'retry', waitMs, 1);
+  #retryWaited(waitMs: number): void {
+    this.#ticket.waited('retry', waitMs, 1);
+    this.instrumentation?.admitted?.(this.#ticket, 'retry', waitMs, 1);
   }
 
-  private enterGates(): void {
-    for (let gate = this.gates[this.passed]; gate !== undefined; gate = this.gates[this.passed]) {
-      this.passed += 1;
-      this.waitsAt = gate;
+  #enterGates(): void {
+    for (
+      let gate = this.#gates[this.#passed];
+      gate !== undefined;
+      gate = this.#gates[this.#passed]
+    ) {
+      this.#passed += 1;
+      this.#waitsAt = gate;
       // It is called when it may pass, or was called already.
-      if (!gate.enter(this.ticket, this)) return;
-      this.waitsAt = undefined;
+      if (!gate.enter(this.#ticket, this)) return;
+      this.#waitsAt = undefined;
     }
-    if (!this.gone) this.ready();
+    if (!this.gone) this.#ready();
   }
 }
 

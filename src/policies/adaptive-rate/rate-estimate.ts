@@ -66,106 +66,106 @@ export interface EarlierAttempts {
  * measurement has little evidence, and faster still the longer nothing is rejected.
  */
 export class RateEstimate {
-  readonly #hardPerMs: () => number;
-  #marks: CongestionSamples | undefined = undefined;
-  #perMs = 0;
-  #evidence = 1;
-  readonly #probing = new RateProbing();
-  #closure: Closure | undefined = undefined;
-  readonly #damping = new RejectionDamping();
-  #firstAt: number | undefined;
-  readonly #first = new FirstRate();
-  #accepted: number;
+  private readonly hardPerMs: () => number;
+  private marks: CongestionSamples | undefined = undefined;
+  private perMs = 0;
+  private evidence = 1;
+  private readonly probing = new RateProbing();
+  private closure: Closure | undefined = undefined;
+  private readonly damping = new RejectionDamping();
+  private firstAt: number | undefined;
+  private readonly first = new FirstRate();
+  private accepted: number;
   /** The time of the first closure, if nothing was learned from it. */
-  #stoppedMs = 0;
-  #idleMs = 0;
+  private stoppedMs = 0;
+  private idleMs = 0;
   /** When the last closure ended. */
-  #openedAt = 0;
+  private openedAt = 0;
   /** The longest time with demand, of late, from the end of one closure to the end of the next. */
-  #cycleMs = 0;
+  private cycleMs = 0;
   /** The time from the last rejection of that closure to its end. */
-  #gapMs = 0;
+  private gapMs = 0;
   /**
    * Whether it was only interrupted: a few attempts that were accepted by chance end a closure only
    * once.
    */
-  #wasStray = false;
+  private wasStray = false;
   /** The time that does not count in marks. */
-  #skippedMs = 0;
+  private skippedMs = 0;
   /** The attempts accepted before the first closure. */
-  #mostAtOnce = 0;
+  private mostAtOnce = 0;
   /** ... and those before the last time without demand. */
-  #beforeIdle: number;
-  readonly #burst = new SavedBurst();
-  #bounds: RateBounds | undefined = undefined;
+  private beforeIdle: number;
+  private readonly burst = new SavedBurst();
+  private _bounds: RateBounds | undefined = undefined;
 
   /** @param hardPerMs the rate of a limit that was configured; Infinity: none was */
   constructor(
     { accepted, firstAt, idleMs = 0, beforeIdle = 0 }: EarlierAttempts,
     hardPerMs: () => number,
   ) {
-    this.#hardPerMs = hardPerMs;
-    this.#accepted = accepted;
-    this.#idleMs = idleMs;
-    this.#beforeIdle = Math.min(accepted, beforeIdle);
-    this.#firstAt = accepted > 0 ? firstAt : undefined;
+    this.hardPerMs = hardPerMs;
+    this.accepted = accepted;
+    this.idleMs = idleMs;
+    this.beforeIdle = Math.min(accepted, beforeIdle);
+    this.firstAt = accepted > 0 ? firstAt : undefined;
   }
 
   /** Begins with a rate that was measured before, in another process say. */
   begin(perMs: number, now: number): void {
-    this.#perMs = perMs;
-    this.#evidence = SURE_EVIDENCE;
-    this.#probing.plan(1 / SURE_EVIDENCE, SURE_EVIDENCE);
-    this.#marks = new CongestionSamples({ from: now, to: now });
-    this.#openedAt = now;
-    this.#probing.start(perMs, now, 0);
+    this.perMs = perMs;
+    this.evidence = SURE_EVIDENCE;
+    this.probing.plan(1 / SURE_EVIDENCE, SURE_EVIDENCE);
+    this.marks = new CongestionSamples({ from: now, to: now });
+    this.openedAt = now;
+    this.probing.start(perMs, now, 0);
   }
 
   /** Nothing is known of the time between these: what the provider saved meanwhile is uncertain. */
   interrupted(from: number, to: number): void {
-    if (this.#marks === undefined) return;
-    this.#marks.restart(from, to);
-    this.#closure = undefined;
-    this.#accepted = 0;
-    this.#idleMs = 0;
-    this.#skippedMs = 0;
-    this.#openedAt = to;
-    this.#evidence = Math.min(this.#evidence, EVIDENCE_AFTER);
+    if (this.marks === undefined) return;
+    this.marks.restart(from, to);
+    this.closure = undefined;
+    this.accepted = 0;
+    this.idleMs = 0;
+    this.skippedMs = 0;
+    this.openedAt = to;
+    this.evidence = Math.min(this.evidence, EVIDENCE_AFTER);
   }
 
   /** Whether anything was measured. */
   get isKnown(): boolean {
-    return this.#marks !== undefined;
+    return this.marks !== undefined;
   }
 
   /** The measured rate, per ms; 0 if there is none. */
   get measuredPerMs(): number {
-    return this.#perMs;
+    return this.perMs;
   }
 
   /** The number of accepted attempts behind it. */
   get restsOn(): number {
-    return this.#evidence;
+    return this.evidence;
   }
 
   get bounds(): RateBounds | undefined {
-    return this.#bounds;
+    return this._bounds;
   }
 
   /** How many attempts may be sent at once after a time without demand. */
   get saved(): number {
-    return this.#burst.size;
+    return this.burst.size;
   }
 
   /** The pace to send at, per ms; Infinity if nothing was measured. */
   get pacePerMs(): number {
-    if (this.#marks === undefined) return Number.POSITIVE_INFINITY;
-    return this.#probing.paceOf(this.#sentPerMs);
+    if (this.marks === undefined) return Number.POSITIVE_INFINITY;
+    return this.probing.paceOf(this.sentPerMs);
   }
 
   /** What is rejected at any rate takes nothing of it: so much more is sent. */
-  get #sentPerMs(): number {
-    return this.#perMs / (1 - this.#damping.share);
+  private get sentPerMs(): number {
+    return this.perMs / (1 - this.damping.share);
   }
 
   /**
@@ -175,193 +175,192 @@ export class RateEstimate {
    * @returns whether the rate was measured anew
    */
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
-    this.#firstAt ??= sent.at;
-    this.#damping.settled();
-    this.#idleMs += sent.idleMs;
-    if (sent.idleMs > 0) this.#beforeIdle = this.#accepted;
-    this.#burst.settled(sent, this.#perMs);
+    this.firstAt ??= sent.at;
+    this.damping.settled();
+    this.idleMs += sent.idleMs;
+    if (sent.idleMs > 0) this.beforeIdle = this.accepted;
+    this.burst.settled(sent, this.perMs);
     if (sent.outcome === 'rejected') {
-      this.#reject(sent);
+      this.reject(sent);
       return false;
     }
-    const closure = this.#closure;
+    const { closure } = this;
     closure?.accept(sent);
     const hasReopened = closure !== undefined && sent.order >= closure.noticedAt;
-    const isByChance = hasReopened && this.#isByChance(closure);
+    const isByChance = hasReopened && this.isByChance(closure);
     if (isByChance) {
-      this.#closure = undefined;
-      this.#probing.start(this.#sentPerMs, sent.at, sent.order);
-    } else if (hasReopened) this.#reopened(closure, sent, namedUntil);
-    this.#accepted += 1;
-    if (this.#marks === undefined) this.#first.add(this.#accepted, sent.at);
-    this.#probing.accepted(sent, horizonMs);
-    if (this.#isOutgrown(sent.at)) this.#probing.hasten();
+      this.closure = undefined;
+      this.probing.start(this.sentPerMs, sent.at, sent.order);
+    } else if (hasReopened) this.reopened(closure, sent, namedUntil);
+    this.accepted += 1;
+    if (this.marks === undefined) this.first.add(this.accepted, sent.at);
+    this.probing.accepted(sent, horizonMs);
+    if (this.isOutgrown(sent.at)) this.probing.hasten();
     return hasReopened && !isByChance;
   }
 
   /** Whether more was accepted since the last closure than the measured rate explains. */
-  #isOutgrown(at: number): boolean {
-    if (this.#marks === undefined || this.#idleMs > 0 || this.#closure !== undefined) return false;
-    const sinceMs = at - this.#openedAt;
-    if (sinceMs < this.#cycleMs) return false;
-    const mostPerMs = this.#bounds?.most ?? this.#perMs;
-    return this.#accepted > mostPerMs * (sinceMs + this.#gapMs) + UNEXPLAINED;
+  private isOutgrown(at: number): boolean {
+    if (this.marks === undefined || this.idleMs > 0 || this.closure !== undefined) return false;
+    const sinceMs = at - this.openedAt;
+    if (sinceMs < this.cycleMs) return false;
+    const mostPerMs = this._bounds?.most ?? this.perMs;
+    return this.accepted > mostPerMs * (sinceMs + this.gapMs) + UNEXPLAINED;
   }
 
-  #isByChance({ rejected, pacePerMs, isBySaved, usedUpPerMs }: Closure): boolean {
-    if (rejected > 1 || isBySaved || usedUpPerMs > 0 || this.#marks === undefined) return false;
-    if (pacePerMs === Number.POSITIVE_INFINITY || !this.#damping.isByChance(pacePerMs))
-      return false;
-    this.#perMs = Math.max(this.#perMs, this.#damping.ratePerMs);
+  private isByChance({ rejected, pacePerMs, isBySaved, usedUpPerMs }: Closure): boolean {
+    if (rejected > 1 || isBySaved || usedUpPerMs > 0 || this.marks === undefined) return false;
+    if (pacePerMs === Number.POSITIVE_INFINITY || !this.damping.isByChance(pacePerMs)) return false;
+    this.perMs = Math.max(this.perMs, this.damping.ratePerMs);
     return true;
   }
 
-  #reject(sent: SentAttempt): void {
-    if (this.#closure === undefined) {
-      this.#closure = new Closure(sent);
-      if (this.#closure.isBySaved) this.#burst.isTooMuch(sent.at, this.#perMs);
+  private reject(sent: SentAttempt): void {
+    if (this.closure === undefined) {
+      this.closure = new Closure(sent);
+      if (this.closure.isBySaved) this.burst.isTooMuch(sent.at, this.perMs);
     }
-    this.#closure.add(sent, this.#accepted, this.#idleMs);
+    this.closure.add(sent, this.accepted, this.idleMs);
   }
 
-  #reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
-    this.#closure = undefined;
+  private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
+    this.closure = undefined;
     // A rejection may come back late: what was sent and let in meanwhile shows that it was open.
     const to = closure.reopenedAt ?? sent.at;
-    if (this.#marks === undefined && this.#isStop(closure, to, namedUntil)) {
+    if (this.marks === undefined && this.isStop(closure, to, namedUntil)) {
       // It was open until then: nothing is known of a limit.
-      this.#firstAt = (this.#firstAt ?? to) + to - closure.startedAt;
+      this.firstAt = (this.firstAt ?? to) + to - closure.startedAt;
       return;
     }
-    this.#accepted -= closure.accepted;
-    this.#idleMs -= closure.idleMs;
+    this.accepted -= closure.accepted;
+    this.idleMs -= closure.idleMs;
     // If the provider named the end of the closure, it was closed until then.
     const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
-    if (this.#marks === undefined) this.#firstMeasure(closure, from, to);
+    if (this.marks === undefined) this.firstMeasure(closure, from, to);
     else if (closure.isBySaved) {
-      this.#skippedMs = 0;
-      this.#marks.restart(from, to);
-    } else this.#measure(this.#marks, closure, from, to);
-    this.#gapMs = to - from;
-    this.#openedAt = to;
+      this.skippedMs = 0;
+      this.marks.restart(from, to);
+    } else this.measure(this.marks, closure, from, to);
+    this.gapMs = to - from;
+    this.openedAt = to;
     const closedMs = to - closure.startedAt;
-    const unearned = Math.min(this.#mostAtOnce, this.#perMs * closedMs);
-    this.#probing.stopped({
+    const unearned = Math.min(this.mostAtOnce, this.perMs * closedMs);
+    this.probing.stopped({
       usedUpPerMs: closure.usedUpPerMs,
       pacePerMs: closure.pacePerMs,
-      perMs: this.#perMs,
-      isSure: this.#evidence >= SURE_EVIDENCE,
+      perMs: this.perMs,
+      isSure: this.evidence >= SURE_EVIDENCE,
     });
-    this.#probing.start(this.#sentPerMs, to, sent.order, unearned, closedMs);
+    this.probing.start(this.sentPerMs, to, sent.order, unearned, closedMs);
   }
 
   /** Whether the rate was what was asked for, and not what the provider accepts. */
-  #isDemand(idleMs: number, to: number): boolean {
-    return idleMs > IDLE_PART * (to - (this.#firstAt ?? to));
+  private isDemand(idleMs: number, to: number): boolean {
+    return idleMs > IDLE_PART * (to - (this.firstAt ?? to));
   }
 
   /** Whether a closure before the first measurement says nothing of a limit. */
-  #isStop(closure: Closure, to: number, namedUntil: number): boolean {
+  private isStop(closure: Closure, to: number, namedUntil: number): boolean {
     if (closure.isOutage) return true;
     // It may be a window, or an outage that looks like one: then it is not seen twice.
-    if (closure.isLong && this.#stoppedMs === 0 && this.#isDemand(closure.idleMs, to)) {
-      this.#stoppedMs = to - closure.startedAt;
+    if (closure.isLong && this.stoppedMs === 0 && this.isDemand(closure.idleMs, to)) {
+      this.stoppedMs = to - closure.startedAt;
       return true;
     }
     const namedMs = namedUntil - closure.startedAt;
     // Whatever used up the limit was sent by others, or before.
     if (closure.accepted === 0) return namedMs > 0;
     if (namedMs <= LONGEST_WINDOW_MS) return false;
-    if (this.#stoppedMs > 0) {
-      this.#firstAt = (this.#firstAt ?? to) - this.#stoppedMs;
+    if (this.stoppedMs > 0) {
+      this.firstAt = (this.firstAt ?? to) - this.stoppedMs;
       return false;
     }
-    this.#stoppedMs = to - closure.startedAt;
+    this.stoppedMs = to - closure.startedAt;
     return true;
   }
 
   /** The first closure: the attempts accepted until then are at most a window's limit. */
-  #firstMeasure({ accepted, idleMs }: Closure, from: number, to: number): void {
+  private firstMeasure({ accepted, idleMs }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
-    const firstAt = this.#firstAt ?? from;
-    this.#perMs = this.#first.perMs(least, firstAt, to);
-    this.#cycleMs = to - firstAt;
-    this.#first.clear();
-    const hardPerMs = this.#hardPerMs();
+    const firstAt = this.firstAt ?? from;
+    this.perMs = this.first.perMs(least, firstAt, to);
+    this.cycleMs = to - firstAt;
+    this.first.clear();
+    const hardPerMs = this.hardPerMs();
     // One closure is no reason to doubt a limit that was configured.
-    if (hardPerMs !== Number.POSITIVE_INFINITY) this.#perMs = Math.max(this.#perMs, hardPerMs);
-    this.#evidence = 1;
+    if (hardPerMs !== Number.POSITIVE_INFINITY) this.perMs = Math.max(this.perMs, hardPerMs);
+    this.evidence = 1;
     const totalMs = to - firstAt;
-    const isDemand = this.#isDemand(idleMs, to);
+    const isDemand = this.isDemand(idleMs, to);
     // Only a window that was used up stays closed for long, and the mean is its rate. Otherwise that
     // may be what was asked for, or what the start let through, and the provider may accept far more.
     const isWindow = !isDemand && to - from > CLOSED_PART * totalMs;
     const excess = isDemand ? MOST_EXCESS : Math.max(1 / least, 2 * LEAST_EXCESS);
-    this.#probing.plan(Math.min(MOST_EXCESS, excess), isWindow ? least : LEAST_DOUBLING);
-    this.#mostAtOnce = Math.max(1, least - this.#beforeIdle);
-    this.#burst.begin(this.#mostAtOnce);
-    this.#marks = new CongestionSamples({ from, to });
+    this.probing.plan(Math.min(MOST_EXCESS, excess), isWindow ? least : LEAST_DOUBLING);
+    this.mostAtOnce = Math.max(1, least - this.beforeIdle);
+    this.burst.begin(this.mostAtOnce);
+    this.marks = new CongestionSamples({ from, to });
   }
 
-  #measure(marks: CongestionSamples, closure: Closure, from: number, to: number): void {
+  private measure(marks: CongestionSamples, closure: Closure, from: number, to: number): void {
     const { accepted, idleMs, startedAt, pacePerMs } = closure;
     const closedMs = to - startedAt;
-    const openMs = Math.max(1e-3, startedAt - this.#openedAt - idleMs);
+    const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);
     const isOutage =
       closure.isOutage ||
-      (Math.min(this.#evidence, accepted) >= SURE_EVIDENCE &&
-        closedMs * this.#perMs > OUTAGE_INTERVALS &&
-        accepted / (openMs + closedMs) < OUTAGE_PART * this.#perMs);
+      (Math.min(this.evidence, accepted) >= SURE_EVIDENCE &&
+        closedMs * this.perMs > OUTAGE_INTERVALS &&
+        accepted / (openMs + closedMs) < OUTAGE_PART * this.perMs);
     if (isOutage) {
-      this.#skippedMs += idleMs + closedMs;
-      const at = to - this.#skippedMs;
+      this.skippedMs += idleMs + closedMs;
+      const at = to - this.skippedMs;
       marks.add({ accepted, from: at, to: at, isFull: false, pacePerMs });
-      this.#evidence = Math.min(this.#evidence, EVIDENCE_AFTER);
-      this.#probing.excess = 1 / this.#evidence;
+      this.evidence = Math.min(this.evidence, EVIDENCE_AFTER);
+      this.probing.excess = 1 / this.evidence;
       return;
     }
-    this.#cycleMs = Math.max(openMs + closedMs, CYCLE_WEIGHT * this.#cycleMs);
+    this.cycleMs = Math.max(openMs + closedMs, CYCLE_WEIGHT * this.cycleMs);
     const isStray =
-      !this.#wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.#gapMs;
-    this.#wasStray = isStray;
-    if (isStray) marks.prolong(accepted, from - this.#skippedMs, to - this.#skippedMs);
+      !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.gapMs;
+    this.wasStray = isStray;
+    if (isStray) marks.prolong(accepted, from - this.skippedMs, to - this.skippedMs);
     else {
       const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
-      const isFull = !grew && idleMs < IDLE_PART * (to - this.#openedAt);
-      this.#skippedMs += idleMs;
-      const [begin, end] = [from - this.#skippedMs, to - this.#skippedMs];
+      const isFull = !grew && idleMs < IDLE_PART * (to - this.openedAt);
+      this.skippedMs += idleMs;
+      const [begin, end] = [from - this.skippedMs, to - this.skippedMs];
       marks.add({ accepted, from: begin, to: end, isFull, pacePerMs });
     }
-    const before = this.#perMs;
+    const before = this.perMs;
     const bounds = marks.bounds();
-    if (bounds !== undefined) this.#follow(bounds);
+    if (bounds !== undefined) this.follow(bounds);
     // Only the closure lowered it, which may have had other causes.
-    if (this.#perMs < FELL * before && closedMs > CLOSED_PART * (openMs + closedMs)) {
-      this.#evidence = Math.min(this.#evidence, LEAST_DOUBLING);
-      this.#probing.plan(1 / this.#evidence, LEAST_DOUBLING);
+    if (this.perMs < FELL * before && closedMs > CLOSED_PART * (openMs + closedMs)) {
+      this.evidence = Math.min(this.evidence, LEAST_DOUBLING);
+      this.probing.plan(1 / this.evidence, LEAST_DOUBLING);
     }
   }
 
-  #follow(bounds: RateBounds): void {
+  private follow(bounds: RateBounds): void {
     const { least, most, best, evidence, isFull, hasChanged } = bounds;
-    const before = this.#perMs;
-    this.#bounds = bounds;
+    const before = this.perMs;
+    this._bounds = bounds;
     const width = most / least;
     if (width <= WIDE) {
-      this.#perMs = best;
-      this.#evidence = Math.max(1, evidence);
+      this.perMs = best;
+      this.evidence = Math.max(1, evidence);
     } else {
-      this.#perMs = least * width ** TRY;
-      this.#evidence = Math.max(1, Math.min(evidence, 1 / (width - 1)));
+      this.perMs = least * width ** TRY;
+      this.evidence = Math.max(1, Math.min(evidence, 1 / (width - 1)));
     }
-    if (this.#perMs < before / MOST_FALL) {
-      this.#perMs = before / MOST_FALL;
-      this.#evidence = 1;
+    if (this.perMs < before / MOST_FALL) {
+      this.perMs = before / MOST_FALL;
+      this.evidence = 1;
     }
     const mostEvidence = hasChanged ? CHANGED_EVIDENCE : MOST_EVIDENCE;
     const excess = isFull
-      ? Math.min(MOST_EXCESS, 1 / Math.min(mostEvidence, this.#evidence))
+      ? Math.min(MOST_EXCESS, 1 / Math.min(mostEvidence, this.evidence))
       : Math.max(LEAST_EXCESS, 1 / Math.max(1, evidence));
-    this.#probing.plan(excess, this.#evidence, hasChanged);
+    this.probing.plan(excess, this.evidence, hasChanged);
   }
 }

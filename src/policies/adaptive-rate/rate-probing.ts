@@ -25,34 +25,34 @@ export class RateProbing {
   /** What is tried at first, as a part of the rate. */
   excess = 0;
   /** Verified attempts with which that doubles. */
-  #doubling = LEAST_DOUBLING;
+  private doubling = LEAST_DOUBLING;
   /** Attempts that are sent at the present pace before the first of them is verified. */
-  #unverified = 0;
+  private unverified = 0;
   /** Attempts that were sent at a pace and verified since the last start. */
-  #verified = 0;
+  private verified = 0;
   /** How often the excess has doubled since the last start. */
-  #doublings = 0;
+  private doublings = 0;
   /** The highest pace that was verified since the last mark. */
-  #verifiedPerMs = Number.POSITIVE_INFINITY;
-  #verifiedAt = 0;
+  private verifiedPerMs = Number.POSITIVE_INFINITY;
+  private verifiedAt = 0;
   /** Attempts from this order on belong to the present try. */
-  #triedFrom = 0;
+  private triedFrom = 0;
   /** What the provider may have saved up when it opened, which is no evidence. */
-  #unearned = 0;
+  private unearned = 0;
   /** How long the provider stays closed: what it saves or counts hides a higher pace as long. */
-  #closedMs = 0;
-  readonly #shared = new SharedLimit();
+  private closedMs = 0;
+  private readonly shared = new SharedLimit();
 
   /** The next tries begin with this excess, and grow the slower the more evidence there is. */
   plan(excess: number, evidence: number, hasChanged = false): void {
     this.excess = excess;
     const most = hasChanged ? CHANGED_DOUBLING : MOST_DOUBLING;
-    this.#doubling = Math.max(LEAST_DOUBLING, Math.min(most, evidence));
+    this.doubling = Math.max(LEAST_DOUBLING, Math.min(most, evidence));
   }
 
   /** The provider has stopped it. Where others use the limit too, they are given room. */
   stopped(stop: SharedStop): void {
-    this.#shared.stopped(stop);
+    this.shared.stopped(stop);
   }
 
   /**
@@ -65,52 +65,52 @@ export class RateProbing {
     perMs: number,
     at: number,
     order: number,
-    unearned = this.#unearned,
-    closedMs = this.#closedMs,
+    unearned = this.unearned,
+    closedMs = this.closedMs,
   ): void {
-    this.#unearned = unearned;
+    this.unearned = unearned;
     // Named waits and probes lengthen a closure: of some, the shortest tells.
-    this.#closedMs = this.#closedMs === 0 ? closedMs : Math.min(closedMs, FORGETS * this.#closedMs);
-    this.#verifiedAt = at;
-    this.#verified = 0;
-    this.#doublings = 0;
-    this.#triedFrom = order;
-    this.#verifiedPerMs = Number.POSITIVE_INFINITY;
-    this.#verifiedPerMs = this.paceOf(perMs);
+    this.closedMs = this.closedMs === 0 ? closedMs : Math.min(closedMs, FORGETS * this.closedMs);
+    this.verifiedAt = at;
+    this.verified = 0;
+    this.doublings = 0;
+    this.triedFrom = order;
+    this.verifiedPerMs = Number.POSITIVE_INFINITY;
+    this.verifiedPerMs = this.paceOf(perMs);
   }
 
   /** What was measured is less than the provider accepts: more is tried sooner. */
   hasten(): void {
-    this.#doubling = Math.min(this.#doubling, HASTENED);
+    this.doubling = Math.min(this.doubling, HASTENED);
   }
 
   /** At what pace to send now, per ms. */
   paceOf(perMs: number): number {
-    const grownPerMs = perMs * (1 + this.#presentExcess - MARGIN);
-    const pacePerMs = this.#shared.paceAfter(this.#verified) ?? grownPerMs;
-    return Math.min(LEAD * this.#verifiedPerMs, pacePerMs);
+    const grownPerMs = perMs * (1 + this.presentExcess - MARGIN);
+    const pacePerMs = this.shared.paceAfter(this.verified) ?? grownPerMs;
+    return Math.min(LEAD * this.verifiedPerMs, pacePerMs);
   }
 
-  get #presentExcess(): number {
-    return this.excess * 2 ** Math.min(MOST_DOUBLINGS, this.#doublings);
+  private get presentExcess(): number {
+    return this.excess * 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
   }
 
   /** @param horizonMs within which rejections come back; Infinity: none was seen */
   accepted({ at, order, isPaced, pacePerMs }: SentAttempt, horizonMs: number): void {
-    if (!isPaced || order < this.#triedFrom) return;
+    if (!isPaced || order < this.triedFrom) return;
     const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
     const isKnown = pacePerMs !== Number.POSITIVE_INFINITY;
-    if (isKnown) this.#unverified = pacePerMs * silenceMs;
-    this.#verified += 1;
+    if (isKnown) this.unverified = pacePerMs * silenceMs;
+    this.verified += 1;
     // Of a faster growth nothing would be known before it is far too fast. It slows down as it leads
     // away from what was measured.
-    const lead = 1 + this.#presentExcess - this.excess;
-    const doubling = lead * Math.max(this.#doubling, this.#unverified);
-    if (this.#verified > this.#unearned) this.#doublings += 1 / doubling;
+    const lead = 1 + this.presentExcess - this.excess;
+    const doubling = lead * Math.max(this.doubling, this.unverified);
+    if (this.verified > this.unearned) this.doublings += 1 / doubling;
     if (!isKnown) return;
     // A higher pace is verified when its rejections would have returned.
-    if (at < this.#verifiedAt + Math.max(silenceMs, this.#closedMs)) return;
-    this.#verifiedAt = at;
-    this.#verifiedPerMs = Math.max(this.#verifiedPerMs, pacePerMs);
+    if (at < this.verifiedAt + Math.max(silenceMs, this.closedMs)) return;
+    this.verifiedAt = at;
+    this.verifiedPerMs = Math.max(this.verifiedPerMs, pacePerMs);
   }
 }

@@ -48,12 +48,11 @@ const LEAST_ROUNDED_MS = 5;
 interface Report {
   readonly limit: number;
   readonly remaining: number;
+  readonly windowMs: number;
   readonly at: number;
   readonly order: number;
   total: number;
   readonly tellsReset: boolean;
-  /** When what was used then has come back; NaN: that was not told. */
-  readonly wholeAt: number;
   /** The rate at which a bucket fills if it is full again when that was told; 0: it was not. */
   readonly fullPerMs: number;
 }
@@ -102,11 +101,11 @@ export class ReportedRate {
     const tellsReset = resetMs !== undefined;
     if (tellsReset && !isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
     const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
-    const wholeAt = (isTime ? now : at) + (resetMs ?? Number.NaN);
     if (tellsReset) {
-      const isRejected = !isAccepted && remaining < cost;
       const latestEnd = now + resetMs;
-      const ends = { earliestEnd: wholeAt, latestEnd, resetMs: wholeAt - at, roundedMs };
+      const earliestEnd = isTime ? latestEnd : at + resetMs;
+      const isRejected = !isAccepted && remaining < cost;
+      const ends = { earliestEnd, latestEnd, resetMs: earliestEnd - at, roundedMs };
       const seen = { limit, remaining, at, order, total, totalNow, isRejected, windowMs, ...ends };
       this.#window.report(seen, now);
       if (isLatest) this.#classifier.report({ ...seen, used: limit - remaining });
@@ -116,7 +115,7 @@ export class ReportedRate {
     if (limit !== before) this.#changed(limit / before);
     this.#fill.report({ at, order, left: remaining, total });
     const fullPerMs = tellsReset ? (limit - remaining) / (resetMs + roundedMs) : 0;
-    this.#report = { limit, remaining, at, order, total, tellsReset, wholeAt, fullPerMs };
+    this.#report = { limit, remaining, windowMs, at, order, total, tellsReset, fullPerMs };
     if (tellsReset) {
       // What is used now is full again by then, whatever kind of limit it is. Some hold less than
       // they tell.
@@ -139,6 +138,15 @@ export class ReportedRate {
       this.#window.corrected(more);
     }
     this.#fill.corrected(order, more);
+  }
+
+  /**
+   * The limit divided by its window, or by a minute if none is reported; undefined if none was
+   * reported lately.
+   */
+  toldPerMs(now: number): number | undefined {
+    const report = this.#fresh(now);
+    return report && report.limit / report.windowMs;
   }
 
   /** The rate of the whole limit, by the reported times; undefined if none was reported lately. */
@@ -189,10 +197,7 @@ export class ReportedRate {
     if (report === undefined || this.#base === undefined) return undefined;
     const left = this.#leftOf(report, total, now);
     const isSaving = this.#classifier.kind === 'bucket';
-    // What was used then has come back, and the report says nothing of now. (On 199 generated providers
-    // that report limits, 1.0 +- 0.6 points more of the rate are used.)
-    const isWhole = now > report.wholeAt;
-    if (isWhole || (report.tellsReset && left >= PLENTY * this.#fill.highest)) {
+    if (report.tellsReset && left >= PLENTY * this.#fill.highest) {
       this.#base = Math.max(this.#base, this.#ratePerMs);
       return undefined;
     }

@@ -6,6 +6,9 @@ import type { UnitCharge } from './sent-attempt.ts';
 /** The source of the rate in force; `start`: nothing is known yet. */
 export type RateOrigin = 'start' | 'limit' | 'headers' | 'learned';
 
+/** A learned rate this close to the reported one counts as the reported one. */
+const NEAR = 0.05;
+
 /** The greatest delay of timers in a busy process. */
 const LATE_MS = 10;
 
@@ -126,7 +129,8 @@ export class UnitRate {
   }
 
   private rateAt(learned: number, now: number): number {
-    const headers = this.reported.rateAt(this.sent - this.lost, now) ?? Number.POSITIVE_INFINITY;
+    const told = this.reported.rateAt(this.sent - this.lost, now) ?? Number.POSITIVE_INFINITY;
+    const headers = Math.min(told, this.exactly(learned, now));
     const hard = this.hardPerMs() * EXACT_PART;
     const rate = Math.min(learned, headers, hard);
     const usual = this.reported.usualPerMs(now) ?? Number.POSITIVE_INFINITY;
@@ -138,5 +142,13 @@ export class UnitRate {
     // A policy of its own keeps to what was configured, and lets go at once what that saves.
     const isPaced = learned !== Number.POSITIVE_INFINITY || rate < hard;
     return isPaced ? rate : Number.POSITIVE_INFINITY;
+  }
+
+  /** The reported rate, if the learned rate is close to it. */
+  private exactly(learned: number, now: number): number {
+    const told = this.reported.toldPerMs(now);
+    if (told === undefined) return Number.POSITIVE_INFINITY;
+    const isNear = Math.abs(learned / told - 1) < NEAR;
+    return isNear ? EXACT_PART * told : Number.POSITIVE_INFINITY;
   }
 }

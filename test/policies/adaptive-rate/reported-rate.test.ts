@@ -22,7 +22,7 @@ describe('a rate that is told', () => {
   it('is none as long as nothing is told', () => {
     const rate = new ReportedRate();
     expect(rate.rateAt(0, 0)).toBeUndefined();
-    expect(rate.usualPerMs(0)).toBeUndefined();
+    expect(rate.toldPerMs(0)).toBeUndefined();
     report(rate, 0, 0, { limit: 100 });
     report(rate, 0, 1, { remaining: 50 });
     expect(rate.rateAt(2, 0)).toBeUndefined();
@@ -31,6 +31,7 @@ describe('a rate that is told', () => {
   it('bounds nothing while more is left than is spared, then a fifth goes to be told more', () => {
     const rate = new ReportedRate();
     report(rate, 0, 0, HUNDRED);
+    expect(rate.toldPerMs(0)).toBe(1 / 100);
     expect(rate.usualPerMs(0)).toBe(1 / 100);
     // 51 were left, and one is to be spared.
     expect(rate.rateAt(1 + 49, 0)).toBeUndefined();
@@ -50,25 +51,17 @@ describe('a rate that is told', () => {
     report(rate, 0, 0, HUNDRED, { now: 14_000 });
     expect(rate.rateAt(100, 15_000)).toBeDefined();
     expect(rate.rateAt(100, 15_001)).toBeUndefined();
+    expect(rate.toldPerMs(15_001)).toBeUndefined();
     expect(rate.usualPerMs(15_001)).toBeUndefined();
-  });
-
-  it('bounds nothing any more when what was used then has come back', () => {
-    const rate = new ReportedRate();
-    for (let order = 0; order < 95; order += 1) {
-      report(rate, order * 10, order, { limit: 100, remaining: 99 - order, resetMs: 5_001 });
-    }
-    expect(rate.rateAt(1_000, 5_941)).toBeDefined();
-    expect(rate.rateAt(1_000, 5_942)).toBeUndefined();
   });
 
   it('ignores what an earlier attempt tells later', () => {
     const rate = new ReportedRate();
     report(rate, 100, 5, HUNDRED);
     report(rate, 0, 4, { ...HUNDRED, limit: 1_000 });
-    expect(rate.usualPerMs(100)).toBe(1 / 100);
+    expect(rate.toldPerMs(100)).toBe(1 / 100);
     report(rate, 100, 5, { ...HUNDRED, limit: 200 });
-    expect(rate.usualPerMs(100)).toBe(2 / 100);
+    expect(rate.toldPerMs(100)).toBe(2 / 100);
   });
 
   it('does not count an attempt that was rejected as used', () => {
@@ -125,6 +118,8 @@ describe('a rate that is told', () => {
     const rate = new ReportedRate();
     report(rate, 0, 0, { limit: 100, remaining: 50 });
     expect(rate.rateAt(1, 0)).toBeUndefined();
+    // By the minute, as far as one knows.
+    expect(rate.toldPerMs(0)).toBe(100 / 60_000);
   });
 });
 
@@ -191,11 +186,11 @@ describe('a rate that is told of a limit, by what is left', () => {
     }
   });
 
-  it('is off again when what was used at the last answer has come back', () => {
+  it('is off again 15 s after the last answer that told it', () => {
     const told = { limit: 100, windowMs: 10_000 };
     const { rates } = play(bucket(10, 100), (now) => (now < 30_000 ? told : undefined), 60);
     expect(rates[30]).toBeDefined();
-    expect(rates[39]).toBeDefined();
-    expect(rates[42]).toBeUndefined();
+    expect(rates[44]).toBeDefined();
+    expect(rates[46]).toBeUndefined();
   });
 });
