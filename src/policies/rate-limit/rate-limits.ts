@@ -24,14 +24,14 @@ export interface Shortage {
  * up, so that nothing passes too early.
  */
 export class RateLimits {
-  #set: LimitSet;
+  private set: LimitSet;
   /** Names of limits that there are no more: what a request costs of them counts for nothing. */
-  readonly #removed = new Set<string>();
+  private readonly removed = new Set<string>();
   /** Whether a limit is charged only when the actual amount is known. */
-  #hasActual: boolean;
+  private hasActual: boolean;
   /** The greatest expected cost of each limit that can pass. */
-  #most: Costs;
-  #now: number;
+  private most: Costs;
+  private now: number;
 
   /**
    * @param now when they begin: what is not available at the start is charged then
@@ -39,45 +39,45 @@ export class RateLimits {
    */
   constructor(limits: Readonly<Record<string, RateLimit>>, now = Number.NEGATIVE_INFINITY) {
     const rules = checkRateLimits(limits);
-    this.#now = now;
-    this.#set = new LimitSet(
+    this.now = now;
+    this.set = new LimitSet(
       rules.map((rule) => startOf(rule, now)),
       this,
     );
-    this.#hasActual = rules.some(isActual);
-    this.#most = rules.map(mostOf);
+    this.hasActual = rules.some(isActual);
+    this.most = rules.map(mostOf);
   }
 
   get names(): readonly string[] {
-    return this.#set.names;
+    return this.set.names;
   }
 
   /** The limits in force, in the order of costs. */
   get rules(): readonly LimitRule[] {
-    return this.#limits.map(({ rule }) => rule);
+    return this.limits.map(({ rule }) => rule);
   }
 
   /** Whether a request may cost something of a limit of that name: there is one, or was. */
   knows(name: string): boolean {
-    return this.names.includes(name) || this.#removed.has(name);
+    return this.names.includes(name) || this.removed.has(name);
   }
 
   /** Whether a limit of that name is charged the real usage. */
   isSettled(name: string): boolean {
-    const limit = this.#set.find(name);
+    const limit = this.set.find(name);
     return limit !== undefined && limit.rule.charge !== 'upfront';
   }
 
   /** What a limit allows on average, in its unit a second; undefined: none of that name has a window. */
   perSecond(name: string): number | undefined {
-    const rule = this.#set.find(name)?.rule;
+    const rule = this.set.find(name)?.rule;
     if (rule === undefined || rule.windowMs === Number.POSITIVE_INFINITY) return undefined;
     return (rule.limit * 1000) / rule.windowMs;
   }
 
   /** A limit as an option, for who changes a part of it; undefined: there is none of that name. */
   optionsOf(name: string): RateLimit | undefined {
-    const rule = this.#limits.find((limit) => limit.rule.name === name)?.rule;
+    const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;
     if (rule === undefined) return undefined;
     const { limit, windowMs, algorithm, charge, maxCost } = rule;
     return { limit, windowMs, algorithm, charge, ...(maxCost !== limit && { burst: maxCost }) };
@@ -88,7 +88,7 @@ export class RateLimits {
    * not.
    */
   savesMs(name: string): number {
-    const rule = this.#set.find(name)?.rule;
+    const rule = this.set.find(name)?.rule;
     if (rule === undefined || rule.algorithm !== 'token-bucket') return 0;
     return (rule.maxCost * rule.windowMs) / rule.limit;
   }
@@ -100,7 +100,7 @@ export class RateLimits {
    * amount
    */
   costsOf(named: Readonly<Record<string, number>>): Costs {
-    return this.costsFrom(this.#set.free, named);
+    return this.costsFrom(this.set.free, named);
   }
 
   /**
@@ -109,7 +109,7 @@ export class RateLimits {
    */
   costsFrom(expected: Costs, named: Readonly<Record<string, number>> | undefined): Costs {
     const costs =
-      named === undefined ? expected : this.#set.table.replaced(expected, named, 'costs');
+      named === undefined ? expected : this.set.table.replaced(expected, named, 'costs');
     const error = this.aboveLimit(costs);
     if (error !== undefined) throw error;
     return costs;
@@ -121,14 +121,14 @@ export class RateLimits {
    * Infinity: a quota is used up, or a cost is above a limit that was lowered since, see `aboveLimit`.
    */
   wait(costs: Costs, now: number): number {
-    const at = this.#advance(now);
-    const index = this.#bindingIndex(costs, at);
-    return index < 0 ? 0 : waitUntil(this.#readyAt(index, costs, at), now);
+    const at = this.advance(now);
+    const index = this.bindingIndex(costs, at);
+    return index < 0 ? 0 : waitUntil(this.readyAt(index, costs, at), now);
   }
 
   /** The limit with the longest wait; undefined if none needs a wait. */
   binding(costs: Costs, now: number): string | undefined {
-    return this.#limits[this.#bindingIndex(costs, this.#advance(now))]?.rule.name;
+    return this.limits[this.bindingIndex(costs, this.advance(now))]?.rule.name;
   }
 
   /**
@@ -136,11 +136,11 @@ export class RateLimits {
    * Infinity if it never passes.
    */
   shortage(costs: Costs, now: number): Shortage | undefined {
-    const at = this.#advance(now);
-    const index = this.#bindingIndex(costs, at);
-    const limit = this.#limits[index];
+    const at = this.advance(now);
+    const index = this.bindingIndex(costs, at);
+    const limit = this.limits[index];
     if (limit === undefined) return undefined;
-    const retryAfterMs = waitUntil(this.#readyAt(index, costs, at), now);
+    const retryAfterMs = waitUntil(this.readyAt(index, costs, at), now);
     const available = limit.state.available(at);
     return { limit: limit.rule.name, cost: costs[index] as number, available, retryAfterMs };
   }
@@ -156,7 +156,7 @@ export class RateLimits {
 
   /** Whether a cost can ever pass one of the limits. */
   holds(index: number, cost: number): boolean {
-    return cost <= (this.#most[index] as number);
+    return cost <= (this.most[index] as number);
   }
 
   /** The error of costs that no wait is enough for; undefined if a wait is enough. */
@@ -164,7 +164,7 @@ export class RateLimits {
     for (let index = 0; index < costs.length; index += 1) {
       const cost = costs[index] as number;
       if (this.holds(index, cost)) continue;
-      const { name, maxCost } = (this.#limits[index] as NamedLimit).rule;
+      const { name, maxCost } = (this.limits[index] as NamedLimit).rule;
       return new CostAboveLimitError(name, cost, maxCost);
     }
     return undefined;
@@ -174,10 +174,10 @@ export class RateLimits {
    * Charges a request to every limit. Ask `wait` first: an amount that does not fit makes a debt.
    */
   take(costs: Costs, now: number): Reservation {
-    const at = this.#advance(now);
-    const reservation = new Reservation(this.#set, costs);
-    for (let index = 0; index < this.#limits.length; index += 1) {
-      const { rule, state } = this.#limits[index] as NamedLimit;
+    const at = this.advance(now);
+    const reservation = new Reservation(this.set, costs);
+    for (let index = 0; index < this.limits.length; index += 1) {
+      const { rule, state } = this.limits[index] as NamedLimit;
       const cost = costs[index] as number;
       const isCharged = cost > 0 && rule.charge !== 'actual';
       if (isCharged) reservation.setMark(index, state.charge(cost, at));
@@ -187,11 +187,11 @@ export class RateLimits {
 
   /** Charges usage outside of requests, whether it fits or not. @throws as `settle` */
   charge(used: Readonly<Record<string, number>>, now: number): void {
-    const amounts = this.#set.table.replaced(this.#set.free, used, 'used');
-    const at = this.#advance(now);
+    const amounts = this.set.table.replaced(this.set.free, used, 'used');
+    const at = this.advance(now);
     for (let index = 0; index < amounts.length; index += 1) {
       const amount = amounts[index] as number;
-      if (amount > 0) (this.#limits[index] as NamedLimit).state.charge(amount, at);
+      if (amount > 0) (this.limits[index] as NamedLimit).state.charge(amount, at);
     }
   }
 
@@ -200,7 +200,7 @@ export class RateLimits {
    * charged only the actual amount: then `settle` is needed
    */
   conclude(reservation: Reservation): boolean {
-    if (this.#hasActual || (reservation.owner !== this.#set && reservation.owner !== undefined)) {
+    if (this.hasActual || (reservation.owner !== this.set && reservation.owner !== undefined)) {
       return false;
     }
     reservation.owner = undefined;
@@ -222,7 +222,7 @@ export class RateLimits {
     if (owner === undefined || !owner.isOf(this)) return false;
     const amounts = actual === undefined ? costs : owner.table.replaced(costs, actual, 'actual');
     reservation.owner = undefined;
-    const at = this.#advance(now);
+    const at = this.advance(now);
     for (let index = 0; index < costs.length; index += 1) {
       const { rule, state } = owner.limits[index] as NamedLimit;
       if (rule.charge === 'upfront') continue;
@@ -244,7 +244,7 @@ export class RateLimits {
     const { owner } = reservation;
     if (owner === undefined || !owner.isOf(this)) return false;
     reservation.owner = undefined;
-    const at = this.#advance(now);
+    const at = this.advance(now);
     for (let index = 0; index < reservation.costs.length; index += 1) {
       const mark = reservation.markAt(index);
       if (mark === NOTHING) continue;
@@ -256,9 +256,9 @@ export class RateLimits {
 
   /** All limits by name. */
   usage(now: number): Readonly<Record<string, RateLimitUsage>> {
-    const at = this.#advance(now);
+    const at = this.advance(now);
     return Object.fromEntries(
-      this.#limits.map(({ rule, state }) => {
+      this.limits.map(({ rule, state }) => {
         const used = state.used(at);
         const available = state.available(at);
         const resetMs = used === 0 ? 0 : waitUntil(state.emptyAt(at), now);
@@ -276,17 +276,17 @@ export class RateLimits {
    * @throws for nonsense, and another algorithm, and then changes nothing
    */
   configure(changes: LimitChanges, now: number): boolean {
-    const { added, resized, removed } = checkChanges(changes, this.#set, this.#removed);
-    const at = this.#advance(now);
+    const { added, resized, removed } = checkChanges(changes, this.set, this.removed);
+    const at = this.advance(now);
     for (const { limit, rule } of resized) {
       limit.state.resize(rule, at);
       limit.rule = rule;
     }
-    const isChanged = added.length > 0 || removed.some((name) => this.#set.find(name));
-    if (isChanged) this.#set = this.#set.changed(added, removed, at);
-    for (const name of removed) this.#removed.add(name);
-    for (const { name } of added) this.#removed.delete(name);
-    this.#look();
+    const isChanged = added.length > 0 || removed.some((name) => this.set.find(name));
+    if (isChanged) this.set = this.set.changed(added, removed, at);
+    for (const name of removed) this.removed.add(name);
+    for (const { name } of added) this.removed.delete(name);
+    this.look();
     return isChanged;
   }
 
@@ -295,7 +295,7 @@ export class RateLimits {
    * @throws UnknownLimitError; TypeError for a limit that time refills
    */
   add(name: string, amount: number): void {
-    const limit = this.#set.find(name);
+    const limit = this.set.find(name);
     if (limit === undefined) throw new UnknownLimitError(name, this.names);
     const { state, rule } = limit;
     if (!(state instanceof Quota)) {
@@ -305,28 +305,28 @@ export class RateLimits {
     }
     const size = state.add(amount);
     limit.rule = { ...rule, limit: size, maxCost: size };
-    this.#look();
+    this.look();
   }
 
-  get #limits(): readonly NamedLimit[] {
-    return this.#set.limits;
+  private get limits(): readonly NamedLimit[] {
+    return this.set.limits;
   }
 
-  #look(): void {
-    this.#hasActual = this.#limits.some(({ rule }) => isActual(rule));
-    this.#most = this.#limits.map(({ rule }) => mostOf(rule));
+  private look(): void {
+    this.hasActual = this.limits.some(({ rule }) => isActual(rule));
+    this.most = this.limits.map(({ rule }) => mostOf(rule));
   }
 
-  #advance(now: number): number {
-    if (now > this.#now) this.#now = now;
-    return this.#now;
+  private advance(now: number): number {
+    if (now > this.now) this.now = now;
+    return this.now;
   }
 
-  #bindingIndex(costs: Costs, at: number): number {
+  private bindingIndex(costs: Costs, at: number): number {
     let binding = -1;
     let latest = at;
-    for (let index = 0; index < this.#limits.length; index += 1) {
-      const readyAt = this.#readyAt(index, costs, at);
+    for (let index = 0; index < this.limits.length; index += 1) {
+      const readyAt = this.readyAt(index, costs, at);
       if (readyAt > latest) {
         latest = readyAt;
         binding = index;
@@ -335,8 +335,8 @@ export class RateLimits {
     return binding;
   }
 
-  #readyAt(index: number, costs: Costs, at: number): number {
-    const { rule, state } = this.#limits[index] as NamedLimit;
+  private readyAt(index: number, costs: Costs, at: number): number {
+    const { rule, state } = this.limits[index] as NamedLimit;
     return state.readyAt(rule.charge === 'actual' ? 0 : (costs[index] as number), at);
   }
 }
