@@ -18,7 +18,6 @@ export type {
 } from './fleet/protocol.ts';
 export type { SharedStore } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
-export type { EventLevel, LimiterFact } from './limiter/events.ts';
 export type { GroupSnapshot } from './limiter/group-options.ts';
 export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
@@ -26,6 +25,7 @@ export type { ChunkReason } from './model/chunk.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
 export type { GaugeSnapshot } from './model/gauge-snapshot.ts';
 export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
+export type { EventLevel, LimiterFact } from './model/limiter-event.ts';
 export type { GaugeValue } from './model/metric.ts';
 export type {
   Datum,

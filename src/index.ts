@@ -3,7 +3,6 @@
 export { StoreProtocolError } from './fleet/errors.ts';
 export type { Task } from './limiter/call-request.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
-export type { LimiterEvent } from './limiter/events.ts';
 export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';
 export type { GroupEvent, LimiterGroupOptions } from './limiter/group-options.ts';
 export type { Lease } from './limiter/lease.ts';
@@ -37,6 +36,7 @@ export {
   WaitTimeoutError,
 } from './model/errors.ts';
 export type { Feedback, Mode, Verdict } from './model/feedback.ts';
+export type { LimiterEvent } from './model/limiter-event.ts';
 export type { GateKind, Outcome, RequestStats } from './model/outcome.ts';
 export { Sized } from './model/sized.ts';
 export type { Ticket } from './model/ticket.ts';

@@ -1,4 +1,4 @@
-import type { LimiterFact } from '../../src/limiter/events.ts';
+import type { LimiterFact } from '../../src/model/limiter-event.ts';
 
 /** What each event of a limiter says. An event without a line here does not compile. */
 export const EVENT_TEXTS: Readonly<Record<LimiterFact['kind'], string>> = {

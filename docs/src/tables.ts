@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LEVELS } from '../../src/limiter/events.ts';
+import { LEVELS } from '../../src/model/limiter-event.ts';
 import { optionTable } from '../../src/options/option-rows.ts';
 import { defaultProviders } from '../../src/providers/registry.ts';
 import { metricTable, spanTable } from '../../src/telemetry/tables.ts';

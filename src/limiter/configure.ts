@@ -72,7 +72,7 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
 
   const limits = limitChangesOf(changes);
   if (Object.keys(limits).length > 0) gate.setLimits(limits);
-  capacity.bound = bound;
+  capacity.configure(bound);
   if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
   if (total !== undefined) counters.setTotal(total);
   changePolicies();

@@ -1,12 +1,12 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
 import { TooManyKeysError } from '../model/errors.ts';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import { leveled } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
-import { systemClock } from '../queue/system-clock.ts';
-import { instrumentationResolver, resolveCommonOptions } from '../request/common-options.ts';
+import { resolveCommonOptions } from '../request/common-options.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {
@@ -26,7 +26,6 @@ import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import type { Task } from './call-request.ts';
-import { leveled } from './events.ts';
 import {
   GROUP_KEYS,
   type GroupEvent,
@@ -67,7 +66,6 @@ export function createLimiterGroup<T>(
 ): LimiterGroup<T> {
   checkFunction('keyOf', keyOf);
   checkKeys('createLimiterGroup', options, GROUP_KEYS);
-  resolveCommonOptions(options);
   checkRetryOptions(options);
   return new LimiterGroup(keyOf, options);
 }
@@ -93,12 +91,13 @@ export class LimiterGroup<T> {
 
   /** @internal */
   constructor(keyOf: (value: T) => string, options: LimiterGroupOptions) {
-    const { shared, store, idleMs, maxKeys, clock = systemClock, random = Math.random } = options;
+    const { clock, instrumentationNow } = resolveCommonOptions(options);
+    const { shared, store, idleMs, maxKeys, random = Math.random } = options;
     const open = (key: string, before: CountedBefore | undefined) => this.#admit(key, before);
     this.#table = new KeyTable({ clock, idleMs, maxKeys, open });
     this.#keyOf = keyOf;
     this.#clock = clock;
-    const instrumentation = instrumentationResolver(options)();
+    const instrumentation = instrumentationNow();
     const emit = (fact: PolicyEvent) => {
       const isDenial = fact.kind === 'limitDenied';
       instrumentation?.changed?.(isDenial ? { ...fact, limit: `shared.${fact.limit}` } : fact);

@@ -1,10 +1,10 @@
-import { merge, Observable, ReplaySubject, takeUntil } from 'rxjs';
+import { merge, Observable, ReplaySubject, type Subject, takeUntil } from 'rxjs';
 import { LimiterClosedError } from '../model/errors.ts';
+import type { LimiterEvent, LimiterFact } from '../model/limiter-event.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkChoice, checkKeys, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
-import type { LimiterEvents } from './events.ts';
 import type { RequestCounters } from './request-counters.ts';
 import type { LimiterState, PauseSnapshot } from './snapshot.ts';
 
@@ -36,7 +36,8 @@ export function checkReason(reason: unknown): asserts reason is string | undefin
 interface LifecycleParts {
   readonly gate: RequestGate;
   readonly counters: RequestCounters;
-  readonly events: LimiterEvents;
+  readonly events: Subject<LimiterEvent>;
+  readonly emit: (fact: LimiterFact) => void;
   readonly clock: Clock;
   /** Emits when limits were changed from outside. */
   readonly configured: Observable<void>;
@@ -90,7 +91,7 @@ export class Lifecycle {
         out.next(state);
       };
       out.add(
-        merge(events.all, configured.pipe(takeUntil(this.ended))).subscribe({
+        merge(events, configured.pipe(takeUntil(this.ended))).subscribe({
           next: () => look(),
           complete: () => {
             look();
@@ -118,34 +119,34 @@ export class Lifecycle {
 
   /** A new reason replaces the one before; the start of the pause stays. */
   pause(reason: string | undefined): void {
-    const { gate, events, clock } = this.parts;
+    const { gate, emit, clock } = this.parts;
     const at = clock.now();
     const wasPaused = this.isPaused;
     this.pausing = { at: this.pausing?.at ?? at, reason };
     gate.gate.pause();
-    if (!wasPaused) events.emit({ kind: 'paused', at, ...(reason !== undefined && { reason }) });
+    if (!wasPaused) emit({ kind: 'paused', at, ...(reason !== undefined && { reason }) });
   }
 
   resume(): void {
-    const { gate, events, clock } = this.parts;
+    const { gate, emit, clock } = this.parts;
     const { pausing } = this;
     if (pausing === undefined) return;
     this.pausing = undefined;
     const at = clock.now();
-    events.emit({ kind: 'resumed', at, pausedMs: at - pausing.at });
+    emit({ kind: 'resumed', at, pausedMs: at - pausing.at });
     // A listener may have paused it again.
     if (!this.isPaused) gate.gate.resume();
   }
 
   /** Ends the wait of all waiting requests. */
   clear(error: Error, reason?: string): void {
-    const { gate, events, clock } = this.parts;
+    const { gate, emit, clock } = this.parts;
     const { waiting } = gate.gate;
     gate.gate.clear(error);
     if (waiting === 0) return;
     const at = clock.now();
     const why = reason !== undefined && { reason };
-    events.emit({ kind: 'cleared', at, requests: waiting, ...why });
+    emit({ kind: 'cleared', at, requests: waiting, ...why });
   }
 
   /**
@@ -166,20 +167,20 @@ export class Lifecycle {
   private stop(): void {
     if (this.closed !== undefined) return;
     this.closed = new LimiterClosedError();
-    const { gate, counters, events, clock } = this.parts;
+    const { gate, counters, events, emit, clock } = this.parts;
     const at = clock.now();
-    events.emit({ kind: 'closed', at });
+    emit({ kind: 'closed', at });
     if (!counters.isEmpty) {
       const { inFlight } = gate.slots;
-      events.emit({ kind: 'draining', at, inFlight, waiting: gate.gate.waiting });
+      emit({ kind: 'draining', at, inFlight, waiting: gate.gate.waiting });
     }
     counters.whenEmpty(() => {
       this.abandon();
-      events.emit({ kind: 'drained', at: clock.now() });
+      emit({ kind: 'drained', at: clock.now() });
       counters.end();
       this.ended.next();
       this.ended.complete();
-      events.all.complete();
+      events.complete();
     });
   }
 }

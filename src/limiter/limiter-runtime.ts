@@ -1,8 +1,9 @@
 import { map, merge, Observable, Subject, skip, takeUntil } from 'rxjs';
+import { type LimiterEvent, type LimiterFact, leveled } from '../model/limiter-event.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
-import type { AdmissionCheck } from '../queue/gate-rules.ts';
+import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { Newcomer } from '../queue/waiting-requests.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import { gateOpener } from '../request/gate-options.ts';
@@ -10,7 +11,6 @@ import type { RequestGate } from '../request/request-gate.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timeouts.ts';
-import { type EventSink, type LimiterEvent, LimiterEvents, leveled } from './events.ts';
 import { ImpossibleRequests } from './impossible-requests.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { LimiterOptions } from './limiter-options.ts';
@@ -25,7 +25,7 @@ import type { SharedLimits } from './shared-limits.ts';
 import { bindingOf, type LimiterSnapshot, snapshotOf } from './snapshot.ts';
 
 /** What a limiter of a group shares with the others. */
-export interface GroupSide extends EventSink {
+export interface GroupSide {
   /** The key of this one. */
   readonly key: string;
   /** What an earlier limiter of the key has counted. */
@@ -35,6 +35,9 @@ export interface GroupSide extends EventSink {
   readonly peers: object | undefined;
   /** Those of other keys, to be shared if attempts have the same time: one timer, not one a key. */
   readonly timeouts: Timeouts | undefined;
+  /** Whether the events of the group have a listener. */
+  readonly isHeard: () => boolean;
+  readonly emit: (event: LimiterEvent) => void;
 }
 
 const runtimes = new WeakMap<RequestGate, LimiterRuntime>();
@@ -44,8 +47,11 @@ export function runtimeOf(gate: RequestGate): LimiterRuntime | undefined {
   return runtimes.get(gate);
 }
 
-/** The inside of a limiter: puts its parts together, and has them work as one. */
-export class LimiterRuntime implements CountedRequests, AdmissionCheck {
+/**
+ * The inside of a limiter: puts its parts together, has them work as one, and tells what happens. An
+ * event that has no listener is not created.
+ */
+export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitListener {
   readonly clock: Clock;
   readonly gate: RequestGate;
   readonly counters: RequestCounters;
@@ -54,29 +60,32 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
   /** What ticket factories need. */
   readonly around: TicketFactoryOptions;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
-  private readonly events: LimiterEvents;
+  private readonly group: GroupSide | undefined;
+  /** All but the changes of the mode, which have a timer of their own. */
+  private readonly events = new Subject<LimiterEvent>();
   private readonly configurations = new Subject<void>();
   /** Made with the first request that has an id. */
   private named: NamedRequests | undefined = undefined;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: LimiterOptions, group: GroupSide | undefined) {
-    const around = resolveCommonOptions(options).observed();
+    const common = resolveCommonOptions(options);
+    const around = { ...common, instrumentation: common.instrumentationNow() };
     const { clock, instrumentation } = around;
     this.clock = clock;
-    this.events = new LimiterEvents(clock, group);
+    this.group = group;
     // Before the gate opens: wrong options throw here, where nothing has begun yet.
     this.counters = new RequestCounters(clock, this, options, (percent) =>
-      this.events.emit({ kind: 'milestone', at: clock.now(), percent }),
+      this.emit({ kind: 'milestone', at: clock.now(), percent }),
     );
     this.gate = gateOpener(options)(around, {
       isPrioritized: true,
       ...(group && { key: group.key }),
       ...(group?.shared && { shared: group.shared.policy }),
       ...(group?.peers && { peers: group.peers }),
-      emit: (fact) => this.events.emit(fact),
+      emit: (fact) => this.emit(fact),
       check: this,
-      listener: this.events,
+      listener: this,
       ...(group?.timeouts && { timeouts: group.timeouts }),
     });
     this.circuitBreaker = this.gate.policies.circuitBreaker;
@@ -102,6 +111,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
       gate: this.gate,
       counters: this.counters,
       events: this.events,
+      emit: (fact) => this.emit(fact),
       clock,
       configured: this.configurations,
       release: () => this.gate.close(),
@@ -115,7 +125,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
   }
 
   get events$(): Observable<LimiterEvent> {
-    return merge(this.events.all, this.modes$);
+    return merge(this.events, this.modes$);
   }
 
   /** Changes of the mode are reported by their own timer, while there are subscribers. */
@@ -155,6 +165,23 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
     return this.lifecycle.closed ?? this.circuitBreaker?.refusalOnArrival(newcomer, this.clock);
   }
 
+  isHeard(): boolean {
+    return this.events.observed || this.group?.isHeard() === true;
+  }
+
+  waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
+    const named = limit === undefined ? undefined : { limit };
+    const until = untilAt === undefined ? undefined : { untilAt };
+    const at = this.clock.now();
+    this.emit({ kind: 'waiting', at, gate, ...named, position, waiting, ...until });
+  }
+
+  waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void {
+    if (!this.isHeard()) return;
+    const named = limit === undefined ? undefined : { limit };
+    this.emit({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds, ...named });
+  }
+
   snapshot(): LimiterSnapshot {
     const { gate, counters, lifecycle, clock } = this;
     const now = clock.now();
@@ -185,5 +212,11 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck {
     this.gate.fleet?.configured();
     this.gate.changed();
     this.configurations.next();
+  }
+  private emit(fact: LimiterFact): void {
+    if (!this.isHeard()) return;
+    const event = leveled(fact);
+    this.events.next(event);
+    this.group?.emit(event);
   }
 }

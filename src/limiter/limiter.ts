@@ -1,5 +1,6 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { QueueClearedError } from '../model/errors.ts';
+import type { LimiterEvent } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
@@ -30,7 +31,6 @@ import type { Timeouts } from '../util/timeouts.ts';
 import { Calls, type Task } from './call-request.ts';
 import { Circuit } from './circuit.ts';
 import { type Changes, configure } from './configure.ts';
-import type { LimiterEvent } from './events.ts';
 import { type Fetch, pacedFetch } from './fetch.ts';
 import { type Lease, Leases } from './lease.ts';
 import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';

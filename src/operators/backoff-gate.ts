@@ -40,7 +40,7 @@ export function backoffGate<T>(
   }
   return (source) =>
     new Observable((out) => {
-      const around = common.observed();
+      const around = { ...common, instrumentation: common.instrumentationNow() };
       watchOperator(out, around);
       source.subscribe(
         new GateSubscriber(out, feedback.gate, new TicketFactory<T>(around), options),

@@ -2,9 +2,9 @@ import { defer, map, type OperatorFunction } from 'rxjs';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { Sized } from '../model/sized.ts';
 import {
-  instrumentationResolver,
   OBSERVED_KEYS,
   type ObservedOptions,
+  resolveCommonOptions,
 } from '../request/common-options.ts';
 import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
@@ -33,7 +33,7 @@ export function byteEstimate<T>(
 ): OperatorFunction<T, Sized<T>> {
   const estimator = checkEstimator(estimate);
   checkKeys('byteEstimate', options, OBSERVED_KEYS);
-  const instrumentationNow = instrumentationResolver(options);
+  const { instrumentationNow } = resolveCommonOptions(options);
   const sized = (value: T) => {
     const { bytes, tokens } = sizeOf(value, estimator);
     return new Sized(value, bytes, tokens ?? estimateTokens(value, bytes));

@@ -3,11 +3,11 @@ import type { Chunk } from '../model/chunk.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { Sized } from '../model/sized.ts';
 import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../policies/chunker.ts';
-import { systemClock } from '../queue/system-clock.ts';
 import {
-  instrumentationResolver,
   OBSERVED_KEYS,
   type ObservedOptions,
+  type ResolvedOptions,
+  resolveCommonOptions,
 } from '../request/common-options.ts';
 import { checkInteger, checkKeys, checkNumber } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
@@ -40,11 +40,12 @@ export function chunkBy<T>(options: ChunkOptions = {}): OperatorFunction<Sized<T
   checkInteger('maxItems', maxItems, 1);
   checkInteger('maxBytes', maxBytes, 1);
   if (options.maxDelayMs !== undefined) checkNumber('maxDelayMs', options.maxDelayMs, 0);
-  const instrumentationNow = instrumentationResolver(options);
+  const { clock, instrumentationNow } = resolveCommonOptions(options);
   return (source) =>
     new Observable((out) => {
       const chunker = new Chunker<T>(maxItems, maxBytes);
-      source.subscribe(new Chunking(out, chunker, options, instrumentationNow()));
+      const around = { clock, instrumentation: instrumentationNow() };
+      source.subscribe(new Chunking(out, chunker, options.maxDelayMs, around));
     });
 }
 
@@ -62,14 +63,14 @@ class Chunking<T> extends Subscriber<Sized<T>> {
   constructor(
     out: Subscriber<Chunk<T>>,
     chunker: Chunker<T>,
-    options: ChunkOptions,
-    instrumentation: Instrumentation | undefined,
+    maxDelayMs: number | undefined,
+    { clock, instrumentation }: Pick<ResolvedOptions, 'clock' | 'instrumentation'>,
   ) {
     super(out);
     this.out = out;
     this.chunker = chunker;
-    this.maxDelayMs = options.maxDelayMs;
-    this.clock = options.clock ?? systemClock;
+    this.maxDelayMs = maxDelayMs;
+    this.clock = clock;
     this.instrumentation = instrumentation;
     out.add(() => this.timer?.cancel());
   }

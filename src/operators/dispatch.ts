@@ -64,11 +64,8 @@ export function dispatch<T, O extends ProjectOutput>(
   const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS, random = Math.random } = options;
   return (source) =>
     new Observable((out) => {
-      const {
-        clock,
-        instrumentation,
-        feedback = new FeedbackSubject({ clock }),
-      } = common.observed();
+      const { clock, feedback = new FeedbackSubject({ clock }) } = common;
+      const instrumentation = common.instrumentationNow();
       const around = { clock, instrumentation, feedback };
       watchOperator(out, around, () => ({ waiting: [['retry', 0]], isSending: true }));
       const { gate } = feedback;

@@ -67,7 +67,7 @@ export function throttle<T, O extends ProjectOutput>(
   openGate(common).close();
   return (source) =>
     new Observable((out) => {
-      const around = common.observed();
+      const around = { ...common, instrumentation: common.instrumentationNow() };
       const opened = openGate(around, { isPrioritized: options.priority !== undefined });
       const { gate, feedback } = opened;
       out.add(() => opened.close());

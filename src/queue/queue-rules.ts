@@ -71,15 +71,19 @@ export function admit<Item, Owner>(
 /** Bounds how many requests wait at a gate. */
 export class QueueCapacity {
   bound: QueueBound;
+  /** Kept beside the bound, since each request asks. */
+  isBounded: boolean;
   /** How many requests were turned away or given up so far. */
   dropped = 0;
 
   constructor(bound: QueueBound) {
     this.bound = bound;
+    this.isBounded = bound.maxQueue !== Number.POSITIVE_INFINITY;
   }
 
-  get isBounded(): boolean {
-    return this.bound.maxQueue !== Number.POSITIVE_INFINITY;
+  configure(bound: QueueBound): void {
+    this.bound = bound;
+    this.isBounded = bound.maxQueue !== Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -160,6 +164,8 @@ class Waiter implements WaitTimeout, Timed {
 
 /** Ends the wait of requests that were not sent within a time from their arrival. */
 export class WaitTimeouts {
+  /** Whether any request is timed, kept since each request asks. */
+  isOn: boolean;
   private readonly timeouts: Timeouts;
   private waitTimeoutMs: number;
   private readonly deadlineMs: number;
@@ -172,10 +178,7 @@ export class WaitTimeouts {
     this.waitTimeoutMs = waitTimeoutMs;
     this.deadlineMs = deadlineMs;
     this.timeouts = new Timeouts(Math.min(waitTimeoutMs, deadlineMs), clock, true);
-  }
-
-  get isOn(): boolean {
-    return this.timeouts.timeoutMs !== Number.POSITIVE_INFINITY;
+    this.isOn = this.timeouts.timeoutMs !== Number.POSITIVE_INFINITY;
   }
 
   /** A request that was not sent yet starts to wait at a gate. */
@@ -192,6 +195,7 @@ export class WaitTimeouts {
   configure(waitTimeoutMs: number): void {
     this.waitTimeoutMs = waitTimeoutMs;
     this.timeouts.configure(Math.min(waitTimeoutMs, this.deadlineMs));
+    this.isOn = this.timeouts.timeoutMs !== Number.POSITIVE_INFINITY;
   }
 
   /** A request waits no longer. */

@@ -1,13 +1,8 @@
 import type { Subscriber } from 'rxjs';
 import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
 import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
-import { joinInstrumentations } from '../model/join-instrumentations.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import {
-  checkInstrumentationOptions,
-  type InstrumentationOptions,
-  telemetryInstrumentation,
-} from '../telemetry/telemetry.ts';
+import { type InstrumentationOptions, instrumentationResolver } from '../telemetry/telemetry.ts';
 import { show } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
@@ -38,48 +33,25 @@ export interface ResolvedOptions {
 
 /** Common options that were checked. Their `instrumentation` is the user's alone. */
 export interface CheckedOptions extends ResolvedOptions {
-  /** The same with metrics and spans, for the SDK that is registered now. */
-  observed(): ResolvedOptions;
+  /** The same beside metrics and spans, for the SDK that is registered now. */
+  readonly instrumentationNow: () => Instrumentation | undefined;
 }
 
-/** @throws TypeError for a `feedback` that is none, or that has another clock */
+/** @throws TypeError that names a wrong option, also for a `feedback` that has another clock */
 export function resolveCommonOptions(options: CommonOptions): CheckedOptions {
-  const { feedback, clock, instrumentation } = options;
+  const { feedback, clock } = options;
   if (feedback !== undefined && !(feedback instanceof FeedbackSubject)) {
     throw new TypeError(`\`feedback\` must be a FeedbackSubject, got ${show(feedback)}`);
   }
   checkClock(clock);
-  const instrumentationNow = instrumentationResolver(options);
+  checkInstrumentation(options.instrumentation);
+  const instrumentation = contain(options.instrumentation);
+  const instrumentationNow = instrumentationResolver(options, instrumentation);
   if (feedback !== undefined && clock !== undefined && feedback.clock !== clock) {
     throw new TypeError('`clock` must be the clock of `feedback`; leave it out');
   }
-  const resolved = { feedback, clock: feedback?.clock ?? clock ?? systemClock };
-  return {
-    ...resolved,
-    instrumentation: contain(instrumentation),
-    observed: () => ({ ...resolved, instrumentation: instrumentationNow() }),
-  };
-}
-
-/**
- * Checks the options that say how something is observed. Returns a function that makes the instrumentation for
- * the SDK that is registered when it is called; undefined: nothing observes.
- *
- * @throws TypeError that names a wrong option
- */
-export function instrumentationResolver({
-  instrumentation,
-  name,
-  telemetry,
-}: ObservedOptions): () => Instrumentation | undefined {
-  checkInstrumentation(instrumentation);
-  const watched = {
-    ...(name !== undefined && { name }),
-    ...(telemetry !== undefined && { telemetry }),
-  };
-  checkInstrumentationOptions(watched);
-  const own = contain(instrumentation);
-  return () => joinInstrumentations(telemetryInstrumentation(watched), own);
+  const resolvedClock = feedback?.clock ?? clock ?? systemClock;
+  return { feedback, clock: resolvedClock, instrumentation, instrumentationNow };
 }
 
 /**

@@ -66,7 +66,7 @@ export function policyOperator<T, P extends Policy>(
   operator.open(common);
   return (source) =>
     new Observable((out) => {
-      const around = common.observed();
+      const around = { ...common, instrumentation: common.instrumentationNow() };
       const { policy, policies } = operator.open(around);
       const gate = new Gate(kind, policy, around.clock, around.instrumentation);
       watchOperator(out, around, () => ({

@@ -60,7 +60,30 @@ export function telemetryInstrumentation(
   watched: InstrumentationOptions = {},
 ): Instrumentation | undefined {
   checkInstrumentationOptions(watched);
-  const { name = 'default', telemetry = {} } = watched;
+  return instrumentationOrNone(watched.name, watched.telemetry);
+}
+
+/**
+ * Checks the options. Returns a function that makes the instrumentation for the SDK that is registered when
+ * it is called; undefined: nothing observes.
+ *
+ * @param own is told beside metrics and spans
+ * @throws TypeError that names a wrong option
+ */
+export function instrumentationResolver(
+  watched: InstrumentationOptions,
+  own: Instrumentation | undefined,
+): () => Instrumentation | undefined {
+  checkInstrumentationOptions(watched);
+  const { name, telemetry } = watched;
+  return () => joinInstrumentations(instrumentationOrNone(name, telemetry), own);
+}
+
+/** Telemetry that fails stops nothing: then there is none. */
+function instrumentationOrNone(
+  name = 'default',
+  telemetry: InstrumentationOptions['telemetry'] = {},
+): Instrumentation | undefined {
   if (telemetry === false) return undefined;
   try {
     return instrumentationOf(name, telemetry);

@@ -98,7 +98,7 @@ describe('who goes when too many wait', () => {
   it('with `drop-oldest`, as many as it takes after the bound was lowered', () => {
     const { arrive, queues, gate } = takenGate({ maxQueue: 5, overflow: 'drop-oldest' });
     const waiting = Array.from({ length: 5 }, () => arrive());
-    queues.capacity.bound = { maxQueue: 2, overflow: 'drop-oldest' };
+    queues.capacity.configure({ maxQueue: 2, overflow: 'drop-oldest' });
     const last = arrive();
     expect(waiting.map(isFull)).toEqual([true, true, true, true, false]);
     expect(isFull(last)).toBe(false);

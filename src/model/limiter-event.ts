@@ -1,9 +1,6 @@
-import { Subject } from 'rxjs';
-import type { Mode } from '../model/feedback.ts';
-import type { GateKind } from '../model/outcome.ts';
-import type { PolicyEvent } from '../model/policy-events.ts';
-import type { WaitListener, WaitStart } from '../queue/gate-rules.ts';
-import type { Clock } from '../util/clock.ts';
+import type { Mode } from './feedback.ts';
+import type { GateKind } from './outcome.ts';
+import type { PolicyEvent } from './policy-events.ts';
 
 /** The log level of an event. */
 export type EventLevel = 'debug' | 'info' | 'warn';
@@ -133,50 +130,7 @@ export const LEVELS: Readonly<Record<LimiterFact['kind'], EventLevel>> = {
   drained: 'info',
 };
 
-/** The same, with its log level. */
+/** An event with its log level. */
 export function leveled(fact: LimiterFact): LimiterEvent {
   return { ...fact, level: LEVELS[fact.kind] };
-}
-
-/** Takes the events of all limiters of a group. */
-export interface EventSink {
-  readonly isHeard: () => boolean;
-  readonly emit: (event: LimiterEvent) => void;
-}
-
-/** The events of one limiter. An event that nobody listens to is not created. */
-export class LimiterEvents implements WaitListener {
-  /** All but the changes of the mode, which have a timer of their own. */
-  readonly all = new Subject<LimiterEvent>();
-  private readonly clock: Clock;
-  private readonly group: EventSink | undefined;
-
-  constructor(clock: Clock, group: EventSink | undefined) {
-    this.clock = clock;
-    this.group = group;
-  }
-
-  emit(fact: LimiterFact): void {
-    if (!this.isHeard()) return;
-    const event = leveled(fact);
-    this.all.next(event);
-    this.group?.emit(event);
-  }
-
-  isHeard(): boolean {
-    return this.all.observed || this.group?.isHeard() === true;
-  }
-
-  waits({ gate, limit, position, waiting, untilAt }: WaitStart): void {
-    const named = limit === undefined ? undefined : { limit };
-    const until = untilAt === undefined ? undefined : { untilAt };
-    const at = this.clock.now();
-    this.emit({ kind: 'waiting', at, gate, ...named, position, waiting, ...until });
-  }
-
-  waited(gate: GateKind, waitMs: number, rounds: number, limit: string | undefined): void {
-    if (!this.isHeard()) return;
-    const named = limit === undefined ? undefined : { limit };
-    this.emit({ kind: 'waited', at: this.clock.now(), gate, waitMs, rounds, ...named });
-  }
 }
