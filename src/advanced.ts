@@ -8,15 +8,14 @@ export type {
   ExchangeReply,
   ExchangeRequest,
   GrantReply,
-  OnStoreLoss,
   Plan,
   SharedConfig,
   SharedLimit,
   Shortage,
-  StoreSettings,
   WorkerShare,
 } from './fleet/protocol.ts';
 export type { SharedStore } from './fleet/shared-store.ts';
+export type { OnStoreLoss, StoreSettings } from './fleet/store-settings.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { GroupSnapshot } from './limiter/group-options.ts';
 export type { Counts } from './limiter/request-counters.ts';

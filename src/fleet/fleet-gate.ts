@@ -5,7 +5,8 @@ import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import type { Clock } from '../util/clock.ts';
 import type { FleetSnapshot } from './fleet-hooks.ts';
-import type { OnStoreLoss, WorkerShare } from './protocol.ts';
+import type { WorkerShare } from './protocol.ts';
+import type { OnStoreLoss } from './store-settings.ts';
 
 /** The gate of a limiter or a stream, as far as its fleet needs it. */
 export interface FleetGate {

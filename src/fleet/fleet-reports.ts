@@ -1,7 +1,8 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { messageOf } from '../util/print.ts';
-import type { GrantReply, OnStoreLoss, SharedConfig } from './protocol.ts';
+import type { GrantReply, SharedConfig } from './protocol.ts';
+import type { OnStoreLoss } from './store-settings.ts';
 import type { StoreWarnings } from './store-warnings.ts';
 
 /** Tells what becomes of one worker and of its store: as events, as warnings and to instrumentation. */

@@ -12,9 +12,10 @@ import { FleetReports } from './fleet-reports.ts';
 import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
 import { FleetLearning } from './learning/fleet-learning.ts';
 import { PlanNews } from './learning/plan-news.ts';
-import type { GrantReply, OnStoreLoss, SharedConfig, WorkerShare } from './protocol.ts';
+import type { GrantReply, SharedConfig, WorkerShare } from './protocol.ts';
 import { sharedConfigOf } from './shared-limits-config.ts';
 import type { JoinFleet, SharedStore } from './shared-store.ts';
+import type { OnStoreLoss } from './store-settings.ts';
 import { checkStoreSettings, timesOf } from './store-settings.ts';
 import { type StoreWarnings, warningsOf } from './store-warnings.ts';
 

@@ -3,8 +3,8 @@ import { checkKeys } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
 import { joinFleet } from './fleet.ts';
 import { FleetModel } from './model/fleet-model.ts';
-import type { StoreSettings } from './protocol.ts';
 import type { SharedStore } from './shared-store.ts';
+import type { StoreSettings } from './store-settings.ts';
 import { checkStoreSettings, STORE_KEYS } from './store-settings.ts';
 
 /** Options of {@link memoryStore}. */

@@ -246,29 +246,3 @@ export interface WorkerShare {
 
 /** So many workers are told of at the most: those that hold most. */
 export const MOST_TOLD = 32;
-
-/** What a worker does while the store cannot be reached. */
-export type OnStoreLoss = 'pause' | 'share';
-
-/** How workers use a store. */
-export interface StoreSettings {
-  /** A worker that is silent for so long loses what it holds, in ms, an integer >= 100. Default 5000. */
-  readonly ttlMs?: number;
-  /**
-   * What the store knows of a key is dropped when no worker has called for so long, in ms, an integer
-   * >= `ttlMs`. Default 86,400,000 (a day). Where the provider named a wait, or a large request was sent
-   * ahead of its limit, the time begins when that is over.
-   */
-  readonly keepMs?: number;
-  /**
-   * While the store cannot be reached: nothing more is sent (`'pause'`, default), or each worker goes
-   * on with an equal share of the limits (`'share'`), by the number of workers that it heard of last. It
-   * uses no more slots and bytes than it held as the store went away, until `ttlMs` later.
-   */
-  readonly onStoreLoss?: OnStoreLoss;
-  /**
-   * What this worker is called where all of them are shown: up to 64 letters, digits and `.:@_-`.
-   * Default: of `redisStore` its host and process, `build-7:4711`; of `memoryStore` none.
-   */
-  readonly worker?: string;
-}

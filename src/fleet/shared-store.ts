@@ -1,7 +1,8 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit } from '../model/policy-events.ts';
 import type { RemoteLimits } from './fleet-gate.ts';
-import type { ExchangeReply, ExchangeRequest, StoreSettings, WorkerShare } from './protocol.ts';
+import type { ExchangeReply, ExchangeRequest, WorkerShare } from './protocol.ts';
+import type { StoreSettings } from './store-settings.ts';
 
 /**
  * Where the workers of one key meet: `redisStore` in `headgate/redis`, or `memoryStore` within a

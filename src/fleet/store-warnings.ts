@@ -1,4 +1,4 @@
-import type { OnStoreLoss } from './protocol.ts';
+import type { OnStoreLoss } from './store-settings.ts';
 
 /**
  * Warns once when a store is lost, and once when it is back, however many workers of this process use it:

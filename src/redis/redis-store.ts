@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { joinFleet } from '../fleet/fleet.ts';
-import type {
-  ExchangeReply,
-  ExchangeRequest,
-  StoreSettings,
-  WorkerShare,
-} from '../fleet/protocol.ts';
+import type { ExchangeReply, ExchangeRequest, WorkerShare } from '../fleet/protocol.ts';
 import type { SharedStore } from '../fleet/shared-store.ts';
+import type { StoreSettings } from '../fleet/store-settings.ts';
 import { checkStoreSettings, STORE_KEYS } from '../fleet/store-settings.ts';
 import { checkKeys, checkMethods, show } from '../util/check.ts';
 import { messageOf } from '../util/print.ts';

@@ -6,16 +6,19 @@ import {
   MICRO,
   MOST_TOLD,
   type SharedConfig,
+  type Shortage,
   type WorkerShare,
 } from '../protocol.ts';
-import { charge, emptyBucket, refill, resize, restore } from './bucket.ts';
+import { refill } from './bucket.ts';
+import { type Closures, close, closuresOf } from './closures.ts';
 import { Expiry } from './expiry.ts';
-import { type FleetState, newFleetState, type WorkerRecord } from './fleet-state.ts';
+import { type FleetState, newFleetState, newRecord, type WorkerRecord } from './fleet-state.ts';
 import { grantRates, type RateGrant } from './grant-rates.ts';
 import { keepsFor } from './keep.ts';
 import { lead, report, reportGone } from './leadership.ts';
-import { giveUp, isClaimed, lend, noHolding } from './pool.ts';
-import { comesBack, RECOVERY, tellsMore } from './reunion.ts';
+import { configure, settle } from './limits.ts';
+import { giveUp, isClaimed, lend } from './pool.ts';
+import { comesBack, lendable, RECOVERY, tellsMore } from './reunion.ts';
 
 /** A worker that wants nothing for so long has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;
@@ -130,26 +133,18 @@ export class FleetModel {
       state.run = Math.max(1, Math.floor(time / 1_000));
       if (request.run !== 0) state.recoveringUntil = state.now + RECOVERY;
     }
-    if (request.config !== undefined) this.configure(request.config);
+    if (request.config !== undefined) configure(state, request.config);
     if (begins) state.roomUntil = state.now + (state.config as SharedConfig).ttl;
     const knows =
       request.config !== undefined || (request.run === state.run && request.epoch === state.epoch);
-    const record = known ?? {
-      sequence: 0,
-      sent: 0,
-      reply: undefined,
-      slots: noHolding(),
-      bytes: noHolding(),
-      out: 0,
-      backBy: 0,
-    };
+    const record = known ?? newRecord();
     this.records.set(request.worker, record);
     const hasForgotten = known === undefined && request.run !== 0 && request.run !== state.run;
     comesBack(state, record, request, hasForgotten);
     const config = state.config as SharedConfig;
     this.leases.set(request.worker, state.alive + config.ttl);
-    this.observe(request);
-    if (knows) this.settle(request);
+    close(state, request);
+    if (knows) settle(state, request);
     report(state, request, record);
     const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare === 0);
@@ -177,48 +172,6 @@ export class FleetModel {
     return reply;
   }
 
-  /** The newest configuration wins. */
-  private configure(config: SharedConfig): void {
-    const { state } = this;
-    if (JSON.stringify(config) === JSON.stringify(state.config)) return;
-    const before = state.config?.limits ?? [];
-    const buckets = config.limits.map(({ name, capacity, perHour }) => {
-      const kept = state.buckets[before.findIndex((limit) => limit.name === name)];
-      if (kept === undefined) return emptyBucket(capacity, perHour);
-      resize(kept, capacity, perHour);
-      return kept;
-    });
-    const learned = state.buckets.slice(-2);
-    state.buckets = [...buckets, learned[0] ?? emptyBucket(0, 0), learned[1] ?? emptyBucket(0, 0)];
-    state.config = config;
-    state.epoch += 1;
-  }
-
-  private observe({ closed, throttled, broken }: ExchangeRequest): void {
-    const { state } = this;
-    if (closed > 0 && state.now + closed > state.closedUntil) {
-      state.closedUntil = state.now + closed;
-      state.backoffs += 1;
-    }
-    state.throttledUntil = Math.max(state.throttledUntil, state.now + throttled);
-    if (broken > 0) state.brokenUntil = Math.max(state.brokenUntil, state.now + broken);
-  }
-
-  private settle({ settled, returned }: ExchangeRequest): void {
-    this.state.buckets.forEach((bucket, place) => {
-      if (bucket.perHour === 0) return;
-      const unused = returned[place] ?? 0;
-      if (unused > 0) restore(bucket, unused);
-      const amount = settled[place] ?? 0;
-      if (amount !== 0) charge(bucket, amount);
-      // What was granted and not used may be granted again.
-      const isLearned = place === this.state.buckets.length - 2;
-      if (isLearned) {
-        this.state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
-      }
-    });
-  }
-
   private grant(
     request: ExchangeRequest,
     record: WorkerRecord,
@@ -227,13 +180,12 @@ export class FleetModel {
     const { state } = this;
     const config = state.config as SharedConfig;
     const sharers = Math.max(1, this.active.size);
-    const closed = Math.max(0, state.closedUntil - state.now);
-    const held = Math.max(0, state.planClosedUntil - state.now);
-    const broken = Math.max(0, state.brokenUntil - state.now);
+    const closures = closuresOf(state);
     const isRecovering = state.recoveringUntil > state.now;
+    const { closed, held, broken } = closures;
     const isClosed = !mayGrant || closed > 0 || held > 0 || broken > 0;
     const most = state.plan === undefined ? config.startSlots : state.plan.slots;
-    const size = this.lendable(most > 0 ? Math.min(most, config.slots) : config.slots);
+    const size = lendable(state, most > 0 ? Math.min(most, config.slots) : config.slots);
     const slots = lend(
       state.slots,
       record.slots,
@@ -252,11 +204,13 @@ export class FleetModel {
       state.bytes,
       record.bytes,
       { held: request.bytes, wanted: request.wantedBytes, head: request.headBytes, spare: 0 },
-      this.lendable(config.bytes),
+      lendable(state, config.bytes),
       sharers,
       true,
       isClosed || isRecovering,
     );
+    const short = slots.isShort ? 'slots' : 'bytes';
+    const pool = slots.isShort || bytes.isShort ? (isRecovering ? 'recovering' : short) : '';
     const rates: RateGrant = isClosed
       ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
       : grantRates(state.buckets, request, config.tick, sharers, state.budget);
@@ -282,20 +236,9 @@ export class FleetModel {
       keptSlots: slots.kept,
       keptBytes: bytes.kept,
       contested: slots.isContested ? 1 : 0,
-      why: this.shortage(
-        closed,
-        held,
-        broken,
-        isRecovering,
-        slots.isShort,
-        bytes.isShort,
-        rates.limit,
-      ),
+      why: shortageOf(closures, pool, rates.limit, config.limits.length),
       limit: rates.limit,
-      closed,
-      held,
-      throttled: Math.max(0, state.throttledUntil - state.now),
-      broken,
+      ...closures,
       backoffs: state.backoffs,
       workers: this.leases.size,
       sharers: this.active.size,
@@ -308,31 +251,26 @@ export class FleetModel {
       ...(isNewLeader ? { learned: state.learned as Data } : {}),
     };
   }
+}
 
-  /** A pool without the shares of workers that may use them, and have not called since the store was away. */
-  private lendable(size: number): number {
-    const { expected, back, roomUntil, now } = this.state;
-    const missing = now < roomUntil ? Math.max(0, expected - back) : 0;
-    return missing === 0 ? size : size - Math.floor((size * missing) / expected);
-  }
-
-  private shortage(
-    closed: number,
-    held: number,
-    broken: number,
-    isRecovering: boolean,
-    slots: boolean,
-    bytes: boolean,
-    limit: number,
-  ): GrantReply['why'] {
-    if (broken > 0) return 'broken';
-    if (closed > 0) return 'closed';
-    if (held > 0) return 'learned';
-    if (slots) return isRecovering ? 'recovering' : 'slots';
-    if (bytes) return isRecovering ? 'recovering' : 'bytes';
-    if (limit < 0) return '';
-    return limit < this.state.buckets.length - 2 ? 'limit' : 'learned';
-  }
+/**
+ * Why not all was granted that was asked for.
+ * @param pool what was short of slots and bytes
+ * @param limit the place of the limit that was short; -1: none was
+ * @param limits how many are configured; those behind them are learned
+ */
+function shortageOf(
+  { closed, held, broken }: Closures,
+  pool: Shortage,
+  limit: number,
+  limits: number,
+): Shortage {
+  if (broken > 0) return 'broken';
+  if (closed > 0) return 'closed';
+  if (held > 0) return 'learned';
+  if (pool !== '') return pool;
+  if (limit < 0) return '';
+  return limit < limits ? 'limit' : 'learned';
 }
 
 function isAbove0(amount: number): boolean {

@@ -1,6 +1,6 @@
 import type { Data, ExchangeReply, Plan, ReportEntry, SharedConfig } from '../protocol.ts';
 import type { Bucket } from './bucket.ts';
-import type { Holding, Pool } from './pool.ts';
+import { type Holding, noHolding, type Pool } from './pool.ts';
 
 /** What is kept of one worker. */
 export interface WorkerRecord {
@@ -14,6 +14,19 @@ export interface WorkerRecord {
   out: number;
   /** The end of the last time in which it was expected back, and came; 0: never. */
   backBy: number;
+}
+
+/** Of a worker that calls for the first time. */
+export function newRecord(): WorkerRecord {
+  return {
+    sequence: 0,
+    sent: 0,
+    reply: undefined,
+    slots: noHolding(),
+    bytes: noHolding(),
+    out: 0,
+    backBy: 0,
+  };
 }
 
 /** What all workers of a key share, but for the workers themselves. */

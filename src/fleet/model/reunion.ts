@@ -40,3 +40,9 @@ export function tellsMore(
   hold(state.slots, record.slots, slots);
   hold(state.bytes, record.bytes, bytes);
 }
+
+/** A pool without the shares of workers that may use them, and have not called since the store was away. */
+export function lendable({ expected, back, roomUntil, now }: FleetState, size: number): number {
+  const missing = now < roomUntil ? Math.max(0, expected - back) : 0;
+  return missing === 0 ? size : size - Math.floor((size * missing) / expected);
+}
