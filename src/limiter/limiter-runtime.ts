@@ -6,7 +6,7 @@ import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts
 import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { Newcomer } from '../queue/waiting-requests.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
-import { gateOpener } from '../request/gate-options.ts';
+import { gateOpener } from '../request/gate-opener.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';

@@ -2,7 +2,8 @@ import type { OperatorFunction } from 'rxjs';
 import type { Ticket } from '../model/ticket.ts';
 import { BYTE_BUDGET_OPTIONS, byteBudgetPolicyOf } from '../policies/byte-budget-policy.ts';
 import { checkOptions } from '../policies/option.ts';
-import { type ByteBudgetOptions, followLimit, withoutStreams } from '../request/gate-options.ts';
+import { followLimit, withoutStreams } from '../request/gate-opener.ts';
+import type { ByteBudgetOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import type { RequestInput } from '../request/ticket-factory.ts';
 

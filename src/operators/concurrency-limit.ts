@@ -2,7 +2,8 @@ import { map, type OperatorFunction } from 'rxjs';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { CONCURRENCY_OPTIONS, concurrencyPolicyOf } from '../policies/concurrency-policy.ts';
 import { checkOptions } from '../policies/option.ts';
-import { type ConcurrencyOptions, followLimit, withoutStreams } from '../request/gate-options.ts';
+import { followLimit, withoutStreams } from '../request/gate-opener.ts';
+import type { ConcurrencyOptions } from '../request/gate-options.ts';
 import { type PolicyOperatorOptions, policyOperator } from '../request/policy-operator.ts';
 import {
   checkRequestOptions,

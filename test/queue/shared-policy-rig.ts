@@ -6,7 +6,8 @@ import { RateLimits } from '../../src/policies/rate-limit/rate-limits.ts';
 import { type OnLimit, RateLimitPolicy } from '../../src/policies/rate-limit-policy.ts';
 import { Gate } from '../../src/queue/gate.ts';
 import { SharedPolicy } from '../../src/queue/shared-policy.ts';
-import { type QueueOptions, queueRulesOf } from '../../src/request/gate-options.ts';
+import { queueRulesOf } from '../../src/request/gate-opener.ts';
+import type { QueueOptions } from '../../src/request/gate-options.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { originOf, Waiter } from '../support/waiter.ts';
 

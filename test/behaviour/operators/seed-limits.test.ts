@@ -2,7 +2,7 @@ import { from, map, Observable, range, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Sized, throttle } from '../../../src/index.ts';
 import type { Outcome } from '../../../src/model/outcome.ts';
-import { gateOpener } from '../../../src/request/gate-options.ts';
+import { gateOpener } from '../../../src/request/gate-opener.ts';
 import { PipelineSubscriber } from '../../../src/request/result-subscriber.ts';
 import { TicketFactory } from '../../../src/request/ticket-factory.ts';
 import { watch } from '../../request/harness.ts';

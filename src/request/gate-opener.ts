@@ -1,0 +1,155 @@
+import { Observable, type Subscriber } from 'rxjs';
+import { checkLimiterConfig } from '../options/check-config.ts';
+import { DEFAULT_AGING_MS, type LimiterConfig } from '../options/limiter-config.ts';
+import { adaptiveChoice, isAdaptiveRate } from '../policies/adaptive.ts';
+import { BYTE_BUDGET_OPTIONS } from '../policies/byte-budget-policy.ts';
+import { CONCURRENCY_OPTIONS } from '../policies/concurrency-policy.ts';
+import { checkValue } from '../policies/option.ts';
+import type { PolicyConfig } from '../policies/registry.ts';
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
+import { classifierOf } from '../providers/classify.ts';
+import { PriorityQueue } from '../queue/priority-queue.ts';
+import { QueueCapacity, type QueueRules, queueBound, WaitTimeouts } from '../queue/queue-rules.ts';
+import { priorityOf } from '../queue/waiting-requests.ts';
+import type { Clock } from '../util/clock.ts';
+import { Timeouts } from '../util/timeouts.ts';
+import type { ResolvedOptions } from './common-options.ts';
+import { FeedbackSubject } from './feedback-subject.ts';
+import {
+  type ByteBudgetOptions,
+  type ConcurrencyOptions,
+  checkGateOptions,
+  type GateOptions,
+  type QueueOptions,
+} from './gate-options.ts';
+import { RequestGate, type RequestGateExtras, reporterOf } from './request-gate.ts';
+import type { RetryOptions } from './send-options.ts';
+
+/** What waits at a rate that adapts needs no probe after a 429. */
+const PACED_BACKOFF = { reopen: 'all' } as const;
+
+interface GateExtras extends RequestGateExtras {
+  /** Whether requests may have priorities. */
+  readonly isPrioritized?: boolean;
+  /** Those of other gates with the same clock, to be shared if attempts have the same time. */
+  readonly timeouts?: Timeouts | undefined;
+}
+
+/**
+ * Returns a function that opens gates, with common options that were checked. Options that no policy checks
+ * are checked now, the others as a gate is opened.
+ * @throws RangeError or TypeError that names a wrong option
+ */
+export function gateOpener(
+  options: GateOptions & RetryOptions,
+): (around: ResolvedOptions, extras?: GateExtras) => RequestGate {
+  const plain = withoutStreams(options);
+  // A stream of limits is checked as it emits them.
+  checkLimiterConfig('throttle', plain, Object.keys(options));
+  checkGateOptions(options);
+  const { isFailure, shared } = options;
+  const adaptive = adaptiveChoice(options);
+  const isPaced = isAdaptiveRate(adaptive);
+  const { maxRetryAfterMs, onLongWait, outageMs, random = Math.random } = options;
+  const backoff = {
+    ...(isPaced && PACED_BACKOFF),
+    ...options.backoff,
+    ...(maxRetryAfterMs !== undefined && { maxRetryAfterMs }),
+    ...(onLongWait !== undefined && { onLongWait }),
+    ...(outageMs !== undefined && { outageMs }),
+  };
+  return (around, { isPrioritized = false, timeouts, ...extras } = {}) => {
+    const { clock, instrumentation } = around;
+    const feedback =
+      around.feedback ??
+      new FeedbackSubject({
+        ...backoff,
+        clock,
+        ...(instrumentation !== undefined && { instrumentation }),
+      });
+    const setPaced = (isPaced: boolean) => {
+      // One that others share keeps the rules that it was made with.
+      if (around.feedback !== undefined) return;
+      feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
+    };
+    const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS } = options;
+    // They keep no process alive: what an attempt waits for does.
+    const newTimeouts = () => new Timeouts(attemptTimeoutMs, clock, false);
+    const report = reporterOf({ ...extras, instrumentation });
+    return new RequestGate(
+      { ...plain, adaptive },
+      {
+        clock,
+        random,
+        name: options.name,
+        instrumentation,
+        feedback,
+        isFailure,
+        queues: queueRulesOf(options, clock, isPrioritized),
+        retry: new RetryPolicy(options, isPaced),
+        classify: classifierOf(options.classify),
+        timeouts: attemptTimeoutMs === timeouts?.timeoutMs ? timeouts : newTimeouts(),
+        setPaced,
+        fleet: shared?.join(shared, report, instrumentation, extras.peers),
+        // Last, as in a snapshot: V8 is slow where many properties follow a spread.
+        ...extras,
+      },
+    );
+  };
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function queueRulesOf(
+  options: QueueOptions & Pick<LimiterConfig, 'deadlineMs'>,
+  clock: Clock,
+  isPrioritized: boolean,
+): QueueRules {
+  const { maxQueue, overflow, agingMs = DEFAULT_AGING_MS } = options;
+  const { waitTimeoutMs = Number.POSITIVE_INFINITY, deadlineMs } = options;
+  return {
+    capacity: new QueueCapacity(queueBound(maxQueue, overflow)),
+    timeouts: new WaitTimeouts(waitTimeoutMs, clock, deadlineMs),
+    newQueue: isPrioritized
+      ? (isCancelled) => new PriorityQueue(isCancelled, { priorityOf, agingMs })
+      : undefined,
+  };
+}
+
+type AdjustableOptions = Pick<ConcurrencyOptions, 'concurrency'> &
+  Pick<ByteBudgetOptions, 'maxBytes'>;
+
+/** The options without limits that are streams: before their first value the defaults apply. */
+export function withoutStreams<O extends AdjustableOptions>(
+  options: O,
+): Omit<O, keyof AdjustableOptions> & Pick<PolicyConfig, keyof AdjustableOptions> {
+  const { concurrency, maxBytes, ...rest } = options;
+  return {
+    ...rest,
+    ...(!(concurrency instanceof Observable) && { concurrency }),
+    ...(!(maxBytes instanceof Observable) && { maxBytes }),
+  };
+}
+
+/**
+ * Applies the limits of a stream while `out` is subscribed. A wrong limit, or an error of the stream,
+ * errors `out`; its completion leaves the last limit in force.
+ */
+export function followLimit(
+  out: Subscriber<never>,
+  options: AdjustableOptions,
+  name: keyof AdjustableOptions,
+  apply: (limit: number) => void,
+): void {
+  const limits = options[name];
+  if (!(limits instanceof Observable)) return;
+  const option = { ...CONCURRENCY_OPTIONS, ...BYTE_BUDGET_OPTIONS }[name];
+  const next = (limit: number) => {
+    try {
+      checkValue(name, option, limit);
+      apply(limit);
+    } catch (error) {
+      out.error(error);
+    }
+  };
+  out.add(limits.subscribe({ next, error: (error) => out.error(error) }));
+}
