@@ -3,7 +3,8 @@ import { checkInteger, checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { ResettableTimer } from '../util/resettable-timer.ts';
 import type { Limiter } from './limiter.ts';
-import { type CountedBefore, progressOf } from './request-counters.ts';
+import type { CountedBefore } from './request-counters.ts';
+import { type RestingState, RestingStates, snapshotOf } from './resting-states.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
 
 /** The default of `idleMs`. */
@@ -15,19 +16,11 @@ const DEFAULT_MAX_KEYS = 10_000;
  * theirs up. To make one again takes as long as sending some thirty requests.
  */
 const AWAKE_IDLE_KEYS = 256;
-/** Limits by key are mostly of a few kinds, and limiters of a kind are equal when they are at rest. */
-const KINDS_AT_REST = 16;
-
-/** The last state of a limiter that was given up. */
-interface Asleep extends CountedBefore {
-  /** Shared by equal ones. */
-  readonly atRest: LimiterSnapshot;
-}
 
 /** A key with its limiter, or with the last state of a limiter that had nothing to remember. */
 interface Entry {
   limiter: Limiter | undefined;
-  last: Asleep | undefined;
+  last: RestingState | undefined;
   /** Whether the key was used since the last idle check, or busy at that check. */
   isUsed: boolean;
   /** Whether the user holds its limiter, so that it is not dropped. */
@@ -71,8 +64,7 @@ export class KeyTable {
   readonly #awake = new Map<string, Entry>();
   #mostAwake = 2 * AWAKE_IDLE_KEYS;
   #isClosed = false;
-  /** States at rest that keys share, as text and as they are. */
-  readonly #atRest = new Map<string, LimiterSnapshot>();
+  readonly #resting = new RestingStates();
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor({ clock, idleMs, maxKeys, open }: KeyTableOptions) {
@@ -104,27 +96,9 @@ export class KeyTable {
   /** The state of each key. */
   get snapshots(): readonly (readonly [key: string, snapshot: LimiterSnapshot])[] {
     return [...this.#entries].flatMap(([key, { limiter, last }]) => {
-      const snapshot = limiter?.snapshot() ?? (last && this.#snapshotOf(last));
+      const snapshot = limiter?.snapshot() ?? (last && snapshotOf(last, this.#clock.now()));
       return snapshot === undefined ? [] : [[key, snapshot] as const];
     });
-  }
-
-  #snapshotOf({ atRest, ended, dropped }: Asleep): LimiterSnapshot {
-    const progress = progressOf(ended, this.#clock.now());
-    return { ...atRest, ended, dropped, progress };
-  }
-
-  /** What is kept of a limiter that is given up. */
-  #lastOf({ ended, dropped, progress: _, fleet: __, ...rest }: LimiterSnapshot): Asleep {
-    // A limiter that is given up is no worker of its fleet any more.
-    const state = { ...rest, fleet: undefined };
-    const counts = { ended, dropped };
-    const plain = { ...state, ...counts, progress: progressOf(ended, this.#clock.now()) };
-    const text = JSON.stringify(state);
-    const known = this.#atRest.get(text);
-    if (known !== undefined) return { ...counts, atRest: known };
-    if (this.#atRest.size < KINDS_AT_REST) this.#atRest.set(text, plain);
-    return { ...counts, atRest: plain };
   }
 
   /**
@@ -184,7 +158,7 @@ export class KeyTable {
     const idle = idleKeys(this.#awake, ({ limiter }) => limiter?.maySleep === true);
     for (const { key: old, entry: asleep } of idle.slice(AWAKE_IDLE_KEYS)) {
       if (asleep.limiter === undefined) continue;
-      asleep.last = this.#lastOf(asleep.limiter.snapshot());
+      asleep.last = this.#resting.keep(asleep.limiter.snapshot(), this.#clock.now());
       this.#giveUp(old, asleep);
     }
     this.#mostAwake = Math.max(2 * AWAKE_IDLE_KEYS, 1.5 * this.#awake.size);

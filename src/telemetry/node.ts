@@ -3,43 +3,23 @@ import { hostname } from 'node:os';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
-import { checkInteger, checkKeys, show } from '../util/check.ts';
 import { print } from '../util/print.ts';
 import { Aggregation, wantsAggregated } from './node/aggregation.ts';
 import { type Environment, readEnvironment } from './node/environment.ts';
 import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
 import { loadPackages, type Packages } from './node/packages.ts';
 import { MetricsPage } from './node/page.ts';
+import { checkStartOptions, type StartOptions } from './node/start-options.ts';
 import { histogramFactories } from './recorder.ts';
 import { globalMeter } from './scope.ts';
+
+export type { StartOptions } from './node/start-options.ts';
 
 /** Where Prometheus expects a page of metrics (the default of OpenTelemetry). */
 const DEFAULT_PORT = 9464;
 const DEFAULT_HOST = '127.0.0.1';
 /** How long a shutdown may take. */
 const SHUTDOWN_MS = 5_000;
-
-/** The standard OTEL_* variables take precedence over these options. */
-export interface StartOptions {
-  /** The name of the program. */
-  readonly serviceName: string;
-  /** The version of the program. Default: that of its package, where npm has started it. */
-  readonly serviceVersion?: string;
-  /** Port of the metrics page; 0 for any free port, `false` for no page. Default 9464. */
-  readonly prometheusPort?: number | false;
-  /**
-   * Address of the metrics page; `0.0.0.0` for all, for example in a container. Default 127.0.0.1.
-   */
-  readonly prometheusHost?: string;
-  /**
-   * Endpoint of OTLP over HTTP, such as `http://127.0.0.1:4318` for a local Jaeger. Default: none.
-   */
-  readonly otlpEndpoint?: string;
-  /**
-   * The share of requests that are traced, from 0 to 1, if their caller has not decided. Default 1.
-   */
-  readonly sampleRatio?: number;
-}
 
 /** Running telemetry. */
 export interface Telemetry {
@@ -53,15 +33,6 @@ export interface Telemetry {
   shutdown(): Promise<void>;
 }
 
-const KEYS = [
-  'serviceName',
-  'serviceVersion',
-  'prometheusPort',
-  'prometheusHost',
-  'otlpEndpoint',
-  'sampleRatio',
-];
-
 /**
  * Starts an OpenTelemetry SDK for programs that have none: a metrics page for Prometheus, and
  * traces and metrics by OTLP if an endpoint is given. Start it before you make limiters and
@@ -74,7 +45,7 @@ const KEYS = [
  * console.log(telemetry.prometheusUrl); // http://127.0.0.1:9464/metrics
  */
 export async function startTelemetry(options: StartOptions): Promise<Telemetry> {
-  checkOptions(options);
+  checkStartOptions(options);
   const environment = readEnvironment(process.env);
   if (environment.isDisabled) return NOTHING;
   const packages = await loadPackages();
@@ -136,33 +107,6 @@ const NOTHING: Telemetry = {
   metricsEndpoint: undefined,
   shutdown: async () => {},
 };
-
-function checkOptions(options: StartOptions): void {
-  checkKeys('startTelemetry', options, KEYS);
-  const { serviceName, serviceVersion, prometheusPort, prometheusHost, otlpEndpoint, sampleRatio } =
-    options;
-  if (typeof serviceName !== 'string' || serviceName === '') {
-    throw new TypeError(`\`serviceName\` must be a string of text, got ${show(serviceName)}`);
-  }
-  if (serviceVersion !== undefined && typeof serviceVersion !== 'string') {
-    throw new TypeError(`\`serviceVersion\` must be a string, got ${show(serviceVersion)}`);
-  }
-  if (prometheusPort !== undefined && prometheusPort !== false) {
-    checkInteger('prometheusPort', prometheusPort, 0);
-    if (prometheusPort > 65_535) {
-      throw new RangeError(`\`prometheusPort\` must be at most 65535, got ${prometheusPort}`);
-    }
-  }
-  if (prometheusHost !== undefined && (typeof prometheusHost !== 'string' || !prometheusHost)) {
-    throw new TypeError(`\`prometheusHost\` must be an address, got ${show(prometheusHost)}`);
-  }
-  if (otlpEndpoint !== undefined && !URL.canParse(otlpEndpoint)) {
-    throw new TypeError(`\`otlpEndpoint\` must be a URL, got ${show(otlpEndpoint)}`);
-  }
-  if (sampleRatio !== undefined && !(sampleRatio >= 0 && sampleRatio <= 1)) {
-    throw new RangeError(`\`sampleRatio\` must be a number from 0 to 1, got ${show(sampleRatio)}`);
-  }
-}
 
 /** The OTLP endpoint of a signal: of the environment, else of the options. */
 function endpointOf(
