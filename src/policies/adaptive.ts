@@ -1,32 +1,22 @@
 import { show } from '../util/check.ts';
 import { START_AT_ONCE } from './adaptive-rate/trust.ts';
 import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
-import {
-  Aimd,
-  type AimdOptions,
-  DEFAULT_CEILING_RESET_FACTOR,
-  DEFAULT_COOLING_MS,
-  DEFAULT_FAILURE_THRESHOLD,
-  DEFAULT_FAILURE_WINDOW_MS,
-} from './aimd.ts';
-import { AimdPolicy } from './aimd-policy.ts';
+import { Aimd, type AimdOptions } from './aimd.ts';
+import { AIMD_FIELDS, AimdPolicy } from './aimd-policy.ts';
 import type { BackoffOption } from './backoff-policy.ts';
 import type { ByteBudgetConfig } from './byte-budget-policy.ts';
 import { checkBetween } from './check-between.ts';
 import { type ConcurrencyConfig, DEFAULT_CONCURRENCY } from './concurrency-policy.ts';
 import { Gradient } from './gradient.ts';
 import {
-  DEFAULT_BACKOFF_RATIO,
   DEFAULT_GRADIENT_INITIAL_LIMIT,
-  DEFAULT_LATENCY_TOLERANCE,
-  DEFAULT_SAMPLE_WINDOW_MS,
-  DEFAULT_SMOOTHING,
+  GRADIENT_FIELDS,
   type GradientOptions,
 } from './gradient-options.ts';
 import { GradientPolicy } from './gradient-policy.ts';
 import { Interval } from './interval.ts';
 import { isTroubleOrThrottled, judgeOf } from './judge.ts';
-import { integer, number, type Option, upTo, word } from './option.ts';
+import { integer, number, type Option, word } from './option.ts';
 import { Pace } from './pace.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 import { RATE_TARGET } from './rate-limit/definition.ts';
@@ -111,51 +101,8 @@ const RATE = {
   ),
 };
 
-const LATENCY = {
-  minLimit: integer(1, 1, 'requests', 'latency: the lowest limit'),
-  tolerance: number(
-    1,
-    DEFAULT_LATENCY_TOLERANCE,
-    '× latency',
-    'latency: growth that is no sign of queueing',
-  ),
-  smoothing: upTo(
-    1,
-    number(0, DEFAULT_SMOOTHING, 'part', 'latency: of the way to a new limit gone at once'),
-  ),
-  backoffRatio: upTo(
-    1,
-    number(0, DEFAULT_BACKOFF_RATIO, 'part', 'latency: of the limit left after a drop'),
-  ),
-  queueSize: number(0, 'root of the limit', 'requests', 'latency: that may queue in the server'),
-  windowMs: number(0, DEFAULT_SAMPLE_WINDOW_MS, 'ms', 'latency: samples for one adjustment'),
-  per: word(['request', 'token'], 'request', 'latency: what latency is divided by'),
-};
-
-const FAILURES = {
-  failureThreshold: integer(
-    1,
-    DEFAULT_FAILURE_THRESHOLD,
-    'requests',
-    'failures: failures within the window that halve the limit',
-  ),
-  failureWindowMs: number(
-    1,
-    DEFAULT_FAILURE_WINDOW_MS,
-    'ms',
-    'failures: how long a failure counts',
-  ),
-  coolingMs: number(1, DEFAULT_COOLING_MS, 'ms', 'failures: between two steps back up'),
-  ceilingResetFactor: number(
-    0,
-    DEFAULT_CEILING_RESET_FACTOR,
-    '× `coolingMs`',
-    'failures: time without failure that lifts the ceiling',
-  ),
-};
-
 /** The options of all strategies. */
-const ADAPTIVE_FIELDS = { ...COMMON, ...RATE, ...LATENCY, ...FAILURES } satisfies Record<
+const ADAPTIVE_FIELDS = { ...COMMON, ...RATE, ...GRADIENT_FIELDS, ...AIMD_FIELDS } satisfies Record<
   keyof AdaptiveLayer,
   Option
 >;
@@ -163,8 +110,8 @@ const ADAPTIVE_FIELDS = { ...COMMON, ...RATE, ...LATENCY, ...FAILURES } satisfie
 /** The strategy that an option belongs to; undefined if it belongs to several. */
 export function strategyOf(key: string): Strategy | undefined {
   if (Object.hasOwn(RATE, key)) return 'rate';
-  if (Object.hasOwn(LATENCY, key)) return 'latency';
-  return Object.hasOwn(FAILURES, key) ? 'failures' : undefined;
+  if (Object.hasOwn(GRADIENT_FIELDS, key)) return 'latency';
+  return Object.hasOwn(AIMD_FIELDS, key) ? 'failures' : undefined;
 }
 
 export const ADAPTIVE: PolicyDefinition<

@@ -1,16 +1,17 @@
 import { checkChoice, checkInteger, checkNumber } from '../util/check.ts';
 import { checkBetween } from './check-between.ts';
+import { integer, number, type Option, upTo, word } from './option.ts';
 
 /** The initial limit (Netflix: 20). */
 export const DEFAULT_GRADIENT_INITIAL_LIMIT = 20;
 /** The share of the way to its new value that the limit moves at once (Netflix: 0.2). */
-export const DEFAULT_SMOOTHING = 0.2;
+const DEFAULT_SMOOTHING = 0.2;
 /** The multiple of its long average up to which latency does not lower the limit (Netflix: 1.5). */
-export const DEFAULT_LATENCY_TOLERANCE = 1.5;
+const DEFAULT_LATENCY_TOLERANCE = 1.5;
 /** The factor of the limit after a drop (Netflix, AIMDLimit: 0.9). */
-export const DEFAULT_BACKOFF_RATIO = 0.9;
+const DEFAULT_BACKOFF_RATIO = 0.9;
 /** How long samples are gathered for one adjustment (Netflix, WindowedLimit: 1 s). */
-export const DEFAULT_SAMPLE_WINDOW_MS = 1_000;
+const DEFAULT_SAMPLE_WINDOW_MS = 1_000;
 
 /** @see Gradient */
 export interface GradientOptions {
@@ -38,6 +39,28 @@ export interface GradientOptions {
    */
   readonly per?: 'request' | 'token';
 }
+
+/** The options that no other strategy has. */
+export const GRADIENT_FIELDS = {
+  minLimit: integer(1, 1, 'requests', 'latency: the lowest limit'),
+  tolerance: number(
+    1,
+    DEFAULT_LATENCY_TOLERANCE,
+    '× latency',
+    'latency: growth that is no sign of queueing',
+  ),
+  smoothing: upTo(
+    1,
+    number(0, DEFAULT_SMOOTHING, 'part', 'latency: of the way to a new limit gone at once'),
+  ),
+  backoffRatio: upTo(
+    1,
+    number(0, DEFAULT_BACKOFF_RATIO, 'part', 'latency: of the limit left after a drop'),
+  ),
+  queueSize: number(0, 'root of the limit', 'requests', 'latency: that may queue in the server'),
+  windowMs: number(0, DEFAULT_SAMPLE_WINDOW_MS, 'ms', 'latency: samples for one adjustment'),
+  per: word(['request', 'token'], 'request', 'latency: what latency is divided by'),
+} satisfies Partial<Record<keyof GradientOptions, Option>>;
 
 /** Options with their defaults filled in; without `queueSize` it follows the limit. */
 export interface GradientSettings extends Required<Omit<GradientOptions, 'queueSize'>> {
