@@ -1,6 +1,7 @@
 import type { Mode } from '../model/feedback.ts';
 import { DEFAULT_OUTAGE_MS, Outage, type OutageSnapshot } from './outage.ts';
 import type { ModeState, Policy, RequestCost } from './policy.ts';
+import { Probes } from './probes.ts';
 
 /**
  * `probe`: one request is sent first, the others after it succeeded. `all`: all are sent at once.
@@ -38,13 +39,6 @@ export interface BackoffSnapshot {
   readonly outage: OutageSnapshot | undefined;
 }
 
-/**
- * In an outage a probe that has no answer for so long does not hold the others any longer: its
- * connection may be lost too, and then nothing tells before the timeout of attempts. Another one goes,
- * and the next after twice as long, so that at most three go in a minute. Most models answer by then.
- */
-const PROBE_PATIENCE_MS = 10_000;
-
 /** A decision for a long wait. */
 interface Suspended {
   readonly reason: SuspensionReason;
@@ -76,14 +70,9 @@ export class Backoff implements Policy<number>, ModeState {
   #suspension: Suspended | undefined = undefined;
   /** Set from a 429 until a request of the present epoch has succeeded. */
   #untested = false;
-  /** Whether single probes go: after a 429, or in an outage. */
+  /** Whether single probes go: after a 429, or in an outage. A field, since each request asks. */
   #isGuarded = false;
-  /** The number of the probe in flight; 0 if there is none. */
-  #probeOut = 0;
-  #probes = 0;
-  /** When it was sent, and how many before it had no answer for too long. */
-  #probedAt = 0;
-  #silentProbes = 0;
+  readonly #probes = new Probes();
   /** Called when the place of the probe is free. */
   onProbeBack: (() => void) | undefined = undefined;
   #reopen: Reopen;
@@ -103,7 +92,7 @@ export class Backoff implements Policy<number>, ModeState {
 
   /** Whether what is waited for may end before its time: an answer may open the gate. */
   get mayOpenEarly(): boolean {
-    return this.#probeOut > 0 || this.outage.isOn;
+    return this.#probes.isOut || this.outage.isOn;
   }
 
   /** Whether an answer that went well may change anything. */
@@ -117,19 +106,12 @@ export class Backoff implements Policy<number>, ModeState {
   }
 
   take(_request: RequestCost, now: number): number {
-    if (!this.#isGuarded) return 0;
-    this.#silentProbes = this.#probeOut > 0 ? this.#silentProbes + 1 : 0;
-    this.#probes += 1;
-    this.#probeOut = this.#probes;
-    this.#probedAt = now;
-    return this.#probes;
+    return this.#isGuarded ? this.#probes.send(now) : 0;
   }
 
   /** A probe has ended. Unless it opened the gate, the next request is the probe. */
   giveBack(probe: number): void {
-    if (probe !== this.#probeOut) return;
-    this.#probeOut = 0;
-    this.onProbeBack?.();
+    if (this.#probes.ended(probe)) this.onProbeBack?.();
   }
 
   snapshot(now: number): BackoffSnapshot {
@@ -178,13 +160,12 @@ export class Backoff implements Policy<number>, ModeState {
    */
   unreachable(isRefused: boolean, now: number): boolean {
     const { outage } = this;
-
     if (isRefused && !outage.isRefused) {
       this.epoch += 1;
       outage.refused(this.epoch);
     }
     if (!outage.failed(now)) return false;
-    this.#probeOut = 0;
+    this.#probes.forget();
     this.#isGuarded = true;
     return true;
   }
@@ -192,7 +173,6 @@ export class Backoff implements Policy<number>, ModeState {
   /** The provider answered an attempt of `epoch`. @returns whether an outage ends */
   reached(epoch: number): boolean {
     const { outage } = this;
-
     if (!outage.isDoubted) return false;
     const wasOut = outage.isOn;
     if (!outage.answered(epoch) || !wasOut) return false;
@@ -208,26 +188,19 @@ export class Backoff implements Policy<number>, ModeState {
   /** The wait for a probe, or for the time at which one may go. */
   #waitForProbe(now: number): number {
     const { outage } = this;
-
     const openAt = Math.max(this.until, outage.probeAt);
-    const waitMs = now < openAt ? openAt - now : Math.max(0, this.#nextProbeAt - now);
+    const waitMs =
+      now < openAt ? openAt - now : Math.max(0, this.#probes.nextAt(outage.isOn) - now);
     if (!outage.isOn) return waitMs;
     const leftMs = outage.leftMs(now);
     if (leftMs > 0) return Math.min(waitMs, leftMs);
     outage.restart(now);
     this.epoch += 1;
     this.#overEpoch = this.epoch;
-    this.#probeOut = 0;
+    this.#probes.forget();
     this.onOutageOver?.();
     // It fails next, with all others.
     return Number.POSITIVE_INFINITY;
-  }
-
-  /** While a probe is out: when another one goes; Infinity: when it has ended. -Infinity: none is. */
-  get #nextProbeAt(): number {
-    if (this.#probeOut === 0) return Number.NEGATIVE_INFINITY;
-    if (!this.outage.isOn) return Number.POSITIVE_INFINITY;
-    return this.#probedAt + PROBE_PATIENCE_MS * 2 ** this.#silentProbes;
   }
 
   /**
@@ -248,7 +221,7 @@ export class Backoff implements Policy<number>, ModeState {
     if (epoch < this.epoch) return false;
     this.epoch += 1;
     // The result of an earlier epoch's probe proves nothing any more.
-    this.#probeOut = 0;
+    this.#probes.forget();
     return true;
   }
 
@@ -274,7 +247,7 @@ export class Backoff implements Policy<number>, ModeState {
     this.#untested = false;
     this.#isGuarded = this.outage.isOn;
     // It may take long to end, as a stream: the next backoff must not wait for it.
-    this.#probeOut = 0;
+    this.#probes.forget();
     return true;
   }
 }
