@@ -204,21 +204,16 @@ export class FeedbackSubject extends Subject<Feedback> {
   override next(feedback: Feedback): void {
     checkFeedback(feedback);
     this.#provider.users.hear(usable(feedback));
-    this.#take(feedback, USER, undefined);
+    this.answered(feedback, USER, undefined);
   }
 
   /**
-   * @internal the same for an attempt of an operator or a limiter
+   * @internal the same for an attempt of an operator or a limiter, whose verdict was checked
    * @param sender waits shorter than its `leastClosureMs`, and rejections without one, are only
    *   emitted to the subscribers: the sender's adaptive rate handles them
    * @param cause what the attempt failed with
    */
   answered(feedback: Feedback, sender: Sender, cause: unknown): void {
-    this.#take(feedback, sender, cause);
-  }
-
-  #take(feedback: Feedback, sender: Sender, cause: unknown): void {
-    checkFeedback(feedback);
     this.#provider.answered(feedback, sender, cause);
     if (!this.closed) super.next(feedback);
     this.#drain();
@@ -229,7 +224,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    */
   accept(epoch: number, bytes: number, limits?: readonly ReportedLimit[]): void {
     if (this.observed) {
-      this.#take({ kind: 'ok', epoch, bytes, ...(limits && { limits }) }, USER, undefined);
+      this.answered({ kind: 'ok', epoch, bytes, ...(limits && { limits }) }, USER, undefined);
     } else if (this.gate.policy.isDoubted) {
       const wasOut = this.#provider.reached(epoch);
       if (this.gate.policy.accept(epoch, this.clock.now()) || wasOut) this.#drain();
