@@ -12,7 +12,7 @@ import type { FleetRequest } from './fleet-hooks.ts';
 import type { FleetWorker } from './fleet-worker.ts';
 import { PACED, type ReportedAttempt, WAITED } from './learning/attempt-reports.ts';
 import type { FleetLearning } from './learning/fleet-learning.ts';
-import type { Shortage } from './protocol.ts';
+import type { SharedConfig, Shortage } from './protocol.ts';
 import { micro } from './shared-limits-config.ts';
 
 /** What a wait is counted as. */
@@ -31,7 +31,7 @@ const BINDING: Readonly<Record<Shortage, GateKind>> = {
 interface Charge {
   readonly own: Reservation | 0;
   readonly request: FleetRequest;
-  readonly limits: FleetWorker['limits'];
+  readonly limits: SharedConfig['limits'];
   readonly attempt: ReportedAttempt | undefined;
   readonly ledger: number;
 }
@@ -52,7 +52,7 @@ export class FleetPolicy implements Policy<Charge> {
   private readonly own: RateLimitPolicy | undefined;
   private asked: RequestCost | undefined = undefined;
   private cost: FleetRequest = { costs: [], slots: 1, bytes: 0, tokens: 0 };
-  private limits: FleetWorker['limits'] | undefined = undefined;
+  private limits: SharedConfig['limits'] | undefined = undefined;
 
   /** @param find the worker, which begins before anything is asked */
   constructor(find: () => FleetWorker | undefined, own: RateLimitPolicy | undefined) {
@@ -80,10 +80,9 @@ export class FleetPolicy implements Policy<Charge> {
     const waitMs = worker.error === undefined ? worker.wait(this.of(request), now) : 0;
     if (worker.error !== undefined) return REFUSED;
     if (waitMs === 0) return 0;
-    if (worker.shortage !== '' || Number.isFinite(waitMs)) this.hasWaited = true;
-    this.binding = worker.isAway ? 'shared' : BINDING[worker.shortage];
-    this.bindingLimit =
-      this.binding === 'rateLimit' ? worker.limits[worker.shortPlace]?.name : undefined;
+    if (worker.account.shortage !== '' || Number.isFinite(waitMs)) this.hasWaited = true;
+    this.binding = worker.isAway ? 'shared' : BINDING[worker.account.shortage];
+    this.bindingLimit = this.binding === 'rateLimit' ? worker.account.shortLimit : undefined;
     return waitMs;
   }
 
@@ -97,19 +96,25 @@ export class FleetPolicy implements Policy<Charge> {
     const own = this.own?.take(request, now) ?? 0;
     const { worker } = this;
     const hasWaited = this.hasWaited || worker.isHeldBack;
-    const flags = hasWaited ? (worker.isPaced ? PACED | WAITED : WAITED) : 0;
+    const flags = hasWaited ? (worker.account.isPaced ? PACED | WAITED : WAITED) : 0;
     const attempt = this.learning?.reports.sent(flags, request.tokens, now);
     this.hasWaited = false;
     worker.take(cost, now);
     this.asked = undefined;
-    return { own, request: cost, limits: worker.limits, attempt, ledger: worker.ledger };
+    return {
+      own,
+      request: cost,
+      limits: worker.account.limits,
+      attempt,
+      ledger: worker.account.ledger,
+    };
   }
 
   giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void {
     const { own, request, limits, attempt, ledger } = charge;
     const now = time.now();
     const corrections = this.corrections(request, limits, completed);
-    const isKnown = ledger === this.worker.ledger;
+    const isKnown = ledger === this.worker.account.ledger;
     // Where nothing is known of the charge, nothing of it comes back.
     const due = isKnown ? corrections : corrections?.map((amount) => Math.max(0, amount));
     this.worker.giveBack(request, due, now);
@@ -128,7 +133,7 @@ export class FleetPolicy implements Policy<Charge> {
   }
 
   private of(request: RequestCost): FleetRequest {
-    const { limits } = this.worker;
+    const { limits } = this.worker.account;
     if (request === this.asked && limits === this.limits) return this.cost;
     this.asked = request;
     this.limits = limits;
@@ -151,11 +156,11 @@ export class FleetPolicy implements Policy<Charge> {
   /** What an attempt cost beyond what it was charged, by limit; undefined: nothing. */
   private corrections(
     { costs }: FleetRequest,
-    limits: FleetWorker['limits'],
+    limits: SharedConfig['limits'],
     { isSent, verdict, usage, ...request }: CompletedAttempt,
   ): readonly number[] | undefined {
     // Other limits are in force by now: those begin anew.
-    if (limits !== this.worker.limits || costs.length === 0) return undefined;
+    if (limits !== this.worker.account.limits || costs.length === 0) return undefined;
     const isFree =
       !isSent || (verdict?.kind === 'throttled' && this.own?.options.refundRejected === true);
     if (isFree) return costs.map((cost) => -cost);
