@@ -1,3 +1,5 @@
+import { areAtRest } from '../policies/policies.ts';
+import type { LimiterRuntime } from './limiter-runtime.ts';
 import { type CountedBefore, progressOf } from './request-counters.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
 
@@ -35,4 +37,16 @@ export class RestingStates {
 /** The snapshot of a limiter that was given up, as it would be now. */
 export function snapshotOf({ atRest, ended, dropped }: RestingState, now: number): LimiterSnapshot {
   return { ...atRest, ended, dropped, progress: progressOf(ended, now) };
+}
+
+/** Whether a new limiter would do the same as this one. */
+export function isAtRest({ gate, counters, lifecycle, clock }: LimiterRuntime): boolean {
+  if (!counters.isEmpty || lifecycle.isPaused || gate.feedback.mode !== 'normal') return false;
+  return areAtRest(gate.policies, clock.now());
+}
+
+/** The same, and it is not watched until a known total has ended. */
+export function mayBeGivenUp(limiter: LimiterRuntime): boolean {
+  const { counters, gate } = limiter;
+  return counters.measured === undefined && gate.retry.isAtRest && isAtRest(limiter);
 }

@@ -114,7 +114,7 @@ export class LimiterGroup<T> {
     // Construct the limits of a key once, so that wrong ones throw here, where nothing has begun yet.
     // Limits by key are checked with each key.
     if (typeof options.each !== 'function') {
-      this.#limiters.open('', undefined, undefined).abandon();
+      this.#limiters.open('', undefined, undefined).inside.lifecycle.abandon();
     }
     const { name } = options;
     const around = { store: groupStore, name, clock, instrumentation };
@@ -151,7 +151,7 @@ export class LimiterGroup<T> {
       new Observable((out) => {
         const limiterOf = (input: T | Sized<T>) =>
           this.#limiterOf(this.#keyOf(isSized(input) ? input.value : input));
-        const pipelineOf = (limiter: Limiter) => limiter.pipelineOf(project, options);
+        const pipelineOf = ({ inside }: Limiter) => inside.pipelineOf(project, options);
         source.subscribe(new KeyRouter(out, limiterOf, pipelineOf, options));
       });
   }
@@ -310,7 +310,7 @@ export class LimiterGroup<T> {
 
   /** Resolves when no request of any key waits or runs. */
   async drain(): Promise<void> {
-    const busy = () => this.#table.limiters.filter((limiter) => !limiter.isIdle);
+    const busy = () => this.#table.limiters.filter(({ inside }) => !inside.counters.isEmpty);
     for (let left = busy(); left.length > 0; left = busy()) {
       await Promise.all(left.map((limiter) => limiter.drain()));
     }
@@ -333,8 +333,8 @@ export class LimiterGroup<T> {
   /** Changes of the mode of each key, while there are subscribers. */
   #modes(): Observable<GroupEvent> {
     return new Observable((out) => {
-      const watch = (key: string, { modes$ }: Limiter) =>
-        out.add(modes$.subscribe((event) => out.next({ ...event, key })));
+      const watch = (key: string, { inside }: Limiter) =>
+        out.add(inside.modes$.subscribe((event) => out.next({ ...event, key })));
       for (const [key, limiter] of this.#table.awake) watch(key, limiter);
       out.add(this.#opened.subscribe(([key, limiter]) => watch(key, limiter)));
     });

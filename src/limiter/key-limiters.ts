@@ -63,7 +63,7 @@ export class KeyLimiters {
       emit: (event) => emit(event, key),
       isHeard,
     });
-    this.timeouts = limiter.timeouts;
+    this.timeouts = limiter.inside.gate.timeouts;
     return limiter;
   }
 }

@@ -2,9 +2,9 @@ import { TooManyKeysError } from '../model/errors.ts';
 import { checkInteger, checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { ResettableTimer } from '../util/resettable-timer.ts';
+import { isAtRest, mayBeGivenUp, type RestingState, RestingStates, snapshotOf } from './at-rest.ts';
 import type { Limiter } from './limiter.ts';
 import type { CountedBefore } from './request-counters.ts';
-import { type RestingState, RestingStates, snapshotOf } from './resting-states.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
 
 /** The default of `idleMs`. */
@@ -155,7 +155,10 @@ export class KeyTable {
   #awoke(key: string, entry: Entry): void {
     this.#awake.set(key, entry);
     if (this.#awake.size < this.#mostAwake) return;
-    const idle = idleKeys(this.#awake, ({ limiter }) => limiter?.maySleep === true);
+    const idle = idleKeys(
+      this.#awake,
+      ({ limiter }) => limiter !== undefined && mayBeGivenUp(limiter.inside),
+    );
     for (const { key: old, entry: asleep } of idle.slice(AWAKE_IDLE_KEYS)) {
       if (asleep.limiter === undefined) continue;
       asleep.last = this.#resting.keep(asleep.limiter.snapshot(), this.#clock.now());
@@ -166,7 +169,7 @@ export class KeyTable {
 
   #giveUp(key: string, entry: Entry): void {
     if (entry.limiter === undefined) return;
-    entry.limiter.abandon();
+    entry.limiter.inside.lifecycle.abandon();
     entry.limiter = undefined;
     this.#awake.delete(key);
   }
@@ -193,7 +196,7 @@ export class KeyTable {
   #dropIdle(): void {
     for (const [key, entry] of this.#entries) {
       if (!entry.isUsed && !entry.isKept && isForgettable(entry)) this.#drop(key, entry);
-      entry.isUsed = entry.limiter?.isIdle === false;
+      entry.isUsed = entry.limiter?.inside.counters.isEmpty === false;
     }
     if (this.#entries.size > 0) this.#sweepLater();
   }
@@ -210,7 +213,7 @@ export class KeyTable {
 
 /** Whether a new limiter would do the same as that of a key. */
 function isForgettable({ limiter }: Entry): boolean {
-  return limiter === undefined || limiter.isForgettable;
+  return limiter === undefined || isAtRest(limiter.inside);
 }
 
 /** Those that may go, the last used first. */

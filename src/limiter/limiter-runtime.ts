@@ -1,4 +1,4 @@
-import { map, merge, Observable, Subject, skip, takeUntil } from 'rxjs';
+import { map, merge, Observable, type ObservedValueOf, Subject, skip, takeUntil } from 'rxjs';
 import { type LimiterEvent, type LimiterFact, leveled } from '../model/limiter-event.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -8,7 +8,13 @@ import type { Newcomer } from '../queue/waiting-requests.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import { gateOpener } from '../request/gate-opener.ts';
 import type { RequestGate } from '../request/request-gate.ts';
-import type { TicketFactoryOptions } from '../request/ticket-factory.ts';
+import type { RequestPipeline } from '../request/result-subscriber.ts';
+import type { Project, ProjectOutput } from '../request/send-options.ts';
+import {
+  type NamedRequestOptions,
+  TicketFactory,
+  type TicketFactoryOptions,
+} from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Timeouts } from '../util/timeouts.ts';
 import { ImpossibleRequests } from './impossible-requests.ts';
@@ -189,6 +195,19 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const paused = lifecycle.pausedAt(now);
     const fleet = gate.fleet?.snapshot();
     return snapshotOf({ gate, counters, state, paused, fleet, now });
+  }
+
+  /** What the requests of a stream pass. */
+  pipelineOf<T, O extends ProjectOutput>(
+    project: Project<T, O>,
+    options: NamedRequestOptions<T>,
+  ): RequestPipeline<T, ObservedValueOf<O>> {
+    const { gate } = this;
+    return {
+      factory: new TicketFactory<T>(this.around, options),
+      gate: gate.gate,
+      dispatch: gate.dispatchContextOf(project),
+    };
   }
 
   /** A request with an id has arrived. */

@@ -4,13 +4,12 @@ import type { LimiterEvent } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
-import { areAtRest } from '../policies/policies.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
 import { OK, verdictOn } from '../providers/classify.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
-import { PipelineSubscriber, type RequestPipeline } from '../request/result-subscriber.ts';
+import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,
   type Emitted,
@@ -22,12 +21,9 @@ import {
   checkPriority,
   checkRequestOptions,
   NAMED_REQUEST_KEYS,
-  type NamedRequestOptions,
-  TicketFactory,
 } from '../request/ticket-factory.ts';
 import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { isError } from '../util/print.ts';
-import type { Timeouts } from '../util/timeouts.ts';
 import { Calls, type Task } from './call-request.ts';
 import { Circuit } from './circuit.ts';
 import { type Changes, configure } from './configure.ts';
@@ -154,7 +150,9 @@ export class Limiter {
     checkRequestOptions(options);
     return (source) =>
       new Observable((out) => {
-        source.subscribe(new PipelineSubscriber(out, this.pipelineOf(project, options), options));
+        source.subscribe(
+          new PipelineSubscriber(out, this.#runtime.pipelineOf(project, options), options),
+        );
       });
   }
 
@@ -425,49 +423,9 @@ export class Limiter {
     return new Promise((resolve) => this.#runtime.counters.whenEmpty(resolve));
   }
 
-  /** @internal changes of the mode, reported while there are subscribers */
-  get modes$(): Observable<LimiterEvent> {
-    return this.#runtime.modes$;
-  }
-
-  /** @internal ends attempts that take too long */
-  get timeouts(): Timeouts {
-    return this.#runtime.gate.timeouts;
-  }
-
-  /** @internal whether no request waits or runs */
-  get isIdle(): boolean {
-    return this.#runtime.counters.isEmpty;
-  }
-
-  /** @internal whether a new limiter would do the same as this one */
-  get isForgettable(): boolean {
-    const { gate, lifecycle } = this.#runtime;
-    if (!this.isIdle || lifecycle.isPaused || this.feedback.mode !== 'normal') return false;
-    return areAtRest(gate.policies, this.feedback.clock.now());
-  }
-
-  /** @internal the same, and it is not watched until a known total has ended */
-  get maySleep(): boolean {
-    const { counters, gate } = this.#runtime;
-    return counters.measured === undefined && gate.retry.isAtRest && this.isForgettable;
-  }
-
-  /** @internal it will not be used any more */
-  abandon(): void {
-    this.#runtime.lifecycle.abandon();
-  }
-
-  /** @internal what the requests of a stream pass */
-  pipelineOf<T, O extends ProjectOutput>(
-    project: Project<T, O>,
-    options: NamedRequestOptions<T>,
-  ): RequestPipeline<T, ObservedValueOf<O>> {
-    return {
-      factory: new TicketFactory<T>(this.#runtime.around, options),
-      gate: this.#runtime.gate.gate,
-      dispatch: this.#runtime.gate.dispatchContextOf(project),
-    };
+  /** @internal what a group needs of it */
+  get inside(): LimiterRuntime {
+    return this.#runtime;
   }
 }
 

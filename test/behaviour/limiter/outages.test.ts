@@ -1,6 +1,7 @@
 import { from, range } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, dispatch, FeedbackSubject, throttle } from '../../../src/index.ts';
+import { isAtRest } from '../../../src/limiter/at-rest.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { expectIdle, fate } from '../../limiter/harness.ts';
 import { listen, rig } from '../../limiter/rig.ts';
@@ -398,8 +399,8 @@ describe('during an outage', () => {
   it('a limiter of a group that is out is not forgotten', async () => {
     const limiter = createLimiter({ clock: new ManualClock() });
     for (let n = 0; n < 3; n += 1) limiter.feedback.next({ kind: 'failed', connection: 'refused' });
-    expect(limiter.isForgettable).toBe(false);
+    expect(isAtRest(limiter.inside)).toBe(false);
     limiter.feedback.next({ kind: 'ok' });
-    expect(limiter.isForgettable).toBe(true);
+    expect(isAtRest(limiter.inside)).toBe(true);
   });
 });
