@@ -44,10 +44,10 @@ export function controlsOf(gate: RequestGate): Controls {
       value: gate.slots.maxLimit,
     },
     { name: 'maxBytes', label: 'Bytes in flight, at most', value: gate.bytes.maxBytes },
-    ...(limits?.names ?? []).map((name) => ({
+    ...(limits?.rules ?? []).map(({ name, limit }) => ({
       name: `${LIMIT}${name}`,
       label: `Limit of ${name}`,
-      value: limits?.optionsOf(name)?.limit ?? 0,
+      value: limit,
     })),
   ];
   const isOpen = runtime !== undefined && runtime.lifecycle.state !== 'closed';
@@ -109,12 +109,14 @@ function limitsOf(
   const limits: Record<string, RateLimit> = {};
   for (const [setting, limit] of Object.entries(named)) {
     const name = setting.startsWith(LIMIT) ? setting.slice(LIMIT.length) : '';
-    const options = policies.rateLimit?.limits.optionsOf(name);
-    if (options === undefined) {
+    const rule = policies.rateLimit?.limits.rules.find((each) => each.name === name);
+    if (rule === undefined) {
       throw new TypeError(`\`settings.${setting}\` is no setting of this gate`);
     }
     checkNumber(`settings.${setting}`, limit, 1);
-    limits[name] = { ...options, limit };
+    const { windowMs, algorithm, charge, maxCost } = rule;
+    const burst = maxCost !== rule.limit && { burst: maxCost };
+    limits[name] = { limit, windowMs, algorithm, charge, ...burst };
   }
   return limits;
 }

@@ -99,10 +99,11 @@ export class CircuitBreaker {
     const { leastRequests = DEFAULT_LEAST_REQUESTS } = options;
     const { consecutiveFailures } = options;
     const { openMs = DEFAULT_OPEN_MS, halfOpenProbes = DEFAULT_HALF_OPEN_PROBES } = options;
-    const inRow = failureRatio === undefined ? DEFAULT_CONSECUTIVE_FAILURES : undefined;
+    const inRow =
+      failureRatio === undefined ? DEFAULT_CONSECUTIVE_FAILURES : Number.POSITIVE_INFINITY;
     this.#consecutiveFailures =
       consecutiveFailures === undefined
-        ? (inRow ?? Number.POSITIVE_INFINITY)
+        ? inRow
         : checkInteger('consecutiveFailures', consecutiveFailures, 1);
     if (failureRatio !== undefined) checkBetween('failureRatio', failureRatio, 0, 1);
     this.#failureRatio = failureRatio;

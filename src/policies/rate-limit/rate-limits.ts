@@ -75,24 +75,6 @@ export class RateLimits {
     return (rule.limit * 1000) / rule.windowMs;
   }
 
-  /** A limit as an option, for who changes a part of it; undefined: there is none of that name. */
-  optionsOf(name: string): RateLimit | undefined {
-    const rule = this.limits.find((limit) => limit.rule.name === name)?.rule;
-    if (rule === undefined) return undefined;
-    const { limit, windowMs, algorithm, charge, maxCost } = rule;
-    return { limit, windowMs, algorithm, charge, ...(maxCost !== limit && { burst: maxCost }) };
-  }
-
-  /**
-   * For how long a limit of that name saves unused amounts, in ms. A bucket does, a window does
-   * not.
-   */
-  savesMs(name: string): number {
-    const rule = this.set.find(name)?.rule;
-    if (rule === undefined || rule.algorithm !== 'token-bucket') return 0;
-    return (rule.maxCost * rule.windowMs) / rule.limit;
-  }
-
   /**
    * Named costs in the form that the other methods take. Unnamed costs are 0; fractions are rounded
    * up.

@@ -34,9 +34,8 @@ describe('a quota', () => {
     expect(limits.wait(limits.costsOf({ credits: 20 }), 0)).toBe(0);
   });
 
-  it('says nothing of a rate, and saves nothing', () => {
+  it('says nothing of a rate', () => {
     expect(quota(10).perSecond('credits')).toBeUndefined();
-    expect(quota(10).savesMs('credits')).toBe(0);
   });
 
   it.each([
