@@ -51,11 +51,9 @@ export type { AimdSnapshot, AimdState } from './policies/aimd-events.ts';
 export type { BackoffSnapshot, Reopen } from './policies/backoff.ts';
 export type { BackoffConfig, BackoffOption } from './policies/backoff-policy.ts';
 export type { ByteBudgetConfig, ByteBudgetSnapshot } from './policies/byte-budget-policy.ts';
-export type {
-  CircuitBreakerConfig,
-  CircuitBreakerOption,
-} from './policies/circuit-breaker-policy.ts';
+export type { CircuitBreakerOption } from './policies/circuit-breaker-policy.ts';
 export type { CircuitExport, CircuitSnapshot, CircuitState } from './policies/circuit-events.ts';
+export type { CircuitBreakerConfig } from './policies/circuit-options.ts';
 export type { ConcurrencyConfig, ConcurrencySnapshot } from './policies/concurrency-policy.ts';
 export type {
   CostBudgetConfig,

@@ -1,18 +1,11 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { CircuitEvent, Emit } from '../model/policy-events.ts';
 import { checkChoice, checkFunction } from '../util/check.ts';
-import {
-  CircuitBreaker,
-  type CircuitBreakerOptions,
-  DEFAULT_CONSECUTIVE_FAILURES,
-  DEFAULT_HALF_OPEN_PROBES,
-  DEFAULT_LEAST_REQUESTS,
-  DEFAULT_OPEN_MS,
-  DEFAULT_RATIO_WINDOW_MS,
-} from './circuit-breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import type { CircuitExport, CircuitResult, CircuitSnapshot } from './circuit-events.ts';
+import { CIRCUIT_FIELDS, type CircuitBreakerConfig, type OnOpen } from './circuit-options.ts';
 import { type IsFailure, isTrouble, judgeOf } from './judge.ts';
-import { integer, number, type Option, turnOn, upTo, word } from './option.ts';
+import { turnOn } from './option.ts';
 import {
   type CompletedAttempt,
   type Policy,
@@ -21,18 +14,6 @@ import {
   type Time,
 } from './policy.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
-
-/** What happens to requests while the circuit is open. */
-export type OnOpen = 'fail' | 'wait';
-
-/** Options of the circuit breaker. */
-export interface CircuitBreakerConfig extends CircuitBreakerOptions {
-  /**
-   * What happens to requests while the circuit is open: they wait for its probe (`'wait'`), or fail at
-   * once (`'fail'`). Default: requests of streams wait; `run`, `wrap`, `acquire`, `use` and `fetch` fail.
-   */
-  readonly onOpen?: OnOpen;
-}
 
 /** The circuit breaker of a limiter or stream. */
 export interface CircuitBreakerOption {
@@ -144,38 +125,6 @@ export class CircuitBreakerPolicy implements Policy<number> {
   }
 }
 
-const FIELDS = {
-  consecutiveFailures: integer(
-    1,
-    DEFAULT_CONSECUTIVE_FAILURES,
-    'requests',
-    'failures in a row that open the circuit; off where `failureRatio` is given alone',
-  ),
-  failureRatio: upTo(
-    1,
-    number(0, 'off', '× requests', 'the part of failures among the last requests that opens it'),
-  ),
-  windowMs: number(1, DEFAULT_RATIO_WINDOW_MS, 'ms', 'over how long `failureRatio` is counted'),
-  leastRequests: integer(
-    1,
-    DEFAULT_LEAST_REQUESTS,
-    'requests',
-    'that must have ended in it before `failureRatio` counts',
-  ),
-  openMs: number(0, DEFAULT_OPEN_MS, 'ms', 'how long it stays open at first'),
-  halfOpenProbes: integer(
-    1,
-    DEFAULT_HALF_OPEN_PROBES,
-    'requests',
-    'probes that have to go well to close it',
-  ),
-  onOpen: word(
-    ['fail', 'wait'],
-    'wait (streams), fail (calls)',
-    'what requests do while it is open',
-  ),
-} satisfies Record<keyof CircuitBreakerConfig, Option>;
-
 export const CIRCUIT_BREAKER: PolicyDefinition<
   CircuitBreakerOption,
   CircuitBreakerPolicy | undefined,
@@ -184,7 +133,7 @@ export const CIRCUIT_BREAKER: PolicyDefinition<
 > = {
   kind: 'circuitBreaker',
   options: {
-    circuitBreaker: { fields: FIELDS, alone: turnOn('the circuit breaker, with defaults') },
+    circuitBreaker: { fields: CIRCUIT_FIELDS, alone: turnOn('the circuit breaker, with defaults') },
   },
 
   create({ circuitBreaker: options }, { isFailure, emit }) {

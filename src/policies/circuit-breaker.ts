@@ -1,6 +1,4 @@
 import type { CircuitEvent } from '../model/policy-events.ts';
-import { checkInteger, checkNumber } from '../util/check.ts';
-import { checkBetween } from './check-between.ts';
 import type {
   CircuitExport,
   CircuitResult,
@@ -8,51 +6,11 @@ import type {
   CircuitState,
 } from './circuit-events.ts';
 import { CircuitOpenError } from './circuit-open-error.ts';
+import { type CircuitBreakerOptions, circuitSettings } from './circuit-options.ts';
 import { OutcomeWindow } from './outcome-window.ts';
 
-/** Consecutive failures that open the circuit. */
-export const DEFAULT_CONSECUTIVE_FAILURES = 10;
-/** How long it stays open at first. */
-export const DEFAULT_OPEN_MS = 30_000;
-/** Probes that must succeed to close it. */
-export const DEFAULT_HALF_OPEN_PROBES = 1;
-/** The window of `failureRatio`, as in Polly's circuit breaker. */
-export const DEFAULT_RATIO_WINDOW_MS = 30_000;
-/**
- * The least number of requests in the window before `failureRatio` applies, as in Netflix's
- * Hystrix.
- */
-export const DEFAULT_LEAST_REQUESTS = 20;
 /** The upper bound of `openMs` after failed probes, as a multiple. */
 const MAX_OPEN_FACTOR = 5;
-
-/** @see CircuitBreaker */
-export interface CircuitBreakerOptions {
-  /**
-   * Failures in a row that open the circuit, an integer >= 1. Default 10; where `failureRatio` is
-   * given, they open it only if this is given too.
-   */
-  readonly consecutiveFailures?: number;
-  /**
-   * The share of failures among the requests of the last `windowMs` that opens the circuit, a number
-   * from 0 to 1. Default: off.
-   */
-  readonly failureRatio?: number;
-  /** The window of `failureRatio`, in milliseconds, >= 1. Default 30,000. */
-  readonly windowMs?: number;
-  /**
-   * The least number of requests in the window before `failureRatio` applies, an integer >= 1.
-   * Default 20.
-   */
-  readonly leastRequests?: number;
-  /** How long it stays open, in milliseconds, a number >= 0. Default 30,000. */
-  readonly openMs?: number;
-  /**
-   * Probes that must succeed to close it, an integer >= 1; as many may be in flight at once.
-   * Default 1.
-   */
-  readonly halfOpenProbes?: number;
-}
 
 /** A state in which nothing is sent, until it is ended from outside. */
 interface Isolation {
@@ -95,23 +53,14 @@ export class CircuitBreaker {
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CircuitBreakerOptions = {}) {
-    const { failureRatio, windowMs = DEFAULT_RATIO_WINDOW_MS } = options;
-    const { leastRequests = DEFAULT_LEAST_REQUESTS } = options;
-    const { consecutiveFailures } = options;
-    const { openMs = DEFAULT_OPEN_MS, halfOpenProbes = DEFAULT_HALF_OPEN_PROBES } = options;
-    const inRow =
-      failureRatio === undefined ? DEFAULT_CONSECUTIVE_FAILURES : Number.POSITIVE_INFINITY;
-    this.#consecutiveFailures =
-      consecutiveFailures === undefined
-        ? inRow
-        : checkInteger('consecutiveFailures', consecutiveFailures, 1);
-    if (failureRatio !== undefined) checkBetween('failureRatio', failureRatio, 0, 1);
+    const settings = circuitSettings(options);
+    const { failureRatio } = settings;
+    this.#consecutiveFailures = settings.consecutiveFailures;
     this.#failureRatio = failureRatio;
-    this.#leastRequests = checkInteger('leastRequests', leastRequests, 1);
-    checkNumber('windowMs', windowMs, 1);
-    this.#recent = failureRatio === undefined ? undefined : new OutcomeWindow(windowMs);
-    this.#baseOpenMs = checkNumber('openMs', openMs, 0);
-    this.#halfOpenProbes = checkInteger('halfOpenProbes', halfOpenProbes, 1);
+    this.#leastRequests = settings.leastRequests;
+    this.#recent = failureRatio === undefined ? undefined : new OutcomeWindow(settings.windowMs);
+    this.#baseOpenMs = settings.openMs;
+    this.#halfOpenProbes = settings.halfOpenProbes;
     this.#openMs = this.#baseOpenMs;
   }
 
