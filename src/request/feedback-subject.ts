@@ -1,11 +1,5 @@
 import { Observable, Subject } from 'rxjs';
-import {
-  FEEDBACK_KINDS,
-  type Feedback,
-  type Mode,
-  type ReportedLimit,
-  type Verdict,
-} from '../model/feedback.ts';
+import type { Feedback, Mode, ReportedLimit } from '../model/feedback.ts';
 import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
 import { Backoff, type OnLongWait, type Reopen } from '../policies/backoff.ts';
 import {
@@ -19,12 +13,12 @@ import {
 import { checkOptions } from '../policies/option.ts';
 import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
 import type { Policy } from '../policies/policy.ts';
-import { positive } from '../providers/positive.ts';
 import { Gate } from '../queue/gate.ts';
 import { systemClock } from '../queue/system-clock.ts';
-import { checkChoice, checkKeys, checkMethods } from '../util/check.ts';
+import { checkKeys } from '../util/check.ts';
 import { type Clock, checkClock, type Timer } from '../util/clock.ts';
 import { ProviderState, type Sender } from './provider-state.ts';
+import { verdictOf } from './pushed-feedback.ts';
 
 export interface BackoffOptions {
   /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */
@@ -50,32 +44,6 @@ export interface BackoffOptions {
 }
 
 const KEYS = [...Object.keys(FEEDBACK_OPTIONS), 'clock', 'instrumentation'];
-
-/**
- * The provider's values may be anything, so they are ignored if unusable. The kind comes from code,
- * so a wrong one throws.
- */
-function checkFeedback(feedback: Feedback): void {
-  checkMethods('feedback', feedback, []);
-  checkChoice('feedback.kind', feedback.kind, FEEDBACK_KINDS);
-}
-
-/** What can be learned from it. */
-function usable({ kind, retryAfterMs, limit, limits }: Feedback): Verdict {
-  const waitMs = positive(retryAfterMs);
-  const told = Array.isArray(limits) ? limits.filter(isUsable) : [];
-  return {
-    kind,
-    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
-    ...(typeof limit === 'string' && { limit }),
-    ...(told.length > 0 && { limits: told }),
-  };
-}
-
-function isUsable(limit: ReportedLimit | undefined): boolean {
-  const { limit: most, remaining, resetMs, windowMs } = limit ?? {};
-  return [most, remaining, resetMs, windowMs].every((value = 0) => value >= 0 && value < 1e15);
-}
 
 /** The user's own feedback: every wait closes the gate. */
 const USER: Sender = { leastClosureMs: 0 };
@@ -202,8 +170,7 @@ export class FeedbackSubject extends Subject<Feedback> {
    * @throws TypeError for an unknown kind. An unusable wait is ignored
    */
   override next(feedback: Feedback): void {
-    checkFeedback(feedback);
-    this.#provider.users.hear(usable(feedback));
+    this.#provider.users.hear(verdictOf(feedback));
     this.answered(feedback, USER, undefined);
   }
 

@@ -37,7 +37,7 @@ export interface InstrumentationOptions {
 }
 
 /** @throws TypeError that names a wrong option */
-export function checkInstrumentationOptions({ name, telemetry }: InstrumentationOptions): void {
+function checkInstrumentationOptions({ name, telemetry }: InstrumentationOptions): void {
   if (name !== undefined && (typeof name !== 'string' || name === '')) {
     throw new TypeError(`\`name\` must be a string of at least 1 character, got ${show(name)}`);
   }
