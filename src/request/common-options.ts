@@ -33,7 +33,7 @@ export interface ResolvedOptions {
 
 /** Common options that were checked. Their `instrumentation` is the user's alone. */
 export interface CheckedOptions extends ResolvedOptions {
-  /** The same beside metrics and spans, for the SDK that is registered now. */
+  /** The user's beside metrics and spans, for the SDK that is registered when this is called. */
   readonly instrumentationNow: () => Instrumentation | undefined;
 }
 
