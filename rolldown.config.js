@@ -36,6 +36,13 @@ export default defineConfig({
     'lmdb',
   ],
   plugins: [licences],
-  output: { dir: 'dist/batch', minify: true, chunkFileNames: 'parts/[name].js' },
+  output: {
+    dir: 'dist/batch',
+    format: 'cjs',
+    minify: true,
+    strict: true,
+    entryFileNames: '[name].cjs',
+    chunkFileNames: 'parts/[name].cjs',
+  },
   tsconfig: false,
 });

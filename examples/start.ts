@@ -57,7 +57,7 @@ const args = [
 ];
 const shown = args.map((arg) => (/[^\w:/.-]/.test(arg) ? JSON.stringify(arg) : arg)).join(' ');
 console.error(`$ npx headgate ${shown}\n`);
-const command = spawn(process.execPath, [file('dist/batch/main.js'), ...args], {
+const command = spawn(process.execPath, [file('dist/batch/main.cjs'), ...args], {
   stdio: 'inherit',
 });
 // Ctrl-C reaches the command by itself; this process goes when it has ended.

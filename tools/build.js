@@ -2,9 +2,11 @@
  * Builds the package: `node tools/build.js [--code] [folder]`, `dist` by default. With `--code` it
  * leaves out the declarations, which take most of the time and which nothing that runs needs.
  *
- * Each entry becomes a bundle (`index.js`), its declarations (`index.d.cts`), and two small files
- * that give CommonJS the same module instance (`index.cjs`) and ES modules the same declarations
- * (`index.d.ts`). So a class is one class, and one type, however it was imported.
+ * Each entry becomes CommonJS (`index.cjs`), which Node, Jest and the like run, and its declarations
+ * (`index.d.cts`). Two small files give ES modules the same: `index.mjs` the module instance, and
+ * `index.d.ts` the declarations. So a class is one class, and one type, however it was loaded.
+ * Bundlers choose a third file by the condition `module`, whether a program imports or requires:
+ * `index.js`, an ES module, of which they leave out what is not used.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,6 +21,11 @@ import { optionalProperties } from './optional-properties.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const external = [/^node:/, /^rxjs/, /^@opentelemetry\//, /^headgate/];
 
+/** The names of the values that each entry of a bundle exports. */
+function exportsOf({ output }) {
+  return new Map(output.flatMap((file) => (file.isEntry ? [[file.name, file.exports]] : [])));
+}
+
 /**
  * Bundles the code. It is not minified: stack traces and a debugger can be read without a map.
  * @returns the names of the values that each entry exports
@@ -28,20 +35,32 @@ async function bundleCode(folder) {
     cwd: root,
     input: entries,
     external,
-    platform: 'neutral',
+    platform: 'node',
     tsconfig: join(root, 'tsconfig.json'),
   });
-  const { output } = await bundle.write({
-    dir: folder,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
-    // What several entries share is one file: fewer are read at an import.
-    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
-    sourcemap: true,
-    comments: { annotation: true, legal: false, jsdoc: false },
-  });
-  return new Map(output.flatMap((file) => (file.isEntry ? [[file.name, file.exports]] : [])));
+  const written = (format, ending, sourcemap) =>
+    bundle.write({
+      dir: folder,
+      format,
+      entryFileNames: `[name].${ending}`,
+      chunkFileNames: `[name].${ending}`,
+      // What several entries share is one file: fewer are read at an import.
+      codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+      strict: true,
+      // Maps are half of the package: only what Node runs has them.
+      sourcemap,
+      comments: { annotation: true, legal: false, jsdoc: false },
+    });
+  await written('esm', 'js', false);
+  return exportsOf(await written('cjs', 'cjs', true));
+}
+
+/** Gives ES modules the instance that CommonJS has. The names stand there for all who do not run it. */
+function wrap(folder, values) {
+  for (const [name, exported] of values) {
+    const code = `import headgate from './${basename(name)}.cjs';\nexport const { ${exported.join(', ')} } = headgate;\n`;
+    writeFileSync(join(folder, `${name}.mjs`), code);
+  }
 }
 
 /**
@@ -63,11 +82,15 @@ function exportValuesOnly(values) {
   };
 }
 
-/** Bundles the command with all that it needs. */
+/**
+ * Bundles the command with all that it needs.
+ * @returns the names of the values that `headgate/batch` exports
+ */
 async function bundleCommand(folder) {
   const { output, ...input } = commandConfig;
   const bundle = await rolldown({ ...input, cwd: root });
-  await bundle.write({ ...output, dir: join(folder, 'batch') });
+  const values = exportsOf(await bundle.write({ ...output, dir: join(folder, 'batch') }));
+  return new Map([['batch/index', values.get('index')]]);
 }
 
 /** Bundles the inspector's page: all that it needs comes from its own server. */
@@ -127,11 +150,15 @@ const args = process.argv.slice(2);
 const isCodeOnly = args[0] === '--code';
 const folder = resolve(args[isCodeOnly ? 1 : 0] ?? join(root, 'dist'));
 rmSync(folder, { recursive: true, force: true });
-const [values] = await Promise.all([bundleCode(folder), bundleCommand(folder), bundlePage(folder)]);
-if (!isCodeOnly) await bundleTypes(folder, values);
-for (const name of Object.keys({ ...entries, ...command })) {
-  const file = basename(name);
-  writeFileSync(join(folder, `${name}.cjs`), `module.exports = require('./${file}.js');\n`);
-  if (isCodeOnly) continue;
-  writeFileSync(join(folder, `${name}.d.ts`), `export * from './${file}.cjs';\n`);
+const [values, valuesOfCommand] = await Promise.all([
+  bundleCode(folder),
+  bundleCommand(folder),
+  bundlePage(folder),
+]);
+wrap(folder, new Map([...values, ...valuesOfCommand]));
+if (!isCodeOnly) {
+  await bundleTypes(folder, values);
+  for (const name of Object.keys({ ...entries, ...command })) {
+    writeFileSync(join(folder, `${name}.d.ts`), `export * from './${basename(name)}.cjs';\n`);
+  }
 }

@@ -13,11 +13,11 @@ const FILES = {
   '/icon.svg': { file: 'icon.svg', type: 'image/svg+xml' },
 } as const;
 
-/** Where the build puts the page, beside this module's bundle. */
-const BUILT = new URL('./page/', import.meta.url);
+/** Where the build puts the page, beside this module's bundle. @throws in a bundle that has no URL */
+const builtPage = () => new URL('./page/', import.meta.url);
 
 /** Reads the page, by path. @throws where the package was not built */
-export async function readAssets(folder: URL = BUILT): Promise<ReadonlyMap<string, Asset>> {
+export async function readAssets(folder: URL = builtPage()): Promise<ReadonlyMap<string, Asset>> {
   const read = Object.entries(FILES).map(
     async ([path, { file, type }]) =>
       [path, { type, body: await readFile(new URL(file, folder)) }] as const,

@@ -5,7 +5,6 @@ import { rolldown } from 'rolldown';
 /** How `rxjs` is found: the same types, the same code, in one file. */
 const RXJS = {
   name: 'rxjs',
-  type: 'module',
   exports: {
     '.': { types: './dist/types/index.d.ts', default: './index.js' },
     './package.json': './package.json',
@@ -25,5 +24,5 @@ export async function linkPackages(from: string, to: string): Promise<void> {
   await writeFile(join(to, 'rxjs/package.json'), JSON.stringify({ ...RXJS, version }));
   await symlink(join(from, 'rxjs/dist/types'), join(to, 'rxjs/dist/types'), 'dir');
   const bundle = await rolldown({ input: join(from, 'rxjs/dist/esm/index.js'), tsconfig: false });
-  await bundle.write({ file: join(to, 'rxjs/index.js'), format: 'esm' });
+  await bundle.write({ file: join(to, 'rxjs/index.js'), format: 'cjs' });
 }

@@ -12,4 +12,6 @@ function ignoreBrokenPipe(error: Error): void {
 keepHeapSmall();
 process.stdout.on('error', ignoreBrokenPipe);
 process.stderr.on('error', ignoreBrokenPipe);
-process.exitCode = await execute(process.argv.slice(2));
+void execute(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

@@ -9,7 +9,7 @@ import {
 import type { AnswerServerOptions } from './answer-server.ts';
 import { type CommandFiles, commandFiles, VARIABLES } from './files.ts';
 
-const COMMAND = join(inject('packageFolder'), 'dist/batch/main.js');
+const COMMAND = join(inject('packageFolder'), 'dist/batch/main.cjs');
 
 /** The program and its first argument. */
 export const commandLine = [process.execPath, COMMAND] as const;

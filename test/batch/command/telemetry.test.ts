@@ -54,7 +54,7 @@ it('without the packages of the SDK, or where it is disabled, nothing is said', 
     symlinkSync(join(packageFolder, 'node_modules', name), join(dirname(home), name));
   }
   const args = ['run', 'in.jsonl', '--out', 'out.jsonl', '--base-url', server.url, '--model', 'm'];
-  const main = join(home, 'dist/batch/main.js');
+  const main = join(home, 'dist/batch/main.cjs');
   const { code, stderr, stdout } = await start(test, args, { env, cwd: folder, main }).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('done      3 of 3');
