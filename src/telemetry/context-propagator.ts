@@ -1,7 +1,7 @@
 import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { ChunkReason } from '../model/chunk.ts';
 import type { ClosedChunk, Instrumentation } from '../model/instrumentation.ts';
-import { runIn } from './contexts.ts';
+import { isRoot, runIn } from './contexts.ts';
 
 /**
  * Restores the context in which a request arrived when it is sent, and when its result is emitted.
@@ -12,7 +12,7 @@ export class ContextPropagator implements Instrumentation {
 
   /** Without a context nothing is remembered. */
   needsArrival(): boolean {
-    return context.active() !== ROOT_CONTEXT;
+    return !isRoot(context.active());
   }
 
   arrived(subject: object): void {
@@ -39,7 +39,7 @@ export class ContextPropagator implements Instrumentation {
   }
 
   remember(subject: object, around: Context): void {
-    if (around !== ROOT_CONTEXT) this.#contexts.set(subject, around);
+    if (!isRoot(around)) this.#contexts.set(subject, around);
   }
 
   of(subject: object): Context {

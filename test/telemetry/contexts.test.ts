@@ -1,6 +1,7 @@
-import { context } from '@opentelemetry/api';
+import { context, createContextKey, ROOT_CONTEXT } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { afterEach, expect, it, vi } from 'vitest';
+import { ContextPropagator } from '../../src/telemetry/context-propagator.ts';
 import { areContextsCarried } from '../../src/telemetry/contexts.ts';
 
 afterEach(() => {
@@ -15,4 +16,21 @@ it('finds whether contexts are carried, and runs nothing in one for that', () =>
   context.setGlobalContextManager(manager.enable());
   expect(areContextsCarried()).toBe(true);
   expect(run).not.toHaveBeenCalled();
+});
+
+it('takes the root context of another copy of the API for none', () => {
+  const key = createContextKey('key');
+  const filled = ROOT_CONTEXT.setValue(key, 1);
+  const manager = new AsyncLocalStorageContextManager();
+  context.setGlobalContextManager(manager.enable());
+  const active = vi.spyOn(manager, 'active').mockReturnValue(filled.deleteValue(key));
+  const run = vi.spyOn(manager, 'with');
+  const propagator = new ContextPropagator();
+  expect(propagator.needsArrival()).toBe(false);
+  propagator.sending({}, () => {});
+  expect(run).not.toHaveBeenCalled();
+  active.mockReturnValue(filled);
+  expect(propagator.needsArrival()).toBe(true);
+  propagator.sending({}, () => {});
+  expect(run).toHaveBeenCalledTimes(1);
 });
