@@ -1,7 +1,7 @@
-import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { type Context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { ChunkReason } from '../model/chunk.ts';
 import type { ClosedChunk, Instrumentation } from '../model/instrumentation.ts';
-import { isRoot, runIn } from './contexts.ts';
+import { activeContext, runIn } from './contexts.ts';
 
 /**
  * Restores the context in which a request arrived when it is sent, and when its result is emitted.
@@ -12,15 +12,15 @@ export class ContextPropagator implements Instrumentation {
 
   /** Without a context nothing is remembered. */
   needsArrival(): boolean {
-    return !isRoot(context.active());
+    return activeContext() !== ROOT_CONTEXT;
   }
 
   arrived(subject: object): void {
-    this.remember(subject, context.active());
+    this.remember(subject, activeContext());
   }
 
   around(): Context {
-    return context.active();
+    return activeContext();
   }
 
   chunkClosed(_items: number, _bytes: number, _reason: ChunkReason, closed?: ClosedChunk): void {
@@ -39,7 +39,7 @@ export class ContextPropagator implements Instrumentation {
   }
 
   remember(subject: object, around: Context): void {
-    if (!isRoot(around)) this.#contexts.set(subject, around);
+    if (around !== ROOT_CONTEXT) this.#contexts.set(subject, around);
   }
 
   of(subject: object): Context {

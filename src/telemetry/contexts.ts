@@ -1,26 +1,20 @@
 import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 
-/** The root context of another copy of the API, once there was one. */
-let otherRoot: Context | undefined;
-
 /**
- * Whether a context has no values. A program can load the API twice, as an ES module and as CommonJS:
- * each copy has a root context of its own, and the context manager knows that of one of them. The
- * API cannot tell what a context holds, so this looks at the field of its only implementation. Where
- * that is missing, requests without a context cost as much as those with one.
+ * The active context; where it has no values, the root context. A program can load the API twice, as
+ * an ES module and as CommonJS: each copy has a root context of its own, and the context manager
+ * gives that of one of them. The API cannot tell what a context holds, so this looks at the field of
+ * its only implementation. Where that is missing, a request without a context costs as much as one with it.
  */
-export function isRoot(around: Context): boolean {
-  if (around === ROOT_CONTEXT || around === otherRoot) return true;
-  const values: unknown = '_currentContext' in around ? around._currentContext : undefined;
-  if (!(values instanceof Map) || values.size > 0) return false;
-  otherRoot = around;
-  return true;
+export function activeContext(): Context {
+  const active: Context & { readonly _currentContext?: { readonly size?: unknown } } =
+    context.active();
+  return active._currentContext?.size === 0 ? ROOT_CONTEXT : active;
 }
 
 /** Runs a function inside a context. */
 export function runIn(wanted: Context, run: () => void): void {
-  const active = context.active();
-  if (active === wanted || (isRoot(active) && isRoot(wanted))) run();
+  if (activeContext() === wanted) run();
   else context.with(wanted, run);
 }
 

@@ -1,6 +1,5 @@
 import {
   type Context,
-  context,
   isSpanContextValid,
   type Link,
   type SpanContext,
@@ -16,7 +15,7 @@ import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { ATTRIBUTES } from './attributes.ts';
 import { ContextPropagator } from './context-propagator.ts';
-import { runIn } from './contexts.ts';
+import { activeContext, runIn } from './contexts.ts';
 import { Note, noteOf } from './note.ts';
 import { type EventName, RequestSpan } from './request-span.ts';
 import {
@@ -132,7 +131,7 @@ export class Tracing implements Instrumentation {
   }
 
   around(): Context {
-    return context.active();
+    return activeContext();
   }
 
   /** Its span is a child of the first traced item's span, and the parent of its request's span. */
@@ -141,7 +140,7 @@ export class Tracing implements Instrumentation {
     const arounds = closed.arounds as readonly Context[];
     const callers = arounds.map((around) => trace.getSpanContext(around));
     const index = callers.findIndex((caller) => !isUnsampled(caller));
-    const parent = arounds[Math.max(0, index)] ?? context.active();
+    const parent = arounds[Math.max(0, index)] ?? activeContext();
     if (index < 0 && arounds.length > 0) {
       this.#carrier.remember(closed.chunk, parent);
       return;
