@@ -1,7 +1,8 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { AdaptationReason, Emit } from '../model/policy-events.ts';
-import { type HardRates, RateLearner } from './adaptive-rate/rate-learner.ts';
+import type { HardLimits } from './adaptive-rate/rate-estimate.ts';
+import { RateLearner } from './adaptive-rate/rate-learner.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import type { Sending } from './adaptive-rate/sending.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
@@ -18,7 +19,7 @@ export type RateCharge = Sending | number;
 /** What the policy needs from the gate around it. */
 export interface RateSurroundings {
   /** The rates of configured limits, per ms. */
-  readonly hard: HardRates;
+  readonly hard: HardLimits;
   /** The initial and the greatest number of attempts in flight. */
   readonly startLimit: number;
   /** A rate that was learned before, per ms; undefined: none was. */

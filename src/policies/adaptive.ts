@@ -162,9 +162,12 @@ export const ADAPTIVE: PolicyDefinition<
     if (options.strategy === 'rate') {
       const { rateLimit } = others;
       const limits = rateLimit instanceof RateLimitPolicy ? rateLimit.limits : undefined;
-      const hard = (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000;
+      const hard = {
+        perMs: (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000,
+        burst: (unit: string) => limits?.burst(unit) ?? 0,
+      };
       // What was configured is known: nothing has to be verified first.
-      const isKnown = [hard('requests'), hard('tokens')].some(Number.isFinite);
+      const isKnown = [hard.perMs('requests'), hard.perMs('tokens')].some(Number.isFinite);
       const startLimit = options.initialLimit ?? (isKnown ? maxLimit : START_AT_ONCE);
       const { initialPerSecond } = options;
       const startPerMs = initialPerSecond === undefined ? undefined : initialPerSecond / 1_000;

@@ -3,6 +3,9 @@ import type { Reaction, SentAttempt } from './sent-attempt.ts';
 /** So many single attempts in a row must be rejected before a closure may be an outage. */
 const OUTAGE_PROBES = 3;
 
+/** Bursts of fewer attempts than this, on average, show a rate by all of them. */
+const LEAST_BURST = 3;
+
 /** Consecutive rejections, without an accepted attempt that was sent after the reaction to them. */
 export class Closure {
   readonly startedAt: number;
@@ -22,6 +25,8 @@ export class Closure {
    */
   accepted = 0;
   idleMs = 0;
+  /** How often there was such time. */
+  idles = 0;
   private readonly reaction: Reaction;
   /** Single attempts that were rejected since it was noticed. */
   private probes = 0;
@@ -39,6 +44,15 @@ export class Closure {
     this.isBySaved = first.isSaved && first.pacePerMs !== Number.POSITIVE_INFINITY;
   }
 
+  /**
+   * The accepted attempts without the first after each time without demand: what was saved meanwhile
+   * pays for that. Of a few, none can be spared.
+   */
+  get byPace(): number {
+    const { accepted, idles } = this;
+    return accepted < LEAST_BURST * idles ? accepted : accepted - idles;
+  }
+
   /** Attempts of a lower order were in flight when it was noticed. */
   get noticedAt(): number {
     return this.reaction.order;
@@ -54,7 +68,12 @@ export class Closure {
     return this.isForeign && this.isLong;
   }
 
-  add({ at, order, isForeign, usedUpPerMs }: SentAttempt, accepted: number, idleMs: number): void {
+  add(
+    { at, order, isForeign, usedUpPerMs }: SentAttempt,
+    accepted: number,
+    idleMs: number,
+    idles: number,
+  ): void {
     if (order >= this.noticedAt) this.probes += 1;
     if (!isForeign) this.isForeign = false;
     this.usedUpPerMs = Math.max(this.usedUpPerMs, usedUpPerMs);
@@ -63,6 +82,7 @@ export class Closure {
     this.reopenedAt = undefined;
     this.accepted = accepted;
     this.idleMs = idleMs;
+    this.idles = idles;
   }
 
   /** An attempt that was sent after the last of them counts as accepted. */

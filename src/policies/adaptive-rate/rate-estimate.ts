@@ -50,6 +50,14 @@ const EVIDENCE_AFTER = 50;
  */
 const LONGEST_WINDOW_MS = 90_000;
 
+/** The limits that were configured, by their units. */
+export interface HardLimits {
+  /** The rate of one, per ms; Infinity: there is none. */
+  perMs(unit: 'requests' | 'tokens'): number;
+  /** The most that one lets go at once. */
+  burst(unit: 'requests' | 'tokens'): number;
+}
+
 /** The attempts that were sent and accepted before the first rejection. */
 export interface EarlierAttempts {
   readonly accepted: number;
@@ -66,7 +74,7 @@ export interface EarlierAttempts {
  * measurement has little evidence, and faster still the longer nothing is rejected.
  */
 export class RateEstimate {
-  private readonly hardPerMs: () => number;
+  private readonly hard: HardLimits;
   private marks: CongestionSamples | undefined = undefined;
   private perMs = 0;
   private evidence = 1;
@@ -78,7 +86,9 @@ export class RateEstimate {
   private accepted: number;
   /** The time of the first closure, if nothing was learned from it. */
   private stoppedMs = 0;
+  /** The time without demand since the last closure, and how often there was such time. */
   private idleMs = 0;
+  private idles = 0;
   /** When the last closure ended. */
   private openedAt = 0;
   /** The longest time with demand, of late, from the end of one closure to the end of the next. */
@@ -99,12 +109,11 @@ export class RateEstimate {
   private readonly burst = new SavedBurst();
   private _bounds: RateBounds | undefined = undefined;
 
-  /** @param hardPerMs the rate of a limit that was configured; Infinity: none was */
   constructor(
     { accepted, firstAt, idleMs = 0, beforeIdle = 0 }: EarlierAttempts,
-    hardPerMs: () => number,
+    hard: HardLimits,
   ) {
-    this.hardPerMs = hardPerMs;
+    this.hard = hard;
     this.accepted = accepted;
     this.idleMs = idleMs;
     this.beforeIdle = Math.min(accepted, beforeIdle);
@@ -128,6 +137,7 @@ export class RateEstimate {
     this.closure = undefined;
     this.accepted = 0;
     this.idleMs = 0;
+    this.idles = 0;
     this.skippedMs = 0;
     this.openedAt = to;
     this.evidence = Math.min(this.evidence, EVIDENCE_AFTER);
@@ -178,7 +188,10 @@ export class RateEstimate {
     this.firstAt ??= sent.at;
     this.damping.settled();
     this.idleMs += sent.idleMs;
-    if (sent.idleMs > 0) this.beforeIdle = this.accepted;
+    if (sent.idleMs > 0) {
+      this.idles += 1;
+      this.beforeIdle = this.accepted;
+    }
     this.burst.settled(sent, this.perMs);
     if (sent.outcome === 'rejected') {
       this.reject(sent);
@@ -220,7 +233,7 @@ export class RateEstimate {
       this.closure = new Closure(sent);
       if (this.closure.isBySaved) this.burst.isTooMuch(sent.at, this.perMs);
     }
-    this.closure.add(sent, this.accepted, this.idleMs);
+    this.closure.add(sent, this.accepted, this.idleMs, this.idles);
   }
 
   private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
@@ -234,6 +247,7 @@ export class RateEstimate {
     }
     this.accepted -= closure.accepted;
     this.idleMs -= closure.idleMs;
+    this.idles -= closure.idles;
     // If the provider named the end of the closure, it was closed until then.
     const from = Math.min(to, Math.max(closure.lastAt, namedUntil));
     if (this.marks === undefined) this.firstMeasure(closure, from, to);
@@ -286,7 +300,7 @@ export class RateEstimate {
     this.perMs = this.first.perMs(least, firstAt, to);
     this.cycleMs = to - firstAt;
     this.first.clear();
-    const hardPerMs = this.hardPerMs();
+    const hardPerMs = this.hard.perMs('requests');
     // One closure is no reason to doubt a limit that was configured.
     if (hardPerMs !== Number.POSITIVE_INFINITY) this.perMs = Math.max(this.perMs, hardPerMs);
     this.evidence = 1;
@@ -298,12 +312,13 @@ export class RateEstimate {
     const excess = isDemand ? MOST_EXCESS : Math.max(1 / least, 2 * LEAST_EXCESS);
     this.probing.plan(Math.min(MOST_EXCESS, excess), isWindow ? least : LEAST_DOUBLING);
     this.mostAtOnce = Math.max(1, least - this.beforeIdle);
-    this.burst.begin(this.mostAtOnce);
+    this.burst.begin(this.mostAtOnce, this.hard.burst('requests'));
     this.marks = new CongestionSamples({ from, to });
   }
 
   private measure(marks: CongestionSamples, closure: Closure, from: number, to: number): void {
-    const { accepted, idleMs, startedAt, pacePerMs } = closure;
+    const { idleMs, startedAt, pacePerMs } = closure;
+    const accepted = closure.byPace;
     const closedMs = to - startedAt;
     const openMs = Math.max(1e-3, startedAt - this.openedAt - idleMs);
     const isOutage =

@@ -4,7 +4,7 @@ import { LimitSigns } from './limit-signs.ts';
 import { NamedWait } from './named-wait.ts';
 import type { Outlook } from './outlook.ts';
 import { ProbeDelay } from './probe-delay.ts';
-import { type EarlierAttempts, RateEstimate } from './rate-estimate.ts';
+import { type EarlierAttempts, type HardLimits, RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
 import { SendHistory, type SendHistoryListener } from './send-history.ts';
 import { Sending } from './sending.ts';
@@ -31,8 +31,8 @@ const NAMED_PROBES = 2;
 const LONG_GAP_MS = 1_000;
 const LONG_GAP_INTERVALS = 4;
 
-/** The rates of configured limits, per ms; Infinity if there are none. */
-export type HardRates = (unit: 'requests' | 'tokens') => number;
+/** An attempt that may go after less than this part of a step goes by what was saved. */
+const EARLY_PART = 0.99;
 
 /**
  * Keeps a provider full without rejections. It learns the rate and the number of concurrent
@@ -44,7 +44,7 @@ export type HardRates = (unit: 'requests' | 'tokens') => number;
  * {@link ConcurrencyCapDetector}.
  */
 export class RateLearner implements SendHistoryListener {
-  private readonly hard: HardRates;
+  private readonly hard: HardLimits;
   private readonly log = new SendHistory(this);
   private readonly trust: Trust;
   private readonly signs = new LimitSigns();
@@ -60,6 +60,8 @@ export class RateLearner implements SendHistoryListener {
   private acceptedCount: number;
   private firstAt: number;
   private lastSentAt = Number.NEGATIVE_INFINITY;
+  /** Before this, the next attempt goes by what was saved and not by the pace; -Infinity: nothing is. */
+  private dueAt = Number.NEGATIVE_INFINITY;
   private hasRejected = false;
   private reaction: Reaction = { order: 0 };
   /** Attempts that are sent until then do not know of it yet. */
@@ -80,7 +82,7 @@ export class RateLearner implements SendHistoryListener {
    * @param reactionMs how long it takes until a reaction is in force, where others send
    */
   constructor(
-    hard: HardRates,
+    hard: HardLimits,
     past: EarlierAttempts = { accepted: 0, firstAt: 0 },
     maxRetryAfterMs = Number.POSITIVE_INFINITY,
     startAtOnce = START_AT_ONCE + past.accepted,
@@ -90,12 +92,12 @@ export class RateLearner implements SendHistoryListener {
     this.hard = hard;
     this.named = new NamedWait(maxRetryAfterMs);
     this.trust = new Trust(startAtOnce);
-    this.estimate = new RateEstimate(past, () => hard('requests'));
+    this.estimate = new RateEstimate(past, hard);
     this.sent = past.accepted;
     this.acceptedCount = past.accepted;
     this.firstAt = past.firstAt;
-    this.requests = new UnitRate(() => hard('requests'));
-    if (hard('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.tokenRate();
+    this.requests = new UnitRate(() => hard.perMs('requests'));
+    if (hard.perMs('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.tokenRate();
   }
 
   /** Begins with a rate, per ms, that was learned before. */
@@ -193,13 +195,15 @@ export class RateLearner implements SendHistoryListener {
         others: this.inFlight,
         pacePerMs: requests.perMs,
         isPaced: this.isPaced,
-        isSaved: !this.hasWaited,
+        isSaved: now < this.dueAt,
         idleMs: Number.isFinite(idleMs) ? idleMs : 0,
         tokens: this.tokens?.take(this.ratio.expected(estimate), now),
         requests: requests.take(1, now, savedMs),
       },
       estimate,
     );
+    const isAhead = requests.freeAt < now + EARLY_PART * stepMs - requests.lateMs;
+    this.dueAt = isAhead ? now + stepMs : Number.NEGATIVE_INFINITY;
     this.add(sending);
     return sending;
   }
@@ -489,7 +493,7 @@ export class RateLearner implements SendHistoryListener {
   }
 
   private tokenRate(): UnitRate {
-    return new UnitRate(() => this.hard('tokens'));
+    return new UnitRate(() => this.hard.perMs('tokens'));
   }
 }
 

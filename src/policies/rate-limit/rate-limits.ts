@@ -75,6 +75,11 @@ export class RateLimits {
     return (rule.limit * 1000) / rule.windowMs;
   }
 
+  /** The most that a limit of that name lets go at once; 0: there is none of that name. */
+  burst(name: string): number {
+    return this.set.find(name)?.rule.maxCost ?? 0;
+  }
+
   /**
    * Named costs in the form that the other methods take. Unnamed costs are 0; fractions are rounded
    * up.

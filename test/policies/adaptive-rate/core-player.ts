@@ -17,7 +17,7 @@ export interface End {
 export function corePlayer({ startLimit = 16, maxLimit = 400 } = {}) {
   const facts: PolicyEvent[] = [];
   const limits: number[] = [];
-  const none = () => Number.POSITIVE_INFINITY;
+  const none = { perMs: () => Number.POSITIVE_INFINITY, burst: () => 0 };
   const policy = new AdaptiveRatePolicy({
     hard: none,
     startLimit,

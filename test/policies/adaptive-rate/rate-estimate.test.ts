@@ -3,11 +3,10 @@ import { RateEstimate } from '../../../src/policies/adaptive-rate/rate-estimate.
 import { attemptAt } from './attempts.ts';
 
 const NEVER = Number.NEGATIVE_INFINITY;
+const none = { perMs: () => Number.POSITIVE_INFINITY, burst: () => 0 };
 
 /** An estimate of a provider whose answers come at once, and what is sent to it. */
-function learning(
-  estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, () => Number.POSITIVE_INFINITY),
-) {
+function learning(estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none)) {
   let order = 0;
   const settle = (
     outcome: 'accepted' | 'rejected',
@@ -82,9 +81,7 @@ describe('what is learned of a rate', () => {
 
   it('is not measured by a first closure of several probes after time without demand, but by the next', () => {
     const past = { accepted: 10, firstAt: 0, idleMs: 80, beforeIdle: 9 };
-    const { estimate, accept, reject } = learning(
-      new RateEstimate(past, () => Number.POSITIVE_INFINITY),
-    );
+    const { estimate, accept, reject } = learning(new RateEstimate(past, none));
     const closeFrom = (from: number) => {
       for (const at of [0, 100, 260, 500]) reject(from + at);
       accept(from + 1_000);
@@ -104,7 +101,7 @@ describe('what is learned of a rate', () => {
     ['twice as much where there was time without demand', 100, 1_000, 2, 2],
   ])('is tried for more at first: %s', (_what, idleMs, openMs, first, later) => {
     const past = { accepted: 10, firstAt: 0, idleMs, beforeIdle: 0 };
-    const player = learning(new RateEstimate(past, () => Number.POSITIVE_INFINITY));
+    const player = learning(new RateEstimate(past, none));
     const { estimate, accept, reject } = player;
     for (let n = 10; n < 20; n += 1) accept(n * 10);
     reject(200);
@@ -122,10 +119,7 @@ describe('what is learned of a rate', () => {
   ])(
     'is by a late rejection what was accepted until the next one, if %s that that was accepted',
     (_what, isAnswered, perMs) => {
-      const estimate = new RateEstimate(
-        { accepted: 0, firstAt: 0 },
-        () => Number.POSITIVE_INFINITY,
-      );
+      const estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none);
       for (let order = 0; order <= 1_000; order += 1) {
         const sent = attemptAt(order, { order });
         sent.outcome = order === 10 ? 'rejected' : 'accepted';
@@ -140,7 +134,7 @@ describe('what is learned of a rate', () => {
 
   it('counts what was accepted before it was asked', () => {
     const { estimate, accept, reject } = learning(
-      new RateEstimate({ accepted: 50, firstAt: 0 }, () => Number.POSITIVE_INFINITY),
+      new RateEstimate({ accepted: 50, firstAt: 0 }, none),
     );
     reject(5_000);
     accept(5_100);

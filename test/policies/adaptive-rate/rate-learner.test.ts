@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RateLearner } from '../../../src/policies/adaptive-rate/rate-learner.ts';
 import { OK, TOO_MANY } from './core-player.ts';
 
-const none = () => Number.POSITIVE_INFINITY;
+const none = { perMs: () => Number.POSITIVE_INFINITY, burst: () => 0 };
 
 /** A learner, sent to as fast as it lets, whose attempts end after a while. */
 function playing(learner = new RateLearner(none)) {
@@ -165,8 +165,8 @@ describe('a learner of the rate', () => {
   });
 
   it('knows limits that were configured, by their names', () => {
-    const hard = (unit: string) => (unit === 'tokens' ? 1 : Number.POSITIVE_INFINITY);
-    const learner = new RateLearner(hard);
+    const perMs = (unit: string) => (unit === 'tokens' ? 1 : Number.POSITIVE_INFINITY);
+    const learner = new RateLearner({ perMs, burst: () => 60_000 });
     expect(learner.countsTokens).toBe(true);
     learner.wait(0);
     expect(learner.snapshot(0).tokens).toEqual({ perSecond: 998, origin: 'limit' });

@@ -84,6 +84,37 @@ describe('time without demand is no evidence', () => {
     await run.end();
   });
 
+  it.each([
+    { saves: 1, windowMs: 1_000, burst: 4, load: 0.7 },
+    { saves: 1, windowMs: 2_000, burst: 6, load: 0.4 },
+    { saves: 2, windowMs: 500, burst: 7, load: 0.6 },
+  ])(
+    'a provider that saves no more than $saves is used to the full by bursts of $burst',
+    async ({ saves, windowMs, burst, load }) => {
+      const run = world({
+        provider: {
+          limits: [limit('token-bucket', saves, saves * windowMs)],
+          latency: 50,
+          ...SILENT,
+        },
+      });
+      const lateFrom = 150;
+      let tookMs = 0;
+      for (let n = 1; n <= 200; n += 1) {
+        const from = run.clock.now();
+        run.push(burst);
+        while ((run.answered[0] ?? 0) < burst * n) await run.advance(windowMs / 20);
+        if (n > lateFrom) tookMs += run.clock.now() - from;
+        await run.advance(Math.max(0, from + (burst * windowMs) / load - run.clock.now()));
+      }
+      const bestMs = (burst - saves) * windowMs + 50;
+      expect(tookMs / (200 - lateFrom)).toBeLessThan(1.3 * bestMs);
+      const { accepted, rejected } = run.provider.stats();
+      expect(rejected / accepted).toBeLessThan(0.1);
+      await run.end();
+    },
+  );
+
   it.each([429, 503] as const)(
     'an outage that is told by bare %is leaves the rate as it was',
     async (status) => {
@@ -133,6 +164,21 @@ describe('what a provider saves is used', () => {
       await run.advance(30_000);
     }
     expect(burst).toBeGreaterThanOrEqual(least);
+    await run.end();
+  });
+
+  it('at once where it was configured, though a request was rejected before', async () => {
+    const limits = [limit('token-bucket', 100, 10_000)];
+    const storms = [{ fromMs: 0, toMs: 1, status: 429 }] as const;
+    const provider = { limits, latency: 50, storms, ...SILENT };
+    const run = world({ provider, options: told as object });
+    run.push(400);
+    while ((run.answered[0] ?? 0) < 400) await run.advance(1_000);
+    expect(run.limiters[0]?.snapshot().adaptive).toMatchObject({ origin: 'limit' });
+    await run.advance(60_000);
+    run.push(100);
+    await run.advance(500);
+    expect(run.answered[0]).toBe(500);
     await run.end();
   });
 });
