@@ -203,9 +203,9 @@ export class CallRequest
     resolve(value);
   }
 
-  succeeded({ ticket }: RequestExecution<CallTask, unknown>): void {
+  succeeded({ ticket, refusal }: RequestExecution<CallTask, unknown>): void {
     this.end();
-    ticket.settle('ok');
+    ticket.settle(refusal === undefined ? 'ok' : 'failed');
   }
 
   failed({ ticket }: RequestExecution<CallTask, unknown>, error: unknown): void {

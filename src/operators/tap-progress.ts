@@ -1,5 +1,6 @@
 import { defer, type MonoTypeOperatorFunction, tap } from 'rxjs';
 import { Progress, type ProgressOptions, type ProgressSnapshot } from '../policies/progress.ts';
+import { isFailedResponse } from '../providers/shape.ts';
 import { systemClock } from '../queue/system-clock.ts';
 import { checkFunction, checkKeys, checkNumber } from '../util/check.ts';
 import { type Clock, checkClock } from '../util/clock.ts';
@@ -24,7 +25,8 @@ const KEYS = ['total', 'milestonePercent', 'rateWindowMs', 'everyMs', 'clock'] a
 
 /**
  * Counts the results after `throttle` or `dispatch`, and reports the progress: at each milestone,
- * otherwise at most once a second, and when the stream ends. A failed `Outcome` counts as failed.
+ * otherwise at most once a second, and when the stream ends. A failed `Outcome` counts as failed, and
+ * so does a `Response` that is not ok.
  * The ETA is the remaining count at the rate of the last minute; `limiter.progress$` is more exact,
  * since it knows how many requests run at once.
  *
@@ -77,8 +79,9 @@ function etaOf(remaining: number, ratePerSecond: number | undefined): number | u
   return ratePerSecond ? (remaining * 1_000) / ratePerSecond : undefined;
 }
 
-/** Whether it is the `Outcome` of a failed request. */
+/** Whether it is the `Outcome` of a failed request, or a `Response` that is not ok. */
 function isFailed(value: unknown): boolean {
+  if (isFailedResponse(value)) return true;
   return (
     typeof value === 'object' &&
     value !== null &&

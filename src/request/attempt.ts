@@ -173,11 +173,11 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   }
 
   /** @param value undefined: the attempt completes without one */
-  private accept(value?: R): void {
+  private accept(value?: R, verdict = OK): void {
     this.isAnswered = true;
     const { readsAnswers } = this.request.dispatch.answers;
     const limits = readsAnswers ? limitsOfResult(value) : undefined;
-    this.request.accepted(withLimits(OK, limits ?? this.context.limits));
+    this.request.accepted(withLimits(verdict, limits ?? this.context.limits));
   }
 
   /** @returns whether there will be another attempt */
@@ -201,6 +201,11 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   /** @returns whether this answer is emitted, so that the attempt goes on */
   private refused(answer: R, verdict: Verdict | undefined): boolean {
     const { request } = this;
+    if (verdict?.kind === 'ok') {
+      this.accept(answer, verdict);
+      if (!request.isOver) request.emitted(answer);
+      return !request.isOver;
+    }
     if (this.reject(answer, verdict, true)) {
       discard(answer);
       return false;

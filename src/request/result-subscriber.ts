@@ -115,7 +115,7 @@ export abstract class ResultSubscriber<T, R>
         stats: ticket.stats(),
       });
     }
-    this.finish(execution, 'ok');
+    this.finish(execution, execution.refusal === undefined ? 'ok' : 'failed');
   }
 
   failed(execution: RequestExecution<T, R>, error: unknown): void {

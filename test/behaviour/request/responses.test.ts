@@ -86,6 +86,16 @@ describe('a Response that says no', () => {
     expect(limiter.snapshot().concurrency.inFlight).toBe(0);
   });
 
+  it('is an ok outcome where `classify` calls it so', async () => {
+    const clock = new ManualClock();
+    const answer = new Response('', { status: 404 });
+    const classify = () => ({ kind: 'ok' }) as const;
+    const project = async () => answer;
+    const seen = watch(of('a').pipe(throttle(project, { clock, classify, outcomes: true })));
+    await clock.runAllAsync();
+    expect(seen.values).toMatchObject([{ status: 'ok', value: answer }]);
+  });
+
   it('is what the failed outcome holds, whatever came after it', async () => {
     const clock = new ManualClock();
     const refusal = new Response('', { status: 404 });
