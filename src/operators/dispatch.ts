@@ -23,7 +23,7 @@ import {
   type RetryOptions,
 } from '../request/send-options.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
-import { checkFunction, checkKeys } from '../util/check.ts';
+import { checkFunction, checkInteger, checkKeys, checkNumber } from '../util/check.ts';
 import { Timeouts } from '../util/timeouts.ts';
 
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
@@ -59,6 +59,7 @@ export function dispatch<T, O extends ProjectOutput>(
   checkFunction('project', project);
   checkKeys('dispatch', options, KEYS);
   checkRetryOptions(options);
+  checkBounds(options);
   checkResultOptions(options);
   const common = resolveCommonOptions(options);
   const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS, random = Math.random } = options;
@@ -86,4 +87,15 @@ export function dispatch<T, O extends ProjectOutput>(
       };
       source.subscribe(new DispatchSubscriber(out, new TicketFactory<T>(around), context, options));
     });
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+function checkBounds(options: RetryOptions): void {
+  const { maxAttempts, failedAttempts, attemptTimeoutMs = Number.POSITIVE_INFINITY } = options;
+  if (maxAttempts !== undefined) checkInteger('maxAttempts', maxAttempts, 1);
+  if (failedAttempts !== undefined) checkInteger('failedAttempts', failedAttempts, 1);
+  if (attemptTimeoutMs !== Number.POSITIVE_INFINITY) {
+    checkNumber('attemptTimeoutMs', attemptTimeoutMs, 1);
+  }
+  if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 1);
 }

@@ -16,16 +16,16 @@ import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 /** Watches attempts, and sets the concurrency limit and the interval. It holds no request back. */
 export class AimdPolicy implements Policy<number> {
   readonly cooling: Aimd;
-  private readonly isFailure: IsFailure;
-  private readonly apply: (limit: number) => void;
-  private readonly emit: Emit;
+  readonly #isFailure: IsFailure;
+  readonly #apply: (limit: number) => void;
+  readonly #emit: Emit;
 
   /** @param apply sets the concurrency limit */
   constructor(cooling: Aimd, isFailure: IsFailure, apply: (limit: number) => void, emit: Emit) {
     this.cooling = cooling;
-    this.isFailure = isFailure;
-    this.apply = apply;
-    this.emit = emit;
+    this.#isFailure = isFailure;
+    this.#apply = apply;
+    this.#emit = emit;
   }
 
   get limit(): number {
@@ -41,7 +41,7 @@ export class AimdPolicy implements Policy<number> {
   }
 
   advance(now: number): void {
-    this.changed(this.cooling.advance(now));
+    this.#changed(this.cooling.advance(now));
   }
 
   wait(): number {
@@ -55,23 +55,23 @@ export class AimdPolicy implements Policy<number> {
 
   /** Only a failure counts, and needs the clock. */
   giveBack(charge: number, { isSent, verdict }: CompletedAttempt, time: Time): void {
-    if (!isSent || verdict === undefined || !this.isFailure(verdict)) return;
-    this.changed(this.cooling.failed(time.now(), charge - 1));
+    if (!isSent || verdict === undefined || !this.#isFailure(verdict)) return;
+    this.#changed(this.cooling.failed(time.now(), charge - 1));
   }
 
   /** @param epoch the one in which the attempt was sent. Default: the present one */
   recordVerdict(verdict: Verdict, now: number, epoch?: number): void {
-    if (this.isFailure(verdict)) this.changed(this.cooling.failed(now, epoch));
+    if (this.#isFailure(verdict)) this.#changed(this.cooling.failed(now, epoch));
   }
 
   snapshot(now: number): AimdSnapshot {
     return this.cooling.snapshot(now);
   }
 
-  private changed(facts: readonly AimdEvent[]): void {
+  #changed(facts: readonly AimdEvent[]): void {
     if (facts.length === 0) return;
-    this.apply(this.cooling.limit);
-    for (const fact of facts) this.emit(fact);
+    this.#apply(this.cooling.limit);
+    for (const fact of facts) this.#emit(fact);
   }
 }
 

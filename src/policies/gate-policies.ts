@@ -36,57 +36,57 @@ interface GatePoliciesParts {
 export class GatePolicies {
   /** What a request holds over all its attempts. */
   readonly hold: RequestHold;
-  private readonly options: PolicyConfig;
-  private readonly parts: GatePoliciesParts;
-  private _all: Policies;
-  private attempts: AttemptPolicies;
+  readonly #options: PolicyConfig;
+  readonly #parts: GatePoliciesParts;
+  #all: Policies;
+  #attempts: AttemptPolicies;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: PolicyConfig, parts: GatePoliciesParts) {
-    this.options = options;
-    this.parts = parts;
+    this.#options = options;
+    this.#parts = parts;
     const maxLimit = options.concurrency ?? DEFAULT_CONCURRENCY;
-    this._all = createPolicies(options, this.contextOf(maxLimit), parts.backoff);
-    const { concurrency: slots, byteBudget: bytes, adaptive } = this._all;
+    this.#all = createPolicies(options, this.#contextOf(maxLimit), parts.backoff);
+    const { concurrency: slots, byteBudget: bytes, adaptive } = this.#all;
     this.hold = new RequestHold(slots, bytes);
     slots.most = slots.limit;
     parts.stored?.adapts(adaptive);
     if (adaptive !== undefined) slots.limit = adaptive.limit;
-    this.attempts = this.newAttempts();
+    this.#attempts = this.#newAttempts();
   }
 
   get all(): Policies {
-    return this._all;
+    return this.#all;
   }
 
   /** What the gate asks for each attempt. Another one after changes of limits or of what adapts. */
   get asked(): Policy {
-    return this.attempts.asked;
+    return this.#attempts.asked;
   }
 
   /** Whether the rate adapts. */
   get isPaced(): boolean {
-    return this._all.adaptive instanceof AdaptiveRatePolicy;
+    return this.#all.adaptive instanceof AdaptiveRatePolicy;
   }
 
   /** Whether one of them counts what answers say that they have used. */
   get readsUsage(): boolean {
-    return this.attempts.readsUsage;
+    return this.#attempts.readsUsage;
   }
 
   /** When time alone changes one of them, if nobody asks. */
   get nextChangeAt(): number {
-    return this.attempts.all.nextChangeAt;
+    return this.#attempts.all.nextChangeAt;
   }
 
   /** Makes the changes that are due. */
   advance(now: number): void {
-    this.attempts.all.advance(now);
+    this.#attempts.all.advance(now);
   }
 
   /** Others have had this answer of the provider. */
   hear(verdict: Verdict, now: number): void {
-    const { adaptive } = this._all;
+    const { adaptive } = this.#all;
     if (adaptive instanceof AdaptiveRatePolicy) adaptive.hear(verdict, now);
   }
 
@@ -95,20 +95,20 @@ export class GatePolicies {
    * @throws as `RateLimits.configure` does, and changes nothing
    */
   setLimits(changes: LimitChanges, now: number): void {
-    const { rateLimit } = this._all;
+    const { rateLimit } = this.#all;
     if (rateLimit !== undefined) {
       rateLimit.configure(changes, now);
       return;
     }
-    const { onLimit, refundRejected } = this.options;
-    const { emit, ignoreUnknown } = this.parts.context();
+    const { onLimit, refundRejected } = this.#options;
+    const { emit, ignoreUnknown } = this.#parts.context();
     const options = { limits: limitsToAdd(changes), onLimit, refundRejected };
-    this.replace({ rateLimit: rateLimitPolicyOf(options, emit, ignoreUnknown, now) });
+    this.#replace({ rateLimit: rateLimitPolicyOf(options, emit, ignoreUnknown, now) });
   }
 
   /** @throws RangeError or TypeError that names a wrong option */
   checkAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
-    this.newAdaptive(adaptive, concurrency);
+    this.#newAdaptive(adaptive, concurrency);
   }
 
   /**
@@ -116,49 +116,46 @@ export class GatePolicies {
    * flight teaches the new one nothing.
    */
   setAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
-    const { adaptive: before, pace } = this._all;
+    const { adaptive: before, pace } = this.#all;
     pace?.interval.reset();
-    const next = this.newAdaptive(adaptive, concurrency);
+    const next = this.#newAdaptive(adaptive, concurrency);
     if (before !== undefined) this.asked.retire?.(before);
-    this.parts.stored?.adapts(next);
-    this.replace({ adaptive: next });
+    this.#parts.stored?.adapts(next);
+    this.#replace({ adaptive: next });
     const { slots, bytes } = this.hold;
     slots.limit = next?.limit ?? concurrency;
-    slots.mode = this.isPaced ? ALWAYS_NORMAL : this.parts.backoff;
+    slots.mode = this.isPaced ? ALWAYS_NORMAL : this.#parts.backoff;
     bytes.mode = slots.mode;
   }
 
   /** Changes the concurrency. An adaptive limit keeps what it learned, capped by the new value. */
   setConcurrency(concurrency: number, now: number): void {
-    const { adaptive } = this._all;
+    const { adaptive } = this.#all;
     const { slots } = this.hold;
     adaptive?.setMaxLimit(concurrency, now);
     slots.most = concurrency;
     slots.limit = adaptive?.limit ?? concurrency;
   }
 
-  private replace(some: Partial<Policies>): void {
-    this._all = { ...this._all, ...some };
-    this.attempts = this.newAttempts();
+  #replace(some: Partial<Policies>): void {
+    this.#all = { ...this.#all, ...some };
+    this.#attempts = this.#newAttempts();
   }
 
-  private newAdaptive(
-    adaptive: PolicyConfig['adaptive'],
-    concurrency: number,
-  ): Policies['adaptive'] {
-    const context = { ...this.contextOf(concurrency), others: this._all };
+  #newAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): Policies['adaptive'] {
+    const context = { ...this.#contextOf(concurrency), others: this.#all };
     return ADAPTIVE.create?.({ ...(adaptive !== undefined && { adaptive }) }, context);
   }
 
-  private newAttempts(): AttemptPolicies {
-    const { backoffPart, stored } = this.parts;
-    return new AttemptPolicies(this._all, backoffPart, stored?.policyOf(this._all.rateLimit));
+  #newAttempts(): AttemptPolicies {
+    const { backoffPart, stored } = this.#parts;
+    return new AttemptPolicies(this.#all, backoffPart, stored?.policyOf(this.#all.rateLimit));
   }
 
-  private contextOf(maxLimit: number): Omit<PolicyContext, 'others'> {
+  #contextOf(maxLimit: number): Omit<PolicyContext, 'others'> {
     // Throttled mode changes no limits where the rate adapts.
-    const mode = isAdaptiveRate(this.options.adaptive) ? undefined : this.parts.backoff;
-    return { ...this.parts.context(), mode, maxLimit };
+    const mode = isAdaptiveRate(this.#options.adaptive) ? undefined : this.#parts.backoff;
+    return { ...this.#parts.context(), mode, maxLimit };
   }
 }
 
@@ -168,18 +165,18 @@ class AttemptPolicies {
   readonly all: Composite;
   /** What the gate asks: the same, or less where less is on. */
   readonly asked: Policy;
-  private readonly others: readonly Part[];
+  readonly #others: readonly Part[];
 
   /** @param stored stands for limits that are kept in a store, and for the own rate limits */
   constructor(policies: Policies, backoff: Policy<number>, stored: Policy | undefined) {
-    this.others = attemptParts(policies, stored);
-    this.all = new Composite([{ kind: 'backoff', policy: backoff }, ...this.others]);
-    this.asked = askedOf(backoff, this.others, this.all);
+    this.#others = attemptParts(policies, stored);
+    this.all = new Composite([{ kind: 'backoff', policy: backoff }, ...this.#others]);
+    this.asked = askedOf(backoff, this.#others, this.all);
   }
 
   /** Whether one of them counts what answers say that they have used. */
   get readsUsage(): boolean {
-    return this.others.some(({ policy }) => policy.readsUsage === true);
+    return this.#others.some(({ policy }) => policy.readsUsage === true);
   }
 }
 

@@ -22,73 +22,73 @@ export interface OutageSnapshot {
  * outage it says when a probe may go, and how long it is waited for.
  */
 export class Outage {
-  private readonly outageMs: number;
-  private startedAt = Number.NaN;
-  private inRow = 0;
-  private failedProbes = 0;
-  private _probeAt = Number.NEGATIVE_INFINITY;
-  private endsAt = Number.POSITIVE_INFINITY;
-  private lastFailedAt = Number.NEGATIVE_INFINITY;
+  readonly #outageMs: number;
+  #startedAt = Number.NaN;
+  #inRow = 0;
+  #failedProbes = 0;
+  #probeAt = Number.NEGATIVE_INFINITY;
+  #endsAt = Number.POSITIVE_INFINITY;
+  #lastFailedAt = Number.NEGATIVE_INFINITY;
   /** Answers to attempts of an earlier epoch are older than the first refused connection. */
-  private refusedIn = Number.NEGATIVE_INFINITY;
+  #refusedIn = Number.NEGATIVE_INFINITY;
 
   constructor(outageMs: number) {
-    this.outageMs = outageMs;
+    this.#outageMs = outageMs;
   }
 
   /** Whether the provider cannot be reached. */
   get isOn(): boolean {
-    return !Number.isNaN(this.startedAt);
+    return !Number.isNaN(this.#startedAt);
   }
 
   /** Whether connections have failed since the last answer. */
   get isDoubted(): boolean {
-    return this.inRow > 0;
+    return this.#inRow > 0;
   }
 
   /** Whether a connection was refused since the last answer. */
   get isRefused(): boolean {
-    return this.refusedIn !== Number.NEGATIVE_INFINITY;
+    return this.#refusedIn !== Number.NEGATIVE_INFINITY;
   }
 
   /** No probe may go before this time; -Infinity: it is no outage. */
   get probeAt(): number {
-    return this._probeAt;
+    return this.#probeAt;
   }
 
   /** A connection was refused. @param epoch that of attempts sent from now on */
   refused(epoch: number): void {
-    this.refusedIn = epoch;
+    this.#refusedIn = epoch;
   }
 
   /** A connection failed. @returns whether an outage begins */
   failed(now: number): boolean {
-    this.inRow += 1;
-    this.lastFailedAt = now;
+    this.#inRow += 1;
+    this.#lastFailedAt = now;
     if (!this.isOn) {
-      if (this.inRow < FAILURES_IN_ROW) return false;
-      this.startedAt = now;
-      this.endsAt = now + this.outageMs;
-      this.failedProbes = 0;
-      this._probeAt = now + FIRST_PROBE_MS;
+      if (this.#inRow < FAILURES_IN_ROW) return false;
+      this.#startedAt = now;
+      this.#endsAt = now + this.#outageMs;
+      this.#failedProbes = 0;
+      this.#probeAt = now + FIRST_PROBE_MS;
       return true;
     }
     // Attempts sent before the outage fail late, while no probe may go: these are old news.
-    if (now < this._probeAt) return false;
-    this.failedProbes += 1;
-    const doubled = FIRST_PROBE_MS * 2 ** Math.min(this.failedProbes, 10);
-    this._probeAt = now + Math.min(LONGEST_PROBE_MS, doubled);
+    if (now < this.#probeAt) return false;
+    this.#failedProbes += 1;
+    const doubled = FIRST_PROBE_MS * 2 ** Math.min(this.#failedProbes, 10);
+    this.#probeAt = now + Math.min(LONGEST_PROBE_MS, doubled);
     return false;
   }
 
   /** An attempt of `epoch` was answered. @returns whether that proves that the provider is reached */
   answered(epoch: number): boolean {
-    if (epoch < this.refusedIn) return false;
-    this.inRow = 0;
-    this.startedAt = Number.NaN;
-    this._probeAt = Number.NEGATIVE_INFINITY;
-    this.endsAt = Number.POSITIVE_INFINITY;
-    this.refusedIn = Number.NEGATIVE_INFINITY;
+    if (epoch < this.#refusedIn) return false;
+    this.#inRow = 0;
+    this.#startedAt = Number.NaN;
+    this.#probeAt = Number.NEGATIVE_INFINITY;
+    this.#endsAt = Number.POSITIVE_INFINITY;
+    this.#refusedIn = Number.NEGATIVE_INFINITY;
     return true;
   }
 
@@ -97,21 +97,21 @@ export class Outage {
    * failed since, nobody waited, or all were paused: then it begins anew.
    */
   leftMs(now: number): number {
-    if (now - Math.max(this.endsAt, this.lastFailedAt) > LONGEST_PROBE_MS) this.restart(now);
-    return this.endsAt - now;
+    if (now - Math.max(this.#endsAt, this.#lastFailedAt) > LONGEST_PROBE_MS) this.restart(now);
+    return this.#endsAt - now;
   }
 
   /** It was waited for long enough. Requests that come from now on wait as long again. */
   restart(now: number): void {
-    this.endsAt = now + this.outageMs;
+    this.#endsAt = now + this.#outageMs;
   }
 
   snapshot(now: number): OutageSnapshot | undefined {
     if (!this.isOn) return undefined;
     return {
-      sinceMs: now - this.startedAt,
-      leftMs: Math.max(0, this.endsAt - now),
-      failedProbes: this.failedProbes,
+      sinceMs: now - this.#startedAt,
+      leftMs: Math.max(0, this.#endsAt - now),
+      failedProbes: this.#failedProbes,
     };
   }
 }

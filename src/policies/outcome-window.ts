@@ -12,54 +12,54 @@ export interface RecentOutcomes {
  * part, which leaves as a whole.
  */
 export class OutcomeWindow {
-  private readonly partMs: number;
-  private readonly requests = new Array<number>(PARTS).fill(0);
-  private readonly failures = new Array<number>(PARTS).fill(0);
+  readonly #partMs: number;
+  readonly #requests = new Array<number>(PARTS).fill(0);
+  readonly #failures = new Array<number>(PARTS).fill(0);
   /** The number of the present part, counted from the clock's zero. */
-  private part = Number.NEGATIVE_INFINITY;
-  private _requests = 0;
-  private _failures = 0;
+  #part = Number.NEGATIVE_INFINITY;
+  #requestCount = 0;
+  #failureCount = 0;
 
   constructor(windowMs: number) {
-    this.partMs = windowMs / PARTS;
+    this.#partMs = windowMs / PARTS;
   }
 
   add(requests: number, failures: number, now: number): void {
-    this.leave(now);
-    const at = this.part % PARTS;
-    this.requests[at] = (this.requests[at] ?? 0) + requests;
-    this.failures[at] = (this.failures[at] ?? 0) + failures;
-    this._requests += requests;
-    this._failures += failures;
+    this.#leave(now);
+    const at = this.#part % PARTS;
+    this.#requests[at] = (this.#requests[at] ?? 0) + requests;
+    this.#failures[at] = (this.#failures[at] ?? 0) + failures;
+    this.#requestCount += requests;
+    this.#failureCount += failures;
   }
 
   recent(now: number): RecentOutcomes {
-    this.leave(now);
-    return { requests: this._requests, failures: this._failures };
+    this.#leave(now);
+    return { requests: this.#requestCount, failures: this.#failureCount };
   }
 
   clear(): void {
-    this.requests.fill(0);
-    this.failures.fill(0);
-    this._requests = 0;
-    this._failures = 0;
+    this.#requests.fill(0);
+    this.#failures.fill(0);
+    this.#requestCount = 0;
+    this.#failureCount = 0;
   }
 
   /** Takes out the parts that are over. */
-  private leave(now: number): void {
+  #leave(now: number): void {
     // A clock does not go back, and starts at 0 or later.
-    const part = Math.max(this.part, Math.floor(Math.max(0, now) / this.partMs));
-    if (part - this.part >= PARTS) this.clear();
+    const part = Math.max(this.#part, Math.floor(Math.max(0, now) / this.#partMs));
+    if (part - this.#part >= PARTS) this.clear();
     else {
-      for (let gone = this.part + 1; gone <= part; gone += 1) this.clearPart(gone % PARTS);
+      for (let gone = this.#part + 1; gone <= part; gone += 1) this.#clearPart(gone % PARTS);
     }
-    this.part = part;
+    this.#part = part;
   }
 
-  private clearPart(at: number): void {
-    this._requests -= this.requests[at] ?? 0;
-    this._failures -= this.failures[at] ?? 0;
-    this.requests[at] = 0;
-    this.failures[at] = 0;
+  #clearPart(at: number): void {
+    this.#requestCount -= this.#requests[at] ?? 0;
+    this.#failureCount -= this.#failures[at] ?? 0;
+    this.#requests[at] = 0;
+    this.#failures[at] = 0;
   }
 }

@@ -1,7 +1,7 @@
 import type { ObservableInput, ObservedValueOf } from 'rxjs';
 import type { Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { checkBoolean, checkFunction, checkInteger, checkNumber } from '../util/check.ts';
+import { checkBoolean, checkFunction } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
 import type { AttemptContext } from './attempt-context.ts';
 
@@ -74,15 +74,11 @@ export function checkResultOptions({ outcomes, ordered }: ResultOptions): void {
   if (ordered !== undefined) checkBoolean('ordered', ordered);
 }
 
-/** @throws RangeError or TypeError that names a wrong option */
-export function checkRetryOptions(options: RetryOptions): void {
-  if (options.maxAttempts !== undefined) checkInteger('maxAttempts', options.maxAttempts, 1);
-  const { failedAttempts, attemptTimeoutMs = Number.POSITIVE_INFINITY } = options;
-  if (failedAttempts !== undefined) checkInteger('failedAttempts', failedAttempts, 1);
-  if (attemptTimeoutMs !== Number.POSITIVE_INFINITY) {
-    checkNumber('attemptTimeoutMs', attemptTimeoutMs, 1);
-  }
-  if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 1);
-  if (options.classify !== undefined) checkFunction('classify', options.classify);
-  if (options.random !== undefined) checkFunction('random', options.random);
+/**
+ * Checks what is no number; the numbers are in the table of options.
+ * @throws TypeError that names a wrong option
+ */
+export function checkRetryOptions({ classify, random }: RetryOptions): void {
+  if (classify !== undefined) checkFunction('classify', classify);
+  if (random !== undefined) checkFunction('random', random);
 }

@@ -42,11 +42,6 @@ export class Counts {
     for (const entry of this.#counts.values()) entry.count = 0;
   }
 
-  /** The attributes of a value. */
-  attributesOf(value: string): Attributes {
-    return this.#of(value).attributes;
-  }
-
   each(tell: (count: number, attributes: Attributes) => void): void {
     for (const { count, attributes } of this.#counts.values()) tell(count, attributes);
   }
