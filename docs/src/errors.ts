@@ -9,7 +9,7 @@ const SAMPLES: Readonly<Record<string, () => HeadgateError>> = {
   CircuitOpenError: () => new headgate.CircuitOpenError(30_000),
   CostAboveLimitError: () => new headgate.CostAboveLimitError('tokens', 250_000, 200_000),
   DeadlineExceededError: () => new headgate.DeadlineExceededError(60_000),
-  EstimatorError: () => new headgate.EstimatorError('estimate', new TypeError('no text')),
+  EstimatorError: () => new headgate.EstimatorError('estimate', new TypeError('no text'), 3),
   LimiterClosedError: () => new headgate.LimiterClosedError(),
   ProviderUnreachableError: () =>
     new headgate.ProviderUnreachableError(600_000, new Error('connect ECONNREFUSED')),

@@ -21,6 +21,7 @@ import {
   checkPriority,
   checkRequestOptions,
   NAMED_REQUEST_KEYS,
+  resultOf,
 } from '../request/ticket-factory.ts';
 import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
@@ -50,7 +51,8 @@ import { SharedLimits } from './shared-limits.ts';
  * turns by cost (deficit round robin), so none starves, however many requests another key has. The
  * rate of each key adapts, as that of a limiter.
  *
- * @param keyOf returns the key of a request in a stream; its error errors the stream
+ * @param keyOf returns the key of a request in a stream; its error fails the request (`outcomes`), or
+ *   the stream
  * @throws RangeError or TypeError that names a wrong option
  * @example
  * const group = createLimiterGroup((request: Request) => request.model, {
@@ -149,8 +151,10 @@ export class LimiterGroup<T> {
     checkRequestOptions(options);
     return (source) =>
       new Observable((out) => {
-        const limiterOf = (input: T | Sized<T>) =>
-          this.#limiterOf(this.#keyOf(isSized(input) ? input.value : input));
+        const limiterOf = (input: T | Sized<T>) => {
+          const value = isSized(input) ? input.value : input;
+          return this.#table.limiterOf(resultOf(this.#keyOf, value, 'keyOf', checkKey));
+        };
         const pipelineOf = ({ inside }: Limiter) => inside.pipelineOf(project, options);
         source.subscribe(new KeyRouter(out, limiterOf, pipelineOf, options));
       });

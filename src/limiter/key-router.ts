@@ -1,6 +1,7 @@
 import type { Subscriber } from 'rxjs';
-import type { Outcome } from '../model/outcome.ts';
-import type { Sized } from '../model/sized.ts';
+import { EstimatorError } from '../model/errors.ts';
+import type { Outcome, RequestStats } from '../model/outcome.ts';
+import { isSized, type Sized } from '../model/sized.ts';
 import type { Slot } from '../request/in-order.ts';
 import { type RequestPipeline, ResultSubscriber } from '../request/result-subscriber.ts';
 import type { ResultOptions } from '../request/send-options.ts';
@@ -12,6 +13,9 @@ interface KeyedRequests<T> {
   /** Requests that arrived and were not sent yet. */
   pending: number;
 }
+
+/** The history of a request that came to no gate. */
+const UNSENT: RequestStats = { waits: {}, attempts: 0, bytes: 0, tokens: 0, durationMs: 0 };
 
 /** Takes each request of a stream to the gate of its key's limiter, and then to the API. */
 export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
@@ -25,7 +29,7 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
   private readonly slots = new Map<number, Slot<R | Outcome<T, R>>>();
   private arrivals = 0;
 
-  /** @param limiterOf its error errors the stream */
+  /** @param limiterOf its error fails the request, or without `outcomes` the stream */
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
     limiterOf: (input: T | Sized<T>) => L,
@@ -39,21 +43,34 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
   }
 
   protected override _next(input: T | Sized<T>): void {
+    const index = this.arrivals;
+    this.arrivals += 1;
     let keyed: KeyedRequests<T>;
     try {
       keyed = this.requestsOf(this.limiterOf(input));
     } catch (error) {
-      this.out.error(error);
+      const failure = error instanceof EstimatorError ? error.at(index) : error;
+      this.failUnsent(isSized(input) ? input.value : input, failure);
       return;
     }
-    const index = this.arrivals;
-    this.arrivals += 1;
     const slot = this.reserve();
     if (slot !== undefined) this.slots.set(index, slot);
     if (keyed.pending === 0) this.active.add(keyed);
     keyed.pending += 1;
     this.pending += 1;
     keyed.requests.bring(input, index);
+  }
+
+  /** No limiter takes a request: that is its outcome, or the error of the stream. */
+  private failUnsent(request: T, error: unknown): void {
+    if (!this.outcomes) {
+      this.out.error(error);
+      return;
+    }
+    const slot = this.reserve();
+    const outcome = { status: 'failed', error, request, stats: UNSENT } as const;
+    this.emit({ slot, carry: undefined }, outcome);
+    if (slot !== undefined) this.order?.close(slot);
   }
 
   private requestsOf(limiter: L): KeyedRequests<T> {

@@ -32,11 +32,26 @@ export class TicketInUseError extends HeadgateError {
   }
 }
 
-/** The estimator threw, or returned a value that is no size. `cause` has the error or the value. */
+/**
+ * A function that is called for each request (`estimate`, `costs`, `priority`, `weight`, `id`, the
+ * `keyOf` of a group) threw, or returned a value that is none of its kind. `cause` has the error.
+ */
 export class EstimatorError extends HeadgateError {
   readonly code = 'ESTIMATOR_FAILED';
-  constructor(estimator: string, cause: unknown) {
-    super(`the estimator \`${print(estimator)}\` failed: ${messageOf(cause)}`, { cause });
+  /** The name of the function, or else of the option. */
+  readonly estimator: string;
+  /** Position of the request in its stream, from 0; undefined: the operator does not count. */
+  readonly index: number | undefined;
+  constructor(estimator: string, cause: unknown, index?: number) {
+    const which = index === undefined ? '' : ` for the request with index ${index}`;
+    super(`\`${print(estimator)}\` failed${which}: ${messageOf(cause)}`, { cause });
+    this.estimator = estimator;
+    this.index = index;
+  }
+
+  /** @internal the same error, with the position of its request */
+  at(index: number): EstimatorError {
+    return new EstimatorError(this.estimator, this.cause, index);
   }
 }
 

@@ -25,8 +25,8 @@ export abstract class ResultSubscriber<T, R>
   protected readonly out: Subscriber<R | Outcome<T, R>>;
   /** Requests that arrived and were not sent yet. */
   protected pending = 0;
-  private readonly outcomes: boolean;
-  private readonly order: InOrder<R | Outcome<T, R>> | undefined;
+  protected readonly outcomes: boolean;
+  protected readonly order: InOrder<R | Outcome<T, R>> | undefined;
   private readonly executions = new LinkedList<RequestExecution<T, R>>();
   private sourceDone: boolean;
 
@@ -143,7 +143,10 @@ export abstract class ResultSubscriber<T, R>
     }
   }
 
-  private emit({ slot, carry }: RequestExecution<T, R>, result: R | Outcome<T, R>): void {
+  protected emit(
+    { slot, carry }: Pick<RequestExecution<T, R>, 'slot' | 'carry'>,
+    result: R | Outcome<T, R>,
+  ): void {
     if (slot === undefined) {
       if (carry === undefined) this.out.next(result);
       else carry(() => this.out.next(result));

@@ -133,7 +133,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     this.enter(ticket);
   }
 
-  /** An estimator that fails errors the stream. */
+  /** Where a function of the options fails, and the stream has no outcomes, the stream fails. */
   private make(
     input: T | Sized<T>,
     arrivedAt: number,

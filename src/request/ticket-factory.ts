@@ -10,6 +10,7 @@ import type { RequestCost } from '../policies/policy.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { checkAmount, checkFunction, checkInteger, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
+import type { ResultOptions } from './send-options.ts';
 import { checkEstimator, type Estimator, sizeOf } from './size.ts';
 
 /** The input of a gate: a ticket, or a value that becomes one. */
@@ -104,9 +105,14 @@ export class TicketFactory<T> implements TicketOwner {
   private readonly priority: RequestOptions<T>['priority'];
   private readonly weight: RequestOptions<T>['weight'];
   private readonly id: NamedRequestOptions<T>['id'];
+  /** Whether a request fails alone whose functions fail; else its stream does. */
+  private readonly outcomes: boolean;
   private next = 0;
 
-  constructor(around: TicketFactoryOptions, options: NamedRequestOptions<T> = {}) {
+  constructor(
+    around: TicketFactoryOptions,
+    options: NamedRequestOptions<T> & Pick<ResultOptions, 'outcomes'> = {},
+  ) {
     const { clock, instrumentation, listener, impossible, feedback, tap, named } = around;
     const { estimate = estimateBytes, costs, priority, weight, id } = options;
     this.clock = clock;
@@ -123,6 +129,7 @@ export class TicketFactory<T> implements TicketOwner {
     this.priority = priority;
     this.weight = weight;
     this.id = id;
+    this.outcomes = options.outcomes ?? false;
   }
 
   /** Whether a request that arrives now needs its ticket at once. */
@@ -176,16 +183,26 @@ export class TicketFactory<T> implements TicketOwner {
   }
 
   /**
+   * With `outcomes`, the ticket of a request whose functions fail is refused with their error.
    * @param isLate whether it has waited without a ticket
-   * @throws EstimatorError
+   * @throws EstimatorError without `outcomes`
    */
   ticketOf(arrival: T | Sized<T>, arrivedAt: number, index?: number, isLate = false): Ticket<T> {
     const { id } = this;
-    if (id === undefined) return this.newTicket(arrival, arrivedAt, index, isLate);
-    const name = resultOf(id, isSized(arrival) ? arrival.value : arrival, 'id');
-    const ticket = this.newTicket(arrival, arrivedAt, index, isLate);
-    if (name !== undefined) this.named?.add(ticket, name);
-    return ticket;
+    try {
+      const name = id && resultOf(id, isSized(arrival) ? arrival.value : arrival, 'id');
+      const ticket = this.newTicket(arrival, arrivedAt, index, isLate);
+      if (name !== undefined) this.named?.add(ticket, name);
+      return ticket;
+    } catch (error) {
+      if (!(error instanceof EstimatorError)) throw error;
+      const failure = error.at(index ?? this.next);
+      if (!this.outcomes) throw failure;
+      const value = isSized(arrival) ? arrival.value : arrival;
+      const ticket = this.ticket<T>(value, 0, 0, arrivedAt, NOTHING, index, true, isLate);
+      ticket.refuse(failure);
+      return ticket;
+    }
   }
 
   private newTicket(
@@ -249,7 +266,7 @@ export function checkCosts(costs: Amounts): void {
 }
 
 /** The checked result of a user's function. @throws EstimatorError */
-function resultOf<T, V>(
+export function resultOf<T, V>(
   say: (value: T) => V,
   value: T,
   name: string,

@@ -52,7 +52,7 @@ describe.each(BARE)('%s', (_name, thrown) => {
 
   it('thrown by an estimator is the cause of an EstimatorError', () => {
     const error = new EstimatorError('mine', thrown);
-    expect(error.message).toBe('the estimator `mine` failed: a value that cannot be printed');
+    expect(error.message).toBe('`mine` failed: a value that cannot be printed');
     expect(error.cause).toBe(thrown);
   });
 

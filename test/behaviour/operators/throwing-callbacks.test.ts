@@ -75,7 +75,7 @@ describe('an estimator', () => {
   test('that throws on arrival errors the stream', () => {
     const { limiter, held } = rig();
     const seen = watch(of(0, 2).pipe(limiter.throttle(() => NEVER, { estimate })));
-    expect(seen).toEqual([{ error: new EstimatorError('estimate', broken) }]);
+    expect(seen).toEqual([{ error: new EstimatorError('estimate', broken, 1) }]);
     expect(held()).toEqual(NOTHING);
   });
 
@@ -86,7 +86,7 @@ describe('an estimator', () => {
     const second = watch(of(7).pipe(limiter.throttle((v) => answer(clock, 5, v))));
     expect(held()).toMatchObject({ slots: 1, waiting: 3 });
     clock.runAll();
-    expect(first).toEqual([0, { error: new EstimatorError('estimate', broken) }]);
+    expect(first).toEqual([0, { error: new EstimatorError('estimate', broken, 2) }]);
     expect(second).toEqual([7, 'done']);
     expect(held()).toEqual(NOTHING);
   });

@@ -35,7 +35,10 @@ const WAYS: readonly [
 ][] = [
   ['run', (status, options) => createLimiter(options).run(answering(status))],
   ['wrap', (status, options) => createLimiter(options).wrap(answering(status))()],
-  ['throttle', (status, options) => lastValueFrom(of(1).pipe(throttle(answering(status), options)))],
+  [
+    'throttle',
+    (status, options) => lastValueFrom(of(1).pipe(throttle(answering(status), options))),
+  ],
   [
     'limiter.throttle',
     (status, options) =>
