@@ -48,29 +48,29 @@ export interface PaceSnapshot {
  */
 export class Pace implements Policy<number> {
   readonly interval: Interval;
-  private readonly random: Random;
-  private jitter: number;
-  private grantedAt = Number.NEGATIVE_INFINITY;
-  private draw = 0;
+  readonly #random: Random;
+  #jitter: number;
+  #grantedAt = Number.NEGATIVE_INFINITY;
+  #draw = 0;
 
   /**
    * @param interval the interval, which an adapting policy may share and change
    * @throws RangeError or TypeError that names a wrong option
    */
   constructor(options: PaceOptions, random: Random, interval = new Interval(options)) {
-    this.jitter = checkJitter(options);
-    this.random = random;
+    this.#jitter = checkJitter(options);
+    this.#random = random;
     this.interval = interval;
   }
 
   wait(_request: RequestCost, now: number): number {
-    return Math.max(0, this.nextAt() - now);
+    return Math.max(0, this.#nextAt() - now);
   }
 
   take(_request: RequestCost, now: number): number {
-    this.grantedAt = now;
+    this.#grantedAt = now;
     // The jitter is a share of the interval.
-    this.draw = this.interval.ms === 0 ? 0 : this.random();
+    this.#draw = this.interval.ms === 0 ? 0 : this.#random();
     return 0;
   }
 
@@ -82,7 +82,7 @@ export class Pace implements Policy<number> {
       intervalMs: this.interval.ms,
       configuredIntervalMs: this.interval.minMs,
       maxIntervalMs: this.interval.maxMs,
-      nextInMs: Math.max(0, this.nextAt() - now),
+      nextInMs: Math.max(0, this.#nextAt() - now),
     };
   }
 
@@ -109,12 +109,12 @@ export class Pace implements Policy<number> {
   configure(options: PaceOptions): void {
     const jitter = checkJitter(options);
     this.interval.configure(options);
-    this.jitter = jitter;
+    this.#jitter = jitter;
   }
 
   /** A method: V8 calls a private getter through its runtime. */
-  private nextAt(): number {
-    return this.grantedAt + this.interval.ms * (1 + this.jitter * this.draw);
+  #nextAt(): number {
+    return this.#grantedAt + this.interval.ms * (1 + this.#jitter * this.#draw);
   }
 }
 

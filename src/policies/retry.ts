@@ -56,12 +56,12 @@ export interface PastAttempts {
  * the standard retry mode of the AWS SDKs: 500 tokens at 5 a retry, 1 a success.
  */
 export class RetryPolicy {
-  private readonly maxAttempts: number;
-  private readonly _deadlineMs: number;
+  readonly #maxAttempts: number;
+  readonly #deadlineMs: number;
   /** Whether what all attempts pass waits out overloads: then delays need not double. */
   isPaced: boolean;
-  private readonly failedAttempts: number;
-  private budget = BUDGET_TOKENS;
+  readonly #failedAttempts: number;
+  #budget = BUDGET_TOKENS;
 
   /** @param isPaced whether the gate of attempts waits out overloads: then delays do not double */
   constructor(
@@ -72,24 +72,24 @@ export class RetryPolicy {
     }: RetryBounds,
     isPaced = false,
   ) {
-    this.failedAttempts = failedAttempts;
+    this.#failedAttempts = failedAttempts;
     this.isPaced = isPaced;
-    this.maxAttempts = maxAttempts;
-    this._deadlineMs = deadlineMs;
+    this.#maxAttempts = maxAttempts;
+    this.#deadlineMs = deadlineMs;
   }
 
   /** Whether the budget is as it was at first. */
   get isAtRest(): boolean {
-    return this.budget >= BUDGET_TOKENS;
+    return this.#budget >= BUDGET_TOKENS;
   }
 
   get deadlineMs(): number {
-    return this._deadlineMs;
+    return this.#deadlineMs;
   }
 
   /** An attempt succeeded. */
   succeeded(): void {
-    if (this.budget < BUDGET_TOKENS) this.budget += TOKENS_PER_SUCCESS;
+    if (this.#budget < BUDGET_TOKENS) this.#budget += TOKENS_PER_SUCCESS;
   }
 
   /**
@@ -99,14 +99,14 @@ export class RetryPolicy {
   delay(verdict: Verdict, past: PastAttempts, random: Random): number | undefined {
     const { attempts, elapsedMs } = past;
     // With one attempt at the most nothing is sent again, after a failed connection neither.
-    if (Math.max(1, attempts) >= this.maxAttempts) return undefined;
-    const delayMs = this.delayOf(verdict, past, random);
-    if (delayMs === undefined || elapsedMs + delayMs >= this._deadlineMs) return undefined;
-    if (isCharged(verdict)) this.budget -= TOKENS_PER_RETRY;
+    if (Math.max(1, attempts) >= this.#maxAttempts) return undefined;
+    const delayMs = this.#delayOf(verdict, past, random);
+    if (delayMs === undefined || elapsedMs + delayMs >= this.#deadlineMs) return undefined;
+    if (isCharged(verdict)) this.#budget -= TOKENS_PER_RETRY;
     return delayMs;
   }
 
-  private delayOf(
+  #delayOf(
     verdict: Verdict,
     { failures, overloads = 0, unreached = 0, isOut = false }: PastAttempts,
     random: Random,
@@ -120,7 +120,7 @@ export class RetryPolicy {
       return Math.max(RETRY_MIN_MS, random() * RETRY_BASE_MS);
     }
     if (isCharged(verdict)) {
-      if (failures >= this.failedAttempts || this.budget < TOKENS_PER_RETRY) return undefined;
+      if (failures >= this.#failedAttempts || this.#budget < TOKENS_PER_RETRY) return undefined;
     }
     if (verdict.retryAfterMs !== undefined) return verdict.retryAfterMs;
     const bound = Math.min(

@@ -11,53 +11,53 @@ export interface Slot<R> {
 
 /** Emits results in the order in which their places were reserved. */
 export class InOrder<R> {
-  private readonly out: Subscriber<R>;
-  private head: Slot<R> | undefined = undefined;
-  private tail: Slot<R> | undefined = undefined;
-  private flushing = false;
+  readonly #out: Subscriber<R>;
+  #head: Slot<R> | undefined = undefined;
+  #tail: Slot<R> | undefined = undefined;
+  #flushing = false;
 
   constructor(out: Subscriber<R>) {
-    this.out = out;
+    this.#out = out;
   }
 
   /** Whether every place is closed and everything was emitted. */
   get idle(): boolean {
-    return this.head === undefined;
+    return this.#head === undefined;
   }
 
   open(): Slot<R> {
     const slot: Slot<R> = { results: [], done: false, next: undefined, carry: undefined };
-    if (this.tail === undefined) this.head = slot;
-    else this.tail.next = slot;
-    this.tail = slot;
+    if (this.#tail === undefined) this.#head = slot;
+    else this.#tail.next = slot;
+    this.#tail = slot;
     return slot;
   }
 
   push(slot: Slot<R>, result: R): void {
     slot.results.push(result);
-    this.flush();
+    this.#flush();
   }
 
   close(slot: Slot<R>): void {
     slot.done = true;
-    this.flush();
+    this.#flush();
   }
 
-  private flush(): void {
-    if (this.flushing) return;
-    this.flushing = true;
-    for (let slot = this.head; slot !== undefined; slot = this.head) {
+  #flush(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    for (let slot = this.#head; slot !== undefined; slot = this.#head) {
       // The list grows during the loop if a subscriber sends more requests.
       for (const result of slot.results) {
-        if (slot.carry === undefined) this.out.next(result);
-        else slot.carry(() => this.out.next(result));
+        if (slot.carry === undefined) this.#out.next(result);
+        else slot.carry(() => this.#out.next(result));
       }
       slot.results.length = 0;
       if (!slot.done) break;
-      this.head = slot.next;
+      this.#head = slot.next;
       slot.next = undefined;
-      if (this.head === undefined) this.tail = undefined;
+      if (this.#head === undefined) this.#tail = undefined;
     }
-    this.flushing = false;
+    this.#flushing = false;
   }
 }

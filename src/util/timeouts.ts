@@ -15,37 +15,37 @@ export interface Timed extends Linked<Timed> {
  * end: one timer, and O(1) for each.
  */
 export class Timeouts {
-  private _timeoutMs: number;
-  private readonly clock: Clock;
-  private readonly timer: ResettableTimer;
-  private readonly running = new LinkedList<Timed>();
+  #timeoutMs: number;
+  readonly #clock: Clock;
+  readonly #timer: ResettableTimer;
+  readonly #running = new LinkedList<Timed>();
 
   /**
    * @param timeoutMs Infinity: nothing ends
    * @param keepAlive whether the process must stay up until they end
    */
   constructor(timeoutMs: number, clock: Clock, keepAlive: boolean) {
-    this._timeoutMs = timeoutMs;
-    this.clock = clock;
-    this.timer = new ResettableTimer(clock, () => this.expire(), keepAlive);
+    this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
+    this.#timer = new ResettableTimer(clock, () => this.#expire(), keepAlive);
   }
 
   get timeoutMs(): number {
-    return this._timeoutMs;
+    return this.#timeoutMs;
   }
 
   /** Changes the time, also for those that run. */
   configure(timeoutMs: number): void {
-    this._timeoutMs = timeoutMs;
-    this.timer.cancel();
-    const { first } = this.running;
-    if (first !== undefined) this.arm(first, this.clock.now());
+    this.#timeoutMs = timeoutMs;
+    this.#timer.cancel();
+    const { first } = this.#running;
+    if (first !== undefined) this.#arm(first, this.#clock.now());
   }
 
   started(member: Timed, now: number): void {
-    const isFirst = this.running.first === undefined;
-    this.running.add(member);
-    if (isFirst) this.arm(member, now);
+    const isFirst = this.#running.first === undefined;
+    this.#running.add(member);
+    if (isFirst) this.#arm(member, now);
   }
 
   /**
@@ -53,23 +53,23 @@ export class Timeouts {
    * again when it wakes.
    */
   ended(member: Timed): void {
-    this.running.remove(member);
-    if (this.running.first === undefined) this.timer.cancel();
+    this.#running.remove(member);
+    if (this.#running.first === undefined) this.#timer.cancel();
   }
 
-  private arm({ startedAt }: Timed, now: number): void {
-    this.timer.set(startedAt + this._timeoutMs - now, now);
+  #arm({ startedAt }: Timed, now: number): void {
+    this.#timer.set(startedAt + this.#timeoutMs - now, now);
   }
 
-  private expire(): void {
-    for (let { first } = this.running; first !== undefined; first = this.running.first) {
-      const now = this.clock.now();
-      if (now < first.startedAt + this._timeoutMs) {
-        this.arm(first, now);
+  #expire(): void {
+    for (let { first } = this.#running; first !== undefined; first = this.#running.first) {
+      const now = this.#clock.now();
+      if (now < first.startedAt + this.#timeoutMs) {
+        this.#arm(first, now);
         return;
       }
       this.ended(first);
-      first.timedOut(this._timeoutMs);
+      first.timedOut(this.#timeoutMs);
     }
   }
 }

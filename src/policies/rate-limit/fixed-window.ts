@@ -8,57 +8,57 @@ import { endOf } from './time.ts';
  * window that begins with its first charge is at least never cut short after an idle time.
  */
 export class FixedWindow implements LimitState {
-  private limit: number;
-  private windowMs: number;
-  private _used = 0;
-  private startedAt = 0;
+  #limit: number;
+  #windowMs: number;
+  #usedUp = 0;
+  #startedAt = 0;
   /** How many windows have begun. A window begins with its first charge. */
-  private windows = 0;
+  #windows = 0;
 
   constructor(size: LimitSize) {
-    this.limit = size.limit;
-    this.windowMs = size.windowMs;
+    this.#limit = size.limit;
+    this.#windowMs = size.windowMs;
   }
 
   used(now: number): number {
-    if (this._used > 0 && now >= this.endsAt()) this._used = 0;
-    return this._used;
+    if (this.#usedUp > 0 && now >= this.#endsAt()) this.#usedUp = 0;
+    return this.#usedUp;
   }
 
   available(now: number): number {
-    return Math.max(0, this.limit - this.used(now));
+    return Math.max(0, this.#limit - this.used(now));
   }
 
   readyAt(cost: number, now: number): number {
-    if (this.used(now) + cost <= this.limit) return now;
-    return cost > this.limit ? Number.POSITIVE_INFINITY : this.endsAt();
+    if (this.used(now) + cost <= this.#limit) return now;
+    return cost > this.#limit ? Number.POSITIVE_INFINITY : this.#endsAt();
   }
 
   emptyAt(now: number): number {
-    return this.used(now) === 0 ? now : this.endsAt();
+    return this.used(now) === 0 ? now : this.#endsAt();
   }
 
   charge(amount: number, now: number): number {
     if (this.used(now) === 0) {
-      this.startedAt = now;
-      this.windows += 1;
+      this.#startedAt = now;
+      this.#windows += 1;
     }
-    this._used += amount;
-    return this.windows;
+    this.#usedUp += amount;
+    return this.#windows;
   }
 
   /** The unused amount of a past window is lost. */
   giveBack(amount: number, mark: number, now: number): void {
-    if (this.used(now) > 0 && mark === this.windows) this._used -= amount;
+    if (this.used(now) > 0 && mark === this.#windows) this.#usedUp -= amount;
   }
 
   resize(size: LimitSize, now: number): void {
     this.used(now);
-    this.limit = size.limit;
-    this.windowMs = size.windowMs;
+    this.#limit = size.limit;
+    this.#windowMs = size.windowMs;
   }
 
-  private endsAt(): number {
-    return endOf(this.startedAt, this.windowMs);
+  #endsAt(): number {
+    return endOf(this.#startedAt, this.#windowMs);
   }
 }

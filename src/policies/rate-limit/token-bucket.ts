@@ -11,66 +11,66 @@ const MARK = 0;
  * rounding errors never accumulate.
  */
 export class TokenBucket implements LimitState {
-  private limit: number;
-  private windowMs: number;
-  private burst: number;
-  private drawn = 0;
-  private fullAt = Number.NEGATIVE_INFINITY;
+  #limit: number;
+  #windowMs: number;
+  #burst: number;
+  #drawn = 0;
+  #fullAt = Number.NEGATIVE_INFINITY;
 
   constructor(size: LimitSize) {
-    this.limit = size.limit;
-    this.windowMs = size.windowMs;
-    this.burst = size.maxCost;
+    this.#limit = size.limit;
+    this.#windowMs = size.windowMs;
+    this.#burst = size.maxCost;
   }
 
   used(now: number): number {
-    this.refill(now);
-    return Math.max(0, this.drawn - ((now - this.fullAt) * this.limit) / this.windowMs);
+    this.#refill(now);
+    return Math.max(0, this.#drawn - ((now - this.#fullAt) * this.#limit) / this.#windowMs);
   }
 
   available(now: number): number {
-    return Math.max(0, this.burst - this.used(now));
+    return Math.max(0, this.#burst - this.used(now));
   }
 
   readyAt(cost: number, now: number): number {
-    this.refill(now);
-    const excess = this.drawn + cost - this.burst;
+    this.#refill(now);
+    const excess = this.#drawn + cost - this.#burst;
     if (excess <= 0) return now;
-    return cost > this.burst ? Number.POSITIVE_INFINITY : this.refilledAt(excess);
+    return cost > this.#burst ? Number.POSITIVE_INFINITY : this.#refilledAt(excess);
   }
 
   emptyAt(now: number): number {
-    this.refill(now);
-    return this.refilledAt(this.drawn);
+    this.#refill(now);
+    return this.#refilledAt(this.#drawn);
   }
 
   charge(amount: number, now: number): number {
-    this.refill(now);
-    this.drawn += amount;
+    this.#refill(now);
+    this.#drawn += amount;
     return MARK;
   }
 
   /** Returns an amount to the bucket now; an overflow is lost. */
   giveBack(amount: number): void {
-    this.drawn -= amount;
+    this.#drawn -= amount;
   }
 
   resize(size: LimitSize, now: number): void {
-    this.drawn = this.used(now);
-    this.fullAt = now;
-    this.limit = size.limit;
-    this.windowMs = size.windowMs;
-    this.burst = size.maxCost;
+    this.#drawn = this.used(now);
+    this.#fullAt = now;
+    this.#limit = size.limit;
+    this.#windowMs = size.windowMs;
+    this.#burst = size.maxCost;
   }
 
-  private refill(now: number): void {
-    if (now < this.refilledAt(this.drawn)) return;
-    this.drawn = 0;
-    this.fullAt = now;
+  #refill(now: number): void {
+    if (now < this.#refilledAt(this.#drawn)) return;
+    this.#drawn = 0;
+    this.#fullAt = now;
   }
 
   /** The time at which this part of the drawn amount has been refilled. */
-  private refilledAt(amount: number): number {
-    return endOf(this.fullAt, (amount * this.windowMs) / this.limit);
+  #refilledAt(amount: number): number {
+    return endOf(this.#fullAt, (amount * this.#windowMs) / this.#limit);
   }
 }
