@@ -25,7 +25,7 @@ const SAMPLES: Readonly<Record<string, () => HeadgateError>> = {
   TicketExpiredError: () => new headgate.TicketExpiredError('ok'),
   TicketInUseError: () => new headgate.TicketInUseError(),
   TooManyKeysError: () => new headgate.TooManyKeysError(10_000),
-  UnknownLimitError: () => new headgate.UnknownLimitError('images', ['requests', 'tokens']),
+  UnknownLimitError: () => new headgate.UnknownLimitError('token', ['requests', 'tokens']),
   WaitTimeoutError: () => new headgate.WaitTimeoutError(30_000, 'rateLimit'),
 };
 

@@ -1,7 +1,6 @@
 import type { Policies } from '../policies/policies.ts';
 import type { Policy, RequestCost } from '../policies/policy.ts';
-import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
-import { isUsual, type RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import { type RateLimitPolicy, unknownLimit } from '../policies/rate-limit-policy.ts';
 import type { PossibilityCheck } from '../request/ticket-factory.ts';
 
 /** Finds the requests that can never be sent, however long they wait. */
@@ -44,12 +43,9 @@ export class ImpossibleRequests implements PossibilityCheck {
   }
 
   refusal(request: RequestCost): Error | undefined {
-    if (request.costs !== undefined) {
-      const unknown = Object.keys(request.costs).find((name) => !this.knows(name));
-      if (unknown !== undefined) {
-        const names = this.limits.flatMap((policy) => policy.limits.names);
-        return new UnknownLimitError(unknown, names);
-      }
+    for (const name in request.costs) {
+      const error = this.unknownLimit(name);
+      if (error !== undefined) return error;
     }
     for (const policy of this.bounds) {
       const error = policy.impossible?.(request);
@@ -58,7 +54,7 @@ export class ImpossibleRequests implements PossibilityCheck {
     return undefined;
   }
 
-  private knows(name: string): boolean {
-    return isUsual(name) || this.limits.some((policy) => policy.limits.knows(name));
+  unknownLimit(name: string): Error | undefined {
+    return unknownLimit(name, this.limits);
   }
 }

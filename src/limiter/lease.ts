@@ -77,10 +77,13 @@ export class Lease {
     if (!this.isReleased) this.#ticket.record('cost', cost);
   }
 
-  /** The same for any rate limit, by its name. */
+  /**
+   * The same for any rate limit, by its name.
+   * @throws as that does; UnknownLimitError for a name that no limit has
+   */
   record(limit: string, amount: number): void {
     const used = checkAmount(limit, amount);
-    if (!this.isReleased) this.#ticket.record(limit, used);
+    if (!this.isReleased) this.#ticket.recordNamed(limit, used);
   }
 
   /**

@@ -24,6 +24,8 @@ export interface TicketOwner {
   /** Told of the end of its tickets, by `settled`. */
   readonly instrumentation?: EndObserver | undefined;
   tokensOf(value: unknown, bytes: number): number;
+  /** The error of a name that no rate limit has. Default: every name may be that of one. */
+  unknownLimit?(name: string): Error | undefined;
   /** Called when a ticket has ended and has given everything back. Must not throw. */
   settled(ticket: Ticket, outcome: SettleOutcome): void;
 }
@@ -39,6 +41,9 @@ export interface TicketNote {
   readonly owner: object;
   next: TicketNote | undefined;
 }
+
+/** Parts of the usage that are priced, whether or not a rate limit has the name. */
+const TOKENS: readonly string[] = ['inputTokens', 'cachedTokens', 'outputTokens'];
 
 /** Amounts by the names of rate limits. */
 export type Amounts = Readonly<Record<string, number>>;
@@ -314,6 +319,13 @@ export class Ticket<out T = unknown> {
     this.isSent = false;
     this.verdict = undefined;
     this.usage = undefined;
+  }
+
+  /** @internal the same for a name that the user gives. @throws UnknownLimitError */
+  recordNamed(limit: string, amount: number): void {
+    const error = TOKENS.includes(limit) ? undefined : this.#origin.unknownLimit?.(limit);
+    if (error !== undefined) throw error;
+    this.record(limit, amount);
   }
 
   /** @internal adds to the usage of the present attempt */

@@ -1,6 +1,7 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
+import { isUsual } from '../policies/rate-limit-policy.ts';
 import { resolveCommonOptions } from '../request/common-options.ts';
 import { followLimit, gateOpener } from '../request/gate-opener.ts';
 import { GATE_KEYS, type GateOptions } from '../request/gate-options.ts';
@@ -66,6 +67,7 @@ export function throttle<T, O extends ProjectOutput>(
   const openGate = gateOpener(options);
   // Open one now, so that wrong options of its policies throw here.
   openGate(common).close();
+  checkCharged(options);
   return (source) =>
     new Observable((out) => {
       const around = { ...common, instrumentation: common.instrumentationNow() };
@@ -86,7 +88,18 @@ export function throttle<T, O extends ProjectOutput>(
       // The stream of limits may have emitted a wrong one at once.
       if (out.closed) return;
       const dispatch = opened.dispatchContextOf(project);
-      const factory = new TicketFactory({ ...around, feedback, tap: gate.tap }, options);
+      const where = { ...around, feedback, tap: gate.tap, limits: opened };
+      const factory = new TicketFactory(where, options);
       source.subscribe(new PipelineSubscriber(out, { factory, gate, dispatch }, options));
     });
+}
+
+/** @throws TypeError for a limit that no request can be charged */
+function checkCharged({ limits = {}, costs }: ThrottleOptions<never>): void {
+  for (const [name, { charge = 'upfront' }] of Object.entries(limits)) {
+    if (costs !== undefined || charge !== 'upfront' || isUsual(name)) continue;
+    throw new TypeError(
+      `\`limits.${name}\` would never be charged: give \`costs\`, or name it \`requests\`, \`tokens\` or \`bytes\``,
+    );
+  }
 }

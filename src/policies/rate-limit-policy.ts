@@ -9,6 +9,7 @@ import {
   type Time,
 } from './policy.ts';
 import type { Costs } from './rate-limit/costs.ts';
+import { UnknownLimitError } from './rate-limit/errors.ts';
 import type { LimitChanges } from './rate-limit/limit-changes.ts';
 import type { RateLimits } from './rate-limit/rate-limits.ts';
 import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
@@ -22,6 +23,18 @@ const USUAL: readonly string[] = ['requests', 'tokens', 'bytes', 'cost'];
 /** Whether a cost of this name is allowed even without such a limit. */
 export function isUsual(name: string): boolean {
   return USUAL.includes(name);
+}
+
+/** The error of a name that is neither usual nor that of a limit, present or past. */
+export function unknownLimit(
+  name: string,
+  policies: readonly RateLimitPolicy[],
+): UnknownLimitError | undefined {
+  if (isUsual(name) || policies.some(({ limits }) => limits.knows(name))) return undefined;
+  return new UnknownLimitError(
+    name,
+    policies.flatMap(({ limits }) => limits.names),
+  );
 }
 
 /** The default cost of a request, by the index of the limit in `USUAL`: comparing names is slow. */

@@ -54,11 +54,12 @@ export class AttemptContext {
   /**
    * The same for any rate limit, by its name. Limits with `charge: 'settle'` or `'actual'` are
    * charged the recorded amount. After the end of the attempt it has no effect.
-   * @throws RangeError or TypeError for a value that is no amount
+   * @throws RangeError or TypeError for a value that is no amount; UnknownLimitError for a name that
+   * no limit has
    */
   record(limit: string, amount: number): void {
     const used = checkAmount(limit, amount);
-    if (this.isRunning) this.#ticket.record(limit, used);
+    if (this.isRunning) this.#ticket.recordNamed(limit, used);
   }
 
   /**

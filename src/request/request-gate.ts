@@ -11,6 +11,7 @@ import { KINDS, measure, type Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { PolicyContext } from '../policies/policy-definition.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
+import { unknownLimit } from '../policies/rate-limit-policy.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import type { Classifier } from '../providers/classify.ts';
@@ -25,6 +26,7 @@ import { WeakRegistry } from '../util/weak-registry.ts';
 import type { AnswerRules, DispatchContext } from './dispatch-context.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
 import type { Project, ProjectOutput } from './send-options.ts';
+import type { LimitNames } from './ticket-factory.ts';
 
 /** The adaptive rate handles shorter waits itself, by delaying the next attempts. */
 const PACED_CLOSURE_MS = 2_000;
@@ -77,7 +79,7 @@ const NOBODY: GaugeSnapshot['waiting'] = ([...KINDS, 'retry', 'paused'] as const
  * slot and bytes over all its attempts; the backoff and the other policies are asked for each
  * attempt.
  */
-export class RequestGate implements AnswerRules {
+export class RequestGate implements AnswerRules, LimitNames {
   /** The name of its limiter, group or stream, if it has one, and its key in a group. */
   readonly name: string | undefined;
   readonly key: string | undefined;
@@ -209,6 +211,11 @@ export class RequestGate implements AnswerRules {
       timeouts,
       tap: this.gate.tap,
     };
+  }
+
+  unknownLimit(name: string): Error | undefined {
+    const { rateLimit } = this.policies;
+    return unknownLimit(name, rateLimit === undefined ? [] : [rateLimit]);
   }
 
   /** The state for gauges. */

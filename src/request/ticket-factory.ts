@@ -56,8 +56,14 @@ export function checkRequestOptions<T>({
   if (id !== undefined) checkFunction('id', id);
 }
 
+/** Knows the rate limits that requests may have costs and usage of. */
+export interface LimitNames {
+  /** The error of a name that no limit has; undefined if one has it, or had it. Must not throw. */
+  unknownLimit(name: string): Error | undefined;
+}
+
 /** Finds the requests that can never be sent. */
-export interface PossibilityCheck {
+export interface PossibilityCheck extends LimitNames {
   /** Whether requests that could be sent at their arrival still can be. */
   readonly limitsStand: boolean;
   /** The error of a request that can never be sent; undefined if it can. Must not throw. */
@@ -77,6 +83,8 @@ export interface TicketFactoryOptions {
   readonly instrumentation: Instrumentation | undefined;
   readonly listener?: RequestListener | undefined;
   readonly impossible?: PossibilityCheck | undefined;
+  /** The rate limits, where not `impossible` knows them. */
+  readonly limits?: LimitNames | undefined;
   /** The feedback whose mode applies. */
   readonly feedback?: { readonly mode: Mode } | undefined;
   /** Where an inspector follows the requests. */
@@ -96,6 +104,7 @@ export class TicketFactory<T> implements TicketOwner {
   readonly isCall: boolean;
   private readonly listener: RequestListener | undefined;
   private readonly impossible: PossibilityCheck | undefined;
+  private readonly limits: LimitNames | undefined;
   private readonly feedback: { readonly mode: Mode } | undefined;
   private readonly tap: Tap | undefined;
   private readonly named: TicketFactoryOptions['named'];
@@ -122,6 +131,7 @@ export class TicketFactory<T> implements TicketOwner {
     this.named = named;
     this.listener = listener;
     this.impossible = impossible;
+    this.limits = around.limits ?? impossible;
     this.feedback = feedback;
     this.tap = tap;
     this.estimate = estimate;
@@ -139,6 +149,10 @@ export class TicketFactory<T> implements TicketOwner {
 
   tokensOf(value: unknown, bytes: number): number {
     return estimateTokens(value, bytes);
+  }
+
+  unknownLimit(name: string): Error | undefined {
+    return this.limits?.unknownLimit(name);
   }
 
   /** Counts requests that waited without a ticket and left. */
@@ -177,6 +191,11 @@ export class TicketFactory<T> implements TicketOwner {
     if (impossible !== undefined && !(isPossible && impossible.limitsStand)) {
       const refusal = impossible.refusal(ticket);
       if (refusal !== undefined) ticket.refuse(refusal);
+    } else if (costs !== undefined && impossible === undefined) {
+      for (const name in costs) {
+        const error = this.unknownLimit(name);
+        if (error !== undefined) ticket.refuse(error);
+      }
     }
     if (!isLate) this.instrumentation?.arrived?.(ticket, this.feedback);
     return ticket;

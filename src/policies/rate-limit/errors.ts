@@ -1,6 +1,7 @@
 import { HeadgateError } from '../../model/errors.ts';
+import { closestMatch } from '../../util/closest-match.ts';
 
-/** A cost was given for a limit that does not exist. */
+/** A cost or a usage was given for a limit that does not exist. */
 export class UnknownLimitError extends HeadgateError {
   readonly code = 'UNKNOWN_LIMIT';
   readonly limit: string;
@@ -8,7 +9,9 @@ export class UnknownLimitError extends HeadgateError {
   readonly known: readonly string[];
   constructor(limit: string, known: readonly string[]) {
     const names = known.map((name) => `"${name}"`).join(', ') || 'none';
-    super(`no limit is named "${limit}"; there are ${names === '' ? 'none' : names}`);
+    const meant = closestMatch(limit, known);
+    const advice = meant === undefined ? 'there' : `did you mean "${meant}"? There`;
+    super(`no limit is named "${limit}"; ${advice} are ${names}`);
     this.limit = limit;
     this.known = known;
   }

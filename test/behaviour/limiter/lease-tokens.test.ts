@@ -63,7 +63,6 @@ describe('tokens that a lease records', () => {
     const { limiter } = rig({ requestsPerMinute: 10 });
     const lease = await limiter.acquire();
     lease.recordTokens(50);
-    lease.record('images', 2);
     lease.release();
     expect(limiter.snapshot()).toMatchObject({ tokensUsed: undefined, tokensRemaining: undefined });
     expectIdle(limiter);

@@ -83,7 +83,10 @@ describe('costs that are none', () => {
     [{ tokens: '7' }, '`costs.tokens` must be a finite number >= 0, got "7"'],
     [{ tokens: undefined }, '`costs.tokens` must be a finite number >= 0, got undefined'],
     [{ tokens: 1e300 }, '`costs.tokens` must be an integer >= 0, got 1e+300'],
-    [{ tokns: 1 }, 'no limit is named "tokns"; there are "requests", "tokens"'],
+    [
+      { tokns: 1 },
+      'no limit is named "tokns"; did you mean "tokens"? There are "requests", "tokens"',
+    ],
     [{ toString: 1 }, 'no limit is named "toString"'],
     [
       { tokens: 2001 },

@@ -1,0 +1,140 @@
+import { from, of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import {
+  type AttemptContext,
+  createLimiter,
+  createLimiterGroup,
+  throttle,
+  UnknownLimitError,
+} from '../../../../src/index.ts';
+import { ManualClock } from '../../../../src/simulator/manual-clock.ts';
+import { expectIdle } from '../../../limiter/harness.ts';
+import { watch } from '../../../request/harness.ts';
+
+const images = { limit: 10, windowMs: 1_000 };
+const MESSAGE = 'no limit is named "image"; did you mean "images"? There are "images"';
+
+describe('a cost of a limit that there is none', () => {
+  it('says which name was meant, from `run` as from a stream', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, limits: { images } });
+    const costs = () => ({ image: 1 });
+    const ran = limiter.run(async () => 1, { costs: costs() });
+    await expect(ran).rejects.toThrow(MESSAGE);
+    const project = async (value: number) => value;
+    const shared = watch(of(1).pipe(limiter.throttle(project, { costs })));
+    const alone = watch(of(1).pipe(throttle(project, { clock, limits: { images }, costs })));
+    await clock.runAllAsync();
+    for (const { error } of [shared, alone]) {
+      expect(error).toBeInstanceOf(UnknownLimitError);
+      expect(error).toMatchObject({ message: MESSAGE, limit: 'image', known: ['images'] });
+    }
+    expectIdle(limiter);
+  });
+
+  it('fails in a stream without limits too, the request alone with outcomes', async () => {
+    const clock = new ManualClock();
+    const costs = (value: number): Record<string, number> =>
+      value === 1 ? { images: 1 } : { requests: 2 };
+    const options = { clock, costs, outcomes: true } as const;
+    const seen = watch(from([0, 1, 2]).pipe(throttle(async (value: number) => value, options)));
+    await clock.runAllAsync();
+    expect(seen.values.map(({ request, status }) => `${request} ${status}`).toSorted()).toEqual([
+      '0 ok',
+      '1 failed',
+      '2 ok',
+    ]);
+    expect(seen.values.find(({ status }) => status === 'failed')).toMatchObject({
+      error: { message: 'no limit is named "images"; there are none' },
+    });
+  });
+});
+
+describe('a record of a limit that there is none', () => {
+  const recording = (limit: string) => async (_value: unknown, context: AttemptContext) => {
+    context.record(limit, 1);
+    return 'ok';
+  };
+
+  it('fails the request once, and says which name was meant', async () => {
+    const clock = new ManualClock();
+    const limits = { images: { ...images, charge: 'settle' } } as const;
+    const limiter = createLimiter({ clock, limits });
+    const group = createLimiterGroup(() => 'a', { clock, shared: { limits } });
+    const send = recording('image');
+    let calls = 0;
+    const ran = limiter.run(async (context) => {
+      calls += 1;
+      return send(1, context);
+    });
+    await expect(ran).rejects.toThrow(MESSAGE);
+    expect(calls).toBe(1);
+    const streams = [
+      throttle(send, { clock, limits }),
+      limiter.throttle(send),
+      group.throttle(send),
+    ];
+    for (const operator of streams) {
+      const seen = watch(of(1).pipe(operator));
+      await clock.advanceAsync(0);
+      expect(seen.error).toMatchObject({ name: 'UnknownLimitError', message: MESSAGE });
+    }
+    const lease = await limiter.acquire();
+    expect(() => lease.record('image', 1)).toThrow(MESSAGE);
+    lease.release();
+    expectIdle(limiter);
+  });
+
+  it.each([
+    'images',
+    'requests',
+    'tokens',
+    'bytes',
+    'cost',
+    'inputTokens',
+    'cachedTokens',
+    'outputTokens',
+  ])('%s is known', async (name) => {
+    const clock = new ManualClock();
+    const limits = { images: { ...images, charge: 'settle' } } as const;
+    const limiter = createLimiter({ clock, limits });
+    const group = createLimiterGroup(() => 'a', { clock, shared: { limits } });
+    const send = recording(name);
+    expect(await limiter.run((context) => send(1, context))).toBe('ok');
+    expect(await group.run('a', (context) => send(1, context))).toBe('ok');
+    const seen = watch(of(1).pipe(throttle(send, { clock, limits })));
+    await clock.advanceAsync(0);
+    expect(seen.values).toEqual(['ok']);
+  });
+
+  it('is no error where the limit was removed while the request ran', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, limits: { images: { ...images, charge: 'settle' } } });
+    const ran = limiter.run(async (context) => {
+      limiter.configure({ limits: { images: null } });
+      context.record('images', 1);
+      return 'ok';
+    });
+    expect(await ran).toBe('ok');
+  });
+});
+
+describe('a limit that no request of a stream is charged', () => {
+  const project = async (value: number) => value;
+
+  it('is refused at once', () => {
+    expect(() => throttle(project, { limits: { rpm: images } })).toThrow(
+      new TypeError(
+        '`limits.rpm` would never be charged: give `costs`, or name it `requests`, `tokens` or `bytes`',
+      ),
+    );
+  });
+
+  it('is none where something may charge it', () => {
+    const settled = { ...images, charge: 'settle' } as const;
+    expect(() => throttle(project, { limits: { rpm: settled } })).not.toThrow();
+    expect(() => throttle(project, { limits: { rpm: images }, costs: () => ({}) })).not.toThrow();
+    expect(() => throttle(project, { limits: { bytes: images } })).not.toThrow();
+    expect(() => createLimiter({ limits: { rpm: images } })).not.toThrow();
+  });
+});
