@@ -1,6 +1,6 @@
 import type { Amounts } from '../model/ticket.ts';
 import { checkNumber } from '../util/check.ts';
-import { number, type Option } from './option.ts';
+import { checkOptions, number, type Option } from './option.ts';
 import {
   type CompletedAttempt,
   type Policy,
@@ -214,10 +214,7 @@ const FIELDS = {
 function checkCostBudget(options: CostBudgetConfig): void {
   checkNumber('maxCost', options.maxCost, LEAST_COST);
   checkNumber('windowMs', options.windowMs, 1);
-  const { inputPrice = 0, cachedPrice = 0, outputPrice = 0 } = options;
-  checkNumber('inputPrice', inputPrice, 0);
-  checkNumber('cachedPrice', cachedPrice, 0);
-  checkNumber('outputPrice', outputPrice, 0);
+  checkOptions(FIELDS, options);
 }
 
 export const COST_BUDGET: PolicyDefinition<

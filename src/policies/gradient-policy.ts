@@ -11,15 +11,15 @@ interface Sent {
 /** Watches the latency of attempts, and sets the concurrency limit. It holds no request back. */
 export class GradientPolicy implements Policy<Sent> {
   readonly gradient: Gradient;
-  private readonly apply: (limit: number) => void;
-  private readonly emit: Emit;
-  private inFlight = 0;
+  readonly #apply: (limit: number) => void;
+  readonly #emit: Emit;
+  #inFlight = 0;
 
   /** @param apply sets the concurrency limit */
   constructor(gradient: Gradient, apply: (limit: number) => void, emit: Emit) {
     this.gradient = gradient;
-    this.apply = apply;
-    this.emit = emit;
+    this.#apply = apply;
+    this.#emit = emit;
   }
 
   get limit(): number {
@@ -35,13 +35,13 @@ export class GradientPolicy implements Policy<Sent> {
   }
 
   take(_request: RequestCost, now: number): Sent {
-    this.inFlight += 1;
-    return { at: now, inFlight: this.inFlight };
+    this.#inFlight += 1;
+    return { at: now, inFlight: this.#inFlight };
   }
 
   /** An answer that does not depend on the server's load is ignored. */
   giveBack({ at, inFlight }: Sent, { isSent, verdict, usage }: CompletedAttempt, time: Time): void {
-    this.inFlight -= 1;
+    this.#inFlight -= 1;
     if (!isSent || verdict === undefined) return;
     const dropped = verdict.kind === 'throttled' || verdict.kind === 'overloaded';
     if (!dropped && verdict.kind !== 'ok') return;
@@ -50,9 +50,9 @@ export class GradientPolicy implements Policy<Sent> {
     const latencyMs = Math.max(0, now - at);
     const to = this.gradient.sample({ latencyMs, inFlight, dropped, tokens: usage?.tokens }, now);
     if (to === from) return;
-    this.apply(to);
+    this.#apply(to);
     const reason = dropped ? 'rejected' : 'latency';
-    this.emit({ kind: 'limitAdapted', at: now, reason, from, to });
+    this.#emit({ kind: 'limitAdapted', at: now, reason, from, to });
   }
 
   snapshot(): GradientSnapshot {

@@ -25,38 +25,38 @@ export interface IntervalOptions {
 export class Interval {
   /** The present interval, from the configured one to the longest. */
   ms: number;
-  private _minMs: number;
-  private _maxMs: number;
+  #minMs: number;
+  #maxMs: number;
 
   constructor(options: IntervalOptions = {}) {
-    [this._minMs, this._maxMs] = boundsOf(options);
-    this.ms = this._minMs;
+    [this.#minMs, this.#maxMs] = boundsOf(options);
+    this.ms = this.#minMs;
   }
 
   /** The configured interval, the lower bound of halving. */
   get minMs(): number {
-    return this._minMs;
+    return this.#minMs;
   }
 
   get maxMs(): number {
-    return this._maxMs;
+    return this.#maxMs;
   }
 
   /** Whether it is longer than configured. */
   get isSlowed(): boolean {
-    return this.ms > this._minMs;
+    return this.ms > this.#minMs;
   }
 
   /** Doubles it. Returns the new interval. */
   slower(): number {
-    this.ms = Math.min(this._maxMs, this.ms === 0 ? this.firstStepMs : this.ms * 2);
+    this.ms = Math.min(this.#maxMs, this.ms === 0 ? this.#firstStepMs : this.ms * 2);
     return this.ms;
   }
 
   /** Halves it. Returns the new interval. */
   faster(): number {
     const halfMs = this.ms / 2;
-    this.ms = halfMs < this.firstStepMs ? this._minMs : halfMs;
+    this.ms = halfMs < this.#firstStepMs ? this.#minMs : halfMs;
     return this.ms;
   }
 
@@ -67,17 +67,17 @@ export class Interval {
   configure(options: IntervalOptions): void {
     const [minMs, maxMs] = boundsOf(options);
     this.ms = this.isSlowed ? Math.min(maxMs, Math.max(minMs, this.ms)) : minMs;
-    this._minMs = minMs;
-    this._maxMs = maxMs;
+    this.#minMs = minMs;
+    this.#maxMs = maxMs;
   }
 
   /** As configured again. */
   reset(): void {
-    this.ms = this._minMs;
+    this.ms = this.#minMs;
   }
 
-  private get firstStepMs(): number {
-    return this._minMs > 0 ? this._minMs : DEFAULT_INTERVAL_MS;
+  get #firstStepMs(): number {
+    return this.#minMs > 0 ? this.#minMs : DEFAULT_INTERVAL_MS;
   }
 }
 

@@ -14,31 +14,31 @@ function nowMs(): number {
 }
 
 class SystemTimer implements Timer {
-  private readonly callback: () => void;
-  private readonly at: number;
-  private readonly keepAlive: boolean;
-  private timeout: NodeJS.Timeout | undefined;
+  readonly #callback: () => void;
+  readonly #at: number;
+  readonly #keepAlive: boolean;
+  #timeout: NodeJS.Timeout | undefined;
 
   constructor(callback: () => void, at: number, keepAlive: boolean) {
-    this.callback = callback;
-    this.at = at;
-    this.keepAlive = keepAlive;
-    this.arm();
+    this.#callback = callback;
+    this.#at = at;
+    this.#keepAlive = keepAlive;
+    this.#arm();
   }
 
   cancel(): void {
-    clearTimeout(this.timeout);
+    clearTimeout(this.#timeout);
   }
 
-  private arm(): void {
-    const leftMs = Math.max(0, Math.ceil(this.at - nowMs()));
-    this.timeout = setTimeout(() => this.fire(), Math.min(leftMs, LONGEST_DELAY_MS));
-    if (!this.keepAlive) this.timeout.unref();
+  #arm(): void {
+    const leftMs = Math.max(0, Math.ceil(this.#at - nowMs()));
+    this.#timeout = setTimeout(() => this.#fire(), Math.min(leftMs, LONGEST_DELAY_MS));
+    if (!this.#keepAlive) this.#timeout.unref();
   }
 
-  private fire(): void {
-    if (nowMs() < this.at) this.arm();
-    else this.callback();
+  #fire(): void {
+    if (nowMs() < this.#at) this.#arm();
+    else this.#callback();
   }
 }
 

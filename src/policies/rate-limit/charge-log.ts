@@ -42,7 +42,7 @@ export class ChargeLog {
   /** The sum of the amounts. */
   total = 0;
   /** At least one. Where there are more, all have full size and none is empty. */
-  private readonly blocks = [new Block(LEAST)];
+  readonly #blocks = [new Block(LEAST)];
   /** The index of the oldest entry, counted through all blocks. */
   private head = 0;
   private count = 0;
@@ -63,7 +63,7 @@ export class ChargeLog {
 
   /** The time of the first entry of a log that is not empty. */
   get oldest(): number {
-    return this.blockOf(0).timeAt(this.head);
+    return this.#blockOf(0).timeAt(this.head);
   }
 
   /** The time of the last entry of a log that is not empty. */
@@ -74,15 +74,15 @@ export class ChargeLog {
   /** Adds an amount > 0 at a time not before the newest. @returns the number of its entry */
   add(amount: number, time: number): number {
     const place = this.head + this.count;
-    if (this._newest === time && this.count > 0) this.change(place - 1, amount);
-    else this.append(amount, time);
+    if (this._newest === time && this.count > 0) this.#change(place - 1, amount);
+    else this.#append(amount, time);
     return this.left + this.count - 1;
   }
 
-  private append(amount: number, time: number): void {
-    if (this.head + this.count === this._room) this.extend();
+  #append(amount: number, time: number): void {
+    if (this.head + this.count === this._room) this.#extend();
     const place = this.head + this.count;
-    const block = this.blockOf(place);
+    const block = this.#blockOf(place);
     block.put(place, time, amount);
     block.sum += amount;
     this.total += amount;
@@ -93,86 +93,86 @@ export class ChargeLog {
   /** Takes back a part of what was added to an entry; nothing if the entry has left. */
   remove(amount: number, entry: number): void {
     if (entry < this.left) return;
-    this.change(this.head + entry - this.left, -amount);
+    this.#change(this.head + entry - this.left, -amount);
     // An empty entry belongs to no charge any more, so its number may be used again.
-    while (this.count > 0 && this.amountAt(this.head + this.count - 1) === 0) this.count -= 1;
+    while (this.count > 0 && this.#amountAt(this.head + this.count - 1) === 0) this.count -= 1;
     const last = Math.max(0, this.head + this.count - 1);
     const used = 1 + (last >> BLOCK_BITS);
-    if (used < this.blocks.length) this.blocks.length = used;
-    this._newest = this.blockOf(last).timeAt(last);
-    this.measure();
+    if (used < this.#blocks.length) this.#blocks.length = used;
+    this._newest = this.#blockOf(last).timeAt(last);
+    this.#measure();
   }
 
   /** Removes the oldest entry. */
   shift(): void {
-    this.change(this.head, -this.amountAt(this.head));
+    this.#change(this.head, -this.#amountAt(this.head));
     this.head += 1;
     this.count -= 1;
     this.left += 1;
-    if (this.head < BLOCK || this.blocks.length === 1) return;
-    this.blocks.shift();
+    if (this.head < BLOCK || this.#blocks.length === 1) return;
+    this.#blocks.shift();
     this.head = 0;
-    this.measure();
+    this.#measure();
   }
 
   /** Releases unneeded capacity. */
   fit(): void {
-    if (this.blocks.length > 1 || this.room === LEAST || this.count * 4 > this.room) return;
+    if (this.#blocks.length > 1 || this.room === LEAST || this.count * 4 > this.room) return;
     let room = LEAST;
     while (room < this.count * 2) room *= 2;
-    this.pack(room);
+    this.#pack(room);
   }
 
   /** The time of the entry that, with all before it, makes up `amount`: > 0, <= total. */
   timeOf(amount: number): number {
     let rest = amount;
     let start = 0;
-    for (; this.blockOf(start).sum < rest; start += BLOCK) rest -= this.blockOf(start).sum;
+    for (; this.#blockOf(start).sum < rest; start += BLOCK) rest -= this.#blockOf(start).sum;
     for (let place = Math.max(start, this.head); ; place += 1) {
-      rest -= this.amountAt(place);
-      if (rest <= 0) return this.blockOf(place).timeAt(place);
+      rest -= this.#amountAt(place);
+      if (rest <= 0) return this.#blockOf(place).timeAt(place);
     }
   }
 
-  private blockOf(place: number): Block {
-    return this.blocks[place >> BLOCK_BITS] as Block;
+  #blockOf(place: number): Block {
+    return this.#blocks[place >> BLOCK_BITS] as Block;
   }
 
-  private amountAt(place: number): number {
-    return this.blockOf(place).amountAt(place);
+  #amountAt(place: number): number {
+    return this.#blockOf(place).amountAt(place);
   }
 
-  private change(place: number, amount: number): void {
-    const block = this.blockOf(place);
+  #change(place: number, amount: number): void {
+    const block = this.#blockOf(place);
     block.put(place, block.timeAt(place), block.amountAt(place) + amount);
     block.sum += amount;
     this.total += amount;
   }
 
   /** Makes room for one more entry. */
-  private extend(): void {
+  #extend(): void {
     const { room } = this;
-    if (room > BLOCK) this.blocks.push(new Block(BLOCK));
-    else if (this.count * 2 <= room) this.pack(room);
-    else if (room < BLOCK) this.pack(room * 2);
-    else this.blocks.push(new Block(BLOCK));
-    this.measure();
+    if (room > BLOCK) this.#blocks.push(new Block(BLOCK));
+    else if (this.count * 2 <= room) this.#pack(room);
+    else if (room < BLOCK) this.#pack(room * 2);
+    else this.#blocks.push(new Block(BLOCK));
+    this.#measure();
   }
 
   /** Moves the entries of the only block to the front of one with this capacity. */
-  private pack(room: number): void {
-    const old = this.blockOf(0);
+  #pack(room: number): void {
+    const old = this.#blockOf(0);
     const block = old.room === room ? old : new Block(room);
     const end = this.head + this.count;
     block.entries.set(old.entries.subarray(2 * this.head, 2 * end));
     block.sum = old.sum;
-    this.blocks[0] = block;
+    this.#blocks[0] = block;
     this.head = 0;
-    this.measure();
+    this.#measure();
   }
 
-  private measure(): void {
-    const { length } = this.blocks;
-    this._room = length > 1 ? length * BLOCK : this.blockOf(0).room;
+  #measure(): void {
+    const { length } = this.#blocks;
+    this._room = length > 1 ? length * BLOCK : this.#blockOf(0).room;
   }
 }
