@@ -80,7 +80,9 @@ export class World {
       this.#markAnswers();
       this.#listen();
       const concurrency = setup.hasListener ? this.concurrency : setup.concurrency;
-      const all = { ...options, concurrency, feedback: this.feedback };
+      // A limit of `credits` is refused where nothing can charge it.
+      const costs = () => ({});
+      const all = { ...options, costs, concurrency, feedback: this.feedback };
       this.#open = (results) => throttle(this.project, { ...all, ...results });
     }
   }
