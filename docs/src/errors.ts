@@ -8,7 +8,7 @@ const SAMPLES: Readonly<Record<string, () => HeadgateError>> = {
   AttemptTimeoutError: () => new headgate.AttemptTimeoutError(600_000),
   CircuitOpenError: () => new headgate.CircuitOpenError(30_000),
   CostAboveLimitError: () => new headgate.CostAboveLimitError('tokens', 250_000, 200_000),
-  DeadlineExceededError: () => new headgate.DeadlineExceededError(60_000),
+  DeadlineExceededError: () => new headgate.DeadlineExceededError(60_000, 'attempt'),
   EstimatorError: () => new headgate.EstimatorError('estimate', new TypeError('no text'), 3),
   LimiterClosedError: () => new headgate.LimiterClosedError(),
   ProviderUnreachableError: () =>

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Outcome, RequestStats } from 'headgate';
+import { DeadlineExceededError, type Outcome, type RequestStats } from 'headgate';
 import { StatusError } from './http/errors.ts';
 import { RESULT_ID_PREFIX, type ResultLine, usageIn } from './ledger/result-line.ts';
 import type { Budget } from './money/budget.ts';
@@ -70,6 +70,8 @@ function lineOf(
   };
 }
 
+/** What the API has answered; where the deadline has ended a request, the last time. */
 function answerOf(error: unknown): BatchResponse | undefined {
-  return error instanceof StatusError ? error.response : undefined;
+  const last = error instanceof DeadlineExceededError ? error.cause : error;
+  return last instanceof StatusError ? last.response : undefined;
 }

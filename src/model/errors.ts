@@ -102,19 +102,24 @@ export class ProviderUnreachableError extends HeadgateError {
 }
 
 /**
- * The `deadlineMs` of a request passed, counted from its arrival, while it waited or while the API was
- * called. `cause` has its last answer or error, if there was any. A request that waits to be sent again
- * and whose last attempt failed with an error fails with that error instead.
+ * A request did not end within its `deadlineMs`, counted from its arrival. `cause` has its last answer
+ * or error, if there was any.
  */
 export class DeadlineExceededError extends HeadgateError {
   readonly code = 'DEADLINE_EXCEEDED';
   readonly deadlineMs: number;
-  constructor(deadlineMs: number, cause?: unknown) {
+  /**
+   * Where it ended: `waiting` for its first attempt, in an `attempt`, whose signal was aborted, or in
+   * the `backoff` before another attempt, also one for which no time was left.
+   */
+  readonly where: 'waiting' | 'attempt' | 'backoff';
+  constructor(deadlineMs: number, where: 'waiting' | 'attempt' | 'backoff', cause?: unknown) {
     super(
-      `the request did not end within its deadline of ${deadlineMs} ms`,
+      `the request did not end within its deadline of ${deadlineMs} ms (${where})`,
       cause === undefined ? undefined : { cause },
     );
     this.deadlineMs = deadlineMs;
+    this.where = where;
   }
 }
 

@@ -31,7 +31,10 @@ export interface RequestConfig {
   readonly failedAttempts?: number;
   /** How long an attempt may take with its body, in ms, >= 1; Infinity: no bound. Default 600,000. */
   readonly attemptTimeoutMs?: number;
-  /** How long a request may take from its arrival to its result, in ms, >= 1. Default: no bound. */
+  /**
+   * How long a request may take, from its arrival to its result, in ms, >= 1: waiting, in an attempt and
+   * between attempts. Then it fails with a `DeadlineExceededError`. Default: no bound.
+   */
   readonly deadlineMs?: number;
   /** How many requests there will be, an integer >= 0, for progress and ETA. Default: unknown. */
   readonly total?: number;

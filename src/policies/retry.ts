@@ -93,15 +93,16 @@ export class RetryPolicy {
   }
 
   /**
-   * @returns the delay in ms before the request returns to the backoff gate; undefined if it does
-   * not
+   * @returns the delay in ms before the request returns to the backoff gate; undefined: it does not;
+   * Infinity: its deadline leaves no time for that
    */
   delay(verdict: Verdict, past: PastAttempts, random: Random): number | undefined {
     const { attempts, elapsedMs } = past;
     // With one attempt at the most nothing is sent again, after a failed connection neither.
     if (Math.max(1, attempts) >= this.#maxAttempts) return undefined;
     const delayMs = this.#delayOf(verdict, past, random);
-    if (delayMs === undefined || elapsedMs + delayMs >= this.#deadlineMs) return undefined;
+    if (delayMs === undefined) return undefined;
+    if (elapsedMs + delayMs >= this.#deadlineMs) return Number.POSITIVE_INFINITY;
     if (isCharged(verdict)) this.#budget -= TOKENS_PER_RETRY;
     return delayMs;
   }

@@ -205,7 +205,7 @@ export class WaitTimeouts {
 
   errorAt(waitKind: GateKind): Error {
     const { waitTimeoutMs, deadlineMs } = this;
-    if (deadlineMs <= waitTimeoutMs) return new DeadlineExceededError(deadlineMs);
+    if (deadlineMs <= waitTimeoutMs) return new DeadlineExceededError(deadlineMs, 'waiting');
     return new WaitTimeoutError(waitTimeoutMs, waitKind);
   }
 }

@@ -231,7 +231,7 @@ export class RequestExecution<T, R>
     if (deadlineMs === Number.POSITIVE_INFINITY) return false;
     const now = Number.isNaN(at) ? clock.now() : at;
     if (now - this.ticket.arrivedAt < deadlineMs) return false;
-    const error = new DeadlineExceededError(deadlineMs, this.retries?.lastError);
+    const error = this.late(this.ticket.attempts === 0 ? 'waiting' : 'backoff');
     // It was not sent: its end says nothing of the provider.
     this.ticket.refuse(error);
     this.crashed(error);
@@ -243,7 +243,12 @@ export class RequestExecution<T, R>
     const { timeouts, clock } = this.dispatch;
     attempt.startedAt = Number.isNaN(at) ? clock.now() : at;
     timeouts.started(attempt, attempt.startedAt);
-    if (this.hasDeadline) this.setDeadline(undefined, true);
+    if (this.hasDeadline) this.setDeadline(undefined);
+  }
+
+  private late(where: DeadlineExceededError['where']): DeadlineExceededError {
+    const { deadlineMs } = this.dispatch.retry;
+    return new DeadlineExceededError(deadlineMs, where, this.retries?.lastError);
   }
 
   private get hasDeadline(): boolean {
@@ -254,16 +259,15 @@ export class RequestExecution<T, R>
    * Not called without a deadline: a function that makes a closure allocates for it as it begins,
    * whether or not it gets there.
    * @param wait between two attempts, which keeps the process alive until then; undefined: one runs
-   * @param isAnswer whether the last attempt ended with a value, which is no error for the user
    */
-  private setDeadline(wait: RetryWait | undefined, isAnswer: boolean): void {
+  private setDeadline(wait: RetryWait | undefined): void {
     const { retry, clock } = this.dispatch;
     const { deadlineMs } = retry;
     const expire = () => {
-      const late = new DeadlineExceededError(deadlineMs, this.retries?.lastError);
+      const late = this.late(wait === undefined ? 'attempt' : 'backoff');
       if (wait === undefined) this.attempt?.abandon(late);
       else wait.giveUp();
-      this.crashed(isAnswer ? late : this.retries?.lastError);
+      this.crashed(late);
     };
     const leftMs = this.ticket.arrivedAt + deadlineMs - clock.now();
     this.deadline = clock.setTimer(expire, Math.max(0, leftMs), wait !== undefined);
@@ -292,7 +296,10 @@ export class RequestExecution<T, R>
     this.dispatch.instrumentation?.attemptEnded?.(this.ticket, this.ticket.attempts, kind, error);
   }
 
-  /** @returns whether there will be another attempt */
+  /**
+   * @param isAnswer whether it came as a value, which is the result where no other attempt has time
+   * @returns whether there will be another attempt
+   */
   private retry(verdict: Verdict, error: unknown, isAnswer: boolean): boolean {
     const { ticket } = this;
     this.retries ??= new Retries();
@@ -304,6 +311,10 @@ export class RequestExecution<T, R>
       return false;
     }
     if (delayMs === undefined) return false;
+    if (delayMs === Number.POSITIVE_INFINITY) {
+      if (!isAnswer) this.crashed(this.late('backoff'));
+      return false;
+    }
     ticket.unsent();
     const wait = this.retries.wait(ticket, this.gates, this.dispatch, () => {
       this.unbound();
@@ -314,7 +325,7 @@ export class RequestExecution<T, R>
       this.release();
     } finally {
       if (!wait.gone) {
-        if (this.hasDeadline) this.setDeadline(wait, isAnswer);
+        if (this.hasDeadline) this.setDeadline(wait);
         wait.start(delayMs);
       }
     }

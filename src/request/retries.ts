@@ -29,7 +29,7 @@ export class Retries {
 
   /**
    * Counts a failed attempt.
-   * @returns after how many ms the next one may be sent; undefined: there is none
+   * @returns as `RetryPolicy.delay`
    * @throws RetryAfterTooLongError; ProviderUnreachableError; any error of `random`
    */
   delayAfter(

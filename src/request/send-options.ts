@@ -31,8 +31,9 @@ export interface RetryOptions {
    */
   readonly attemptTimeoutMs?: number;
   /**
-   * How long a request may take from its arrival to its result, in ms, >= 1, waiting and in flight. Then
-   * its signal aborts, and it fails with a `DeadlineExceededError`. Default: no bound.
+   * How long a request may take, from its arrival to its result, in ms, >= 1: waiting, in an attempt and
+   * between attempts. Then it fails with a `DeadlineExceededError`, as it does earlier if no time is
+   * left for another attempt; an attempt that runs has its signal aborted. Default: no bound.
    */
   readonly deadlineMs?: number;
   /**

@@ -75,7 +75,7 @@ const LIMIT_OPTIONS: readonly CommandOption[] = [
     name: 'deadline',
     value: 'TIME',
     default: 'none',
-    help: 'a request that is older is not sent again',
+    help: 'how long a request may take, its waits and attempts together',
   },
   {
     name: 'outage',

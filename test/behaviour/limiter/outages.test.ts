@@ -343,7 +343,10 @@ describe('during an outage', () => {
     const { clock, limiter } = rig({ deadlineMs: 3_000 });
     const fates = [1, 2, 3].map(() => fate(limiter.run(() => Promise.reject(refused()))));
     await clock.advanceAsync(3_000);
-    expect(fates.map(({ error }) => codeOf(error))).toEqual(Array(3).fill('ECONNREFUSED'));
+    for (const { error } of fates) {
+      expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', where: 'backoff' });
+      expect(codeOf((error as Error).cause)).toBe('ECONNREFUSED');
+    }
     expect(clock.pendingTimers).toBe(0);
   });
 

@@ -1,12 +1,17 @@
 import { Observable, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { type AttemptContext, createLimiter, throttle } from '../../../src/index.ts';
+import {
+  type AttemptContext,
+  createLimiter,
+  DeadlineExceededError,
+  throttle,
+} from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { expectIdle, fate } from '../../limiter/harness.ts';
 import { ApiError, failingWith, tooMany, watch } from '../../request/harness.ts';
 
 describe('a deadline', () => {
-  it('ends the wait at the backoff gate, with the last error, and nothing is held', async () => {
+  it('ends the wait at the backoff gate, and nothing is held', async () => {
     const clock = new ManualClock();
     const limiter = createLimiter({ clock, adaptive: false, deadlineMs: 1500 });
     const errors = [tooMany(), tooMany(5000)];
@@ -17,7 +22,11 @@ describe('a deadline', () => {
     expect(seen.state).toBe('open');
     await clock.advanceAsync(1);
     expect(calls).toEqual([0, 1000]);
-    expect(seen.error).toBe(errors[1]);
+    expect(seen.error).toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      where: 'backoff',
+      cause: errors[1],
+    });
     expect(limiter.snapshot()).toMatchObject({
       backoff: { waiting: 0 },
       concurrency: { inFlight: 0 },
@@ -40,14 +49,33 @@ describe('a deadline', () => {
     expect(late.values).toEqual(['b']);
   });
 
-  it('forbids a delay that would end after it', async () => {
+  it('forbids a delay that would end after it: there is no other kind of error', async () => {
     const clock = new ManualClock();
     const error = new ApiError(500, { 'retry-after': '2' });
     const { calls, project } = failingWith([error, error], () => clock.now());
     const seen = watch(of('a').pipe(throttle(project, { clock, deadlineMs: 4000 })));
     await clock.advanceAsync(2000);
     expect(calls).toEqual([0, 2000]);
+    expect(clock.now()).toBe(2000);
+    expect(seen.error).toBeInstanceOf(DeadlineExceededError);
+    expect(seen.error).toMatchObject({ where: 'backoff', cause: error });
+  });
+
+  it('leaves an error alone that is not sent again anyway', async () => {
+    const clock = new ManualClock();
+    const error = new ApiError(400);
+    const { project } = failingWith([error], () => clock.now());
+    const seen = watch(of('a').pipe(throttle(project, { clock, deadlineMs: 4000 })));
+    await clock.runAllAsync();
     expect(seen.error).toBe(error);
+  });
+
+  it('leaves a Response the result for which no other attempt has time', async () => {
+    const clock = new ManualClock();
+    const answer = new Response('', { status: 500, headers: { 'retry-after': '5' } });
+    const seen = watch(of('a').pipe(throttle(async () => answer, { clock, deadlineMs: 4000 })));
+    await clock.runAllAsync();
+    expect(seen.values).toEqual([answer]);
   });
 
   it('counts from the arrival of the request, not from its first attempt', async () => {
@@ -79,7 +107,8 @@ describe('a deadline', () => {
     await clock.advanceAsync(1);
     expect(seen.error).toMatchObject({
       code: 'DEADLINE_EXCEEDED',
-      message: 'the request did not end within its deadline of 100 ms',
+      message: 'the request did not end within its deadline of 100 ms (attempt)',
+      where: 'attempt',
     });
     expect(aborts).toEqual([seen.error]);
     expect(torn).toBe(what === 'a promise' ? 0 : 1);
@@ -99,9 +128,13 @@ describe('a deadline', () => {
     await clock.advanceAsync(499);
     expect([hung.state, waits.state, lease.state]).toEqual(['open', 'open', 'open']);
     await clock.advanceAsync(1);
-    expect(hung.error).toMatchObject({ code: 'DEADLINE_EXCEEDED', cause: error });
-    expect(waits.error).toMatchObject({ code: 'DEADLINE_EXCEEDED', deadlineMs: 500 });
-    expect(lease.error).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(hung.error).toMatchObject({ code: 'DEADLINE_EXCEEDED', where: 'attempt', cause: error });
+    expect(waits.error).toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      where: 'waiting',
+      deadlineMs: 500,
+    });
+    expect(lease.error).toMatchObject({ code: 'DEADLINE_EXCEEDED', where: 'waiting' });
     expectIdle(limiter);
     expect(clock.pendingTimers).toBe(0);
   });

@@ -1,0 +1,33 @@
+import { DeadlineExceededError, type Outcome } from 'headgate';
+import { expect, it } from 'vitest';
+import { StatusError } from '../../src/batch/http/errors.ts';
+import { Budget } from '../../src/batch/money/budget.ts';
+import type { BatchRequest, BatchResponse } from '../../src/batch/request.ts';
+import { resultOf } from '../../src/batch/result.ts';
+
+const request: BatchRequest = {
+  id: 'a',
+  url: '/v1/chat/completions',
+  body: {},
+  place: 'prompts.jsonl:1',
+  hash: '00',
+};
+
+function failedWith(error: unknown) {
+  const stats = { waits: {}, attempts: 3, bytes: 0, tokens: 0, durationMs: 5 };
+  const outcome: Outcome<BatchRequest, BatchResponse> = { status: 'failed', error, request, stats };
+  return resultOf(outcome, new Budget(undefined, Number.POSITIVE_INFINITY));
+}
+
+it('a line that its deadline has ended keeps the last answer', () => {
+  const last = new StatusError({ statusCode: 429, body: { error: { message: 'slow down' } } });
+  expect(failedWith(new DeadlineExceededError(1_000, 'backoff', last))).toMatchObject({
+    error: { code: 'DEADLINE_EXCEEDED' },
+    response: { status_code: 429, body: { error: { message: 'slow down' } } },
+  });
+  expect(failedWith(new DeadlineExceededError(1_000, 'waiting'))).toMatchObject({
+    error: { code: 'DEADLINE_EXCEEDED' },
+    response: null,
+  });
+  expect(failedWith(new Error('other', { cause: last }))).toMatchObject({ response: null });
+});
