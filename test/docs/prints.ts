@@ -77,6 +77,7 @@ export const PRINTS: Readonly<Record<string, readonly string[]>> = {
     'a page that nobody looks at',
     'the rest of the batch',
   ],
+  'rejected.ts': ['outageStarted {"reason":"rejected"}', 'backoff 429'],
   'weights.ts': ['a page', 'a book', 'another page'],
   'what-binds.ts': ['concurrency 1 1/1 normal'],
 };
