@@ -74,7 +74,7 @@ const ACQUIRE_KEYS = [
 
 /** @throws RangeError or TypeError that names a wrong option */
 export function checkAcquireOptions(options: AcquireOptions): void {
-  if (!isPlain(options)) checkKeys('AcquireOptions', options, ACQUIRE_KEYS);
+  if (!isPlain(options)) checkKeys('a call', options, ACQUIRE_KEYS);
   const { signal, costs, priority, weight, timeoutMs, bytes, tokens } = options;
   if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, 1);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {

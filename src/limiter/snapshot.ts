@@ -41,6 +41,11 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly outage: OutageSnapshot | undefined;
   /** What the most urgent of those that wait waits for; undefined: nobody waits. */
   readonly binding: GateKind | undefined;
+  /**
+   * When the request that goes next is decided on again, in ms: when its limit lets it go, or the next
+   * probe of an outage is sent. Undefined: nobody waits, or only the end of another request helps.
+   */
+  readonly nextInMs: number | undefined;
   /** Waiting requests, retries too. */
   readonly waiting: number;
   /** Ended requests by outcome. */
@@ -99,6 +104,7 @@ export function snapshotOf(known: Known): LimiterSnapshot {
     suspended: shown.backoff.suspended,
     outage: shown.backoff.outage,
     binding: bindingOf(known.gate),
+    nextInMs,
     waiting,
     ended: counters.counts,
     dropped: queues.capacity.dropped,

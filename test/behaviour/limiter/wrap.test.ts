@@ -109,8 +109,8 @@ describe('a wrapped function', () => {
     const wrap = (fn: unknown, options?: unknown) => () =>
       limiter.wrap(fn as () => void, options as () => object);
     expect(wrap('x')).toThrow('`fn` must be a function, got "x"');
-    expect(wrap(() => 1, { byte: 5 })).toThrow('`byte` is no option of AcquireOptions');
+    expect(wrap(() => 1, { byte: 5 })).toThrow('`byte` is no option of a call');
     expect(wrap(() => 1, { bytes: -1 })).toThrow('`bytes` must be a finite number >= 0, got -1');
-    expect(wrap(() => 1, 5)).toThrow('the options of AcquireOptions must be an object, got 5');
+    expect(wrap(() => 1, 5)).toThrow('the options of a call must be an object, got 5');
   });
 });

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { fate } from '../../limiter/harness.ts';
+import { rig, script } from '../../limiter/rig.ts';
+import { ApiError } from '../../request/harness.ts';
+
+const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+
+describe('snapshot().nextInMs', () => {
+  it('is the time until the next probe while an outage holds', async () => {
+    const { clock, limiter } = rig({ concurrency: 2 });
+    for (let n = 0; n < 5; n += 1) fate(limiter.run(() => Promise.reject(refused())));
+    await clock.advanceAsync(400);
+    const { nextInMs = Number.NaN, mode, concurrency } = limiter.snapshot();
+    expect(mode).toBe('outage');
+    expect(nextInMs).toBeGreaterThan(0);
+    expect(concurrency.nextInMs).toBe(nextInMs);
+    const { failedProbes } = limiter.snapshot().outage ?? {};
+    await clock.advanceAsync(nextInMs);
+    expect(limiter.snapshot().outage?.failedProbes).toBe((failedProbes ?? 0) + 1);
+  });
+
+  it('is that of a backoff and of a rate limit, wherever the request that goes next waits', async () => {
+    const { clock, limiter } = rig({ adaptive: false, requestsPerMinute: 1 });
+    const calls = script(limiter);
+    calls.run('a');
+    calls.run('b');
+    await clock.advanceAsync(0);
+    expect(limiter.snapshot()).toMatchObject({ binding: 'rateLimit', nextInMs: 60_000 });
+    limiter.clear();
+    const closed = rig({ adaptive: false });
+    closed.limiter.feedback.next({ kind: 'throttled', retryAfterMs: 500 });
+    fate(closed.limiter.run(() => Promise.reject(new ApiError(400))));
+    await closed.clock.advanceAsync(100);
+    expect(closed.limiter.snapshot()).toMatchObject({ binding: 'backoff', nextInMs: 400 });
+  });
+
+  it('is undefined where nobody waits, or only the end of another request helps', async () => {
+    const { clock, limiter } = rig({ concurrency: 1 });
+    expect(limiter.snapshot().nextInMs).toBeUndefined();
+    const calls = script(limiter);
+    calls.run('a');
+    calls.run('b');
+    await clock.advanceAsync(0);
+    expect(limiter.snapshot()).toMatchObject({ waiting: 1, binding: 'concurrency' });
+    expect(limiter.snapshot().nextInMs).toBeUndefined();
+    limiter.clear();
+  });
+});
