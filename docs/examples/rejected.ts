@@ -2,7 +2,7 @@ import { createLimiter, DeadlineExceededError } from 'headgate';
 
 const limiter = createLimiter({ deadlineMs: 1_500 }); // without it, the call goes on for ever
 limiter.events$.subscribe(({ kind, level, at, ...facts }) => {
-  if (level === 'warn') console.warn(kind, JSON.stringify(facts));
+  if (level === 'warn') console.log(kind, JSON.stringify(facts));
 });
 
 try {
