@@ -157,7 +157,11 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
       this.learner.begin(startPerMs, now);
     }
     const { learner } = this;
-    if (learner !== undefined) return learner.take(learner.countsTokens ? request.tokens : 0, now);
+    if (learner !== undefined) {
+      const hasRoom = !this.hasWaited && this.inFlight < this._limit;
+      this.hasWaited = false;
+      return learner.take(learner.countsTokens ? request.tokens : 0, now, hasRoom);
+    }
     this.lookForDemand(now);
     const place = this.sent - this.since;
     if (place === this.times.length && place < KEPT_TIMES) this.grow();

@@ -174,14 +174,21 @@ export class RateLearner implements SendHistoryListener {
     return Math.min(Math.max(requestsMs, tokensMs), REASK_MS);
   }
 
-  /** @param estimate the estimated tokens of the attempt */
-  take(estimate: number, now: number): Sending {
+  /**
+   * @param estimate the estimated tokens of the attempt
+   * @param hasRoom whether more could be in flight, so that only the demand bounds what is sent
+   */
+  take(estimate: number, now: number, hasRoom = true): Sending {
     const { requests } = this;
     if (this.sent === 0) this.firstAt = now;
     const stepMs = 1 / requests.perMs;
     const gapMs = stepMs > 0 ? stepMs : LONG_GAP_INTERVALS * this.intervalMs;
     const isIdle = !this.hasWaited && now > requests.freeAt + gapMs;
     const idleMs = isIdle ? Math.max(0, now - Math.max(requests.freeAt, this.lastSentAt)) : 0;
+    if (hasRoom && idleMs > 0) {
+      requests.resumed(now);
+      this.tokens?.resumed(now);
+    }
     // Time spent waiting for other causes, such as the end of a closure, is not saved.
     const savedMs = this.isPaced
       ? requests.lateMs

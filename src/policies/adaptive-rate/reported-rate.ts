@@ -13,6 +13,8 @@ const FRESH_MS = 15_000;
 const SPARE_PART = 0.005;
 const BUCKET_SPARE_PART = 0.01;
 const LEAST_SPARE = 1;
+/** What is left of a smaller limit is told too coarsely: mostly it is nothing. */
+const FEW = 4;
 /** The rate follows the amount left: from this share of the base where nothing is left... */
 const LEAST_FACTOR = 0.2;
 /** ... to this multiple where a bucket has saved much. */
@@ -53,6 +55,8 @@ interface Report {
   readonly order: number;
   total: number;
   readonly tellsReset: boolean;
+  /** When what was used then has come back, but for a counter that slides; NaN: that was not told. */
+  readonly wholeAt: number;
   /** The rate at which a bucket fills if it is full again when that was told; 0: it was not. */
   readonly fullPerMs: number;
 }
@@ -76,6 +80,8 @@ export class ReportedRate {
   #promisedPerMs = 0;
   /** By how much a rate may be greater, since the time that was told is rounded. */
   #uncertainty = 1;
+  /** Up to this amount, what is saved is sent at once. */
+  #atOnceUntil = Number.NEGATIVE_INFINITY;
 
   /**
    * @param attempt the attempt whose answer reports; its `total` excludes rejected ones
@@ -101,6 +107,7 @@ export class ReportedRate {
     const tellsReset = resetMs !== undefined;
     if (tellsReset && !isTime && resetMs % SECOND_MS !== 0) this.#roundedMs = LEAST_ROUNDED_MS;
     const roundedMs = isTime ? ROUNDED_MS : this.#roundedMs;
+    const wholeAt = (isTime ? now : at) + (resetMs ?? Number.NaN);
     if (tellsReset) {
       const latestEnd = now + resetMs;
       const earliestEnd = isTime ? latestEnd : at + resetMs;
@@ -115,7 +122,7 @@ export class ReportedRate {
     if (limit !== before) this.#changed(limit / before);
     this.#fill.report({ at, order, left: remaining, total });
     const fullPerMs = tellsReset ? (limit - remaining) / (resetMs + roundedMs) : 0;
-    this.#report = { limit, remaining, windowMs, at, order, total, tellsReset, fullPerMs };
+    this.#report = { limit, remaining, windowMs, at, order, total, tellsReset, wholeAt, fullPerMs };
     if (tellsReset) {
       // What is used now is full again by then, whatever kind of limit it is. Some hold less than
       // they tell.
@@ -129,6 +136,19 @@ export class ReportedRate {
     if (this.#base === undefined) this.#driftedAt = now;
     this.#ratePerMs = ratePerMs;
     this.#base = Math.min(this.#base ?? this.#fill.perMs ?? ratePerMs, ratePerMs * MOST_FACTOR);
+  }
+
+  /**
+   * There was nothing to send until now: what is left was saved.
+   * @param total as for {@link rateAt}
+   */
+  resumed(total: number, now: number): void {
+    this.#window.resumed(total, now);
+    const report = this.#report;
+    if (report === undefined) return;
+    this.#atOnceUntil = total + report.limit;
+    if (this.#classifier.kind !== 'bucket') return;
+    this.#report = { ...report, remaining: this.#savedOf(report, total, now), total, at: now };
   }
 
   /** An attempt cost more than estimated. */
@@ -192,16 +212,20 @@ export class ReportedRate {
    * not rejected
    */
   rateAt(total: number, now: number): number | undefined {
+    const last = this.#report;
+    if (last !== undefined && total < this.#atOnceUntil) {
+      if (this.#savedOf(last, total, now) > this.#spareOf(last)) return undefined;
+    }
     if (this.#hasEnd) return this.#window.rateAt(total, now);
     const report = this.#fresh(now);
-    if (report === undefined || this.#base === undefined) return undefined;
+    if (report === undefined || this.#base === undefined || report.limit < FEW) return undefined;
     const left = this.#leftOf(report, total, now);
     const isSaving = this.#classifier.kind === 'bucket';
     if (report.tellsReset && left >= PLENTY * this.#fill.highest) {
       this.#base = Math.max(this.#base, this.#ratePerMs);
       return undefined;
     }
-    const spare = Math.max(LEAST_SPARE, (isSaving ? BUCKET_SPARE_PART : SPARE_PART) * report.limit);
+    const spare = this.#spareOf(report);
     if (!report.tellsReset) {
       // Only the amount left is certain; after it a few are sent to get new reports.
       const isLeft = report.remaining - (total - report.total) > spare;
@@ -245,6 +269,28 @@ export class ReportedRate {
     this.#fill.scale(factor);
     this.#ratePerMs *= factor;
     if (this.#base !== undefined) this.#base *= factor;
+  }
+
+  /** What is left at least after a time in which little was sent, of whatever kind the limit is. */
+  #savedOf(report: Report, total: number, now: number): number {
+    const { limit, remaining, wholeAt } = report;
+    const { kind, lengthMs } = this.#classifier;
+    const most = this.#mostOf(limit);
+    if (kind === 'bucket') return Math.min(most, this.#leftOf(report, total, now));
+    // A counter that slides still counts a part of the last window after its end.
+    const whole = Math.min(1, Math.max(0, now - wholeAt) / lengthMs);
+    return Math.min(most, remaining + whole * (limit - remaining)) - (total - report.total);
+  }
+
+  /** Some hold less than they tell. */
+  #mostOf(limit: number): number {
+    const { highest } = this.#fill;
+    return highest >= HOLDS_PART * limit ? limit : highest;
+  }
+
+  #spareOf({ limit }: Report): number {
+    const isSaving = this.#classifier.kind === 'bucket';
+    return Math.max(LEAST_SPARE, (isSaving ? BUCKET_SPARE_PART : SPARE_PART) * limit);
   }
 
   #leftOf({ remaining, total: then, at }: Report, total: number, now: number): number {

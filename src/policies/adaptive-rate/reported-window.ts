@@ -150,6 +150,12 @@ export class ReportedWindow {
     this.total = total;
   }
 
+  /** There was nothing to send until now: that time makes no report older. */
+  resumed(total: number, now: number): void {
+    this.begin(total, now);
+    if (this.isExact) this.toldAt = Math.max(this.toldAt, now);
+  }
+
   /** Earlier attempts cost more than estimated. */
   corrected(more: number): void {
     this.before += more;

@@ -97,6 +97,11 @@ export class UnitRate {
     return charge;
   }
 
+  /** There was nothing to send before the next attempt. */
+  resumed(now: number): void {
+    this.reported.resumed(this.sent - this.lost, now);
+  }
+
   /** Records the real cost of an attempt. */
   settle({ cost, order, isOwed }: UnitCharge, actual: number): void {
     const more = actual - cost;

@@ -52,6 +52,25 @@ describe('a learner of the rate', () => {
     expect(learner.take(0, 2_000).idleMs).toBe(1_000);
   });
 
+  it.each([
+    ['goes at once after a time without demand', true],
+    ['is paced where only places in flight were missing', false],
+  ])('lets what is told as left go: it %s', (_what, hasRoom) => {
+    const learner = new RateLearner(none);
+    // A bucket of 100 that fills up at 10 a second.
+    for (let n = 0, now = 0; n < 90; n += 1, now += 10) {
+      const remaining = Math.floor(99 - 0.9 * n);
+      const limits = [{ unit: 'requests', limit: 100, remaining, resetMs: 90 * (n + 1) } as const];
+      learner.answered(learner.take(0, now), { kind: 'ok', limits }, undefined, now);
+    }
+    learner.wait(2_000);
+    learner.take(0, 2_000, hasRoom);
+    let gone = 0;
+    for (; gone < 25 && learner.wait(2_000) === 0; gone += 1) learner.take(0, 2_000);
+    if (hasRoom) expect(gone).toBe(25);
+    else expect(gone).toBeLessThan(15);
+  });
+
   it('lets one go at a time while nothing is let in, with gaps that grow', () => {
     const player = playing();
     const at: number[] = [];

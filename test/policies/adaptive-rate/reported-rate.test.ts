@@ -194,3 +194,60 @@ describe('a rate that is told of a limit, by what is left', () => {
     expect(rates[46]).toBeUndefined();
   });
 });
+
+describe('after a time without demand', () => {
+  /** A bucket of 100 that fills up at 10 a second, of which almost nothing is left after a minute. */
+  function usedUp() {
+    const told = { limit: 100, windowMs: 10_000 };
+    const { reported, acceptedAt } = play(bucket(10, 100), () => told, 60);
+    return { rate: reported, sent: acceptedAt.length };
+  }
+
+  it('what has come back goes at once, and the rest at its pace', () => {
+    const { rate, sent } = usedUp();
+    expect(rate.rateAt(sent, 63_000)).toBeDefined();
+    rate.resumed(sent, 63_000);
+    expect(rate.rateAt(sent + 28, 63_000)).toBeUndefined();
+    expect(rate.rateAt(sent + 36, 63_000)).toBeDefined();
+  });
+
+  it('a bucket holds no more than it told, however long that time was', () => {
+    const { rate, sent } = usedUp();
+    rate.resumed(sent, 1_000_000);
+    expect(rate.rateAt(sent + 98, 1_000_000)).toBeUndefined();
+    expect(rate.rateAt(sent + 99, 1_000_000)).toBeDefined();
+  });
+
+  it('no more than the limit goes at once before the next such time', () => {
+    const { rate, sent } = usedUp();
+    rate.resumed(sent, 100_000);
+    report(rate, 101_000, 1_000, { limit: 100, remaining: 45, resetMs: 5_500, windowMs: 10_000 });
+    expect(rate.rateAt(sent + 99, 101_000)).toBeUndefined();
+    expect(rate.rateAt(1_002, 101_000)).toBeDefined();
+  });
+
+  it('a counter that slides still counts a part of its last window', () => {
+    const rate = new ReportedRate();
+    // Others use it, or it counts what was used before it began: what is left is spread.
+    for (let order = 0; order < 20; order += 1) {
+      const told = { limit: 100, remaining: 79 - 3 * order, resetMs: 10_001, windowMs: 10_000 };
+      report(rate, order * 200, order, told);
+    }
+    rate.resumed(20, 4_000);
+    expect(rate.rateAt(20 + 20, 4_000)).toBeUndefined();
+    expect(rate.rateAt(20 + 22, 4_000)).toBeDefined();
+    // Its reset is over since half of a window: half of the 78 that were used count no more.
+    rate.resumed(20, 13_801 + 5_000);
+    expect(rate.rateAt(20 + 59, 18_801)).toBeUndefined();
+  });
+});
+
+describe('a small limit', () => {
+  it.each([
+    [3, true],
+    [4, false],
+  ])('of %i bounds nothing if what is left is told too coarsely: %s', (limit, isFree) => {
+    const { reported, acceptedAt } = play(bucket(0.5, limit), () => ({ limit }), 60);
+    expect(reported.rateAt(acceptedAt.length, 60_000) === undefined).toBe(isFree);
+  });
+});

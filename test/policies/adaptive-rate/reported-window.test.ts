@@ -52,6 +52,14 @@ describe('a window whose end is told', () => {
     expect(window.wait(1, 10 * LIMIT, 15_011)).toBe(0);
   });
 
+  it('bounds what goes after a time without demand, however long that was', () => {
+    const window = begun();
+    window.resumed(LIMIT, 100_000);
+    expect(window.wait(1, LIMIT, 100_000)).toBe(0);
+    expect(window.wait(1, 2 * LIMIT, 100_001)).toBeGreaterThan(0);
+    expect(window.wait(1, 2 * LIMIT, 115_001)).toBe(0);
+  });
+
   it('lets all that is left go at once, and then nothing until its end', () => {
     const window = begun();
     expect(window.wait(1, LIMIT - 1, 20)).toBe(0);
