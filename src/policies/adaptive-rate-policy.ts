@@ -1,10 +1,10 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { AdaptationReason, Emit } from '../model/policy-events.ts';
-import type { HardLimits } from './adaptive-rate/rate-estimate.ts';
 import { RateLearner } from './adaptive-rate/rate-learner.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import type { Sending } from './adaptive-rate/sending.ts';
+import type { HardLimits } from './adaptive-rate/unit-rates.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 
 /** The rate and the concurrency limit in force. */

@@ -1,63 +1,28 @@
 import { Closure } from './closure.ts';
 import { CongestionSamples, type RateBounds } from './congestion-samples.ts';
-import { FirstRate } from './first-rate.ts';
+import { CLOSED_PART, FirstStop, IDLE_PART } from './first-stop.ts';
+import { nextRate } from './next-rate.ts';
 import { LEAST_DOUBLING, RateProbing } from './rate-probing.ts';
 import { RejectionDamping } from './rejection-damping.ts';
 import { SavedBurst } from './saved-burst.ts';
 import type { SentAttempt } from './sent-attempt.ts';
+import type { HardLimits } from './unit-rates.ts';
 
-/** More evidence than this does not make the rate more certain: providers change. */
-const MOST_EVIDENCE = 400;
-/** The same where the rate has changed of late: stops by chance look like that too. */
-const CHANGED_EVIDENCE = 200;
-/** The first excess that is tried if the rate is not well known. */
-const LEAST_EXCESS = 0.05;
-const MOST_EXCESS = 1;
-/** Bounds this close count as one rate. */
-const WIDE = 1.5;
-/**
- * Otherwise, the position of the next try between the lower and the upper bound, as an exponent.
- */
-const TRY = 0.25;
-/** The greatest decrease at once: a closed window looks like a rate of 0. */
-const MOST_FALL = 4;
 /** If attempts were accepted this much faster than the first pace, the pace had grown. */
 const GREW = 1.15;
-/**
- * From this share of time without demand on, a measurement shows the demand and not the provider.
- */
-const IDLE_PART = 0.05;
 /** A rate with this much evidence is kept if the provider accepts nothing for so long ... */
 const SURE_EVIDENCE = 20;
 const OUTAGE_INTERVALS = 4;
 /** ... that it would have fallen below this share: such a closure has other causes. */
 const OUTAGE_PART = 0.5;
-/**
- * If a rate falls below this share, and the provider was closed for this share of the time, it is
- * uncertain. A first closure of this share is that of a window.
- */
+/** If a rate falls below this share by a long closure, it is uncertain. */
 const FELL = 0.9;
-const CLOSED_PART = 0.1;
 /** So many attempts more than the measured rate explains show that it has grown ... */
 const UNEXPLAINED = 6;
 /** ... after the longest of the last cycles, in which a window shows what it remembers. Older ones count less. */
 const CYCLE_WEIGHT = 0.9;
 /** The factor of the evidence after an outage. */
 const EVIDENCE_AFTER = 50;
-/**
- * Most windows of rate limits last a minute, and answers take time. The first wait that is named and
- * longer than this may be a stop as well as a window, so that it must be seen twice.
- */
-const LONGEST_WINDOW_MS = 90_000;
-
-/** The limits that were configured, by their units. */
-export interface HardLimits {
-  /** The rate of one, per ms; Infinity: there is none. */
-  perMs(unit: 'requests' | 'tokens'): number;
-  /** The most that one lets go at once. */
-  burst(unit: 'requests' | 'tokens'): number;
-}
-
 /** The attempts that were sent and accepted before the first rejection. */
 export interface EarlierAttempts {
   readonly accepted: number;
@@ -81,11 +46,8 @@ export class RateEstimate {
   private readonly probing = new RateProbing();
   private closure: Closure | undefined = undefined;
   private readonly damping = new RejectionDamping();
-  private firstAt: number | undefined;
-  private readonly first = new FirstRate();
+  private readonly first: FirstStop;
   private accepted: number;
-  /** The time of the first closure, if nothing was learned from it. */
-  private stoppedMs = 0;
   /** The time without demand since the last closure, and how often there was such time. */
   private idleMs = 0;
   private idles = 0;
@@ -117,7 +79,7 @@ export class RateEstimate {
     this.accepted = accepted;
     this.idleMs = idleMs;
     this.beforeIdle = Math.min(accepted, beforeIdle);
-    this.firstAt = accepted > 0 ? firstAt : undefined;
+    this.first = new FirstStop(accepted > 0 ? firstAt : undefined);
   }
 
   /** Begins with a rate that was measured before, in another process say. */
@@ -185,7 +147,7 @@ export class RateEstimate {
    * @returns whether the rate was measured anew
    */
   settled(sent: SentAttempt, namedUntil: number, horizonMs: number): boolean {
-    this.firstAt ??= sent.at;
+    this.first.sent(sent.at);
     this.damping.settled();
     this.idleMs += sent.idleMs;
     if (sent.idleMs > 0) {
@@ -206,7 +168,7 @@ export class RateEstimate {
       this.probing.start(this.sentPerMs, sent.at, sent.order);
     } else if (hasReopened) this.reopened(closure, sent, namedUntil);
     this.accepted += 1;
-    if (this.marks === undefined) this.first.add(this.accepted, sent.at);
+    if (this.marks === undefined) this.first.accepted(this.accepted, sent.at);
     this.probing.accepted(sent, horizonMs);
     if (this.isOutgrown(sent.at)) this.probing.hasten();
     return hasReopened && !isByChance;
@@ -240,11 +202,7 @@ export class RateEstimate {
     this.closure = undefined;
     // A rejection may come back late: what was sent and let in meanwhile shows that it was open.
     const to = closure.reopenedAt ?? sent.at;
-    if (this.marks === undefined && this.isStop(closure, to, namedUntil)) {
-      // It was open until then: nothing is known of a limit.
-      this.firstAt = (this.firstAt ?? to) + to - closure.startedAt;
-      return;
-    }
+    if (this.marks === undefined && this.first.isSkipped(closure, to, namedUntil)) return;
     this.accepted -= closure.accepted;
     this.idleMs -= closure.idleMs;
     this.idles -= closure.idles;
@@ -268,49 +226,16 @@ export class RateEstimate {
     this.probing.start(this.sentPerMs, to, sent.order, unearned, closedMs);
   }
 
-  /** Whether the rate was what was asked for, and not what the provider accepts. */
-  private isDemand(idleMs: number, to: number): boolean {
-    return idleMs > IDLE_PART * (to - (this.firstAt ?? to));
-  }
-
-  /** Whether a closure before the first measurement says nothing of a limit. */
-  private isStop(closure: Closure, to: number, namedUntil: number): boolean {
-    if (closure.isOutage) return true;
-    // It may be a window, or an outage that looks like one: then it is not seen twice.
-    if (closure.isLong && this.stoppedMs === 0 && this.isDemand(closure.idleMs, to)) {
-      this.stoppedMs = to - closure.startedAt;
-      return true;
-    }
-    const namedMs = namedUntil - closure.startedAt;
-    // Whatever used up the limit was sent by others, or before.
-    if (closure.accepted === 0) return namedMs > 0;
-    if (namedMs <= LONGEST_WINDOW_MS) return false;
-    if (this.stoppedMs > 0) {
-      this.firstAt = (this.firstAt ?? to) - this.stoppedMs;
-      return false;
-    }
-    this.stoppedMs = to - closure.startedAt;
-    return true;
-  }
-
   /** The first closure: the attempts accepted until then are at most a window's limit. */
   private firstMeasure({ accepted, idleMs }: Closure, from: number, to: number): void {
     const least = Math.max(1, accepted);
-    const firstAt = this.firstAt ?? from;
-    this.perMs = this.first.perMs(least, firstAt, to);
-    this.cycleMs = to - firstAt;
-    this.first.clear();
+    const { perMs, sinceMs, excess, doubling } = this.first.measure(least, idleMs, from, to);
+    this.cycleMs = sinceMs;
     const hardPerMs = this.hard.perMs('requests');
     // One closure is no reason to doubt a limit that was configured.
-    if (hardPerMs !== Number.POSITIVE_INFINITY) this.perMs = Math.max(this.perMs, hardPerMs);
+    this.perMs = hardPerMs === Number.POSITIVE_INFINITY ? perMs : Math.max(perMs, hardPerMs);
     this.evidence = 1;
-    const totalMs = to - firstAt;
-    const isDemand = this.isDemand(idleMs, to);
-    // Only a window that was used up stays closed for long, and the mean is its rate. Otherwise that
-    // may be what was asked for, or what the start let through, and the provider may accept far more.
-    const isWindow = !isDemand && to - from > CLOSED_PART * totalMs;
-    const excess = isDemand ? MOST_EXCESS : Math.max(1 / least, 2 * LEAST_EXCESS);
-    this.probing.plan(Math.min(MOST_EXCESS, excess), isWindow ? least : LEAST_DOUBLING);
+    this.probing.plan(excess, doubling);
     this.mostAtOnce = Math.max(1, least - this.beforeIdle);
     this.burst.begin(this.mostAtOnce, this.hard.burst('requests'));
     this.marks = new CongestionSamples({ from, to });
@@ -357,25 +282,10 @@ export class RateEstimate {
   }
 
   private follow(bounds: RateBounds): void {
-    const { least, most, best, evidence, isFull, hasChanged } = bounds;
-    const before = this.perMs;
     this._bounds = bounds;
-    const width = most / least;
-    if (width <= WIDE) {
-      this.perMs = best;
-      this.evidence = Math.max(1, evidence);
-    } else {
-      this.perMs = least * width ** TRY;
-      this.evidence = Math.max(1, Math.min(evidence, 1 / (width - 1)));
-    }
-    if (this.perMs < before / MOST_FALL) {
-      this.perMs = before / MOST_FALL;
-      this.evidence = 1;
-    }
-    const mostEvidence = hasChanged ? CHANGED_EVIDENCE : MOST_EVIDENCE;
-    const excess = isFull
-      ? Math.min(MOST_EXCESS, 1 / Math.min(mostEvidence, this.evidence))
-      : Math.max(LEAST_EXCESS, 1 / Math.max(1, evidence));
-    this.probing.plan(excess, this.evidence, hasChanged);
+    const { perMs, evidence, excess } = nextRate(bounds, this.perMs);
+    this.perMs = perMs;
+    this.evidence = evidence;
+    this.probing.plan(excess, evidence, bounds.hasChanged);
   }
 }

@@ -1,78 +1,47 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import { ClosedTime } from './closed-time.ts';
 import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
-import { LimitSigns } from './limit-signs.ts';
-import { NamedWait } from './named-wait.ts';
+import { Demand } from './demand.ts';
+import { isReset, LimitSigns } from './limit-signs.ts';
 import type { Outlook } from './outlook.ts';
-import { ProbeDelay } from './probe-delay.ts';
-import { type EarlierAttempts, type HardLimits, RateEstimate } from './rate-estimate.ts';
+import { type EarlierAttempts, RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
+import { Reactions } from './reactions.ts';
 import { SendHistory, type SendHistoryListener } from './send-history.ts';
 import { Sending } from './sending.ts';
-import type { Reaction, SentAttempt } from './sent-attempt.ts';
+import type { SentAttempt } from './sent-attempt.ts';
 import { shortestOf } from './shortest-limit.ts';
-import { TokenRatio } from './token-ratio.ts';
 import { START_AT_ONCE, Trust } from './trust.ts';
-import { type RateOrigin, UnitRate } from './unit-rate.ts';
+import type { RateOrigin } from './unit-rate.ts';
+import { type HardLimits, UnitRates } from './unit-rates.ts';
 
 /** How long a computed rate is valid: it changes while requests wait. */
 const REASK_MS = 1_000;
 /** The shortest delay, which lets the present turn end. */
 const TURN_MS = 1e-3;
-/** How many consecutive rejected probes make an outage. */
-const OUTAGE_PROBES = 3;
-
-/** How many probes are sent when a named wait is over, however short it was. */
-const NAMED_PROBES = 2;
-
-/**
- * A gap as long as this, and as so many intervals of requests, is left out of measurements. Where
- * no pace tells which gaps are unused, the intervals alone decide.
- */
-const LONG_GAP_MS = 1_000;
-const LONG_GAP_INTERVALS = 4;
-
-/** An attempt that may go after less than this part of a step goes by what was saved. */
-const EARLY_PART = 0.99;
 
 /**
  * Keeps a provider full without rejections. It learns the rate and the number of concurrent
  * requests that the provider accepts from configured limits, reported limits, and rejections. It is
  * pure: time is an argument, and everything is dated by the time of sending.
  *
- * It answers three separate questions. How much may be sent before more is verified: {@link Trust},
- * which bounds rejections whatever the estimate. How fast: {@link RateEstimate}. How many in flight:
- * {@link ConcurrencyCapDetector}.
+ * It answers four separate questions. How much may be sent before more is verified: {@link Trust},
+ * which bounds rejections whatever the estimate. How fast: {@link RateEstimate} by rejections, and
+ * {@link UnitRates} by what is configured and reported. How many in flight:
+ * {@link ConcurrencyCapDetector}. When, while nothing is let in: {@link ClosedTime}.
  */
 export class RateLearner implements SendHistoryListener {
-  private readonly hard: HardLimits;
   private readonly log = new SendHistory(this);
   private readonly trust: Trust;
   private readonly signs = new LimitSigns();
-  private readonly probes = new ProbeDelay();
-  private readonly named: NamedWait;
+  private readonly closed: ClosedTime;
   private readonly cap = new ConcurrencyCapDetector();
   private readonly estimate: RateEstimate;
-  private readonly requests: UnitRate;
-  private tokens: UnitRate | undefined = undefined;
-  private readonly ratio = new TokenRatio();
+  private readonly rates: UnitRates;
+  private readonly demand: Demand;
+  private readonly reactions: Reactions;
   private inFlight = 0;
-  private sent: number;
-  private acceptedCount: number;
-  private firstAt: number;
-  private lastSentAt = Number.NEGATIVE_INFINITY;
-  /** Before this, the next attempt goes by what was saved and not by the pace; -Infinity: nothing is. */
-  private dueAt = Number.NEGATIVE_INFINITY;
   private hasRejected = false;
-  private reaction: Reaction = { order: 0 };
-  /** Attempts that are sent until then do not know of it yet. */
-  private reactsUntil = Number.NEGATIVE_INFINITY;
-  private readonly reactionMs: number;
-  /** The highest order of attempts rejected since the last accepted one. */
-  private isClosed = false;
-  private rejectedOrder = -1;
-  private probeAt = Number.NEGATIVE_INFINITY;
-  private isPaced = false;
-  private hasWaited = false;
   private _measuredAt: number | undefined = undefined;
 
   /**
@@ -88,16 +57,12 @@ export class RateLearner implements SendHistoryListener {
     startAtOnce = START_AT_ONCE + past.accepted,
     reactionMs = 0,
   ) {
-    this.reactionMs = reactionMs;
-    this.hard = hard;
-    this.named = new NamedWait(maxRetryAfterMs);
+    this.reactions = new Reactions(reactionMs);
+    this.closed = new ClosedTime(maxRetryAfterMs);
     this.trust = new Trust(startAtOnce);
     this.estimate = new RateEstimate(past, hard);
-    this.sent = past.accepted;
-    this.acceptedCount = past.accepted;
-    this.firstAt = past.firstAt;
-    this.requests = new UnitRate(() => hard.perMs('requests'));
-    if (hard.perMs('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.tokenRate();
+    this.demand = new Demand(past);
+    this.rates = new UnitRates(hard);
   }
 
   /** Begins with a rate, per ms, that was learned before. */
@@ -107,17 +72,17 @@ export class RateLearner implements SendHistoryListener {
 
   /** Whether the provider rejects everything, so that single probes are sent. */
   get isOut(): boolean {
-    return this.isClosed && this.probes.count >= OUTAGE_PROBES;
+    return this.closed.isOut;
   }
 
   /** The last computed rate, in requests per second. */
   get perSecond(): number {
-    return this.requests.meanPerMs * 1_000;
+    return this.rates.requests.meanPerMs * 1_000;
   }
 
   /** Where that comes from. */
   get origin(): RateOrigin {
-    return this.requests.origin;
+    return this.rates.requests.origin;
   }
 
   /** The last measured rate, in requests per second; undefined if there is none. */
@@ -137,12 +102,12 @@ export class RateLearner implements SendHistoryListener {
 
   /** When the wait that rejections have named is over; -Infinity: none is. */
   get namedUntil(): number {
-    return this.named.until;
+    return this.closed.named.until;
   }
 
   /** Whether tokens are limited. Otherwise they are not estimated. */
   get countsTokens(): boolean {
-    return this.tokens !== undefined;
+    return this.rates.tokens !== undefined;
   }
 
   /**
@@ -152,7 +117,7 @@ export class RateLearner implements SendHistoryListener {
    */
   wait(now: number, estimate = 0): number {
     const waitMs = this.waitMs(estimate, now);
-    if (waitMs > 0) this.hasWaited = true;
+    if (waitMs > 0) this.demand.hasWaited = true;
     return waitMs;
   }
 
@@ -163,15 +128,17 @@ export class RateLearner implements SendHistoryListener {
     }
     const { limit } = this.cap;
     if (limit !== undefined && this.inFlight >= limit) return Number.POSITIVE_INFINITY;
-    const closedUntil = Math.max(this.named.until, this.probeAt);
-    if (now < closedUntil) return closedUntil - now;
-    const learned = limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
-    const { requests, tokens } = this;
-    const requestsMs = requests.wait(learned, now);
-    const tokensMs =
-      tokens?.wait(Number.POSITIVE_INFINITY, now, this.ratio.expected(estimate)) ?? 0;
-    if (requests.isPacing(now) || tokens?.isPacing(now)) this.isPaced = true;
-    return Math.min(Math.max(requestsMs, tokensMs), REASK_MS);
+    const { until } = this.closed;
+    if (now < until) return until - now;
+    const { rates } = this;
+    const waitMs = rates.wait(this.learnedPerMs, estimate, now);
+    if (rates.isPacing(now)) this.demand.isPaced = true;
+    return Math.min(waitMs, REASK_MS);
+  }
+
+  /** The rate by rejections. Under a cap on what is in flight, they say nothing of a rate. */
+  private get learnedPerMs(): number {
+    return this.cap.limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -179,72 +146,57 @@ export class RateLearner implements SendHistoryListener {
    * @param hasRoom whether more could be in flight, so that only the demand bounds what is sent
    */
   take(estimate: number, now: number, hasRoom = true): Sending {
-    const { requests } = this;
-    if (this.sent === 0) this.firstAt = now;
+    const { demand, rates } = this;
+    const { requests } = rates;
+    const { isPaced, hasWaited } = demand;
     const stepMs = 1 / requests.perMs;
-    const gapMs = stepMs > 0 ? stepMs : LONG_GAP_INTERVALS * this.intervalMs;
-    const isIdle = !this.hasWaited && now > requests.freeAt + gapMs;
-    const idleMs = isIdle ? Math.max(0, now - Math.max(requests.freeAt, this.lastSentAt)) : 0;
-    if (hasRoom && idleMs > 0) {
-      requests.resumed(now);
-      this.tokens?.resumed(now);
-    }
+    const idleMs = demand.idleMs(requests.freeAt, stepMs, this.intervalMs, now);
+    if (hasRoom && idleMs > 0) rates.resumed(now);
     // Time spent waiting for other causes, such as the end of a closure, is not saved.
-    const savedMs = this.isPaced
-      ? requests.lateMs
-      : this.hasWaited
-        ? 0
-        : this.estimate.saved * stepMs;
-    const sending = new Sending(
+    const unpacedMs = hasWaited ? 0 : this.estimate.saved * stepMs;
+    const savedMs = isPaced ? requests.lateMs : unpacedMs;
+    const sending = this.add(
       {
         at: now,
-        order: this.sent,
-        others: this.inFlight,
         pacePerMs: requests.perMs,
-        isPaced: this.isPaced,
-        isSaved: now < this.dueAt,
-        idleMs: Number.isFinite(idleMs) ? idleMs : 0,
-        tokens: this.tokens?.take(this.ratio.expected(estimate), now),
-        requests: requests.take(1, now, savedMs),
+        isPaced,
+        isSaved: demand.isEarly(now),
+        idleMs,
+        ...rates.take(estimate, now, savedMs),
       },
       estimate,
     );
-    const isAhead = requests.freeAt < now + EARLY_PART * stepMs - requests.lateMs;
-    this.dueAt = isAhead ? now + stepMs : Number.NEGATIVE_INFINITY;
-    this.add(sending);
+    demand.saves(requests.freeAt + requests.lateMs, stepMs, now);
     return sending;
   }
 
   /** An attempt in flight that was sent before anything was learned. */
   early(at: number, estimate = 0): Sending {
-    const requests = this.requests.take(1, at);
-    const sending = new Sending(
+    return this.add(
       {
         at,
-        order: this.sent,
-        others: this.inFlight,
         pacePerMs: Number.POSITIVE_INFINITY,
         isPaced: false,
         isSaved: false,
         idleMs: 0,
-        requests,
+        requests: this.rates.requests.take(1, at),
       },
       estimate,
     );
-    if (this.sent === 0) this.firstAt = at;
-    this.add(sending);
-    return sending;
   }
 
-  private add(sending: Sending): void {
-    if (sending.at < this.reactsUntil) this.reaction.order = sending.order + 1;
-    this.sent += 1;
+  private add(
+    sent: Omit<ConstructorParameters<typeof Sending>[0], 'order' | 'others'>,
+    estimate: number,
+  ): Sending {
+    const { demand } = this;
+    const sending = new Sending({ ...sent, order: demand.count, others: this.inFlight }, estimate);
+    this.reactions.sent(sending);
+    demand.add(sending.at);
     this.inFlight += 1;
-    this.lastSentAt = sending.at;
-    this.isPaced = false;
-    this.hasWaited = false;
     this.trust.spend();
     this.log.add(sending);
+    return sending;
   }
 
   /**
@@ -254,37 +206,30 @@ export class RateLearner implements SendHistoryListener {
    */
   observed(estimate: number, at: number, isPaced: boolean, hasWaited: boolean): Sending {
     this.log.advance(at);
-    this.setRates(at);
-    this.isPaced = isPaced;
-    this.hasWaited = hasWaited;
+    this.rates.set(this.learnedPerMs, at);
+    this.demand.isPaced = isPaced;
+    this.demand.hasWaited = hasWaited;
     return this.take(estimate, at);
   }
 
   /** What may be sent elsewhere from now on. */
   outlook(now: number): Outlook {
-    const { log, trust, requests, tokens, estimate, ratio } = this;
+    const { log, trust, rates, estimate, closed } = this;
     log.advance(now);
-    this.setRates(now);
+    rates.set(this.learnedPerMs, now);
     const lone = log.unknown > 0 ? 0 : 1;
     const verified = trust.mayGo ? trust.size : lone;
-    const cost = Math.max(1, ratio.expected(0));
-    const left = Math.min(
-      requests.left(now),
-      (tokens?.left(now) ?? Number.POSITIVE_INFINITY) / cost,
-    );
-    const until = Math.max(this.named.until, this.probeAt);
-    const heldMs = Math.max(requests.heldMs(now), tokens?.heldMs(now) ?? 0, until - now, 0);
+    const heldMs = Math.max(rates.heldMs(now), closed.until - now, 0);
     return {
-      perMs: requests.perMs,
-      // What requests cost is estimated elsewhere, and not corrected.
-      tokensPerMs: (tokens?.perMs ?? Number.POSITIVE_INFINITY) / ratio.expected(1),
-      origin: requests.origin,
-      burst: this.isClosed || heldMs > 0 ? 0 : estimate.saved,
-      budget: Math.min(verified, Math.floor(left)),
+      perMs: rates.requests.perMs,
+      tokensPerMs: rates.estimatedTokensPerMs,
+      origin: rates.requests.origin,
+      burst: closed.isClosed || heldMs > 0 ? 0 : estimate.saved,
+      budget: Math.min(verified, Math.floor(rates.left(now))),
       closedMs: heldMs,
       limit: this.cap.limit,
       isOut: this.isOut,
-      isWaiting: this.isClosed || log.unknown > 0,
+      isWaiting: closed.isClosed || log.unknown > 0,
     };
   }
 
@@ -293,22 +238,14 @@ export class RateLearner implements SendHistoryListener {
     const sending = this.early(at, estimate);
     // It was charged then.
     this.trust.giveBack();
-    this.reaction.order = Math.max(this.reaction.order, sending.order + 1);
+    this.reactions.covers(sending.order);
     return sending;
   }
 
   /** Nobody has learned for a while: the time since the last attempt tells nothing. */
   interrupted(now: number): void {
-    const gapMs = now - this.lastSentAt;
-    if (gapMs > Math.max(LONG_GAP_MS, LONG_GAP_INTERVALS * this.intervalMs)) {
-      this.estimate.interrupted(this.lastSentAt, now);
-    }
-  }
-
-  private setRates(now: number): void {
-    const isCapped = this.cap.limit !== undefined;
-    this.requests.wait(isCapped ? Number.POSITIVE_INFINITY : this.estimate.pacePerMs, now);
-    this.tokens?.wait(Number.POSITIVE_INFINITY, now);
+    const { demand, estimate } = this;
+    if (demand.isLongGap(this.intervalMs, now)) estimate.interrupted(demand.lastSentAt, now);
   }
 
   /** Makes room for what another one has learned: a measured rate has marks, which a new estimate has not. */
@@ -318,35 +255,30 @@ export class RateLearner implements SendHistoryListener {
 
   /** Goes on from what another one has learned, as if what is in flight had been sent before the last reaction. */
   resume(now: number): void {
-    this.reaction = { order: this.sent };
-    this.reactsUntil = now + this.reactionMs;
+    this.reactions.react(this.demand.count, now);
   }
 
   /** Limits that were told before. */
   told(limits: readonly ReportedLimit[], at: number): void {
-    const charge = { at, order: -1, total: 0, cost: 0, isOwed: false };
-    this.read(limits, { requests: charge, tokens: charge }, true, at);
-    if (this.tokens !== undefined)
-      this.read(limits, { requests: charge, tokens: charge }, true, at);
+    this.rates.told(limits, at);
   }
 
   /** The attempt was answered. @param used its tokens, if they are known */
   answered(sending: Sending, verdict: Verdict, used: number | undefined, now: number): void {
     this.inFlight -= 1;
-    if (used !== undefined) this.settle(sending, used);
+    if (used !== undefined) this.rates.settle(sending, used);
     this.signs.answered(verdict);
-    this.read(verdict.limits ?? [], sending, true, now);
+    this.rates.report(verdict.limits ?? [], sending, true, now);
     this.log.accept(sending);
     // Silence shows no wait to be wrong.
-    this.named.accepted(sending.at);
+    this.closed.named.accepted(sending.at);
     this.log.advance(now);
   }
 
   /** The attempt ended without an answer, or was never sent, and is no evidence. */
   withdrawn(sending: Sending, isSent: boolean, now: number): void {
     this.inFlight -= 1;
-    if (!isSent && sending.requests !== undefined) this.requests.reject(sending.requests, true);
-    if (!isSent && sending.tokens !== undefined) this.tokens?.reject(sending.tokens, true);
+    if (!isSent) this.rates.reject(sending, true);
     if (sending.outcome === 'unknown') this.trust.giveBack();
     this.log.withdraw(sending);
     this.log.advance(now);
@@ -356,26 +288,25 @@ export class RateLearner implements SendHistoryListener {
   rejected(sending: Sending, verdict: Verdict, now: number): void {
     this.inFlight -= 1;
     this.hasRejected = true;
-    const isLater = sending.order >= this.reaction.order;
+    const isLater = this.reactions.isLater(sending);
     this.log.reject(sending, now);
     this.trust.lose(isLater);
-    this.rejectedOrder = Math.max(this.rejectedOrder, sending.order);
-    if (sending.requests !== undefined) this.requests.reject(sending.requests, false);
-    if (sending.tokens !== undefined) this.tokens?.reject(sending.tokens, false);
+    this.closed.rejected(sending.order);
+    this.rates.reject(sending, false);
     const { limits = [], retryAfterMs } = verdict;
     const isDated =
       retryAfterMs !== undefined || limits.some(({ resetMs }) => resetMs !== undefined);
     sending.isForeign = this.signs.isForeign(verdict);
     const { remaining = 1 } = shortestOf(limits, 'requests') ?? {};
-    sending.usedUpPerMs = remaining < 1 ? this.requests.wholePerMs(now) : 0;
-    sending.isExplained = this.read(limits, sending, false, now) && isDated;
+    sending.usedUpPerMs = remaining < 1 ? this.rates.requests.wholePerMs(now) : 0;
+    sending.isExplained = this.rates.report(limits, sending, false, now) && isDated;
     this.stop(sending, verdict, isLater, now);
     this.log.advance(now);
   }
 
   /** Others were rejected just now. While the provider is closed, that is part of the same closure. */
   hear(verdict: Verdict, now: number): void {
-    const sending = this.isClosed ? this.resumed(now, 0) : this.observed(0, now, true, true);
+    const sending = this.closed.isClosed ? this.resumed(now, 0) : this.observed(0, now, true, true);
     this.rejected(sending, verdict, now);
   }
 
@@ -391,58 +322,45 @@ export class RateLearner implements SendHistoryListener {
       if (limit === 'concurrency') this.cap.told(Math.max(1, others));
       else if (!sending.isExplained) this.cap.stopped(others, sending.isBare);
       // Answers to attempts now in flight are old news when they come.
-      this.reaction = { order: this.sent };
-      this.reactsUntil = now + this.reactionMs;
+      this.reactions.react(this.demand.count, now);
     }
-    sending.reaction = this.reaction;
-    if (sending.isExplained && isLater) this.named.reset();
+    sending.reaction = this.reactions.last;
+    if (sending.isExplained && isLater) this.closed.named.reset();
     else if (!isAtCap && isLater) this.close(now);
     if (retryAfterMs !== undefined && limit !== 'concurrency' && !isReset(verdict)) {
-      this.named.named(retryAfterMs, sending.at, now, isLater);
-      // It names a wait, unless named waits have proved wrong.
-      if (this.probes.count <= NAMED_PROBES) this.probeAt = Number.NEGATIVE_INFINITY;
+      this.closed.name(retryAfterMs, sending.at, now, isLater);
     }
   }
 
   private close(now: number): void {
-    const { estimate, requests } = this;
-    if (!this.isClosed) {
-      this.isClosed = true;
-      this.named.reset();
-      this.probes.reset();
-      this.probeAt = Number.NEGATIVE_INFINITY;
-      requests.delayUntil(this.lastSentAt + 1 / requests.perMs);
+    const { closed, demand, estimate, rates } = this;
+    if (closed.begin()) {
+      rates.requests.delayUntil(demand.lastSentAt + 1 / rates.requests.perMs);
       // One rejection among many accepted attempts concerns the pace.
       if (estimate.isKnown) return;
     }
-    const { acceptedCount } = this;
-    // Where nothing was ever accepted, nothing is known of a longer interval.
-    const meanMs = acceptedCount === 0 ? 0 : (now - this.firstAt) / acceptedCount;
-    this.probeAt = now + this.probes.next(this.log.horizonMs, this.intervalMs, meanMs);
+    closed.probe(now, this.log.horizonMs, this.intervalMs, demand.meanMs(now));
   }
 
   /** The mean interval between accepted attempts; 0 if none was accepted. */
   private get intervalMs(): number {
-    const { estimate, acceptedCount } = this;
-    if (estimate.isKnown) return 1 / estimate.measuredPerMs;
-    return acceptedCount === 0 ? 0 : (this.lastSentAt - this.firstAt) / acceptedCount;
+    const { estimate, demand } = this;
+    return estimate.isKnown ? 1 / estimate.measuredPerMs : demand.intervalMs;
   }
 
   /** Called by the log: the attempt is known to be accepted. */
   accepted(sent: SentAttempt): void {
-    this.acceptedCount += 1;
+    const { reactions } = this;
+    this.demand.accepted();
     // What was in flight at a rejection was sent too fast, and sets no measure.
-    const atOnce = sent.order < this.reaction.order ? 0 : sent.unknown;
+    const atOnce = reactions.isLater(sent) ? sent.unknown : 0;
     const out =
       Math.max(this.log.unknown, this.estimate.saved) +
-      this.estimate.measuredPerMs * this.reactionMs;
+      this.estimate.measuredPerMs * reactions.reactionMs;
     const most = Math.max(2 * atOnce, out + START_AT_ONCE);
     this.trust.earn(this.hasRejected ? most : Number.POSITIVE_INFINITY);
     this.cap.isAccepted(sent);
-    if (!this.isClosed || sent.order <= this.rejectedOrder) return;
-    this.isClosed = false;
-    this.probes.reset();
-    this.probeAt = Number.NEGATIVE_INFINITY;
+    this.closed.accepted(sent.order);
   }
 
   /** Called by the log: the results of this attempt and of all sent before it are known. */
@@ -450,14 +368,14 @@ export class RateLearner implements SendHistoryListener {
     this.cap.settled(sent);
     // A rejection by a cap or a reported limit says nothing about the rate.
     if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;
-    const { named, log, estimate } = this;
-    if (estimate.settled(sent, named.until, log.horizonMs)) this._measuredAt = sent.at;
+    const { closed, log, estimate } = this;
+    if (estimate.settled(sent, closed.named.until, log.horizonMs)) this._measuredAt = sent.at;
   }
 
   snapshot(now: number): RateSnapshot {
-    const { estimate, requests, tokens } = this;
-    const learned = this.limit === undefined ? estimate.pacePerMs : Number.POSITIVE_INFINITY;
-    requests.wait(learned, now);
+    const { estimate } = this;
+    const { requests, tokens } = this.rates;
+    requests.wait(this.learnedPerMs, now);
     const { bounds } = estimate;
     return {
       perSecond: requests.meanPerMs * 1_000,
@@ -473,46 +391,4 @@ export class RateLearner implements SendHistoryListener {
       sinceCutMs: this._measuredAt === undefined ? undefined : now - this._measuredAt,
     };
   }
-
-  private settle(sending: Sending, used: number): void {
-    this.ratio.measured(sending.estimate, used);
-    if (sending.tokens !== undefined) this.tokens?.settle(sending.tokens, used);
-  }
-
-  /** @returns whether the reported limits explain a rejection */
-  private read(
-    limits: readonly ReportedLimit[],
-    { requests, tokens }: Pick<Sending, 'requests' | 'tokens'>,
-    isAccepted: boolean,
-    now: number,
-  ): boolean {
-    if (limits.length === 0) return false;
-    let isExplained = false;
-    const ofRequests = shortestOf(limits, 'requests');
-    if (ofRequests !== undefined && requests !== undefined) {
-      isExplained = this.requests.report(ofRequests, requests, isAccepted, now);
-    }
-    const ofTokens = shortestOf(limits, 'tokens');
-    if (ofTokens === undefined) return isExplained;
-    this.tokens ??= this.tokenRate();
-    if (tokens === undefined) return isExplained;
-    return this.tokens.report(ofTokens, tokens, isAccepted, now) || isExplained;
-  }
-
-  private tokenRate(): UnitRate {
-    return new UnitRate(() => this.hard.perMs('tokens'));
-  }
-}
-
-/**
- * Whether the wait is only the reset of a used-up limit, and no Retry-After: a bucket or a sliding
- * window lets requests in long before it is whole again. What the limit reports holds them back
- * instead. (On 79 generated providers with such headers, 7.0 +- 1.8 points more of the rate are used.)
- */
-function isReset({ retryAfterMs, limits = [], headers }: Verdict): boolean {
-  const isSame = ({ remaining, resetMs }: ReportedLimit) =>
-    remaining === 0 && resetMs === retryAfterMs;
-  // Reports of other workers bring no headers.
-  if (headers === undefined || headers['retry-after'] !== undefined) return false;
-  return limits.some(isSame);
 }

@@ -65,175 +65,176 @@ const FILL_PART = 0.1;
  * use the limit too, or ends prove wrong, the amount left is spread over the time left.
  */
 export class ReportedWindow {
-  private limit = Number.POSITIVE_INFINITY;
+  #limit = Number.POSITIVE_INFINITY;
   /** The total amount sent when it began. */
-  private before = 0;
-  private startedAt = Number.NEGATIVE_INFINITY;
+  #before = 0;
+  #startedAt = Number.NEGATIVE_INFINITY;
   /** When the first and the last answer reported it. */
-  private knownAt = Number.POSITIVE_INFINITY;
-  private toldAt = Number.NEGATIVE_INFINITY;
+  #knownAt = Number.POSITIVE_INFINITY;
+  #toldAt = Number.NEGATIVE_INFINITY;
   /** The bounds of the end. */
-  private earliestEnd = Number.POSITIVE_INFINITY;
-  private latestEnd = Number.POSITIVE_INFINITY;
+  #earliestEnd = Number.POSITIVE_INFINITY;
+  #latestEnd = Number.POSITIVE_INFINITY;
   /** The longest reported time until an end. */
-  private lengthMs = 1;
+  #lengthMs = 1;
   /** The amount left after the last reporting attempt, and the amount sent by then. */
-  private remaining = 0;
-  private total = 0;
-  private order = -1;
+  #remaining = 0;
+  #total = 0;
+  #order = -1;
   /** Whether an answer has reported the present window. */
-  private isTold = false;
-  private hasBegun = false;
-  private isRejected = false;
-  private confidence = 1;
-  private moves = 0;
-  private usedByOthers = 0;
-  private isShared = false;
-  private wasShared = false;
+  #isTold = false;
+  #hasBegun = false;
+  #isRejected = false;
+  #confidence = 1;
+  #moves = 0;
+  #usedByOthers = 0;
+  #isShared = false;
+  #wasShared = false;
   /** The first report of the window: its time, and the amount left then plus the amount sent. */
-  private filledFrom: { readonly at: number; readonly sum: number } | undefined = undefined;
+  #filledFrom: { readonly at: number; readonly sum: number } | undefined = undefined;
   /** What comes back before the end, as in a window that slides. */
-  private fillPerMs = 0;
+  #fillPerMs = 0;
 
   /** Whether the amount left may be sent at once. */
   get isExact(): boolean {
-    return this.confidence >= 0 && !this.isShared && !this.wasShared;
+    return this.#confidence >= 0 && !this.#isShared && !this.#wasShared;
   }
 
   /** Whether there is no end according to answers: it moves with every request. */
   get isMoving(): boolean {
-    return this.moves >= MOVES;
+    return this.#moves >= MOVES;
   }
 
   /** The rate of a whole window, per ms. */
   get usualPerMs(): number {
-    return this.limit / this.lengthMs;
+    return this.#limit / this.#lengthMs;
   }
 
   report(report: WindowReport, now: number): void {
     const { limit, remaining, at, roundedMs, order, total, totalNow } = report;
-    this.begin(totalNow, now);
-    if (report.isRejected && at >= Math.max(this.startedAt, this.knownAt)) this.isRejected = true;
+    this.#begin(totalNow, now);
+    if (report.isRejected && at >= Math.max(this.#startedAt, this.#knownAt))
+      this.#isRejected = true;
     const { earliestEnd: earliest, latestEnd: latest } = report;
     // A report of the last window applies to this one only if the last one is not over.
-    if (at < this.startedAt && (this.isTold || earliest <= now + roundedMs)) return;
+    if (at < this.#startedAt && (this.#isTold || earliest <= now + roundedMs)) return;
     const used = limit - remaining;
-    if (!this.isTold) {
-      this.endsBetween(earliest, latest);
+    if (!this.#isTold) {
+      this.#endsBetween(earliest, latest);
       // The last window is not over yet; one that has just begun is used by others, or by the last one.
-      const hasJustBegun = report.resetMs > JUST_BEGUN_PART * this.lengthMs;
-      if (report.isRejected && !hasJustBegun) this.before = totalNow - used;
-    } else if (earliest - roundedMs > this.latestEnd + SAME_END_MS) {
+      const hasJustBegun = report.resetMs > JUST_BEGUN_PART * this.#lengthMs;
+      if (report.isRejected && !hasJustBegun) this.#before = totalNow - used;
+    } else if (earliest - roundedMs > this.#latestEnd + SAME_END_MS) {
       // It is another window, or a sliding one.
-      if (at < this.earliestEnd - roundedMs) this.moves += 1;
-      this.endsBetween(earliest, latest);
-      this.before = total - used;
-      this.usedByOthers = 0;
+      if (at < this.#earliestEnd - roundedMs) this.#moves += 1;
+      this.#endsBetween(earliest, latest);
+      this.#before = total - used;
+      this.#usedByOthers = 0;
     } else {
       const narrow = roundedMs > SAME_END_MS ? Math.min : Math.max;
-      this.endsBetween(narrow(this.earliestEnd, earliest), Math.min(this.latestEnd, latest));
+      this.#endsBetween(narrow(this.#earliestEnd, earliest), Math.min(this.#latestEnd, latest));
     }
-    this.limit = limit;
-    this.lengthMs = Math.max(this.lengthMs, report.resetMs);
-    this.knownAt = Math.min(this.knownAt, now);
-    this.toldAt = now;
-    this.isTold = true;
+    this.#limit = limit;
+    this.#lengthMs = Math.max(this.#lengthMs, report.resetMs);
+    this.#knownAt = Math.min(this.#knownAt, now);
+    this.#toldAt = now;
+    this.#isTold = true;
     // Concurrent attempts are counted in any order: only usage beyond all of them is certainly
     // foreign.
-    this.usedByOthers = Math.max(this.usedByOthers, used - (totalNow - this.before));
+    this.#usedByOthers = Math.max(this.#usedByOthers, used - (totalNow - this.#before));
     const most = Math.max(OTHERS_LEAST, OTHERS_PART * limit);
-    if (this.hasBegun && this.usedByOthers > most) this.isShared = true;
-    if (order < this.order) return;
-    this.fills(at, remaining + total);
-    this.order = order;
-    this.remaining = remaining;
-    this.total = total;
+    if (this.#hasBegun && this.#usedByOthers > most) this.#isShared = true;
+    if (order < this.#order) return;
+    this.#fills(at, remaining + total);
+    this.#order = order;
+    this.#remaining = remaining;
+    this.#total = total;
   }
 
   /** There was nothing to send until now: that time makes no report older. */
   resumed(total: number, now: number): void {
-    this.begin(total, now);
-    if (this.isExact) this.toldAt = Math.max(this.toldAt, now);
+    this.#begin(total, now);
+    if (this.isExact) this.#toldAt = Math.max(this.#toldAt, now);
   }
 
   /** Earlier attempts cost more than estimated. */
   corrected(more: number): void {
-    this.before += more;
-    this.total += more;
+    this.#before += more;
+    this.#total += more;
   }
 
   /** Milliseconds until this amount may be sent. @param total the amount sent and not rejected */
   wait(cost: number, total: number, now: number): number {
-    if (!this.isFresh(now) || !this.isExact) return 0;
-    this.begin(total, now);
-    const isTest = this.confidence < TESTED && !this.isTold && total > this.before;
-    if (isTest && now < this.startedAt + TEST_MS) return this.startedAt + TEST_MS - now;
-    const left = this.limit - this.usedByOthers - (total - this.before);
-    return left >= Math.min(cost, this.limit) ? 0 : this.end - now;
+    if (!this.#isFresh(now) || !this.isExact) return 0;
+    this.#begin(total, now);
+    const isTest = this.#confidence < TESTED && !this.#isTold && total > this.#before;
+    if (isTest && now < this.#startedAt + TEST_MS) return this.#startedAt + TEST_MS - now;
+    const left = this.#limit - this.#usedByOthers - (total - this.#before);
+    return left >= Math.min(cost, this.#limit) ? 0 : this.#end - now;
   }
 
   /** How much may be sent at once; Infinity: this sets no bound. @param total as for {@link wait} */
   left(total: number, now: number): number {
-    if (!this.isFresh(now) || !this.isExact) return Number.POSITIVE_INFINITY;
-    this.begin(total, now);
-    if (this.confidence < TESTED && !this.isTold) return total > this.before ? 0 : 1;
-    return Math.max(0, this.limit - this.usedByOthers - (total - this.before));
+    if (!this.#isFresh(now) || !this.isExact) return Number.POSITIVE_INFINITY;
+    this.#begin(total, now);
+    if (this.#confidence < TESTED && !this.#isTold) return total > this.#before ? 0 : 1;
+    return Math.max(0, this.#limit - this.#usedByOthers - (total - this.#before));
   }
 
   /** The rate at which the amount left is spread, per ms; undefined if it may be sent at once. */
   rateAt(total: number, now: number): number | undefined {
-    if (!this.isFresh(now) || this.isExact) return undefined;
-    this.begin(total, now);
+    if (!this.#isFresh(now) || this.isExact) return undefined;
+    this.#begin(total, now);
     const usual = this.usualPerMs;
-    const left = this.remaining - (total - this.total);
-    const perMs = left / Math.max(LEAST_LEFT_MS, this.end - now) + this.fillPerMs;
+    const left = this.#remaining - (total - this.#total);
+    const perMs = left / Math.max(LEAST_LEFT_MS, this.#end - now) + this.#fillPerMs;
     return Math.max(LEAST_OF_USUAL * usual, Math.min(MOST_OF_USUAL * usual, perMs));
   }
 
-  private fills(at: number, sum: number): void {
-    this.filledFrom ??= { at, sum };
-    const sinceMs = at - this.filledFrom.at;
-    if (sinceMs < FILL_PART * this.lengthMs) return;
-    this.fillPerMs = Math.max(0, (sum - this.filledFrom.sum) / sinceMs);
+  #fills(at: number, sum: number): void {
+    this.#filledFrom ??= { at, sum };
+    const sinceMs = at - this.#filledFrom.at;
+    if (sinceMs < FILL_PART * this.#lengthMs) return;
+    this.#fillPerMs = Math.max(0, (sum - this.#filledFrom.sum) / sinceMs);
   }
 
-  private isFresh(now: number): boolean {
-    return now - this.toldAt <= Math.max(FRESH_MS, 2 * this.lengthMs);
+  #isFresh(now: number): boolean {
+    return now - this.#toldAt <= Math.max(FRESH_MS, 2 * this.#lengthMs);
   }
 
-  private get end(): number {
-    const isTested = this.confidence >= TESTED;
+  get #end(): number {
+    const isTested = this.#confidence >= TESTED;
     const part = isTested ? GUARD_PART : TEST_PART;
-    const guardMs = Math.min(isTested ? GUARD_MS : TEST_MS, part * this.lengthMs);
-    return Math.min(this.latestEnd, this.earliestEnd + guardMs);
+    const guardMs = Math.min(isTested ? GUARD_MS : TEST_MS, part * this.#lengthMs);
+    return Math.min(this.#latestEnd, this.#earliestEnd + guardMs);
   }
 
   /** Begins a new window if the last one is over. */
-  private begin(total: number, now: number): void {
-    if (now < this.end) return;
-    if (this.isRejected) {
-      const lost = this.confidence >= TESTED ? LOST_CONFIDENCE : 1;
-      this.confidence = Math.max(LEAST_CONFIDENCE, this.confidence - lost);
-    } else if (this.isTold && this.hasBegun) {
-      this.confidence = Math.min(MOST_CONFIDENCE, this.confidence + 1);
+  #begin(total: number, now: number): void {
+    if (now < this.#end) return;
+    if (this.#isRejected) {
+      const lost = this.#confidence >= TESTED ? LOST_CONFIDENCE : 1;
+      this.#confidence = Math.max(LEAST_CONFIDENCE, this.#confidence - lost);
+    } else if (this.#isTold && this.#hasBegun) {
+      this.#confidence = Math.min(MOST_CONFIDENCE, this.#confidence + 1);
     }
-    this.hasBegun = true;
-    this.isRejected = false;
-    this.wasShared = this.isShared;
-    this.isShared = false;
-    this.isTold = false;
-    this.filledFrom = undefined;
-    this.startedAt = now;
-    this.before = total;
-    this.usedByOthers = 0;
-    this.remaining = this.limit;
-    this.total = total;
+    this.#hasBegun = true;
+    this.#isRejected = false;
+    this.#wasShared = this.#isShared;
+    this.#isShared = false;
+    this.#isTold = false;
+    this.#filledFrom = undefined;
+    this.#startedAt = now;
+    this.#before = total;
+    this.#usedByOthers = 0;
+    this.#remaining = this.#limit;
+    this.#total = total;
     // Windows that begin with a request end as late as this, others earlier.
-    this.endsBetween(now + this.lengthMs, now + this.lengthMs);
+    this.#endsBetween(now + this.#lengthMs, now + this.#lengthMs);
   }
 
-  private endsBetween(earliest: number, latest: number): void {
-    this.earliestEnd = earliest;
-    this.latestEnd = latest;
+  #endsBetween(earliest: number, latest: number): void {
+    this.#earliestEnd = earliest;
+    this.#latestEnd = latest;
   }
 }

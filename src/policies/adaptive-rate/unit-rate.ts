@@ -14,33 +14,33 @@ const LATE_MS = 10;
 
 /** One unit that a provider limits, requests or tokens: its known rates, and its pace. */
 export class UnitRate {
-  private readonly reported = new ReportedRate();
-  private readonly pacer = new Pacer(Number.POSITIVE_INFINITY);
-  private readonly hardPerMs: () => number;
-  private _origin: RateOrigin = 'start';
-  private usualPerMs = Number.POSITIVE_INFINITY;
-  private order = 0;
-  private sent = 0;
-  private lost = 0;
+  readonly #reported = new ReportedRate();
+  readonly #pacer = new Pacer(Number.POSITIVE_INFINITY);
+  readonly #hardPerMs: () => number;
+  #origin: RateOrigin = 'start';
+  #usualPerMs = Number.POSITIVE_INFINITY;
+  #order = 0;
+  #sent = 0;
+  #lost = 0;
 
   /** @param hardPerMs the rate of a configured limit, read each time; Infinity if there is none */
   constructor(hardPerMs: () => number) {
-    this.hardPerMs = hardPerMs;
+    this.#hardPerMs = hardPerMs;
   }
 
   /** The last computed rate, per ms. */
   get perMs(): number {
-    return this.pacer.ratePerMs;
+    return this.#pacer.ratePerMs;
   }
 
   /** The same; of a limit of which what is left may be sent at once, and of one that is kept elsewhere, what that comes to. */
   get meanPerMs(): number {
-    const { ratePerMs } = this.pacer;
-    return ratePerMs === Number.POSITIVE_INFINITY ? this.usualPerMs : ratePerMs;
+    const { ratePerMs } = this.#pacer;
+    return ratePerMs === Number.POSITIVE_INFINITY ? this.#usualPerMs : ratePerMs;
   }
 
   get origin(): RateOrigin {
-    return this._origin;
+    return this.#origin;
   }
 
   /**
@@ -49,12 +49,12 @@ export class UnitRate {
    */
   get lateMs(): number {
     const stepMs = 1 / this.perMs;
-    return stepMs < LATE_MS || this._origin !== 'learned' ? LATE_MS : 0;
+    return stepMs < LATE_MS || this.#origin !== 'learned' ? LATE_MS : 0;
   }
 
   /** When the next attempt may go, by the clock, in ms. */
   get freeAt(): number {
-    return this.pacer.freeAt;
+    return this.#pacer.freeAt;
   }
 
   /**
@@ -62,63 +62,63 @@ export class UnitRate {
    * @param learnedPerMs the rate learned from rejections; Infinity if there is none
    */
   wait(learnedPerMs: number, now: number, cost = 1): number {
-    this.pacer.setRate(this.rateAt(learnedPerMs, now), now);
-    const coveredMs = this.reported.wait(cost, this.sent - this.lost, now);
-    return Math.max(this.pacer.wait(now), coveredMs);
+    this.#pacer.setRate(this.#rateAt(learnedPerMs, now), now);
+    const coveredMs = this.#reported.wait(cost, this.#sent - this.#lost, now);
+    return Math.max(this.#pacer.wait(now), coveredMs);
   }
 
   /** Milliseconds until what was reported lets anything go. */
   heldMs(now: number): number {
-    return this.reported.wait(1, this.sent - this.lost, now);
+    return this.#reported.wait(1, this.#sent - this.#lost, now);
   }
 
   /** How much may go at once by what was reported; Infinity: nothing bounds it. */
   left(now: number): number {
-    return this.reported.left(this.sent - this.lost, now);
+    return this.#reported.left(this.#sent - this.#lost, now);
   }
 
   /** The rate of the whole limit that was reported, per ms; 0: none was. */
   wholePerMs(now: number): number {
-    return this.reported.wholePerMs(now) ?? 0;
+    return this.#reported.wholePerMs(now) ?? 0;
   }
 
   /** Whether the next attempt has to wait for the pace. */
   isPacing(now: number): boolean {
-    return this.pacer.wait(now) > 0;
+    return this.#pacer.wait(now) > 0;
   }
 
   /** @param savedMs how much unused time may be used at once */
   take(cost: number, now: number, savedMs = 0): UnitCharge {
-    const isOwed = this.pacer.ratePerMs !== Number.POSITIVE_INFINITY;
-    const charge = { at: now, order: this.order, total: this.sent, cost, isOwed };
-    this.order += 1;
-    this.sent += cost;
-    this.pacer.take(cost, now, savedMs);
+    const isOwed = this.#pacer.ratePerMs !== Number.POSITIVE_INFINITY;
+    const charge = { at: now, order: this.#order, total: this.#sent, cost, isOwed };
+    this.#order += 1;
+    this.#sent += cost;
+    this.#pacer.take(cost, now, savedMs);
     return charge;
   }
 
   /** There was nothing to send before the next attempt. */
   resumed(now: number): void {
-    this.reported.resumed(this.sent - this.lost, now);
+    this.#reported.resumed(this.#sent - this.#lost, now);
   }
 
   /** Records the real cost of an attempt. */
   settle({ cost, order, isOwed }: UnitCharge, actual: number): void {
     const more = actual - cost;
-    this.sent += more;
-    if (isOwed) this.pacer.giveBack(-more);
-    this.reported.corrected(order, more);
+    this.#sent += more;
+    if (isOwed) this.#pacer.giveBack(-more);
+    this.#reported.corrected(order, more);
   }
 
   /** The attempt was not accepted. @param isUnsent whether it was not even sent */
   reject({ cost, isOwed }: UnitCharge, isUnsent: boolean): void {
-    this.lost += cost;
-    if (isUnsent && isOwed) this.pacer.giveBack(cost);
+    this.#lost += cost;
+    if (isUnsent && isOwed) this.#pacer.giveBack(cost);
   }
 
   /** Nothing goes before this time. */
   delayUntil(at: number): void {
-    this.pacer.delayUntil(at);
+    this.#pacer.delayUntil(at);
   }
 
   /**
@@ -127,31 +127,31 @@ export class UnitRate {
    * @returns whether it explains a rejection, so that nothing else is learned from it
    */
   report(limit: ReportedLimit, charge: UnitCharge, isAccepted: boolean, now: number): boolean {
-    const { lost, reported } = this;
+    const lost = this.#lost;
     const total = charge.total - lost;
-    reported.reported(limit, { ...charge, total }, isAccepted, this.sent - lost, now);
-    return !isAccepted && reported.isExact && (limit.remaining ?? charge.cost) < charge.cost;
+    this.#reported.reported(limit, { ...charge, total }, isAccepted, this.#sent - lost, now);
+    return !isAccepted && this.#reported.isExact && (limit.remaining ?? charge.cost) < charge.cost;
   }
 
-  private rateAt(learned: number, now: number): number {
-    const told = this.reported.rateAt(this.sent - this.lost, now) ?? Number.POSITIVE_INFINITY;
-    const headers = Math.min(told, this.exactly(learned, now));
-    const hard = this.hardPerMs() * EXACT_PART;
+  #rateAt(learned: number, now: number): number {
+    const told = this.#reported.rateAt(this.#sent - this.#lost, now) ?? Number.POSITIVE_INFINITY;
+    const headers = Math.min(told, this.#exactly(learned, now));
+    const hard = this.#hardPerMs() * EXACT_PART;
     const rate = Math.min(learned, headers, hard);
-    const usual = this.reported.usualPerMs(now) ?? Number.POSITIVE_INFINITY;
-    this.usualPerMs = Math.min(usual, hard);
+    const usual = this.#reported.usualPerMs(now) ?? Number.POSITIVE_INFINITY;
+    this.#usualPerMs = Math.min(usual, hard);
     if (rate === Number.POSITIVE_INFINITY) {
-      this._origin = usual === Number.POSITIVE_INFINITY ? 'start' : 'headers';
-    } else if (rate === hard) this._origin = 'limit';
-    else this._origin = rate === headers ? 'headers' : 'learned';
+      this.#origin = usual === Number.POSITIVE_INFINITY ? 'start' : 'headers';
+    } else if (rate === hard) this.#origin = 'limit';
+    else this.#origin = rate === headers ? 'headers' : 'learned';
     // A policy of its own keeps to what was configured, and lets go at once what that saves.
     const isPaced = learned !== Number.POSITIVE_INFINITY || rate < hard;
     return isPaced ? rate : Number.POSITIVE_INFINITY;
   }
 
   /** The reported rate, if the learned rate is close to it. */
-  private exactly(learned: number, now: number): number {
-    const told = this.reported.toldPerMs(now);
+  #exactly(learned: number, now: number): number {
+    const told = this.#reported.toldPerMs(now);
     if (told === undefined) return Number.POSITIVE_INFINITY;
     const isNear = Math.abs(learned / told - 1) < NEAR;
     return isNear ? EXACT_PART * told : Number.POSITIVE_INFINITY;

@@ -1,0 +1,93 @@
+/**
+ * A gap as long as this, and as so many intervals of requests, is left out of measurements. Where
+ * no pace tells which gaps are unused, the intervals alone decide.
+ */
+const LONG_GAP_MS = 1_000;
+const LONG_GAP_INTERVALS = 4;
+
+/** An attempt that may go after less than this part of a step goes by what was saved. */
+const EARLY_PART = 0.99;
+
+/** When attempts were sent, and whether they had to wait: what tells time without demand. */
+export class Demand {
+  private acceptedCount: number;
+  private firstAt: number;
+  private _lastSentAt = Number.NEGATIVE_INFINITY;
+  private sent: number;
+  /** When the pace alone lets the next attempt go, if it may go before; else -Infinity. */
+  private dueAt = Number.NEGATIVE_INFINITY;
+  /** Whether the next attempt has waited for the pace, and whether it has waited at all. */
+  isPaced = false;
+  hasWaited = false;
+
+  /** @param past the attempts that were sent and accepted before */
+  constructor({ accepted, firstAt }: { readonly accepted: number; readonly firstAt: number }) {
+    this.acceptedCount = accepted;
+    this.sent = accepted;
+    this.firstAt = firstAt;
+  }
+
+  /** How many attempts were sent. */
+  get count(): number {
+    return this.sent;
+  }
+
+  get lastSentAt(): number {
+    return this._lastSentAt;
+  }
+
+  /** The mean interval between accepted attempts while they were sent; 0 if none was accepted. */
+  get intervalMs(): number {
+    const { acceptedCount } = this;
+    return acceptedCount === 0 ? 0 : (this._lastSentAt - this.firstAt) / acceptedCount;
+  }
+
+  /** The same up to now. */
+  meanMs(now: number): number {
+    return this.acceptedCount === 0 ? 0 : (now - this.firstAt) / this.acceptedCount;
+  }
+
+  /**
+   * The time without demand before the next attempt.
+   * @param freeAt when the pace has let one go
+   * @param stepMs the interval at that pace; 0 if there is none
+   * @param intervalMs the usual interval
+   */
+  idleMs(freeAt: number, stepMs: number, intervalMs: number, now: number): number {
+    const gapMs = stepMs > 0 ? stepMs : LONG_GAP_INTERVALS * intervalMs;
+    if (this.hasWaited || now <= freeAt + gapMs) return 0;
+    const idleMs = Math.max(0, now - Math.max(freeAt, this._lastSentAt));
+    return Number.isFinite(idleMs) ? idleMs : 0;
+  }
+
+  /**
+   * An attempt was just sent.
+   * @param freeAt when the pace, and what is saved, let the next one go
+   */
+  saves(freeAt: number, stepMs: number, now: number): void {
+    const isAhead = freeAt < now + EARLY_PART * stepMs;
+    this.dueAt = isAhead ? now + stepMs : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Whether an attempt that goes now goes by what was saved, and not by the pace. */
+  isEarly(now: number): boolean {
+    return now < this.dueAt;
+  }
+
+  /** Whether nothing was sent for so long that measurements leave the time out. */
+  isLongGap(intervalMs: number, now: number): boolean {
+    return now - this._lastSentAt > Math.max(LONG_GAP_MS, LONG_GAP_INTERVALS * intervalMs);
+  }
+
+  add(at: number): void {
+    if (this.sent === 0) this.firstAt = at;
+    this.sent += 1;
+    this._lastSentAt = at;
+    this.isPaced = false;
+    this.hasWaited = false;
+  }
+
+  accepted(): void {
+    this.acceptedCount += 1;
+  }
+}

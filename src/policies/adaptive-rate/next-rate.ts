@@ -1,0 +1,43 @@
+import type { RateBounds } from './congestion-samples.ts';
+import { LEAST_EXCESS, MOST_EXCESS } from './first-stop.ts';
+
+/** More evidence than this does not make the rate more certain: providers change. */
+const MOST_EVIDENCE = 400;
+/** The same where the rate has changed of late: stops by chance look like that too. */
+const CHANGED_EVIDENCE = 200;
+/** Bounds this close count as one rate. */
+const WIDE = 1.5;
+/**
+ * Otherwise, the position of the next try between the lower and the upper bound, as an exponent.
+ */
+const TRY = 0.25;
+/** The greatest decrease at once: a closed window looks like a rate of 0. */
+const MOST_FALL = 4;
+
+/** The rate within the bounds that marks set, per ms. */
+export interface NextRate {
+  readonly perMs: number;
+  /** The number of accepted attempts behind it. */
+  readonly evidence: number;
+  /** What is tried beyond it at first, as a part of it. */
+  readonly excess: number;
+}
+
+/** @param before the rate so far, per ms */
+export function nextRate(bounds: RateBounds, before: number): NextRate {
+  const { least, most, best, isFull, hasChanged } = bounds;
+  const width = most / least;
+  const isNarrow = width <= WIDE;
+  let perMs = isNarrow ? best : least * width ** TRY;
+  const behind = isNarrow ? bounds.evidence : Math.min(bounds.evidence, 1 / (width - 1));
+  let evidence = Math.max(1, behind);
+  if (perMs < before / MOST_FALL) {
+    perMs = before / MOST_FALL;
+    evidence = 1;
+  }
+  const mostEvidence = hasChanged ? CHANGED_EVIDENCE : MOST_EVIDENCE;
+  const excess = isFull
+    ? Math.min(MOST_EXCESS, 1 / Math.min(mostEvidence, evidence))
+    : Math.max(LEAST_EXCESS, 1 / Math.max(1, bounds.evidence));
+  return { perMs, evidence, excess };
+}

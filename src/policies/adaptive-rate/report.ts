@@ -1,0 +1,63 @@
+import type { WindowKind } from './window-classifier.ts';
+
+/**
+ * The share of the limit that is left unused, for other clients and for unknown usage. A bucket
+ * saves it; in a window it is lost.
+ */
+const SPARE_PART = 0.005;
+const BUCKET_SPARE_PART = 0.01;
+export const LEAST_SPARE = 1;
+/** A limit of which so much was left at a time holds what it tells. */
+const HOLDS_PART = 0.5;
+
+/** The last report: the amount left right after an attempt, and the amount sent by then. */
+export interface Report {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly windowMs: number;
+  readonly at: number;
+  readonly order: number;
+  total: number;
+  readonly tellsReset: boolean;
+  /** When what was used then has come back, but for a counter that slides; NaN: that was not told. */
+  readonly wholeAt: number;
+  /** The rate at which a bucket fills if it is full again when that was told; 0: it was not. */
+  readonly fullPerMs: number;
+}
+
+/** What is known of the limit that reports describe. */
+export interface Described {
+  readonly kind: WindowKind | undefined;
+  /** The length of its window. */
+  readonly lengthMs: number;
+  /** The greatest amount that was ever left. */
+  readonly highest: number;
+  /** The rate at which it comes back. */
+  readonly perMs: number;
+}
+
+/** The amount left now: what was reported, minus what was sent since, plus what has come back since. */
+export function leftOf(report: Report, perMs: number, total: number, now: number): number {
+  return report.remaining - (total - report.total) + perMs * (now - report.at);
+}
+
+/** What is left at least after a time in which little was sent, of whatever kind the limit is. */
+export function savedOf(report: Report, described: Described, total: number, now: number): number {
+  const { limit, remaining, wholeAt } = report;
+  const { kind, lengthMs, highest, perMs } = described;
+  const most = mostOf(limit, highest);
+  if (kind === 'bucket') return Math.min(most, leftOf(report, perMs, total, now));
+  // A counter that slides still counts a part of the last window after its end.
+  const whole = Math.min(1, Math.max(0, now - wholeAt) / lengthMs);
+  return Math.min(most, remaining + whole * (limit - remaining)) - (total - report.total);
+}
+
+/** Some limits hold less than they tell. */
+export function mostOf(limit: number, highest: number): number {
+  return highest >= HOLDS_PART * limit ? limit : highest;
+}
+
+/** What is not used. */
+export function spareOf({ limit }: Report, kind: WindowKind | undefined): number {
+  return Math.max(LEAST_SPARE, (kind === 'bucket' ? BUCKET_SPARE_PART : SPARE_PART) * limit);
+}
