@@ -249,6 +249,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     const learner = new RateLearner(this.around.hard, past, this.around.maxRetryAfterMs);
     for (const [charge, at] of out) this.early.set(charge, learner.early(at));
     this.learner = learner;
+    // The next attempt has waited for a place, though from now on there are more.
+    this.hasWaited ||= this.inFlight + 1 >= this._limit;
     return learner;
   }
 

@@ -151,7 +151,9 @@ export class RateLearner implements SendHistoryListener {
     const { isPaced, hasWaited } = demand;
     const stepMs = 1 / requests.perMs;
     const idleMs = demand.idleMs(requests.freeAt, stepMs, this.intervalMs, now);
-    if (hasRoom && idleMs > 0) rates.resumed(now);
+    // While a named wait holds everything back, there may be demand.
+    const isPause = hasRoom && this.closed.named.until <= demand.lastSentAt;
+    if (isPause && idleMs > 0) rates.resumed(now);
     // Time spent waiting for other causes, such as the end of a closure, is not saved.
     const unpacedMs = hasWaited ? 0 : this.estimate.saved * stepMs;
     const savedMs = isPaced ? requests.lateMs : unpacedMs;

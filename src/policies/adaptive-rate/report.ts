@@ -7,8 +7,6 @@ import type { WindowKind } from './window-classifier.ts';
 const SPARE_PART = 0.005;
 const BUCKET_SPARE_PART = 0.01;
 export const LEAST_SPARE = 1;
-/** A limit of which so much was left at a time holds what it tells. */
-const HOLDS_PART = 0.5;
 
 /** The last report: the amount left right after an attempt, and the amount sent by then. */
 export interface Report {
@@ -45,16 +43,10 @@ export function leftOf(report: Report, perMs: number, total: number, now: number
 export function savedOf(report: Report, described: Described, total: number, now: number): number {
   const { limit, remaining, wholeAt } = report;
   const { kind, lengthMs, highest, perMs } = described;
-  const most = mostOf(limit, highest);
-  if (kind === 'bucket') return Math.min(most, leftOf(report, perMs, total, now));
+  if (kind === 'bucket') return Math.min(highest, leftOf(report, perMs, total, now));
   // A counter that slides still counts a part of the last window after its end.
   const whole = Math.min(1, Math.max(0, now - wholeAt) / lengthMs);
-  return Math.min(most, remaining + whole * (limit - remaining)) - (total - report.total);
-}
-
-/** Some limits hold less than they tell. */
-export function mostOf(limit: number, highest: number): number {
-  return highest >= HOLDS_PART * limit ? limit : highest;
+  return Math.min(highest, remaining + whole * (limit - remaining)) - (total - report.total);
 }
 
 /** What is not used. */

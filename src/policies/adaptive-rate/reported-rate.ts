@@ -1,15 +1,7 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
 import { DriftingRate, LEAST_BASE, MOST_FACTOR } from './drifting-rate.ts';
 import { FillMeter } from './fill-meter.ts';
-import {
-  type Described,
-  LEAST_SPARE,
-  leftOf,
-  mostOf,
-  type Report,
-  savedOf,
-  spareOf,
-} from './report.ts';
+import { type Described, LEAST_SPARE, leftOf, type Report, savedOf, spareOf } from './report.ts';
 import { ReportedWindow } from './reported-window.ts';
 import type { UnitCharge } from './sent-attempt.ts';
 import { WindowClassifier } from './window-classifier.ts';
@@ -22,6 +14,8 @@ const FEW = 4;
 const LEAST_FACTOR = 0.2;
 /** The share of an excess that raises the rate. */
 const EXCESS_WEIGHT = 1 / 3;
+/** A limit of which so much was left at a time holds what it tells. */
+const HOLDS_PART = 0.5;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
 /** A limit with this share left does not limit for now, whatever its kind. */
@@ -97,9 +91,10 @@ export class ReportedRate {
     const fullPerMs = tellsReset ? (limit - remaining) / (resetMs + roundedMs) : 0;
     this.#report = { limit, remaining, windowMs, at, order, total, tellsReset, wholeAt, fullPerMs };
     if (tellsReset) {
-      // What is used now is full again by then, whatever kind of limit it is.
+      // What is used now is full again by then, whatever kind of limit it is. Some hold less than
+      // they tell.
       const { highest } = this.#fill;
-      const most = Math.min(limit - 1, mostOf(limit, highest));
+      const most = highest >= HOLDS_PART * limit ? limit - 1 : highest;
       this.#promisedPerMs = Math.max(0, most - remaining) / (resetMs + roundedMs);
       this.#uncertainty = 1 + roundedMs / this.#classifier.lengthMs;
     }
