@@ -8,8 +8,6 @@ import { WindowClassifier } from './window-classifier.ts';
 
 /** The age at which a report is out of date. */
 const FRESH_MS = 15_000;
-/** What is left of a smaller limit is told too coarsely: mostly it is nothing. */
-const FEW = 4;
 /** The rate follows the amount left: from this share of the base where nothing is left... */
 const LEAST_FACTOR = 0.2;
 /** The share of an excess that raises the rate. */
@@ -190,7 +188,7 @@ export class ReportedRate {
     if (this.#hasEnd) return this.#window.rateAt(total, now);
     const report = this.#fresh(now);
     const { perMs, wholePerMs } = this.#share;
-    if (report === undefined || perMs === undefined || report.limit < FEW) return undefined;
+    if (report === undefined || perMs === undefined) return undefined;
     const left = leftOf(report, wholePerMs, total, now);
     const { kind } = this.#classifier;
     if (report.tellsReset && left >= PLENTY * this.#fill.highest) {

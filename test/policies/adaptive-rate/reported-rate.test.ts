@@ -241,13 +241,3 @@ describe('after a time without demand', () => {
     expect(rate.rateAt(20 + 59, 18_801)).toBeUndefined();
   });
 });
-
-describe('a small limit', () => {
-  it.each([
-    [3, true],
-    [4, false],
-  ])('of %i bounds nothing if what is left is told too coarsely: %s', (limit, isFree) => {
-    const { reported, acceptedAt } = play(bucket(0.5, limit), () => ({ limit }), 60);
-    expect(reported.rateAt(acceptedAt.length, 60_000) === undefined).toBe(isFree);
-  });
-});
