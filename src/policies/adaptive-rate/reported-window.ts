@@ -85,6 +85,8 @@ export class ReportedWindow {
   #isTold = false;
   #hasBegun = false;
   #isRejected = false;
+  /** When rejections have last disproved an end. They may come back after the next one. */
+  #lostAt = Number.NEGATIVE_INFINITY;
   #confidence = 1;
   #moves = 0;
   #usedByOthers = 0;
@@ -113,8 +115,7 @@ export class ReportedWindow {
   report(report: WindowReport, now: number): void {
     const { limit, remaining, at, roundedMs, order, total, totalNow } = report;
     this.#begin(totalNow, now);
-    if (report.isRejected && at >= Math.max(this.#startedAt, this.#knownAt))
-      this.#isRejected = true;
+    if (report.isRejected && at >= Math.max(this.#lostAt, this.#knownAt)) this.#isRejected = true;
     const { earliestEnd: earliest, latestEnd: latest } = report;
     // A report of the last window applies to this one only if the last one is not over.
     if (at < this.#startedAt && (this.#isTold || earliest <= now + roundedMs)) return;
@@ -214,6 +215,7 @@ export class ReportedWindow {
     if (now < this.#end) return;
     if (this.#isRejected) {
       const lost = this.#confidence >= TESTED ? LOST_CONFIDENCE : 1;
+      this.#lostAt = now;
       this.#confidence = Math.max(LEAST_CONFIDENCE, this.#confidence - lost);
     } else if (this.#isTold && this.#hasBegun) {
       this.#confidence = Math.min(MOST_CONFIDENCE, this.#confidence + 1);

@@ -157,6 +157,16 @@ describe('a window whose end is told', () => {
     expect(window.isExact).toBe(true);
   });
 
+  it('spreads them though each rejection comes back after the next end', () => {
+    const window = begun();
+    for (const at of [6_020, 12_600, 19_200, 25_900]) {
+      expect(window.isExact).toBe(true);
+      const now = at + WINDOW_MS + 500;
+      tell(window, { at, now, remaining: 0, resetMs: 2_000, total: LIMIT, isRejected: true });
+    }
+    expect(window.isExact).toBe(false);
+  });
+
   it('spreads them where one is used up as it begins: others use it, or the last one counts', () => {
     const window = begun();
     window.wait(1, LIMIT, 6_010);
