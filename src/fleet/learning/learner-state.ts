@@ -19,7 +19,7 @@ const VALUES = new Map([...WORDS].map(([value, word]) => [word, value]));
 
 /** What is not told to another learner: what is in flight, and what the next answers tell anew. */
 const OMITTED = new Set([
-  ...['hard', 'hardPerMs', 'listener', 'requests', 'tokens', 'ratio', 'inFlight', 'reaction'],
+  ...['hard', 'listener', 'requests', 'tokens', 'inFlight', 'reaction'],
   ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent'],
   // Of the history of sends.
   ...['attempts', 'head', 'asked', '_unknown'],

@@ -157,16 +157,23 @@ export class RateLearner implements SendHistoryListener {
     // Time spent waiting for other causes, such as the end of a closure, is not saved.
     const unpacedMs = hasWaited ? 0 : this.estimate.saved * stepMs;
     const savedMs = isPaced ? requests.lateMs : unpacedMs;
+    const pacePerMs = requests.perMs;
+    const charges = rates.take(estimate, now, savedMs);
     const sending = this.add(
-      {
-        at: now,
-        pacePerMs: requests.perMs,
-        isPaced,
-        isSaved: demand.isEarly(now),
-        idleMs,
-        ...rates.take(estimate, now, savedMs),
-      },
-      estimate,
+      new Sending(
+        {
+          at: now,
+          order: demand.count,
+          others: this.inFlight,
+          pacePerMs,
+          isPaced,
+          isSaved: demand.isEarly(now),
+          idleMs,
+          tokens: charges.tokens,
+          requests: charges.requests,
+        },
+        estimate,
+      ),
     );
     demand.saves(requests.freeAt + requests.lateMs, stepMs, now);
     return sending;
@@ -175,26 +182,25 @@ export class RateLearner implements SendHistoryListener {
   /** An attempt in flight that was sent before anything was learned. */
   early(at: number, estimate = 0): Sending {
     return this.add(
-      {
-        at,
-        pacePerMs: Number.POSITIVE_INFINITY,
-        isPaced: false,
-        isSaved: false,
-        idleMs: 0,
-        requests: this.rates.requests.take(1, at),
-      },
-      estimate,
+      new Sending(
+        {
+          at,
+          order: this.demand.count,
+          others: this.inFlight,
+          pacePerMs: Number.POSITIVE_INFINITY,
+          isPaced: false,
+          isSaved: false,
+          idleMs: 0,
+          requests: this.rates.requests.take(1, at),
+        },
+        estimate,
+      ),
     );
   }
 
-  private add(
-    sent: Omit<ConstructorParameters<typeof Sending>[0], 'order' | 'others'>,
-    estimate: number,
-  ): Sending {
-    const { demand } = this;
-    const sending = new Sending({ ...sent, order: demand.count, others: this.inFlight }, estimate);
+  private add(sending: Sending): Sending {
     this.reactions.sent(sending);
-    demand.add(sending.at);
+    this.demand.add(sending.at);
     this.inFlight += 1;
     this.trust.spend();
     this.log.add(sending);

@@ -16,7 +16,7 @@ export class SentAttempt {
   readonly pacePerMs: number;
   /** Whether it had to wait for the pace. */
   readonly isPaced: boolean;
-  /** Whether it did not wait at all: it was part of a burst after a time without demand. */
+  /** Whether it went before the pace let it go, by what was saved in a time without demand. */
   readonly isSaved: boolean;
   /** The time without demand before it, in ms. */
   readonly idleMs: number;
