@@ -20,12 +20,10 @@ export type { Changes } from './limiter/configure.ts';
 export type { GroupSnapshot } from './limiter/group-options.ts';
 export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
-export type { ChunkReason } from './model/chunk.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
-export type { GaugeSnapshot } from './model/gauge-snapshot.ts';
+export type { GaugeSnapshot, GaugeValue } from './model/gauge.ts';
 export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
 export type { EventLevel, LimiterFact } from './model/limiter-event.ts';
-export type { GaugeValue } from './model/metric.ts';
 export type {
   Datum,
   EncodedTextChunk,
@@ -43,6 +41,7 @@ export type {
   LimitDeniedEvent,
   PolicyEvent,
 } from './model/policy-events.ts';
+export type { ChunkReason } from './model/sized.ts';
 export type { Amounts } from './model/ticket.ts';
 export type { LimiterConfig, LimiterLayer, RequestConfig } from './options/limiter-config.ts';
 export type { AdaptiveConfig, AdaptiveOption } from './policies/adaptive.ts';
@@ -74,7 +73,6 @@ export { headersOfResult } from './providers/result-headers.ts';
 export { type Usage, usageOf } from './providers/usage.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-rules.ts';
-export { systemClock } from './queue/system-clock.ts';
 export type { CommonOptions } from './request/common-options.ts';
 export type {
   Adjustable,
@@ -94,3 +92,4 @@ export type {
 export type { RequestInput, RequestOptions } from './request/ticket-factory.ts';
 export { type InstrumentationOptions, telemetryInstrumentation } from './telemetry/telemetry.ts';
 export type { Timer } from './util/clock.ts';
+export { systemClock } from './util/clock.ts';

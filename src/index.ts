@@ -16,7 +16,6 @@ export type {
 export type { MapOptions, MapTask } from './limiter/map.ts';
 export type { LimiterProgress } from './limiter/request-counters.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
-export { Chunk } from './model/chunk.ts';
 export {
   AttemptTimeoutError,
   DeadlineExceededError,
@@ -38,7 +37,7 @@ export {
 export type { Feedback, Mode, Verdict } from './model/feedback.ts';
 export type { LimiterEvent } from './model/limiter-event.ts';
 export type { GateKind, Outcome, RequestStats } from './model/outcome.ts';
-export { Sized } from './model/sized.ts';
+export { Chunk, Sized } from './model/sized.ts';
 export type { Ticket } from './model/ticket.ts';
 export { version } from './model/version.ts';
 export { backoffGate } from './operators/backoff-gate.ts';

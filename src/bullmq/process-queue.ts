@@ -1,8 +1,7 @@
 import type { Limiter } from '../limiter/limiter.ts';
 import type { AcquireOptions } from '../limiter/limiter-options.ts';
-import { systemClock } from '../queue/system-clock.ts';
 import { checkFunction, checkInteger, checkKeys, checkMethods } from '../util/check.ts';
-import { type Clock, checkClock } from '../util/clock.ts';
+import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { print } from '../util/print.ts';
 import { type FailedJob, QueueRun, type QueueRunCounts, type SendJob } from './queue-run.ts';
 import { checkWorker, type QueueJob, type QueueWorker } from './queue-worker.ts';

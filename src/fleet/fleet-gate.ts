@@ -1,5 +1,5 @@
+import type { GaugeValue } from '../model/gauge.ts';
 import type { BackoffChange } from '../model/instrumentation.ts';
-import type { GaugeValue } from '../model/metric.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';

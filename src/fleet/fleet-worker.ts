@@ -1,5 +1,5 @@
 import type { Clock } from '../util/clock.ts';
-import { ResettableTimer } from '../util/resettable-timer.ts';
+import { ResettableTimer } from '../util/timers.ts';
 import { requestsAhead, SHORTEST_TICK_MS, shortestGapMs, tickMs, URGENT_MS } from './call-times.ts';
 import { StoreProtocolError } from './errors.ts';
 import { exchangeRequest } from './exchange-request.ts';

@@ -1,5 +1,5 @@
+import type { GaugeValue } from '../model/gauge.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import type { GaugeValue } from '../model/metric.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
@@ -15,8 +15,7 @@ import { PlanNews } from './learning/plan-news.ts';
 import type { GrantReply, SharedConfig, WorkerShare } from './protocol.ts';
 import { sharedConfigOf } from './shared-limits-config.ts';
 import type { JoinFleet, SharedStore } from './shared-store.ts';
-import type { OnStoreLoss } from './store-settings.ts';
-import { checkStoreSettings, timesOf } from './store-settings.ts';
+import { checkStoreSettings, type OnStoreLoss, timesOf } from './store-settings.ts';
 import { type StoreWarnings, warningsOf } from './store-warnings.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */

@@ -1,6 +1,6 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
 import { TooManyKeysError } from '../model/errors.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 import { leveled } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';

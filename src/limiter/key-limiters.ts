@@ -1,7 +1,7 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { LimiterEvent } from '../model/limiter-event.ts';
 import type { Clock } from '../util/clock.ts';
-import type { Timeouts } from '../util/timeouts.ts';
+import type { Timeouts } from '../util/timers.ts';
 import type { LimiterGroupOptions } from './group-options.ts';
 import type { GroupStore } from './group-store.ts';
 import { Limiter } from './limiter.ts';

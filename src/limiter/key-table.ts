@@ -1,7 +1,7 @@
 import { TooManyKeysError } from '../model/errors.ts';
 import { checkInteger, checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
-import { ResettableTimer } from '../util/resettable-timer.ts';
+import { ResettableTimer } from '../util/timers.ts';
 import { isAtRest, mayBeGivenUp, type RestingState, RestingStates, snapshotOf } from './at-rest.ts';
 import type { Limiter } from './limiter.ts';
 import type { CountedBefore } from './request-counters.ts';

@@ -16,7 +16,7 @@ import {
   type TicketFactoryOptions,
 } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
-import type { Timeouts } from '../util/timeouts.ts';
+import type { Timeouts } from '../util/timers.ts';
 import { ImpossibleRequests } from './impossible-requests.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { LimiterOptions } from './limiter-options.ts';

@@ -1,7 +1,6 @@
 import type { RemoteLimits } from '../fleet/fleet-gate.ts';
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
-import type { GaugeValue } from '../model/metric.ts';
+import type { GaugeSnapshot, GaugeValue } from '../model/gauge.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { Composite } from '../policies/composite.ts';

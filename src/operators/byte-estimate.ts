@@ -8,7 +8,7 @@ import {
 } from '../request/common-options.ts';
 import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
-import { sizedKindOf } from '../sizing/sized-kind.ts';
+import { sizedKindOf } from '../sizing/kind.ts';
 import { checkKeys } from '../util/check.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
-import type { Chunk } from '../model/chunk.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { Sized } from '../model/sized.ts';
+import { type Chunk, Sized } from '../model/sized.ts';
 import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../policies/chunker.ts';
 import {
   OBSERVED_KEYS,

@@ -24,7 +24,7 @@ import {
 } from '../request/send-options.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 import { checkFunction, checkInteger, checkKeys, checkNumber } from '../util/check.ts';
-import { Timeouts } from '../util/timeouts.ts';
+import { Timeouts } from '../util/timers.ts';
 
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
 

@@ -1,8 +1,7 @@
 import { type AdaptiveLayer, type Strategy, strategyOf } from '../policies/adaptive.ts';
 import { SHORTHANDS } from '../policies/rate-limit/definition.ts';
 import { checkValues } from './check-config.ts';
-import type { LimiterConfig, LimiterLayer } from './limiter-config.ts';
-import { ENTRIES, isGroup } from './option-metadata.ts';
+import { ENTRIES, isGroup, type LimiterConfig, type LimiterLayer } from './limiter-config.ts';
 
 /** The merged options, with the other values of the strongest source. */
 export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof LimiterConfig> &

@@ -1,8 +1,8 @@
 import type { Kind, Option } from '../policies/option.ts';
 import { show } from '../util/check.ts';
-import { DEFAULT_PREFIX, variableOf } from './names.ts';
+import { DEFAULT_PREFIX, variableOf } from './env.ts';
 
-import { ROWS } from './option-metadata.ts';
+import { ROWS } from './limiter-config.ts';
 
 /** The documentation of one option; every field is Markdown. */
 export interface OptionRow {

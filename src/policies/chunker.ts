@@ -1,5 +1,4 @@
-import { Chunk, type ChunkReason } from '../model/chunk.ts';
-import type { Sized } from '../model/sized.ts';
+import { Chunk, type ChunkReason, type Sized } from '../model/sized.ts';
 
 /** The default of `maxItems`. */
 export const DEFAULT_MAX_ITEMS = 1024;

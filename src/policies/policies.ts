@@ -1,4 +1,4 @@
-import type { GaugeValue, PolicyMetric } from '../model/metric.ts';
+import type { GaugeValue, PolicyMetric } from '../model/gauge.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Backoff } from './backoff.ts';
 import type { Part } from './composite.ts';

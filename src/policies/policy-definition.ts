@@ -1,4 +1,4 @@
-import type { GaugeValue, PolicyMetric } from '../model/metric.ts';
+import type { GaugeValue, PolicyMetric } from '../model/gauge.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
 import type { Random } from '../util/clock.ts';

@@ -8,7 +8,7 @@ import { PendingBody } from '../providers/read-body.ts';
 import { limitsOfResult } from '../providers/result-headers.ts';
 import { discard, isFailedResponse } from '../providers/shape.ts';
 import { readUsage } from '../providers/usage.ts';
-import type { Timed } from '../util/timeouts.ts';
+import type { Timed } from '../util/timers.ts';
 import { AttemptContext } from './attempt-context.ts';
 import { type Attempting, AttemptSubscriber, reportUnhandled } from './attempt-subscriber.ts';
 import type { DispatchContext } from './dispatch-context.ts';

@@ -1,10 +1,9 @@
 import type { Subscriber } from 'rxjs';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 import { checkInstrumentation, contain, type Instrumentation } from '../model/instrumentation.ts';
-import { systemClock } from '../queue/system-clock.ts';
 import { type InstrumentationOptions, instrumentationResolver } from '../telemetry/telemetry.ts';
 import { show } from '../util/check.ts';
-import { type Clock, checkClock } from '../util/clock.ts';
+import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
 
 /** Options of everything whose work can be observed. */

@@ -1,11 +1,11 @@
 import type { ObservableInput } from 'rxjs';
+import type { Tap } from '../model/inspection.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import type { Tap } from '../model/tap.ts';
 import type { RetryPolicy } from '../policies/retry.ts';
 import type { Classifier } from '../providers/classify.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Clock, Random } from '../util/clock.ts';
-import type { Timeouts } from '../util/timeouts.ts';
+import type { Timeouts } from '../util/timers.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
 

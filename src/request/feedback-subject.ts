@@ -14,9 +14,8 @@ import { checkOptions } from '../policies/option.ts';
 import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
 import type { Policy } from '../policies/policy.ts';
 import { Gate } from '../queue/gate.ts';
-import { systemClock } from '../queue/system-clock.ts';
 import { checkKeys } from '../util/check.ts';
-import { type Clock, checkClock, type Timer } from '../util/clock.ts';
+import { type Clock, checkClock, systemClock, type Timer } from '../util/clock.ts';
 import { ProviderState, type Sender } from './provider-state.ts';
 import { verdictOf } from './pushed-feedback.ts';
 

@@ -12,7 +12,7 @@ import { PriorityQueue } from '../queue/priority-queue.ts';
 import { QueueCapacity, type QueueRules, queueBound, WaitTimeouts } from '../queue/queue-rules.ts';
 import { priorityOf } from '../queue/waiting-requests.ts';
 import type { Clock } from '../util/clock.ts';
-import { Timeouts } from '../util/timeouts.ts';
+import { Timeouts } from '../util/timers.ts';
 import type { ResolvedOptions } from './common-options.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
 import {

@@ -1,6 +1,6 @@
 import type { ObservedValueOf } from 'rxjs';
 import type { RemoteLimits } from '../fleet/fleet-gate.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
@@ -20,8 +20,7 @@ import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
 import type { QueueRules } from '../queue/queue-rules.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
 import type { Clock, Random } from '../util/clock.ts';
-import { ResettableTimer } from '../util/resettable-timer.ts';
-import type { Timeouts } from '../util/timeouts.ts';
+import { ResettableTimer, type Timeouts } from '../util/timers.ts';
 import { WeakRegistry } from '../util/weak-registry.ts';
 import type { AnswerRules, DispatchContext } from './dispatch-context.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';

@@ -1,6 +1,5 @@
-import { systemClock } from '../queue/system-clock.ts';
 import { checkBoolean, checkInteger } from '../util/check.ts';
-import type { Clock, Random } from '../util/clock.ts';
+import { type Clock, type Random, systemClock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
 import { answerHeaders, type HeaderStyle } from './answer-headers.ts';
 import { Attempt, type AttemptContext } from './attempt.ts';

@@ -1,7 +1,8 @@
 /** Sizes of inputs that are tokens and images rather than text, and of training data. */
-import { mediaBytes } from './base64.ts';
+
 import { isList, isObject } from './guards.ts';
-import { sumItems } from './list.ts';
+import { mediaBytes } from './media.ts';
+import { sumItems } from './traversal.ts';
 
 /** The bytes charged for a token of encoded text; it covers the serialised form of the token. */
 const BYTES_PER_ENCODED_TOKEN = 10;

@@ -1,6 +1,6 @@
 import { type Context, ROOT_CONTEXT } from '@opentelemetry/api';
-import type { ChunkReason } from '../model/chunk.ts';
 import type { ClosedChunk, Instrumentation } from '../model/instrumentation.ts';
+import type { ChunkReason } from '../model/sized.ts';
 import { activeContext, runIn } from './contexts.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Mode } from '../model/feedback.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
-import type { GaugeValue } from '../model/metric.ts';
+import type { GaugeSnapshot, GaugeValue } from '../model/gauge.ts';
 import { Counts } from './counts.ts';
 import type { ObservedKey } from './instruments.ts';
 import { type GaugeMetric, METRICS, type Metric } from './names.ts';

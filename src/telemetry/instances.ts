@@ -1,4 +1,4 @@
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 
 /** Open gates. Only their creator keeps this object alive. */
 interface Instance {

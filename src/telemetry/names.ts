@@ -1,4 +1,4 @@
-import type { PolicyMetric } from '../model/metric.ts';
+import type { PolicyMetric } from '../model/gauge.ts';
 import { POLICY_METRICS, type PolicyMetricKey } from '../policies/policies.ts';
 import { ATTRIBUTES } from './attributes.ts';
 import { counter, gauge, histogram, type Metric, upDown } from './describe.ts';

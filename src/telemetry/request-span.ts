@@ -7,10 +7,10 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { traceIds } from '../model/inspection.ts';
 import type { WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { traceIds } from '../model/trace-ids.ts';
 import { ATTRIBUTES } from './attributes.ts';
 import { errorTypeOf } from './labels.ts';
 import { EVENT_NAMES, SPAN_NAMES } from './trace-names.ts';

@@ -1,11 +1,10 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { ChunkReason } from '../model/chunk.ts';
 import type { FeedbackKind } from '../model/feedback.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { BackoffChange, Instrumentation, WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
-import type { SizedKind } from '../model/sized-kind.ts';
+import type { ChunkReason, SizedKind } from '../model/sized.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
 import { Counts } from './counts.ts';
 import { FleetCounts } from './fleet-counts.ts';

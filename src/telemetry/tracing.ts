@@ -7,11 +7,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { Chunk, ChunkReason } from '../model/chunk.ts';
 import type { FeedbackKind, Mode } from '../model/feedback.ts';
 import type { ClosedChunk, Instrumentation, WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
+import type { Chunk, ChunkReason } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { ATTRIBUTES } from './attributes.ts';
 import { ContextPropagator } from './context-propagator.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ROWS } from '../../src/options/option-metadata.ts';
+import { ROWS } from '../../src/options/limiter-config.ts';
 import { optionRows, optionTable } from '../../src/options/option-rows.ts';
 
 const rowOf = (path: string) => optionRows().find(({ option }) => option === `\`${path}\``);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Chunk } from '../../src/model/chunk.ts';
-import { Sized } from '../../src/model/sized.ts';
+import { type Chunk, Sized } from '../../src/model/sized.ts';
 import { Chunker } from '../../src/policies/chunker.ts';
 import { holds } from '../support/holds.ts';
 import { runs } from '../support/runs.ts';

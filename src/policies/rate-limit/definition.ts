@@ -1,4 +1,4 @@
-import type { PolicyMetric } from '../../model/metric.ts';
+import type { PolicyMetric } from '../../model/gauge.ts';
 import type { Emit } from '../../model/policy-events.ts';
 import { checkBoolean, checkChoice, show } from '../../util/check.ts';
 import { flag, number, type Option, orInfinity, word } from '../option.ts';

@@ -1,6 +1,20 @@
 import type { Mode } from './feedback.ts';
-import type { GaugeValue } from './metric.ts';
 import type { GateKind } from './outcome.ts';
+
+/** A gauge of a policy, as it is described to OpenTelemetry. */
+export interface PolicyMetric {
+  readonly name: string;
+  /** The unit in UCUM notation. */
+  readonly unit: string;
+  readonly meaning: string;
+  /** The attribute that tells its series apart. Default: it has one series. */
+  readonly by?: 'limit' | 'mode' | 'source' | 'state';
+  /** How the values of several instances of one name become one. Default `sum`. */
+  readonly together?: 'sum' | 'greatest';
+}
+
+/** The value of a gauge, or its values by the attribute that tells its series apart. */
+export type GaugeValue = number | Readonly<Record<string, number>>;
 
 /** The state of a set of gates in plain numbers, for gauges. A policy that is off has no gauges. */
 export interface GaugeSnapshot {

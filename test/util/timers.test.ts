@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { type Timed, Timeouts } from '../../src/util/timeouts.ts';
+import { type Timed, Timeouts } from '../../src/util/timers.ts';
 
 class Member implements Timed {
   before: Timed | undefined = undefined;

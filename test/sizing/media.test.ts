@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base64Bytes, mediaBytes, urlBytes } from '../../src/sizing/base64.ts';
+import { base64Bytes, mediaBytes, urlBytes } from '../../src/sizing/media.ts';
 import { anyText } from '../support/any-text.ts';
 
 const bytes = fc.uint8Array({ maxLength: 200 });
