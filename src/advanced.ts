@@ -46,13 +46,17 @@ export type { Amounts } from './model/ticket.ts';
 export type { LimiterConfig, LimiterLayer, RequestConfig } from './options/limiter-config.ts';
 export type { AdaptiveConfig, AdaptiveOption } from './policies/adaptive.ts';
 export type { AdaptiveRateSnapshot } from './policies/adaptive-rate-policy.ts';
-export type { AimdSnapshot, AimdState } from './policies/aimd-events.ts';
+export type { AimdSnapshot, AimdState } from './policies/aimd.ts';
 export type { BackoffSnapshot, Reopen } from './policies/backoff.ts';
 export type { BackoffConfig, BackoffOption } from './policies/backoff-policy.ts';
 export type { ByteBudgetConfig, ByteBudgetSnapshot } from './policies/byte-budget-policy.ts';
 export type { CircuitBreakerOption } from './policies/circuit-breaker-policy.ts';
-export type { CircuitExport, CircuitSnapshot, CircuitState } from './policies/circuit-events.ts';
-export type { CircuitBreakerConfig } from './policies/circuit-options.ts';
+export type {
+  CircuitBreakerConfig,
+  CircuitExport,
+  CircuitSnapshot,
+  CircuitState,
+} from './policies/circuit-types.ts';
 export type { ConcurrencyConfig, ConcurrencySnapshot } from './policies/concurrency-policy.ts';
 export type {
   CostBudgetConfig,
@@ -63,14 +67,13 @@ export type { GradientSnapshot } from './policies/gradient.ts';
 export type { PaceOption, PaceSnapshot } from './policies/pace.ts';
 export type { ProgressOptions, ProgressSnapshot } from './policies/progress.ts';
 export type { RateLimitConfig, RateLimitLayer } from './policies/rate-limit/definition.ts';
+export type { RateLimitUsage } from './policies/rate-limit/limit-set.ts';
 export type { RateLimitAlgorithm, RateLimitCharge } from './policies/rate-limit/rate-limit.ts';
-export type { RateLimitUsage } from './policies/rate-limit/reservation.ts';
 export type { PolicyConfig, PolicyLayer, PolicySnapshots } from './policies/registry.ts';
 export type { HeaderGet, PartialVerdict, ProviderResponse } from './providers/adapter.ts';
 export { classify, reportedLimits } from './providers/classify.ts';
 export type { Providers } from './providers/registry.ts';
-export { headersOfResult } from './providers/result-headers.ts';
-export { type Usage, usageOf } from './providers/usage.ts';
+export { headersOfResult, type Usage, usageOf } from './providers/result.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-rules.ts';
 export type { CommonOptions } from './request/common-options.ts';

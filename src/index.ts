@@ -60,7 +60,7 @@ export { type ThrottleFromOptions, throttleFrom } from './operators/throttle-fro
 export { limiterOptionsFromEnv } from './options/env.ts';
 export { limiterOptionsFromJSON } from './options/json.ts';
 export { mergeLimiterOptions } from './options/merge.ts';
-export { CircuitOpenError } from './policies/circuit-open-error.ts';
+export { CircuitOpenError } from './policies/circuit-types.ts';
 export type { PaceOptions } from './policies/pace.ts';
 export {
   CostAboveLimitError,

@@ -1,4 +1,6 @@
-import { ATTRIBUTES, METRICS, type Metric } from '../../src/telemetry/names.ts';
+import type { Metric } from '../../src/telemetry/metric-definition.ts';
+import { METRICS } from '../../src/telemetry/metrics.ts';
+import { ATTRIBUTES } from '../../src/telemetry/names.ts';
 
 /** A metric, as the table of metrics calls it. */
 export type MetricKey = keyof typeof METRICS;

@@ -4,7 +4,7 @@ import { QuotaExhaustedError, RetryAfterTooLongError } from '../model/errors.ts'
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { CircuitOpenError } from '../policies/circuit-open-error.ts';
+import { CircuitOpenError } from '../policies/circuit-types.ts';
 import { RateLimitExceededError } from '../policies/rate-limit/errors.ts';
 import { OK, verdictOn } from '../providers/classify.ts';
 import type { DispatchContext } from '../request/dispatch-context.ts';

@@ -1,5 +1,5 @@
 import { boundOf, checkValue, isAccepted, type OptionGroup } from '../policies/option.ts';
-import type { Naming } from '../policies/policy-definition.ts';
+import type { Naming } from '../policies/policy.ts';
 import { POLICIES } from '../policies/registry.ts';
 import { checkKeys, show } from '../util/check.ts';
 import { ENTRIES, isGroup, KEYS, type LimiterConfig, type LimiterLayer } from './limiter-config.ts';

@@ -1,6 +1,12 @@
 import { integer, type Option } from './option.ts';
-import { ALWAYS_NORMAL, type ModeState, type Policy, REFUSED, type RequestCost } from './policy.ts';
-import type { PolicyDefinition } from './policy-definition.ts';
+import {
+  ALWAYS_NORMAL,
+  type ModeState,
+  type Policy,
+  type PolicyDefinition,
+  REFUSED,
+  type RequestCost,
+} from './policy.ts';
 import { CostAboveLimitError } from './rate-limit/errors.ts';
 
 /** Slots in normal mode. */

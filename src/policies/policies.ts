@@ -3,8 +3,7 @@ import type { GateKind } from '../model/outcome.ts';
 import type { Backoff } from './backoff.ts';
 import type { Part } from './composite.ts';
 import type { Option, OptionGroup } from './option.ts';
-import type { Policy } from './policy.ts';
-import type { ChangeContext, PolicyContext, PolicyDefinition } from './policy-definition.ts';
+import type { ChangeContext, Policy, PolicyContext, PolicyDefinition } from './policy.ts';
 import { POLICIES, type PolicyConfig, type PolicySnapshots } from './registry.ts';
 
 type Registry = typeof POLICIES;

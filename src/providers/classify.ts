@@ -1,7 +1,7 @@
 import { FEEDBACK_KINDS, type ReportedLimit, type Verdict } from '../model/feedback.ts';
 import { checkChoice, checkMethods } from '../util/check.ts';
-import { positive } from './positive.ts';
 import { defaultProviders, readProviders } from './registry.ts';
+import { positive } from './shape.ts';
 
 /**
  * Says what an error or a response means, by its shape: `status`, `code`, `name` and `headers`, on

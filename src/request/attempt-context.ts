@@ -1,7 +1,6 @@
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { limitsTold } from '../providers/result-headers.ts';
-import { readUsage } from '../providers/usage.ts';
+import { limitsTold, readUsage } from '../providers/result.ts';
 import { checkAmount, checkNumber } from '../util/check.ts';
 import type { Attempting } from './attempt-subscriber.ts';
 

@@ -4,7 +4,7 @@ import type { Verdict } from '../model/feedback.ts';
 import type { LimiterConfig } from '../options/limiter-config.ts';
 import type { BackoffOption } from '../policies/backoff-policy.ts';
 import type { ByteBudgetConfig } from '../policies/byte-budget-policy.ts';
-import type { CircuitBreakerConfig } from '../policies/circuit-options.ts';
+import type { CircuitBreakerConfig } from '../policies/circuit-types.ts';
 import type { ConcurrencyConfig } from '../policies/concurrency-policy.ts';
 import type { RateLimitConfig } from '../policies/rate-limit/definition.ts';
 import { POLICIES, type PolicyConfig } from '../policies/registry.ts';

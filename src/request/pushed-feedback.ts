@@ -4,7 +4,7 @@ import {
   type ReportedLimit,
   type Verdict,
 } from '../model/feedback.ts';
-import { positive } from '../providers/positive.ts';
+import { positive } from '../providers/shape.ts';
 import { checkChoice, checkMethods } from '../util/check.ts';
 
 /**

@@ -1,6 +1,9 @@
 import type { Ticket } from '../model/ticket.ts';
 import { isError } from '../util/print.ts';
 
+/** How many values of an attribute, as names of rate limits, have a series of their own. */
+export const MOST_VALUES = 20;
+
 /** The value that stands for all values beyond the bound. */
 const OTHER = '_OTHER';
 

@@ -1,7 +1,8 @@
-import type { BatchObservableResult, Meter } from '@opentelemetry/api';
+import type { BatchObservableResult, Meter, Tracer } from '@opentelemetry/api';
 import { type Instruments, instrumentsOf } from './instruments.ts';
 import { Labels } from './labels.ts';
 import { Series } from './series.ts';
+import { Tracing } from './tracing.ts';
 
 /** How many names have their own series; later ones count as `_OTHER`. */
 const MOST_NAMES = 100;
@@ -51,4 +52,26 @@ export function seriesOf(meter: Meter, name: string): Series {
     registries.set(meter, registry);
   }
   return registry.seriesOf(name);
+}
+
+/** Names whose tracing is shared. */
+const MOST_TRACED = 100;
+
+const tracings = new WeakMap<Tracer, Map<string, Tracing>>();
+
+/**
+ * What makes the spans of a name; the same for all who ask with one tracer: operators of one stream tell
+ * it of the same requests.
+ */
+export function tracingOf(tracer: Tracer, name: string): Tracing {
+  let named = tracings.get(tracer);
+  if (named === undefined) {
+    named = new Map();
+    tracings.set(tracer, named);
+  }
+  const known = named.get(name);
+  if (known !== undefined) return known;
+  const tracing = new Tracing(tracer, name);
+  if (named.size < MOST_TRACED) named.set(name, tracing);
+  return tracing;
 }

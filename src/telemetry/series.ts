@@ -6,15 +6,17 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { ChunkReason, SizedKind } from '../model/sized.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
-import { Counts } from './counts.ts';
-import { FleetCounts } from './fleet-counts.ts';
-import { Gauges, MOST_VALUES, type Observe } from './gauges.ts';
-import { type Histograms, histogramsOf } from './histograms.ts';
-import { Instances } from './instances.ts';
-import type { Instruments, ObservedKey } from './instruments.ts';
-import { errorTypeOf, Labels } from './labels.ts';
+import { Counts, FleetCounts, type Observe } from './counts.ts';
+import { Gauges, Instances } from './gauges.ts';
+import {
+  type Histograms,
+  histogramsOf,
+  type Instruments,
+  type ObservedKey,
+} from './instruments.ts';
+import { errorTypeOf, Labels, MOST_VALUES } from './labels.ts';
 import { ATTRIBUTES } from './names.ts';
-import { Note, noteOf } from './note.ts';
+import { Note, noteOf } from './request-span.ts';
 import { adaptationOf } from './span-events.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;

@@ -3,11 +3,9 @@ import type { Instrumentation } from '../model/instrumentation.ts';
 import { joinInstrumentations, uniteInstrumentations } from '../model/join-instrumentations.ts';
 import { checkChoice, checkKeys, checkMethods, show } from '../util/check.ts';
 import { print } from '../util/print.ts';
-import { ContextPropagator } from './context-propagator.ts';
-import { areContextsCarried } from './contexts.ts';
-import { seriesOf } from './registry.ts';
+import { areContextsCarried, ContextPropagator } from './context-propagator.ts';
+import { seriesOf, tracingOf } from './registry.ts';
 import { globalMeter, SCOPE } from './scope.ts';
-import { tracingOf } from './tracings.ts';
 
 /** Carries contexts where nothing is traced. */
 const CARRIER = new ContextPropagator();

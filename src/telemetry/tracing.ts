@@ -13,11 +13,9 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Chunk, ChunkReason } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { ATTRIBUTES } from './attributes.ts';
-import { ContextPropagator } from './context-propagator.ts';
-import { activeContext, runIn } from './contexts.ts';
-import { Note, noteOf } from './note.ts';
-import { type EventName, RequestSpan } from './request-span.ts';
+import { activeContext, ContextPropagator, runIn } from './context-propagator.ts';
+import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './names.ts';
+import { type EventName, Note, noteOf, RequestSpan } from './request-span.ts';
 import {
   adaptationOf,
   attributesOf,
@@ -26,7 +24,6 @@ import {
   outageOf,
   suspensionOf,
 } from './span-events.ts';
-import { EVENT_NAMES, SPAN_NAMES } from './trace-names.ts';
 
 /** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ATTRIBUTES, METRICS, type Metric } from '../../src/telemetry/names.ts';
-import { metricTable, spanTable } from '../../src/telemetry/tables.ts';
-import { EVENTS, SPANS } from '../../src/telemetry/traces.ts';
+import type { Metric } from '../../src/telemetry/metric-definition.ts';
+import { METRICS } from '../../src/telemetry/metrics.ts';
+import { ATTRIBUTES } from '../../src/telemetry/names.ts';
+import { EVENTS, metricTable, SPANS, spanTable } from '../../src/telemetry/tables.ts';
 
 describe('the tables of the documentation', () => {
   it('have a line for each metric, with its unit and attributes', () => {

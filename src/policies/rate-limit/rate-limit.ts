@@ -1,5 +1,4 @@
-import { checkChoice, checkKeys, checkNumber, show } from '../../util/check.ts';
-import { checkBetween } from '../check-between.ts';
+import { checkBetween, checkChoice, checkKeys, checkNumber, show } from '../../util/check.ts';
 
 /**
  * How a limit counts over time.

@@ -1,6 +1,5 @@
 import { ChargeLog } from './charge-log.ts';
-import type { LimitSize, LimitState } from './limit-state.ts';
-import { endOf } from './time.ts';
+import { endOf, type LimitSize, type LimitState } from './limit-state.ts';
 
 /**
  * A log of the charges of the last `windowMs`: no interval `(t, t + windowMs]` holds more than the

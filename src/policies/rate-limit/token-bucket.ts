@@ -1,5 +1,4 @@
-import type { LimitSize, LimitState } from './limit-state.ts';
-import { endOf } from './time.ts';
+import { endOf, type LimitSize, type LimitState } from './limit-state.ts';
 
 /** A bucket does not distinguish charges. */
 const MARK = 0;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { classify } from '../../src/providers/classify.ts';
-import { errorIn, isKnownError } from '../../src/providers/error-value.ts';
+import { errorIn, isKnownError } from '../../src/providers/result.ts';
 import { oddValue, thrown } from './hostile.ts';
 
 const ERROR = { message: 'Rate limited', code: 429 };

@@ -1,8 +1,7 @@
 import { context, createContextKey, ROOT_CONTEXT } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { afterEach, expect, it, vi } from 'vitest';
-import { ContextPropagator } from '../../src/telemetry/context-propagator.ts';
-import { areContextsCarried } from '../../src/telemetry/contexts.ts';
+import { areContextsCarried, ContextPropagator } from '../../src/telemetry/context-propagator.ts';
 
 afterEach(() => {
   context.disable();

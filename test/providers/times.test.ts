@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { retryAfterOf } from '../../src/providers/retry-after.ts';
+import { retryAfterOf } from '../../src/providers/times.ts';
 import { anyText } from '../support/any-text.ts';
 import { runs } from '../support/runs.ts';
 

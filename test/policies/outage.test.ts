@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Probes } from '../../src/policies/probes.ts';
+import { Probes } from '../../src/policies/outage.ts';
 
 it('lets another probe go as soon as the one in flight has ended', () => {
   const probes = new Probes();

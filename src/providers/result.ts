@@ -1,5 +1,7 @@
+import type { ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { isLiveStream, isResponse, isShape, read } from './shape.ts';
+import { reportedLimits } from './classify.ts';
+import { isList, isLiveStream, isResponse, isShape, isStatus, read } from './shape.ts';
 
 /** The usage of a response, as the provider counts it. */
 export interface Usage {
@@ -109,4 +111,80 @@ export function readUsage(value: unknown, ticket: Ticket): void {
   for (const [name, amount] of Object.entries(pricedTokens(value) ?? {})) {
     if (ticket.usage?.[name] === undefined) ticket.record(name, amount);
   }
+}
+
+/**
+ * The headers of the response in a successful result: a `Response`, a result of axios, of
+ * `withResponse()` of the OpenAI and Anthropic SDKs, or of the AI SDK.
+ * @returns a `Headers` object or a record, for `reportedLimits`; undefined for other values
+ */
+export function headersOfResult(value: unknown): object | undefined {
+  if (typeof value !== 'object' || value === null || isLiveStream(value)) return undefined;
+  const own = headersIn(value);
+  return own ?? headersIn(read(value, 'response'));
+}
+
+function headersIn(value: unknown): object | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const headers = read(value, 'headers');
+  if (!isShape(headers) || isList(headers)) return undefined;
+  return headers;
+}
+
+/** The provider's limits in the value of a successful answer; undefined if there are none. */
+export function limitsOfResult(value: unknown): readonly ReportedLimit[] | undefined {
+  return limitsIn(headersOfResult(value));
+}
+
+/** The same in any answer, or in headers themselves. */
+export function limitsTold(answer: unknown): readonly ReportedLimit[] | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  return limitsIn(headersOfResult(answer) ?? answer);
+}
+
+function limitsIn(headers: object | undefined): readonly ReportedLimit[] | undefined {
+  if (headers === undefined) return undefined;
+  const limits = reportedLimits(headers);
+  return limits.length === 0 ? undefined : limits;
+}
+
+/** Fields that hold a result. A value that has one is no error, even if it has an `error` too. */
+const RESULT_KEYS = [
+  'choices',
+  'content',
+  'candidates',
+  'output',
+  'outputs',
+  'data',
+  'result',
+  'results',
+  'completion',
+  'generations',
+  'predictions',
+  'embeddings',
+  'text',
+] as const;
+
+/**
+ * Finds the error in a body that came with status 200: `{"error": …}` without a result beside it.
+ * @returns undefined for a value that is a result. Costs one property read where it has no `error`
+ */
+export function errorIn(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || isResponse(value)) return undefined;
+  const error = read(value, 'error');
+  const isError = typeof error === 'object' ? error !== null : typeof error === 'string';
+  if (!isError || error === '') return undefined;
+  if (RESULT_KEYS.some((key) => read(value, key) !== undefined)) return undefined;
+  // The status 200 says nothing about the error in the body.
+  const status = read(value, 'status') ?? read(value, 'statusCode');
+  return isStatus(status) && status < 400 ? error : value;
+}
+
+/**
+ * Whether the verdict recognised the error in a body. An unrecognised one is left alone: `error` may
+ * be an ordinary field of that API.
+ */
+export function isKnownError({ kind, retry, status, outage }: Verdict): boolean {
+  if (kind === 'ok') return false;
+  return kind !== 'failed' || retry !== false || status !== undefined || outage !== undefined;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OutcomeWindow } from '../../src/policies/outcome-window.ts';
+import { OutcomeWindow } from '../../src/policies/rolling-window.ts';
 
 describe('a window of outcomes', () => {
   it('counts what has ended in the present tenth and the nine before it, and nothing else', () => {

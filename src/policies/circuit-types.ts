@@ -1,6 +1,7 @@
-import { checkInteger, checkNumber } from '../util/check.ts';
-import { checkBetween } from './check-between.ts';
+import { HeadgateError } from '../model/errors.ts';
+import { checkBetween, checkInteger, checkNumber } from '../util/check.ts';
 import { integer, number, type Option, upTo, word } from './option.ts';
+import type { RecentOutcomes } from './rolling-window.ts';
 
 /** Consecutive failures that open the circuit. */
 const DEFAULT_CONSECUTIVE_FAILURES = 10;
@@ -112,4 +113,67 @@ export function circuitSettings(options: CircuitBreakerOptions): CircuitSettings
     openMs: checkNumber('openMs', openMs, 0),
     halfOpenProbes: checkInteger('halfOpenProbes', halfOpenProbes, 1),
   };
+}
+
+export type CircuitState = 'closed' | 'open' | 'half-open';
+
+/**
+ * The result of an attempt for the circuit. `ignored`: it was cancelled, or excluded by a predicate.
+ * `fatal`: another attempt cannot help, with the reason.
+ */
+export type CircuitResult = 'ok' | 'failed' | 'ignored' | { readonly fatal: string };
+
+export interface CircuitSnapshot {
+  /** `open` while it is isolated. */
+  readonly state: CircuitState;
+  /** Whether `circuit.isolate` keeps it open. */
+  readonly isIsolated: boolean;
+  /** Consecutive failures. */
+  readonly failures: number;
+  /** The share of failures in the last `windowMs`; undefined without `failureRatio`. */
+  readonly recent: RecentOutcomes | undefined;
+  /** The time until a probe may go, in ms; 0 unless open, Infinity while it is isolated. */
+  readonly retryAfterMs: number;
+  /** Probes in flight. */
+  readonly probes: number;
+  readonly reason: string | undefined;
+}
+
+/** The state of a circuit breaker as plain data for JSON. Times are durations in ms. */
+export interface CircuitExport {
+  readonly version: 1;
+  readonly state: CircuitState;
+  /** In a row. */
+  readonly failures: number;
+  /** The length of the present or last opening. */
+  readonly openMs: number;
+  /** The time until a probe may go, in ms; 0 unless open. */
+  readonly leftMs: number;
+  readonly recent?: RecentOutcomes;
+  readonly reason?: string;
+}
+
+/** The circuit is open: the request was not sent, to spare a failing provider. */
+export class CircuitOpenError extends HeadgateError {
+  readonly code = 'CIRCUIT_OPEN';
+  /**
+   * The time before which another attempt is useless, in whole ms; Infinity while it is isolated.
+   */
+  readonly retryAfterMs: number;
+  /**
+   * Why it opened at once (quota, billing, authorisation) or was isolated; undefined if failures
+   * opened it.
+   */
+  readonly reason: string | undefined;
+
+  constructor(retryAfterMs: number, reason?: string) {
+    const why = reason === undefined ? '' : ` (${reason})`;
+    const when =
+      retryAfterMs === Number.POSITIVE_INFINITY
+        ? 'until its isolation ends'
+        : `ask again in ${retryAfterMs} ms`;
+    super(`the circuit is open${why}: ${when}`);
+    this.retryAfterMs = retryAfterMs;
+    this.reason = reason;
+  }
 }
