@@ -14,8 +14,7 @@ export type {
   Shortage,
   WorkerShare,
 } from './fleet/protocol.ts';
-export type { SharedStore } from './fleet/shared-store.ts';
-export type { OnStoreLoss, StoreSettings } from './fleet/store-settings.ts';
+export type { OnStoreLoss, SharedStore, StoreSettings } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
 export type { GroupSnapshot } from './limiter/group-options.ts';
 export type { Counts } from './limiter/request-counters.ts';
@@ -76,10 +75,10 @@ export type { Providers } from './providers/registry.ts';
 export { headersOfResult, type Usage, usageOf } from './providers/result.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-rules.ts';
-export type { CommonOptions } from './request/common-options.ts';
 export type {
   Adjustable,
   AttemptOptions,
+  CommonOptions,
   GateOptions,
   QueueOptions,
   RateLimitOptions,

@@ -1,6 +1,6 @@
 /** What a program that sends requests uses. `headgate/advanced` has the rest. */
 
-export { StoreProtocolError } from './fleet/errors.ts';
+export { StoreProtocolError } from './fleet/shared-store.ts';
 export type { Task } from './limiter/call-request.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';

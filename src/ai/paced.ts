@@ -6,9 +6,40 @@ import { type AcquireOptions, checkAcquireOptions } from '../limiter/limiter-opt
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { checkFunction, checkMethods } from '../util/check.ts';
-import type { CallParams, PacedCall, StreamResult } from './shapes.ts';
-import { field, recordUsage } from './usage.ts';
-import { watchParts } from './watched-parts.ts';
+import { field, recordUsage, watchParts } from './model-result.ts';
+
+/** What `paced` needs of the AI SDK's types. Each version of the SDK has its own, which fit these. */
+
+/** The parameters of one call of a model. */
+export interface CallParams {
+  readonly prompt: unknown;
+  readonly maxOutputTokens?: number | undefined;
+  readonly abortSignal?: AbortSignal | undefined;
+  /** What a call says to providers, and to functions of options. */
+  readonly providerOptions?:
+    | Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    | undefined;
+}
+
+/** A model, as a middleware gets it. `P`: its parameters; `G`, `S`: its whole and streamed results. */
+export interface PacedModel<P, G, S> {
+  readonly provider: string;
+  readonly modelId: string;
+  doGenerate(params: P): PromiseLike<G>;
+  doStream(params: P): PromiseLike<S>;
+}
+
+/** One call of a model that a middleware wraps. */
+export interface PacedCall<P, G, S> {
+  readonly params: P;
+  readonly model: PacedModel<P, G, S>;
+}
+
+/** A streamed result: its parts, and the headers of the response. */
+export interface StreamResult<Part = unknown> {
+  readonly stream: ReadableStream<Part>;
+  readonly response?: unknown;
+}
 
 /** How many parts of a streamed answer are read ahead of its reader. Most answers have fewer. */
 const READ_AHEAD_PARTS = 4_096;

@@ -3,8 +3,8 @@ import type { AcquireOptions } from '../limiter/limiter-options.ts';
 import { checkFunction, checkInteger, checkKeys, checkMethods } from '../util/check.ts';
 import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { print } from '../util/print.ts';
+import { checkWorker, type QueueJob, type QueueWorker } from './job-feed.ts';
 import { type FailedJob, QueueRun, type QueueRunCounts, type SendJob } from './queue-run.ts';
-import { checkWorker, type QueueJob, type QueueWorker } from './queue-worker.ts';
 
 export interface ProcessQueueOptions<J> {
   /** Paces the requests. A function gives each job its own, such as that of its tenant. */

@@ -2,8 +2,12 @@ import { checkKeys } from '../util/check.ts';
 import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { joinFleet } from './fleet.ts';
 import { FleetModel } from './model/fleet-model.ts';
-import type { SharedStore } from './shared-store.ts';
-import { checkStoreSettings, STORE_KEYS, type StoreSettings } from './store-settings.ts';
+import {
+  checkStoreSettings,
+  type SharedStore,
+  STORE_KEYS,
+  type StoreSettings,
+} from './shared-store.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends StoreSettings {

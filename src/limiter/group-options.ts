@@ -1,7 +1,7 @@
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
 import type { SharedStore } from '../fleet/shared-store.ts';
 import type { LimiterEvent } from '../model/limiter-event.ts';
-import { OBSERVED_KEYS, type ObservedOptions } from '../request/common-options.ts';
+import { OBSERVED_KEYS, type ObservedOptions } from '../request/gate-options.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import type { SharedOptions, SharedSnapshot } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';

@@ -6,7 +6,7 @@ import type { Outcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
 import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
-import { resolveCommonOptions } from '../request/common-options.ts';
+import { resolveCommonOptions } from '../request/gate-options.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {

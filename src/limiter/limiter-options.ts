@@ -1,9 +1,12 @@
 import type { Amounts } from '../model/ticket.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import type { LimiterConfig } from '../options/limiter-config.ts';
-import type { CommonOptions } from '../request/common-options.ts';
-import type { AttemptOptions, SharedOption } from '../request/gate-options.ts';
-import { checkSharedOption } from '../request/gate-options.ts';
+import {
+  type AttemptOptions,
+  type CommonOptions,
+  checkSharedOption,
+  type SharedOption,
+} from '../request/gate-options.ts';
 import {
   checkRetryOptions,
   type ResultOptions,

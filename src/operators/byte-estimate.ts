@@ -5,7 +5,7 @@ import {
   OBSERVED_KEYS,
   type ObservedOptions,
   resolveCommonOptions,
-} from '../request/common-options.ts';
+} from '../request/gate-options.ts';
 import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { sizedKindOf } from '../sizing/kind.ts';

@@ -7,7 +7,7 @@ import {
   type ObservedOptions,
   type ResolvedOptions,
   resolveCommonOptions,
-} from '../request/common-options.ts';
+} from '../request/gate-options.ts';
 import { checkInteger, checkKeys, checkNumber } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 

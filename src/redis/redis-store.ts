@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { joinFleet } from '../fleet/fleet.ts';
 import type { ExchangeReply, ExchangeRequest, WorkerShare } from '../fleet/protocol.ts';
-import type { SharedStore } from '../fleet/shared-store.ts';
-import type { StoreSettings } from '../fleet/store-settings.ts';
-import { checkStoreSettings, STORE_KEYS } from '../fleet/store-settings.ts';
+import {
+  checkStoreSettings,
+  type SharedStore,
+  STORE_KEYS,
+  type StoreSettings,
+} from '../fleet/shared-store.ts';
 import { checkKeys, checkMethods, show } from '../util/check.ts';
 import { messageOf } from '../util/print.ts';
-import { SCRIPT } from './script.ts';
-import { WORKERS_SCRIPT } from './workers-script.ts';
+import { SCRIPT, WORKERS_SCRIPT } from './script.ts';
 
 /** The two methods of node-redis (`redis`) that are used. */
 export interface NodeRedisClient {

@@ -1,5 +1,5 @@
 import type { ObservedValueOf } from 'rxjs';
-import type { RemoteLimits } from '../fleet/fleet-gate.ts';
+import type { RemoteLimits } from '../fleet/shared-store.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
