@@ -16,22 +16,13 @@ export type {
 } from './fleet/protocol.ts';
 export type { OnStoreLoss, SharedStore, StoreSettings } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
-export type { GroupSnapshot } from './limiter/group-options.ts';
+export type { GroupSnapshot } from './limiter/limiter-options.ts';
 export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
 export type { GaugeSnapshot, GaugeValue } from './model/gauge.ts';
 export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
 export type { EventLevel, LimiterFact } from './model/limiter-event.ts';
-export type {
-  Datum,
-  EncodedTextChunk,
-  ImageAssetPointerChunk,
-  ImageChunk,
-  ModelInput,
-  ModelInputChunk,
-  TensorData,
-} from './model/model-input.ts';
 export type { GateWait, SettleOutcome } from './model/outcome.ts';
 export type {
   AimdEvent,
@@ -92,6 +83,15 @@ export type {
   RetryOptions,
 } from './request/send-options.ts';
 export type { RequestInput, RequestOptions } from './request/ticket-factory.ts';
+export type {
+  Datum,
+  EncodedTextChunk,
+  ImageAssetPointerChunk,
+  ImageChunk,
+  ModelInput,
+  ModelInputChunk,
+  TensorData,
+} from './sizing/model-input.ts';
 export { type InstrumentationOptions, telemetryInstrumentation } from './telemetry/telemetry.ts';
 export type { Timer } from './util/clock.ts';
 export { systemClock } from './util/clock.ts';

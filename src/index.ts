@@ -4,12 +4,13 @@ export { StoreProtocolError } from './fleet/shared-store.ts';
 export type { Task } from './limiter/call-request.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';
-export type { GroupEvent, LimiterGroupOptions } from './limiter/group-options.ts';
 export type { Lease } from './limiter/lease.ts';
 export type { CloseOptions } from './limiter/lifecycle.ts';
 export { createLimiter, type Limiter } from './limiter/limiter.ts';
 export type {
   AcquireOptions,
+  GroupEvent,
+  LimiterGroupOptions,
   LimiterOptions,
   LimiterThrottleOptions,
 } from './limiter/limiter-options.ts';
@@ -62,12 +63,12 @@ export { limiterOptionsFromJSON } from './options/json.ts';
 export { mergeLimiterOptions } from './options/merge.ts';
 export { CircuitOpenError } from './policies/circuit-types.ts';
 export type { PaceOptions } from './policies/pace.ts';
+export type { RateLimit } from './policies/rate-limit/rate-limit.ts';
 export {
   CostAboveLimitError,
   RateLimitExceededError,
   UnknownLimitError,
-} from './policies/rate-limit/errors.ts';
-export type { RateLimit } from './policies/rate-limit/rate-limit.ts';
+} from './policies/rate-limit/rate-limit.ts';
 export type { ProviderAdapter } from './providers/adapter.ts';
 export { defaultProviders, readProviders } from './providers/registry.ts';
 export type { AttemptContext } from './request/attempt-context.ts';

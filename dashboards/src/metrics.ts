@@ -1,6 +1,6 @@
-import type { Metric } from '../../src/telemetry/metric-definition.ts';
+import { ATTRIBUTES } from '../../src/telemetry/attributes.ts';
+import type { Metric } from '../../src/telemetry/meter.ts';
 import { METRICS } from '../../src/telemetry/metrics.ts';
-import { ATTRIBUTES } from '../../src/telemetry/names.ts';
 
 /** A metric, as the table of metrics calls it. */
 export type MetricKey = keyof typeof METRICS;

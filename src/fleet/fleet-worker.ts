@@ -3,7 +3,7 @@ import { ResettableTimer } from '../util/timers.ts';
 import { requestsAhead, SHORTEST_TICK_MS, shortestGapMs, tickMs, URGENT_MS } from './call-times.ts';
 import { exchangeRequest } from './exchange-request.ts';
 import type { FleetHooks, FleetRequest, FleetSnapshot } from './fleet-hooks.ts';
-import { fleetSnapshot } from './fleet-snapshot.ts';
+import { fleetSnapshot } from './fleet-reports.ts';
 import {
   type ExchangeReply,
   type ExchangeRequest,

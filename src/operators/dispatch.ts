@@ -3,7 +3,6 @@ import type { Outcome } from '../model/outcome.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
 import { classifierOf } from '../providers/classify.ts';
-import type { DispatchContext } from '../request/dispatch-context.ts';
 import { FeedbackSubject } from '../request/feedback-subject.ts';
 import {
   COMMON_KEYS,
@@ -15,6 +14,7 @@ import { ResultSubscriber } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,
   checkRetryOptions,
+  type DispatchContext,
   type Emitted,
   type Project,
   type ProjectOutput,

@@ -1,6 +1,5 @@
 import { boundOf, isAccepted, type Kind, type Option } from '../policies/option.ts';
-import { show } from '../util/check.ts';
-import { closestMatch } from '../util/closest-match.ts';
+import { closestMatch, show } from '../util/check.ts';
 import { checkLayer } from './check-config.ts';
 import { ENTRIES, isGroup, type LimiterConfig, NAME, ROWS, type Row } from './limiter-config.ts';
 

@@ -1,3 +1,4 @@
+import { isTroubleOrThrottled, judgeOf } from '../model/feedback.ts';
 import { checkBetween, show } from '../util/check.ts';
 import { START_AT_ONCE } from './adaptive-rate/trust.ts';
 import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
@@ -14,7 +15,6 @@ import {
 } from './gradient-options.ts';
 import { GradientPolicy } from './gradient-policy.ts';
 import { Interval } from './interval.ts';
-import { isTroubleOrThrottled, judgeOf } from './judge.ts';
 import { integer, number, type Option, word } from './option.ts';
 import { Pace } from './pace.ts';
 import type { PolicyDefinition } from './policy.ts';

@@ -1,4 +1,4 @@
-import type { Verdict } from '../model/feedback.ts';
+import type { IsFailure, Verdict } from '../model/feedback.ts';
 import type { AimdEvent, Emit } from '../model/policy-events.ts';
 import {
   type Aimd,
@@ -9,7 +9,6 @@ import {
   DEFAULT_FAILURE_THRESHOLD,
   DEFAULT_FAILURE_WINDOW_MS,
 } from './aimd.ts';
-import type { IsFailure } from './judge.ts';
 import { integer, number, type Option } from './option.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 

@@ -1,4 +1,4 @@
-import type { Verdict } from '../model/feedback.ts';
+import { type IsFailure, isTrouble, judgeOf, type Verdict } from '../model/feedback.ts';
 import type { CircuitEvent, Emit } from '../model/policy-events.ts';
 import { checkChoice, checkFunction } from '../util/check.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -10,7 +10,6 @@ import {
   type CircuitSnapshot,
   type OnOpen,
 } from './circuit-types.ts';
-import { type IsFailure, isTrouble, judgeOf } from './judge.ts';
 import { turnOn } from './option.ts';
 import {
   type CompletedAttempt,

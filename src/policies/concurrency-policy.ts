@@ -7,7 +7,7 @@ import {
   REFUSED,
   type RequestCost,
 } from './policy.ts';
-import { CostAboveLimitError } from './rate-limit/errors.ts';
+import { CostAboveLimitError } from './rate-limit/rate-limit.ts';
 
 /** Slots in normal mode. */
 export const DEFAULT_CONCURRENCY = 400;

@@ -9,8 +9,8 @@ import {
   type RequestCost,
   type Time,
 } from './policy.ts';
-import { CostAboveLimitError } from './rate-limit/errors.ts';
 import { waitUntil } from './rate-limit/limit-state.ts';
+import { CostAboveLimitError } from './rate-limit/rate-limit.ts';
 import { SlidingWindow } from './rate-limit/sliding-window.ts';
 
 /** Output tokens that a request is expected to have while no answer is known. */

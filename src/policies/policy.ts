@@ -1,10 +1,9 @@
-import type { Verdict } from '../model/feedback.ts';
+import type { IsFailure, Verdict } from '../model/feedback.ts';
 import type { GaugeValue, PolicyMetric } from '../model/gauge.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Emit } from '../model/policy-events.ts';
 import type { Amounts } from '../model/ticket.ts';
 import type { Random } from '../util/clock.ts';
-import type { IsFailure } from './judge.ts';
 import type { Option, OptionGroup } from './option.ts';
 
 /** What policies need to know about a request. */

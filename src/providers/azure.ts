@@ -1,6 +1,6 @@
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { HeaderGet, ProviderAdapter } from './adapter.ts';
-import { readRows } from './limit-headers.ts';
+import { readRows } from './headers.ts';
 import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
 import { plainNumber } from './times.ts';
 

@@ -1,5 +1,5 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { DAY_MS, MINUTE_MS, readRows } from './limit-headers.ts';
+import { DAY_MS, MINUTE_MS, readRows } from './headers.ts';
 import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
 
 const ROWS = OPENAI_ROWS.map((row) => ({

@@ -1,6 +1,6 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
 import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { quotaIn, quotasOf, reported, untilReset, windowOf } from './limit-headers.ts';
+import { quotaIn, quotasOf, reported, untilReset, windowOf } from './headers.ts';
 import { type Item, parseDictionary, parseList } from './structured-list.ts';
 import { plainNumber, resetOf, untilResetMs } from './times.ts';
 

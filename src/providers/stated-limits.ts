@@ -1,5 +1,5 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
-import { reported } from './limit-headers.ts';
+import { reported } from './headers.ts';
 import { positive, read } from './shape.ts';
 
 /** "try again in 1.2s", "retry after 6 seconds", "wait 13 seconds", "your quota will reset after 3h" and the like. */

@@ -9,7 +9,7 @@ import { discard, isFailedResponse } from '../providers/shape.ts';
 import type { Timed } from '../util/timers.ts';
 import { AttemptContext } from './attempt-context.ts';
 import { type Attempting, AttemptSubscriber, reportUnhandled } from './attempt-subscriber.ts';
-import type { DispatchContext } from './dispatch-context.ts';
+import type { DispatchContext } from './send-options.ts';
 
 /** The request that an attempt is made for. It decides what follows from the answer. */
 export interface AttemptedRequest<T, R> {

@@ -7,9 +7,9 @@ import type { BoundTask } from '../util/bound-task.ts';
 import type { Timer } from '../util/clock.ts';
 import type { Linked } from '../util/linked-list.ts';
 import { Attempt, type AttemptedRequest } from './attempt.ts';
-import type { DispatchContext } from './dispatch-context.ts';
 import type { Slot } from './in-order.ts';
 import { attemptGatesOf, Retries, type RetryWait } from './retries.ts';
+import type { DispatchContext } from './send-options.ts';
 
 /** Receives the results of an execution. */
 export interface ExecutionListener<T, R> {

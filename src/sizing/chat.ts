@@ -1,8 +1,8 @@
 /** Sizes of single messages and their parts, in the forms of OpenAI, Anthropic and Google. */
 
-import { isList, isObject } from './guards.ts';
 import { jsonBytes } from './json.ts';
 import { partMediaBytes } from './media.ts';
+import { isList, isObject } from './traversal.ts';
 
 /** Whether to count everything, or text without images and other media. */
 type CountedRequests = 'all' | 'text';

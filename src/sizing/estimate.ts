@@ -1,6 +1,5 @@
 import { BYTES_PER_TOKEN } from '../model/sized.ts';
 import { chatBytes, messageBytes } from './chat.ts';
-import { isList, isObject } from './guards.ts';
 import { jsonBytes } from './json.ts';
 import { type Kind, kindOf } from './kind.ts';
 import { binaryBytes } from './media.ts';
@@ -14,7 +13,7 @@ import {
   modelInputTokens,
   tensorBytes,
 } from './model-input.ts';
-import { sumItems } from './traversal.ts';
+import { isList, isObject, sumItems } from './traversal.ts';
 
 /** Estimates sizes in bytes, of any value by its shape, or of a value of a known kind. */
 export interface EstimateBytes {

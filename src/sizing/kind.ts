@@ -1,6 +1,5 @@
 import type { SizedKind } from '../model/sized.ts';
 import { type ChatFields, isChat, isMessage, type MessageFields } from './chat.ts';
-import { isList, isObject } from './guards.ts';
 import { binaryBytes } from './media.ts';
 import {
   type ChunkFields,
@@ -9,6 +8,7 @@ import {
   type ModelInputFields,
   modelInputOf,
 } from './model-input.ts';
+import { isList, isObject } from './traversal.ts';
 
 /** The kinds of values that are recognised. */
 export type Kind = 'model-input' | 'datum' | 'chunk' | 'tensor' | 'chat' | 'message' | 'other';

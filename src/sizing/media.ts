@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { isObject } from './guards.ts';
+import { isObject } from './traversal.ts';
 
 /**
  * The bytes that a value holds as they are: Buffer, typed array, DataView, ArrayBuffer,

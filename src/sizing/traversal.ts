@@ -1,6 +1,18 @@
-/** Where measuring stops. A value beyond these limits has no JSON form, so its size is 0. */
 import { constants } from 'node:buffer';
-import { isList } from './guards.ts';
+
+/** What a value is, so that its fields can be read; they are `unknown` until looked at. */
+
+/** An object of any kind, arrays included; a function is none. */
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** A guard without the `any` that `Array.isArray` brings. */
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+/** Where measuring stops. A value beyond these limits has no JSON form, so its size is 0. */
 
 /** A JSON text of more UTF-8 bytes would exceed the longest string. */
 export const MAX_JSON_BYTES = 3 * constants.MAX_STRING_LENGTH;

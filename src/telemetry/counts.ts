@@ -1,8 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { PolicyEvent } from '../model/policy-events.ts';
+import { ATTRIBUTES, Labels } from './attributes.ts';
 import type { ObservedKey } from './instruments.ts';
-import { Labels } from './labels.ts';
-import { ATTRIBUTES } from './names.ts';
 
 /** Reports the value of a counter or gauge. */
 export type Observe = (key: ObservedKey, value: number, attributes: Attributes) => void;

@@ -1,5 +1,5 @@
-import { counter, gauge, histogram, type Metric } from './metric-definition.ts';
-import { ATTRIBUTES } from './names.ts';
+import { ATTRIBUTES } from './attributes.ts';
+import { counter, gauge, histogram, type Metric } from './meter.ts';
 
 /** Seconds: from a store on the same machine to one that is as good as away. */
 const CALL_SECONDS = [

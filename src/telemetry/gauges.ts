@@ -1,10 +1,10 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Mode } from '../model/feedback.ts';
 import type { GaugeSnapshot, GaugeValue } from '../model/gauge.ts';
+import { MOST_VALUES } from './attributes.ts';
 import { Counts, type Observe } from './counts.ts';
 import type { ObservedKey } from './instruments.ts';
-import { MOST_VALUES } from './labels.ts';
-import type { Metric } from './metric-definition.ts';
+import type { Metric } from './meter.ts';
 import { type GaugeMetric, METRICS } from './metrics.ts';
 
 /** Open gates. Only their creator keeps this object alive. */

@@ -1,13 +1,7 @@
 import type { Attributes, Meter, Observable } from '@opentelemetry/api';
-import { Labels, MOST_VALUES } from './labels.ts';
-import {
-  histogramFactories,
-  type Metric,
-  type Recorder,
-  type RecorderOf,
-} from './metric-definition.ts';
+import { ATTRIBUTES, Labels, MOST_VALUES } from './attributes.ts';
+import { histogramFactories, type Metric, type Recorder, type RecorderOf } from './meter.ts';
 import { METRICS } from './metrics.ts';
-import { ATTRIBUTES } from './names.ts';
 
 type Key = keyof typeof METRICS;
 type HistogramKey = {

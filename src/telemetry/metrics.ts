@@ -1,9 +1,9 @@
 /** All metrics. Dashboards and documents use this table. */
 import type { PolicyMetric } from '../model/gauge.ts';
 import { POLICY_METRICS, type PolicyMetricKey } from '../policies/policies.ts';
+import { ATTRIBUTES } from './attributes.ts';
 import { FLEET_METRICS } from './fleet-metrics.ts';
-import { counter, gauge, histogram, type Metric, upDown } from './metric-definition.ts';
-import { ATTRIBUTES } from './names.ts';
+import { counter, gauge, histogram, type Metric, upDown } from './meter.ts';
 
 /** A gauge, and how the values of several instances become one. */
 export interface GaugeMetric extends Metric, Pick<PolicyMetric, 'together'> {

@@ -11,8 +11,7 @@ import { traceIds } from '../model/inspection.ts';
 import type { WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { Ticket, TicketNote } from '../model/ticket.ts';
-import { errorTypeOf } from './labels.ts';
-import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './names.ts';
+import { ATTRIBUTES, EVENT_NAMES, errorTypeOf, SPAN_NAMES } from './attributes.ts';
 
 /** A wait of up to this many ms is an event, a longer one a span. */
 const SHORT_MS = 1;

@@ -6,6 +6,7 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { ChunkReason, SizedKind } from '../model/sized.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
+import { ATTRIBUTES, errorTypeOf, Labels, MOST_VALUES } from './attributes.ts';
 import { Counts, FleetCounts, type Observe } from './counts.ts';
 import { Gauges, Instances } from './gauges.ts';
 import {
@@ -14,8 +15,6 @@ import {
   type Instruments,
   type ObservedKey,
 } from './instruments.ts';
-import { errorTypeOf, Labels, MOST_VALUES } from './labels.ts';
-import { ATTRIBUTES } from './names.ts';
 import { Note, noteOf } from './request-span.ts';
 import { adaptationOf } from './span-events.ts';
 

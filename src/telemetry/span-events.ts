@@ -1,5 +1,5 @@
 import type { AdaptationReason, PolicyEvent } from '../model/policy-events.ts';
-import { ATTRIBUTES } from './names.ts';
+import { ATTRIBUTES } from './attributes.ts';
 
 export type EventAttributes = Record<string, string | number>;
 

@@ -1,6 +1,6 @@
-import type { Metric } from './metric-definition.ts';
+import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './attributes.ts';
+import type { Metric } from './meter.ts';
 import { METRICS } from './metrics.ts';
-import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './names.ts';
 
 /** What spans and their events tell, for documents: programs need their names alone. */
 

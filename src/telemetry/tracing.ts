@@ -13,8 +13,8 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Chunk, ChunkReason } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
+import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './attributes.ts';
 import { activeContext, ContextPropagator, runIn } from './context-propagator.ts';
-import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './names.ts';
 import { type EventName, Note, noteOf, RequestSpan } from './request-span.ts';
 import {
   adaptationOf,

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Datum, ModelInput, ModelInputChunk } from '../../src/model/model-input.ts';
 import { estimateBytes } from '../../src/sizing/estimate.ts';
 import {
+  type Datum,
   estimateChunkBytes,
   estimateDataBytes,
   estimateDatumBytes,
   estimateLossFnInputsBytes,
   estimateModelInputBytes,
+  type ModelInput,
+  type ModelInputChunk,
 } from '../../src/sizing/model-input.ts';
 
 const text = (...tokens: number[]): ModelInputChunk => ({ type: 'encoded_text', tokens });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Metric } from '../../src/telemetry/metric-definition.ts';
+import { ATTRIBUTES } from '../../src/telemetry/attributes.ts';
+import type { Metric } from '../../src/telemetry/meter.ts';
 import { METRICS } from '../../src/telemetry/metrics.ts';
-import { ATTRIBUTES } from '../../src/telemetry/names.ts';
 import { EVENTS, metricTable, SPANS, spanTable } from '../../src/telemetry/tables.ts';
 
 describe('the tables of the documentation', () => {

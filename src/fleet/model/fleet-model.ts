@@ -21,10 +21,17 @@ import {
   newRecord,
   type WorkerRecord,
 } from './fleet-state.ts';
-import { lead, report, reportGone } from './leadership.ts';
+import {
+  comesBack,
+  lead,
+  lendable,
+  RECOVERY,
+  report,
+  reportGone,
+  tellsMore,
+} from './membership.ts';
 import { giveUp, isClaimed, lend } from './pool.ts';
 import { configure, grantRates, type RateGrant, settle } from './rate-grants.ts';
-import { comesBack, lendable, RECOVERY, tellsMore } from './reunion.ts';
 
 /** A worker that wants nothing for so long has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;

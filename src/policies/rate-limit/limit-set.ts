@@ -1,8 +1,7 @@
 import { checkAmount, checkInteger, show } from '../../util/check.ts';
-import { UnknownLimitError } from './errors.ts';
 import { FixedWindow, Quota } from './fixed-window.ts';
 import type { LimitState } from './limit-state.ts';
-import type { LimitRule } from './rate-limit.ts';
+import { type LimitRule, UnknownLimitError } from './rate-limit.ts';
 import { SlidingWindow } from './sliding-window.ts';
 import { TokenBucket } from './token-bucket.ts';
 

@@ -1,5 +1,4 @@
 import { show } from '../../util/check.ts';
-import { CostAboveLimitError, RateLimitExceededError, UnknownLimitError } from './errors.ts';
 import { Quota } from './fixed-window.ts';
 import { checkChanges, type LimitChanges } from './limit-changes.ts';
 import {
@@ -12,7 +11,14 @@ import {
   startOf,
 } from './limit-set.ts';
 import { waitUntil } from './limit-state.ts';
-import { checkRateLimits, type LimitRule, type RateLimit } from './rate-limit.ts';
+import {
+  CostAboveLimitError,
+  checkRateLimits,
+  type LimitRule,
+  type RateLimit,
+  RateLimitExceededError,
+  UnknownLimitError,
+} from './rate-limit.ts';
 
 /** The binding limit, the request's cost of it, and when it would fit. */
 export interface Shortage {

@@ -7,8 +7,7 @@ import type {
   IMetricReader,
   MetricProducer,
 } from '@opentelemetry/sdk-metrics';
-import type { Metric, Recorder, RecorderOf } from '../metric-definition.ts';
-import { SCOPE } from '../scope.ts';
+import { type Metric, type Recorder, type RecorderOf, SCOPE } from '../meter.ts';
 import type { Packages } from './packages.ts';
 
 /**

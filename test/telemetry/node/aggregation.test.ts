@@ -8,7 +8,7 @@ import {
 import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { histogramOf } from '../../../src/telemetry/instruments.ts';
-import { histogramFactories, type Metric } from '../../../src/telemetry/metric-definition.ts';
+import { histogramFactories, type Metric, SCOPE } from '../../../src/telemetry/meter.ts';
 import { METRICS } from '../../../src/telemetry/metrics.ts';
 import {
   Aggregation,
@@ -17,7 +17,6 @@ import {
   wantsAggregated,
 } from '../../../src/telemetry/node/aggregation.ts';
 import { loadPackages, type Packages } from '../../../src/telemetry/node/packages.ts';
-import { SCOPE } from '../../../src/telemetry/scope.ts';
 import { Collected, PullReader } from '../sdk.ts';
 
 afterEach(() => vi.restoreAllMocks());

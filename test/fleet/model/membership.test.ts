@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newFleetState, type WorkerRecord } from '../../../src/fleet/model/fleet-state.ts';
+import { comesBack, RECOVERY, tellsMore } from '../../../src/fleet/model/membership.ts';
 import { noHolding } from '../../../src/fleet/model/pool.ts';
-import { comesBack, RECOVERY, tellsMore } from '../../../src/fleet/model/reunion.ts';
 import type { ExchangeRequest } from '../../../src/fleet/protocol.ts';
 
 const NOW = 5_000_000;

@@ -1,6 +1,14 @@
-import type { Attributes, Meter } from '@opentelemetry/api';
+import { type Attributes, createNoopMeter, type Meter, metrics } from '@opentelemetry/api';
+import { version } from '../model/version.ts';
 
-/** How metrics are described. */
+/** The instrumentation scope of all metrics and spans. */
+export const SCOPE = { name: 'headgate', version } as const;
+
+/** The meter of the provider that is registered now; undefined: there is none. */
+export function globalMeter(): Meter | undefined {
+  const meter = metrics.getMeter(SCOPE.name, SCOPE.version);
+  return meter === createNoopMeter() ? undefined : meter;
+}
 
 export type Instrument = 'counter' | 'updowncounter' | 'gauge' | 'histogram';
 
