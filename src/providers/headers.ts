@@ -120,14 +120,10 @@ export function quotaIn(text: string | undefined): Partial<Quota> {
   if (limit !== undefined) return { limit };
   const quotas = quotasOf(text);
   const [closest, ...policies] = quotas;
-  if (closest === undefined || quotas.every(isWithoutWindow)) return {};
+  if (closest === undefined || quotas.every((quota) => quota.windowMs === undefined)) return {};
   // `60;w=60` is the limit and its policy in one.
   const windowMs = closest.windowMs ?? windowOf(closest.limit, policies);
   return { limit: closest.limit, ...(windowMs !== undefined && { windowMs }) };
-}
-
-function isWithoutWindow({ windowMs }: Quota): boolean {
-  return windowMs === undefined;
 }
 
 function isWhole(value: unknown): value is number {
