@@ -1,7 +1,7 @@
-import { EXPORT_FORMATS } from './export-formats.ts';
 import {
   type CommandOption,
   EXIT_CODES,
+  EXPORT_FORMATS,
   type OptionGroup,
   RUN_OPTIONS,
   WORK_OPTIONS,

@@ -1,3 +1,19 @@
+import { styleText } from 'node:util';
+
+/** Breaks a sentence between words, into lines of at most `width` columns. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (longer.length > width && line !== '') {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
 /** Numbers and times as people read them. */
 
 export function count(value: number): string {
@@ -51,3 +67,40 @@ export function percent(part: number, whole: number): string {
 export function plural(amount: number, one: string, many = `${one}s`): string {
   return `${count(amount)} ${amount === 1 ? one : many}`;
 }
+
+type Paint = (text: string) => string;
+
+/** How parts of the screen look. */
+export interface Style {
+  readonly strong: Paint;
+  readonly faint: Paint;
+  readonly good: Paint;
+  readonly warn: Paint;
+  readonly bad: Paint;
+  readonly accent: Paint;
+}
+
+const same: Paint = (text) => text;
+
+export const PLAIN: Style = {
+  strong: same,
+  faint: same,
+  good: same,
+  warn: same,
+  bad: same,
+  accent: same,
+};
+
+/** `styleText` asks the process's own output whether it takes colours, unless it is told not to. */
+const painted = (format: Parameters<typeof styleText>[0]): Paint => {
+  return (text) => styleText(format, text, { validateStream: false });
+};
+
+export const COLOURS: Style = {
+  strong: painted('bold'),
+  faint: painted('gray'),
+  good: painted('green'),
+  warn: painted('yellow'),
+  bad: painted('red'),
+  accent: painted('cyan'),
+};

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { RateMeter } from '../../src/batch/rate-meter.ts';
-import { duration, money, percent, rate, short } from '../../src/batch/screen/words.ts';
+import { duration, money, percent, rate, short } from '../../src/batch/screen/text.ts';
+import { RateMeter } from '../../src/batch/tally.ts';
 
 it('a rate is that of the last ten seconds, and a long one that of two minutes', () => {
   const meter = new RateMeter();
