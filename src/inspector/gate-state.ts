@@ -4,7 +4,7 @@ import type { BackoffSnapshot } from '../policies/backoff.ts';
 import type { CircuitSnapshot } from '../policies/circuit-types.ts';
 import type { RateLimitUsage } from '../policies/rate-limit/limit-set.ts';
 import type { RequestGate } from '../request/request-gate.ts';
-import { isPaused } from './pausing.ts';
+import { isPaused } from './controls.ts';
 import type { Gate } from './wire.ts';
 
 /** What is to be known of a gate at one moment, as `snapshot()` tells it. Times in ms. */

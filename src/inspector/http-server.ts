@@ -2,10 +2,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Asset } from './assets.ts';
 import { control, readCommand } from './controls.ts';
-import { isHostAllowed, isSameOrigin, type Token } from './guards.ts';
+import { MOST_READERS, Readers } from './event-stream.ts';
 import type { Monitor } from './monitor.ts';
-import { MOST_READERS, Readers } from './readers.ts';
-import { readBody, refuse, reply, replyJson } from './replies.ts';
+import {
+  isHostAllowed,
+  isSameOrigin,
+  readBody,
+  refuse,
+  reply,
+  replyJson,
+  type Token,
+} from './replies.ts';
 import type { RequestQuery } from './request-log.ts';
 import type { Hello } from './wire.ts';
 
