@@ -11,7 +11,7 @@ import {
 } from './policy.ts';
 import { waitUntil } from './rate-limit/limit-state.ts';
 import { CostAboveLimitError } from './rate-limit/rate-limit.ts';
-import { SlidingWindow } from './rate-limit/sliding-window.ts';
+import { SlidingWindow } from './rate-limit/windows.ts';
 
 /** Output tokens that a request is expected to have while no answer is known. */
 const FIRST_OUTPUT_TOKENS = 1_000;

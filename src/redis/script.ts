@@ -1,8 +1,7 @@
 import { MOST_TOLD } from '../fleet/protocol.ts';
+import { REPLY, TOLD } from './script/exchange.ts';
 import { LEND, RATES } from './script/grant.ts';
-import { REPLY } from './script/reply.ts';
 import { STATE, TIME } from './script/state.ts';
-import { TOLD } from './script/told.ts';
 
 /**
  * The shared store as a script: what `FleetModel` does, statement by statement. It keeps its state in

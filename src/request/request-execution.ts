@@ -5,7 +5,7 @@ import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { BoundTask } from '../util/bound-task.ts';
 import type { Timer } from '../util/clock.ts';
-import type { Linked } from '../util/linked-list.ts';
+import type { Linked } from '../util/collections.ts';
 import { Attempt, type AttemptedRequest } from './attempt.ts';
 import type { Slot } from './in-order.ts';
 import { attemptGatesOf, Retries, type RetryWait } from './retries.ts';

@@ -3,7 +3,7 @@ import { ResponseError } from '../model/errors.ts';
 import type { Outcome, SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
-import { LinkedList } from '../util/linked-list.ts';
+import { LinkedList } from '../util/collections.ts';
 import { InOrder, type Slot } from './in-order.ts';
 import { type ExecutionListener, RequestExecution } from './request-execution.ts';
 import type { DispatchContext, ResultOptions } from './send-options.ts';

@@ -4,7 +4,7 @@ import type { Sized } from '../model/sized.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AdmissionCallback } from '../queue/waiting-requests.ts';
-import { LinkedList } from '../util/linked-list.ts';
+import { LinkedList } from '../util/collections.ts';
 import { reportUnhandled } from './attempt-subscriber.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 

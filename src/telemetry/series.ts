@@ -6,7 +6,7 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { ChunkReason, SizedKind } from '../model/sized.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
-import { ATTRIBUTES, errorTypeOf, Labels, MOST_VALUES } from './attributes.ts';
+import { ATTRIBUTES, adaptationOf, errorTypeOf, Labels, MOST_VALUES } from './attributes.ts';
 import { Counts, FleetCounts, type Observe } from './counts.ts';
 import { Gauges, Instances } from './gauges.ts';
 import {
@@ -16,7 +16,6 @@ import {
   type ObservedKey,
 } from './instruments.ts';
 import { Note, noteOf } from './request-span.ts';
-import { adaptationOf } from './span-events.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;

@@ -13,17 +13,19 @@ import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import type { Chunk, ChunkReason } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './attributes.ts';
-import { activeContext, ContextPropagator, runIn } from './context-propagator.ts';
-import { type EventName, Note, noteOf, RequestSpan } from './request-span.ts';
 import {
+  ATTRIBUTES,
   adaptationOf,
   attributesOf,
   circuitOf,
+  EVENT_NAMES,
   type EventAttributes,
   outageOf,
+  SPAN_NAMES,
   suspensionOf,
-} from './span-events.ts';
+} from './attributes.ts';
+import { activeContext, ContextPropagator, runIn } from './context-propagator.ts';
+import { type EventName, Note, noteOf, RequestSpan } from './request-span.ts';
 
 /** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from './clock.ts';
-import { type Linked, LinkedList } from './linked-list.ts';
+import { type Linked, LinkedList } from './collections.ts';
 
 /** Deadlines that differ by less are equal: the difference is rounding. */
 const SAME_MS = 1e-3;

@@ -1,9 +1,8 @@
 import { checkAmount, checkInteger, show } from '../../util/check.ts';
-import { FixedWindow, Quota } from './fixed-window.ts';
 import type { LimitState } from './limit-state.ts';
 import { type LimitRule, UnknownLimitError } from './rate-limit.ts';
-import { SlidingWindow } from './sliding-window.ts';
-import { TokenBucket } from './token-bucket.ts';
+import { Quota, TokenBucket } from './token-bucket.ts';
+import { FixedWindow, SlidingWindow } from './windows.ts';
 
 /** Costs in the order of the limits: integers >= 0. */
 export type Costs = readonly number[];

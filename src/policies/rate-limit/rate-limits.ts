@@ -1,5 +1,4 @@
 import { show } from '../../util/check.ts';
-import { Quota } from './fixed-window.ts';
 import { checkChanges, type LimitChanges } from './limit-changes.ts';
 import {
   type Costs,
@@ -19,6 +18,7 @@ import {
   RateLimitExceededError,
   UnknownLimitError,
 } from './rate-limit.ts';
+import { Quota } from './token-bucket.ts';
 
 /** The binding limit, the request's cost of it, and when it would fit. */
 export interface Shortage {
