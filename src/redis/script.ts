@@ -1,4 +1,4 @@
-import { MOST_TOLD } from '../fleet/protocol.ts';
+import { type ExchangeRequest, MOST_TOLD } from '../fleet/protocol.ts';
 import { REPLY, TOLD } from './script/exchange.ts';
 import { LEND, RATES } from './script/grant.ts';
 import { STATE, TIME } from './script/state.ts';
@@ -15,6 +15,19 @@ import { STATE, TIME } from './script/state.ts';
  * One text of six steps: each sees the local names of those before it.
  */
 export const SCRIPT = [STATE, TIME, TOLD, LEND, RATES, REPLY].join('');
+
+/**
+ * A request as the script takes it: what the script does not read is JSON within the JSON. It is one
+ * argument: Redis hangs up, without a reason, on a client that is not authenticated and sends a
+ * command of more than 10 parts.
+ */
+export function argumentOf(request: ExchangeRequest): string {
+  const { config, plan, learned, report, ...rest } = request;
+  const unread = [config, plan, learned, report].map((part) =>
+    part === undefined ? '' : JSON.stringify(part),
+  );
+  return JSON.stringify([rest, ...unread]);
+}
 
 /** Of so many workers, those that were heard of last, the first are chosen: a bound of its cost. */
 const MOST_READ = 256;

@@ -8,7 +8,7 @@ import {
   type Limiter,
   type LimiterOptions,
 } from '../../src/index.ts';
-import { redisStore } from '../../src/redis/redis-store.ts';
+import { redisStore } from '../../src/redis/index.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { type Redis as RedisServer, startRedis } from '../support/redis.ts';
 import { keepWarnings } from '../support/warnings.ts';
