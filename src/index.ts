@@ -59,8 +59,7 @@ export {
 export { type ThrottleOptions, throttle } from './operators/throttle.ts';
 export { type ThrottleFromOptions, throttleFrom } from './operators/throttle-from.ts';
 export { limiterOptionsFromEnv } from './options/env.ts';
-export { limiterOptionsFromJSON } from './options/json.ts';
-export { mergeLimiterOptions } from './options/merge.ts';
+export { limiterOptionsFromJSON, mergeLimiterOptions } from './options/sources.ts';
 export { CircuitOpenError } from './policies/circuit-types.ts';
 export type { PaceOptions } from './policies/pace.ts';
 export type { RateLimit } from './policies/rate-limit/rate-limit.ts';

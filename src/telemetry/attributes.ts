@@ -30,7 +30,7 @@ export const ATTRIBUTES = {
   resends: 'http.request.resend_count',
 } as const;
 
-/** The names of spans. `tables.ts` describes them. */
+/** The names of spans. `docs/src/telemetry-tables.ts` describes them. */
 export const SPAN_NAMES = {
   request: 'headgate.request',
   wait: 'headgate.wait',

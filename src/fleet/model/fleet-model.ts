@@ -10,7 +10,6 @@ import {
   type WorkerShare,
 } from '../protocol.ts';
 import { refill } from './bucket.ts';
-import { Expiry } from './expiry.ts';
 import {
   type Closures,
   close,
@@ -23,6 +22,7 @@ import {
 } from './fleet-state.ts';
 import {
   comesBack,
+  Expiry,
   lead,
   lendable,
   RECOVERY,

@@ -4,9 +4,8 @@ import { systemClock } from '../../src/advanced.ts';
 import type { LimiterOptions } from '../../src/index.ts';
 import { checkLimiterConfig } from '../../src/options/check-config.ts';
 import { limiterOptionsFromEnv } from '../../src/options/env.ts';
-import { limiterOptionsFromJSON } from '../../src/options/json.ts';
 import type { LimiterConfig, LimiterLayer } from '../../src/options/limiter-config.ts';
-import { mergeLimiterOptions as merge } from '../../src/options/merge.ts';
+import { limiterOptionsFromJSON, mergeLimiterOptions as merge } from '../../src/options/sources.ts';
 import { STRATEGIES } from '../../src/policies/adaptive.ts';
 import {
   configs,

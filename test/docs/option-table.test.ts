@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { optionRows, optionTable } from '../../docs/src/option-table.ts';
 import { ROWS } from '../../src/options/limiter-config.ts';
-import { optionRows, optionTable } from '../../src/options/option-rows.ts';
 
 const rowOf = (path: string) => optionRows().find(({ option }) => option === `\`${path}\``);
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { limiterOptionsFromJSON } from '../../src/options/json.ts';
+import { limiterOptionsFromJSON } from '../../src/options/sources.ts';
 import { STRATEGIES } from '../../src/policies/adaptive.ts';
 import { configs, errorOf, NAMED_ROWS, treeOf, valuesOf, wrongValuesOf } from './configs.ts';
 

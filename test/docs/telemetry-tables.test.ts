@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { EVENTS, metricTable, SPANS, spanTable } from '../../docs/src/telemetry-tables.ts';
 import { ATTRIBUTES } from '../../src/telemetry/attributes.ts';
 import type { Metric } from '../../src/telemetry/meter.ts';
 import { METRICS } from '../../src/telemetry/metrics.ts';
-import { EVENTS, metricTable, SPANS, spanTable } from '../../src/telemetry/tables.ts';
 
 describe('the tables of the documentation', () => {
   it('have a line for each metric, with its unit and attributes', () => {

@@ -5,7 +5,7 @@ import {
   type OptionGroup,
   RUN_OPTIONS,
   WORK_OPTIONS,
-} from './option-table.ts';
+} from '../../src/batch/command/option-table.ts';
 
 /** The documentation of the command, made of its table of options. */
 export function commandReference(): string {

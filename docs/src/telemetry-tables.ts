@@ -1,6 +1,7 @@
-import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from './attributes.ts';
-import type { Metric } from './meter.ts';
-import { METRICS } from './metrics.ts';
+import { ATTRIBUTES, EVENT_NAMES, SPAN_NAMES } from '../../src/telemetry/attributes.ts';
+import type { Metric } from '../../src/telemetry/meter.ts';
+import { METRICS } from '../../src/telemetry/metrics.ts';
+import { code, tableOf } from './markdown.ts';
 
 /** What spans and their events tell, for documents: programs need their names alone. */
 
@@ -79,7 +80,7 @@ export function metricTable(): string {
       meaning,
     ],
   );
-  return table(['metric', 'instrument, unit', 'attributes', 'meaning'], rows);
+  return tableOf(['metric', 'instrument, unit', 'attributes', 'meaning'], rows);
 }
 
 /** The spans, and the events on them, as a table in Markdown. */
@@ -88,19 +89,9 @@ export function spanTable(): string {
     ...Object.values(SPANS).map((span) => rowOf(span, 'span')),
     ...Object.values(EVENTS).map((event) => rowOf(event, 'event')),
   ];
-  return table(['name', 'is', 'attributes', 'meaning'], rows);
+  return tableOf(['name', 'is', 'attributes', 'meaning'], rows);
 }
 
 function rowOf({ name, attributes, meaning }: Trace, kind: string): string[] {
   return [code(name), kind, attributes.map(code).join(', '), meaning];
-}
-
-function code(name: string): string {
-  return `\`${name}\``;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const rule = head.map(() => '---');
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), `|${rule.join('|')}|`, ...rows.map(line)].join('\n');
 }

@@ -1,8 +1,8 @@
-import type { Kind, Option } from '../policies/option.ts';
-import { show } from '../util/check.ts';
-import { DEFAULT_PREFIX, variableOf } from './env.ts';
-
-import { ROWS } from './limiter-config.ts';
+import { DEFAULT_PREFIX, variableOf } from '../../src/options/env.ts';
+import { ROWS } from '../../src/options/limiter-config.ts';
+import type { Kind, Option } from '../../src/policies/option.ts';
+import { show } from '../../src/util/check.ts';
+import { code, tableOf } from './markdown.ts';
 
 /** The documentation of one option; every field is Markdown. */
 export interface OptionRow {
@@ -33,14 +33,16 @@ export function optionRows(prefix: string = DEFAULT_PREFIX): readonly OptionRow[
 
 /** These rows as a table in Markdown, without a line break at the end. */
 export function optionTable(prefix: string = DEFAULT_PREFIX): string {
-  return [
-    '| option | environment | default | unit or values | what it does |',
-    '|---|---|---|---|---|',
-    ...optionRows(prefix).map(
-      ({ option, env, default: fallback, unit, what }) =>
-        `| ${option} | ${env} | ${fallback} | ${unit} | ${what} |`,
-    ),
-  ].join('\n');
+  return tableOf(
+    ['option', 'environment', 'default', 'unit or values', 'what it does'],
+    optionRows(prefix).map(({ option, env, default: fallback, unit, what }) => [
+      option,
+      env,
+      fallback,
+      unit,
+      what,
+    ]),
+  );
 }
 
 function defaultOf({ kind, default: value }: Option): string {
@@ -58,8 +60,4 @@ function wordsOf(kind: Kind): readonly string[] {
   if (kind.type === 'true') return ['true'];
   if (kind.type === 'boolean') return ['true', 'false'];
   return kind.type === 'word' ? kind.words.map(show) : [];
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
 }
