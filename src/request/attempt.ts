@@ -7,8 +7,12 @@ import { PendingBody } from '../providers/read-body.ts';
 import { errorIn, isKnownError, limitsOfResult, readUsage } from '../providers/result.ts';
 import { discard, isFailedResponse } from '../providers/shape.ts';
 import type { Timed } from '../util/timers.ts';
-import { AttemptContext } from './attempt-context.ts';
-import { type Attempting, AttemptSubscriber, reportUnhandled } from './attempt-subscriber.ts';
+import {
+  AttemptContext,
+  type Attempting,
+  AttemptSubscriber,
+  reportUnhandled,
+} from './attempt-context.ts';
 import type { DispatchContext } from './send-options.ts';
 
 /** The request that an attempt is made for. It decides what follows from the answer. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Chunk, Sized } from '../../src/model/sized.ts';
-import { Chunker } from '../../src/policies/chunker.ts';
+import { Chunker } from '../../src/operators/chunk-by.ts';
 import { holds } from '../support/holds.ts';
 import { runs } from '../support/runs.ts';
 
