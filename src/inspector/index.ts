@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import { checkBoolean, checkInteger, checkKeys, show } from '../util/check.ts';
-import { readAssets } from './assets.ts';
-import { HttpServer } from './http-server.ts';
+import { HttpServer, readAssets } from './http-server.ts';
 import { Monitor } from './monitor.ts';
 import { Token } from './replies.ts';
 
