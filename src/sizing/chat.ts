@@ -1,5 +1,4 @@
-/** Sizes of single messages and their parts, in the forms of OpenAI, Anthropic and Google. */
-
+/** Sizes of chat requests and of their messages: OpenAI chat and responses, Anthropic messages, Google contents. */
 import { jsonBytes } from './json.ts';
 import { partMediaBytes } from './media.ts';
 import { isList, isObject } from './traversal.ts';
@@ -71,8 +70,6 @@ function partBytes(part: unknown, counted: CountedRequests, depth: number): numb
 
 /** A message holds results of tools, which hold parts; no provider nests deeper. */
 const MAX_NESTING = 2;
-
-/** Sizes of chat requests: OpenAI chat and responses, Anthropic messages, Google contents. */
 
 /** The fields by which chat requests are known, of all providers together. */
 export interface ChatFields extends PromptFields {

@@ -1,7 +1,6 @@
+/** Inputs of sampling and training APIs that take tokens and images rather than text, and their sizes. */
 import { mediaBytes } from './media.ts';
 import { isList, isObject, sumItems } from './traversal.ts';
-
-/** Inputs of sampling and training APIs that take tokens and images rather than text. */
 
 /** Text that is already tokens, in `tokens` or in `data`. */
 export type EncodedTextChunk = { readonly type: 'encoded_text' } & (
@@ -43,8 +42,6 @@ export interface Datum {
   readonly modelInput: ModelInput;
   readonly lossFnInputs: Readonly<Record<string, TensorData | ArrayLike<number>>>;
 }
-
-/** Sizes of inputs that are tokens and images rather than text, and of training data. */
 
 /** The bytes charged for a token of encoded text; it covers the serialised form of the token. */
 const BYTES_PER_ENCODED_TOKEN = 10;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deferred } from '../../src/util/deferred.ts';
+import { deferred } from '../../src/util/pending-call.ts';
 
 describe('a deferred', () => {
   it('settles its own promise, whatever was made since', async () => {
