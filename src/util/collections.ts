@@ -56,6 +56,10 @@ export class Heap<Member extends Placed> {
     this.#precedes = precedes;
   }
 
+  get size(): number {
+    return this.#members.length;
+  }
+
   /** The first member. */
   get top(): Member | undefined {
     return this.#members[0];
