@@ -14,27 +14,15 @@ export type {
   Shortage,
   WorkerShare,
 } from './fleet/protocol.ts';
-export type { SharedStore } from './fleet/shared-store.ts';
-export type { OnStoreLoss, StoreSettings } from './fleet/store-settings.ts';
+export type { OnStoreLoss, SharedStore, StoreSettings } from './fleet/shared-store.ts';
 export type { Changes } from './limiter/configure.ts';
-export type { GroupSnapshot } from './limiter/group-options.ts';
+export type { GroupSnapshot } from './limiter/limiter-options.ts';
 export type { Counts } from './limiter/request-counters.ts';
 export type { SharedOptions, SharedSnapshot, TurnCost } from './limiter/shared-limits.ts';
-export type { ChunkReason } from './model/chunk.ts';
 export type { FeedbackKind, LimitUnit, ReportedLimit } from './model/feedback.ts';
-export type { GaugeSnapshot } from './model/gauge-snapshot.ts';
+export type { GaugeSnapshot, GaugeValue } from './model/gauge.ts';
 export type { BackoffChange, ClosedChunk, Instrumentation } from './model/instrumentation.ts';
 export type { EventLevel, LimiterFact } from './model/limiter-event.ts';
-export type { GaugeValue } from './model/metric.ts';
-export type {
-  Datum,
-  EncodedTextChunk,
-  ImageAssetPointerChunk,
-  ImageChunk,
-  ModelInput,
-  ModelInputChunk,
-  TensorData,
-} from './model/model-input.ts';
 export type { GateWait, SettleOutcome } from './model/outcome.ts';
 export type {
   AimdEvent,
@@ -43,17 +31,22 @@ export type {
   LimitDeniedEvent,
   PolicyEvent,
 } from './model/policy-events.ts';
+export type { ChunkReason } from './model/sized.ts';
 export type { Amounts } from './model/ticket.ts';
 export type { LimiterConfig, LimiterLayer, RequestConfig } from './options/limiter-config.ts';
 export type { AdaptiveConfig, AdaptiveOption } from './policies/adaptive.ts';
 export type { AdaptiveRateSnapshot } from './policies/adaptive-rate-policy.ts';
-export type { AimdSnapshot, AimdState } from './policies/aimd-events.ts';
+export type { AimdSnapshot, AimdState } from './policies/aimd.ts';
 export type { BackoffSnapshot, Reopen } from './policies/backoff.ts';
 export type { BackoffConfig, BackoffOption } from './policies/backoff-policy.ts';
 export type { ByteBudgetConfig, ByteBudgetSnapshot } from './policies/byte-budget-policy.ts';
 export type { CircuitBreakerOption } from './policies/circuit-breaker-policy.ts';
-export type { CircuitExport, CircuitSnapshot, CircuitState } from './policies/circuit-events.ts';
-export type { CircuitBreakerConfig } from './policies/circuit-options.ts';
+export type {
+  CircuitBreakerConfig,
+  CircuitExport,
+  CircuitSnapshot,
+  CircuitState,
+} from './policies/circuit-types.ts';
 export type { ConcurrencyConfig, ConcurrencySnapshot } from './policies/concurrency-policy.ts';
 export type {
   CostBudgetConfig,
@@ -64,21 +57,19 @@ export type { GradientSnapshot } from './policies/gradient.ts';
 export type { PaceOption, PaceSnapshot } from './policies/pace.ts';
 export type { ProgressOptions, ProgressSnapshot } from './policies/progress.ts';
 export type { RateLimitConfig, RateLimitLayer } from './policies/rate-limit/definition.ts';
+export type { RateLimitUsage } from './policies/rate-limit/limit-set.ts';
 export type { RateLimitAlgorithm, RateLimitCharge } from './policies/rate-limit/rate-limit.ts';
-export type { RateLimitUsage } from './policies/rate-limit/reservation.ts';
 export type { PolicyConfig, PolicyLayer, PolicySnapshots } from './policies/registry.ts';
 export type { HeaderGet, PartialVerdict, ProviderResponse } from './providers/adapter.ts';
 export { classify, reportedLimits } from './providers/classify.ts';
 export type { Providers } from './providers/registry.ts';
-export { headersOfResult } from './providers/result-headers.ts';
-export { type Usage, usageOf } from './providers/usage.ts';
+export { headersOfResult, type Usage, usageOf } from './providers/result.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-rules.ts';
-export { systemClock } from './queue/system-clock.ts';
-export type { CommonOptions } from './request/common-options.ts';
 export type {
   Adjustable,
   AttemptOptions,
+  CommonOptions,
   GateOptions,
   QueueOptions,
   RateLimitOptions,
@@ -92,5 +83,15 @@ export type {
   RetryOptions,
 } from './request/send-options.ts';
 export type { RequestInput, RequestOptions } from './request/ticket-factory.ts';
+export type {
+  Datum,
+  EncodedTextChunk,
+  ImageAssetPointerChunk,
+  ImageChunk,
+  ModelInput,
+  ModelInputChunk,
+  TensorData,
+} from './sizing/model-input.ts';
 export { type InstrumentationOptions, telemetryInstrumentation } from './telemetry/telemetry.ts';
 export type { Timer } from './util/clock.ts';
+export { systemClock } from './util/clock.ts';

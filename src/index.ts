@@ -1,22 +1,22 @@
 /** What a program that sends requests uses. `headgate/advanced` has the rest. */
 
-export { StoreProtocolError } from './fleet/errors.ts';
+export { StoreProtocolError } from './fleet/shared-store.ts';
 export type { Task } from './limiter/call-request.ts';
 export type { Circuit, Isolation } from './limiter/circuit.ts';
 export { createLimiterGroup, type LimiterGroup } from './limiter/group.ts';
-export type { GroupEvent, LimiterGroupOptions } from './limiter/group-options.ts';
 export type { Lease } from './limiter/lease.ts';
 export type { CloseOptions } from './limiter/lifecycle.ts';
 export { createLimiter, type Limiter } from './limiter/limiter.ts';
 export type {
   AcquireOptions,
+  GroupEvent,
+  LimiterGroupOptions,
   LimiterOptions,
   LimiterThrottleOptions,
 } from './limiter/limiter-options.ts';
 export type { MapOptions, MapTask } from './limiter/map.ts';
 export type { LimiterProgress } from './limiter/request-counters.ts';
 export type { LimiterSnapshot, LimiterState } from './limiter/snapshot.ts';
-export { Chunk } from './model/chunk.ts';
 export {
   AttemptTimeoutError,
   DeadlineExceededError,
@@ -38,7 +38,7 @@ export {
 export type { Feedback, Mode, Verdict } from './model/feedback.ts';
 export type { LimiterEvent } from './model/limiter-event.ts';
 export type { GateKind, Outcome, RequestStats } from './model/outcome.ts';
-export { Sized } from './model/sized.ts';
+export { Chunk, Sized } from './model/sized.ts';
 export type { Ticket } from './model/ticket.ts';
 export { version } from './model/version.ts';
 export { backoffGate } from './operators/backoff-gate.ts';
@@ -59,16 +59,15 @@ export {
 export { type ThrottleOptions, throttle } from './operators/throttle.ts';
 export { type ThrottleFromOptions, throttleFrom } from './operators/throttle-from.ts';
 export { limiterOptionsFromEnv } from './options/env.ts';
-export { limiterOptionsFromJSON } from './options/json.ts';
-export { mergeLimiterOptions } from './options/merge.ts';
-export { CircuitOpenError } from './policies/circuit-open-error.ts';
+export { limiterOptionsFromJSON, mergeLimiterOptions } from './options/sources.ts';
+export { CircuitOpenError } from './policies/circuit-types.ts';
 export type { PaceOptions } from './policies/pace.ts';
+export type { RateLimit } from './policies/rate-limit/rate-limit.ts';
 export {
   CostAboveLimitError,
   RateLimitExceededError,
   UnknownLimitError,
-} from './policies/rate-limit/errors.ts';
-export type { RateLimit } from './policies/rate-limit/rate-limit.ts';
+} from './policies/rate-limit/rate-limit.ts';
 export type { ProviderAdapter } from './providers/adapter.ts';
 export { defaultProviders, readProviders } from './providers/registry.ts';
 export type { AttemptContext } from './request/attempt-context.ts';

@@ -70,6 +70,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'fleet',
     'util',
     'model',
+    'sizing',
     'policies',
     'options',
     'providers',

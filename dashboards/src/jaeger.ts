@@ -1,7 +1,6 @@
 import { DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
 
-import { ATTRIBUTES } from '../../src/telemetry/attributes.ts';
-import { SPAN_NAMES } from '../../src/telemetry/trace-names.ts';
+import { ATTRIBUTES, SPAN_NAMES } from '../../src/telemetry/attributes.ts';
 import { chosen } from './chosen.ts';
 import { LABELS } from './metrics.ts';
 

@@ -1,4 +1,6 @@
-import { ATTRIBUTES, METRICS, type Metric } from '../../src/telemetry/names.ts';
+import { ATTRIBUTES } from '../../src/telemetry/attributes.ts';
+import type { Metric } from '../../src/telemetry/meter.ts';
+import { METRICS } from '../../src/telemetry/metrics.ts';
 
 /** A metric, as the table of metrics calls it. */
 export type MetricKey = keyof typeof METRICS;

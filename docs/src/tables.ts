@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LEVELS } from '../../src/model/limiter-event.ts';
-import { optionTable } from '../../src/options/option-rows.ts';
 import { defaultProviders } from '../../src/providers/registry.ts';
-import { metricTable, spanTable } from '../../src/telemetry/tables.ts';
 import { errorFacts, errorsIn, errorTable } from './errors.ts';
 import { EVENT_TEXTS } from './events.ts';
 import { code, tableOf } from './markdown.ts';
+import { optionTable } from './option-table.ts';
 import { type Declaration, declarationsIn, entryOf } from './source.ts';
+import { metricTable, spanTable } from './telemetry-tables.ts';
 
 const LEVEL_ORDER = ['warn', 'info', 'debug'];
 const KINDS: Readonly<Record<string, string>> = {

@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AttemptContext } from 'headgate';
-import { callError, StatusError } from './http/errors.ts';
-import type { OutageWatch } from './http/outage.ts';
-import type { Budget } from './money/budget.ts';
-import type { BatchRequest, BatchResponse, Send } from './request.ts';
-import { promptTokensOf } from './size.ts';
+import { callError, type OutageWatch, StatusError } from './http/failures.ts';
+import type { Budget } from './money.ts';
+import { type BatchRequest, type BatchResponse, promptTokensOf, type Send } from './request.ts';
 import type { Tally } from './tally.ts';
 
 /** The run is ending: the request was not sent, and has no result. */

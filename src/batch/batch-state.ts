@@ -2,14 +2,13 @@ import type { LimiterOptions } from 'headgate';
 import { systemClock } from 'headgate/advanced';
 import { Attempts } from './attempts.ts';
 import { RequestGroups } from './groups/request-groups.ts';
-import { OutageWatch } from './http/outage.ts';
+import { OutageWatch } from './http/failures.ts';
 import { RateMemory } from './ledger/rate-memory.ts';
-import { Budget } from './money/budget.ts';
+import { Budget } from './money.ts';
 import type { BatchSettings } from './options.ts';
 import { paceOf } from './pace-view.ts';
 import { createPacer, type ModelLimits, type Pacer } from './pacer.ts';
-import type { BatchPhase, BatchProgress } from './progress.ts';
-import type { Stop } from './stop.ts';
+import type { BatchPhase, BatchProgress, Stop } from './progress.ts';
 import { Tally } from './tally.ts';
 
 /** Requests in flight at the most, where nobody says. */

@@ -7,11 +7,10 @@ export { createHttpSender, type HttpOptions, type HttpSender } from './http/send
 export type { InputFormat } from './input/read-input.ts';
 export type { ExistingOutput } from './ledger/open-output.ts';
 export type { ResultLine, TokenUsage } from './ledger/result-line.ts';
-export { type ModelPrices, type Prices, readPriceFile } from './money/prices.ts';
+export { type ModelPrices, type Prices, readPriceFile } from './money.ts';
 export type { BatchOnlyOptions, BatchOptions, ChangedLines } from './options.ts';
 export type { PaceView } from './pace-view.ts';
 export type { ModelLimits } from './pacer.ts';
-export type { BatchPhase, BatchProgress, BatchReport } from './progress.ts';
+export type { BatchPhase, BatchProgress, BatchReport, Stop, StopReason } from './progress.ts';
 export type { BatchRequest, BatchResponse, Send, SendContext } from './request.ts';
-export type { Stop, StopReason } from './stop.ts';
 export type { ErrorCount } from './tally.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { DeadlineExceededError, type Outcome, type RequestStats } from 'headgate';
-import { StatusError } from './http/errors.ts';
+import { StatusError } from './http/failures.ts';
 import { RESULT_ID_PREFIX, type ResultLine, usageIn } from './ledger/result-line.ts';
-import type { Budget } from './money/budget.ts';
+import type { Budget } from './money.ts';
 import { WorkerError } from './queue/queue-job.ts';
 import type { BatchRequest, BatchResponse, SentBy } from './request.ts';
 import { describeError } from './tally.ts';

@@ -4,9 +4,8 @@ import type { AttemptContext } from '../request/attempt-context.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { print } from '../util/print.ts';
-import { JobFeed, PAUSE_MS } from './job-feed.ts';
+import { JobFeed, PAUSE_MS, type QueueJob, type QueueWorker } from './job-feed.ts';
 import { type JobLock, JobLockLostError, JobLocks } from './job-locks.ts';
-import type { QueueJob, QueueWorker } from './queue-worker.ts';
 
 /** BullMQ's own. */
 const DEFAULT_LOCK_MS = 30_000;

@@ -1,9 +1,99 @@
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { messageOf } from '../util/print.ts';
-import type { GrantReply, SharedConfig } from './protocol.ts';
-import type { OnStoreLoss } from './store-settings.ts';
-import type { StoreWarnings } from './store-warnings.ts';
+import type { FleetLearned, FleetSnapshot } from './fleet-hooks.ts';
+import type { Holdings } from './holdings.ts';
+import { snapshotOfPlan } from './learning/plan.ts';
+import type { GrantReply, Plan, SharedConfig } from './protocol.ts';
+import type { OnStoreLoss } from './shared-store.ts';
+import type { StoreCaller } from './store-caller.ts';
+
+interface Known {
+  readonly worker: string;
+  readonly caller: Pick<StoreCaller, 'counts' | 'isAway'>;
+  readonly last: GrantReply | undefined;
+  readonly holdings: Pick<Holdings, 'slots' | 'bytes'>;
+  readonly lostLeases: number;
+  readonly isWaiting: boolean;
+}
+
+function learnedOf(plan: Plan | undefined): FleetLearned | undefined {
+  if (plan === undefined) return undefined;
+  const { perSecond, origin, cap, isOut } = snapshotOfPlan(plan);
+  return { perSecond, origin, cap, isOut };
+}
+
+/** How a worker stands, by the last answer of the store and by what it has counted itself. */
+export function fleetSnapshot(known: Known): FleetSnapshot {
+  const { last, caller, lostLeases, isWaiting } = known;
+  const { slots, bytes } = known.holdings;
+  const { calls, failures, latencyMs } = caller.counts;
+  return {
+    worker: known.worker,
+    isAway: caller.isAway,
+    workers: last?.workers ?? 0,
+    sharers: last?.sharers ?? 0,
+    share: last === undefined ? 0 : 1 / Math.max(1, last.sharers),
+    slots: { used: slots.used, held: slots.held },
+    bytes: { used: bytes.used, held: bytes.held },
+    calls,
+    failedCalls: failures,
+    latencyMs,
+    lostLeases,
+    handovers: Math.max(0, (last?.terms ?? 0) - 1),
+    leads: last?.leads === 1,
+    learned: learnedOf(last?.plan),
+    epoch: last?.epoch ?? 0,
+    waitsFor: isWaiting ? (last?.why ?? '') : '',
+  };
+}
+
+/**
+ * Warns once when a store is lost, and once when it is back, however many workers of this process use it:
+ * a group has one for each of its keys.
+ */
+export class StoreWarnings {
+  private away = 0;
+
+  /** @param name of the limiter, stream or group, if it has one */
+  lost(message: string, meanwhile: OnStoreLoss, name: string | undefined): void {
+    this.away += 1;
+    if (this.away > 1) return;
+    const consequence =
+      meanwhile === 'pause' ? 'nothing is sent' : 'this worker goes on with its share';
+    process.emitWarning(
+      `headgate${labelOf(name)} cannot reach the shared store, and ${consequence} until it answers: ${message}`,
+    );
+  }
+
+  back(awayMs: number, name: string | undefined): void {
+    this.away -= 1;
+    if (this.away > 0) return;
+    process.emitWarning(
+      `headgate${labelOf(name)} reaches the shared store again after ${Math.round(awayMs)} ms`,
+    );
+  }
+
+  /** A worker that has lost the store is closed. */
+  left(): void {
+    this.away -= 1;
+  }
+}
+
+function labelOf(name: string | undefined): string {
+  return name === undefined ? '' : ` (${name})`;
+}
+
+const known = new WeakMap<object, StoreWarnings>();
+
+/** Those of all workers with the same peers. */
+export function warningsOf(peers: object | undefined): StoreWarnings {
+  const found = peers && known.get(peers);
+  if (found !== undefined) return found;
+  const warnings = new StoreWarnings();
+  if (peers !== undefined) known.set(peers, warnings);
+  return warnings;
+}
 
 /** Tells what becomes of one worker and of its store: as events, as warnings and to instrumentation. */
 export class FleetReports {

@@ -1,10 +1,9 @@
 import type { Clock } from '../util/clock.ts';
-import { ResettableTimer } from '../util/resettable-timer.ts';
+import { ResettableTimer } from '../util/timers.ts';
 import { requestsAhead, SHORTEST_TICK_MS, shortestGapMs, tickMs, URGENT_MS } from './call-times.ts';
-import { StoreProtocolError } from './errors.ts';
 import { exchangeRequest } from './exchange-request.ts';
 import type { FleetHooks, FleetRequest, FleetSnapshot } from './fleet-hooks.ts';
-import { fleetSnapshot } from './fleet-snapshot.ts';
+import { fleetSnapshot } from './fleet-reports.ts';
 import {
   type ExchangeReply,
   type ExchangeRequest,
@@ -12,9 +11,8 @@ import {
   PROTOCOL,
   type SharedConfig,
 } from './protocol.ts';
-import type { StoreCalls } from './shared-store.ts';
+import { DEFAULT_TTL_MS, type StoreCalls, StoreProtocolError } from './shared-store.ts';
 import { StoreCaller } from './store-caller.ts';
-import { DEFAULT_TTL_MS } from './store-settings.ts';
 import { WorkerAccount } from './worker-account.ts';
 
 /** How far ahead a worker may reserve, in ms. */

@@ -1,23 +1,27 @@
+import type { GaugeValue } from '../model/gauge.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import type { GaugeValue } from '../model/metric.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
-import type { FleetGate, RemoteLimits } from './fleet-gate.ts';
 import { type FleetHooks, type FleetNews, type FleetSnapshot, NO_LESSON } from './fleet-hooks.ts';
 import { FleetPolicy } from './fleet-policy.ts';
-import { FleetReports } from './fleet-reports.ts';
+import { FleetReports, type StoreWarnings, warningsOf } from './fleet-reports.ts';
 import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
 import { FleetLearning } from './learning/fleet-learning.ts';
 import { PlanNews } from './learning/plan-news.ts';
 import type { GrantReply, SharedConfig, WorkerShare } from './protocol.ts';
 import { sharedConfigOf } from './shared-limits-config.ts';
-import type { JoinFleet, SharedStore } from './shared-store.ts';
-import type { OnStoreLoss } from './store-settings.ts';
-import { checkStoreSettings, timesOf } from './store-settings.ts';
-import { type StoreWarnings, warningsOf } from './store-warnings.ts';
+import {
+  checkStoreSettings,
+  type FleetGate,
+  type JoinFleet,
+  type OnStoreLoss,
+  type RemoteLimits,
+  type SharedStore,
+  timesOf,
+} from './shared-store.ts';
 
 /** Differences of times of the provider that are rounding, or the way to the store, in ms. */
 const SAME_MS = 20;

@@ -1,5 +1,5 @@
 import type { FleetRequest } from './fleet-hooks.ts';
-import type { Lent } from './lent.ts';
+import type { Lent } from './holdings.ts';
 import { type Bucket, charge, emptyBucket, flowTime, refill } from './model/bucket.ts';
 import type { Plan, SharedConfig } from './protocol.ts';
 

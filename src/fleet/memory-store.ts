@@ -1,11 +1,13 @@
-import { systemClock } from '../queue/system-clock.ts';
 import { checkKeys } from '../util/check.ts';
-import { type Clock, checkClock } from '../util/clock.ts';
+import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 import { joinFleet } from './fleet.ts';
 import { FleetModel } from './model/fleet-model.ts';
-import type { SharedStore } from './shared-store.ts';
-import type { StoreSettings } from './store-settings.ts';
-import { checkStoreSettings, STORE_KEYS } from './store-settings.ts';
+import {
+  checkStoreSettings,
+  type SharedStore,
+  STORE_KEYS,
+  type StoreSettings,
+} from './shared-store.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends StoreSettings {

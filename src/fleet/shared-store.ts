@@ -1,8 +1,132 @@
-import type { Instrumentation } from '../model/instrumentation.ts';
+import { HeadgateError } from '../model/errors.ts';
+import type { GaugeValue } from '../model/gauge.ts';
+import type { BackoffChange, Instrumentation } from '../model/instrumentation.ts';
 import type { Emit } from '../model/policy-events.ts';
-import type { RemoteLimits } from './fleet-gate.ts';
+import type { Policies } from '../policies/policies.ts';
+import type { Policy } from '../policies/policy.ts';
+import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
+import { checkChoice, checkInteger, show } from '../util/check.ts';
+import type { Clock } from '../util/clock.ts';
+import type { FleetSnapshot } from './fleet-hooks.ts';
 import type { ExchangeReply, ExchangeRequest, WorkerShare } from './protocol.ts';
-import type { StoreSettings } from './store-settings.ts';
+
+/** Another worker of the key runs a newer version of headgate, whose protocol this one does not know. */
+export class StoreProtocolError extends HeadgateError {
+  readonly code = 'STORE_PROTOCOL';
+  constructor(own: number, theirs: number) {
+    super(
+      `workers of this key speak version ${theirs} of the protocol, this one version ${own}: update headgate here, or give this worker another \`key\``,
+    );
+  }
+}
+
+/** What a worker does while the store cannot be reached. */
+export type OnStoreLoss = 'pause' | 'share';
+
+/** How workers use a store. */
+export interface StoreSettings {
+  /** A worker that is silent for so long loses what it holds, in ms, an integer >= 100. Default 5000. */
+  readonly ttlMs?: number;
+  /**
+   * What the store knows of a key is dropped when no worker has called for so long, in ms, an integer
+   * >= `ttlMs`. Default 86,400,000 (a day). Where the provider named a wait, or a large request was sent
+   * ahead of its limit, the time begins when that is over.
+   */
+  readonly keepMs?: number;
+  /**
+   * While the store cannot be reached: nothing more is sent (`'pause'`, default), or each worker goes
+   * on with an equal share of the limits (`'share'`), by the number of workers that it heard of last. It
+   * uses no more slots and bytes than it held as the store went away, until `ttlMs` later.
+   */
+  readonly onStoreLoss?: OnStoreLoss;
+  /**
+   * What this worker is called where all of them are shown: up to 64 letters, digits and `.:@_-`.
+   * Default: of `redisStore` its host and process, `build-7:4711`; of `memoryStore` none.
+   */
+  readonly worker?: string;
+}
+
+export const STORE_KEYS = [
+  'ttlMs',
+  'keepMs',
+  'onStoreLoss',
+  'worker',
+] as const satisfies readonly (keyof StoreSettings)[];
+
+export const DEFAULT_TTL_MS = 5_000;
+/** As long as a limit of a day, and longer than what was learned is of use. */
+const DEFAULT_KEEP_MS = 86_400_000;
+const LEAST_TTL_MS = 100;
+const WORKER = /^[\w.:@-]{1,64}$/;
+
+/** The times of a store, with their defaults. */
+export function timesOf({ ttlMs = DEFAULT_TTL_MS, keepMs }: StoreSettings) {
+  return { ttlMs, keepMs: keepMs ?? Math.max(ttlMs, DEFAULT_KEEP_MS) };
+}
+
+/** @throws RangeError or TypeError that names a wrong option */
+export function checkStoreSettings(settings: StoreSettings): void {
+  const { ttlMs = DEFAULT_TTL_MS, keepMs, onStoreLoss, worker } = settings;
+  checkInteger('ttlMs', ttlMs, LEAST_TTL_MS);
+  if (keepMs !== undefined) checkInteger('keepMs', keepMs, ttlMs);
+  if (onStoreLoss !== undefined) checkChoice('onStoreLoss', onStoreLoss, ['pause', 'share']);
+  if (worker !== undefined && (typeof worker !== 'string' || !WORKER.test(worker))) {
+    throw new TypeError(
+      `\`worker\` must be a string of 1 to 64 letters, digits and .:@_-, got ${show(worker)}`,
+    );
+  }
+}
+
+/** The gate of a limiter or a stream, as far as its fleet needs it. */
+export interface FleetGate {
+  readonly name: string | undefined;
+  /** That of a limiter of a group. */
+  readonly key?: string | undefined;
+  readonly gate: { readonly waiting: number; drain(): void };
+  readonly slots: { readonly maxLimit: number };
+  readonly bytes: { readonly maxBytes: number };
+  readonly policies: Pick<Policies, 'rateLimit' | 'circuitBreaker'>;
+  readonly feedback: FleetFeedback;
+}
+
+/** What the gate knows of its provider. */
+export interface FleetFeedback {
+  readonly clock: Clock;
+  readonly gate: { readonly policy: { readonly until: number; readonly throttledUntil: number } };
+  readonly provider: {
+    readonly users: {
+      /** @returns ends it */
+      watch(listener: {
+        backoff(waitMs: number, source: string, change: BackoffChange): void;
+        modeBegan(): void;
+      }): () => void;
+    };
+    /** Another worker was asked to slow down. */
+    heard(closedMs: number, throttledMs: number): void;
+    /** Whether a sender finds that the provider lets nothing in. */
+    setOutage(sender: object, isOut: boolean): void;
+  };
+}
+
+/** Limits that are kept in a store, for several workers. */
+export interface RemoteLimits {
+  /** Called before anything waits. */
+  begin(gate: FleetGate): void;
+  /** What adapts in this process, before anything is sent. */
+  adapts(adaptive: Policies['adaptive']): void;
+  /** A policy that stands for them and for the rate limits of this worker. */
+  policyOf(own: RateLimitPolicy | undefined): Policy;
+  /** The limits of this worker were changed. */
+  configured(): void;
+  snapshot(): FleetSnapshot | undefined;
+  /** The same as gauges, by the keys of their metrics. */
+  gauges(): Readonly<Record<string, GaugeValue>>;
+  /** What this worker does while the store is away. */
+  readonly onStoreLoss: OnStoreLoss;
+  /** Who works on the key; undefined: the store does not tell. Rejects where it is away. */
+  workers(): Promise<readonly WorkerShare[] | undefined>;
+  close(): void;
+}
 
 /**
  * Where the workers of one key meet: `redisStore` in `headgate/redis`, or `memoryStore` within a

@@ -3,8 +3,38 @@ import { runtimeOf } from '../limiter/limiter-runtime.ts';
 import type { RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
-import { isPaused, pause, resume } from './pausing.ts';
 import type { Controls, Setting } from './wire.ts';
+
+/** What `pause` is told, and events tell on. */
+const REASON = 'paused in the inspector';
+
+/** Streams have no `pause` of their own: those that were paused here. */
+const streams = new WeakSet<RequestGate>();
+
+export function isPaused(gate: RequestGate): boolean {
+  return runtimeOf(gate)?.lifecycle.isPaused ?? streams.has(gate);
+}
+
+/** Nothing more is sent; what runs goes on. */
+function pause(gate: RequestGate): void {
+  const runtime = runtimeOf(gate);
+  if (runtime !== undefined) {
+    runtime.lifecycle.pause(REASON);
+    return;
+  }
+  streams.add(gate);
+  gate.gate.pause();
+}
+
+function resume(gate: RequestGate): void {
+  const runtime = runtimeOf(gate);
+  if (runtime !== undefined) {
+    runtime.lifecycle.resume();
+    return;
+  }
+  streams.delete(gate);
+  gate.gate.resume();
+}
 
 const ACTIONS = ['configure', 'pause', 'resume', 'drain'] as const;
 export type Action = (typeof ACTIONS)[number];

@@ -1,5 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { SECURITY_HEADERS } from './guards.ts';
+import { controlsOf } from './controls.ts';
+import type { Monitor } from './monitor.ts';
+import { SECURITY_HEADERS } from './replies.ts';
+import type { TrackedGate } from './tracked-gate.ts';
+import type { Hello } from './wire.ts';
 
 /** A message above this is not sent; the page says so. */
 const MOST_BYTES = 1024 * 1024;
@@ -55,4 +59,111 @@ export class EventStream {
   send(message: Buffer): void {
     this.#isBlocked = !this.#response.write(message);
   }
+}
+
+/** Pages that read events at a time. */
+export const MOST_READERS = 32;
+
+/** A frame that says nothing new is sent again after this, so that pages know that all is well. */
+const REPEAT_MS = 1_000;
+
+interface SentFrame {
+  /** All of it but the time. */
+  readonly state: string;
+  readonly at: number;
+  readonly message: Buffer;
+}
+
+interface Reader {
+  readonly stream: EventStream;
+  /** The gate that was asked for; 0: whichever is busiest. */
+  readonly wanted: number;
+  /** The gate that it was shown last. */
+  shown: number | undefined;
+  /** What it was sent last; undefined: nothing yet. */
+  sent: SentFrame | undefined;
+}
+
+/** The pages that read events. */
+export class Readers {
+  readonly #readers = new Set<Reader>();
+  readonly #monitor: Monitor;
+  readonly #hello: Hello;
+  /** The last frames, by what they show. */
+  #frames = new Map<string, SentFrame>();
+
+  constructor(monitor: Monitor, hello: Hello) {
+    this.#monitor = monitor;
+    this.#hello = hello;
+  }
+
+  get count(): number {
+    return this.#readers.size;
+  }
+
+  /** @param wanted the gate that it asks for; 0: whichever is busiest */
+  add(response: ServerResponse, wanted: number): void {
+    const stream = new EventStream(response);
+    const gate = wanted === 0 ? this.#monitor.busiest : this.#monitor.find(wanted);
+    const reader: Reader = { stream, wanted, shown: gate?.id, sent: undefined };
+    this.#readers.add(reader);
+    response.on('close', () => this.#readers.delete(reader));
+    response.on('error', () => this.#readers.delete(reader));
+    stream.open();
+    stream.send(messageOf('hello', JSON.stringify(this.#hello)));
+    send(reader, this.#frame(gate, true));
+  }
+
+  /** Sends a frame to all who read. One that several want is made once; who has seen it all gets none. */
+  push(): void {
+    if (this.#readers.size === 0) return;
+    const { busiest } = this.#monitor;
+    const frames = new Map<string, SentFrame>();
+    for (const reader of this.#readers) {
+      if (!reader.stream.isReady) continue;
+      const gate = this.#gateOf(reader, busiest);
+      const isFirst = reader.shown !== gate?.id;
+      reader.shown = gate?.id;
+      const key = `${gate?.id} ${isFirst}`;
+      let frame = frames.get(key);
+      if (frame === undefined) {
+        frame = this.#frame(gate, isFirst, this.#frames.get(key));
+        frames.set(key, frame);
+      }
+      if (reader.sent !== frame) send(reader, frame);
+    }
+    this.#frames = frames;
+  }
+
+  /** Says goodbye to all. */
+  end(): void {
+    const goodbye = messageOf('end', '{}');
+    for (const { stream } of this.#readers) {
+      if (stream.isReady) stream.send(goodbye);
+      stream.end();
+    }
+  }
+
+  /** Who asked for none keeps the one that it was shown as long as it is there. */
+  #gateOf({ wanted, shown }: Reader, busiest: TrackedGate | undefined): TrackedGate | undefined {
+    if (wanted !== 0) return this.#monitor.find(wanted);
+    const kept = shown === undefined ? undefined : this.#monitor.find(shown);
+    return kept?.endedAt === undefined ? (kept ?? busiest) : (busiest ?? kept);
+  }
+
+  /** @param before the last one of the same: returned if nothing has changed, and it is not old */
+  #frame(gate: TrackedGate | undefined, isFirst: boolean, before?: SentFrame): SentFrame {
+    const open = this.#hello.canControl ? gate?.gate : undefined;
+    const controls = open === undefined ? undefined : controlsOf(open);
+    const { at, ...rest } = this.#monitor.frame(gate, controls, isFirst);
+    const state = JSON.stringify(rest);
+    if (before !== undefined && before.state === state && at - before.at < REPEAT_MS) return before;
+    const json = `{"at":${at}${state === '{}' ? '' : ','}${state.slice(1)}`;
+    return { state, at, message: messageOf('frame', json) };
+  }
+}
+
+function send(reader: Reader, frame: SentFrame): void {
+  reader.sent = frame;
+  reader.stream.send(frame.message);
 }

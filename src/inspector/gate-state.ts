@@ -1,11 +1,10 @@
 import { type LimiterRuntime, runtimeOf } from '../limiter/limiter-runtime.ts';
-import type { AdaptiveRateSnapshot } from '../policies/adaptive-rate-policy.ts';
-import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
+import { AdaptiveRatePolicy, type AdaptiveRateSnapshot } from '../policies/adaptive-rate-policy.ts';
 import type { BackoffSnapshot } from '../policies/backoff.ts';
-import type { CircuitSnapshot } from '../policies/circuit-events.ts';
-import type { RateLimitUsage } from '../policies/rate-limit/reservation.ts';
+import type { CircuitSnapshot } from '../policies/circuit-types.ts';
+import type { RateLimitUsage } from '../policies/rate-limit/limit-set.ts';
 import type { RequestGate } from '../request/request-gate.ts';
-import { isPaused } from './pausing.ts';
+import { isPaused } from './controls.ts';
 import type { Gate } from './wire.ts';
 
 /** What is to be known of a gate at one moment, as `snapshot()` tells it. Times in ms. */

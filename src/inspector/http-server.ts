@@ -1,13 +1,45 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Asset } from './assets.ts';
 import { control, readCommand } from './controls.ts';
-import { isHostAllowed, isSameOrigin, type Token } from './guards.ts';
+import { MOST_READERS, Readers } from './event-stream.ts';
 import type { Monitor } from './monitor.ts';
-import { MOST_READERS, Readers } from './readers.ts';
-import { readBody, refuse, reply, replyJson } from './replies.ts';
+import {
+  isHostAllowed,
+  isSameOrigin,
+  readBody,
+  refuse,
+  reply,
+  replyJson,
+  type Token,
+} from './replies.ts';
 import type { RequestQuery } from './request-log.ts';
 import type { Hello } from './wire.ts';
+
+/** A file of the page. */
+interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+const FILES = {
+  '/': { file: 'index.html', type: 'text/html; charset=utf-8' },
+  '/page.js': { file: 'page.js', type: 'text/javascript; charset=utf-8' },
+  '/page.css': { file: 'page.css', type: 'text/css; charset=utf-8' },
+  '/icon.svg': { file: 'icon.svg', type: 'image/svg+xml' },
+} as const;
+
+/** Where the build puts the page, beside this module's bundle. @throws in a bundle that has no URL */
+const builtPage = () => new URL('./page/', import.meta.url);
+
+/** Reads the page, by path. @throws where the package was not built */
+export async function readAssets(folder: URL = builtPage()): Promise<ReadonlyMap<string, Asset>> {
+  const read = Object.entries(FILES).map(
+    async ([path, { file, type }]) =>
+      [path, { type, body: await readFile(new URL(file, folder)) }] as const,
+  );
+  return new Map(await Promise.all(read));
+}
 
 /** Connections of all pages. */
 const MOST_CONNECTIONS = 128;

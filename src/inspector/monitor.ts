@@ -1,4 +1,4 @@
-import { traceIds } from '../model/trace-ids.ts';
+import { traceIds } from '../model/inspection.ts';
 import { openGates, type RequestGate } from '../request/request-gate.ts';
 import { print } from '../util/print.ts';
 import { clip } from './format.ts';

@@ -1,5 +1,62 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { SECURITY_HEADERS } from './guards.ts';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  OutgoingHttpHeaders,
+  ServerResponse,
+} from 'node:http';
+import { isIP } from 'node:net';
+
+/** Sent with everything: no other page may frame it, read it, or have it load anything from elsewhere. */
+export const SECURITY_HEADERS: OutgoingHttpHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+/**
+ * Whether a request names this server by an address, by `localhost`, or by the name that it was
+ * given. A website whose own name was made to lead here (DNS rebinding) names itself.
+ */
+export function isHostAllowed(header: string | undefined, host: string): boolean {
+  const name = hostname(header);
+  if (name === undefined) return false;
+  return name === 'localhost' || name === host.toLowerCase() || isIP(name) !== 0;
+}
+
+/** Whether a request comes from this page, or from no page at all. */
+export function isSameOrigin({ origin, host, ...headers }: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  return origin === undefined || origin === `http://${host}`;
+}
+
+function hostname(header = ''): string | undefined {
+  const match = /^(\[[\da-f:.]+\]|[^:/?#@[\]\s]+)(?::\d{1,5})?$/i.exec(header);
+  return match?.[1]?.replace(/^\[|\]$/g, '').toLowerCase();
+}
+
+/** The token that every request for a change must send. */
+export class Token {
+  readonly text = randomBytes(24).toString('base64url');
+  readonly #digest = digest(this.text);
+
+  /** Whether a header is `Bearer` and this token; the time that takes tells nothing of it. */
+  isIn(authorization: string | undefined): boolean {
+    const given = /^Bearer ([\w-]+)$/.exec(authorization ?? '')?.[1];
+    return given !== undefined && timingSafeEqual(digest(given), this.#digest);
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
 
 /** Of a command. */
 const MOST_BODY_BYTES = 4_096;

@@ -1,8 +1,7 @@
 import type { Verdict } from '../model/feedback.ts';
+import { type RequestFollower, type Tap, traceIds } from '../model/inspection.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
-import type { RequestFollower, Tap } from '../model/tap.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { traceIds } from '../model/trace-ids.ts';
 import { RequestHistory } from './request-history.ts';
 import type { Cause, Part, RequestRecord } from './wire-requests.ts';
 

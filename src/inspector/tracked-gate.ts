@@ -2,13 +2,13 @@ import { runtimeOf } from '../limiter/limiter-runtime.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { FleetWatch } from './fleet-watch.ts';
 import { clip } from './format.ts';
-import { GatePoints } from './gate-points.ts';
 import { type GateState, stateOf } from './gate-state.ts';
 import { limitRowsOf } from './limit-rows.ts';
-import type { Words } from './phrases.ts';
 import { GateFollower } from './request-follower.ts';
 import type { RequestLog } from './request-log.ts';
 import { stationsOf } from './stations.ts';
+import type { Words } from './stop-words.ts';
+import { GatePoints } from './timeline.ts';
 import type { Controls, GateDetail, GateSummary } from './wire.ts';
 import { wordsOf } from './words.ts';
 

@@ -1,7 +1,6 @@
 import { bytes, clip, count, duration, plural, rate, spaced } from './format.ts';
 import { type GateState, isThrottled, windowOf } from './gate-state.ts';
-import { plain, run, stillRun, type Words, waits } from './phrases.ts';
-import { stopWords } from './stop-words.ts';
+import { plain, run, stillRun, stopWords, type Words, waits } from './stop-words.ts';
 import type { Gate } from './wire.ts';
 
 /** Says what goes on, the gravest first. */

@@ -1,6 +1,6 @@
 import { RequestTimeoutError } from '../model/errors.ts';
 import type { Clock } from '../util/clock.ts';
-import { type Linked, LinkedList } from '../util/linked-list.ts';
+import { type Linked, LinkedList } from '../util/collections.ts';
 import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
 
 /** Is called when a signal aborts. */

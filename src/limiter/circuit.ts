@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
-import type { CircuitExport, CircuitSnapshot, CircuitState } from '../policies/circuit-events.ts';
+import type { CircuitExport, CircuitSnapshot, CircuitState } from '../policies/circuit-types.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import { checkChoice, checkInteger, checkKeys, checkNumber, show } from '../util/check.ts';
 import { checkReason } from './lifecycle.ts';

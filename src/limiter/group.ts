@@ -1,12 +1,12 @@
 import { merge, Observable, type ObservedValueOf, type OperatorFunction, Subject } from 'rxjs';
 import { TooManyKeysError } from '../model/errors.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 import { leveled } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
 import { isSized, type Sized } from '../model/sized.ts';
-import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
-import { resolveCommonOptions } from '../request/common-options.ts';
+import { UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
+import { resolveCommonOptions } from '../request/gate-options.ts';
 import { type PullOptions, pull } from '../request/pull.ts';
 import type { PullSource } from '../request/pull-iterator.ts';
 import {
@@ -27,12 +27,6 @@ import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import type { Task } from './call-request.ts';
-import {
-  GROUP_KEYS,
-  type GroupEvent,
-  type GroupSnapshot,
-  type LimiterGroupOptions,
-} from './group-options.ts';
 import { GroupStore } from './group-store.ts';
 import { KeyLimiters } from './key-limiters.ts';
 import { KeyRouter } from './key-router.ts';
@@ -40,7 +34,14 @@ import { KeyTable } from './key-table.ts';
 import type { Lease } from './lease.ts';
 import { type CloseOptions, checkClose, checkReason } from './lifecycle.ts';
 import type { Limiter } from './limiter.ts';
-import type { AcquireOptions, LimiterThrottleOptions } from './limiter-options.ts';
+import {
+  type AcquireOptions,
+  GROUP_KEYS,
+  type GroupEvent,
+  type GroupSnapshot,
+  type LimiterGroupOptions,
+  type LimiterThrottleOptions,
+} from './limiter-options.ts';
 import { DEFAULT_GROUP_READ_AHEAD, type GroupMapOptions, type MapTask, mapThrough } from './map.ts';
 import type { CountedBefore } from './request-counters.ts';
 import { SharedLimits } from './shared-limits.ts';

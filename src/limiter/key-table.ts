@@ -1,8 +1,14 @@
 import { TooManyKeysError } from '../model/errors.ts';
 import { checkInteger, checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
-import { ResettableTimer } from '../util/resettable-timer.ts';
-import { isAtRest, mayBeGivenUp, type RestingState, RestingStates, snapshotOf } from './at-rest.ts';
+import { ResettableTimer } from '../util/timers.ts';
+import {
+  isAtRest,
+  mayBeGivenUp,
+  type RestingState,
+  RestingStates,
+  snapshotOf,
+} from './key-limiters.ts';
 import type { Limiter } from './limiter.ts';
 import type { CountedBefore } from './request-counters.ts';
 import type { LimiterSnapshot } from './snapshot.ts';

@@ -4,10 +4,10 @@ import { QuotaExhaustedError, RetryAfterTooLongError } from '../model/errors.ts'
 import type { Verdict } from '../model/feedback.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { CircuitOpenError } from '../policies/circuit-open-error.ts';
-import { RateLimitExceededError } from '../policies/rate-limit/errors.ts';
+import { CircuitOpenError } from '../policies/circuit-types.ts';
+import { RateLimitExceededError } from '../policies/rate-limit/rate-limit.ts';
 import { OK, verdictOn } from '../providers/classify.ts';
-import type { DispatchContext } from '../request/dispatch-context.ts';
+import type { DispatchContext } from '../request/send-options.ts';
 import { checkAmount, checkChoice, checkNumber } from '../util/check.ts';
 import { withTimeout } from './abort-subscription.ts';
 import { type CallOptions, CallRequest, type Calls, type CallTask } from './call-request.ts';

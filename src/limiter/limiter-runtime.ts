@@ -5,8 +5,8 @@ import type { Ticket } from '../model/ticket.ts';
 import type { CircuitBreakerPolicy } from '../policies/circuit-breaker-policy.ts';
 import type { AdmissionCheck, WaitListener, WaitStart } from '../queue/gate-rules.ts';
 import type { Newcomer } from '../queue/waiting-requests.ts';
-import { resolveCommonOptions } from '../request/common-options.ts';
 import { gateOpener } from '../request/gate-opener.ts';
+import { resolveCommonOptions } from '../request/gate-options.ts';
 import type { RequestGate } from '../request/request-gate.ts';
 import type { RequestPipeline } from '../request/result-subscriber.ts';
 import type { Project, ProjectOutput } from '../request/send-options.ts';
@@ -16,7 +16,7 @@ import {
   type TicketFactoryOptions,
 } from '../request/ticket-factory.ts';
 import type { Clock } from '../util/clock.ts';
-import type { Timeouts } from '../util/timeouts.ts';
+import type { Timeouts } from '../util/timers.ts';
 import { ImpossibleRequests } from './impossible-requests.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { LimiterOptions } from './limiter-options.ts';

@@ -4,7 +4,7 @@ import type { LimiterEvent } from '../model/limiter-event.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { AimdPolicy } from '../policies/aimd-policy.ts';
-import { UnknownLimitError } from '../policies/rate-limit/errors.ts';
+import { UnknownLimitError } from '../policies/rate-limit/rate-limit.ts';
 import { OK, verdictOn } from '../providers/classify.ts';
 import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import { type PullOptions, pull } from '../request/pull.ts';

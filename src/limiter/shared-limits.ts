@@ -1,7 +1,6 @@
-import type { RemoteLimits } from '../fleet/fleet-gate.ts';
 import type { FleetSnapshot } from '../fleet/fleet-hooks.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
-import type { GaugeValue } from '../model/metric.ts';
+import type { RemoteLimits } from '../fleet/shared-store.ts';
+import type { GaugeSnapshot, GaugeValue } from '../model/gauge.ts';
 import type { Emit } from '../model/policy-events.ts';
 import { checkLimiterConfig } from '../options/check-config.ts';
 import { Composite } from '../policies/composite.ts';
@@ -18,8 +17,7 @@ import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policie
 import { SharedPolicy } from '../queue/shared-policy.ts';
 import { checkChoice, checkInteger, checkKeys } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
-import { type CommonAround, commonGateOf } from './common-gate.ts';
-import { checkStored } from './group-store.ts';
+import { type CommonAround, checkStored, commonGateOf } from './group-store.ts';
 
 /** The cost of a request when keys take turns. */
 export type TurnCost = 'requests' | 'tokens' | 'bytes';

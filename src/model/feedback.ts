@@ -1,3 +1,5 @@
+import { print } from '../util/print.ts';
+
 /** The kinds of results of an attempt, as far as the provider is concerned. */
 
 /**
@@ -103,4 +105,32 @@ export interface Verdict {
   readonly outage?: string;
   /** How the connection failed, if that is why there is no answer. Three in a row are an outage. */
   readonly connection?: ConnectionFailure;
+}
+
+/** Whether an answer counts as a failure of the provider. Must not throw. */
+export type IsFailure = (verdict: Verdict) => boolean;
+
+/** The default of `isFailure` for the circuit breaker. */
+export function isTrouble({ kind }: Verdict): boolean {
+  return kind === 'failed' || kind === 'overloaded';
+}
+
+/** The default of `isFailure` for `adaptive: 'failures'`. */
+export function isTroubleOrThrottled(verdict: Verdict): boolean {
+  return verdict.kind === 'throttled' || isTrouble(verdict);
+}
+
+/** Uses the default where the predicate throws. */
+export function judgeOf(isFailure: IsFailure | undefined, usual: IsFailure): IsFailure {
+  if (isFailure === undefined) return usual;
+  let warned = false;
+  return (verdict) => {
+    try {
+      return isFailure(verdict);
+    } catch (error) {
+      if (!warned) process.emitWarning(`headgate: \`isFailure\` threw: ${print(error)}`);
+      warned = true;
+      return usual(verdict);
+    }
+  };
 }

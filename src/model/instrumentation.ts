@@ -1,12 +1,11 @@
 import { checkMethods } from '../util/check.ts';
 import { Once } from '../util/once.ts';
 import { print } from '../util/print.ts';
-import type { Chunk, ChunkReason } from './chunk.ts';
 import type { FeedbackKind, Mode } from './feedback.ts';
-import type { GaugeSnapshot } from './gauge-snapshot.ts';
+import type { GaugeSnapshot } from './gauge.ts';
 import type { GateKind, SettleOutcome } from './outcome.ts';
 import type { PolicyEvent } from './policy-events.ts';
-import type { SizedKind } from './sized-kind.ts';
+import type { Chunk, ChunkReason, SizedKind } from './sized.ts';
 import type { Ticket } from './ticket.ts';
 
 /** The effect of a rejection on the backoff. */

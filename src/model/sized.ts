@@ -37,3 +37,27 @@ export function isSized<T>(item: T | Sized<T>): item is Sized<T> {
 
 /** The usual rule of thumb for English text in the vocabularies of current models. */
 export const BYTES_PER_TOKEN = 4;
+
+/** Why a chunk was closed: full by number, full by bytes, open for too long, end of the source. */
+export type ChunkReason = 'items' | 'bytes' | 'delay' | 'complete';
+
+/** Several values that are sent as one request. Never empty. */
+export class Chunk<T> extends Sized<T[]> {
+  readonly reason: ChunkReason;
+
+  constructor(items: T[], bytes: number, tokens: number, reason: ChunkReason) {
+    super(items, bytes, tokens);
+    this.reason = reason;
+  }
+}
+
+/** What the size of a request was estimated from; `custom`: an estimator of the user said it. */
+export type SizedKind =
+  | 'text'
+  | 'binary'
+  | 'image'
+  | 'tokens'
+  | 'tensor'
+  | 'chat'
+  | 'json'
+  | 'custom';

@@ -1,8 +1,14 @@
 import type { Clock, Timer } from '../util/clock.ts';
 import { TicketExpiredError, TicketInUseError } from './errors.ts';
 import type { Verdict } from './feedback.ts';
-import type { GateKind, RequestStats, SettleOutcome } from './outcome.ts';
-import { longer, type Wait, waitsOf } from './wait.ts';
+import {
+  type GateKind,
+  longer,
+  type RequestStats,
+  type SettleOutcome,
+  type Wait,
+  waitsOf,
+} from './outcome.ts';
 
 /** Issues leases to tickets (a slot, bytes), and takes them back. */
 export interface LeaseIssuer {

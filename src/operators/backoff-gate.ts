@@ -1,12 +1,12 @@
 import { Observable, type OperatorFunction } from 'rxjs';
 import type { Ticket } from '../model/ticket.ts';
+import type { FeedbackSubject } from '../request/feedback-subject.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
   resolveCommonOptions,
   watchOperator,
-} from '../request/common-options.ts';
-import type { FeedbackSubject } from '../request/feedback-subject.ts';
+} from '../request/gate-options.ts';
 import {
   checkGateSubscriberOptions,
   GATE_SUBSCRIBER_KEYS,

@@ -5,10 +5,10 @@ import {
   OBSERVED_KEYS,
   type ObservedOptions,
   resolveCommonOptions,
-} from '../request/common-options.ts';
+} from '../request/gate-options.ts';
 import { checkEstimator, type Estimator, sizeOf } from '../request/size.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
-import { sizedKindOf } from '../sizing/sized-kind.ts';
+import { sizedKindOf } from '../sizing/kind.ts';
 import { checkKeys } from '../util/check.ts';
 
 /**

@@ -1,16 +1,19 @@
 import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
-import type { Chunk } from '../model/chunk.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
-import { Sized } from '../model/sized.ts';
-import { Chunker, DEFAULT_MAX_CHUNK_BYTES, DEFAULT_MAX_ITEMS } from '../policies/chunker.ts';
+import { Chunk, type ChunkReason, Sized } from '../model/sized.ts';
 import {
   OBSERVED_KEYS,
   type ObservedOptions,
   type ResolvedOptions,
   resolveCommonOptions,
-} from '../request/common-options.ts';
+} from '../request/gate-options.ts';
 import { checkInteger, checkKeys, checkNumber } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
+
+/** The default of `maxItems`. */
+const DEFAULT_MAX_ITEMS = 1024;
+/** The default of `maxBytes`. */
+const DEFAULT_MAX_CHUNK_BYTES = 5_000_000;
 
 export interface ChunkOptions extends ObservedOptions {
   /** The greatest number of items in a chunk. Default 1024. */
@@ -128,5 +131,50 @@ class Chunking<T> extends Subscriber<Sized<T>> {
     if (instrumentation.around === undefined) return;
     const around = instrumentation.around();
     if (this.arounds.length === 0 || this.arounds.at(-1) !== around) this.arounds.push(around);
+  }
+}
+
+/** Fills one chunk after the other. */
+export class Chunker<T> {
+  private readonly maxItems: number;
+  private readonly maxBytes: number;
+  private items: T[] = [];
+  private bytes = 0;
+  private tokens = 0;
+
+  constructor(maxItems: number, maxBytes: number) {
+    this.maxItems = maxItems;
+    this.maxBytes = maxBytes;
+  }
+
+  /** Whether there is no open chunk. */
+  get empty(): boolean {
+    return this.items.length === 0;
+  }
+
+  /** Puts an item into the open chunk. @returns the chunk that was closed for it, if any */
+  add(item: Sized<T>): Chunk<T> | undefined {
+    const overflows = this.bytes + item.bytes > this.maxBytes;
+    const closed = overflows ? this.close('bytes') : undefined;
+    this.items.push(item.value);
+    this.bytes += item.bytes;
+    this.tokens += item.tokens;
+    return closed;
+  }
+
+  /** The open chunk if it is full, even for an item of size 0. */
+  full(): Chunk<T> | undefined {
+    if (this.items.length >= this.maxItems) return this.close('items');
+    return this.bytes > this.maxBytes ? this.close('bytes') : undefined;
+  }
+
+  /** The open chunk, unless it is empty. */
+  close(reason: ChunkReason): Chunk<T> | undefined {
+    if (this.empty) return undefined;
+    const chunk = new Chunk(this.items, this.bytes, this.tokens, reason);
+    this.items = [];
+    this.bytes = 0;
+    this.tokens = 0;
+    return chunk;
   }
 }

@@ -1,19 +1,20 @@
-import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
+import { Observable, type ObservedValueOf, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
+import { isTicket, type Ticket } from '../model/ticket.ts';
 import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
 import { classifierOf } from '../providers/classify.ts';
+import { FeedbackSubject } from '../request/feedback-subject.ts';
 import {
   COMMON_KEYS,
   type CommonOptions,
   resolveCommonOptions,
   watchOperator,
-} from '../request/common-options.ts';
-import type { DispatchContext } from '../request/dispatch-context.ts';
-import { DispatchSubscriber } from '../request/dispatch-subscriber.ts';
-import { FeedbackSubject } from '../request/feedback-subject.ts';
+} from '../request/gate-options.ts';
+import { ResultSubscriber } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,
   checkRetryOptions,
+  type DispatchContext,
   type Emitted,
   type Project,
   type ProjectOutput,
@@ -22,9 +23,41 @@ import {
   type ResultOptions,
   type RetryOptions,
 } from '../request/send-options.ts';
+import { observeTicket } from '../request/stream-requests.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
 import { checkFunction, checkInteger, checkKeys, checkNumber } from '../util/check.ts';
-import { Timeouts } from '../util/timeouts.ts';
+import { Timeouts } from '../util/timers.ts';
+
+/** Sends all tickets at once: the subscriber behind `dispatch`. */
+class DispatchSubscriber<T, R> extends ResultSubscriber<T, R> {
+  private readonly factory: TicketFactory<T>;
+  private readonly dispatch: DispatchContext<T, R>;
+
+  constructor(
+    out: Subscriber<R | Outcome<T, R>>,
+    factory: TicketFactory<T>,
+    dispatch: DispatchContext<T, R>,
+    results: ResultOptions,
+  ) {
+    super(out, results);
+    this.factory = factory;
+    this.dispatch = dispatch;
+    this.closeWithDownstream();
+  }
+
+  protected override _next(input: RequestInput<T>): void {
+    let ticket: Ticket<T>;
+    try {
+      ticket = isTicket(input) ? input : this.factory.ticketOf(input, this.factory.clock.now());
+      ticket.take(this);
+    } catch (error) {
+      this.out.error(error);
+      return;
+    }
+    observeTicket(ticket, this.factory.instrumentation);
+    this.send(ticket, this.dispatch);
+  }
+}
 
 export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOptions {}
 

@@ -1,9 +1,8 @@
 import { defer, type MonoTypeOperatorFunction, tap } from 'rxjs';
 import { Progress, type ProgressOptions, type ProgressSnapshot } from '../policies/progress.ts';
 import { isFailedResponse } from '../providers/shape.ts';
-import { systemClock } from '../queue/system-clock.ts';
 import { checkFunction, checkKeys, checkNumber } from '../util/check.ts';
-import { type Clock, checkClock } from '../util/clock.ts';
+import { type Clock, checkClock, systemClock } from '../util/clock.ts';
 
 /** The default of `everyMs`. */
 const DEFAULT_EVERY_MS = 1_000;

@@ -2,9 +2,8 @@ import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
 import { isUsual } from '../policies/rate-limit-policy.ts';
-import { resolveCommonOptions } from '../request/common-options.ts';
 import { followLimit, gateOpener } from '../request/gate-opener.ts';
-import { GATE_KEYS, type GateOptions } from '../request/gate-options.ts';
+import { GATE_KEYS, type GateOptions, resolveCommonOptions } from '../request/gate-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
 import {
   checkResultOptions,

@@ -1,9 +1,8 @@
 import { boundOf, checkValue, isAccepted, type OptionGroup } from '../policies/option.ts';
-import type { Naming } from '../policies/policy-definition.ts';
+import type { Naming } from '../policies/policy.ts';
 import { POLICIES } from '../policies/registry.ts';
 import { checkKeys, show } from '../util/check.ts';
-import type { LimiterConfig, LimiterLayer } from './limiter-config.ts';
-import { ENTRIES, isGroup, KEYS } from './option-metadata.ts';
+import { ENTRIES, isGroup, KEYS, type LimiterConfig, type LimiterLayer } from './limiter-config.ts';
 
 /**
  * Checks all plain-data options of a limiter, alone and together.

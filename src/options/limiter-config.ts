@@ -1,4 +1,16 @@
-import type { PolicyConfig, PolicyLayer } from '../policies/registry.ts';
+import {
+  integer,
+  number,
+  type Option,
+  type OptionGroup,
+  type OptionTable,
+  orInfinity,
+  upTo,
+  word,
+} from '../policies/option.ts';
+import { DEFAULT_MILESTONE_PERCENT } from '../policies/progress.ts';
+import { POLICIES, type PolicyConfig, type PolicyLayer } from '../policies/registry.ts';
+import { DEFAULT_ATTEMPT_TIMEOUT_MS, DEFAULT_FAILED_ATTEMPTS } from '../policies/retry.ts';
 
 /** The waiting time that counts as one step of priority: 10 s. */
 export const DEFAULT_AGING_MS = 10_000;
@@ -49,3 +61,69 @@ export interface LimiterConfig extends PolicyConfig, RequestConfig {}
  * The options of one of several sources, where fields may be missing that another source completes.
  */
 export interface LimiterLayer extends PolicyLayer, RequestConfig {}
+
+const REQUEST_OPTIONS = {
+  maxQueue: orInfinity(integer(0, 'no bound', 'requests', 'that may wait')),
+  overflow: word(['error', 'drop-oldest', 'drop-newest'], 'error', 'who goes when one more comes'),
+  waitTimeoutMs: orInfinity(
+    number(1, 'off', 'ms', 'how long a request may wait for its first attempt'),
+  ),
+  agingMs: number(1, DEFAULT_AGING_MS, 'ms', 'waiting that makes up for one step of priority'),
+  maxAttempts: integer(1, 'no bound', 'attempts', 'a request at the most'),
+  failedAttempts: integer(
+    1,
+    DEFAULT_FAILED_ATTEMPTS,
+    'attempts',
+    'a request that meets 408, 409, a 5xx but 503 and 529, or a timeout',
+  ),
+  attemptTimeoutMs: orInfinity(
+    number(1, DEFAULT_ATTEMPT_TIMEOUT_MS, 'ms', 'how long an attempt may take, its body included'),
+  ),
+  deadlineMs: number(1, 'off', 'ms', 'how long a request may take, from its arrival to its result'),
+  total: integer(0, 'unknown', 'requests', 'how many there will be, for progress and ETA'),
+  milestonePercent: upTo(
+    100,
+    integer(1, DEFAULT_MILESTONE_PERCENT, '%', 'between two milestones of progress'),
+  ),
+} satisfies Record<keyof RequestConfig, Option>;
+
+/** All plain-data options of a limiter, in the order of the documentation. */
+export const TABLE: OptionTable = Object.assign(
+  {},
+  ...Object.values(POLICIES).map(({ options }) => options),
+  REQUEST_OPTIONS,
+);
+
+/** The placeholder for the name of a limit in a path. */
+export const NAME = '<name>';
+
+/** An option and its path: `concurrency`, `backoff.backoffMs`, `limits.<name>.limit`. */
+export interface Row {
+  readonly path: string;
+  readonly option: Option;
+}
+
+/** The table by its keys. */
+export const ENTRIES: readonly (readonly [key: string, entry: Option | OptionGroup])[] =
+  Object.entries(TABLE);
+
+/** The keys of a limiter's plain options. */
+export const KEYS: readonly string[] = Object.keys(TABLE);
+
+/** Every option. */
+export const ROWS: readonly Row[] = ENTRIES.flatMap(([key, entry]) =>
+  isGroup(entry) ? rowsOf(key, entry) : [{ path: key, option: entry }],
+);
+
+export function isGroup(entry: Option | OptionGroup): entry is OptionGroup {
+  return 'fields' in entry;
+}
+
+function rowsOf(key: string, { fields, alone, isNamed }: OptionGroup): Row[] {
+  const start = isNamed ? `${key}.${NAME}` : key;
+  const rows = Object.entries(fields).map(([field, option]) => ({
+    path: `${start}.${field}`,
+    option,
+  }));
+  return alone === undefined ? rows : [{ path: key, option: alone }, ...rows];
+}

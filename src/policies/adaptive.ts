@@ -1,11 +1,11 @@
-import { show } from '../util/check.ts';
+import { isTroubleOrThrottled, judgeOf } from '../model/feedback.ts';
+import { checkBetween, show } from '../util/check.ts';
 import { START_AT_ONCE } from './adaptive-rate/trust.ts';
 import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
 import { Aimd, type AimdOptions } from './aimd.ts';
 import { AIMD_FIELDS, AimdPolicy } from './aimd-policy.ts';
 import type { BackoffOption } from './backoff-policy.ts';
 import type { ByteBudgetConfig } from './byte-budget-policy.ts';
-import { checkBetween } from './check-between.ts';
 import { type ConcurrencyConfig, DEFAULT_CONCURRENCY } from './concurrency-policy.ts';
 import { Gradient } from './gradient.ts';
 import {
@@ -15,10 +15,9 @@ import {
 } from './gradient-options.ts';
 import { GradientPolicy } from './gradient-policy.ts';
 import { Interval } from './interval.ts';
-import { isTroubleOrThrottled, judgeOf } from './judge.ts';
 import { integer, number, type Option, word } from './option.ts';
 import { Pace } from './pace.ts';
-import type { PolicyDefinition } from './policy-definition.ts';
+import type { PolicyDefinition } from './policy.ts';
 import { RATE_TARGET } from './rate-limit/definition.ts';
 import { RateLimitPolicy } from './rate-limit-policy.ts';
 

@@ -1,15 +1,14 @@
-import type { Verdict } from '../model/feedback.ts';
+import type { IsFailure, Verdict } from '../model/feedback.ts';
 import type { AimdEvent, Emit } from '../model/policy-events.ts';
 import {
   type Aimd,
   type AimdOptions,
+  type AimdSnapshot,
   DEFAULT_CEILING_RESET_FACTOR,
   DEFAULT_COOLING_MS,
   DEFAULT_FAILURE_THRESHOLD,
   DEFAULT_FAILURE_WINDOW_MS,
 } from './aimd.ts';
-import type { AimdSnapshot } from './aimd-events.ts';
-import type { IsFailure } from './judge.ts';
 import { integer, number, type Option } from './option.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from './policy.ts';
 

@@ -1,8 +1,7 @@
 import type { Backoff, OnLongWait, Reopen } from './backoff.ts';
 import { integer, number, type Option, orInfinity, word } from './option.ts';
 import { DEFAULT_OUTAGE_MS } from './outage.ts';
-import type { Policy, RequestCost } from './policy.ts';
-import type { PolicyDefinition } from './policy-definition.ts';
+import type { Policy, PolicyDefinition, RequestCost } from './policy.ts';
 
 /** The wait after a 429 that names none, for a request of up to {@link LARGE_REQUEST_BYTES}. */
 export const DEFAULT_BACKOFF_MS = 1_000;

@@ -1,7 +1,6 @@
 import type { Mode } from '../model/feedback.ts';
-import { DEFAULT_OUTAGE_MS, Outage, type OutageSnapshot } from './outage.ts';
+import { DEFAULT_OUTAGE_MS, Outage, type OutageSnapshot, Probes } from './outage.ts';
 import type { ModeState, Policy, RequestCost } from './policy.ts';
-import { Probes } from './probes.ts';
 
 /**
  * `probe`: one request is sent first, the others after it succeeded. `all`: all are sent at once.

@@ -1,6 +1,11 @@
 import { integer, number, type Option } from './option.ts';
-import { ALWAYS_NORMAL, type ModeState, type Policy, type RequestCost } from './policy.ts';
-import type { PolicyDefinition } from './policy-definition.ts';
+import {
+  ALWAYS_NORMAL,
+  type ModeState,
+  type Policy,
+  type PolicyDefinition,
+  type RequestCost,
+} from './policy.ts';
 
 /** Bytes in flight before requests wait: 5 MiB. */
 export const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;

@@ -1,19 +1,24 @@
-import type { Verdict } from '../model/feedback.ts';
+import { type IsFailure, isTrouble, judgeOf, type Verdict } from '../model/feedback.ts';
 import type { CircuitEvent, Emit } from '../model/policy-events.ts';
 import { checkChoice, checkFunction } from '../util/check.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
-import type { CircuitExport, CircuitResult, CircuitSnapshot } from './circuit-events.ts';
-import { CIRCUIT_FIELDS, type CircuitBreakerConfig, type OnOpen } from './circuit-options.ts';
-import { type IsFailure, isTrouble, judgeOf } from './judge.ts';
+import {
+  CIRCUIT_FIELDS,
+  type CircuitBreakerConfig,
+  type CircuitExport,
+  type CircuitResult,
+  type CircuitSnapshot,
+  type OnOpen,
+} from './circuit-types.ts';
 import { turnOn } from './option.ts';
 import {
   type CompletedAttempt,
   type Policy,
+  type PolicyDefinition,
   REFUSED,
   type RequestCost,
   type Time,
 } from './policy.ts';
-import type { PolicyDefinition } from './policy-definition.ts';
 
 /** The circuit breaker of a limiter or stream. */
 export interface CircuitBreakerOption {

@@ -1,13 +1,14 @@
 import type { CircuitEvent } from '../model/policy-events.ts';
-import type {
-  CircuitExport,
-  CircuitResult,
-  CircuitSnapshot,
-  CircuitState,
-} from './circuit-events.ts';
-import { CircuitOpenError } from './circuit-open-error.ts';
-import { type CircuitBreakerOptions, circuitSettings } from './circuit-options.ts';
-import { OutcomeWindow } from './outcome-window.ts';
+import {
+  type CircuitBreakerOptions,
+  type CircuitExport,
+  CircuitOpenError,
+  type CircuitResult,
+  type CircuitSnapshot,
+  type CircuitState,
+  circuitSettings,
+} from './circuit-types.ts';
+import { OutcomeWindow } from './rolling-window.ts';
 
 /** The upper bound of `openMs` after failed probes, as a multiple. */
 const MAX_OPEN_FACTOR = 5;

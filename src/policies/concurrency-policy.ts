@@ -1,7 +1,13 @@
 import { integer, type Option } from './option.ts';
-import { ALWAYS_NORMAL, type ModeState, type Policy, REFUSED, type RequestCost } from './policy.ts';
-import type { PolicyDefinition } from './policy-definition.ts';
-import { CostAboveLimitError } from './rate-limit/errors.ts';
+import {
+  ALWAYS_NORMAL,
+  type ModeState,
+  type Policy,
+  type PolicyDefinition,
+  REFUSED,
+  type RequestCost,
+} from './policy.ts';
+import { CostAboveLimitError } from './rate-limit/rate-limit.ts';
 
 /** Slots in normal mode. */
 export const DEFAULT_CONCURRENCY = 400;

@@ -4,14 +4,14 @@ import { checkOptions, number, type Option } from './option.ts';
 import {
   type CompletedAttempt,
   type Policy,
+  type PolicyDefinition,
   REFUSED,
   type RequestCost,
   type Time,
 } from './policy.ts';
-import type { PolicyDefinition } from './policy-definition.ts';
-import { CostAboveLimitError } from './rate-limit/errors.ts';
-import { SlidingWindow } from './rate-limit/sliding-window.ts';
-import { waitUntil } from './rate-limit/time.ts';
+import { waitUntil } from './rate-limit/limit-state.ts';
+import { CostAboveLimitError } from './rate-limit/rate-limit.ts';
+import { SlidingWindow } from './rate-limit/windows.ts';
 
 /** Output tokens that a request is expected to have while no answer is known. */
 const FIRST_OUTPUT_TOKENS = 1_000;

@@ -4,15 +4,13 @@ import { AdaptiveRatePolicy } from './adaptive-rate-policy.ts';
 import type { Backoff } from './backoff.ts';
 import { Composite, type Part } from './composite.ts';
 import { DEFAULT_CONCURRENCY } from './concurrency-policy.ts';
-import { PacePolicy } from './pace-policy.ts';
 import { attemptParts, createPolicies, type Policies } from './policies.ts';
-import { ALWAYS_NORMAL, type Policy } from './policy.ts';
-import type { PolicyContext } from './policy-definition.ts';
+import { ALWAYS_NORMAL, type Policy, type PolicyContext } from './policy.ts';
+import { PacePolicy, RequestHold } from './policy-pairs.ts';
 import { rateLimitPolicyOf } from './rate-limit/definition.ts';
 import { type LimitChanges, limitsToAdd } from './rate-limit/limit-changes.ts';
 import type { RateLimitPolicy } from './rate-limit-policy.ts';
 import type { PolicyConfig } from './registry.ts';
-import { RequestHold } from './request-hold.ts';
 
 /** Limits that are kept in a store, for several workers. */
 interface StoredLimits {

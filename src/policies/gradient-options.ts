@@ -1,5 +1,4 @@
-import { checkChoice, checkInteger, checkNumber } from '../util/check.ts';
-import { checkBetween } from './check-between.ts';
+import { checkBetween, checkChoice, checkInteger, checkNumber } from '../util/check.ts';
 import { integer, number, type Option, upTo, word } from './option.ts';
 
 /** The initial limit (Netflix: 20). */

@@ -1,5 +1,11 @@
-import { checkBoolean, checkChoice, checkInteger, checkNumber, show } from '../util/check.ts';
-import { checkBetween } from './check-between.ts';
+import {
+  checkBetween,
+  checkBoolean,
+  checkChoice,
+  checkInteger,
+  checkNumber,
+  show,
+} from '../util/check.ts';
 
 /** The type of an option's values. `true`: only that value. */
 export type Kind =

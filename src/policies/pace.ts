@@ -1,6 +1,6 @@
+import { checkBetween } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
 import { print } from '../util/print.ts';
-import { checkBetween } from './check-between.ts';
 import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_MAX_INTERVAL_MS,
@@ -8,8 +8,7 @@ import {
   type IntervalOptions,
 } from './interval.ts';
 import { number, type Option, upTo } from './option.ts';
-import type { Policy, RequestCost } from './policy.ts';
-import type { PolicyDefinition } from './policy-definition.ts';
+import type { Policy, PolicyDefinition, RequestCost } from './policy.ts';
 
 /** The greatest share of the interval that jitter may add. */
 const DEFAULT_JITTER = 0.5;

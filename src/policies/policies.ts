@@ -1,10 +1,9 @@
-import type { GaugeValue, PolicyMetric } from '../model/metric.ts';
+import type { GaugeValue, PolicyMetric } from '../model/gauge.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { Backoff } from './backoff.ts';
 import type { Part } from './composite.ts';
 import type { Option, OptionGroup } from './option.ts';
-import type { Policy } from './policy.ts';
-import type { ChangeContext, PolicyContext, PolicyDefinition } from './policy-definition.ts';
+import type { ChangeContext, Policy, PolicyContext, PolicyDefinition } from './policy.ts';
 import { POLICIES, type PolicyConfig, type PolicySnapshots } from './registry.ts';
 
 type Registry = typeof POLICIES;

@@ -1,6 +1,5 @@
-import { checkInteger, checkNumber } from '../util/check.ts';
-import { checkBetween } from './check-between.ts';
-import { RateWindow } from './rate-window.ts';
+import { checkBetween, checkInteger, checkNumber } from '../util/check.ts';
+import { RateWindow } from './rolling-window.ts';
 
 /** Per cent between two milestones. */
 export const DEFAULT_MILESTONE_PERCENT = 10;

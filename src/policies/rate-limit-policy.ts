@@ -8,11 +8,10 @@ import {
   type RequestCost,
   type Time,
 } from './policy.ts';
-import type { Costs } from './rate-limit/costs.ts';
-import { UnknownLimitError } from './rate-limit/errors.ts';
 import type { LimitChanges } from './rate-limit/limit-changes.ts';
+import type { Costs, RateLimitUsage, Reservation } from './rate-limit/limit-set.ts';
+import { UnknownLimitError } from './rate-limit/rate-limit.ts';
 import type { RateLimits } from './rate-limit/rate-limits.ts';
-import type { RateLimitUsage, Reservation } from './rate-limit/reservation.ts';
 
 /** What happens to a request that does not fit a rate limit. */
 export type OnLimit = 'wait' | 'fail';

@@ -1,6 +1,6 @@
 import { ADAPTIVE, type AdaptiveOption, type AdaptiveOptionLayer } from './adaptive.ts';
 import type { AdaptiveRateSnapshot } from './adaptive-rate-policy.ts';
-import type { AimdSnapshot } from './aimd-events.ts';
+import type { AimdSnapshot } from './aimd.ts';
 import type { BackoffSnapshot } from './backoff.ts';
 import { BACKOFF, type BackoffOption } from './backoff-policy.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type ByteBudgetSnapshot,
 } from './byte-budget-policy.ts';
 import { CIRCUIT_BREAKER, type CircuitBreakerOption } from './circuit-breaker-policy.ts';
-import type { CircuitSnapshot } from './circuit-events.ts';
+import type { CircuitSnapshot } from './circuit-types.ts';
 import {
   CONCURRENCY,
   type ConcurrencyConfig,
@@ -24,7 +24,7 @@ import {
 import type { GradientSnapshot } from './gradient.ts';
 import { PACE, type PaceOption, type PaceSnapshot } from './pace.ts';
 import { RATE_LIMIT, type RateLimitConfig, type RateLimitLayer } from './rate-limit/definition.ts';
-import type { RateLimitUsage } from './rate-limit/reservation.ts';
+import type { RateLimitUsage } from './rate-limit/limit-set.ts';
 
 /** Every policy, in the order in which a request is charged. */
 export const POLICIES = {

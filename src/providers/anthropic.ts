@@ -1,5 +1,5 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { MINUTE_MS, readRows } from './rows.ts';
+import { MINUTE_MS, readRows } from './headers.ts';
 import { dateMs } from './times.ts';
 
 const UNITS = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;

@@ -1,7 +1,7 @@
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { HeaderGet, ProviderAdapter } from './adapter.ts';
+import { readRows } from './headers.ts';
 import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
-import { readRows } from './rows.ts';
 import { plainNumber } from './times.ts';
 
 /** Headers that only Azure sends, not OpenAI. */

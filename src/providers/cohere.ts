@@ -1,5 +1,5 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { MINUTE_MS, MONTH_MS, readRows } from './rows.ts';
+import { MINUTE_MS, MONTH_MS, readRows } from './headers.ts';
 
 /** The reset is a time in seconds since 1970. */
 const ROWS = [

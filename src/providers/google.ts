@@ -1,6 +1,6 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { DAY_MS, MINUTE_MS, reported } from './rows.ts';
+import { DAY_MS, MINUTE_MS, reported } from './headers.ts';
 import { isList, isShape, read, readList, readNumber, readText } from './shape.ts';
 import { durationMs, plainNumber } from './times.ts';
 

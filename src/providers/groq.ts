@@ -1,6 +1,6 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
+import { DAY_MS, MINUTE_MS, readRows } from './headers.ts';
 import { OPENAI_MARKS, OPENAI_ROWS } from './openai.ts';
-import { DAY_MS, MINUTE_MS, readRows } from './rows.ts';
 
 const ROWS = OPENAI_ROWS.map((row) => ({
   ...row,

@@ -1,7 +1,6 @@
 import type { LimitUnit, ReportedLimit } from '../model/feedback.ts';
 import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { quotaIn, quotasOf, windowOf } from './quotas.ts';
-import { reported, untilReset } from './rows.ts';
+import { quotaIn, quotasOf, reported, untilReset, windowOf } from './headers.ts';
 import { type Item, parseDictionary, parseList } from './structured-list.ts';
 import { plainNumber, resetOf, untilResetMs } from './times.ts';
 

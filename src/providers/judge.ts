@@ -1,13 +1,10 @@
 import type { ConnectionFailure, FeedbackKind, ReportedLimit, Verdict } from '../model/feedback.ts';
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { delayInBody } from './delay-in-body.ts';
-import { delayInText } from './delay-in-text.ts';
 import { errorChain, statusOf, textsOf, wordsOf } from './error-chain.ts';
 import { headersOf } from './headers.ts';
-import { limitInText, unitInText } from './limit-in-text.ts';
-import { positive } from './positive.ts';
-import { retryAfterOf } from './retry-after.ts';
-import { dateMs } from './times.ts';
+import { positive } from './shape.ts';
+import { delayInBody, delayInText, limitInText, unitInText } from './stated-limits.ts';
+import { dateMs, retryAfterOf } from './times.ts';
 
 /**
  * Codes of Node's sockets, of its resolver, of undici, of SDKs, of `AbortSignal.timeout` and of

@@ -3,10 +3,10 @@ import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } fro
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { groq } from './groq.ts';
+import { type LimitRow, MINUTE_MS, readRows, reported } from './headers.ts';
 import { ietf } from './ietf.ts';
 import { mistral } from './mistral.ts';
 import { openai } from './openai.ts';
-import { type LimitRow, MINUTE_MS, readRows, reported } from './rows.ts';
 import { readText } from './shape.ts';
 import { together } from './together.ts';
 

@@ -1,5 +1,5 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { DAY_MS, type LimitRow, MINUTE_MS, MONTH_MS, readRows } from './rows.ts';
+import { DAY_MS, type LimitRow, MINUTE_MS, MONTH_MS, readRows } from './headers.ts';
 
 const WINDOWS = { minute: MINUTE_MS, hour: 3_600_000, day: DAY_MS, month: MONTH_MS } as const;
 

@@ -1,6 +1,6 @@
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { HeaderGet, PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { DAY_MS, type LimitRow, MINUTE_MS, readRows } from './rows.ts';
+import { DAY_MS, type LimitRow, MINUTE_MS, readRows } from './headers.ts';
 
 /** No request succeeds until the account is paid or its limit is raised (OpenAI, "Error codes"). */
 const BILLING_WORDS = [

@@ -1,6 +1,5 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { headerGetOf } from './headers.ts';
-import { DAY_MS, MINUTE_MS, readRows, untilReset } from './rows.ts';
+import { DAY_MS, headerGetOf, MINUTE_MS, readRows, untilReset } from './headers.ts';
 import { isShape, read } from './shape.ts';
 
 /** The limits of models without a price. */

@@ -1,5 +1,5 @@
 import type { PartialVerdict, ProviderAdapter, ProviderResponse } from './adapter.ts';
-import { readRows, untilReset } from './rows.ts';
+import { readRows, untilReset } from './headers.ts';
 
 /** The window is known only where Envoy names it: Together's rates are dynamic. */
 const ROWS = [

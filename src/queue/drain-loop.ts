@@ -2,7 +2,7 @@ import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { type Policy, REFUSED } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
-import { ResettableTimer } from '../util/resettable-timer.ts';
+import { ResettableTimer } from '../util/timers.ts';
 import type { Admission } from './admission.ts';
 import type { WaitRecorder } from './wait-recorder.ts';
 import {

@@ -1,6 +1,6 @@
+import { Tap } from '../model/inspection.ts';
 import { type Instrumentation, needsArrival } from '../model/instrumentation.ts';
 import type { GateKind } from '../model/outcome.ts';
-import { Tap } from '../model/tap.ts';
 import { isTicket, type LeaseIssuer, type Ticket } from '../model/ticket.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';

@@ -1,5 +1,5 @@
 import { checkInteger, checkNumber } from '../util/check.ts';
-import { Heap } from '../util/heap.ts';
+import { Heap } from '../util/collections.ts';
 import { Fifo } from './fifo.ts';
 import type { IsCancelled, PriorityChange, Queue, ShowWaiter } from './queue.ts';
 

@@ -3,7 +3,7 @@ import type { GateKind } from '../model/outcome.ts';
 import { isTicket, type Ticket, type WaitTimeout } from '../model/ticket.ts';
 import { checkChoice, checkInteger } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
-import { type Timed, Timeouts } from '../util/timeouts.ts';
+import { type Timed, Timeouts } from '../util/timers.ts';
 import type { Queue } from './queue.ts';
 import {
   type AdmissionCallback,

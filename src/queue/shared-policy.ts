@@ -1,7 +1,6 @@
 import type { GateKind } from '../model/outcome.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from '../policies/policy.ts';
-import { type Contender, DeficitRound } from './deficit-round.ts';
-import { RingLink } from './ring.ts';
+import { type Contender, DeficitRound, RingLink } from './deficit-round.ts';
 
 /** More requests than these are granted at once by no store. */
 const MOST_COUNTED = 10_000;

@@ -1,9 +1,8 @@
+import { config, Subscriber } from 'rxjs';
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { limitsTold } from '../providers/result-headers.ts';
-import { readUsage } from '../providers/usage.ts';
+import { limitsTold, readUsage } from '../providers/result.ts';
 import { checkAmount, checkNumber } from '../util/check.ts';
-import type { Attempting } from './attempt-subscriber.ts';
 
 /** The second argument of `project`: describes the attempt, and records what it used. */
 export class AttemptContext {
@@ -148,4 +147,54 @@ export class AttemptTail {
     this.attempt = attempt;
     this.end?.(attempt);
   }
+}
+
+/** Receives the notifications of an attempt's Observable. */
+export interface Attempting<R> {
+  next(value: R): unknown;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+/** Subscribes to the Observable of one attempt. */
+export class AttemptSubscriber<R> extends Subscriber<R> {
+  private readonly attempting: Attempting<R>;
+
+  constructor(attempting: Attempting<R>) {
+    super();
+    this.attempting = attempting;
+  }
+
+  protected override _next(value: R): void {
+    this.attempting.next(value);
+  }
+
+  protected override _error(error: unknown): void {
+    try {
+      this.attempting.error(error);
+    } finally {
+      this.unsubscribe();
+    }
+  }
+
+  /** The attempt is torn down before the next request starts. */
+  protected override _complete(): void {
+    try {
+      this.unsubscribe();
+    } finally {
+      this.attempting.complete();
+    }
+  }
+}
+
+/**
+ * Reports what a teardown threw where nobody calls: in a turn of its own, to RxJS's
+ * `config.onUnhandledError` where there is one, as RxJS does.
+ */
+export function reportUnhandled(thrown: unknown): void {
+  setTimeout(() => {
+    const { onUnhandledError } = config;
+    if (onUnhandledError === null) throw thrown;
+    onUnhandledError(thrown);
+  });
 }

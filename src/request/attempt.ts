@@ -3,15 +3,17 @@ import { AttemptTimeoutError } from '../model/errors.ts';
 import type { Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { OK, verdictOn, withLimits } from '../providers/classify.ts';
-import { errorIn, isKnownError } from '../providers/error-value.ts';
 import { PendingBody } from '../providers/read-body.ts';
-import { limitsOfResult } from '../providers/result-headers.ts';
+import { errorIn, isKnownError, limitsOfResult, readUsage } from '../providers/result.ts';
 import { discard, isFailedResponse } from '../providers/shape.ts';
-import { readUsage } from '../providers/usage.ts';
-import type { Timed } from '../util/timeouts.ts';
-import { AttemptContext } from './attempt-context.ts';
-import { type Attempting, AttemptSubscriber, reportUnhandled } from './attempt-subscriber.ts';
-import type { DispatchContext } from './dispatch-context.ts';
+import type { Timed } from '../util/timers.ts';
+import {
+  AttemptContext,
+  type Attempting,
+  AttemptSubscriber,
+  reportUnhandled,
+} from './attempt-context.ts';
+import type { DispatchContext } from './send-options.ts';
 
 /** The request that an attempt is made for. It decides what follows from the answer. */
 export interface AttemptedRequest<T, R> {

@@ -13,12 +13,11 @@ import {
 import { checkOptions } from '../policies/option.ts';
 import { DEFAULT_OUTAGE_MS } from '../policies/outage.ts';
 import type { Policy } from '../policies/policy.ts';
+import { verdictOf } from '../providers/classify.ts';
 import { Gate } from '../queue/gate.ts';
-import { systemClock } from '../queue/system-clock.ts';
 import { checkKeys } from '../util/check.ts';
-import { type Clock, checkClock, type Timer } from '../util/clock.ts';
+import { type Clock, checkClock, systemClock, type Timer } from '../util/clock.ts';
 import { ProviderState, type Sender } from './provider-state.ts';
-import { verdictOf } from './pushed-feedback.ts';
 
 export interface BackoffOptions {
   /** Wait after a 429 without retry-after, for a request of up to 128 KiB. Default 1000 ms. */

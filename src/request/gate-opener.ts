@@ -12,8 +12,7 @@ import { PriorityQueue } from '../queue/priority-queue.ts';
 import { QueueCapacity, type QueueRules, queueBound, WaitTimeouts } from '../queue/queue-rules.ts';
 import { priorityOf } from '../queue/waiting-requests.ts';
 import type { Clock } from '../util/clock.ts';
-import { Timeouts } from '../util/timeouts.ts';
-import type { ResolvedOptions } from './common-options.ts';
+import { Timeouts } from '../util/timers.ts';
 import { FeedbackSubject } from './feedback-subject.ts';
 import {
   type ByteBudgetOptions,
@@ -21,6 +20,7 @@ import {
   checkGateOptions,
   type GateOptions,
   type QueueOptions,
+  type ResolvedOptions,
 } from './gate-options.ts';
 import { RequestGate, type RequestGateExtras, reporterOf } from './request-gate.ts';
 import type { RetryOptions } from './send-options.ts';

@@ -11,7 +11,7 @@ import {
   type ResolvedOptions,
   resolveCommonOptions,
   watchOperator,
-} from './common-options.ts';
+} from './gate-options.ts';
 import {
   checkGateSubscriberOptions,
   GATE_SUBSCRIBER_KEYS,

@@ -7,7 +7,7 @@ import type { ConnectionFailure, Feedback, Mode } from '../model/feedback.ts';
 import type { Backoff, OnLongWait, SuspensionReason } from '../policies/backoff.ts';
 import { LARGE_REQUEST_BYTES } from '../policies/backoff-policy.ts';
 import { measure } from '../policies/policies.ts';
-import { positive } from '../providers/positive.ts';
+import { positive } from '../providers/shape.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { Clock } from '../util/clock.ts';
 import { ProviderUsers } from './provider-users.ts';

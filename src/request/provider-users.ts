@@ -1,5 +1,5 @@
 import type { Verdict } from '../model/feedback.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import { partsOf } from '../model/join-instrumentations.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';

@@ -3,13 +3,13 @@ import type { FeedbackKind, Verdict } from '../model/feedback.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
-import type { BoundTask } from '../util/bound-task.ts';
 import type { Timer } from '../util/clock.ts';
-import type { Linked } from '../util/linked-list.ts';
+import type { Linked } from '../util/collections.ts';
+import type { BoundTask } from '../util/pending-call.ts';
 import { Attempt, type AttemptedRequest } from './attempt.ts';
-import type { DispatchContext } from './dispatch-context.ts';
 import type { Slot } from './in-order.ts';
 import { attemptGatesOf, Retries, type RetryWait } from './retries.ts';
+import type { DispatchContext } from './send-options.ts';
 
 /** Receives the results of an execution. */
 export interface ExecutionListener<T, R> {

@@ -1,15 +1,14 @@
 import type { ObservedValueOf } from 'rxjs';
-import type { RemoteLimits } from '../fleet/fleet-gate.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { RemoteLimits } from '../fleet/shared-store.ts';
+import type { IsFailure } from '../model/feedback.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
 import type { ByteBudgetPolicy } from '../policies/byte-budget-policy.ts';
 import type { ConcurrencyPolicy } from '../policies/concurrency-policy.ts';
 import { GatePolicies } from '../policies/gate-policies.ts';
-import type { IsFailure } from '../policies/judge.ts';
 import { KINDS, measure, type Policies } from '../policies/policies.ts';
-import type { Policy } from '../policies/policy.ts';
-import type { PolicyContext } from '../policies/policy-definition.ts';
+import type { Policy, PolicyContext } from '../policies/policy.ts';
 import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import { unknownLimit } from '../policies/rate-limit-policy.ts';
 import type { PolicyConfig } from '../policies/registry.ts';
@@ -20,12 +19,10 @@ import type { AdmissionCheck, WaitListener } from '../queue/gate-rules.ts';
 import type { QueueRules } from '../queue/queue-rules.ts';
 import type { SharedPolicy } from '../queue/shared-policy.ts';
 import type { Clock, Random } from '../util/clock.ts';
-import { ResettableTimer } from '../util/resettable-timer.ts';
-import type { Timeouts } from '../util/timeouts.ts';
-import { WeakRegistry } from '../util/weak-registry.ts';
-import type { AnswerRules, DispatchContext } from './dispatch-context.ts';
+import { WeakRegistry } from '../util/collections.ts';
+import { ResettableTimer, type Timeouts } from '../util/timers.ts';
 import type { FeedbackSubject } from './feedback-subject.ts';
-import type { Project, ProjectOutput } from './send-options.ts';
+import type { AnswerRules, DispatchContext, Project, ProjectOutput } from './send-options.ts';
 import type { LimitNames } from './ticket-factory.ts';
 
 /** The adaptive rate handles shorter waits itself, by delaying the next attempts. */

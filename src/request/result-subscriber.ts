@@ -3,11 +3,10 @@ import { ResponseError } from '../model/errors.ts';
 import type { Outcome, SettleOutcome } from '../model/outcome.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
-import { LinkedList } from '../util/linked-list.ts';
-import type { DispatchContext } from './dispatch-context.ts';
+import { LinkedList } from '../util/collections.ts';
 import { InOrder, type Slot } from './in-order.ts';
 import { type ExecutionListener, RequestExecution } from './request-execution.ts';
-import type { ResultOptions } from './send-options.ts';
+import type { DispatchContext, ResultOptions } from './send-options.ts';
 import { type RequestSink, StreamRequests } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 

@@ -6,7 +6,7 @@ import { discard } from '../providers/shape.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AdmissionCallback } from '../queue/waiting-requests.ts';
 import type { Clock, Timer } from '../util/clock.ts';
-import type { DispatchContext } from './dispatch-context.ts';
+import type { DispatchContext } from './send-options.ts';
 
 /** A used-up quota whose end is waited for. */
 const THROTTLED: Verdict = { kind: 'throttled' };

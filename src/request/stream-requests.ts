@@ -4,8 +4,8 @@ import type { Sized } from '../model/sized.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
 import type { Gate } from '../queue/gate.ts';
 import type { AdmissionCallback } from '../queue/waiting-requests.ts';
-import { LinkedList } from '../util/linked-list.ts';
-import { reportUnhandled } from './attempt-subscriber.ts';
+import { LinkedList } from '../util/collections.ts';
+import { reportUnhandled } from './attempt-context.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
 /** Takes the requests of a stream that have passed their gate. */

@@ -1,11 +1,10 @@
 import { EstimatorError } from '../model/errors.ts';
 import type { Mode } from '../model/feedback.ts';
+import type { Tap } from '../model/inspection.ts';
 import { type Instrumentation, needsArrival } from '../model/instrumentation.ts';
 import type { SettleOutcome } from '../model/outcome.ts';
 import { isSized, type Sized } from '../model/sized.ts';
-import type { Tap } from '../model/tap.ts';
-import type { TicketOwner } from '../model/ticket.ts';
-import { type Amounts, Ticket } from '../model/ticket.ts';
+import { type Amounts, Ticket, type TicketOwner } from '../model/ticket.ts';
 import type { RequestCost } from '../policies/policy.ts';
 import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { checkAmount, checkFunction, checkInteger, show } from '../util/check.ts';

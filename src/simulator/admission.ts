@@ -1,7 +1,6 @@
 import type { Random } from '../util/clock.ts';
-import { Capacity } from './limits/capacity.ts';
 import { type Charges, LimitSet, type LimitStatus } from './limits/limit-set.ts';
-import type { TokenCounts } from './limits/limit-state.ts';
+import { Capacity, type TokenCounts } from './limits/limit-state.ts';
 import type { ProviderOptions, StormOptions } from './provider-options.ts';
 import type { AnswerKind } from './provider-types.ts';
 

@@ -1,11 +1,11 @@
 import type { Clock, Random, Timer } from '../util/clock.ts';
 import { type Admission, kindOfStatus, type Refusal } from './admission.ts';
-import type { LatencyFunction } from './latency.ts';
 import type { Charges, LimitStatus } from './limits/limit-set.ts';
 import type { TokenCounts } from './limits/limit-state.ts';
 import type { FailureOptions } from './provider-options.ts';
 import type { StatsRecorder } from './provider-stats.ts';
 import type { ModelRequest, ProviderAnswer } from './provider-types.ts';
+import type { LatencyFunction } from './random.ts';
 import type { PoolEntry, UnitPool } from './unit-pool.ts';
 
 /** What all attempts of one provider share. */

@@ -1,10 +1,7 @@
 export type { HeaderStyle } from './answer-headers.ts';
-export type { FaultScript, HttpFault } from './http/fault.ts';
 export { type ProviderServer, type ReceivedRequest, serve } from './http/serve.ts';
-export type { ServeOptions } from './http/serve-options.ts';
+export type { FaultScript, HttpFault, ServeOptions } from './http/serve-options.ts';
 export type { OutputOptions } from './http/text.ts';
-export type { Latency, LatencyFunction, LatencyOptions } from './latency.ts';
-export type { CapacityFunction, CapacityStep } from './limits/capacity.ts';
 export type {
   AdvertisedLimit,
   LimitAlgorithm,
@@ -12,10 +9,9 @@ export type {
   LimitUnit,
 } from './limits/limit-options.ts';
 export type { LimitStatus } from './limits/limit-set.ts';
-export type { TokenCounts } from './limits/limit-state.ts';
+export type { CapacityFunction, CapacityStep, TokenCounts } from './limits/limit-state.ts';
 export { ManualClock, type RunAllOptions } from './manual-clock.ts';
 export { createProvider } from './provider.ts';
-export { ProviderError } from './provider-error.ts';
 export type {
   ConcurrencyOptions,
   FailureOptions,
@@ -32,5 +28,7 @@ export type {
   ProviderAnswer,
   StartedWork,
 } from './provider-types.ts';
+export { ProviderError } from './provider-types.ts';
+export type { Latency, LatencyFunction, LatencyOptions } from './random.ts';
 export { type Distribution, type LogNormalOptions, logNormal, seededRandom } from './random.ts';
 export { type SchedulerLike, schedulerClock } from './scheduler-clock.ts';

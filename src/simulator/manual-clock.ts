@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers';
 import { checkNumber } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
-import { type HeapTimer, TimerHeap } from './timer-heap.ts';
+import { Heap, type Placed } from '../util/collections.ts';
 
 /** More timers than this at one instant are taken for an endless loop. */
 const MAX_TIMERS_AT_ONE_INSTANT = 1_000_000;
@@ -12,6 +12,19 @@ const HOUR_MS = 3_600_000;
 export interface RunAllOptions {
   /** How far the clock may move, in milliseconds. Default: one hour. */
   maxMs?: number;
+}
+
+interface PendingTimer extends Placed {
+  readonly atMs: number;
+  readonly order: number;
+  readonly callback: () => void;
+  /** It has neither fired nor was it cancelled. */
+  isPending: boolean;
+}
+
+/** By due time, then in the order in which they were set. */
+function firesBefore(one: PendingTimer, other: PendingTimer): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
 }
 
 /** Lets every promise reaction that can run do so: the event loop drains microtasks first. */
@@ -38,7 +51,7 @@ function settle(): Promise<void> {
  * Promise-based code needs `advanceAsync`, which lets promises settle between timers.
  */
 export class ManualClock implements Clock {
-  readonly #timers = new TimerHeap();
+  readonly #timers = new Heap<PendingTimer>(0, firesBefore);
   #nowMs: number;
   #order = 0;
   #running = false;
@@ -60,14 +73,21 @@ export class ManualClock implements Clock {
 
   /** When the next timer is due, or undefined when there is none. */
   get nextTimerMs(): number | undefined {
-    return this.#timers.peek()?.atMs;
+    return this.#timers.top?.atMs;
   }
 
   setTimer(callback: () => void, delayMs: number): Timer {
     const atMs = this.#nowMs + checkNumber('delayMs', delayMs, 0);
-    const timer: HeapTimer = { atMs, order: this.#order++, callback, index: -1 };
-    this.#timers.push(timer);
-    return { cancel: () => this.#timers.remove(timer) };
+    const order = this.#order++;
+    const timer: PendingTimer = { atMs, order, callback, places: [], isPending: true };
+    this.#timers.add(timer);
+    return { cancel: () => this.#remove(timer) };
+  }
+
+  /** A cancelled timer leaves at once, so that a long test does not collect dead ones. */
+  #remove(timer: PendingTimer): void {
+    if (timer.isPending) this.#timers.delete(timer);
+    timer.isPending = false;
   }
 
   /** Moves `ms` ahead and fires every timer on the way. */
@@ -134,9 +154,9 @@ export class ManualClock implements Clock {
   }
 
   #fireNext(untilMs: number): boolean {
-    const timer = this.#timers.peek();
+    const timer = this.#timers.top;
     if (timer === undefined || timer.atMs > untilMs) return false;
-    this.#timers.remove(timer);
+    this.#remove(timer);
     this.#firedAtThisInstant = timer.atMs > this.#nowMs ? 1 : this.#firedAtThisInstant + 1;
     if (this.#firedAtThisInstant > MAX_TIMERS_AT_ONE_INSTANT) {
       throw new Error(`more than ${MAX_TIMERS_AT_ONE_INSTANT} timers fired at ${timer.atMs} ms`);

@@ -1,9 +1,9 @@
 import { checkChoice, checkInteger, checkKeys, checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { HEADER_STYLES, type HeaderStyle } from './answer-headers.ts';
-import type { Latency } from './latency.ts';
-import type { CapacityFunction, CapacityStep } from './limits/capacity.ts';
 import { checkLimits, type LimitOptions } from './limits/limit-options.ts';
+import type { CapacityFunction, CapacityStep } from './limits/limit-state.ts';
+import type { Latency } from './random.ts';
 
 /** Units that work in parallel, as the batch slots of an inference server. */
 export interface ConcurrencyOptions {

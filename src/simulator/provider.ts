@@ -1,20 +1,18 @@
-import { systemClock } from '../queue/system-clock.ts';
 import { checkBoolean, checkInteger } from '../util/check.ts';
-import type { Clock, Random } from '../util/clock.ts';
+import { type Clock, type Random, systemClock } from '../util/clock.ts';
 import { Admission } from './admission.ts';
 import { answerHeaders, type HeaderStyle } from './answer-headers.ts';
 import { Attempt, type AttemptContext } from './attempt.ts';
-import { makeLatency } from './latency.ts';
-import { ProviderError } from './provider-error.ts';
 import { checkProviderOptions, type ProviderOptions } from './provider-options.ts';
 import { type ProviderCapacity, type ProviderStats, StatsRecorder } from './provider-stats.ts';
-import type {
-  AnswerWithHeaders,
-  ModelRequest,
-  Provider,
-  ProviderAnswer,
+import {
+  type AnswerWithHeaders,
+  type ModelRequest,
+  type Provider,
+  type ProviderAnswer,
+  ProviderError,
 } from './provider-types.ts';
-import { seededRandom } from './random.ts';
+import { makeLatency, seededRandom } from './random.ts';
 import { UnitPool } from './unit-pool.ts';
 
 /** Independent streams of chance from one seed, so that one more draw here moves nothing there. */

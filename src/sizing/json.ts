@@ -1,7 +1,6 @@
 import { types } from 'node:util';
 import { jsonStringBytes } from './json-string.ts';
-import { MAX_JSON_BYTES, MAX_JSON_ITEMS } from './limits.ts';
-import { Path } from './path.ts';
+import { MAX_JSON_BYTES, MAX_JSON_ITEMS, Path } from './traversal.ts';
 
 /**
  * The UTF-8 bytes of `JSON.stringify(value)`, to the byte, without making that string.

@@ -1,3 +1,7 @@
+import type { AdaptationReason, PolicyEvent } from '../model/policy-events.ts';
+import type { Ticket } from '../model/ticket.ts';
+import { isError } from '../util/print.ts';
+
 /** The names of attributes of metrics, spans and events. */
 export const ATTRIBUTES = {
   name: 'headgate.name',
@@ -25,3 +29,163 @@ export const ATTRIBUTES = {
   status: 'http.response.status_code',
   resends: 'http.request.resend_count',
 } as const;
+
+/** The names of spans. `docs/src/telemetry-tables.ts` describes them. */
+export const SPAN_NAMES = {
+  request: 'headgate.request',
+  wait: 'headgate.wait',
+  attempt: 'headgate.attempt',
+  chunk: 'headgate.chunk',
+} as const;
+
+/** The names of events on the span of the request that caused them. */
+export const EVENT_NAMES = {
+  wait: 'headgate.wait',
+  backoff: 'headgate.backoff',
+  mode: 'headgate.mode',
+  circuit: 'headgate.circuit',
+  adaptation: 'headgate.adaptation',
+  outage: 'headgate.outage',
+  suspended: 'headgate.suspended',
+} as const;
+
+/** How many values of an attribute, as names of rate limits, have a series of their own. */
+export const MOST_VALUES = 20;
+
+/** The value that stands for all values beyond the bound. */
+const OTHER = '_OTHER';
+
+/** Bounds the number of values of an attribute: later ones become `_OTHER`. */
+export class Labels {
+  readonly #most: number;
+  readonly #known: Set<string>;
+
+  /** @param reserved values that are kept in any case */
+  constructor(most: number, reserved: readonly string[] = []) {
+    this.#most = most;
+    this.#known = new Set(reserved);
+  }
+
+  of(value: string): string {
+    if (this.#known.has(value)) return value;
+    if (this.#known.size >= this.#most) return OTHER;
+    this.#known.add(value);
+    return value;
+  }
+}
+
+/** Names of errors of JavaScript, the web and SDKs that have no class of that name. */
+const KNOWN_NAMES = ['AbortError', 'TimeoutError', 'NetworkError', 'APIConnectionError'];
+
+const CLASS_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
+
+/**
+ * The error type of an attempt or request: the HTTP status if there is one, else the error's class.
+ * The `name` of an error may hold anything, such as a prompt or a key, so only known names are
+ * used.
+ */
+export function errorTypeOf({ verdict }: Ticket, error: unknown): string {
+  if (verdict?.status !== undefined) return String(verdict.status);
+  if (isError(error)) return classOf(error);
+  return error === undefined || error === null ? 'unknown' : typeof error;
+}
+
+function classOf(error: Error): string {
+  try {
+    if (KNOWN_NAMES.includes(error.name)) return error.name;
+    const className = error.constructor.name;
+    return CLASS_NAME.test(className) ? className : 'Error';
+  } catch {
+    return 'Error';
+  }
+}
+
+export type EventAttributes = Record<string, string | number>;
+
+function stateOf(state: string, reason?: string): EventAttributes {
+  const attributes: EventAttributes = { [ATTRIBUTES.state]: state };
+  if (reason !== undefined) attributes[ATTRIBUTES.reason] = reason;
+  return attributes;
+}
+
+/**
+ * The attributes of a span event for a change of the circuit breaker; undefined for other events.
+ */
+export function circuitOf(fact: PolicyEvent): EventAttributes | undefined {
+  switch (fact.kind) {
+    case 'circuitOpened':
+      return stateOf('open', fact.reason);
+    case 'circuitIsolated':
+      return stateOf('isolated', fact.reason);
+    case 'circuitIsolationEnded':
+      return stateOf('isolation-ended');
+    case 'circuitHalfOpen':
+      return stateOf('half-open');
+    case 'circuitClosed':
+      return stateOf('closed');
+    default:
+      return undefined;
+  }
+}
+
+/** A change of what adapts. */
+export interface Adaptation {
+  readonly what: 'rate' | 'concurrency';
+  readonly reason: AdaptationReason;
+  readonly from: number;
+  readonly to: number;
+}
+
+function adapted(
+  what: Adaptation['what'],
+  reason: AdaptationReason,
+  { from, to }: Pick<Adaptation, 'from' | 'to'>,
+): Adaptation {
+  return { what, reason, from, to };
+}
+
+/** Undefined: the fact is no move of the adaptive limit or rate. */
+export function adaptationOf(fact: PolicyEvent): Adaptation | undefined {
+  switch (fact.kind) {
+    case 'rateAdapted':
+      return adapted('rate', fact.reason, fact);
+    case 'limitAdapted':
+      return adapted('concurrency', fact.reason, fact);
+    case 'decelerated':
+      return adapted('concurrency', 'failures', fact);
+    case 'reaccelerated':
+    case 'ceilingReset':
+      return adapted('concurrency', 'recovered', fact);
+    default:
+      return undefined;
+  }
+}
+
+/** The attributes of the event of an adaptation. */
+export function attributesOf(kind: string, { reason, from, to }: Adaptation): EventAttributes {
+  const attributes = stateOf(kind, reason);
+  // A rate that nothing bounded is no number that a span can hold.
+  if (Number.isFinite(from)) attributes[ATTRIBUTES.from] = from;
+  if (Number.isFinite(to)) attributes[ATTRIBUTES.to] = to;
+  return attributes;
+}
+
+/** The same for an outage of the provider. */
+export function outageOf(fact: PolicyEvent): EventAttributes | undefined {
+  switch (fact.kind) {
+    case 'outageStarted':
+      return stateOf('started', fact.reason);
+    case 'outageEnded':
+      return stateOf('ended', fact.reason);
+    default:
+      return undefined;
+  }
+}
+
+/** The same for a decision on a long wait. */
+export function suspensionOf(fact: PolicyEvent): EventAttributes | undefined {
+  if (fact.kind !== 'suspended') return undefined;
+  const { onLongWait, reason, at, untilAt } = fact;
+  const seconds = Math.max(0, untilAt - at) / 1_000;
+  return { ...stateOf(onLongWait, reason), [ATTRIBUTES.seconds]: seconds };
+}

@@ -1,7 +1,33 @@
-import { type Context, ROOT_CONTEXT } from '@opentelemetry/api';
-import type { ChunkReason } from '../model/chunk.ts';
+import { type Context, context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { ClosedChunk, Instrumentation } from '../model/instrumentation.ts';
-import { activeContext, runIn } from './contexts.ts';
+import type { ChunkReason } from '../model/sized.ts';
+
+/**
+ * The active context; where it has no values, the root context. A program can load the API twice, as
+ * an ES module and as CommonJS: each copy has a root context of its own, and the context manager
+ * gives that of one of them. The API cannot tell what a context holds, so this looks at the field of
+ * its only implementation. Where that is missing, a request without a context costs as much as one with it.
+ */
+export function activeContext(): Context {
+  const active: Context & { readonly _currentContext?: { readonly size?: unknown } } =
+    context.active();
+  return active._currentContext?.size === 0 ? ROOT_CONTEXT : active;
+}
+
+/** Runs a function inside a context. */
+export function runIn(wanted: Context, run: () => void): void {
+  if (activeContext() === wanted) run();
+  else context.with(wanted, run);
+}
+
+/**
+ * Whether a context manager is registered, so that there are contexts at all. Nothing runs in a
+ * context for that: the first such run makes every promise of the process slower, on Node 20.
+ */
+export function areContextsCarried(): boolean {
+  const target = () => {};
+  return context.bind(ROOT_CONTEXT, target) !== target;
+}
 
 /**
  * Restores the context in which a request arrived when it is sent, and when its result is emitted.

@@ -1,5 +1,10 @@
 import type { Attributes } from '@opentelemetry/api';
-import { Labels } from './labels.ts';
+import type { PolicyEvent } from '../model/policy-events.ts';
+import { ATTRIBUTES, Labels } from './attributes.ts';
+import type { ObservedKey } from './instruments.ts';
+
+/** Reports the value of a counter or gauge. */
+export type Observe = (key: ObservedKey, value: number, attributes: Attributes) => void;
 
 interface Count {
   readonly attributes: Attributes;
@@ -58,5 +63,33 @@ export class Counts {
   #entry(value: string): Count {
     const own = value === '' ? {} : { [this.#key]: value };
     return { attributes: { ...this.#attributes, ...own }, count: 0 };
+  }
+}
+
+/** The counters of workers that share the limits of one key, from 0. */
+export class FleetCounts {
+  readonly #name: Attributes;
+  readonly #calls: Counts;
+  #lostLeases = 0;
+  #handovers = 0;
+
+  constructor(name: Attributes) {
+    this.#name = name;
+    this.#calls = new Counts(name, ATTRIBUTES.outcome, ['ok', 'failed'], 0);
+  }
+
+  called(isAnswered: boolean): void {
+    this.#calls.add(isAnswered ? 'ok' : 'failed');
+  }
+
+  changed(fact: PolicyEvent): void {
+    if (fact.kind === 'leaseLost') this.#lostLeases += 1;
+    if (fact.kind === 'leaderChanged' && fact.leads) this.#handovers += 1;
+  }
+
+  observe(observe: Observe): void {
+    this.#calls.each((count, attributes) => observe('storeCalls', count, attributes));
+    observe('lostLeases', this.#lostLeases, this.#name);
+    observe('fleetHandovers', this.#handovers, this.#name);
   }
 }

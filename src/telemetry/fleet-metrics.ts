@@ -1,5 +1,5 @@
 import { ATTRIBUTES } from './attributes.ts';
-import { counter, gauge, histogram, type Metric } from './describe.ts';
+import { counter, gauge, histogram, type Metric } from './meter.ts';
 
 /** Seconds: from a store on the same machine to one that is as good as away. */
 const CALL_SECONDS = [

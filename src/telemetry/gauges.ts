@@ -1,19 +1,56 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Mode } from '../model/feedback.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
-import type { GaugeValue } from '../model/metric.ts';
-import { Counts } from './counts.ts';
+import type { GaugeSnapshot, GaugeValue } from '../model/gauge.ts';
+import { MOST_VALUES } from './attributes.ts';
+import { Counts, type Observe } from './counts.ts';
 import type { ObservedKey } from './instruments.ts';
-import { type GaugeMetric, METRICS, type Metric } from './names.ts';
+import type { Metric } from './meter.ts';
+import { type GaugeMetric, METRICS } from './metrics.ts';
 
-/** How many values of an attribute, as names of rate limits, have a series of their own. */
-export const MOST_VALUES = 20;
+/** Open gates. Only their creator keeps this object alive. */
+interface Instance {
+  readonly read: () => GaugeSnapshot;
+}
+
+/**
+ * The open gates of one name. Gates that were dropped without being closed, as a limiter may be, are
+ * removed when they are garbage-collected.
+ */
+export class Instances {
+  readonly #instances = new Set<WeakRef<Instance>>();
+  /** The progress of the last closed instance; it stays until there is another. */
+  #lastProgress: GaugeSnapshot['progress'];
+
+  /** @returns a function that closes them, which must be kept while they are open */
+  open(read: () => GaugeSnapshot): () => void {
+    const instance: Instance = { read };
+    const reference = new WeakRef(instance);
+    this.#instances.add(reference);
+    return () => {
+      if (this.#instances.delete(reference)) {
+        this.#lastProgress = instance.read().progress ?? this.#lastProgress;
+      }
+    };
+  }
+
+  /** The state of all open gates, and the last progress if none of them has one. */
+  read(): readonly GaugeSnapshot[] {
+    const snapshots: GaugeSnapshot[] = [];
+    for (const reference of this.#instances) {
+      const instance = reference.deref();
+      if (instance === undefined) this.#instances.delete(reference);
+      else snapshots.push(instance.read());
+    }
+    const progress = this.#lastProgress;
+    if (progress === undefined || snapshots.some((gauges) => gauges.progress !== undefined)) {
+      return snapshots;
+    }
+    return [...snapshots, { waiting: [], progress }];
+  }
+}
 
 /** Every mode is told from the start. */
 const NO_MODE: Readonly<Record<Mode, number>> = { normal: 0, throttled: 0, outage: 0 };
-
-/** Reports the value of a gauge. */
-export type Observe = (key: ObservedKey, value: number, attributes: Attributes) => void;
 
 /**
  * The gauges of one name. The values of several instances become one as the gauge's description

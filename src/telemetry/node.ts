@@ -4,14 +4,16 @@ import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import { print } from '../util/print.ts';
+import { globalMeter, histogramFactories } from './meter.ts';
 import { Aggregation, wantsAggregated } from './node/aggregation.ts';
-import { type Environment, readEnvironment } from './node/environment.ts';
-import { metricReader, spanProcessor, type Warn } from './node/exporters.ts';
+import { MetricsPage, metricReader, spanProcessor, type Warn } from './node/exporters.ts';
 import { loadPackages, type Packages } from './node/packages.ts';
-import { MetricsPage } from './node/page.ts';
-import { checkStartOptions, type StartOptions } from './node/start-options.ts';
-import { histogramFactories } from './recorder.ts';
-import { globalMeter } from './scope.ts';
+import {
+  checkStartOptions,
+  type Environment,
+  readEnvironment,
+  type StartOptions,
+} from './node/start-options.ts';
 
 export type { StartOptions } from './node/start-options.ts';
 

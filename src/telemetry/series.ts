@@ -1,22 +1,21 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { ChunkReason } from '../model/chunk.ts';
 import type { FeedbackKind } from '../model/feedback.ts';
-import type { GaugeSnapshot } from '../model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { BackoffChange, Instrumentation, WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
-import type { SizedKind } from '../model/sized-kind.ts';
+import type { ChunkReason, SizedKind } from '../model/sized.ts';
 import type { Amounts, Ticket } from '../model/ticket.ts';
-import { Counts } from './counts.ts';
-import { FleetCounts } from './fleet-counts.ts';
-import { Gauges, MOST_VALUES, type Observe } from './gauges.ts';
-import { type Histograms, histogramsOf } from './histograms.ts';
-import { Instances } from './instances.ts';
-import type { Instruments, ObservedKey } from './instruments.ts';
-import { errorTypeOf, Labels } from './labels.ts';
-import { ATTRIBUTES } from './names.ts';
-import { Note, noteOf } from './note.ts';
-import { adaptationOf } from './span-events.ts';
+import { ATTRIBUTES, adaptationOf, errorTypeOf, Labels, MOST_VALUES } from './attributes.ts';
+import { Counts, FleetCounts, type Observe } from './counts.ts';
+import { Gauges, Instances } from './gauges.ts';
+import {
+  type Histograms,
+  histogramsOf,
+  type Instruments,
+  type ObservedKey,
+} from './instruments.ts';
+import { Note, noteOf } from './request-span.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;

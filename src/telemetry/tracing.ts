@@ -7,26 +7,25 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { Chunk, ChunkReason } from '../model/chunk.ts';
 import type { FeedbackKind, Mode } from '../model/feedback.ts';
 import type { ClosedChunk, Instrumentation, WaitDetail } from '../model/instrumentation.ts';
 import type { GateKind, SettleOutcome } from '../model/outcome.ts';
 import type { PolicyEvent } from '../model/policy-events.ts';
+import type { Chunk, ChunkReason } from '../model/sized.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { ATTRIBUTES } from './attributes.ts';
-import { ContextPropagator } from './context-propagator.ts';
-import { activeContext, runIn } from './contexts.ts';
-import { Note, noteOf } from './note.ts';
-import { type EventName, RequestSpan } from './request-span.ts';
 import {
+  ATTRIBUTES,
   adaptationOf,
   attributesOf,
   circuitOf,
+  EVENT_NAMES,
   type EventAttributes,
   outageOf,
+  SPAN_NAMES,
   suspensionOf,
-} from './span-events.ts';
-import { EVENT_NAMES, SPAN_NAMES } from './trace-names.ts';
+} from './attributes.ts';
+import { activeContext, ContextPropagator, runIn } from './context-propagator.ts';
+import { type EventName, Note, noteOf, RequestSpan } from './request-span.ts';
 
 /** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;

@@ -3,7 +3,7 @@ import { appendFile, chmod, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { BatchError } from '../../src/batch/index.ts';
-import { readPriceFile } from '../../src/batch/money/prices.ts';
+import { readPriceFile } from '../../src/batch/money.ts';
 import { answer, type BatchRig, batchRig, jsonLines, prompts } from './rig.ts';
 
 /** Looks again and again. */

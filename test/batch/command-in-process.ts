@@ -1,5 +1,5 @@
 import { type TestContext, vi } from 'vitest';
-import { execute } from '../../src/batch/command/execute.ts';
+import { execute } from '../../src/batch/command/program.ts';
 import type { AnswerServerOptions } from './command/answer-server.ts';
 import { type CommandFiles, commandFiles, VARIABLES } from './command/files.ts';
 

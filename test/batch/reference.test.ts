@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { commandReference } from '../../src/batch/command/reference.ts';
+import { commandReference } from '../../docs/src/command-reference.ts';
 
 const FILE = fileURLToPath(new URL('../../docs/reference/command.md', import.meta.url));
 

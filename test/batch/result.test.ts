@@ -1,7 +1,7 @@
 import { DeadlineExceededError, type Outcome } from 'headgate';
 import { expect, it } from 'vitest';
-import { StatusError } from '../../src/batch/http/errors.ts';
-import { Budget } from '../../src/batch/money/budget.ts';
+import { StatusError } from '../../src/batch/http/failures.ts';
+import { Budget } from '../../src/batch/money.ts';
 import type { BatchRequest, BatchResponse } from '../../src/batch/request.ts';
 import { resultOf } from '../../src/batch/result.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CallTimeoutError, ConnectionError } from '../../src/batch/http/errors.ts';
+import { CallTimeoutError, ConnectionError } from '../../src/batch/http/failures.ts';
 import type { BatchResponse } from '../../src/batch/index.ts';
 import { answer, batchRig, prompts } from './rig.ts';
 

@@ -6,7 +6,8 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { GATE_COLOURS } from '../../dashboards/src/colours.ts';
 import { POLICY_METRICS } from '../../src/policies/policies.ts';
-import { METRICS, type Metric } from '../../src/telemetry/names.ts';
+import type { Metric } from '../../src/telemetry/meter.ts';
+import { METRICS } from '../../src/telemetry/metrics.ts';
 
 export const GATES: readonly string[] = Object.keys(GATE_COLOURS);
 const LIMITERS = ['batch', 'chat'];

@@ -6,7 +6,7 @@ import { dashboards, written } from '../../dashboards/src/dashboards.ts';
 import { frame } from '../../dashboards/src/frame.ts';
 import { layOut } from '../../dashboards/src/layout.ts';
 import { KINDS } from '../../src/policies/policies.ts';
-import { METRICS } from '../../src/telemetry/names.ts';
+import { METRICS } from '../../src/telemetry/metrics.ts';
 import { attributesOf, GATES } from './instruments.ts';
 import { expressionsOf, panelsOf, placedOn } from './panels.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { limiterOptionsFromEnv } from '../../src/options/env.ts';
-import { limiterOptionsFromJSON } from '../../src/options/json.ts';
+import { limiterOptionsFromJSON } from '../../src/options/sources.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 

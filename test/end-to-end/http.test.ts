@@ -1,14 +1,13 @@
 import { range } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AttemptContext, createLimiter, type Outcome } from '../../src/index.ts';
-import { systemClock } from '../../src/queue/system-clock.ts';
 import {
   createProvider,
   type ProviderOptions,
   type ProviderServer,
   serve,
 } from '../../src/simulator/index.ts';
-import type { Clock } from '../../src/util/clock.ts';
+import { type Clock, systemClock } from '../../src/util/clock.ts';
 import { expectIdle } from '../limiter/harness.ts';
 
 // Real time: a real HTTP client and server know no other.

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { Token } from '../../src/inspector/guards.ts';
 import { HttpServer } from '../../src/inspector/http-server.ts';
 import { Monitor } from '../../src/inspector/monitor.ts';
+import { Token } from '../../src/inspector/replies.ts';
 
 export interface Reply {
   readonly status: number;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { range } from 'rxjs';
 import { expect, it } from 'vitest';
 import { createLimiter, type Outcome } from '../../src/index.ts';
-import type { OnOpen } from '../../src/policies/circuit-options.ts';
+import type { OnOpen } from '../../src/policies/circuit-types.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { ApiError } from '../request/harness.ts';
 import { runs } from '../support/runs.ts';

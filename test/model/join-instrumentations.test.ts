@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { GaugeSnapshot } from '../../src/model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../../src/model/gauge.ts';
 import { type Instrumentation, needsArrival } from '../../src/model/instrumentation.ts';
 import { joinInstrumentations, partsOf } from '../../src/model/join-instrumentations.ts';
 import { Ticket } from '../../src/model/ticket.ts';

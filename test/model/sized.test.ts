@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Chunk } from '../../src/model/chunk.ts';
-import { Sized } from '../../src/model/sized.ts';
+import { Chunk, Sized } from '../../src/model/sized.ts';
 
 describe('Sized', () => {
   it('has whole bytes and tokens, rounded up; a token is four bytes unless said otherwise', () => {

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkLimiterConfig } from '../../src/options/check-config.ts';
-import { KEYS } from '../../src/options/option-metadata.ts';
-import { TABLE } from '../../src/options/table.ts';
+import { KEYS, TABLE } from '../../src/options/limiter-config.ts';
 import { STRATEGIES } from '../../src/policies/adaptive.ts';
-import { editDistance } from '../../src/util/closest-match.ts';
+import { editDistance } from '../../src/util/check.ts';
 import {
   allValuesOf,
   configs,

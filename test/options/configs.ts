@@ -1,6 +1,11 @@
 import fc from 'fast-check';
-import type { LimiterConfig, LimiterLayer } from '../../src/options/limiter-config.ts';
-import { NAME, ROWS, type Row } from '../../src/options/option-metadata.ts';
+import {
+  type LimiterConfig,
+  type LimiterLayer,
+  NAME,
+  ROWS,
+  type Row,
+} from '../../src/options/limiter-config.ts';
 import { type Strategy, strategyOf } from '../../src/policies/adaptive.ts';
 import type { Kind } from '../../src/policies/option.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { limiterOptionsFromEnv } from '../../src/options/env.ts';
-import { VARIABLES, variableOf } from '../../src/options/names.ts';
+import { limiterOptionsFromEnv, VARIABLES, variableOf } from '../../src/options/env.ts';
 import { STRATEGIES } from '../../src/policies/adaptive.ts';
 import { boundOf } from '../../src/policies/option.ts';
 import {

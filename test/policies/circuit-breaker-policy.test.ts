@@ -3,7 +3,7 @@ import type { Verdict } from '../../src/model/feedback.ts';
 import type { PolicyEvent } from '../../src/model/policy-events.ts';
 import { CircuitBreaker } from '../../src/policies/circuit-breaker.ts';
 import { CircuitBreakerPolicy } from '../../src/policies/circuit-breaker-policy.ts';
-import type { CircuitBreakerOptions, OnOpen } from '../../src/policies/circuit-options.ts';
+import type { CircuitBreakerOptions, OnOpen } from '../../src/policies/circuit-types.ts';
 import { type CompletedAttempt, REFUSED } from '../../src/policies/policy.ts';
 import { demand } from '../support/waiter.ts';
 

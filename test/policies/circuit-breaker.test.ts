@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { HeadgateError } from '../../src/model/errors.ts';
 import { CircuitBreaker } from '../../src/policies/circuit-breaker.ts';
-import type { CircuitResult } from '../../src/policies/circuit-events.ts';
-import { CircuitOpenError } from '../../src/policies/circuit-open-error.ts';
-import type { CircuitBreakerOptions } from '../../src/policies/circuit-options.ts';
+import {
+  type CircuitBreakerOptions,
+  CircuitOpenError,
+  type CircuitResult,
+} from '../../src/policies/circuit-types.ts';
 
 const OPEN_MS = 30_000;
 

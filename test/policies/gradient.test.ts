@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExponentialAverage } from '../../src/policies/exponential-average.ts';
-import { Gradient, type GradientSample } from '../../src/policies/gradient.ts';
+import { ExponentialAverage, Gradient, type GradientSample } from '../../src/policies/gradient.ts';
 import type { GradientOptions } from '../../src/policies/gradient-options.ts';
 
 const SECOND = 1_000;

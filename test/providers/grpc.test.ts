@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { classify } from '../../src/providers/classify.ts';
-import { retryDelayMs } from '../../src/providers/status-details.ts';
+import { retryDelayMs } from '../../src/providers/grpc.ts';
 
 /** What `@grpc/grpc-js` hands out: values are lists, of bytes where the name ends in `-bin`. */
 function metadata(values: Record<string, unknown> = {}) {

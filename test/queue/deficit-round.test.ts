@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DeficitRound } from '../../src/queue/deficit-round.ts';
-import { RingLink } from '../../src/queue/ring.ts';
+import { DeficitRound, RingLink } from '../../src/queue/deficit-round.ts';
 import { holds } from '../support/holds.ts';
 
 const KEYS = ['a', 'b', 'c', 'd'];

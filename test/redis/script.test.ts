@@ -9,9 +9,7 @@ import {
   PROTOCOL,
   type SharedConfig,
 } from '../../src/fleet/protocol.ts';
-import { argumentOf } from '../../src/redis/redis-store.ts';
-import { SCRIPT } from '../../src/redis/script.ts';
-import { WORKERS_SCRIPT } from '../../src/redis/workers-script.ts';
+import { argumentOf, SCRIPT, WORKERS_SCRIPT } from '../../src/redis/script.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Redis as RedisServer, startRedis } from '../support/redis.ts';

@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis';
 import { createCluster, createSentinel } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLimiter, createLimiterGroup, type LimiterOptions } from '../../src/index.ts';
-import { type RedisClient, redisStore } from '../../src/redis/redis-store.ts';
+import { type RedisClient, redisStore } from '../../src/redis/index.ts';
 import { canRun } from '../dashboards/programs.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { startRedisSentinel } from '../support/redis-sentinel.ts';

@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { createProvider } from '../../src/simulator/provider.ts';
-import { ProviderError } from '../../src/simulator/provider-error.ts';
 import type { ProviderOptions } from '../../src/simulator/provider-options.ts';
-import type { ModelRequest, ProviderAnswer } from '../../src/simulator/provider-types.ts';
+import {
+  type ModelRequest,
+  type ProviderAnswer,
+  ProviderError,
+} from '../../src/simulator/provider-types.ts';
 
 const request: ModelRequest = { inputTokens: 10, maxTokens: 5 };
 const window = { unit: 'requests', algorithm: 'sliding-window', windowMs: 1000 } as const;

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Datum, ModelInput, ModelInputChunk } from '../../src/model/model-input.ts';
+import { estimateBytes } from '../../src/sizing/estimate.ts';
 import {
-  estimateBytes,
+  type Datum,
   estimateChunkBytes,
   estimateDataBytes,
   estimateDatumBytes,
   estimateLossFnInputsBytes,
   estimateModelInputBytes,
-} from '../../src/sizing/estimate.ts';
+  type ModelInput,
+  type ModelInputChunk,
+} from '../../src/sizing/model-input.ts';
 
 const text = (...tokens: number[]): ModelInputChunk => ({ type: 'encoded_text', tokens });
 const image = (bytes: number): ModelInputChunk => ({ type: 'image', data: new Uint8Array(bytes) });

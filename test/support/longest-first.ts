@@ -26,7 +26,7 @@ const LONG = [
   'test/batch/command-output',
   'test/fleet/learning',
   'test/dashboards/queries',
-  'test/redis/redis-store',
+  'test/redis/index',
 ];
 
 /**

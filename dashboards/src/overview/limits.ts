@@ -1,4 +1,4 @@
-import type { PolicyMetric } from '../../../src/model/metric.ts';
+import type { PolicyMetric } from '../../../src/model/gauge.ts';
 import { POLICY_METRICS, type PolicyMetricKey } from '../../../src/policies/policies.ts';
 import { LIMIT_COLOUR, STATE, USAGE_COLOUR } from '../colours.ts';
 import { BREAKER_WORDS, breakerState } from '../mappings.ts';

@@ -1,9 +1,93 @@
+import { hash } from 'node:crypto';
+import type { ApiName } from '../endpoint.ts';
+import { BatchError } from '../errors.ts';
 import { createHttpSender } from '../http/sender.ts';
 import { createQueueSender } from '../queue/queue-sender.ts';
 import type { Send } from '../request.ts';
 import type { RunOptions } from './run-options.ts';
-import { targetOf } from './target.ts';
 import type { OptionValues } from './values.ts';
+
+/** Where requests go, and with what. */
+export interface Target {
+  /** Of the API, such as `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly proxy: string | undefined;
+}
+
+const PROVIDERS = {
+  openai: {
+    url: 'https://api.openai.com/v1',
+    urlVariable: 'OPENAI_BASE_URL',
+    keyVariable: 'OPENAI_API_KEY',
+  },
+  anthropic: {
+    url: 'https://api.anthropic.com/v1',
+    urlVariable: 'ANTHROPIC_BASE_URL',
+    keyVariable: 'ANTHROPIC_API_KEY',
+  },
+} as const;
+
+/** @throws BatchError for a wrong url or header, and where a provider's key is missing */
+export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.ProcessEnv): Target {
+  const provider = PROVIDERS[api === 'anthropic' ? 'anthropic' : 'openai'];
+  const given = values.text('base-url') ?? (env[provider.urlVariable]?.trim() || undefined);
+  const apiKey = env[provider.keyVariable]?.trim() || undefined;
+  const headers = Object.fromEntries(values.texts('header').map(readHeader));
+  const hasKey =
+    apiKey !== undefined || Object.keys(headers).some((name) => KEY_HEADERS.test(name));
+  if (given === undefined && !hasKey) {
+    throw new BatchError(
+      `${provider.keyVariable} is not set: set it to your key for ${new URL(provider.url).host}, ` +
+        'or name another server with --base-url',
+    );
+  }
+  const proxy = values.text('proxy');
+  if (proxy !== undefined && !isHttp(proxy)) {
+    throw new BatchError(`--proxy must be an http or https URL, got ${JSON.stringify(proxy)}`);
+  }
+  return {
+    baseUrl: given === undefined ? provider.url : readBaseUrl(given),
+    apiKey,
+    headers,
+    proxy,
+  };
+}
+
+/** Names a server and what is sent to it as a key, without telling either. */
+export function nameOf({ baseUrl, apiKey, headers }: Target): string {
+  const sorted = Object.entries(headers).sort(([one], [other]) => (one < other ? -1 : 1));
+  return hash('sha256', JSON.stringify([baseUrl, apiKey, sorted])).slice(0, 32);
+}
+
+const KEY_HEADERS = /^(authorization|x-api-key|api-key)$/i;
+
+function readHeader(text: string): readonly [name: string, value: string] {
+  const [, name, value] = text.match(/^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/) ?? [];
+  // The value may be a key, which is not repeated.
+  if (name === undefined || value === undefined) {
+    throw new BatchError('--header must have the form "Name: value"');
+  }
+  return [name, value];
+}
+
+function isHttp(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** With the path of the API; `/v1` where it has none. */
+function readBaseUrl(text: string): string {
+  if (!isHttp(text)) {
+    throw new BatchError(`--base-url must be an http or https URL, got ${JSON.stringify(text)}`);
+  }
+  const url = new URL(text);
+  if (url.username + url.password !== '') {
+    throw new BatchError('--base-url must be without user and password; set a key or a --header');
+  }
+  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  return url.pathname === '/' ? `${base}/v1` : base;
+}
 
 /** What requests are sent through: an API, or the workers of a queue. */
 export interface Destination {

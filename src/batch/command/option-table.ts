@@ -237,6 +237,10 @@ export const OF_WORKERS: readonly string[] = [...API_OPTIONS, ...LIMIT_OPTIONS].
   ({ name }) => (FOR_WORKERS.includes(name) ? [] : [name]),
 );
 
+/** How `headgate export` writes answers. */
+export const EXPORT_FORMATS = ['text', 'csv', 'jsonl-flat'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
 /** Exit codes, as --help and the documentation have them. */
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [0, 'every request has a good result'],

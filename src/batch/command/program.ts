@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
-import { Command, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { BatchError, codeOf } from '../errors.ts';
 import { at } from '../json.ts';
-import { EXPORT_FORMATS } from './export-formats.ts';
 import {
   type CommandOption,
   EXIT_CODES,
+  EXPORT_FORMATS,
   type OptionGroup,
   RUN_OPTIONS,
   WORK_OPTIONS,
@@ -54,7 +55,7 @@ export function createProgram(ended: (code: number) => void): Command {
     .argument('<results>', 'a file that headgate run has written')
     .option('--json', 'as one JSON object')
     .action(async (file: string, { json }: { json?: boolean }) => {
-      const { summary } = await import('./summary.ts');
+      const { summary } = await import('./results.ts');
       ended(await summary(file, json === true));
     });
   program
@@ -64,7 +65,7 @@ export function createProgram(ended: (code: number) => void): Command {
     .addOption(new Option('--format <name>', 'how').choices(EXPORT_FORMATS).default('text'))
     .action(async (file: string, { format }: { format: string }) => {
       const chosen = EXPORT_FORMATS.find((name) => name === format) ?? 'text';
-      const { exportResults } = await import('./export.ts');
+      const { exportResults } = await import('./results.ts');
       ended(await exportResults(file, chosen));
     });
   return program;
@@ -92,4 +93,30 @@ function version(): string {
 
 function exitCodes(): string {
   return EXIT_CODES.map(([code, meaning]) => `  ${String(code).padEnd(5)}${meaning}\n`).join('');
+}
+
+const USAGE = 2;
+
+/**
+ * Does what the arguments of the command `headgate` say, and prints wrong usage to standard error.
+ * @returns the exit code
+ */
+export async function execute(args: readonly string[]): Promise<number> {
+  let code = 0;
+  const program = createProgram((exitCode) => {
+    code = exitCode;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (codeOf(error) === 'EPIPE') return 0;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+    // These name what was wrong with the call; for anything else the stack helps.
+    const isExpected =
+      error instanceof BatchError || error instanceof RangeError || error instanceof TypeError;
+    if (!isExpected) throw error;
+    process.stderr.write(`headgate: ${error.message}\n`);
+    return error instanceof BatchError ? error.exitCode : USAGE;
+  }
 }

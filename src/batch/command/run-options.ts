@@ -10,10 +10,10 @@ import { API_NAMES, type ApiName } from '../endpoint.ts';
 import { BatchError, fileProblem } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { ExistingOutput } from '../ledger/open-output.ts';
-import { type Prices, readPriceFile } from '../money/prices.ts';
+import { type Prices, readPriceFile } from '../money.ts';
 import { type BatchOptions, CHANGED_LINES } from '../options.ts';
 import type { ModelLimits } from '../pacer.ts';
-import type { RunLimits } from '../queue/run-limits.ts';
+import type { RunLimits } from '../queue/queue-job.ts';
 import { OF_WORKERS } from './option-table.ts';
 import type { OptionValues } from './values.ts';
 

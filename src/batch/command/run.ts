@@ -1,17 +1,60 @@
 import { BatchRun } from '../batch-run.ts';
 import { type AnswerCache, openCache } from '../cache/answer-cache.ts';
-import { STDIN } from '../input/sources.ts';
+import { endpointOf } from '../endpoint.ts';
+import { findSources, STDIN } from '../input/read-input.ts';
+import { Ledger } from '../ledger/ledger.ts';
+import { inspectOutput } from '../ledger/open-output.ts';
+import { Budget } from '../money.ts';
 import type { BatchReport } from '../progress.ts';
+import { promptTokensOf } from '../request.ts';
 import { formatReport } from '../screen/report.ts';
-import { COLOURS, PLAIN } from '../screen/style.ts';
 import { NO_SCREEN, openJsonLog, openLog, openTerminal, type Screen } from '../screen/terminal.ts';
+import { COLOURS, duration, money, PLAIN, plural, short } from '../screen/text.ts';
+import { checkInput } from '../source.ts';
 import { type Destination, openDestination } from './destination.ts';
-import { dryRun } from './dry-run.ts';
 import { holdUntil, startCommandInspector } from './inspect.ts';
 import { type RunOptions, readRunOptions } from './run-options.ts';
 import { exitCodeOf, onSignals } from './signals.ts';
 import { startCommandTelemetry } from './telemetry.ts';
 import type { OptionValues } from './values.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Checks every line, and says what a run would come to. @returns the exit code */
+async function dryRun({ batch }: RunOptions): Promise<number> {
+  const sources = findSources(typeof batch.input === 'string' ? [batch.input] : batch.input);
+  const paths = sources.map(({ path }) => path).filter((path) => path !== undefined);
+  const { output, existing = 'resume', changed = 'fail', api = 'chat' } = batch;
+  const ledger =
+    output === '' ? new Ledger() : (await inspectOutput(output, existing, paths)).ledger;
+  const { model, format, template, limit } = batch;
+  const budget = new Budget(batch.prices, Number.POSITIVE_INFINITY);
+  let [pending, prompt, output_, cost] = [0, 0, 0, 0];
+  const input = { api, model, format, template, limit };
+  const lines = await checkInput(sources, input, ledger, changed, (request, state) => {
+    if (state === 'done' || (state === 'failed' && batch.retryFailed !== true)) return;
+    const tokens = promptTokensOf(request);
+    pending += 1;
+    prompt += tokens;
+    output_ += endpointOf(request.url)?.maxOutputOf(request.body) ?? 0;
+    cost += budget.estimate(request, tokens);
+  });
+  const {
+    requestsPerMinute = Number.POSITIVE_INFINITY,
+    tokensPerMinute = Number.POSITIVE_INFINITY,
+  } = batch;
+  const ms =
+    Math.max(pending / requestsPerMinute, (prompt + output_) / tokensPerMinute) * MINUTE_MS;
+  const rows = [
+    ['lines', `${plural(lines, 'line')}, all can be sent`],
+    ['to send', plural(pending, 'request')],
+    ['tokens', `about ${short(prompt)} in${output_ > 0 ? `, at most ${short(output_)} out` : ''}`],
+    ...(budget.hasPrices ? [['cost', `at most about ${money(cost)}`]] : []),
+    ['time', ms > 0 ? `at least ${duration(ms)} at your limits` : 'unknown: no limits were given'],
+  ];
+  process.stdout.write(rows.map(([label = '', value]) => `${label.padEnd(10)}${value}\n`).join(''));
+  return 0;
+}
 
 /** `headgate run`. @returns the exit code */
 export async function run(inputs: readonly string[], values: OptionValues): Promise<number> {

@@ -2,10 +2,10 @@ import { API_NAMES } from '../endpoint.ts';
 import { BatchError, messageOf } from '../errors.ts';
 import { createHttpSender } from '../http/sender.ts';
 import { startWork, type Work } from '../queue/queue-work.ts';
+import { nameOf, targetOf } from './destination.ts';
 import { startCommandInspector } from './inspect.ts';
 import { readLimits, readModelLimits, readQueue, TIMEOUT_MS } from './run-options.ts';
 import { onSignals } from './signals.ts';
-import { nameOf, targetOf } from './target.ts';
 import { startCommandTelemetry } from './telemetry.ts';
 import type { OptionValues } from './values.ts';
 

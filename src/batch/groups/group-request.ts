@@ -1,9 +1,8 @@
 import type { Outcome } from 'headgate';
 import { ENDPOINTS } from '../endpoint.ts';
-import { StatusError } from '../http/errors.ts';
+import { StatusError } from '../http/failures.ts';
 import { at, countAt, isObject } from '../json.ts';
-import type { BatchRequest, BatchResponse } from '../request.ts';
-import { promptTokensOf } from '../size.ts';
+import { type BatchRequest, type BatchResponse, promptTokensOf } from '../request.ts';
 
 /** Answers that may be about one line of a group: nothing was computed, so nothing was paid. */
 const SPLIT_STATUSES = [400, 413, 422];

@@ -1,7 +1,6 @@
 import { chunkBy, type Outcome, Sized } from 'headgate';
 import { Subject } from 'rxjs';
-import type { BatchRequest, BatchResponse } from '../request.ts';
-import { promptTokensOf } from '../size.ts';
+import { type BatchRequest, type BatchResponse, promptTokensOf } from '../request.ts';
 import { groupKeyOf, groupOf, mayBeOneLine, outcomesOf, splitResponse } from './group-request.ts';
 
 /** How long a group that is not full waits for more lines, in ms. */

@@ -8,7 +8,7 @@ import {
 import { codeOf, messageOf } from '../errors.ts';
 import { at } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
-import { CallTimeoutError, ConnectionError } from './errors.ts';
+import { CallTimeoutError, ConnectionError } from './failures.ts';
 
 const ANTHROPIC_URL = '/v1/messages';
 const ANTHROPIC_VERSION = '2023-06-01';

@@ -1,7 +1,7 @@
 import { type ApiName, ENDPOINTS, endpointOf } from '../endpoint.ts';
 import { InputError, messageOf } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { hashRequest } from '../ledger/hash.ts';
+import { hashRequest } from '../ledger/ledger.ts';
 import type { BatchRequest } from '../request.ts';
 
 /** What lines leave out. */

@@ -2,8 +2,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { BatchError, fileProblem } from '../errors.ts';
 import { countAt } from '../json.ts';
 import { Ledger } from './ledger.ts';
-import { NoResultLineError, readResults } from './read-results.ts';
-import { RESULT_ID_PREFIX } from './result-line.ts';
+import { NoResultLineError, RESULT_ID_PREFIX, readResults } from './result-line.ts';
 
 /** How each line of results begins. */
 const RESULT_START = `{"id":"${RESULT_ID_PREFIX}`;

@@ -3,9 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Queue, QueueEvents } from 'bullmq';
 import { isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
-import { type JobData, type JobResult, responseOf, WorkerError } from './queue-job.ts';
+import {
+  type JobData,
+  type JobResult,
+  type RunLimits,
+  responseOf,
+  WorkerError,
+} from './queue-job.ts';
 import { connectRedis, loadQueuePackages } from './queue-packages.ts';
-import type { RunLimits } from './run-limits.ts';
 
 /** How often jobs are looked for whose events were missed, or that Redis has lost. */
 const LOOK_MS = 2_000;

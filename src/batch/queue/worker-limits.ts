@@ -8,8 +8,7 @@ import {
 import { joinFleet } from 'headgate/advanced';
 import type { SharedStore } from 'headgate/redis';
 import { type ModelLimits, OTHERS, ownLimits, startingAt } from '../pacer.ts';
-import type { JobData } from './queue-job.ts';
-import { limitsOf, type RunLimits, runLimitsIn } from './run-limits.ts';
+import { type JobData, limitsOf, type RunLimits, runLimitsIn } from './queue-job.ts';
 
 /**
  * Requests in flight at the most, over all workers, where nobody says: a run keeps no more in the

@@ -1,10 +1,8 @@
 import cliTruncate from 'cli-truncate';
 import stringWidth from 'string-width';
 import type { BatchPhase, BatchProgress } from '../progress.ts';
-import { wrap } from './layout.ts';
 import { statusOf } from './status.ts';
-import type { Style } from './style.ts';
-import { count, duration, money, percent, rate, short } from './words.ts';
+import { count, duration, money, percent, rate, type Style, short, wrap } from './text.ts';
 
 /** From so many columns on there is room for two columns of figures. */
 const WIDE = 76;

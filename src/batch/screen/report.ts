@@ -1,8 +1,6 @@
 import cliTruncate from 'cli-truncate';
 import type { BatchReport } from '../progress.ts';
-import { wrap } from './layout.ts';
-import type { Style } from './style.ts';
-import { count, duration, money, percent, plural, rate, short } from './words.ts';
+import { count, duration, money, percent, plural, rate, type Style, short, wrap } from './text.ts';
 
 const LABEL_WIDTH = 10;
 const ERRORS_SHOWN = 5;

@@ -1,5 +1,5 @@
 import type { BatchProgress } from '../progress.ts';
-import { count, duration, plural, rate } from './words.ts';
+import { count, duration, money, percent, plural, rate } from './text.ts';
 
 /** How a sentence is meant. */
 export type Mood = 'calm' | 'held' | 'trouble';
@@ -46,4 +46,24 @@ function runningStatus({ pace, waiting, inFlight, attempts }: BatchProgress): St
   if (!pace.isThrottled) return { mood: 'held', text: `Requests are held by ${pace.heldBy}` };
   const speed = pace.perSecond === undefined ? 'slowing down' : `sending ${rate(pace.perSecond)}`;
   return { mood: 'trouble', text: `The provider answers 429: ${speed} until it takes more` };
+}
+
+/** The state of a run in one line. */
+export function plainLine(progress: BatchProgress): string {
+  const { total, doneBefore, failedBefore, ok, failed, rejected, etaMs, ratePerSecond } = progress;
+  const { cost, phase } = progress;
+  if (phase === 'starting') return statusOf(progress).text;
+  const done = doneBefore + failedBefore + ok + failed;
+  const parts = [
+    total === undefined
+      ? `${count(done)} done`
+      : `${count(done)} of ${count(total)} (${percent(done, total)})`,
+    ratePerSecond === undefined ? undefined : rate(ratePerSecond),
+    etaMs === undefined ? undefined : `about ${duration(etaMs)} left`,
+    `${count(failed + failedBefore)} failed`,
+    `${count(rejected)} x 429`,
+    cost && `cost ${money(cost.spent)}`,
+    statusOf(progress).text,
+  ];
+  return parts.filter((part) => part !== undefined).join(' | ');
 }

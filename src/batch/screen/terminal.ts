@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 import type { BatchProgress } from '../progress.ts';
 import { frameOf, type ScreenTitle } from './frame.ts';
-import { plainLine } from './plain-line.ts';
-import type { Style } from './style.ts';
+import { plainLine } from './status.ts';
+import type { Style } from './text.ts';
 
 const LIVE_MS = 120;
 const PLAIN_MS = 5_000;

@@ -10,15 +10,28 @@ import {
   type WorkerShare,
 } from '../protocol.ts';
 import { refill } from './bucket.ts';
-import { type Closures, close, closuresOf } from './closures.ts';
-import { Expiry } from './expiry.ts';
-import { type FleetState, newFleetState, newRecord, type WorkerRecord } from './fleet-state.ts';
-import { grantRates, type RateGrant } from './grant-rates.ts';
-import { keepsFor } from './keep.ts';
-import { lead, report, reportGone } from './leadership.ts';
-import { configure, settle } from './limits.ts';
+import {
+  type Closures,
+  close,
+  closuresOf,
+  type FleetState,
+  keepsFor,
+  newFleetState,
+  newRecord,
+  type WorkerRecord,
+} from './fleet-state.ts';
+import {
+  comesBack,
+  Expiry,
+  lead,
+  lendable,
+  RECOVERY,
+  report,
+  reportGone,
+  tellsMore,
+} from './membership.ts';
 import { giveUp, isClaimed, lend } from './pool.ts';
-import { comesBack, lendable, RECOVERY, tellsMore } from './reunion.ts';
+import { configure, grantRates, type RateGrant, settle } from './rate-grants.ts';
 
 /** A worker that wants nothing for so long has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;

@@ -1,5 +1,13 @@
-import type { Data, ExchangeReply, Plan, ReportEntry, SharedConfig } from '../protocol.ts';
-import type { Bucket } from './bucket.ts';
+import type {
+  Data,
+  ExchangeReply,
+  ExchangeRequest,
+  GrantReply,
+  Plan,
+  ReportEntry,
+  SharedConfig,
+} from '../protocol.ts';
+import { type Bucket, flowTime } from './bucket.ts';
 import { type Holding, noHolding, type Pool } from './pool.ts';
 
 /** What is kept of one worker. */
@@ -116,4 +124,52 @@ export function newFleetState(): FleetState {
     dropped: 0,
     learned: undefined,
   };
+}
+
+/** For how long nothing goes, or throttled mode lasts, by the cause; 0: it is over. */
+export type Closures = Pick<GrantReply, 'closed' | 'held' | 'throttled' | 'broken'>;
+
+/** A worker was told to send nothing, or has stopped: that counts for all. */
+export function close(state: FleetState, { closed, throttled, broken }: ExchangeRequest): void {
+  if (closed > 0 && state.now + closed > state.closedUntil) {
+    state.closedUntil = state.now + closed;
+    state.backoffs += 1;
+  }
+  state.throttledUntil = Math.max(state.throttledUntil, state.now + throttled);
+  if (broken > 0) state.brokenUntil = Math.max(state.brokenUntil, state.now + broken);
+}
+
+export function closuresOf(state: FleetState): Closures {
+  const { now } = state;
+  return {
+    closed: Math.max(0, state.closedUntil - now),
+    held: Math.max(0, state.planClosedUntil - now),
+    throttled: Math.max(0, state.throttledUntil - now),
+    broken: Math.max(0, state.brokenUntil - now),
+  };
+}
+
+/** How long a state is kept that no worker has configured, in microseconds: a minute. */
+const UNCONFIGURED = 60_000_000;
+/** No wait keeps a state for longer: 366 days. */
+const LONGEST_WAIT = 366 * 86_400_000_000;
+
+/**
+ * How long a state is kept when nobody calls any more: the configured time from when nothing of it holds
+ * anyone back. A state that begins anew knows of no backoff and of no debt.
+ * @returns microseconds
+ */
+export function keepsFor(state: FleetState): number {
+  const { config, now } = state;
+  if (config === undefined) return UNCONFIGURED;
+  let wait = Math.max(
+    0,
+    state.closedUntil - now,
+    state.throttledUntil - now,
+    state.brokenUntil - now,
+  );
+  for (const bucket of state.buckets.slice(0, -2)) {
+    if (bucket.level < 0) wait = Math.max(wait, flowTime(bucket, -bucket.level));
+  }
+  return config.keep + Math.min(wait, LONGEST_WAIT);
 }

@@ -6,12 +6,11 @@ import { type LinkState, useView } from './connection.ts';
 import { ControlPanel } from './controls.tsx';
 import { Fleet } from './fleet.tsx';
 import { GateList } from './gate-list.tsx';
-import { CONDITION_NAMES } from './icons.tsx';
 import { Limits } from './limits.tsx';
 import { type Linked, useLinkedRequest } from './linked-request.ts';
 import { Pipeline } from './pipeline.tsx';
 import { Requests } from './requests.tsx';
-import { Status } from './status.tsx';
+import { CONDITION_NAMES, Status } from './status.tsx';
 
 const LINKS: Readonly<Record<LinkState, string>> = {
   connecting: 'Connecting …',

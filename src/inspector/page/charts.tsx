@@ -1,8 +1,16 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { bytes, count } from '../format.ts';
 import { COLUMNS, type Point } from '../wire.ts';
-import { FLIGHT, type Line, REQUESTS, TOKENS, VOLUME, WAITING } from './chart-lines.ts';
-import { rowAt, tableOf } from './chart-table.ts';
+import {
+  FLIGHT,
+  type Line,
+  REQUESTS,
+  rowAt,
+  TOKENS,
+  tableOf,
+  VOLUME,
+  WAITING,
+} from './chart-lines.ts';
 import { Plot } from './plot.ts';
 import { RangeChoice } from './range-choice.tsx';
 import { between, endsOf, NOW, type TimeRange } from './time-range.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { count } from '../format.ts';
 import type { GateSummary } from '../wire.ts';
-import { CONDITION_NAMES, ConditionIcon } from './icons.tsx';
+import { CONDITION_NAMES, ConditionIcon } from './status.tsx';
 
 interface Props {
   readonly gates: readonly GateSummary[];

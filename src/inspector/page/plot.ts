@@ -1,7 +1,6 @@
 import uPlot from 'uplot';
 import { bytes, clockTime, count } from '../format.ts';
-import type { Line } from './chart-lines.ts';
-import { greatest, stacked, type Table } from './chart-table.ts';
+import { greatest, type Line, stacked, type Table } from './chart-lines.ts';
 
 const HEIGHT = 150;
 

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { FoundRequest, RequestRecord } from '../wire-requests.ts';
-import { hashOf } from './address.ts';
 import { GATE_COLOURS, GATE_NAMES } from './chart-lines.ts';
-import type { Linked } from './linked-request.ts';
+import { hashOf, type Linked } from './linked-request.ts';
 import { outcomeText, Request } from './request.tsx';
 
 const SORTS = [

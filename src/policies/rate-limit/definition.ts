@@ -1,8 +1,8 @@
-import type { PolicyMetric } from '../../model/metric.ts';
+import type { PolicyMetric } from '../../model/gauge.ts';
 import type { Emit } from '../../model/policy-events.ts';
 import { checkBoolean, checkChoice, show } from '../../util/check.ts';
 import { flag, number, type Option, orInfinity, word } from '../option.ts';
-import type { Naming, PolicyDefinition } from '../policy-definition.ts';
+import type { Naming, PolicyDefinition } from '../policy.ts';
 import { RateLimitPolicy } from '../rate-limit-policy.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { RateLimits } from './rate-limits.ts';

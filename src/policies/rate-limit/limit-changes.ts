@@ -1,7 +1,11 @@
 import { show } from '../../util/check.ts';
-import { UnknownLimitError } from './errors.ts';
 import type { LimitSet, NamedLimit } from './limit-set.ts';
-import { checkRateLimits, type LimitRule, type RateLimit } from './rate-limit.ts';
+import {
+  checkRateLimits,
+  type LimitRule,
+  type RateLimit,
+  UnknownLimitError,
+} from './rate-limit.ts';
 
 /** Changes of limits by their names; null: there is no such limit any more. */
 export type LimitChanges = Readonly<Record<string, RateLimit | null>>;

@@ -1,10 +1,46 @@
-import { type Costs, CostTable } from './costs.ts';
-import { FixedWindow } from './fixed-window.ts';
+import { checkAmount, checkInteger, show } from '../../util/check.ts';
 import type { LimitState } from './limit-state.ts';
-import { Quota } from './quota.ts';
-import type { LimitRule } from './rate-limit.ts';
-import { SlidingWindow } from './sliding-window.ts';
-import { TokenBucket } from './token-bucket.ts';
+import { type LimitRule, UnknownLimitError } from './rate-limit.ts';
+import { Quota, TokenBucket } from './token-bucket.ts';
+import { FixedWindow, SlidingWindow } from './windows.ts';
+
+/** Costs in the order of the limits: integers >= 0. */
+export type Costs = readonly number[];
+
+/** Finds the indices of named costs, and checks them. */
+class CostTable {
+  private readonly names: readonly string[];
+  private readonly places: ReadonlyMap<string, number>;
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+    this.places = new Map(names.map((name, index) => [name, index]));
+  }
+
+  /** @throws UnknownLimitError that lists the known limits */
+  placeOf(name: string): number {
+    const place = this.places.get(name);
+    if (place === undefined) throw new UnknownLimitError(name, this.names);
+    return place;
+  }
+
+  /** `amounts` with the named ones replaced, rounded up so that sums stay exact. */
+  replaced(amounts: Costs, named: Readonly<Record<string, number>>, what: string): Costs {
+    if (typeof named !== 'object' || named === null) {
+      throw new TypeError(`\`${what}\` must be an object of numbers, got ${show(named)}`);
+    }
+    const replaced = amounts.slice();
+    for (const name of Object.keys(named)) {
+      const place = this.placeOf(name);
+      const amount = named[name] as number;
+      replaced[place] =
+        Number.isSafeInteger(amount) && amount >= 0
+          ? amount
+          : checkInteger(`${what}.${name}`, checkAmount(`${what}.${name}`, amount), 0);
+    }
+    return replaced;
+  }
+}
 
 const ALGORITHMS = {
   'sliding-window': SlidingWindow,
@@ -57,4 +93,53 @@ export function startOf(rule: LimitRule, now: number): NamedLimit {
   const missing = Math.ceil(rule.maxCost - rule.initial);
   if (missing > 0) state.charge(missing, now);
   return { rule, state };
+}
+
+/** The id of a charge that was not made. */
+export const NOTHING = -1;
+
+/** The charges of a request. It ends with the first `settle` or `refund`. */
+export class Reservation {
+  /** @internal The limits that were charged; undefined when it has ended. */
+  owner: LimitSet | undefined;
+  /** @internal the expected costs of the request */
+  readonly costs: Costs;
+  /** The ids for the first two limits, without an array: most requests have no more. */
+  private first = NOTHING;
+  private second = NOTHING;
+  private others: number[] | undefined = undefined;
+
+  /** @internal */
+  constructor(owner: LimitSet, costs: Costs) {
+    this.owner = owner;
+    this.costs = costs;
+  }
+
+  /** @internal the id of the charge for the limit at this index, or `NOTHING` */
+  markAt(index: number): number {
+    if (index === 0) return this.first;
+    if (index === 1) return this.second;
+    return this.others?.[index - 2] ?? NOTHING;
+  }
+
+  /** @internal */
+  setMark(index: number, mark: number): void {
+    if (index === 0) this.first = mark;
+    else if (index === 1) this.second = mark;
+    else {
+      this.others ??= [];
+      this.others[index - 2] = mark;
+    }
+  }
+}
+
+/** The state of one limit, in its own unit and in milliseconds. */
+export interface RateLimitUsage {
+  readonly limit: number;
+  /** Above `limit` when in debt. */
+  readonly used: number;
+  /** The amount that could pass now, >= 0. */
+  readonly available: number;
+  /** Until all of it is available, if nothing more is charged; Infinity: a quota of which some is used. */
+  readonly resetMs: number;
 }

@@ -1,12 +1,24 @@
 import { show } from '../../util/check.ts';
-import type { Costs } from './costs.ts';
-import { CostAboveLimitError, RateLimitExceededError, UnknownLimitError } from './errors.ts';
 import { checkChanges, type LimitChanges } from './limit-changes.ts';
-import { LimitSet, type NamedLimit, startOf } from './limit-set.ts';
-import { Quota } from './quota.ts';
-import { checkRateLimits, type LimitRule, type RateLimit } from './rate-limit.ts';
-import { NOTHING, type RateLimitUsage, Reservation } from './reservation.ts';
-import { waitUntil } from './time.ts';
+import {
+  type Costs,
+  LimitSet,
+  type NamedLimit,
+  NOTHING,
+  type RateLimitUsage,
+  Reservation,
+  startOf,
+} from './limit-set.ts';
+import { waitUntil } from './limit-state.ts';
+import {
+  CostAboveLimitError,
+  checkRateLimits,
+  type LimitRule,
+  type RateLimit,
+  RateLimitExceededError,
+  UnknownLimitError,
+} from './rate-limit.ts';
+import { Quota } from './token-bucket.ts';
 
 /** The binding limit, the request's cost of it, and when it would fit. */
 export interface Shortage {

@@ -73,3 +73,114 @@ if state.protocol > request.protocol then
 end
 if state.protocol < request.protocol then state = begin(request.protocol) end
 `;
+
+/** Refills the buckets, forgets workers that expired, and answers a repeated request. */
+export const TIME = `
+local function refill(bucket, elapsed)
+  local flow = elapsed * bucket.perHour + bucket.carry
+  local whole = floor(flow / HOUR)
+  local level = bucket.level + whole
+  if level >= bucket.capacity then
+    bucket.level = max(bucket.level, bucket.capacity)
+    bucket.carry = 0
+  else
+    bucket.level = level
+    bucket.carry = flow - whole * HOUR
+  end
+end
+
+local function charge(bucket, amount)
+  local level = bucket.level - amount
+  if amount > 0 then bucket.level = level
+  else bucket.level = min(level, max(bucket.level, RETURNED * bucket.capacity)) end
+end
+
+local function restore(bucket, amount)
+  bucket.level = min(bucket.level + amount, max(bucket.level, bucket.capacity))
+end
+
+local function flowTime(bucket, amount)
+  return ceil((amount * HOUR) / bucket.perHour) + 0
+end
+
+-- Time passes.
+local elapsed = 0
+if state.run ~= 0 then elapsed = max(0, time - state.readAt) end
+state.readAt = time
+state.now = state.now + elapsed
+local most = elapsed
+if state.config ~= '' then most = floor(state.ttl / 2) end
+state.alive = state.alive + min(elapsed, most)
+if state.config ~= '' and elapsed >= state.ttl then state.awaitedUntil = state.now + state.ttl end
+for _, bucket in ipairs(state.buckets) do refill(bucket, elapsed) end
+local alive = num(state.alive)
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', alive)) do forget(name) end
+redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', alive)
+
+-- How long all of it is kept when nobody calls any more.
+local function keepsFor()
+  if state.config == '' then return UNCONFIGURED end
+  local now = state.now
+  local wait = max(0, state.closedUntil - now, state.throttledUntil - now, state.brokenUntil - now)
+  for i = 1, #state.buckets - 2 do
+    local bucket = state.buckets[i]
+    if bucket.level < 0 then wait = max(wait, flowTime(bucket, -bucket.level)) end
+  end
+  return state.keep + min(wait, LONGEST_WAIT)
+end
+
+local function save()
+  local keep = keepsFor()
+  state.expiresAt = time + keep
+  local keepMs = num(ceil(keep / 1000))
+  redis.call('SET', KEYS[1], cmsgpack.pack(state), 'PX', keepMs)
+  for i = 2, #KEYS do redis.call('PEXPIRE', KEYS[i], keepMs) end
+end
+
+-- Workers come back that went on alone.
+local function comesBack(record, hasForgotten)
+  local awaitedUntil = state.awaitedUntil or 0
+  local isAwaited = request.alone == 1 and state.now < awaitedUntil
+  if isAwaited and state.roomUntil ~= awaitedUntil then
+    state.roomUntil = awaitedUntil
+    state.recoveringUntil = state.now + RECOVERY
+    state.expected = 0
+    state.back = 0
+  end
+  if not (isAwaited or hasForgotten) or record.backBy == state.roomUntil then return end
+  record.backBy = state.roomUntil
+  state.back = (state.back or 0) + 1
+  state.expected = max(state.expected or 0, request.workers or 0)
+end
+
+local function hold(pool, mine, amount)
+  local more = max(0, amount - mine.held)
+  pool.held = pool.held + more
+  mine.held = mine.held + more
+end
+
+local saved = redis.call('HGET', KEYS[2], worker)
+local record = saved and cmsgpack.unpack(saved)
+local isNew = not record
+if record and record.reply ~= '' and request.sequence <= record.sequence then
+  -- It is alive, and holds what it is told again.
+  redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
+  if request.alone == 1 then
+    comesBack(record, false)
+    hold(state.slots, record.slots, request.slots)
+    hold(state.bytes, record.bytes, request.bytes)
+    redis.call('HSET', KEYS[2], worker, cmsgpack.pack(record))
+  end
+  save()
+  return record.reply
+end
+if state.config == '' and given == '' then
+  save()
+  return '{"status":"config","protocol":' .. num(request.protocol) .. '}'
+end
+local begins = state.run == 0
+if begins then
+  state.run = max(1, floor(time / 1000))
+  if request.run ~= 0 then state.recoveringUntil = state.now + RECOVERY end
+end
+`;

@@ -1,9 +1,14 @@
-import { complete } from './completion.ts';
-import type { CompletionFormat } from './completion-format.ts';
+import { type CompletionFormat, complete } from './completion.ts';
 import type { Dialect, Route } from './dialect.ts';
-import { optionalCount, optionalObject, requireList } from './fields.ts';
-import { invalidField, Problem } from './problem.ts';
-import { isObject, readJson } from './read-json.ts';
+import {
+  invalidField,
+  isObject,
+  optionalCount,
+  optionalObject,
+  Problem,
+  readJson,
+  requireList,
+} from './request-body.ts';
 import { countTokens, type ModelOutput, writeOutput } from './text.ts';
 
 const MIB = 1024 * 1024;

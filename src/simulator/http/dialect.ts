@@ -1,8 +1,8 @@
 import type { LimitStatus } from '../limits/limit-set.ts';
 import type { Provider, ProviderAnswer } from '../provider-types.ts';
 import type { Exchange, Headers } from './exchange.ts';
-import type { HttpFault } from './fault.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from './request-body.ts';
+import type { HttpFault } from './serve-options.ts';
 import type { OutputOptions } from './text.ts';
 
 /** What all routes of a server share. */

@@ -1,11 +1,16 @@
 import type { ProviderAnswer } from '../provider-types.ts';
-import { complete } from './completion.ts';
-import type { CompletionFormat } from './completion-format.ts';
+import { type CompletionFormat, complete } from './completion.ts';
 import type { Dialect, Route } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
-import { optionalCount, optionalObject, requireList } from './fields.ts';
-import { invalidField, Problem } from './problem.ts';
-import { isObject, readJson } from './read-json.ts';
+import {
+  invalidField,
+  isObject,
+  optionalCount,
+  optionalObject,
+  Problem,
+  readJson,
+  requireList,
+} from './request-body.ts';
 import { countTokens, type ModelOutput, writeOutput } from './text.ts';
 
 const MIB = 1024 * 1024;

@@ -1,16 +1,38 @@
-import { anthropicDialect } from './anthropic.ts';
-import { anthropicMessages } from './anthropic-messages.ts';
+import { anthropicDialect, anthropicMessages } from './anthropic.ts';
 import { bedrockConverse, bedrockDialect } from './bedrock.ts';
 import type { Dialect, Route, RouteContext } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import type { FutureStore } from './futures.ts';
 import { googleContent, googleDialect } from './google.ts';
-import { modelsRoute } from './models.ts';
-import { openAiDialect } from './openai.ts';
-import { openAiChat } from './openai-chat.ts';
-import { Problem } from './problem.ts';
-import { tinkerDialect } from './tinker.ts';
-import { retrieveRoute, sampleRoute } from './tinker-sampling.ts';
+import { openAiChat, openAiDialect } from './openai.ts';
+import { Problem } from './request-body.ts';
+import { retrieveRoute, sampleRoute, tinkerDialect } from './tinker.ts';
+
+/** What the list has when every name is a model. */
+const DEFAULT_MODELS = ['simulated-model'];
+
+/** The models of a simulator are as old as the epoch. */
+const CREATED = '1970-01-01T00:00:00Z';
+
+/** The list of models, as Anthropic words it for a client that says it speaks that API. */
+function modelsRoute(anthropic: Dialect): Route {
+  return {
+    method: 'GET',
+    path: '/v1/models',
+    handle(exchange, context, dialect) {
+      const names = context.models ?? DEFAULT_MODELS;
+      const data =
+        dialect === anthropic
+          ? names.map((id) => ({ type: 'model', id, display_name: id, created_at: CREATED }))
+          : names.map((id) => ({ id, object: 'model', created: 0, owned_by: 'simulator' }));
+      const body =
+        dialect === anthropic
+          ? { data, has_more: false, first_id: names[0] ?? null, last_id: names.at(-1) ?? null }
+          : { object: 'list', data };
+      exchange.sendJson(200, dialect.headers(exchange), body);
+    },
+  };
+}
 
 /** Which API a client means, also where it is wrong. */
 function dialectOf(exchange: Exchange): Dialect {

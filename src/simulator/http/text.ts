@@ -1,6 +1,6 @@
 import type { Random } from '../../util/clock.ts';
 import { logNormal, seededRandom } from '../random.ts';
-import { isObject } from './read-json.ts';
+import { isObject } from './request-body.ts';
 
 /** English text has about this many bytes a token. */
 const BYTES_PER_TOKEN = 4;

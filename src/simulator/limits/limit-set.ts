@@ -1,9 +1,7 @@
-import type { Capacity } from './capacity.ts';
-import { FixedWindow } from './fixed-window.ts';
 import type { LimitAlgorithm, LimitOptions, LimitUnit } from './limit-options.ts';
-import type { Charge, LimitSize, LimitState, TokenCounts } from './limit-state.ts';
-import { SlidingWindow } from './sliding-window.ts';
+import type { Capacity, Charge, LimitSize, LimitState, TokenCounts } from './limit-state.ts';
 import { TokenBucket } from './token-bucket.ts';
+import { FixedWindow, SlidingWindow } from './windows.ts';
 
 /** What an answer tells of one limit, as it was when the request was let in or rejected. */
 export interface LimitStatus {

@@ -1,5 +1,4 @@
-import type { Capacity } from './capacity.ts';
-import type { Charge, LimitSize, LimitState } from './limit-state.ts';
+import type { Capacity, Charge, LimitSize, LimitState } from './limit-state.ts';
 
 /** Sums of fractions are not exact: a wait that was just served must be enough. */
 const TOLERANCE = 1e-6;

@@ -1,4 +1,4 @@
-import { type Attributes, ValueType } from '@opentelemetry/api';
+import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api';
 import type {
   CollectionResult,
   DataPoint,
@@ -7,11 +7,70 @@ import type {
   IMetricReader,
   MetricProducer,
 } from '@opentelemetry/sdk-metrics';
-import type { Metric } from '../describe.ts';
-import type { RecorderOf } from '../recorder.ts';
-import { SCOPE } from '../scope.ts';
-import { HistogramSeries, hrTimeOf } from './histogram-series.ts';
+import { type Metric, type Recorder, type RecorderOf, SCOPE } from '../meter.ts';
 import type { Packages } from './packages.ts';
+
+/**
+ * One series of a histogram with explicit boundaries, in plain numbers: to record a value takes a
+ * few additions, where the instrument of an SDK sorts and serialises the attributes first. It counts
+ * as the SDK's own aggregation does.
+ */
+export class HistogramSeries implements Recorder {
+  readonly #attributes: Attributes;
+  /** Upper bounds of the buckets, each included in its bucket; there is one bucket more. */
+  readonly #boundaries: readonly number[];
+  /** Values by bucket. No 32-bit integers: a long run has more. */
+  readonly #counts: Float64Array;
+  #count = 0;
+  #sum = 0;
+  #min = Number.POSITIVE_INFINITY;
+  #max = Number.NEGATIVE_INFINITY;
+  /** The wall clock at the first value, in ms. */
+  #startedAt = 0;
+
+  constructor(attributes: Attributes, boundaries: readonly number[]) {
+    this.#attributes = attributes;
+    this.#boundaries = boundaries;
+    this.#counts = new Float64Array(boundaries.length + 1);
+  }
+
+  /** Ignores what is no number or below 0, as the SDK does. */
+  record(value: number): void {
+    if (!(value >= 0)) return;
+    if (this.#count === 0) this.#startedAt = Date.now();
+    this.#count += 1;
+    this.#sum += value;
+    if (value < this.#min) this.#min = value;
+    if (value > this.#max) this.#max = value;
+    const boundaries = this.#boundaries;
+    let bucket = 0;
+    while (bucket < boundaries.length && (boundaries[bucket] as number) < value) bucket += 1;
+    this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
+  }
+
+  /** All values until now, as the SDK tells them; undefined: there is none. */
+  point(endTime: HrTime): DataPoint<Histogram> | undefined {
+    if (this.#count === 0) return undefined;
+    return {
+      attributes: this.#attributes,
+      startTime: hrTimeOf(this.#startedAt),
+      endTime,
+      value: {
+        min: this.#min,
+        max: this.#max,
+        sum: this.#sum,
+        count: this.#count,
+        buckets: { boundaries: [...this.#boundaries], counts: Array.from(this.#counts) },
+      },
+    };
+  }
+}
+
+/** Seconds and nanoseconds of a wall-clock time in ms. */
+export function hrTimeOf(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1_000);
+  return [seconds, Math.round((ms - seconds * 1_000) * 1e6)];
+}
 
 /** How many series a histogram has (the default of the SDK); one of them counts all others. */
 const MOST_SERIES = 2_000;

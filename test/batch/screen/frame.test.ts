@@ -2,10 +2,10 @@ import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import { describe, expect, it, vi } from 'vitest';
 import { frameOf } from '../../../src/batch/screen/frame.ts';
-import { plainLine } from '../../../src/batch/screen/plain-line.ts';
 import { formatReport } from '../../../src/batch/screen/report.ts';
-import { COLOURS, PLAIN } from '../../../src/batch/screen/style.ts';
+import { plainLine } from '../../../src/batch/screen/status.ts';
 import { openTerminal } from '../../../src/batch/screen/terminal.ts';
+import { COLOURS, PLAIN } from '../../../src/batch/screen/text.ts';
 import { STATES } from './states.ts';
 
 const TITLE = {

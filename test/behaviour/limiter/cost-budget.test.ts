@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { limiterOptionsFromEnv, mergeLimiterOptions } from '../../../src/index.ts';
 import { createLimiterGroup } from '../../../src/limiter/group.ts';
 import { createLimiter } from '../../../src/limiter/limiter.ts';
-import type { GaugeSnapshot } from '../../../src/model/gauge-snapshot.ts';
+import type { GaugeSnapshot } from '../../../src/model/gauge.ts';
 import { costBudget } from '../../../src/operators/cost-budget.ts';
 import { dispatch } from '../../../src/operators/dispatch.ts';
 import { throttle } from '../../../src/operators/throttle.ts';

@@ -2,7 +2,7 @@ import { range } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, throttle } from '../../../src/index.ts';
 import type { Instrumentation } from '../../../src/model/instrumentation.ts';
-import type { OnOpen } from '../../../src/policies/circuit-options.ts';
+import type { OnOpen } from '../../../src/policies/circuit-types.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { fate } from '../../limiter/harness.ts';
 import { rig, script } from '../../limiter/rig.ts';

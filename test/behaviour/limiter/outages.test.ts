@@ -1,7 +1,7 @@
 import { from, range } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLimiter, dispatch, FeedbackSubject, throttle } from '../../../src/index.ts';
-import { isAtRest } from '../../../src/limiter/at-rest.ts';
+import { isAtRest } from '../../../src/limiter/key-limiters.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
 import { expectIdle, fate } from '../../limiter/harness.ts';
 import { listen, rig } from '../../limiter/rig.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { throttle } from '../../../src/operators/throttle.ts';
-import { ROWS } from '../../../src/options/option-metadata.ts';
+import { ROWS } from '../../../src/options/limiter-config.ts';
 import { adaptiveChoice, STRATEGIES } from '../../../src/policies/adaptive.ts';
 import { Aimd } from '../../../src/policies/aimd.ts';
 import { DEFAULT_MAX_RETRY_AFTER_MS } from '../../../src/policies/backoff-policy.ts';

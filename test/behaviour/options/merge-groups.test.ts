@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LimiterLayer } from '../../../src/options/limiter-config.ts';
-import { mergeLimiterOptions as merge } from '../../../src/options/merge.ts';
+import { mergeLimiterOptions as merge } from '../../../src/options/sources.ts';
 import { frozen } from '../../options/configs.ts';
 
 describe('a group', () => {

@@ -2,7 +2,7 @@ import { deepEqual, equal, throws } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CircuitBreaker } from '../../../src/policies/circuit-breaker.ts';
-import type { CircuitResult } from '../../../src/policies/circuit-events.ts';
+import type { CircuitResult } from '../../../src/policies/circuit-types.ts';
 import { runs } from '../../support/runs.ts';
 
 /** One stay in a state, as the rules have it. Attempts remember the stay in which they were sent. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CircuitBreaker } from '../../../src/policies/circuit-breaker.ts';
-import type { CircuitResult } from '../../../src/policies/circuit-events.ts';
+import type { CircuitResult } from '../../../src/policies/circuit-types.ts';
 
 /** Records results, each `stepMs` after the last. @returns the state after each */
 function play(breaker: CircuitBreaker, results: string, stepMs = 10): string[] {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reportedLimits } from '../../../src/providers/classify.ts';
-import { headersOfResult } from '../../../src/providers/result-headers.ts';
-import { usageOf } from '../../../src/providers/usage.ts';
+import { headersOfResult, usageOf } from '../../../src/providers/result.ts';
 import { checkLimits, checkVerdict } from '../../providers/checks.ts';
 import { ODD_TEXTS } from '../../providers/documented.ts';
 import { cpuMs } from '../../support/cpu-time.ts';

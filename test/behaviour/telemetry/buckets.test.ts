@@ -3,7 +3,8 @@ import { AggregationType, DataPointType, MeterProvider } from '@opentelemetry/sd
 import { afterEach, expect, it } from 'vitest';
 import { createLimiter } from '../../../src/index.ts';
 import { ManualClock } from '../../../src/simulator/manual-clock.ts';
-import { METRICS, type Metric } from '../../../src/telemetry/names.ts';
+import type { Metric } from '../../../src/telemetry/meter.ts';
+import { METRICS } from '../../../src/telemetry/metrics.ts';
 import { PullReader, unregister } from '../../telemetry/sdk.ts';
 
 afterEach(unregister);

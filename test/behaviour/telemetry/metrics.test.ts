@@ -3,7 +3,7 @@ import { from } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memoryStore } from '../../../src/fleet/memory-store.ts';
 import { chunkBy, createLimiter, Sized, throttle } from '../../../src/index.ts';
-import { METRICS } from '../../../src/telemetry/names.ts';
+import { METRICS } from '../../../src/telemetry/metrics.ts';
 import { type Sdk, startSdk } from '../../telemetry/sdk.ts';
 
 let sdk: Sdk;

@@ -14,7 +14,7 @@ import {
   rateLimit,
   Sized,
 } from '../../../src/index.ts';
-import { METRICS } from '../../../src/telemetry/names.ts';
+import { METRICS } from '../../../src/telemetry/metrics.ts';
 import { parentOf, type Sdk, startSdk } from '../../telemetry/sdk.ts';
 
 let sdk: Sdk;

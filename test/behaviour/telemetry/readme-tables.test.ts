@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { metricTable, spanTable } from '../../../src/telemetry/tables.ts';
+import { metricTable, spanTable } from '../../../docs/src/telemetry-tables.ts';
 
 const page = new URL('../../../docs/reference/telemetry.md', import.meta.url);
 const text = readFileSync(page, 'utf8');

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, type TestContext } from 'vitest';
 import type { LimiterOptions } from '../../../src/index.ts';
-import type { RedisStoreOptions } from '../../../src/redis/redis-store.ts';
+import type { RedisStoreOptions } from '../../../src/redis/index.ts';
 
 /** What a worker is. */
 export interface WorkerSettings {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Capacity } from '../../../src/simulator/limits/capacity.ts';
 import { checkLimits, type LimitOptions } from '../../../src/simulator/limits/limit-options.ts';
 import { LimitSet } from '../../../src/simulator/limits/limit-set.ts';
+import { Capacity } from '../../../src/simulator/limits/limit-state.ts';
 
 const requests: LimitOptions = {
   unit: 'requests',

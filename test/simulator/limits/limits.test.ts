@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Capacity } from '../../../src/simulator/limits/capacity.ts';
-import { FixedWindow } from '../../../src/simulator/limits/fixed-window.ts';
-import type { LimitState } from '../../../src/simulator/limits/limit-state.ts';
-import { SlidingWindow } from '../../../src/simulator/limits/sliding-window.ts';
+import { Capacity, type LimitState } from '../../../src/simulator/limits/limit-state.ts';
 import { TokenBucket } from '../../../src/simulator/limits/token-bucket.ts';
+import { FixedWindow, SlidingWindow } from '../../../src/simulator/limits/windows.ts';
 import { holds } from '../../support/holds.ts';
 
 const full = new Capacity();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   CostAboveLimitError,
+  type RateLimit,
   UnknownLimitError,
-} from '../../../../src/policies/rate-limit/errors.ts';
-import type { RateLimit } from '../../../../src/policies/rate-limit/rate-limit.ts';
+} from '../../../../src/policies/rate-limit/rate-limit.ts';
 import { RateLimits } from '../../../../src/policies/rate-limit/rate-limits.ts';
 import { algorithms } from '../../../policies/rate-limit/scripts.ts';
 

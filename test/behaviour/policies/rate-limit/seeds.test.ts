@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RateLimitExceededError } from '../../../../src/policies/rate-limit/errors.ts';
+import { RateLimitExceededError } from '../../../../src/policies/rate-limit/rate-limit.ts';
 import { RateLimits } from '../../../../src/policies/rate-limit/rate-limits.ts';
 
 const MINUTE = 60_000;

@@ -1,0 +1,145 @@
+import { usageOf } from '../providers/result.ts';
+import type { AttemptContext } from '../request/attempt-context.ts';
+
+/** The tokens of an answer. */
+interface Tokens {
+  /** Input that no cache has answered for. */
+  readonly input: number;
+  readonly cached: number;
+  readonly output: number;
+}
+
+/**
+ * Records what an answer has used: `tokens`, `inputTokens`, `cachedTokens` and `outputTokens`, for
+ * limits with these names and for budgets.
+ */
+export function recordUsage(context: AttemptContext, usage: unknown): void {
+  const tokens = tokensIn(usage);
+  if (tokens === undefined) return;
+  const { input, cached, output } = tokens;
+  context.record('inputTokens', input);
+  context.record('cachedTokens', cached);
+  context.record('outputTokens', output);
+  // Providers differ in whether their limits count what a cache has answered for.
+  const raw = { usage: field(usage, 'raw') };
+  if (usageOf(raw) === undefined) context.recordTokens(input + cached + output);
+  else context.observe(raw);
+}
+
+/** Version 5 of the SDK gives numbers, later versions objects with a `total`. */
+function tokensIn(usage: unknown): Tokens | undefined {
+  const input = field(usage, 'inputTokens');
+  const output = field(usage, 'outputTokens');
+  const inputTotal = count(input) ?? count(field(input, 'total'));
+  const outputTotal = count(output) ?? count(field(output, 'total'));
+  if (inputTotal === undefined && outputTotal === undefined) return undefined;
+  const cached = count(field(input, 'cacheRead')) ?? count(field(usage, 'cachedInputTokens')) ?? 0;
+  return { input: Math.max(0, (inputTotal ?? 0) - cached), cached, output: outputTotal ?? 0 };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : undefined;
+}
+
+/** A property of an object; undefined for any other value. */
+export function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}
+
+/** Parts before an answer begins: they say nothing of whether it will. */
+const PREFACE: ReadonlySet<unknown> = new Set(['stream-start', 'response-metadata', 'raw']);
+
+/** A stream of an answer's parts. */
+export interface WatchedParts<Part> {
+  /** Gives all parts. It fails when the signal aborts, even if the model does not heed it. */
+  readonly parts: ReadableStream<Part>;
+  /** What the last part of type `error` told; undefined: there was none. */
+  readonly failure: { readonly error: unknown } | undefined;
+}
+
+/**
+ * Reads a stream as far as the first part of its answer.
+ *
+ * @param ended is told the usage, when the answer has come to its end
+ * @returns rejects where the answer begins with an error
+ */
+export async function watchParts<Part>(
+  stream: ReadableStream<Part>,
+  signal: AbortSignal,
+  ended: (usage: unknown) => void,
+): Promise<WatchedParts<Part>> {
+  const reader = stream.getReader();
+  const stop = (reason: unknown) => void reader.cancel(reason).catch(() => undefined);
+  let failure: { readonly error: unknown } | undefined;
+  const look = (part: Part) => {
+    const type = field(part, 'type');
+    if (type === 'error') failure = { error: field(part, 'error') };
+    if (type === 'finish') ended(field(part, 'usage'));
+    return type;
+  };
+
+  const preface: Part[] = [];
+  const abortedEarly = () => stop(signal.reason);
+  signal.addEventListener('abort', abortedEarly, { once: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      signal.throwIfAborted();
+      if (done) break;
+      preface.push(value);
+      if (!PREFACE.has(look(value))) break;
+    }
+  } finally {
+    signal.removeEventListener('abort', abortedEarly);
+  }
+  if (failure !== undefined) {
+    stop(failure.error);
+    throw failure.error;
+  }
+
+  let abort = () => {};
+  const over = () => signal.removeEventListener('abort', abort);
+  const parts = new ReadableStream<Part>(
+    {
+      start: (controller) => {
+        abort = () => {
+          controller.error(signal.reason);
+          stop(signal.reason);
+        };
+        signal.addEventListener('abort', abort, { once: true });
+      },
+      pull: async (controller) => {
+        const first = preface.shift();
+        if (first !== undefined) {
+          controller.enqueue(first);
+          return;
+        }
+        try {
+          const { done, value } = await reader.read();
+          if (signal.aborted) return;
+          if (!done) {
+            look(value);
+            controller.enqueue(value);
+            return;
+          }
+          over();
+          controller.close();
+        } catch (error) {
+          over();
+          controller.error(error);
+        }
+      },
+      cancel: (reason) => {
+        over();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return {
+    parts,
+    get failure() {
+      return failure;
+    },
+  };
+}

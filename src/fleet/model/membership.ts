@@ -1,0 +1,175 @@
+import { Heap, type Placed } from '../../util/collections.ts';
+import { type ExchangeRequest, MICRO } from '../protocol.ts';
+import { type Bucket, resize } from './bucket.ts';
+import type { FleetState, WorkerRecord } from './fleet-state.ts';
+import { hold } from './pool.ts';
+
+interface Entry extends Placed {
+  readonly name: string;
+  at: number;
+}
+
+/** Those of one time are in the order of their names, as in a sorted set of Redis. */
+function isEarlier(one: Entry, other: Entry): boolean {
+  return one.at === other.at ? one.name < other.name : one.at < other.at;
+}
+
+/** Names with a time each, as a sorted set: the earliest are found first. O(log n) a change. */
+export class Expiry {
+  private readonly entries = new Map<string, Entry>();
+  private heap = new Heap<Entry>(0, isEarlier);
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  has(name: string): boolean {
+    return this.entries.has(name);
+  }
+
+  set(name: string, at: number): void {
+    const known = this.entries.get(name);
+    if (known !== undefined) {
+      known.at = at;
+      this.heap.move(known);
+      return;
+    }
+    const entry = { name, at, places: [] };
+    this.entries.set(name, entry);
+    this.heap.add(entry);
+  }
+
+  delete(name: string): void {
+    const entry = this.entries.get(name);
+    if (entry !== undefined) this.heap.delete(entry);
+    this.entries.delete(name);
+  }
+
+  clear(): void {
+    this.entries.clear();
+    this.heap = new Heap(0, isEarlier);
+  }
+
+  /** Takes out all whose time is not after `now`. */
+  due(now: number): string[] {
+    const found: string[] = [];
+    for (let { top } = this.heap; top !== undefined && top.at <= now; top = this.heap.top) {
+      this.delete(top.name);
+      found.push(top.name);
+    }
+    return found;
+  }
+}
+
+/** For so long after it was away, or forgot everything, the store lends no slots, in microseconds. */
+export const RECOVERY = 500_000;
+
+/**
+ * Workers come back to a store that was away. Those that went on alone hold what is their share, not what
+ * the store lent them: it first lets them tell, and keeps the shares of the others for as long as a
+ * lease. Where it was away for less than a lease, none has more than it was lent.
+ * @param hasForgotten whether the store knows nothing any more of what this worker held
+ */
+export function comesBack(
+  state: FleetState,
+  record: WorkerRecord,
+  { alone, workers }: ExchangeRequest,
+  hasForgotten: boolean,
+): void {
+  const { awaitedUntil, now } = state;
+  const isAwaited = alone === 1 && now < awaitedUntil;
+  if (isAwaited && state.roomUntil !== awaitedUntil) {
+    state.roomUntil = awaitedUntil;
+    state.recoveringUntil = now + RECOVERY;
+    state.expected = 0;
+    state.back = 0;
+  }
+  if (!(isAwaited || hasForgotten) || record.backBy === state.roomUntil) return;
+  record.backBy = state.roomUntil;
+  state.back += 1;
+  state.expected = Math.max(state.expected, workers);
+}
+
+/** A call that was carried out already is repeated by a worker that has more by now. */
+export function tellsMore(
+  state: FleetState,
+  record: WorkerRecord,
+  { slots, bytes }: ExchangeRequest,
+): void {
+  hold(state.slots, record.slots, slots);
+  hold(state.bytes, record.bytes, bytes);
+}
+
+/** A pool without the shares of workers that may use them, and have not called since the store was away. */
+export function lendable({ expected, back, roomUntil, now }: FleetState, size: number): number {
+  const missing = now < roomUntil ? Math.max(0, expected - back) : 0;
+  return missing === 0 ? size : size - Math.floor((size * missing) / expected);
+}
+
+/** So many reports wait for the worker that learns; the oldest are dropped. */
+const MOST_REPORTS = 2_000;
+
+/** Keeps what a worker has observed for the one that learns. */
+export function report(state: FleetState, request: ExchangeRequest, record: WorkerRecord): void {
+  const unused = request.unused[state.buckets.length - 2] ?? 0;
+  state.out += unused - record.out;
+  record.out = unused;
+  if (request.report === undefined) return;
+  state.reports.push([state.now, request.worker, request.report]);
+  state.pending += request.sends;
+  bound(state);
+}
+
+/** A worker is gone: what it had in flight is told no more. */
+export function reportGone(state: FleetState, worker: string, record: WorkerRecord): void {
+  state.out -= record.out;
+  if (state.terms === 0) return;
+  state.reports.push([state.now, worker, 0]);
+  bound(state);
+}
+
+function bound(state: FleetState): void {
+  const excess = state.reports.length - MOST_REPORTS;
+  if (excess <= 0) return;
+  state.reports.splice(0, excess);
+  state.dropped += excess;
+}
+
+/**
+ * Decides who runs the learning controller. A plan counts only in the term that it was made in: one
+ * of a worker that was stopped, and has lost the lead meanwhile, has no effect.
+ * @returns whether this worker leads now
+ */
+export function lead(state: FleetState, request: ExchangeRequest): boolean {
+  const { worker } = request;
+  if (request.leads === 0) {
+    if (state.leader === worker) state.leadsUntil = 0;
+    return false;
+  }
+  const isFree = state.leader === '' || state.leadsUntil <= state.alive;
+  if (isFree && state.leader !== worker) {
+    state.leader = worker;
+    state.terms += 1;
+  }
+  if (state.leader !== worker) return false;
+  state.leadsUntil = state.alive + (state.config?.ttl ?? 0);
+  if (request.term === state.terms) plan(state, request);
+  return true;
+}
+
+function plan(state: FleetState, request: ExchangeRequest): void {
+  const heard = Math.max(0, Math.min(request.heard - state.dropped, state.reports.length));
+  if (request.learned !== undefined) {
+    state.reports.splice(0, heard);
+    state.dropped += heard;
+    state.learned = request.learned;
+  }
+  if (request.plan === undefined) return;
+  state.plan = request.plan;
+  state.planClosedUntil = state.now + state.plan.closed;
+  // What was granted since, or is told of in reports that the plan does not contain, is a part of it.
+  state.budget = state.plan.budget - Math.floor(state.out / MICRO) - state.pending;
+  const [requests, tokens] = state.buckets.slice(-2) as [Bucket, Bucket];
+  resize(requests, state.plan.requestsCapacity, state.plan.requestsPerHour);
+  resize(tokens, state.plan.tokensCapacity, state.plan.tokensPerHour);
+}

@@ -1,0 +1,144 @@
+import { type Demand, type ExchangeRequest, MICRO, type SharedConfig } from '../protocol.ts';
+import {
+  type Bucket,
+  charge,
+  emptyBucket,
+  flowTime,
+  resize,
+  restore,
+  shareOfFlow,
+} from './bucket.ts';
+import type { FleetState } from './fleet-state.ts';
+
+/** The newest configuration wins. A limit that stays keeps what its bucket holds. */
+export function configure(state: FleetState, config: SharedConfig): void {
+  if (JSON.stringify(config) === JSON.stringify(state.config)) return;
+  const before = state.config?.limits ?? [];
+  const buckets = config.limits.map(({ name, capacity, perHour }) => {
+    const kept = state.buckets[before.findIndex((limit) => limit.name === name)];
+    if (kept === undefined) return emptyBucket(capacity, perHour);
+    resize(kept, capacity, perHour);
+    return kept;
+  });
+  const learned = state.buckets.slice(-2);
+  state.buckets = [...buckets, learned[0] ?? emptyBucket(0, 0), learned[1] ?? emptyBucket(0, 0)];
+  state.config = config;
+  state.epoch += 1;
+}
+
+/** Corrects earlier charges: what was not used comes back, and what cost more is charged. */
+export function settle(state: FleetState, { settled, returned }: ExchangeRequest): void {
+  state.buckets.forEach((bucket, place) => {
+    if (bucket.perHour === 0) return;
+    const unused = returned[place] ?? 0;
+    if (unused > 0) restore(bucket, unused);
+    const amount = settled[place] ?? 0;
+    if (amount !== 0) charge(bucket, amount);
+    // What was granted and not used may be granted again.
+    const isLearned = place === state.buckets.length - 2;
+    if (isLearned) {
+      state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
+    }
+  });
+}
+
+/** How many shares of a tick a worker may have reserved at once. */
+const RESERVED_TICKS = 2;
+
+/** What is granted of rate limits. */
+export interface RateGrant {
+  readonly count: number;
+  readonly amounts: number[];
+  readonly from: number;
+  readonly until: number;
+  /** The place of the limit that is short; -1: none is. */
+  readonly limit: number;
+}
+
+/** What one request costs of each bucket, the learned ones last. */
+function costAt(demand: Demand, place: number, limits: number): number {
+  if (place < limits) return demand.costs[place] ?? 0;
+  return place === limits ? MICRO : demand.tokens;
+}
+
+/**
+ * Charges as many of the first requests as a worker may send now, or may reserve: what is there, and
+ * its share of what flows in within two ticks. The first request is always reserved if it has nothing
+ * else to use, so that a large one is late and never starves.
+ * @param budget so many requests at the most, where a rate of requests is learned
+ */
+export function grantRates(
+  buckets: readonly Bucket[],
+  { demand: demands, unused }: Pick<ExchangeRequest, 'demand' | 'unused'>,
+  tick: number,
+  sharers: number,
+  budget: number,
+): RateGrant {
+  const limits = buckets.length - 2;
+  const amounts = buckets.map(() => 0);
+  const reach = buckets.map((bucket, place) => {
+    const reserved = shareOfFlow(bucket, RESERVED_TICKS * tick, sharers);
+    return Math.max(0, bucket.level) + Math.max(0, reserved - (unused[place] ?? 0));
+  });
+  const spare = buckets.map((bucket) => Math.floor(Math.max(0, bucket.level) / sharers));
+  const isBudgeted = buckets[limits]?.perHour !== 0;
+  // Of a budget for all, one that is not used up yet, each gets a part.
+  const part = Math.max(Math.min(1, budget), Math.floor(budget / sharers));
+  const most = isBudgeted ? Math.max(0, part) : Number.POSITIVE_INFINITY;
+  let count = 0;
+  let short = -1;
+  for (const demand of demands) {
+    let fitting = demand.count;
+    let binding = -1;
+    for (let place = 0; place < buckets.length; place += 1) {
+      const cost = costAt(demand, place, limits);
+      if (cost === 0 || buckets[place]?.perHour === 0) continue;
+      const room = ((demand.spare === 1 ? spare : reach)[place] ?? 0) - (amounts[place] ?? 0);
+      const fits = Math.max(0, Math.floor(room / cost));
+      if (fits < fitting) {
+        fitting = fits;
+        binding = place;
+      }
+    }
+    if (fitting === 0 && count === 0 && demand.spare === 0 && !covers(demand, unused, buckets)) {
+      fitting = Math.min(1, demand.count);
+    }
+    if (most - count < fitting) {
+      fitting = most - count;
+      binding = limits;
+    }
+    for (let place = 0; place < buckets.length; place += 1) {
+      if (buckets[place]?.perHour === 0) continue;
+      amounts[place] = (amounts[place] ?? 0) + fitting * costAt(demand, place, limits);
+    }
+    count += fitting;
+    if (fitting < demand.count) {
+      if (demand.spare === 0) short = binding;
+      break;
+    }
+  }
+  let from = 0;
+  let until = 0;
+  let isFirst = true;
+  for (let place = 0; place < buckets.length; place += 1) {
+    const bucket = buckets[place] as Bucket;
+    const amount = amounts[place] ?? 0;
+    if (amount === 0) continue;
+    const first = flowTime(bucket, -bucket.level);
+    const last = flowTime(bucket, amount - bucket.level);
+    from = isFirst ? first : Math.max(from, first);
+    until = isFirst ? last : Math.max(until, last);
+    isFirst = false;
+    charge(bucket, amount);
+  }
+  return { count, amounts, from, until, limit: short };
+}
+
+/** Whether what the worker has not used yet is enough for the first request. */
+function covers(demand: Demand, unused: readonly number[], buckets: readonly Bucket[]): boolean {
+  for (let place = 0; place < buckets.length; place += 1) {
+    if (buckets[place]?.perHour === 0) continue;
+    if ((unused[place] ?? 0) < costAt(demand, place, buckets.length - 2)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,56 @@
+import type { Verdict } from './feedback.ts';
+import type { SettleOutcome } from './outcome.ts';
+import type { Ticket } from './ticket.ts';
+
+/** Follows the requests of one gate. None of its methods may throw or be slow. */
+export interface RequestFollower {
+  /** A retry is sent. */
+  resent(ticket: Ticket): void;
+  /**
+   * The answer to an attempt was no success.
+   * @param epochBefore the backoff in force until then: a later one was caused by this answer
+   */
+  rejected(ticket: Ticket, verdict: Verdict, epochBefore: number, epochAfter: number): void;
+  /** A request has ended, and its leases are given back. */
+  settled(ticket: Ticket, outcome: SettleOutcome): void;
+}
+
+/**
+ * The place at a gate where an inspector follows its requests, while it runs. It can be set and
+ * cleared at any time, which a probe cannot; without a follower each fact costs one check.
+ */
+export class Tap {
+  follower: RequestFollower | undefined = undefined;
+  /** Attempts that were sent while it had a follower, and their bytes: counted here without a call. */
+  sentCount = 0;
+  sentBytes = 0;
+
+  /** An attempt is sent. */
+  sent(ticket: Ticket): void {
+    if (this.follower === undefined) return;
+    this.sentCount += 1;
+    this.sentBytes += ticket.bytes;
+    if (ticket.attempts !== 1) this.follower.resent(ticket);
+  }
+}
+
+/** Remembers the traces of requests, while an inspector wants to link to them. */
+class TraceIds {
+  #ids: WeakMap<object, string> | undefined = undefined;
+
+  /** From now on, or no longer. */
+  keep(isWanted: boolean): void {
+    this.#ids = isWanted ? new WeakMap() : undefined;
+  }
+
+  remember(ticket: object, traceId: string): void {
+    this.#ids?.set(ticket, traceId);
+  }
+
+  /** Undefined: the request is not traced, or nobody wanted to know. */
+  of(ticket: object): string | undefined {
+    return this.#ids?.get(ticket);
+  }
+}
+
+export const traceIds = new TraceIds();

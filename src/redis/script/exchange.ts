@@ -1,0 +1,199 @@
+/** Takes what the worker tells: its configuration, what it observed, its reports, and its plan if it leads. */
+export const TOLD = `
+-- The newest configuration wins.
+if given ~= '' and given ~= state.config then
+  local config = cjson.decode(given)
+  local kept = {}
+  for i, bucket in ipairs(state.buckets) do
+    if bucket.name then kept[bucket.name] = bucket end
+  end
+  local count = #state.buckets
+  local buckets = {}
+  local function resized(bucket, limit)
+    bucket.capacity = limit.capacity
+    bucket.perHour = limit.perHour
+    bucket.level = min(bucket.level, limit.capacity)
+    return bucket
+  end
+  for i, limit in ipairs(config.limits) do
+    local bucket = kept[limit.name]
+    if bucket then buckets[i] = resized(bucket, limit)
+    else
+      buckets[i] = {
+        name = limit.name, capacity = limit.capacity, perHour = limit.perHour, level = 0, carry = 0
+      }
+    end
+  end
+  local places = #buckets
+  for i = 1, 2 do
+    buckets[places + i] = count >= 2 and state.buckets[count - 2 + i]
+      or { capacity = 0, perHour = 0, level = 0, carry = 0 }
+  end
+  state.buckets = buckets
+  state.config = given
+  state.ttl, state.keep, state.tick = config.ttl, config.keep, config.tick
+  state.most = { slots = config.slots, bytes = config.bytes, start = config.startSlots }
+  state.epoch = state.epoch + 1
+end
+if begins then state.roomUntil = state.now + state.ttl end
+local knows = given ~= '' or (request.run == state.run and request.epoch == state.epoch)
+record = record or {
+  sequence = 0, sent = 0, reply = '', slots = { held = 0, claim = 0, seeks = 0 }, bytes = { held = 0, claim = 0, seeks = 0 },
+  out = 0, backBy = 0
+}
+comesBack(record, isNew and request.run ~= 0 and request.run ~= state.run)
+redis.call('ZADD', KEYS[3], num(state.alive + state.ttl), worker)
+
+-- What it has observed.
+if request.closed > 0 and state.now + request.closed > state.closedUntil then
+  state.closedUntil = state.now + request.closed
+  state.backoffs = state.backoffs + 1
+end
+state.throttledUntil = max(state.throttledUntil, state.now + request.throttled)
+if request.broken > 0 then state.brokenUntil = max(state.brokenUntil, state.now + request.broken) end
+
+if knows then
+  for i, bucket in ipairs(state.buckets) do
+    if bucket.perHour > 0 then
+      local unused = request.returned[i] or 0
+      if unused > 0 then restore(bucket, unused) end
+      local amount = request.settled[i] or 0
+      if amount ~= 0 then charge(bucket, amount) end
+      if i == #state.buckets - 1 then
+        state.budget = state.budget + floor(unused / MICRO) + floor(max(0, -amount) / MICRO)
+      end
+    end
+  end
+end
+
+-- What it reports.
+local unusedRequests = request.unused[#state.buckets - 1] or 0
+state.out = state.out + unusedRequests - record.out
+record.out = unusedRequests
+if report ~= '' then
+  push(worker, report)
+  state.pending = state.pending + request.sends
+end
+
+-- Who leads.
+if request.leads == 0 then
+  if state.leader == worker then state.leadsUntil = 0 end
+elseif (state.leader == '' or state.leadsUntil <= state.alive) and state.leader ~= worker then
+  state.leader = worker
+  state.terms = state.terms + 1
+end
+local leads = request.leads == 1 and state.leader == worker
+if leads then state.leadsUntil = state.alive + state.ttl end
+if leads and request.term == state.terms then
+  if learned ~= '' then
+    local heard = max(0, min(request.heard - state.dropped, redis.call('LLEN', KEYS[5])))
+    redis.call('LTRIM', KEYS[5], heard, -1)
+    state.dropped = state.dropped + heard
+    redis.call('SET', KEYS[6], learned)
+  end
+  if planned ~= '' then
+    local plan = cjson.decode(planned)
+    state.plan = planned
+    state.planSlots = plan.slots
+    state.planClosedUntil = state.now + plan.closed
+    state.budget = plan.budget - floor(state.out / MICRO) - state.pending
+    local requests, tokens = state.buckets[#state.buckets - 1], state.buckets[#state.buckets]
+    requests.capacity, requests.perHour = plan.requestsCapacity, plan.requestsPerHour
+    requests.level = min(requests.level, requests.capacity)
+    tokens.capacity, tokens.perHour = plan.tokensCapacity, plan.tokensPerHour
+    tokens.level = min(tokens.level, tokens.capacity)
+  end
+end
+
+local function isClaimed(pool, mine)
+  return pool.claimed > mine.claim or pool.sought > mine.seeks
+end
+`;
+
+/** Writes the reply, and saves the state. */
+export const REPLY = `
+local granted = amounts[limits + 1]
+state.budget = state.budget - floor(granted / MICRO)
+state.out = state.out + granted
+record.out = record.out + granted
+if leads then state.pending = 0 end
+
+local why = ''
+if broken > 0 then why = 'broken'
+elseif closed > 0 then why = 'closed'
+elseif held > 0 then why = 'learned'
+elseif slotsShort then why = isRecovering and 'recovering' or 'slots'
+elseif bytesShort then why = isRecovering and 'recovering' or 'bytes'
+elseif short >= 0 then why = short < limits and 'limit' or 'learned' end
+
+if isActive and till > 0 then
+  redis.call('ZADD', KEYS[4], num(state.alive + ACTIVE + till), worker)
+end
+local parts = {
+  '{"status":"ok","sequence":', num(request.sequence), ',"now":', num(state.now),
+  ',"run":', num(state.run),
+  ',"epoch":', num(state.epoch)
+}
+local function add(text) parts[#parts + 1] = text end
+if request.epoch ~= state.epoch or request.run ~= state.run then
+  add(',"config":')
+  add(state.config)
+end
+local function field(name, value)
+  add(',"' .. name .. '":')
+  add(num(value))
+end
+field('count', count)
+add(',"amounts":')
+add(list(amounts))
+field('from', from)
+field('until', till)
+field('slots', record.slots.held)
+field('bytes', record.bytes.held)
+field('keptSlots', keptSlots)
+field('keptBytes', keptBytes)
+field('contested', isContested and 1 or 0)
+add(',"why":"' .. why .. '"')
+field('limit', short)
+field('closed', closed)
+field('held', held)
+field('throttled', max(0, state.throttledUntil - state.now))
+field('broken', broken)
+field('backoffs', state.backoffs)
+field('workers', redis.call('ZCARD', KEYS[3]))
+field('sharers', active)
+field('lost', isNew and request.sequence > 1 and request.run == state.run and 1 or 0)
+field('leads', leads and 1 or 0)
+field('terms', state.terms)
+field('lastReport', state.dropped + redis.call('LLEN', KEYS[5]))
+if state.plan ~= '' then
+  add(',"plan":')
+  add(state.plan)
+end
+if leads then
+  local reports = redis.call('LRANGE', KEYS[5], 0, -1)
+  if #reports > 0 then
+    add(',"reports":[')
+    add(table.concat(reports, ','))
+    add(']')
+  end
+  local kept = request.term ~= state.terms and redis.call('GET', KEYS[6])
+  if kept then
+    add(',"learned":')
+    add(kept)
+  end
+end
+add('}')
+local reply = table.concat(parts)
+record.sequence = request.sequence
+record.sent = request.sent or 0
+record.reply = reply
+if request.leaves == 1 then
+  redis.call('HSET', KEYS[2], worker, cmsgpack.pack(record))
+  forget(worker)
+else
+  redis.call('HSET', KEYS[2], worker, cmsgpack.pack(record))
+end
+save()
+return reply
+`;

@@ -1,0 +1,67 @@
+import { type Attributes, createNoopMeter, type Meter, metrics } from '@opentelemetry/api';
+import { version } from '../model/version.ts';
+
+/** The instrumentation scope of all metrics and spans. */
+export const SCOPE = { name: 'headgate', version } as const;
+
+/** The meter of the provider that is registered now; undefined: there is none. */
+export function globalMeter(): Meter | undefined {
+  const meter = metrics.getMeter(SCOPE.name, SCOPE.version);
+  return meter === createNoopMeter() ? undefined : meter;
+}
+
+export type Instrument = 'counter' | 'updowncounter' | 'gauge' | 'histogram';
+
+/** The definition of a metric. */
+export interface Metric {
+  readonly name: string;
+  readonly instrument: Instrument;
+  /** The unit in UCUM notation. */
+  readonly unit: string;
+  /** Its attributes beside `headgate.name`, which all metrics have. */
+  readonly attributes: readonly string[];
+  readonly meaning: string;
+  /** Boundaries of a histogram's buckets, in its unit. */
+  readonly buckets?: readonly number[];
+}
+
+type AttributeNames = readonly string[];
+
+export function counter(name: string, unit: string, attributes: AttributeNames, meaning: string) {
+  return { name, instrument: 'counter', unit, attributes, meaning } as const;
+}
+
+export function upDown(name: string, unit: string, attributes: AttributeNames, meaning: string) {
+  return { name, instrument: 'updowncounter', unit, attributes, meaning } as const;
+}
+
+export function gauge(name: string, unit: string, attributes: AttributeNames, meaning: string) {
+  return { name, instrument: 'gauge', unit, attributes, meaning } as const;
+}
+
+export function histogram(
+  name: string,
+  unit: string,
+  attributes: AttributeNames,
+  meaning: string,
+  buckets: readonly number[],
+) {
+  return { name, instrument: 'histogram', unit, attributes, meaning, buckets } as const;
+}
+
+/** Records values of single requests in one series of a histogram. */
+export interface Recorder {
+  record(value: number): void;
+}
+
+/** Finds or makes the series of a histogram that has these attributes. */
+export type RecorderOf = (attributes: Attributes) => Recorder;
+
+/** Makes the histograms of a meter in place of its SDK. */
+export type HistogramFactory = (metric: Metric) => RecorderOf;
+
+/**
+ * Factories by the meters whose histograms they make. Entered before anything uses the meter; for any
+ * other meter its SDK makes them.
+ */
+export const histogramFactories = new WeakMap<Meter, HistogramFactory>();

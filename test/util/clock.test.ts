@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/util/clock.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the system clock', () => {
+  it('calls back once, after the delay', () => {
+    const callback = vi.fn();
+    const start = systemClock.now();
+    systemClock.setTimer(callback, 250);
+    vi.advanceTimersByTime(249);
+    expect(callback).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(callback).toHaveBeenCalledOnce();
+    expect(systemClock.now() - start).toBe(250);
+    vi.advanceTimersByTime(10_000);
+    expect(callback).toHaveBeenCalledOnce();
+  });
+
+  it('never calls back within setTimer', () => {
+    const callback = vi.fn();
+    systemClock.setTimer(callback, 0);
+    expect(callback).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(0);
+    expect(callback).toHaveBeenCalledOnce();
+  });
+
+  it('does not fire before a delay that is no whole number', () => {
+    let firedAt = Number.NaN;
+    const start = systemClock.now();
+    systemClock.setTimer(() => {
+      firedAt = systemClock.now();
+    }, 1.2);
+    vi.advanceTimersByTime(10);
+    expect(firedAt - start).toBeGreaterThanOrEqual(1.2);
+  });
+
+  it.each([2 ** 31, 2 ** 33])('takes a delay of %i ms, which is too long for Node', (delayMs) => {
+    const callback = vi.fn();
+    systemClock.setTimer(callback, delayMs);
+    vi.advanceTimersByTime(delayMs - 1);
+    expect(callback).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(callback).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('cancels, at first and after it was set again, and twice', () => {
+    const callback = vi.fn();
+    const long = systemClock.setTimer(callback, 2 ** 33);
+    vi.advanceTimersByTime(2 ** 32);
+    long.cancel();
+    long.cancel();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(2 ** 33);
+    expect(callback).not.toHaveBeenCalled();
+  });
+
+  it('keeps the process alive unless told otherwise', () => {
+    vi.useRealTimers();
+    const set = vi.spyOn(globalThis, 'setTimeout');
+    const timers = [
+      systemClock.setTimer(() => {}, 60_000),
+      systemClock.setTimer(() => {}, 60_000, false),
+    ];
+    const kept = set.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef());
+    for (const timer of timers) timer.cancel();
+    set.mockRestore();
+    expect(kept).toEqual([true, false]);
+  });
+});
