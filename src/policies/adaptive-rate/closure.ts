@@ -6,6 +6,9 @@ const OUTAGE_PROBES = 3;
 /** Bursts of fewer attempts than this, on average, show a rate by all of them. */
 const LEAST_BURST = 3;
 
+/** Attempts that were sent within this time may arrive in another order. */
+const AT_ONCE_MS = 5;
+
 /** Consecutive rejections, without an accepted attempt that was sent after the reaction to them. */
 export class Closure {
   readonly startedAt: number;
@@ -85,8 +88,11 @@ export class Closure {
     this.idles = idles;
   }
 
-  /** An attempt that was sent after the last of them counts as accepted. */
+  /**
+   * An attempt after the last of them counts as accepted. One that was sent with it may have overtaken
+   * it, and shows nothing.
+   */
   accept({ at, isAnswered }: SentAttempt): void {
-    if (isAnswered) this.reopenedAt ??= at;
+    if (isAnswered && at > this.lastAt + AT_ONCE_MS) this.reopenedAt ??= at;
   }
 }

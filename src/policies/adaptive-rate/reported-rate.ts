@@ -201,6 +201,8 @@ export class ReportedRate {
       const isLeft = report.remaining - (total - report.total) > spare;
       return isLeft ? undefined : LEAST_FACTOR * wholePerMs;
     }
+    // A limit of one is used up by each attempt: what is left tells nothing of the rate.
+    if (spare > PLENTY * report.limit) return undefined;
     const excess = (left - spare) / spare;
     const base = this.#share.drift(perMs, excess, now);
     const most =

@@ -2,18 +2,14 @@
 export const START_AT_ONCE = 16;
 /** What an accepted attempt earns: the number in flight may double with verified attempts. */
 const EARNED = 2;
-/**
- * The cost of a rejected attempt that was sent after the last reaction: enough accepted attempts
- * must make up for it that in the long run at most one in twenty is rejected.
- */
-const LATER_REJECTION = 18;
 /** The cost of a rejected attempt that was in flight at the last reaction. */
 const EARLIER_REJECTION = 2;
 
 /**
  * How many attempts may be sent before more is verified. It bounds rejections whatever the
- * estimate: each attempt uses one up, an accepted one earns two, a rejection costs many. If nothing
- * is accepted, it is used up, and attempts go one by one, each after the result of the last.
+ * estimate: each attempt uses one up, an accepted one earns two, and a rejection costs some, or all
+ * of it if the attempt was sent after the last reaction. When it is used up, attempts go one by one,
+ * each after the result of the last.
  */
 export class Trust {
   private left: number;
@@ -47,7 +43,6 @@ export class Trust {
 
   /** @param isLater whether it was sent after the last reaction */
   lose(isLater: boolean): void {
-    if (isLater) this.left = Math.min(this.left, START_AT_ONCE);
-    this.left = Math.max(0, this.left - (isLater ? LATER_REJECTION : EARLIER_REJECTION));
+    this.left = isLater ? 0 : Math.max(0, this.left - EARLIER_REJECTION);
   }
 }

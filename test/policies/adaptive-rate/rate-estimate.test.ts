@@ -114,23 +114,40 @@ describe('what is learned of a rate', () => {
   });
 
   it.each([
-    ['an answer shows', true, 10 / 11],
-    ['only silence shows', false, 10 / 1_000],
+    ['an answer shows', true, 10 / 110],
+    ['only silence shows', false, 10 / 10_000],
   ])(
     'is by a late rejection what was accepted until the next one, if %s that that was accepted',
     (_what, isAnswered, perMs) => {
       const estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none);
       for (let order = 0; order <= 1_000; order += 1) {
-        const sent = attemptAt(order, { order });
+        const sent = attemptAt(10 * order, { order });
         sent.outcome = order === 10 ? 'rejected' : 'accepted';
         // A thousand were sent before the rejection came back.
         sent.reaction = { order: 1_000 };
         sent.isAnswered = isAnswered;
-        expect(estimate.settled(sent, NEVER, 1_300)).toBe(order === 1_000);
+        expect(estimate.settled(sent, NEVER, 13_000)).toBe(order === 1_000);
       }
       expect(estimate.measuredPerMs).toBeCloseTo(perMs, 9);
     },
   );
+
+  it('is not that of attempts sent at once, of which one has overtaken the one that was rejected', () => {
+    const estimate = new RateEstimate({ accepted: 0, firstAt: 0 }, none);
+    const settle = (order: number, at: number, outcome: 'accepted' | 'rejected') => {
+      const sent = attemptAt(at, { order });
+      sent.outcome = outcome;
+      sent.reaction = { order: 30 };
+      sent.isAnswered = true;
+      estimate.settled(sent, NEVER, 1_000);
+    };
+    // A window of twenty, and each of thirty sent within a millisecond; then it is closed for a minute.
+    for (let order = 0; order < 30; order += 1) {
+      settle(order, order / 30, order > 18 && order < 29 ? 'rejected' : 'accepted');
+    }
+    settle(30, 60_000, 'accepted');
+    expect(estimate.measuredPerMs).toBeCloseTo(19 / 60_000, 6);
+  });
 
   it('counts what was accepted before it was asked', () => {
     const { estimate, accept, reject } = learning(
