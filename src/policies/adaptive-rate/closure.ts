@@ -4,7 +4,7 @@ import type { Reaction, SentAttempt } from './sent-attempt.ts';
 const OUTAGE_PROBES = 3;
 
 /** Bursts of fewer attempts than this, on average, show a rate by all of them. */
-const LEAST_BURST = 3;
+export const LEAST_BURST = 3;
 
 /** Consecutive rejections, without an accepted attempt that was sent after the reaction to them. */
 export class Closure {
