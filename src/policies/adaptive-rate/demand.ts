@@ -19,6 +19,8 @@ export class Demand {
   /** Whether the next attempt has waited for the pace, and whether it has waited at all. */
   isPaced = false;
   hasWaited = false;
+  /** Whether it has waited for anything but the results of others. */
+  isHeld = false;
 
   /** @param past the attempts that were sent and accepted before */
   constructor({ accepted, firstAt }: { readonly accepted: number; readonly firstAt: number }) {
@@ -66,7 +68,12 @@ export class Demand {
    */
   saves(freeAt: number, stepMs: number, now: number): void {
     const isAhead = freeAt < now + EARLY_PART * stepMs;
-    this.dueAt = isAhead ? now + stepMs : Number.NEGATIVE_INFINITY;
+    this.dueAt = isAhead ? Math.max(this.dueAt, now) + stepMs : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Whether the next attempt may still go by what was saved, and has waited for results alone. */
+  get goesOn(): boolean {
+    return this.hasWaited && !this.isHeld && this.dueAt !== Number.NEGATIVE_INFINITY;
   }
 
   /** Whether an attempt that goes now goes by what was saved, and not by the pace. */
@@ -85,6 +92,7 @@ export class Demand {
     this._lastSentAt = at;
     this.isPaced = false;
     this.hasWaited = false;
+    this.isHeld = false;
   }
 
   accepted(): void {

@@ -193,13 +193,14 @@ export class RateEstimate {
   private reject(sent: SentAttempt): void {
     if (this.closure === undefined) {
       this.closure = new Closure(sent);
-      if (this.closure.isBySaved) this.burst.isTooMuch(sent.at, this.perMs);
+      if (this.closure.isBySaved) this.burst.isTooMuch();
     }
     this.closure.add(sent, this.accepted, this.idleMs, this.idles);
   }
 
   private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
     this.closure = undefined;
+    if (closure.isBySaved) this.burst.end();
     // A rejection may come back late: what was sent and let in meanwhile shows that it was open.
     const to = closure.reopenedAt ?? sent.at;
     if (this.marks === undefined && this.first.isSkipped(closure, to, namedUntil)) return;

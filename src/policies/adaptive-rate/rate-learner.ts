@@ -126,6 +126,12 @@ export class RateLearner implements SendHistoryListener {
     if (!this.trust.mayGo && this.log.unknown > 0) {
       return Math.max(TURN_MS, this.log.nextMs(now) + TURN_MS);
     }
+    const waitMs = this.heldMs(estimate, now);
+    if (waitMs > 0) this.demand.isHeld = true;
+    return waitMs;
+  }
+
+  private heldMs(estimate: number, now: number): number {
     const { limit } = this.cap;
     if (limit !== undefined && this.inFlight >= limit) return Number.POSITIVE_INFINITY;
     const { until } = this.closed;
@@ -154,8 +160,10 @@ export class RateLearner implements SendHistoryListener {
     // While a named wait holds everything back, there may be demand.
     const isPause = hasRoom && this.closed.named.until <= demand.lastSentAt;
     if (isPause && idleMs > 0) rates.resumed(now);
-    // Time spent waiting for other causes, such as the end of a closure, is not saved.
-    const unpacedMs = hasWaited ? 0 : this.estimate.saved * stepMs;
+    // Time spent waiting for other causes, such as the end of a closure, is not saved. While results
+    // are awaited, what was saved before stays.
+    const newMs = hasWaited ? 0 : this.estimate.saved * stepMs;
+    const unpacedMs = demand.goesOn ? Number.POSITIVE_INFINITY : newMs;
     const savedMs = isPaced ? requests.lateMs : unpacedMs;
     const pacePerMs = requests.perMs;
     const charges = rates.take(estimate, now, savedMs);
@@ -217,6 +225,8 @@ export class RateLearner implements SendHistoryListener {
     this.rates.set(this.learnedPerMs, at);
     this.demand.isPaced = isPaced;
     this.demand.hasWaited = hasWaited;
+    // What it has waited for is not known.
+    this.demand.isHeld = hasWaited;
     return this.take(estimate, at);
   }
 

@@ -1,11 +1,27 @@
+import { LEAST_BURST } from './closure.ts';
 import type { SentAttempt } from './sent-attempt.ts';
 
-/** The share of the observed burst that is used. */
+/** The share that is used of a burst of which something was rejected. */
 const SAVED_PART = 0.7;
 /** The increase of the burst each time that all of it was used. */
 const SAVED_GROWTH = 1.25;
 /** After each burst that was too much, all of it must be used twice as often before it grows, up to this. */
 const MOST_USES = 64;
+
+/** The attempts since the last time without demand. */
+interface Resumed {
+  readonly at: number;
+  readonly idleMs: number;
+  /** How many of them may go at once. */
+  readonly size: number;
+  accepted: number;
+  /** The most of them that the pace would not have let go. */
+  beyondPace: number;
+  /** Whether all that may go at once was used. */
+  isUsed: boolean;
+  /** Whether one that was sent at once was rejected. */
+  isTooMuch: boolean;
+}
 
 /**
  * What a provider saves without demand: what goes at once after that tells how much it is. The first
@@ -16,8 +32,9 @@ export class SavedBurst {
   /** How often all of it must be used before it grows, and how often it was since it last changed. */
   private uses = 1;
   private used = 0;
-  private resumed: { readonly at: number; readonly idleMs: number; accepted: number } | undefined =
-    undefined;
+  /** The most that was accepted at once when nothing of it was rejected. */
+  private shown = 0;
+  private resumed: Resumed | undefined = undefined;
 
   /** How many attempts may be sent at once after a time without demand, beside the first. */
   get size(): number {
@@ -30,35 +47,71 @@ export class SavedBurst {
    */
   begin(accepted: number, known = 0): void {
     this._size = Math.max(SAVED_PART * (accepted - 1), known);
+    this.shown = 0;
   }
 
   /** @param perMs the rate that was measured */
   settled({ idleMs, at, outcome }: SentAttempt, perMs: number): void {
-    if (idleMs > 0) this.resumed = { at, idleMs, accepted: 0 };
+    if (idleMs > 0) this.resume(at, idleMs);
     const { resumed } = this;
     if (resumed === undefined || outcome === 'rejected') return;
     resumed.accepted += 1;
-    if (resumed.accepted === 1 || resumed.idleMs * perMs < this._size) return;
-    if (this.beyondPace(at, perMs) < this._size - 0.5) return;
-    this.resumed = undefined;
+    const beyondPace = resumed.accepted - 1 - perMs * (at - resumed.at);
+    resumed.beyondPace = Math.max(resumed.beyondPace, beyondPace);
+    if (resumed.isUsed || resumed.accepted === 1 || resumed.idleMs * perMs < this._size) return;
+    if (beyondPace < this._size - 0.5) return;
+    resumed.isUsed = true;
     this.used += 1;
     if (this.used < this.uses) return;
     this._size = this._size * SAVED_GROWTH + 1;
     this.used = 0;
   }
 
+  private resume(at: number, idleMs: number): void {
+    this.end();
+    const { _size: size } = this;
+    this.resumed = {
+      at,
+      idleMs,
+      size,
+      accepted: 0,
+      beyondPace: 0,
+      isUsed: false,
+      isTooMuch: false,
+    };
+  }
+
   /** An attempt that was sent at once was rejected. */
-  isTooMuch(at: number, perMs: number): void {
-    this._size = Math.min(this._size, SAVED_PART * Math.max(0, this.beyondPace(at, perMs)));
+  isTooMuch(): void {
+    // Where nothing tells how many were accepted, nothing is saved.
+    if (this.resumed === undefined) this.shrink(0);
+    else this.resumed.isTooMuch = true;
+  }
+
+  /**
+   * The results of all that was sent at once are known. Attempts overtake each other on their way:
+   * only all of them tell how many were accepted.
+   */
+  end(): void {
+    const { resumed } = this;
+    if (resumed === undefined) return;
+    this.resumed = undefined;
+    const { size, beyondPace } = resumed;
+    if (resumed.isTooMuch) this.shrink(beyondPace);
+    else this.show(Math.min(size, beyondPace));
+  }
+
+  /** Nothing of a burst was rejected. A small one also shows the rate, which must not rest on what was saved. */
+  private show(accepted: number): void {
+    if (1 + accepted >= LEAST_BURST) this.shown = Math.max(this.shown, accepted);
+  }
+
+  /** Where no less was accepted than in a burst of which all was, only what was tried beyond that was too much. */
+  private shrink(accepted: number): void {
+    if (accepted < this.shown) this.shown = 0;
+    this._size = Math.min(this._size, Math.max(SAVED_PART * accepted, this.shown));
     if (this._size < 1) this._size = 0;
     this.uses = Math.min(MOST_USES, 2 * this.uses);
     this.used = 0;
-  }
-
-  /** How many were accepted since the last time without demand that the pace would not have let go. */
-  private beyondPace(at: number, perMs: number): number {
-    const { resumed } = this;
-    if (resumed === undefined) return 0;
-    return resumed.accepted - 1 - perMs * (at - resumed.at);
   }
 }

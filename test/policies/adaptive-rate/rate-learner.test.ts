@@ -209,6 +209,38 @@ describe('a learner of the rate', () => {
     });
   });
 
+  it('keeps what was saved while results are awaited, and none of it after a rejection', () => {
+    const player = playing();
+    const { learner } = player;
+    const sendAll = () => {
+      const sent = [];
+      while (learner.wait(player.now) === 0) sent.push(learner.take(0, player.now));
+      return sent;
+    };
+    const answer = (sent: ReturnType<typeof sendAll>) => {
+      player.now += 10;
+      for (const each of sent) learner.answered(each, OK, undefined, player.now);
+    };
+    const first = sendAll();
+    player.now = 10_000;
+    answer(first);
+    player.rejected(10_000);
+    player.accepted(10);
+    expect(learner.snapshot(player.now).burst).toBe(10);
+    player.now += 100_000;
+    // After a rejection little is verified, so that ten do not go at once.
+    const counts: number[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      const sent = sendAll();
+      counts.push(sent.length);
+      answer(sent);
+    }
+    expect(counts).toEqual([2, 4]);
+    player.rejected(10);
+    player.accepted(10);
+    expect(sendAll().length).toBeLessThan(2);
+  });
+
   it('never asks to be asked again at the same instant of a real clock', () => {
     const player = playing();
     player.now = 1.7e12;

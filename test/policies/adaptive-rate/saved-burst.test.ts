@@ -22,10 +22,12 @@ function saving(accepted: number, known?: number) {
       now += 1_000_000;
       for (let n = 0; n < count; n += 1) settle(now, 'accepted', n === 0 ? 1_000_000 : 0);
     },
-    /** ... and then one is rejected. */
-    reject: () => {
+    /** ... and then one is rejected, and so many more of the same burst are accepted. */
+    reject: (later = 0) => {
       settle(now, 'rejected');
-      burst.isTooMuch(now, PER_MS);
+      burst.isTooMuch();
+      for (let n = 0; n < later; n += 1) settle(now, 'accepted');
+      burst.end();
     },
   };
 }
@@ -62,6 +64,52 @@ describe('what a provider saves', () => {
     expect(burst.size).toBeCloseTo(28);
     accept(1);
     reject();
+    expect(burst.size).toBe(0);
+  });
+
+  it('does not depend on which attempts of a burst were rejected: they overtake each other', () => {
+    const { burst, accept, reject } = saving(101);
+    accept(9);
+    reject(32);
+    expect(burst.size).toBeCloseTo(28);
+  });
+
+  it('falls to what was accepted whole, if no less was accepted of a burst that was too much', () => {
+    const { burst, accept, reject } = saving(41);
+    accept(29);
+    expect(burst.size).toBeCloseTo(36);
+    accept(32);
+    reject();
+    expect(burst.size).toBeCloseTo(28);
+    // Less than that: now it is less.
+    accept(21);
+    reject();
+    expect(burst.size).toBeCloseTo(14);
+  });
+
+  it('does not count what was accepted whole in a burst of two, which shows the rate', () => {
+    const { burst, accept, reject } = saving(1);
+    accept(2);
+    expect(burst.size).toBe(1);
+    accept(2);
+    accept(2);
+    reject();
+    expect(burst.size).toBeLessThan(1);
+  });
+
+  it('is counted once, even if nothing is sent again before the next time without demand', () => {
+    const { burst, accept, reject } = saving(101);
+    accept(41);
+    burst.isTooMuch();
+    accept(8);
+    expect(burst.size).toBeCloseTo(28);
+    reject();
+    expect(burst.size).toBeCloseTo(0.7 * 7);
+  });
+
+  it('is nothing, if nothing tells how many were accepted', () => {
+    const { burst } = saving(101);
+    burst.isTooMuch();
     expect(burst.size).toBe(0);
   });
 
