@@ -109,9 +109,13 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   }
 
   /** A learner that is configured as this one, for attempts that others send. */
-  newLearner(reactionMs: number, now: number): RateLearner {
+  newLearner<L extends RateLearner>(
+    Learner: new (...options: ConstructorParameters<typeof RateLearner>) => L,
+    reactionMs: number,
+    now: number,
+  ): L {
     const { hard, startLimit, startPerMs, maxRetryAfterMs } = this.around;
-    const learner = new RateLearner(hard, undefined, maxRetryAfterMs, startLimit, reactionMs);
+    const learner = new Learner(hard, undefined, maxRetryAfterMs, startLimit, reactionMs);
     if (startPerMs !== undefined) learner.begin(startPerMs, now);
     return learner;
   }

@@ -1,9 +1,9 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
-import type { RateLearner } from '../../policies/adaptive-rate/rate-learner.ts';
 import type { RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
 import type { Sending } from '../../policies/adaptive-rate/sending.ts';
 import type { Data, Plan, ReportEntry } from '../protocol.ts';
 import { isRejection, NOT_SENT, PACED, WAITED, WITHDRAWN } from './attempt-reports.ts';
+import type { FleetRateLearner } from './fleet-rate-learner.ts';
 import { learnedBy, type State, teach } from './learner-state.ts';
 import { planOf } from './plan.ts';
 
@@ -30,7 +30,7 @@ interface Observation {
  * in the order of time, and plans what they may send. Times in ms of the store's clock.
  */
 export class FleetLearner {
-  readonly learner: RateLearner;
+  readonly learner: FleetRateLearner;
   /** Of each worker the attempts in flight, in the order of sending. */
   private readonly workers = new Map<string, Map<number, Sending>>();
   /** The latest time that was read. What is reported later with an earlier time counts from here. */
@@ -43,7 +43,7 @@ export class FleetLearner {
   /** Whether a rejection was read since the last plan. */
   hasNews = false;
 
-  constructor(learner: RateLearner) {
+  constructor(learner: FleetRateLearner) {
     this.learner = learner;
   }
 

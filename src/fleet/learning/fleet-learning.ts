@@ -4,6 +4,7 @@ import type { Lesson } from '../fleet-hooks.ts';
 import type { GrantReply, Plan } from '../protocol.ts';
 import { AttemptReports } from './attempt-reports.ts';
 import { FleetLearner } from './fleet-learner.ts';
+import { FleetRateLearner } from './fleet-rate-learner.ts';
 import { snapshotOfPlan } from './plan.ts';
 
 /** How long it takes until all workers know a plan, in ms: one call of the leader, one of theirs. */
@@ -101,7 +102,7 @@ export class FleetLearning {
     this.term = reply.terms;
     const isAlone = reply.learned === undefined && this.leader !== undefined;
     if (isAlone) return;
-    const leader = new FleetLearner(this.policy.newLearner(REACTION_MS, now));
+    const leader = new FleetLearner(this.policy.newLearner(FleetRateLearner, REACTION_MS, now));
     this.leader = leader;
     if (reply.learned !== undefined && leader.restore(reply.learned, now)) return;
     const { plan } = reply;

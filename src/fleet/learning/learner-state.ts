@@ -1,4 +1,4 @@
-import type { RateLearner } from '../../policies/adaptive-rate/rate-learner.ts';
+import type { FleetRateLearner } from './fleet-rate-learner.ts';
 
 /** What a learner has learned, as JSON can say it. */
 export type State =
@@ -26,12 +26,12 @@ const OMITTED = new Set([
 ]);
 
 /** What a learner has learned, for another one that goes on. */
-export function learnedBy(learner: RateLearner): State {
+export function learnedBy(learner: FleetRateLearner): State {
   return stateOf(learner);
 }
 
 /** Lets a new learner go on from there. */
-export function teach(learner: RateLearner, state: State, now: number): void {
+export function teach(learner: FleetRateLearner, state: State, now: number): void {
   learner.prepare(now);
   restore(learner, state);
   learner.resume(now);

@@ -1,6 +1,6 @@
-import type { Outlook } from '../../policies/adaptive-rate/outlook.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from '../../policies/adaptive-rate/rate-snapshot.ts';
 import { MICRO, ORIGINS, type Plan } from '../protocol.ts';
+import type { Outlook } from './fleet-rate-learner.ts';
 
 const HOUR_MS = 3_600_000;
 const HOUR_SECONDS = 3_600;

@@ -1,9 +1,8 @@
-import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
+import type { Verdict } from '../../model/feedback.ts';
 import { ClosedTime } from './closed-time.ts';
 import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
 import { Demand } from './demand.ts';
 import { isReset, LimitSigns } from './limit-signs.ts';
-import type { Outlook } from './outlook.ts';
 import { type EarlierAttempts, RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
 import { Reactions } from './reactions.ts';
@@ -31,15 +30,15 @@ const TURN_MS = 1e-3;
  * {@link ConcurrencyCapDetector}. When, while nothing is let in: {@link ClosedTime}.
  */
 export class RateLearner implements SendHistoryListener {
-  private readonly log = new SendHistory(this);
-  private readonly trust: Trust;
+  protected readonly log = new SendHistory(this);
+  protected readonly trust: Trust;
   private readonly signs = new LimitSigns();
-  private readonly closed: ClosedTime;
-  private readonly cap = new ConcurrencyCapDetector();
-  private readonly estimate: RateEstimate;
-  private readonly rates: UnitRates;
-  private readonly demand: Demand;
-  private readonly reactions: Reactions;
+  protected readonly closed: ClosedTime;
+  protected readonly cap = new ConcurrencyCapDetector();
+  protected readonly estimate: RateEstimate;
+  protected readonly rates: UnitRates;
+  protected readonly demand: Demand;
+  protected readonly reactions: Reactions;
   private inFlight = 0;
   private hasRejected = false;
   private _measuredAt: number | undefined = undefined;
@@ -143,7 +142,7 @@ export class RateLearner implements SendHistoryListener {
   }
 
   /** The rate by rejections. Under a cap on what is in flight, they say nothing of a rate. */
-  private get learnedPerMs(): number {
+  protected get learnedPerMs(): number {
     return this.cap.limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
   }
 
@@ -230,27 +229,6 @@ export class RateLearner implements SendHistoryListener {
     return this.take(estimate, at);
   }
 
-  /** What may be sent elsewhere from now on. */
-  outlook(now: number): Outlook {
-    const { log, trust, rates, estimate, closed } = this;
-    log.advance(now);
-    rates.set(this.learnedPerMs, now);
-    const lone = log.unknown > 0 ? 0 : 1;
-    const verified = trust.mayGo ? trust.size : lone;
-    const heldMs = Math.max(rates.heldMs(now), closed.until - now, 0);
-    return {
-      perMs: rates.requests.perMs,
-      tokensPerMs: rates.estimatedTokensPerMs,
-      origin: rates.requests.origin,
-      burst: closed.isClosed || heldMs > 0 ? 0 : estimate.saved,
-      budget: Math.min(verified, Math.floor(rates.left(now))),
-      closedMs: heldMs,
-      limit: this.cap.limit,
-      isOut: this.isOut,
-      isWaiting: closed.isClosed || log.unknown > 0,
-    };
-  }
-
   /** An attempt in flight that another learner has seen go. */
   resumed(at: number, estimate: number): Sending {
     const sending = this.early(at, estimate);
@@ -258,27 +236,6 @@ export class RateLearner implements SendHistoryListener {
     this.trust.giveBack();
     this.reactions.covers(sending.order);
     return sending;
-  }
-
-  /** Nobody has learned for a while: the time since the last attempt tells nothing. */
-  interrupted(now: number): void {
-    const { demand, estimate } = this;
-    if (demand.isLongGap(this.intervalMs, now)) estimate.interrupted(demand.lastSentAt, now);
-  }
-
-  /** Makes room for what another one has learned: a measured rate has marks, which a new estimate has not. */
-  prepare(now: number): void {
-    this.estimate.begin(0, now);
-  }
-
-  /** Goes on from what another one has learned, as if what is in flight had been sent before the last reaction. */
-  resume(now: number): void {
-    this.reactions.react(this.demand.count, now);
-  }
-
-  /** Limits that were told before. */
-  told(limits: readonly ReportedLimit[], at: number): void {
-    this.rates.told(limits, at);
   }
 
   /** The attempt was answered. @param used its tokens, if they are known */
@@ -361,7 +318,7 @@ export class RateLearner implements SendHistoryListener {
   }
 
   /** The mean interval between accepted attempts; 0 if none was accepted. */
-  private get intervalMs(): number {
+  protected get intervalMs(): number {
     const { estimate, demand } = this;
     return estimate.isKnown ? 1 / estimate.measuredPerMs : demand.intervalMs;
   }
