@@ -26,6 +26,8 @@ const ROUNDED_APART_MS = 5_000;
 /** ... and if the later one names so much less. */
 const LEAST_FALL_MS = APART_MS / 2;
 
+const SECOND_MS = 1_000;
+
 /** A wait, and when the attempt was sent whose rejection named it. */
 interface Naming {
   readonly sentAt: number;
@@ -42,6 +44,8 @@ export class NamedWait {
   /** A scale that was seen once. */
   private shown: number | undefined;
   private _until = Number.NEGATIVE_INFINITY;
+  /** Whether all waits so far were whole seconds. */
+  private isRounded = true;
 
   /** @param mostMs no correction makes a wait longer than this */
   constructor(mostMs = Number.POSITIVE_INFINITY) {
@@ -51,6 +55,11 @@ export class NamedWait {
   /** Nothing is sent before this time. */
   get until(): number {
     return this._until;
+  }
+
+  /** The earliest time at which it may be over in truth: waits in whole seconds are rounded up. */
+  get earliest(): number {
+    return this._until - (this.isRounded ? SECOND_MS * this.scale : 0);
   }
 
   /** An accepted attempt ends the named wait. */
@@ -64,6 +73,7 @@ export class NamedWait {
   named(ms: number, sentAt: number, now: number, isLater: boolean): void {
     const { first } = this;
     this.line.add(sentAt, ms);
+    if (!isWhole(ms)) this.isRounded = false;
     if (first !== undefined && !isLater) {
       const { scale } = this;
       const ofMany = this.line.scaleAt(now);
@@ -109,12 +119,16 @@ export class NamedWait {
   }
 }
 
+function isWhole(ms: number): boolean {
+  return ms % SECOND_MS === 0;
+}
+
 /**
  * Whether two waits named for attempts in flight at once show how time runs for the provider.
  * @param now when the later one was named
  */
 function isPair(earlier: Naming, later: Naming, now: number): boolean {
-  const isRounded = [earlier, later].every(({ ms }) => ms % 1_000 === 0);
+  const isRounded = [earlier, later].every(({ ms }) => isWhole(ms));
   const apartMs = later.sentAt - earlier.sentAt;
   if (apartMs < (isRounded ? ROUNDED_APART_MS : APART_MS)) return false;
   const fallMs = earlier.ms - later.ms;

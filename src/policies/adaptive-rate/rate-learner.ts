@@ -344,7 +344,7 @@ export class RateLearner implements SendHistoryListener {
     // A rejection by a cap or a reported limit says nothing about the rate.
     if (this.cap.limit !== undefined || sent.isExplained || sent.outcome === 'withdrawn') return;
     const { closed, log, estimate } = this;
-    if (estimate.settled(sent, closed.named.until, log.horizonMs)) this._measuredAt = sent.at;
+    if (estimate.settled(sent, closed.named.earliest, log.horizonMs)) this._measuredAt = sent.at;
   }
 
   snapshot(now: number): RateSnapshot {

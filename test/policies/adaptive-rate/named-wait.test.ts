@@ -20,6 +20,19 @@ describe('a wait that a rejection names', () => {
     expect(wait.until).toBe(2_030);
   });
 
+  it('may be over up to a second earlier, while all waits are whole seconds', () => {
+    const wait = new NamedWait();
+    wait.named(2_000, 0, 10, true);
+    expect([wait.earliest, wait.until]).toEqual([1_010, 2_010]);
+    wait.reset();
+    expect(wait.earliest).toBe(Number.NEGATIVE_INFINITY);
+    wait.named(2_500, 3_000, 3_000, true);
+    expect(wait.earliest).toBe(5_500);
+    wait.reset();
+    wait.named(2_000, 9_000, 9_000, true);
+    expect(wait.earliest).toBe(11_000);
+  });
+
   it('is over when something is let in', () => {
     const wait = new NamedWait();
     wait.named(1_000, 0, 10, true);
