@@ -69,16 +69,8 @@ export class SavedBurst {
 
   private resume(at: number, idleMs: number): void {
     this.end();
-    const { _size: size } = this;
-    this.resumed = {
-      at,
-      idleMs,
-      size,
-      accepted: 0,
-      beyondPace: 0,
-      isUsed: false,
-      isTooMuch: false,
-    };
+    const results = { accepted: 0, beyondPace: 0, isUsed: false, isTooMuch: false };
+    this.resumed = { at, idleMs, size: this._size, ...results };
   }
 
   /** An attempt that was sent at once was rejected. */

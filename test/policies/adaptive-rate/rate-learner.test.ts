@@ -243,6 +243,20 @@ describe('a learner of the rate', () => {
     expect(sendAll()).toEqual([]);
   });
 
+  it('takes a provider for closed until the earliest end of its named waits', () => {
+    const mostOf = (retryAfterMs: number) => {
+      const player = playing();
+      for (let closure = 0; closure < 4; closure += 1) {
+        for (let n = 0; n < 40; n += 1) player.accepted(50);
+        player.rejected(5, { ...TOO_MANY, retryAfterMs });
+      }
+      player.accepted(50);
+      return player.learner.snapshot(player.now).mostPerSecond ?? 0;
+    };
+    // Three seconds may be two and a bit; three seconds and a millisecond are exact.
+    expect(mostOf(3_000)).toBeGreaterThan(1.05 * mostOf(3_001));
+  });
+
   it('never asks to be asked again at the same instant of a real clock', () => {
     const player = playing();
     player.now = 1.7e12;
