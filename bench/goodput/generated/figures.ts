@@ -34,6 +34,14 @@ function isTrait(name: string): name is Trait {
 
 export const traits: readonly Trait[] = Object.keys(TRAITS).filter(isTrait);
 
+/** Clients react to seconds; of shorter runs most is the start. In ms. */
+const LONG_RUN_MS = 120_000;
+
+/** Of two minutes or more: what the tables count. */
+export function isLong({ horizonMs }: Scenario): boolean {
+  return horizonMs >= LONG_RUN_MS;
+}
+
 /** Without change or outage. */
 export function isPlain({ change, outage }: Scenario): boolean {
   return change === 'none' && outage === 'none';

@@ -1,7 +1,7 @@
 /** Runs clients against many generated providers, and reports. */
 import type { GeneratedJob } from '../job.ts';
 import { runJobs } from '../pool.ts';
-import { figuresBy, figuresOf, type GeneratedRun, isPlain, traits } from './figures.ts';
+import { figuresBy, figuresOf, type GeneratedRun, isLong, isPlain, traits } from './figures.ts';
 import type { SpaceOptions } from './options.ts';
 import { printSpaceHead, printSummary, printTraits, printWorst } from './report.ts';
 import { drawScenario } from './space.ts';
@@ -40,14 +40,16 @@ export async function reportSpace(options: SpaceOptions): Promise<void> {
 }
 
 function asJson(byClient: ReadonlyMap<string, readonly GeneratedRun[]>): object {
-  const figures = [...byClient].map(([client, runs]) => [
-    client,
-    {
-      all: figuresOf(runs),
-      plain: figuresOf(runs.filter(({ scenario }) => isPlain(scenario))),
-      by: Object.fromEntries(traits.map((trait) => [trait, figuresBy(trait, runs)])),
+  const figures = [...byClient].map(([client, runs]) => {
+    const long = runs.filter(({ scenario }) => isLong(scenario));
+    const figuresOfClient = {
+      all: figuresOf(long),
+      plain: figuresOf(long.filter(({ scenario }) => isPlain(scenario))),
+      shorter: figuresOf(runs.filter(({ scenario }) => !isLong(scenario))),
+      by: Object.fromEntries(traits.map((trait) => [trait, figuresBy(trait, long)])),
       runs: runs.map(({ scenario, ...score }) => ({ seed: scenario.seed, ...score })),
-    },
-  ]);
+    };
+    return [client, figuresOfClient];
+  });
   return { clients: Object.fromEntries(figures), node: process.version };
 }

@@ -7,6 +7,7 @@ import {
   figuresBy,
   figuresOf,
   type GeneratedRun,
+  isLong,
   isPlain,
   traits,
 } from './figures.ts';
@@ -31,19 +32,22 @@ export function printSpaceHead({ seeds, clients, concurrency, stalls }: SpaceOpt
   );
 }
 
-/** All runs, then those without change or outage. */
+/** The runs of two minutes or more, of these those without change or outage, and the shorter runs. */
 export function printSummary(byClient: RunsByClient): void {
   const rows = (text: string, keeps: (run: GeneratedRun) => boolean) => [
     headingOf(text),
     ...[...byClient].map(([name, runs]) => rowOf(name, figuresOf(runs.filter(keeps)))),
   ];
-  printTable(rows('all', () => true));
-  printTable(rows('plain', ({ scenario }) => isPlain(scenario)));
+  printTable(rows('two minutes or more', ({ scenario }) => isLong(scenario)));
+  printTable(rows('of these: plain', ({ scenario }) => isLong(scenario) && isPlain(scenario)));
+  printTable(rows('shorter', ({ scenario }) => !isLong(scenario)));
 }
 
+/** Of the runs of two minutes or more. */
 export function printTraits(client: string, runs: readonly GeneratedRun[]): void {
   for (const trait of traits) {
-    const rows = Object.entries(figuresBy(trait, runs));
+    const long = runs.filter(({ scenario }) => isLong(scenario));
+    const rows = Object.entries(figuresBy(trait, long));
     printTable([
       headingOf(`${client} by ${trait}`),
       ...rows.map(([value, figures]) => rowOf(value, figures)),
@@ -51,9 +55,11 @@ export function printTraits(client: string, runs: readonly GeneratedRun[]): void
   }
 }
 
+/** Of the runs of two minutes or more. */
 export function printWorst(client: string, runs: readonly GeneratedRun[]): void {
-  const least = runs.toSorted((a, b) => a.goodput - b.goodput);
-  const most = runs.toSorted((a, b) => b.rejectedPerMille - a.rejectedPerMille);
+  const long = runs.filter(({ scenario }) => isLong(scenario));
+  const least = long.toSorted((a, b) => a.goodput - b.goodput);
+  const most = long.toSorted((a, b) => b.rejectedPerMille - a.rejectedPerMille);
   printRuns(`${client}: the least goodput`, client, least.slice(0, NAMED));
   printRuns(`${client}: the most rejections`, client, most.slice(0, NAMED));
 }

@@ -75,8 +75,8 @@ export interface Scenario {
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
-/** Runs last at least so long: clients react to seconds. */
-const SHORTEST_RUN_MS = 120_000;
+/** A run has at least so many bursts, and idle time after each. */
+const FEWEST_BURSTS = 4;
 
 export function drawScenario(seed: number): Scenario {
   const random = seededRandom(seed * 7_919 + 17);
@@ -105,7 +105,8 @@ export function drawScenario(seed: number): Scenario {
   const outage = weighted(random, { none: 0.75, '503': 0.1, '429': 0.15 });
   const outageMs = outage === 'none' ? 0 : logUniform(random, 20 * SECOND_MS, 120 * SECOND_MS);
   const asked = Math.round(logUniform(random, 1_500, 20_000));
-  const openMs = Math.max(asked / perMs, isCap ? 0 : 5 * windowMs, 25 * latencyMs, SHORTEST_RUN_MS);
+  const openMs = Math.max(asked / perMs, isCap ? 0 : 5 * windowMs, 25 * latencyMs);
+  const requests = Math.round(openMs * perMs);
   return {
     seed,
     kind,
@@ -123,16 +124,29 @@ export function drawScenario(seed: number): Scenario {
     countsRejected,
     headers,
     load,
-    burstRequests: Math.max(2, Math.round(limit * logUniform(random, 0.2, 3))),
-    burstLoad: 0.2 + 0.6 * random(),
+    ...drawBursts(random, limit, requests),
     change,
     outage,
     outageFromMs: openMs * (0.2 + 0.4 * random()),
     outageMs,
     estimateBias: logUniform(random, 0.5, 2),
-    requests: Math.round(openMs * perMs),
+    requests,
     horizonMs: openMs + outageMs,
   };
+}
+
+/** Bursts from a fifth of the limit to a quarter of all that the run sends. */
+function drawBursts(
+  random: Random,
+  limit: number,
+  requests: number,
+): Pick<Scenario, 'burstRequests' | 'burstLoad'> {
+  const size = random();
+  const burstLoad = 0.2 + 0.6 * random();
+  const least = limit / 5;
+  const most = Math.max(least, (burstLoad * requests) / FEWEST_BURSTS);
+  const burstRequests = Math.max(2, Math.round(least * (most / least) ** size));
+  return { burstRequests, burstLoad };
 }
 
 function logUniform(random: Random, low: number, high: number): number {

@@ -63,8 +63,9 @@ describe('a drawn provider', () => {
       holds(burst >= 1 && burst <= Math.max(1, 2 * limit), burst, limit, text);
       holds(latencyMs * perMs <= 1_500 * ROUNDING, latencyMs, perMs, text);
       holds(openMs >= 25 * latencyMs * (1 - 1e-9), openMs, latencyMs, text);
-      holds(openMs >= 120_000 - 1e-6, openMs, text);
       holds(scenario.requests >= 1_499, scenario.requests, text);
+      const longest = 5 * windowMs + 25 * latencyMs + 20_001 / perMs;
+      holds(openMs <= longest, openMs, longest, text);
     }
   });
 
@@ -138,6 +139,23 @@ describe('the requests of a run', () => {
       expect(arrivals.every((at, index) => at >= (arrivals[index - 1] ?? 0))).toBe(true);
       expect(arrivals.at(-1)).toBeLessThan(scenario.horizonMs);
     }
+  });
+
+  it('come in at least four bursts, of a fifth of the limit and more, with idle time between', () => {
+    const bursts = scenarios.filter(({ load }) => load === 'bursts');
+    for (const scenario of bursts) {
+      const { burstRequests, burstLoad, limit, perMs, horizonMs, outageMs } = scenario;
+      const text = describeScenario(scenario);
+      const periodMs = burstRequests / (burstLoad * perMs);
+      // Whole requests: the smallest bursts are longer by so much.
+      const rounded = 1 + 0.5 / burstRequests;
+      holds((horizonMs - outageMs) / periodMs > 4 / rounded - 1e-3, periodMs, text);
+      holds(burstRequests >= Math.max(2, Math.floor(limit / 5)), burstRequests, limit, text);
+      holds(burstRequests / perMs < periodMs, burstRequests, periodMs, text);
+    }
+    const perLimit = bursts.map(({ burstRequests, limit }) => burstRequests / limit);
+    expect(Math.min(...perLimit)).toBeLessThan(0.25);
+    expect(Math.max(...perLimit)).toBeGreaterThan(100);
   });
 
   it('are at hand from the start, and more than are let in, where the load is saturated', () => {
