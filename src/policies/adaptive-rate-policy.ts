@@ -1,6 +1,7 @@
 import type { Verdict } from '../model/feedback.ts';
 import type { GateKind } from '../model/outcome.ts';
 import type { AdaptationReason, Emit } from '../model/policy-events.ts';
+import { FirstAttempts } from './adaptive-rate/first-attempts.ts';
 import { RateLearner } from './adaptive-rate/rate-learner.ts';
 import { NOTHING_KNOWN, type RateSnapshot } from './adaptive-rate/rate-snapshot.ts';
 import type { Sending } from './adaptive-rate/sending.ts';
@@ -37,11 +38,6 @@ export interface RateSurroundings {
 /** A change of the rate by this part is told. */
 const DRIFT = 0.1;
 
-/** How many of the last attempts are remembered while it sleeps. */
-const KEPT_TIMES = 1_024;
-/** Room for those of a key that is used little; it grows. */
-const FIRST_TIMES = 8;
-
 /** How long after a rejection the learned state is kept without requests. */
 const LEARNED_FOR_MS = 60_000;
 
@@ -55,19 +51,8 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private learner: RateLearner | undefined = undefined;
   /** The attempts in flight when it woke up, by charge. */
   private readonly early = new Map<number, Sending>();
-  /**
-   * While it sleeps: how many attempts were sent, and when those in flight were; NaN for the
-   * others.
-   */
-  private sent = 0;
-  private times = new Float64Array(FIRST_TIMES);
-  /** The attempts before this one, by its number, have ended, or are too long ago. */
-  private since = 0;
-  private firstAt = 0;
-  private lastAt = 0;
-  /** ... the time without demand, and how many were sent before the last of it. */
-  private idleMs = 0;
-  private beforeIdle = 0;
+  /** Those that were sent while it slept. */
+  private readonly first = new FirstAttempts();
   private hasWaited = false;
   private inFlight = 0;
   private _limit: number;
@@ -166,20 +151,16 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
       this.hasWaited = false;
       return learner.take(learner.countsTokens ? request.tokens : 0, now, hasRoom);
     }
-    this.lookForDemand(now);
-    const place = this.sent - this.since;
-    if (place === this.times.length && place < KEPT_TIMES) this.grow();
-    this.times[place % KEPT_TIMES] = now;
-    this.sent += 1;
-    return this.sent;
+    // Each answer makes room for two.
+    const isUnasked = !this.hasWaited && this.inFlight < this._limit - 1;
+    this.hasWaited = false;
+    return this.first.add(now, isUnasked);
   }
 
   giveBack(charge: RateCharge, completed: CompletedAttempt, time: Time): void {
     this.inFlight -= 1;
     if (this.learner === undefined && !this.tellsSomething(completed.verdict)) {
-      if (typeof charge === 'number') this.forget(charge);
-      // One more may be in flight.
-      if (this._limit < this.maxLimit && completed.isSent) this.setLimit(this._limit + 1);
+      if (typeof charge === 'number') this.endFirst(charge, completed.isSent, time);
       return;
     }
     const now = time.now();
@@ -210,46 +191,31 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return { limit: Math.min(this._limit, known.cap ?? this._limit), ...known };
   }
 
-  /**
-   * Nothing was there to be sent since the last attempt, if none waited, and several more may be in
-   * flight: each answer makes room for two.
-   */
-  private lookForDemand(now: number): void {
-    if (this.sent === 0) this.firstAt = now;
-    else if (!this.hasWaited && this.inFlight < this._limit - 1 && now > this.lastAt) {
-      this.idleMs += now - this.lastAt;
-      this.beforeIdle = this.sent;
-    }
-    this.hasWaited = false;
-    this.lastAt = now;
+  /** When a request in flight is next presumed to be accepted, so that one more may go. */
+  get nextChangeAt(): number {
+    return this.isOpening ? this.first.nextAt : Number.POSITIVE_INFINITY;
   }
 
-  /** An attempt has ended while it sleeps. */
-  private forget(charge: number): void {
-    if (this.inFlight === 0) {
-      // None is out: the next is the first of those that are remembered.
-      this.since = this.sent;
-      if (this.times.length > FIRST_TIMES) this.times = new Float64Array(FIRST_TIMES);
-    } else if (this.sent - charge < KEPT_TIMES) {
-      this.times[(charge - 1 - this.since) % KEPT_TIMES] = Number.NaN;
-    }
+  advance(now: number): void {
+    const more = this.isOpening ? this.first.presume(now) : 0;
+    if (more > 0) this.setLimit(Math.min(this.maxLimit, this._limit + more));
   }
 
-  private grow(): void {
-    const times = new Float64Array(this.times.length * 2);
-    times.set(this.times);
-    this.times = times;
+  /** Whether the number in flight still doubles. */
+  private get isOpening(): boolean {
+    return this.learner === undefined && this._limit < this.maxLimit;
+  }
+
+  /** An attempt has ended while it sleeps. The clock is read only while the number in flight grows. */
+  private endFirst(charge: number, isSent: boolean, time: Time): void {
+    this.first.ended(charge, this.inFlight === 0);
+    if (!this.isOpening || !isSent) return;
+    if (this.first.answered(charge, time.now())) this.setLimit(this._limit + 1);
   }
 
   private wake(): RateLearner {
-    const out: [charge: number, at: number][] = [];
-    const first = Math.max(this.since, this.sent - KEPT_TIMES);
-    for (let order = first; order < this.sent; order += 1) {
-      const at = this.times[(order - this.since) % KEPT_TIMES] ?? Number.NaN;
-      if (!Number.isNaN(at)) out.push([order + 1, at]);
-    }
-    const { idleMs, beforeIdle } = this;
-    const past = { accepted: this.sent - out.length, firstAt: this.firstAt, idleMs, beforeIdle };
+    const { out } = this.first;
+    const past = this.first.past(out.length);
     const learner = new RateLearner(this.around.hard, past, this.around.maxRetryAfterMs);
     for (const [charge, at] of out) this.early.set(charge, learner.early(at));
     this.learner = learner;

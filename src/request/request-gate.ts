@@ -284,6 +284,7 @@ export class RequestGate implements AnswerRules, LimitNames {
       apply: (limit: number) => {
         this.slots.limit = limit;
         this.gate.drain();
+        this.#arm();
       },
       correct: (until: number) => feedback.provider.correct(this, until),
       emit: (fact: PolicyEvent) => {

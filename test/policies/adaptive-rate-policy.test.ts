@@ -52,8 +52,65 @@ describe('a policy of the adaptive rate that nothing has told anything', () => {
     expect(player.policy.limit).toBe(16);
   });
 
-  it('reads no clock', () => {
-    const { policy } = corePlayer();
+  it('lets one more be in flight for each that was sent 5 s ago, once answers come', () => {
+    const player = corePlayer();
+    const [first = 0, second = 0] = player.sendAll();
+    const { policy } = player;
+    expect(policy.nextChangeAt).toBe(Number.POSITIVE_INFINITY);
+    player.now = 1_000;
+    player.end(first);
+    player.sendAll();
+    expect(policy.nextChangeAt).toBe(5_000);
+    policy.advance(4_999);
+    expect(policy.limit).toBe(17);
+    policy.advance(5_000);
+    expect(policy.limit).toBe(17 + 15);
+    // The two that were sent at the last answer, and are the last that an answer has followed.
+    expect(policy.nextChangeAt).toBe(6_000);
+    policy.advance(60_000);
+    expect(policy.limit).toBe(32 + 2);
+    player.now = 60_000;
+    player.sendAll();
+    expect(policy.nextChangeAt).toBe(Number.POSITIVE_INFINITY);
+    // An answer to one of those counts no second time.
+    player.end(second);
+    expect(policy.limit).toBe(34);
+  });
+
+  it('presumes nothing of more than `maxLimit`, or when it learns', () => {
+    const small = corePlayer({ maxLimit: 20 });
+    const [first = 0] = small.sendAll();
+    small.now = 1;
+    small.end(first);
+    small.policy.advance(10_000);
+    expect(small.policy.limit).toBe(20);
+    expect(small.policy.nextChangeAt).toBe(Number.POSITIVE_INFINITY);
+    const awake = corePlayer();
+    const [one = 0, other = 0] = awake.sendAll();
+    awake.now = 1;
+    awake.end(one);
+    awake.end(other, { verdict: { ...TOO_MANY, limit: 'concurrency' } });
+    expect(awake.policy.limit).toBeLessThan(400);
+    expect(awake.policy.nextChangeAt).toBe(Number.POSITIVE_INFINITY);
+    const { limit } = awake.policy;
+    awake.policy.advance(10_000);
+    expect(awake.policy.limit).toBe(limit);
+  });
+
+  it('remembers the last 1,024 in flight', () => {
+    const player = corePlayer({ maxLimit: 5_000 });
+    for (let trip = 0; trip < 7; trip += 1)
+      for (const each of player.sendAll(5_000)) player.end(each);
+    const [first = 0, ...others] = player.sendAll(5_000);
+    expect(others).toHaveLength(2_047);
+    player.now = 1;
+    player.end(first);
+    player.policy.advance(5_000);
+    expect(player.policy.limit).toBe(2_049 + 1_024);
+  });
+
+  it('reads no clock once all places are open', () => {
+    const { policy } = corePlayer({ maxLimit: 16 });
     const ended = { bytes: 0, tokens: 0, isSent: true, verdict: OK, usage: undefined, epoch: 0 };
     const charge = policy.take(ended, 0);
     const now = () => {

@@ -62,6 +62,8 @@ export class RateEstimate {
    * once.
    */
   private wasStray = false;
+  /** Whether it was an outage. */
+  private wasOutage = false;
   /** The time that does not count in marks. */
   private skippedMs = 0;
   /** The attempts accepted before the first closure. */
@@ -256,10 +258,14 @@ export class RateEstimate {
       this.skippedMs += idleMs + closedMs;
       const at = to - this.skippedMs;
       marks.add({ accepted, from: at, to: at, isFull: false, pacePerMs });
-      this.evidence = Math.min(this.evidence, EVIDENCE_AFTER);
+      // Where one follows the other, the rate may be wrong.
+      const evidence = this.wasOutage ? this.evidence / 2 : this.evidence;
+      this.evidence = Math.min(evidence, EVIDENCE_AFTER);
+      this.wasOutage = true;
       this.probing.excess = 1 / this.evidence;
       return;
     }
+    this.wasOutage = false;
     this.cycleMs = Math.max(openMs + closedMs, CYCLE_WEIGHT * this.cycleMs);
     const isStray =
       !this.wasStray && marks.hasRow && accepted <= 2 && idleMs === 0 && openMs < this.gapMs;
@@ -267,6 +273,7 @@ export class RateEstimate {
     if (isStray) marks.prolong(accepted, from - this.skippedMs, to - this.skippedMs);
     else {
       const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
+      this.probing.led(grew, accepted);
       const isFull = !grew && idleMs < IDLE_PART * (to - this.openedAt);
       this.skippedMs += idleMs;
       const [begin, end] = [from - this.skippedMs, to - this.skippedMs];

@@ -41,6 +41,9 @@ export class RateLearner implements SendHistoryListener {
   protected readonly reactions: Reactions;
   private inFlight = 0;
   private hasRejected = false;
+  /** The most attempts that were out at once without a known result. */
+  private mostUnknown = 0;
+  private readonly hard: HardLimits;
   private _measuredAt: number | undefined = undefined;
 
   /**
@@ -56,6 +59,7 @@ export class RateLearner implements SendHistoryListener {
     startAtOnce = START_AT_ONCE + past.accepted,
     reactionMs = 0,
   ) {
+    this.hard = hard;
     this.reactions = new Reactions(reactionMs);
     this.closed = new ClosedTime(maxRetryAfterMs);
     this.trust = new Trust(startAtOnce);
@@ -244,7 +248,7 @@ export class RateLearner implements SendHistoryListener {
     if (used !== undefined) this.rates.settle(sending, used);
     this.signs.answered(verdict);
     this.rates.report(verdict.limits ?? [], sending, true, now);
-    this.log.accept(sending);
+    this.log.accept(sending, now);
     // Silence shows no wait to be wrong.
     this.closed.named.accepted(sending.at);
     this.log.advance(now);
@@ -332,10 +336,17 @@ export class RateLearner implements SendHistoryListener {
     const out =
       Math.max(this.log.unknown, this.estimate.saved) +
       this.estimate.measuredPerMs * reactions.reactionMs;
+    this.mostUnknown = Math.max(this.mostUnknown, sent.unknown);
     const most = Math.max(2 * atOnce, out + START_AT_ONCE);
-    this.trust.earn(this.hasRejected ? most : Number.POSITIVE_INFINITY);
+    this.trust.earn(this.hasRejected ? most : Math.max(most, this.mostUnrejected(sent.at)));
     this.cap.isAccepted(sent);
     this.closed.accepted(sent.order);
+  }
+
+  /** Where nothing was rejected yet, twice what was out at once may go, and all of a known limit. */
+  private mostUnrejected(now: number): number {
+    const reported = this.rates.requests.reportedLimit(now);
+    return Math.max(2 * this.mostUnknown, reported, this.hard.burst('requests'));
   }
 
   /** Called by the log: the results of this attempt and of all sent before it are known. */

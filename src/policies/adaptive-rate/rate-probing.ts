@@ -14,6 +14,10 @@ const HASTENED = 20;
 const LEAD = 1.5;
 /** How soon the shortest closure is forgotten: with each further one it counts as so much longer. */
 const FORGETS = 2;
+/** If no more than so many times as much is accepted as in the last cycle, the growth showed nothing ... */
+const SAME = 1.2;
+/** ... and becomes twice as slow, up to this. */
+const SLOWEST = 16;
 /** No more doublings than numbers have room for. */
 const MOST_DOUBLINGS = 40;
 
@@ -41,6 +45,9 @@ export class RateProbing {
   private unearned = 0;
   /** How long the provider stays closed: what it saves or counts hides a higher pace as long. */
   private closedMs = 0;
+  /** How many times slower it grows than the evidence says, and how much the last cycle accepted. */
+  private slowness = 1;
+  private lastAccepted = 0;
   private readonly shared = new SharedLimit();
 
   /** The next tries begin with this excess, and grow the slower the more evidence there is. */
@@ -48,6 +55,19 @@ export class RateProbing {
     this.excess = excess;
     const most = hasChanged ? CHANGED_DOUBLING : MOST_DOUBLING;
     this.doubling = Math.max(LEAST_DOUBLING, Math.min(most, evidence));
+  }
+
+  /**
+   * A cycle ended with a rejection. A window that forgets only later what was sent is overrun anew in
+   * each cycle, and shows no rate: where the same happens again, more is tried later.
+   * @param grew whether the pace had grown far beyond what was accepted
+   * @param accepted attempts in the cycle
+   */
+  led(grew: boolean, accepted: number): void {
+    const isSame = accepted <= SAME * this.lastAccepted;
+    if (!grew) this.slowness = Math.max(1, this.slowness / 2);
+    else this.slowness = isSame ? Math.min(SLOWEST, 2 * this.slowness) : 1;
+    this.lastAccepted = accepted;
   }
 
   /** The provider has stopped it. Where others use the limit too, they are given room. */
@@ -105,7 +125,7 @@ export class RateProbing {
     // Of a faster growth nothing would be known before it is far too fast. It slows down as it leads
     // away from what was measured.
     const lead = 1 + this.presentExcess - this.excess;
-    const doubling = lead * Math.max(this.doubling, this.unverified);
+    const doubling = this.slowness * lead * Math.max(this.doubling, this.unverified);
     if (this.verified > this.unearned) this.doublings += 1 / doubling;
     if (!isKnown) return;
     // A higher pace is verified when its rejections would have returned.

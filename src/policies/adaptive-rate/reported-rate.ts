@@ -128,6 +128,11 @@ export class ReportedRate {
     this.#fill.corrected(order, more);
   }
 
+  /** The whole limit; 0 if none was reported lately. */
+  limit(now: number): number {
+    return this.#fresh(now)?.limit ?? 0;
+  }
+
   /**
    * The limit divided by its window, or by a minute if none is reported; undefined if none was
    * reported lately.

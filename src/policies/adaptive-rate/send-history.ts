@@ -7,6 +7,11 @@ import type { SentAttempt } from './sent-attempt.ts';
 const SILENCE = 1.3;
 /** While no answer shows that anything is let in: so much more, the less the more rejections were seen. */
 const WHILE_FEW = 4;
+/**
+ * ... and after this time before the first rejection, in ms, if an answer has come since it was sent.
+ * Most APIs reject within a second, and answers of models take half a minute.
+ */
+export const PRESUMED_MS = 5_000;
 /** How slowly the duration of rejections is forgotten. */
 const FORGETS = 1 / 32;
 /** Settled attempts are dropped in chunks of this size. */
@@ -38,6 +43,7 @@ export class SendHistory {
   /** The first attempt whose silence was not checked. */
   private asked = 0;
   private silenceMs = Number.POSITIVE_INFINITY;
+  private answeredAt = Number.NEGATIVE_INFINITY;
   private _unknown = 0;
   /** The duration of slow recent rejections, in ms, and how many were measured. */
   private tookMs = 0;
@@ -69,12 +75,15 @@ export class SendHistory {
   }
 
   /**
-   * @param isAnswered false if only silence shows it
+   * @param answeredAt when it was answered; undefined if only silence shows that it is accepted
    * @returns whether this is new: it may have counted as accepted already
    */
-  accept(sent: SentAttempt, isAnswered = true): boolean {
-    if (isAnswered && this.rejections > 0 && !this.isConfirmed) this.confirm(true);
-    if (isAnswered) sent.isAnswered = true;
+  accept(sent: SentAttempt, answeredAt?: number): boolean {
+    if (answeredAt !== undefined) {
+      this.answeredAt = answeredAt;
+      sent.isAnswered = true;
+      if (this.rejections > 0 && !this.isConfirmed) this.confirm(true);
+    }
     if (sent.outcome !== 'unknown') return false;
     sent.outcome = 'accepted';
     this._unknown -= 1;
@@ -110,7 +119,9 @@ export class SendHistory {
    */
   nextMs(now: number): number {
     const next = this.attempts[this.asked];
-    return next === undefined ? Number.POSITIVE_INFINITY : next.at + this.silenceMs - now;
+    if (next === undefined) return Number.POSITIVE_INFINITY;
+    const isPresumed = this.rejections === 0 && next.at <= this.answeredAt;
+    return next.at + (isPresumed ? PRESUMED_MS : this.silenceMs) - now;
   }
 
   /** Calls the listener for all results that are known by now. */
@@ -118,7 +129,7 @@ export class SendHistory {
     while (this.nextMs(now) < 0) {
       const next = this.attempts[this.asked];
       this.asked += 1;
-      if (next !== undefined) this.accept(next, false);
+      if (next !== undefined) this.accept(next);
     }
     for (;;) {
       const next = this.attempts[this.head];

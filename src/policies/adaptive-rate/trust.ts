@@ -36,7 +36,7 @@ export class Trust {
     this.left += 1;
   }
 
-  /** @param most the greatest amount kept: without rejections there is no bound */
+  /** @param most the greatest amount kept */
   earn(most: number): void {
     this.left = Math.min(this.left + EARNED, Math.max(START_AT_ONCE, most));
   }

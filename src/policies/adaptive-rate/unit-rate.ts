@@ -77,6 +77,11 @@ export class UnitRate {
     return this.#reported.left(this.#sent - this.#lost, now);
   }
 
+  /** The whole limit that was reported; 0: none was lately. */
+  reportedLimit(now: number): number {
+    return this.#reported.limit(now);
+  }
+
   /** The rate of the whole limit that was reported, per ms; 0: none was. */
   wholePerMs(now: number): number {
     return this.#reported.wholePerMs(now) ?? 0;

@@ -229,6 +229,19 @@ describe('what is learned of a rate', () => {
     expect(player.estimate.measuredPerMs).toBe(before);
   });
 
+  it('is measured anew where one outage follows the other: the rate may be wrong', () => {
+    // A window of 30 in a minute, used up at once each time, of which 20 a second is believed.
+    const player = learning();
+    player.estimate.begin(0.02, 0);
+    for (let window = 0; window < 8; window += 1) {
+      const from = 60_000 * window;
+      for (let n = 0; n < 30; n += 1) player.accept(from + n * 50);
+      for (let at = from + 1_500; at < from + 59_000; at += 5_000) player.reject(at);
+    }
+    player.accept(480_000);
+    expect(player.estimate.measuredPerMs).toBeLessThan(0.001);
+  });
+
   it('is never nothing, and always a number', () => {
     const { estimate, accept, reject } = learning();
     for (let n = 0; n < 500; n += 1) {

@@ -42,6 +42,29 @@ describe('a learner of the rate', () => {
     expect(learner.wait(0)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it('lets no more than twice of what was ever out go at once, however many were accepted', () => {
+    const player = playing();
+    for (let n = 0; n < 500; n += 1) player.accepted(10);
+    let gone = 0;
+    while (gone < 1_000 && player.learner.wait(player.now) === 0) {
+      player.learner.take(0, player.now);
+      gone += 1;
+    }
+    expect(gone).toBe(17);
+  });
+
+  it('lets as many go at once as a configured limit does', () => {
+    const learner = new RateLearner({ perMs: () => 0.1, burst: () => 40 });
+    const player = playing(learner);
+    for (let n = 0; n < 500; n += 1) player.accepted(10);
+    let gone = 0;
+    while (gone < 1_000 && learner.wait(player.now) === 0) {
+      learner.take(0, player.now);
+      gone += 1;
+    }
+    expect(gone).toBe(40);
+  });
+
   it('takes no time for unused while requests come evenly and nothing is known of a rate', () => {
     const learner = new RateLearner(none);
     for (let now = 0; now <= 1_000; now += 10) {

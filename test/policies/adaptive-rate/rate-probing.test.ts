@@ -65,6 +65,24 @@ describe('what is tried beyond the measured rate', () => {
     expect(accept(begun(), { count: 150 })).toBeGreaterThan(8);
   });
 
+  it('grows more slowly where that was too much again and again, and showed nothing new', () => {
+    const paceAfter = (...cycles: [grew: boolean, accepted: number][]) => {
+      const probing = begun();
+      for (const [grew, accepted] of cycles) probing.led(grew, accepted);
+      return accept(probing, { count: 32 });
+    };
+    const usual = paceAfter();
+    expect(paceAfter([true, 100])).toBe(usual);
+    // Twice, four times and at most sixteen times as slow: the excess doubles once in 128 attempts.
+    expect(paceAfter([true, 100], [true, 110])).toBeLessThan(1 + 0.7 * (usual - 1));
+    expect(paceAfter([true, 100], [true, 110], [true, 110])).toBeCloseTo(1.095, 2);
+    const slowest = paceAfter(...new Array<[boolean, number]>(20).fill([true, 100]));
+    expect(slowest).toBeCloseTo(0.995 + 0.05 * 2 ** (32 / 128), 2);
+    // Half as slow after each cycle in which it did not grow far, and not at all where more was accepted.
+    expect(paceAfter([true, 100], [true, 100], [false, 100])).toBe(usual);
+    expect(paceAfter([true, 100], [true, 100], [true, 130])).toBe(usual);
+  });
+
   it('grows more slowly the further it leads away from what was measured', () => {
     const probing = begun();
     const beginning = accept(probing, { count: 0 }) - 0.995;

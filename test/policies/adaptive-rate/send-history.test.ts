@@ -20,8 +20,8 @@ function logOf(...times: number[]) {
 describe('the log of what was sent', () => {
   it('tells what is accepted at once, and settles it in the order of sending', () => {
     const { log, accepted, settled, the } = logOf(0, 1, 2);
-    log.accept(the(2));
-    log.accept(the(0));
+    log.accept(the(2), 5);
+    log.accept(the(0), 5);
     log.advance(10);
     expect(accepted).toEqual([2, 0]);
     expect(settled).toEqual([[0, 'accepted']]);
@@ -39,39 +39,56 @@ describe('the log of what was sent', () => {
     log.reject(the(0), 10);
     log.advance(1_000);
     expect(settled).toHaveLength(3);
-    log.accept(the(2));
+    log.accept(the(2), 5);
     expect([the(1).isAnswered, the(2).isAnswered]).toEqual([false, true]);
   });
 
   it('counts what is not known yet', () => {
     const { log, the } = logOf(0, 1, 2);
     expect(log.unknown).toBe(3);
-    log.accept(the(1));
+    log.accept(the(1), 5);
     log.reject(the(0), 5);
     expect(log.unknown).toBe(1);
   });
 
   it('tells nothing twice', () => {
     const { log, accepted, settled, the } = logOf(0);
-    expect(log.accept(the(0))).toBe(true);
-    expect(log.accept(the(0))).toBe(false);
+    expect(log.accept(the(0), 5)).toBe(true);
+    expect(log.accept(the(0), 5)).toBe(false);
     log.advance(1);
     log.advance(2);
     expect(accepted).toEqual([0]);
     expect(settled).toHaveLength(1);
   });
 
-  it('takes silence for nothing before the first rejection', () => {
+  it('takes silence for nothing before the first answer', () => {
     const { log, settled } = logOf(0);
     expect(log.nextMs(1_000)).toBe(Number.POSITIVE_INFINITY);
     log.advance(1e9);
     expect(settled).toEqual([]);
   });
 
+  it('presumes after 5 s before the first rejection that an attempt is accepted, if an answer has come since', () => {
+    const { log, accepted, the } = logOf(0, 1, 2_000);
+    log.accept(the(0), 1_000);
+    log.advance(1_000);
+    expect(log.nextMs(1_000)).toBe(4_001);
+    log.advance(5_001);
+    expect(accepted).toEqual([0]);
+    log.advance(5_002);
+    expect(accepted).toEqual([0, 1]);
+    // The last was sent after the last answer: the server may have gone.
+    log.advance(1e9);
+    expect(accepted).toEqual([0, 1]);
+    log.accept(the(1), 3_000);
+    log.advance(1e9);
+    expect(accepted).toEqual([0, 1, 2]);
+  });
+
   it('takes silence for acceptance after 1.3 times what a rejection takes', () => {
     const { log, accepted, the } = logOf(0, 50, 90);
     log.reject(the(0), 100);
-    log.accept(the(2));
+    log.accept(the(2), 5);
     accepted.pop();
     expect(log.horizonMs).toBeCloseTo(130, 9);
     expect(log.nextMs(100)).toBeCloseTo(-100 + 130, 9);
@@ -89,14 +106,14 @@ describe('the log of what was sent', () => {
     expect(log.horizonMs).toBeCloseTo((1.3 + 4) * 100, 9);
     log.reject(the(1), 100);
     expect(log.horizonMs).toBeCloseTo((1.3 + 2) * 100, 9);
-    log.accept(the(2));
+    log.accept(the(2), 5);
     expect(log.horizonMs).toBeCloseTo(130, 9);
   });
 
   it('doubts silence again when a rejection comes after it', () => {
     const { log, accepted, the } = logOf(0, 0, 0);
     log.reject(the(0), 100);
-    log.accept(the(1));
+    log.accept(the(1), 5);
     log.advance(140);
     expect(accepted).toEqual([1, 2]);
     log.reject(the(2), 200);
@@ -106,7 +123,7 @@ describe('the log of what was sent', () => {
   it('follows slower rejections at once, and faster ones slowly', () => {
     const { log, the } = logOf(0, 0, 0, 0);
     log.reject(the(0), 100);
-    log.accept(the(3));
+    log.accept(the(3), 5);
     log.reject(the(1), 200);
     expect(log.horizonMs).toBeCloseTo(260, 9);
     log.reject(the(2), 40);

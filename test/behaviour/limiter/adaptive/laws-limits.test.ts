@@ -45,8 +45,8 @@ describe('several processes with one key', () => {
   const few = [
     [2, 'openai', 1.2, 2, 0.01, 7],
     [8, 'openai', 2, 2.3, 0.02, 5],
-    [2, 'none', 2.1, 2.2, 0.02, 5],
-    [8, 'none', 5, 9, 0.05, 5],
+    [2, 'none', 2.1, 3.1, 0.02, 5],
+    [8, 'none', 6, 12, 0.05, 5],
   ] as const;
   const many = [[32, 'openai', 8, 9, 0.04, 2]] as const;
   it.each([...few, ...(isLong ? many : [])])(
