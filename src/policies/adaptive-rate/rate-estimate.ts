@@ -72,12 +72,16 @@ export class RateEstimate {
   private beforeIdle: number;
   private readonly burst = new SavedBurst();
   private _bounds: RateBounds | undefined = undefined;
+  private readonly isForAll: boolean;
 
+  /** @param isForAll whether it is the rate of all processes that use the provider */
   constructor(
     { accepted, firstAt, idleMs = 0, beforeIdle = 0 }: EarlierAttempts,
     hard: HardLimits,
+    isForAll = false,
   ) {
     this.hard = hard;
+    this.isForAll = isForAll;
     this.accepted = accepted;
     this.idleMs = idleMs;
     this.beforeIdle = Math.min(accepted, beforeIdle);
@@ -273,7 +277,8 @@ export class RateEstimate {
     if (isStray) marks.prolong(accepted, from - this.skippedMs, to - this.skippedMs);
     else {
       const grew = pacePerMs > (GREW * (accepted + 1)) / openMs;
-      this.probing.led(grew, accepted);
+      const isWindow = !this.isForAll && closedMs > CLOSED_PART * (openMs + closedMs);
+      this.probing.cycled(accepted, grew, isWindow);
       const isFull = !grew && idleMs < IDLE_PART * (to - this.openedAt);
       this.skippedMs += idleMs;
       const [begin, end] = [from - this.skippedMs, to - this.skippedMs];

@@ -63,7 +63,7 @@ export class RateLearner implements SendHistoryListener {
     this.reactions = new Reactions(reactionMs);
     this.closed = new ClosedTime(maxRetryAfterMs);
     this.trust = new Trust(startAtOnce);
-    this.estimate = new RateEstimate(past, hard);
+    this.estimate = new RateEstimate(past, hard, reactionMs > 0);
     this.demand = new Demand(past);
     this.rates = new UnitRates(hard);
   }

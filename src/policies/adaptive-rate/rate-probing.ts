@@ -18,6 +18,8 @@ const FORGETS = 2;
 const SAME = 1.2;
 /** ... and becomes twice as slow, up to this. */
 const SLOWEST = 16;
+/** After an outage as much may have been accepted as in many windows. */
+const MOST_PER_WINDOW = 400;
 /** No more doublings than numbers have room for. */
 const MOST_DOUBLINGS = 40;
 
@@ -48,6 +50,8 @@ export class RateProbing {
   /** How many times slower it grows than the evidence says, and how much the last cycle accepted. */
   private slowness = 1;
   private lastAccepted = 0;
+  /** Attempts that a window lets in; 0 if it is none. */
+  private perWindow = 0;
   private readonly shared = new SharedLimit();
 
   /** The next tries begin with this excess, and grow the slower the more evidence there is. */
@@ -58,15 +62,17 @@ export class RateProbing {
   }
 
   /**
-   * A cycle ended with a rejection. A window that forgets only later what was sent is overrun anew in
+   * A cycle ended with a closure. A window that forgets only later what was sent is overrun anew in
    * each cycle, and shows no rate: where the same happens again, more is tried later.
-   * @param grew whether the pace had grown far beyond what was accepted
    * @param accepted attempts in the cycle
+   * @param grew whether the pace had grown far beyond what was accepted
+   * @param isWindow whether it was closed for long, as a window that is used up
    */
-  led(grew: boolean, accepted: number): void {
+  cycled(accepted: number, grew: boolean, isWindow: boolean): void {
     const isSame = accepted <= SAME * this.lastAccepted;
     if (!grew) this.slowness = Math.max(1, this.slowness / 2);
     else this.slowness = isSame ? Math.min(SLOWEST, 2 * this.slowness) : 1;
+    this.perWindow = isWindow ? Math.min(MOST_PER_WINDOW, accepted) : this.perWindow / 2;
     this.lastAccepted = accepted;
   }
 
@@ -125,7 +131,10 @@ export class RateProbing {
     // Of a faster growth nothing would be known before it is far too fast. It slows down as it leads
     // away from what was measured.
     const lead = 1 + this.presentExcess - this.excess;
-    const doubling = this.slowness * lead * Math.max(this.doubling, this.unverified);
+    // Only its end shows that a window is overrun: in the first one the excess doubles once at most, in
+    // the next one twice, and so on. Else processes that share it race for it, and most of them lose.
+    const perWindow = this.perWindow / 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
+    const doubling = this.slowness * lead * Math.max(this.doubling, this.unverified, perWindow);
     if (this.verified > this.unearned) this.doublings += 1 / doubling;
     if (!isKnown) return;
     // A higher pace is verified when its rejections would have returned.

@@ -42,6 +42,8 @@ const MOVES = 2;
  */
 const OTHERS_PART = 0.05;
 const OTHERS_LEAST = 2;
+/** The same in the first window, of which we may have used a part before we began. */
+const FIRST_OTHERS_PART = 0.25;
 /** How long reports are valid after the last one, or two windows. */
 const FRESH_MS = 15_000;
 /**
@@ -144,7 +146,9 @@ export class ReportedWindow {
     // foreign.
     this.#usedByOthers = Math.max(this.#usedByOthers, used - (totalNow - this.#before));
     const most = Math.max(OTHERS_LEAST, OTHERS_PART * limit);
-    if (this.#hasBegun && this.#usedByOthers > most) this.#isShared = true;
+    if (this.#usedByOthers > (this.#hasBegun ? most : FIRST_OTHERS_PART * limit)) {
+      this.#isShared = true;
+    }
     if (order < this.#order) return;
     this.#fills(at, remaining + total);
     this.#order = order;

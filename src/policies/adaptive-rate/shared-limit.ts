@@ -1,9 +1,9 @@
 /** A process whose rate is below this part of a limit that is used up shares it with others. */
 const SHARED_PART = 0.8;
 /** At each stop such a process gives up this part of its pace ... */
-const GIVEN_UP = 0.15;
+const GIVEN_UP = 0.1;
 /** ... and each verified attempt adds this part of the whole limit to it. */
-const ADDED = 1.5e-4;
+const ADDED = 2e-4;
 /** The pace to begin from is at most so far above what was measured. */
 const MOST_ABOVE = 1.5;
 
@@ -33,7 +33,9 @@ export class SharedLimit {
   stopped({ usedUpPerMs, pacePerMs, perMs, isSure }: SharedStop): void {
     const isSharing = this.wholePerMs > 0 || isSure;
     this.wholePerMs = isSharing && perMs < SHARED_PART * usedUpPerMs ? usedUpPerMs : 0;
-    this.basePerMs = (1 - GIVEN_UP) * Math.min(pacePerMs, MOST_ABOVE * perMs);
+    // Where little is left, reports hold the pace far below what was measured.
+    const sharePerMs = Math.max(perMs, Math.min(pacePerMs, MOST_ABOVE * perMs));
+    this.basePerMs = (1 - GIVEN_UP) * sharePerMs;
   }
 
   /** @returns the pace, per ms; undefined if no other process is known to use the limit */

@@ -47,8 +47,8 @@ describe('what is tried beyond the measured rate', () => {
     const probing = begun();
     const usedUpPerMs = 10 * PER_MS;
     probing.stopped({ usedUpPerMs, pacePerMs: PER_MS, perMs: PER_MS, isSure: true });
-    expect(accept(probing, { count: 0 })).toBeCloseTo(0.85, 9);
-    expect(accept(probing, { count: 100 })).toBeCloseTo(0.85 + 100 * 1.5e-4 * 10, 9);
+    expect(accept(probing, { count: 0 })).toBeCloseTo(0.9, 9);
+    expect(accept(probing, { count: 100 })).toBeCloseTo(0.9 + 100 * 2e-4 * 10, 9);
   });
 
   it('doubles no sooner than what is out is verified', () => {
@@ -68,7 +68,7 @@ describe('what is tried beyond the measured rate', () => {
   it('grows more slowly where that was too much again and again, and showed nothing new', () => {
     const paceAfter = (...cycles: [grew: boolean, accepted: number][]) => {
       const probing = begun();
-      for (const [grew, accepted] of cycles) probing.led(grew, accepted);
+      for (const [grew, accepted] of cycles) probing.cycled(accepted, grew, false);
       return accept(probing, { count: 32 });
     };
     const usual = paceAfter();
@@ -81,6 +81,26 @@ describe('what is tried beyond the measured rate', () => {
     // Half as slow after each cycle in which it did not grow far, and not at all where more was accepted.
     expect(paceAfter([true, 100], [true, 100], [false, 100])).toBe(usual);
     expect(paceAfter([true, 100], [true, 100], [true, 130])).toBe(usual);
+  });
+
+  it('doubles at most once in a window, twice in the next and so on', () => {
+    const within = (count: number, ...windows: [accepted: number, isWindow: boolean][]) => {
+      const probing = begun();
+      for (const [accepted, isWindow] of windows) probing.cycled(accepted, false, isWindow);
+      return accept(probing, { count }) - 0.995;
+    };
+    const window = [200, true] as const;
+    const usual = within(16);
+    expect(within(16, [...window])).toBeLessThan(0.3 * usual);
+    expect(within(100, [...window])).toBeLessThan(0.1);
+    expect(within(200, [...window])).toBeGreaterThan(0.1);
+    expect(within(200, [...window])).toBeLessThan(0.2);
+    // A small window bounds nothing, and one of more than 400 does no more than one of 400.
+    expect(within(16, [8, true])).toBeCloseTo(usual, 9);
+    expect(within(400, [2_000, true])).toBeCloseTo(within(400, [400, true]), 9);
+    // Other closures end it by and by.
+    const others = new Array<[number, boolean]>(8).fill([200, false]);
+    expect(within(16, [...window], ...others)).toBeCloseTo(usual, 9);
   });
 
   it('grows more slowly the further it leads away from what was measured', () => {

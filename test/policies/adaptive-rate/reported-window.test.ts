@@ -110,9 +110,18 @@ describe('a window whose end is told', () => {
 
   it('leaves what others have used', () => {
     const window = new ReportedWindow();
-    tell(window, { at: 0, remaining: 20, resetMs: WINDOW_MS, total: 1 });
-    expect(window.wait(1, 20, 0)).toBe(0);
-    expect(window.wait(1, 21, 0)).toBeGreaterThan(0);
+    tell(window, { at: 0, remaining: 50, resetMs: WINDOW_MS, total: 1 });
+    expect(window.wait(1, 50, 0)).toBe(0);
+    expect(window.wait(1, 51, 0)).toBeGreaterThan(0);
+  });
+
+  it('spreads what is left from the first report on, where others have used more than a quarter', () => {
+    const window = new ReportedWindow();
+    tell(window, { at: 0, remaining: 44, resetMs: WINDOW_MS, total: 1 });
+    expect(window.isExact).toBe(true);
+    tell(window, { at: 10, remaining: 42, resetMs: WINDOW_MS - 10, total: 2 });
+    expect(window.isExact).toBe(false);
+    expect(window.rateAt(2, 10)).toBeCloseTo(42 / WINDOW_MS, 4);
   });
 
   it('spreads what is left over the time that is left, where others use a window too', () => {

@@ -24,8 +24,8 @@ describe('a limit that others use too', () => {
     (own) => {
       const shared = stopped({ pacePerMs: own, perMs: own });
       const pace = shared.paceAfter(0) ?? 0;
-      expect(pace).toBeCloseTo(0.85 * own, 9);
-      expect(shared.paceAfter(200)).toBeCloseTo(pace + 200 * 1.5e-4 * STOP.usedUpPerMs, 9);
+      expect(pace).toBeCloseTo(0.9 * own, 9);
+      expect(shared.paceAfter(200)).toBeCloseTo(pace + 200 * 2e-4 * STOP.usedUpPerMs, 9);
     },
   );
 
@@ -38,7 +38,11 @@ describe('a limit that others use too', () => {
   });
 
   it('is not begun far above what was measured', () => {
-    expect(stopped({ pacePerMs: 0.02 }).paceAfter(0)).toBeCloseTo(0.85 * 1.5 * STOP.perMs, 9);
+    expect(stopped({ pacePerMs: 0.02 }).paceAfter(0)).toBeCloseTo(0.9 * 1.5 * STOP.perMs, 9);
+  });
+
+  it('costs a part of what was measured, where reports held the pace far below that', () => {
+    expect(stopped({ pacePerMs: 0.001 }).paceAfter(0)).toBeCloseTo(0.9 * STOP.perMs, 9);
   });
 
   it('is divided alike in the end, whoever had more', () => {
