@@ -23,12 +23,12 @@ async function bundled(code: string): Promise<{ bytes: number; gzipped: number }
   return { bytes: Buffer.byteLength(text), gzipped: gzipSync(text).length };
 }
 
-it('`throttle` alone costs a bundle at most 237 kB, 77 kB compressed', async () => {
+it('`throttle` alone costs a bundle at most 239 kB, 78 kB compressed', async () => {
   const { bytes, gzipped } = await bundled(
     "import { throttle } from 'headgate';\nthrottle(fetch);",
   );
-  expect(bytes).toBeLessThanOrEqual(237_000);
-  expect(gzipped).toBeLessThanOrEqual(77_000);
+  expect(bytes).toBeLessThanOrEqual(239_000);
+  expect(gzipped).toBeLessThanOrEqual(78_000);
 });
 
 it('what is imported and not used costs nothing', async () => {

@@ -14,19 +14,19 @@ type OutAttempt = readonly [number: number, at: number];
  * those in flight were.
  */
 export class FirstAttempts {
-  private sent = 0;
+  #sent = 0;
   /** When those in flight were sent; NaN for the others. */
-  private times = new Float64Array(FIRST_TIMES);
+  #times = new Float64Array(FIRST_TIMES);
   /** The attempts before this one, by its number, have ended, or are too long ago. */
-  private since = 0;
-  private firstAt = 0;
-  private lastAt = 0;
+  #since = 0;
+  #firstAt = 0;
+  #lastAt = 0;
   /** The time without demand, and how many were sent before the last of it. */
-  private idleMs = 0;
-  private beforeIdle = 0;
+  #idleMs = 0;
+  #beforeIdle = 0;
   /** The attempts before this one have ended, or are presumed to be accepted. */
-  private presumed = 0;
-  private answeredAt = Number.NEGATIVE_INFINITY;
+  #presumed = 0;
+  #answeredAt = Number.NEGATIVE_INFINITY;
 
   /**
    * An attempt was sent.
@@ -34,85 +34,89 @@ export class FirstAttempts {
    * @returns its number
    */
   add(now: number, isUnasked: boolean): number {
-    if (this.sent === 0) this.firstAt = now;
-    else if (isUnasked && now > this.lastAt) {
-      this.idleMs += now - this.lastAt;
-      this.beforeIdle = this.sent;
+    if (this.#sent === 0) this.#firstAt = now;
+    else if (isUnasked && now > this.#lastAt) {
+      this.#idleMs += now - this.#lastAt;
+      this.#beforeIdle = this.#sent;
     }
-    this.lastAt = now;
-    const place = this.sent - this.since;
-    if (place === this.times.length && place < KEPT_TIMES) this.grow();
-    this.times[place % KEPT_TIMES] = now;
-    this.sent += 1;
-    return this.sent;
+    this.#lastAt = now;
+    const place = this.#sent - this.#since;
+    if (place === this.#times.length && place < KEPT_TIMES) this.#grow();
+    this.#times[place % KEPT_TIMES] = now;
+    this.#sent += 1;
+    return this.#sent;
   }
 
   /** @param isLast whether none is in flight now */
   ended(number: number, isLast: boolean): void {
     if (isLast) {
       // The next is the first of those that are remembered.
-      this.since = this.sent;
-      if (this.times.length > FIRST_TIMES) this.times = new Float64Array(FIRST_TIMES);
-    } else if (this.sent - number < KEPT_TIMES) {
-      this.times[(number - 1 - this.since) % KEPT_TIMES] = Number.NaN;
+      this.#since = this.#sent;
+      if (this.#times.length > FIRST_TIMES) this.#times = new Float64Array(FIRST_TIMES);
+    } else if (this.#sent - number < KEPT_TIMES) {
+      this.#times[(number - 1 - this.#since) % KEPT_TIMES] = Number.NaN;
     }
   }
 
   /** An attempt was answered well. @returns whether that is new: it may be presumed already */
   answered(number: number, now: number): boolean {
-    this.answeredAt = now;
-    return number > this.presumed;
+    this.#answeredAt = now;
+    return number > this.#presumed;
   }
 
   /** When one more is presumed to be accepted; Infinity: an answer must come first. */
   get nextAt(): number {
-    const at = this.oldestAt;
+    const at = this.#oldestAt;
     // What was sent after the last answer may be lost with the server.
-    return at <= this.answeredAt ? at + PRESUMED_MS : Number.POSITIVE_INFINITY;
+    return at <= this.#answeredAt ? at + PRESUMED_MS : Number.POSITIVE_INFINITY;
   }
 
   /** @returns how many more are presumed to be accepted by now */
   presume(now: number): number {
     let count = 0;
-    for (; this.nextAt <= now; this.presumed += 1) count += 1;
+    for (; this.nextAt <= now; this.#presumed += 1) count += 1;
     return count;
   }
 
   /** Those in flight, of the last that were sent. */
   get out(): readonly OutAttempt[] {
     const out: OutAttempt[] = [];
-    for (let order = this.oldest(this.since); order < this.sent; order = this.oldest(order + 1)) {
-      out.push([order + 1, this.timeOf(order)]);
+    for (
+      let order = this.#oldest(this.#since);
+      order < this.#sent;
+      order = this.#oldest(order + 1)
+    ) {
+      out.push([order + 1, this.#timeOf(order)]);
     }
     return out;
   }
 
   /** All others, of which nothing was rejected. */
   past(out: number): EarlierAttempts {
-    const { sent, firstAt, idleMs, beforeIdle } = this;
-    return { accepted: sent - out, firstAt, idleMs, beforeIdle };
+    const [firstAt, idleMs, beforeIdle] = [this.#firstAt, this.#idleMs, this.#beforeIdle];
+    return { accepted: this.#sent - out, firstAt, idleMs, beforeIdle };
   }
 
   /** When the first of those in flight was sent that are not presumed to be accepted; NaN if there is none. */
-  private get oldestAt(): number {
-    this.presumed = this.oldest(this.presumed);
-    return this.presumed < this.sent ? this.timeOf(this.presumed) : Number.NaN;
+  get #oldestAt(): number {
+    this.#presumed = this.#oldest(this.#presumed);
+    return this.#presumed < this.#sent ? this.#timeOf(this.#presumed) : Number.NaN;
   }
 
   /** The first attempt from this one on that is in flight and remembered. */
-  private oldest(from: number): number {
-    let order = Math.max(from, this.since, this.sent - KEPT_TIMES);
-    while (order < this.sent && Number.isNaN(this.timeOf(order))) order += 1;
+  #oldest(from: number): number {
+    let order = Math.max(from, this.#since, this.#sent - KEPT_TIMES);
+    while (order < this.#sent && Number.isNaN(this.#timeOf(order))) order += 1;
     return order;
   }
 
-  private timeOf(order: number): number {
-    return this.times[(order - this.since) % KEPT_TIMES] ?? Number.NaN;
+  #timeOf(order: number): number {
+    return this.#times[(order - this.#since) % KEPT_TIMES] ?? Number.NaN;
   }
 
-  private grow(): void {
-    const times = new Float64Array(this.times.length * 2);
-    times.set(this.times);
-    this.times = times;
+  #grow(): void {
+    const times = new Float64Array(this.#times.length * 2);
+    times.set(this.#times);
+    this.#times = times;
   }
 }
