@@ -51,7 +51,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private learner: RateLearner | undefined = undefined;
   /** The attempts in flight when it woke up, by charge. */
   private readonly early = new Map<number, Sending>();
-  /** Those that were sent while it slept. */
+  /** The attempts that were sent while it slept. */
   private readonly first = new FirstAttempts();
   private hasWaited = false;
   private inFlight = 0;

@@ -28,8 +28,9 @@ export async function reportSpace(options: SpaceOptions): Promise<void> {
   printSpaceHead(options);
   printSummary(byClient);
   for (const [client, runs] of byClient) {
-    printTraits(client, runs);
-    printWorst(client, runs);
+    const long = runs.filter(({ scenario }) => isLong(scenario));
+    printTraits(client, long);
+    printWorst(client, long);
   }
   console.log(`\n${jobs.length} runs took ${seconds.toFixed(1)} s`);
   for (const [name, reason] of Object.entries(failures)) {

@@ -43,11 +43,9 @@ export function printSummary(byClient: RunsByClient): void {
   printTable(rows('shorter', ({ scenario }) => !isLong(scenario)));
 }
 
-/** Of the runs of two minutes or more. */
 export function printTraits(client: string, runs: readonly GeneratedRun[]): void {
   for (const trait of traits) {
-    const long = runs.filter(({ scenario }) => isLong(scenario));
-    const rows = Object.entries(figuresBy(trait, long));
+    const rows = Object.entries(figuresBy(trait, runs));
     printTable([
       headingOf(`${client} by ${trait}`),
       ...rows.map(([value, figures]) => rowOf(value, figures)),
@@ -55,11 +53,9 @@ export function printTraits(client: string, runs: readonly GeneratedRun[]): void
   }
 }
 
-/** Of the runs of two minutes or more. */
 export function printWorst(client: string, runs: readonly GeneratedRun[]): void {
-  const long = runs.filter(({ scenario }) => isLong(scenario));
-  const least = long.toSorted((a, b) => a.goodput - b.goodput);
-  const most = long.toSorted((a, b) => b.rejectedPerMille - a.rejectedPerMille);
+  const least = runs.toSorted((a, b) => a.goodput - b.goodput);
+  const most = runs.toSorted((a, b) => b.rejectedPerMille - a.rejectedPerMille);
   printRuns(`${client}: the least goodput`, client, least.slice(0, NAMED));
   printRuns(`${client}: the most rejections`, client, most.slice(0, NAMED));
 }

@@ -262,7 +262,7 @@ export class RateEstimate {
       this.skippedMs += idleMs + closedMs;
       const at = to - this.skippedMs;
       marks.add({ accepted, from: at, to: at, isFull: false, pacePerMs });
-      // Where one follows the other, the rate may be wrong.
+      // If outages follow each other, the rate may be wrong.
       const evidence = this.wasOutage ? this.evidence / 2 : this.evidence;
       this.evidence = Math.min(evidence, EVIDENCE_AFTER);
       this.wasOutage = true;

@@ -336,16 +336,16 @@ export class RateLearner implements SendHistoryListener {
     const out =
       Math.max(this.log.unknown, this.estimate.saved) +
       this.estimate.measuredPerMs * reactions.reactionMs;
-    this.mostUnknown = Math.max(this.mostUnknown, sent.unknown);
     const most = Math.max(2 * atOnce, out + START_AT_ONCE);
-    this.trust.earn(this.hasRejected ? most : Math.max(most, this.mostUnrejected(sent.at)));
+    this.trust.earn(this.hasRejected ? most : Math.max(most, this.mostUnrejected(sent)));
     this.cap.isAccepted(sent);
     this.closed.accepted(sent.order);
   }
 
   /** Where nothing was rejected yet, twice what was out at once may go, and all of a known limit. */
-  private mostUnrejected(now: number): number {
-    const reported = this.rates.requests.reportedLimit(now);
+  private mostUnrejected({ at, unknown }: SentAttempt): number {
+    this.mostUnknown = Math.max(this.mostUnknown, unknown);
+    const reported = this.rates.requests.reportedLimit(at);
     return Math.max(2 * this.mostUnknown, reported, this.hard.burst('requests'));
   }
 

@@ -42,7 +42,10 @@ const MOVES = 2;
  */
 const OTHERS_PART = 0.05;
 const OTHERS_LEAST = 2;
-/** The same in the first window, of which we may have used a part before we began. */
+/**
+ * The same in the first window, of which we may have used a part before we began. A rejection tells
+ * nothing of others there: what we sent before it may not have been reported.
+ */
 const FIRST_OTHERS_PART = 0.25;
 /** How long reports are valid after the last one, or two windows. */
 const FRESH_MS = 15_000;
@@ -145,10 +148,10 @@ export class ReportedWindow {
     // Concurrent attempts are counted in any order: only usage beyond all of them is certainly
     // foreign.
     this.#usedByOthers = Math.max(this.#usedByOthers, used - (totalNow - this.#before));
+    const isFirst = !this.#hasBegun && !report.isRejected;
     const most = Math.max(OTHERS_LEAST, OTHERS_PART * limit);
-    if (this.#usedByOthers > (this.#hasBegun ? most : FIRST_OTHERS_PART * limit)) {
-      this.#isShared = true;
-    }
+    const least = isFirst ? FIRST_OTHERS_PART * limit : most;
+    if ((this.#hasBegun || isFirst) && this.#usedByOthers > least) this.#isShared = true;
     if (order < this.#order) return;
     this.#fills(at, remaining + total);
     this.#order = order;

@@ -8,8 +8,8 @@ const SILENCE = 1.3;
 /** While no answer shows that anything is let in: so much more, the less the more rejections were seen. */
 const WHILE_FEW = 4;
 /**
- * ... and after this time before the first rejection, in ms, if an answer has come since it was sent.
- * Most APIs reject within a second, and answers of models take half a minute.
+ * Before the first rejection an attempt counts as accepted after this time, in ms, if an answer has
+ * come since it was sent. Most APIs reject within a second, and answers of models take half a minute.
  */
 export const PRESUMED_MS = 5_000;
 /** How slowly the duration of rejections is forgotten. */

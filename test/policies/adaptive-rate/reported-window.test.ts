@@ -124,6 +124,12 @@ describe('a window whose end is told', () => {
     expect(window.rateAt(2, 10)).toBeCloseTo(42 / WINDOW_MS, 4);
   });
 
+  it('takes what was used by its first report for our own, if that is a rejection', () => {
+    const window = new ReportedWindow();
+    tell(window, { at: 0, remaining: 0, resetMs: WINDOW_MS, total: 1, isRejected: true });
+    expect(window.isExact).toBe(true);
+  });
+
   it('spreads what is left over the time that is left, where others use a window too', () => {
     const window = begun();
     const { at, total } = used(window, 2);
