@@ -1,10 +1,9 @@
 import { createLimiter } from 'headgate';
 import { startInspector } from 'headgate/inspector';
 
-// Any free port; without it 4600.
-const inspector = await startInspector({ port: 0 });
-console.log(inspector.url); // http://127.0.0.1:4600
+const inspector = await startInspector({ port: 0 }); // any free port; the default is 4600
+console.log(inspector.url); // http://127.0.0.1:54321, say
 
 const limiter = createLimiter({ name: 'chat', requestsPerMinute: 500 });
 await limiter.run(async () => 'an answer'); // the page shows it
-await inspector.close();
+await inspector.close(); // in your program: at its end
