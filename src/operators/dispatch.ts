@@ -12,6 +12,7 @@ import {
 } from '../request/gate-options.ts';
 import { ResultSubscriber } from '../request/result-subscriber.ts';
 import {
+  type AnswerRules,
   checkResultOptions,
   checkRetryOptions,
   type DispatchContext,
@@ -64,7 +65,11 @@ export interface DispatchOptions extends RetryOptions, ResultOptions, CommonOpti
 const KEYS = [...RETRY_KEYS, ...RESULT_KEYS, ...COMMON_KEYS] as const;
 
 /** Nothing is read of answers that went well, and every named wait closes the backoff gate. */
-const PLAIN_ANSWERS = { readsAnswers: false, leastClosureMs: 0 } as const;
+const PLAIN_ANSWERS: AnswerRules = {
+  readsAnswers: false,
+  leastClosureMs: 0,
+  understand: (verdict) => verdict,
+};
 
 /**
  * Sends each request with `project`, as `mergeMap` does, until it has ended: each answer goes to

@@ -186,6 +186,13 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.lookAt(learner, from, now);
   }
 
+  /** Leaves out a wait that is only the reset of a limit which lets requests in before that. */
+  understand(verdict: Verdict): Verdict {
+    if (this.learner?.isOnlyReset(verdict) !== true) return verdict;
+    const { retryAfterMs: _, ...others } = verdict;
+    return others;
+  }
+
   snapshot(now: number): AdaptiveRateSnapshot {
     const known = this.elsewhere?.(now) ?? this.learner?.snapshot(now) ?? NOTHING_KNOWN;
     return { limit: Math.min(this._limit, known.cap ?? this._limit), ...known };

@@ -82,6 +82,12 @@ export class GatePolicies {
     this.#attempts.all.advance(now);
   }
 
+  /** What a rejection means, by what was learned. */
+  understand(verdict: Verdict): Verdict {
+    const { adaptive } = this.#all;
+    return adaptive instanceof AdaptiveRatePolicy ? adaptive.understand(verdict) : verdict;
+  }
+
   /** Others have had this answer of the provider. */
   hear(verdict: Verdict, now: number): void {
     const { adaptive } = this.#all;

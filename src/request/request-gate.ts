@@ -1,6 +1,6 @@
 import type { ObservedValueOf } from 'rxjs';
 import type { RemoteLimits } from '../fleet/shared-store.ts';
-import type { IsFailure } from '../model/feedback.ts';
+import type { IsFailure, Verdict } from '../model/feedback.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { Instrumentation } from '../model/instrumentation.ts';
 import type { Emit, PolicyEvent } from '../model/policy-events.ts';
@@ -134,6 +134,10 @@ export class RequestGate implements AnswerRules, LimitNames {
   /** What it shares with other workers through a store; undefined: nothing. */
   get fleet(): RemoteLimits | undefined {
     return this.#parts.fleet;
+  }
+
+  understand(verdict: Verdict): Verdict {
+    return this.own.understand(verdict);
   }
 
   get policies(): Policies {

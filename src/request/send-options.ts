@@ -97,6 +97,8 @@ export interface AnswerRules {
   readonly readsAnswers: boolean;
   /** The shortest wait named by an answer that closes the backoff gate, in ms. */
   readonly leastClosureMs: number;
+  /** What a rejection means, by what was learned. */
+  understand(verdict: Verdict): Verdict;
 }
 
 /** What all executions of one subscription or limiter share. */

@@ -26,14 +26,18 @@ export class LimitSigns {
 }
 
 /**
- * Whether the wait is only the reset of a used-up limit, and no Retry-After: a bucket or a sliding
+ * The used-up limit whose reset is the wait, where no Retry-After names it: a bucket or a sliding
  * window lets requests in long before it is whole again. What the limit reports holds them back
  * instead. (On 79 generated providers with such headers, 7.0 +- 1.8 points more of the rate are used.)
  */
-export function isReset({ retryAfterMs, limits = [], headers }: Verdict): boolean {
+export function resetOf({
+  retryAfterMs,
+  limits = [],
+  headers,
+}: Verdict): ReportedLimit | undefined {
   const isSame = ({ remaining, resetMs }: ReportedLimit) =>
     remaining === 0 && resetMs === retryAfterMs;
   // Reports of other workers bring no headers.
-  if (headers === undefined || headers['retry-after'] !== undefined) return false;
-  return limits.some(isSame);
+  if (headers === undefined || headers['retry-after'] !== undefined) return undefined;
+  return limits.find(isSame);
 }

@@ -2,7 +2,7 @@ import type { Verdict } from '../../model/feedback.ts';
 import { ClosedTime } from './closed-time.ts';
 import { ConcurrencyCapDetector } from './concurrency-cap-detector.ts';
 import { Demand } from './demand.ts';
-import { isReset, LimitSigns } from './limit-signs.ts';
+import { LimitSigns, resetOf } from './limit-signs.ts';
 import { type EarlierAttempts, RateEstimate } from './rate-estimate.ts';
 import type { RateSnapshot } from './rate-snapshot.ts';
 import { Reactions } from './reactions.ts';
@@ -283,6 +283,12 @@ export class RateLearner implements SendHistoryListener {
     this.log.advance(now);
   }
 
+  /** Whether the named wait is only the reset of a limit that lets requests in before that. */
+  isOnlyReset(verdict: Verdict): boolean {
+    const limit = resetOf(verdict);
+    return limit !== undefined && this.rates.refillsGradually(limit);
+  }
+
   /** Others were rejected just now. While the provider is closed, that is part of the same closure. */
   hear(verdict: Verdict, now: number): void {
     const sending = this.closed.isClosed ? this.resumed(now, 0) : this.observed(0, now, true, true);
@@ -306,7 +312,7 @@ export class RateLearner implements SendHistoryListener {
     sending.reaction = this.reactions.last;
     if (sending.isExplained && isLater) this.closed.named.reset();
     else if (!isAtCap && isLater) this.close(now);
-    if (retryAfterMs !== undefined && limit !== 'concurrency' && !isReset(verdict)) {
+    if (retryAfterMs !== undefined && limit !== 'concurrency' && resetOf(verdict) === undefined) {
       this.closed.name(retryAfterMs, sending.at, now, isLater);
     }
   }

@@ -165,6 +165,11 @@ export class ReportedRate {
     return this.#hasEnd ? this.#window.isExact : this.#report?.tellsReset === false;
   }
 
+  /** Whether it lets requests in before it is whole again, as reports have shown. */
+  get refillsGradually(): boolean {
+    return this.#report?.tellsReset === true && !this.#hasEnd;
+  }
+
   /** Milliseconds until the reported amount covers a cost. @param total as for {@link rateAt} */
   wait(cost: number, total: number, now: number): number {
     return this.#hasEnd ? this.#window.wait(cost, total, now) : 0;

@@ -87,6 +87,11 @@ export class UnitRate {
     return this.#reported.wholePerMs(now) ?? 0;
   }
 
+  /** Whether the reported limit lets requests in before it is whole again, as its reports have shown. */
+  get refillsGradually(): boolean {
+    return this.#reported.refillsGradually;
+  }
+
   /** Whether the next attempt has to wait for the pace. */
   isPacing(now: number): boolean {
     return this.#pacer.wait(now) > 0;

@@ -1,4 +1,5 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
+import { OtherLimits } from './other-limits.ts';
 import type { Sending } from './sending.ts';
 import type { UnitCharge } from './sent-attempt.ts';
 import { shortestOf } from './shortest-limit.ts';
@@ -22,6 +23,7 @@ export class UnitRates {
   tokens: UnitRate | undefined = undefined;
   readonly #hard: HardLimits;
   readonly #ratio = new TokenRatio();
+  readonly #others = new OtherLimits();
 
   constructor(hard: HardLimits) {
     this.#hard = hard;
@@ -69,6 +71,15 @@ export class UnitRates {
     return Math.max(this.requests.heldMs(now), this.tokens?.heldMs(now) ?? 0);
   }
 
+  /** Whether a reported limit is known to let requests in before it is whole again. */
+  refillsGradually(limit: ReportedLimit): boolean {
+    const rates = new Map([
+      ['requests', this.requests],
+      ['tokens', this.tokens],
+    ]);
+    return this.#others.refillsGradually(limit) ?? rates.get(limit.unit)?.refillsGradually ?? false;
+  }
+
   /** There was nothing to send before the next attempt. */
   resumed(now: number): void {
     this.requests.resumed(now);
@@ -109,6 +120,10 @@ export class UnitRates {
       isExplained = this.requests.report(ofRequests, requests, isAccepted, now);
     }
     const ofTokens = shortestOf(limits, 'tokens');
+    for (const limit of limits) {
+      const isOther = limit !== ofRequests && limit !== ofTokens;
+      if (isOther) this.#others.report(limit, requests?.at ?? now, now);
+    }
     if (ofTokens === undefined) return isExplained;
     this.tokens ??= this.#tokenRate();
     if (tokens === undefined) return isExplained;

@@ -292,3 +292,49 @@ it('the options of long waits exclude a feedback of the user, which has its own'
   );
   expect(() => new FeedbackSubject({ outageMs: -1 })).toThrow(/`outageMs`.*-1/);
 });
+
+describe('a limit that is used up, with a reset in up to 20 minutes and no Retry-After', () => {
+  const WINDOW = 1_200_000;
+
+  /**
+   * Statuses of 150 requests to an API that takes 100 in 20 minutes, and reports the limit of a minute
+   * too.
+   * @param resetMs what it reports, by when it accepted requests
+   */
+  async function statuses(resetMs: (acceptedAt: readonly number[], now: number) => number) {
+    const clock = new ManualClock();
+    const acceptedAt: number[] = [];
+    const project = async (): Promise<{ readonly headers: Record<string, string> }> => {
+      await new Promise<void>((done) => clock.setTimer(done, 100));
+      const now = clock.now();
+      const left = 100 - acceptedAt.filter((at) => now - at < WINDOW).length;
+      if (left > 0) acceptedAt.push(now);
+      const reset = Math.ceil(resetMs(acceptedAt, now) / 1_000);
+      const headers = {
+        'ratelimit-policy': '"minute";q=6000;w=60, "long";q=100;w=1200',
+        ratelimit: `"minute";r=5990;t=1, "long";r=${Math.max(0, left - 1)};t=${reset}`,
+      };
+      if (left > 0) return { headers };
+      throw Object.assign(new Error('too many'), { status: 429, headers });
+    };
+    const source = new Subject<number>();
+    const seen = watch(source.pipe(throttle(project, { clock, outcomes: true, concurrency: 2 })));
+    for (let n = 0; n < 150; n += 1) {
+      source.next(n);
+      await clock.advanceAsync(2_000);
+    }
+    await clock.advanceAsync(2 * WINDOW);
+    seen.subscription.unsubscribe();
+    return seen.values.map(({ status }) => status);
+  }
+
+  it('fails what waits where the window ends then', async () => {
+    const seen = await statuses((_, now) => WINDOW - (now % WINDOW));
+    expect(seen.filter((status) => status === 'failed').length).toBeGreaterThan(40);
+  });
+
+  it('holds requests back where each request moves the reset: the window slides', async () => {
+    const seen = await statuses((acceptedAt, now) => (acceptedAt.at(-1) ?? now) + WINDOW - now);
+    expect(seen).toEqual(Array(150).fill('ok'));
+  });
+});
