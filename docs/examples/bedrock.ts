@@ -7,7 +7,7 @@ const client = new BedrockRuntimeClient({
   maxAttempts: 1,
   requestHandler: new NodeHttpHandler({ httpsAgent: { maxSockets: 200 } }),
 });
-// No header tells Bedrock's limits: set those that Service Quotas shows for the model.
+// No header reports Bedrock's limits: set those that Service Quotas shows for the model.
 const limiter = createLimiter({ requestsPerMinute: 200, tokensPerMinute: 200_000 });
 
 const answer = await limiter.run(({ signal }) =>

@@ -7,7 +7,7 @@ const provider = createProvider({
   clock,
   limits: [{ unit: 'requests', algorithm: 'token-bucket', limit: 100, windowMs: 10_000 }],
   latency: 2_000,
-  headers: 'none', // nobody tells
+  headers: 'none', // answers report no limits
 });
 const limiter = createLimiter({ clock, concurrency: 64 });
 
