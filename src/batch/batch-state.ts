@@ -81,7 +81,10 @@ export class BatchState {
     this.#stopping.abort();
   }
 
-  /** Why the run will have ended early when all that was read is sent, unless it is stopped before. */
+  /**
+   * The input has ended early for this reason: the run ends with it after sending what was read,
+   * unless another stop comes first.
+   */
   endAs(stop: Stop): void {
     this.#inputStop = stop;
   }

@@ -27,8 +27,9 @@ export interface BatchOnlyOptions {
   /** The model of bodies that name none. */
   readonly model?: string | undefined;
   /**
-   * Lines for embeddings that are sent as one request at the most, where they differ in nothing but
-   * their text: `send` is given `members` then. Each has its own result. Default 1: none are grouped.
+   * The greatest number of embedding lines that are sent as one request. Only lines that differ in
+   * nothing but their text are grouped. `send` then gets them in `members`, and each line has its
+   * own result. Default 1: no lines are grouped.
    */
   readonly groupSize?: number | undefined;
   /** What to do with an output that exists. Default `resume`. */

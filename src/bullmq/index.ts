@@ -17,8 +17,9 @@ export interface ProcessQueueOptions<J> {
   /** What a job's request costs, and how urgent it is, for the limiter. Default: nothing is said. */
   readonly request?: (job: J) => Omit<AcquireOptions, 'signal'>;
   /**
-   * What a job completes with whose request has failed for good after some attempts; what this throws
-   * fails the job. Default: the job fails with the error of the request.
+   * Called when the request of a job has failed for good. The job completes with the returned
+   * value; if this throws, the job fails with that error. Default: the job fails with the error of
+   * the request.
    */
   readonly failed?: FailedJob<J>;
   /**

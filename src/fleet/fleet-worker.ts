@@ -302,7 +302,10 @@ export class FleetWorker {
     if (!isAnswered && this.account.stayAlone(now)) this.hooks.changed();
   }
 
-  /** While it goes on alone, what it holds is not what it held as it called. */
+  /**
+   * The request of a repeated call. A worker that goes on alone states what it holds now, not what
+   * it held when it made the call.
+   */
   private repeated(request: ExchangeRequest): ExchangeRequest {
     if (!this.account.isAlone) return request;
     const { slots, bytes } = this.account.holdings;

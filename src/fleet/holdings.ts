@@ -146,9 +146,9 @@ export class Lent {
   }
 
   /**
-   * What the store says that is held now.
-   * @param told what it was told to be held, if that has expired since: of that, only what is still in
-   * use is held
+   * Takes over the amount that the store says this worker holds.
+   * @param told the amount stated in the call, if it has expired since: only the part still in use
+   *   is then held
    */
   lent(held: number, kept: number, told?: number): void {
     this.held = told === undefined ? held : this.used + Math.max(0, held - told);

@@ -22,10 +22,10 @@ interface Begin {
 }
 
 /**
- * An equal share of all limits, for a worker that goes on alone while the store is away. Its buckets
- * begin empty: what the store had granted last is not used twice. What it holds of slots and bytes
- * beyond its share it gives up as requests end; what it holds less it gets only when the others have
- * given up theirs.
+ * An equal share of all limits, for a worker that goes on alone while the store is away. Its
+ * buckets begin empty, so that the last grants of the store are not used twice. If the worker holds
+ * more slots or bytes than its share, it gives the rest up as requests end. If it holds fewer, it
+ * gets the missing ones only after the other workers have given up theirs.
  */
 export class LocalShare {
   private buckets: Bucket[] = [];

@@ -20,9 +20,10 @@ export interface SharedTimes {
 }
 
 /**
- * The limits of a worker as the store keeps them. A window becomes a bucket that holds a hundredth of
- * the limit, at least one unit, and is refilled with the rest: with whole units no window, wherever
- * it begins, sees more than the limit, whatever the workers do.
+ * The limits of a worker as the store keeps them. A window becomes a bucket. The bucket holds a
+ * hundredth of the limit, but at least one unit, and the rest of the limit flows in during a
+ * window. So if costs are whole units, no window exceeds the limit, wherever it begins and whatever
+ * the workers do.
  * @throws TypeError for a limit that time does not refill
  */
 export function sharedConfigOf(

@@ -8,7 +8,9 @@ const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 250;
 /** After so many failures of one call the store counts as away; at once if it does not answer. */
 const FAILURES = 2;
-/** A timer that is so late, in ms, tells that this process stood still: an answer may lie there unread. */
+/**
+ * If a timer fires this late, in ms, the process was stopped: an answer may have arrived unread.
+ */
 const STOOD_STILL_MS = 100;
 
 /** Learns what became of calls. */

@@ -114,7 +114,10 @@ export class Readers {
     send(reader, this.#frame(gate, true));
   }
 
-  /** Sends a frame to all who read. One that several want is made once; who has seen it all gets none. */
+  /**
+   * Sends a frame to each reader. A frame for several readers is made once. A reader whose last
+   * frame is still up to date gets none.
+   */
   push(): void {
     if (this.#readers.size === 0) return;
     const { busiest } = this.#monitor;
@@ -144,7 +147,10 @@ export class Readers {
     }
   }
 
-  /** Who asked for none keeps the one that it was shown as long as it is there. */
+  /**
+   * The gate to show to a reader. A reader that asked for none keeps the gate shown last, as long
+   * as it exists.
+   */
   #gateOf({ wanted, shown }: Reader, busiest: TrackedGate | undefined): TrackedGate | undefined {
     if (wanted !== 0) return this.#monitor.find(wanted);
     const kept = shown === undefined ? undefined : this.#monitor.find(shown);

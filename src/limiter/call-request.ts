@@ -61,9 +61,9 @@ export class CallOptions implements AdmissionCallback {
   }
 
   /**
-   * Sends a task to the gate that cannot be aborted and needs no ticket yet.
-   * @param task a function, or one that is bound to the async context of its call
-   * @param resolve of the promise of the task
+   * Puts a task into the queue of the gate. The task cannot be aborted and needs no ticket yet.
+   * @param task a function, or a function bound to the async context of its call
+   * @param resolve resolves the promise of the call
    */
   enter(task: unknown, resolve: unknown): void {
     const passed = this.pipeline.gate.enterLater(task, this, resolve);

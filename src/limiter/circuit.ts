@@ -44,9 +44,9 @@ export class Circuit {
   }
 
   /**
-   * Lets nothing pass until the returned object is ended: requests fail or wait, as `onOpen` says.
-   * Requests in flight go on, and their answers are counted. After the last of several isolations
-   * the circuit is in the state that follows from the failures.
+   * Keeps the circuit open until you call `end()` on the returned object. Meanwhile requests fail
+   * or wait, as `onOpen` says. Requests in flight go on, and their answers are counted. When the
+   * last of several isolations ends, the circuit has the state that the counted failures imply.
    *
    * @param reason shown in the error, the event and the snapshot
    * @throws TypeError for a reason that is no string

@@ -43,11 +43,12 @@ export interface Changes
 }
 
 /**
- * Checks all changes, then makes them and lets all requests pass that may. A raised limit admits at once;
- * under a lowered one nobody is admitted until it is no longer exceeded. A request in the queue
- * whose cost is above a lowered rate limit fails when its turn comes. A limit that is added charges
- * what is sent from now on; one that is removed holds nobody back any more. With another `adaptive`
- * what was learned is forgotten, and a limit of requests in flight that adapts starts anew.
+ * Checks all changes, applies them, then admits every request that may pass. A raised limit admits
+ * waiting requests at once. A lowered limit admits no request while more than the new limit is in
+ * use. A waiting request whose cost exceeds a lowered rate limit fails when its turn comes. An
+ * added limit charges only requests that are sent from now on. A removed limit delays no request
+ * any more. A changed `adaptive` forgets what was learned, and an adaptive concurrency limit starts
+ * anew.
  *
  * @throws RangeError or TypeError that names the option
  */

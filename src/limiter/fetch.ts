@@ -12,10 +12,10 @@ export type Fetch = typeof fetch;
 type Run = (task: Task<Response>, options: AcquireOptions) => Promise<Response>;
 
 /**
- * A `fetch` whose requests go through a limiter, each until its body has ended. A body to be sent
- * that is a stream is read by the first attempt, so such a request is sent once.
+ * A `fetch` whose requests go through a limiter, each until its body has ended. If the request's
+ * own body is a stream, the first attempt consumes it, so the request is sent only once.
  *
- * A signal breaks off the call, and its body too; so does the end of the attempt's time.
+ * The user's signal and the attempt timeout abort the call, and the response body too.
  */
 export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
   return (input, init) => {
@@ -25,7 +25,8 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
       if (isReadOnce(init?.body)) context.doNotRetry();
       // The body of a Request can be read only once, so a copy is sent.
       const sent = request?.clone() ?? input;
-      // The user's signal ends the request, and so the attempt: this one hears of both.
+      // `context.signal` also aborts when the user's signal does: that ends the request and its
+      // attempt.
       const response = await send(sent, { ...init, signal: context.signal });
       if (context.isAbandoned) return response;
       const hold = (body: Body) => new HeldAttempt(context, body, signal);

@@ -8,7 +8,10 @@ import type { Clock } from '../util/clock.ts';
 
 type StoredLimits = Pick<PolicyConfig, 'limits' | 'onLimit'>;
 
-/** Where the groups of several processes meet: each key, and what all keys share, has its own store. */
+/**
+ * Shares the limits of a group with other processes. Each key has its own store, and the limits
+ * that all keys share have one more.
+ */
 export class GroupStore {
   private readonly common: SharedStore;
   private readonly of: (name: string) => SharedStore;
@@ -75,8 +78,8 @@ export interface CommonAround {
 }
 
 /**
- * The limits that all keys of a group share, as their fleet sees them. Nothing is heard here of a provider:
- * each key has its own answers, backoff and circuit.
+ * Represents the limits that all keys of a group share as one gate of a fleet. It reports nothing
+ * about the provider: each key has its own answers, backoff and circuit.
  */
 export function commonGateOf(
   { name, clock }: CommonAround,

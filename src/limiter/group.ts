@@ -181,10 +181,10 @@ export class LimiterGroup<T> {
   }
 
   /**
-   * As `limiter.map`, each value through the limiter of its key. Up to `readAhead` values (100) are read
-   * before their keys let them pass, so that a key which waits does not hold up the others.
+   * As `limiter.map`, each value through the limiter of its key. Up to `readAhead` values (100) are
+   * read before their keys admit them, so that a waiting key does not delay the others.
    *
-   * @returns as that does
+   * @returns as `limiter.map`
    * @throws RangeError or TypeError that names a wrong option
    * @example
    * const answers = await group.map(requests, (request) => client.complete(request));
@@ -352,7 +352,10 @@ function checkKey(key: string): void {
   throw new TypeError(`the key of a request must be a string, got ${show(key)}`);
 }
 
-/** For what returns a promise. A key that is no string is a fault of the caller, and is thrown at once. */
+/**
+ * Rejects with a TooManyKeysError. Throws any other error at once, because it is a mistake of the
+ * caller, such as a key that is no string.
+ */
 function rejectedBy(error: unknown): Promise<never> {
   if (error instanceof TooManyKeysError) return Promise.reject(error);
   throw error;

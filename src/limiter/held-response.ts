@@ -1,13 +1,16 @@
 import type { Clock } from '../util/clock.ts';
 import { type Body, type BodyHolder, heldBody } from './held-body.ts';
 
-/** The caller keeps its attempt running while this body is read, and returns the holder that this file tells of the end. */
+/**
+ * Keeps the attempt running while this body is read. Returns the holder, which this file calls when
+ * the body ends.
+ */
 type Hold = (body: Body) => BodyHolder;
 
 /**
  * The response for the user, if it is held until its body has ended.
- * @returns undefined if it ends with its head, as a response without a body, or that is not ok: a
- * caller that reads only the status must not hold a slot
+ * @returns undefined for a response that is not held, because it has no body or is not ok: a caller
+ *   that reads only its status must not hold a slot
  */
 export function heldResponse(response: Response, hold: Hold, clock: Clock): Response | undefined {
   if (!(response instanceof Response) || !response.ok) return undefined;
@@ -55,7 +58,10 @@ class HeldBody {
     return this.copy ?? response;
   }
 
-  /** Reads the whole body. It is as `fetch` has made it, for speed, if this comes first. */
+  /**
+   * Reads the whole body. If nothing has read it before, this reads the original of `fetch`, which
+   * is faster.
+   */
   read(response: Response, reader: Reader): Promise<unknown> {
     const source = this.copy ?? response;
     const result = methodOf(reader).call(source);

@@ -53,7 +53,10 @@ export function isAtRest({ gate, counters, lifecycle, clock }: LimiterRuntime): 
   return areAtRest(gate.policies, clock.now());
 }
 
-/** The same, and it is not watched until a known total has ended. */
+/**
+ * Whether the limiter can be released: it is at rest, its retry budget is full, and it has no
+ * `total` to report progress for.
+ */
 export function mayBeGivenUp(limiter: LimiterRuntime): boolean {
   const { counters, gate } = limiter;
   return counters.measured === undefined && gate.retry.isAtRest && isAtRest(limiter);
@@ -73,7 +76,9 @@ interface GroupParts {
 export class KeyLimiters {
   private readonly options: LimiterGroupOptions;
   private readonly parts: GroupParts;
-  /** Ends the attempts of the key that was made last, and of all with the same time. */
+  /**
+   * The attempt timeouts of the last limiter made. Keys with an equal `attemptTimeoutMs` share it.
+   */
   private timeouts: Timeouts | undefined = undefined;
 
   constructor(options: LimiterGroupOptions, parts: GroupParts) {

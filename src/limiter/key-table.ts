@@ -18,8 +18,9 @@ const DEFAULT_IDLE_MS = 60_000;
 /** Keys that come from outside, such as the names of tenants, must not fill the memory. */
 const DEFAULT_MAX_KEYS = 10_000;
 /**
- * Of idle keys, so many at least keep their limiter, which is 14 KB; with twice as many the others give
- * theirs up. To make one again takes as long as sending some thirty requests.
+ * At least this many idle keys keep their limiter (14 KB each). When twice as many keys have one,
+ * the limiters of the other idle keys are released. Making a limiter again takes as long as sending
+ * about thirty requests.
  */
 const AWAKE_IDLE_KEYS = 256;
 
@@ -52,9 +53,10 @@ export interface KeyTableOptions {
 }
 
 /**
- * The limiters of a group by their keys. Idle keys are dropped after a while. Before that, if there are
- * many, the limiters of the oldest are given up and made again when their keys are used: only limiters
- * that have nothing to remember, so that nothing but the memory is another.
+ * The limiters of a group by their keys. Idle keys are dropped after a while. If there are many
+ * idle keys, the limiters of the oldest ones are released earlier, and made again when their keys
+ * are used. Only limiters without any state to keep are released, so this saves memory and changes
+ * no behaviour.
  */
 export class KeyTable {
   readonly #open: KeyTableOptions['open'];
@@ -155,8 +157,8 @@ export class KeyTable {
   }
 
   /**
-   * Looks at the keys that have a limiter when these are half as many again as after the last look: O(1)
-   * for each, amortised.
+   * Releases limiters of idle keys, once the number of limiters has grown by half since the last
+   * time. So each key costs O(1), amortised.
    */
   #awoke(key: string, entry: Entry): void {
     this.#awake.set(key, entry);
@@ -180,7 +182,10 @@ export class KeyTable {
     this.#awake.delete(key);
   }
 
-  /** Looks at all keys when those are gone that were idle at the last look. @throws TooManyKeysError */
+  /**
+   * Drops the key that was idle longest. Lists the idle keys again when the last list is used up.
+   * @throws TooManyKeysError
+   */
   #makeRoom(): void {
     if (this.#dropOldest()) return;
     this.#idle = idleKeys(this.#entries, isForgettable);

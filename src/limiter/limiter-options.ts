@@ -63,8 +63,8 @@ export interface AcquireOptions {
    */
   readonly id?: unknown;
   /**
-   * How long the call may take, its wait included (of `acquire` the wait alone), in ms, a number >= 1.
-   * It is aborted then, and rejects with a `RequestTimeoutError`. Default: no bound.
+   * The time in ms, >= 1, after which the call is aborted and rejects with a `RequestTimeoutError`.
+   * It includes the wait; for `acquire` it bounds the wait alone. Default: no bound.
    */
   readonly timeoutMs?: number;
   /** Ends the wait, or abandons the running call. */
@@ -152,9 +152,9 @@ export interface LimiterGroupOptions
   /** Limits that all keys share. Default: none. */
   readonly shared?: SharedOptions;
   /**
-   * Where the groups of several processes meet, such as `redisStore` of `headgate/redis`: the limits of
-   * each key, and those of `shared`, are then those of all processes together. Default: they are those
-   * of this process alone.
+   * A store that several processes share, such as `redisStore` of `headgate/redis`. The limits of
+   * each key and of `shared` then apply to all processes together. Default: they apply to this
+   * process alone.
    */
   readonly store?: SharedStore;
   /**
@@ -163,9 +163,9 @@ export interface LimiterGroupOptions
    */
   readonly idleMs?: number;
   /**
-   * Keys at the most, an integer >= 1. One more takes the place of the key that has been idle for longest
-   * and has nothing to remember; where there is none, its request fails with a `TooManyKeysError`.
-   * Default 10,000.
+   * The greatest number of keys, an integer >= 1. A further key replaces the key that has been idle
+   * longest and has no state to keep. If there is no such key, the request fails with a
+   * `TooManyKeysError`. Default 10,000.
    */
   readonly maxKeys?: number;
 }

@@ -39,7 +39,10 @@ export interface GroupSide {
   readonly shared: SharedLimits | undefined;
   /** What is the same for all keys that use one store. */
   readonly peers: object | undefined;
-  /** Those of other keys, to be shared if attempts have the same time: one timer, not one a key. */
+  /**
+   * The attempt timeouts of another key. They are shared if the timeout is equal, so that one timer
+   * serves all keys.
+   */
   readonly timeouts: Timeouts | undefined;
   /** Whether the events of the group have a listener. */
   readonly isHeard: () => boolean;
@@ -54,8 +57,8 @@ export function runtimeOf(gate: RequestGate): LimiterRuntime | undefined {
 }
 
 /**
- * The inside of a limiter: puts its parts together, has them work as one, and tells what happens. An
- * event that has no listener is not created.
+ * The inside of a limiter: creates its parts, connects them, and emits their events. An event
+ * without a listener is not created.
  */
 export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitListener {
   readonly clock: Clock;
@@ -166,7 +169,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return bindingOf(this.gate);
   }
 
-  /** A closed limiter lets no request wait, and an open circuit none that fails meanwhile. */
+  /**
+   * Turns a newcomer away if the limiter is closed, or if the circuit is open and `onOpen` lets
+   * such a request fail.
+   */
   turnsAway(newcomer: Newcomer): Error | undefined {
     return this.lifecycle.closed ?? this.circuitBreaker?.refusalOnArrival(newcomer, this.clock);
   }

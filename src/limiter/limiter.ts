@@ -175,10 +175,11 @@ export class Limiter {
   }
 
   /**
-   * Calls `fn` for each value of a source, as `run` does, and resolves with the results in the order
-   * of the source: an iterable, an async iterable or a ReadableStream. It is read only as requests are
-   * sent: one value at the most is read ahead. The first request that fails for good ends it, and what
-   * waits and runs is abandoned; with `outcomes` each result is an `Outcome`, and none does.
+   * Calls `fn` for each value of a source, as `run` does, and resolves with the results in the
+   * order of the source: an iterable, an async iterable or a ReadableStream. It is read only as
+   * requests are sent: one value at the most is read ahead. The first request that fails for good
+   * ends the call, and all other requests are abandoned. With `outcomes` each result is an
+   * `Outcome`, and no failed request ends the call.
    *
    * @returns rejects with the error of that request, of the source, or with the signal's reason
    * @throws RangeError or TypeError that names a wrong option
@@ -240,9 +241,9 @@ export class Limiter {
   }
 
   /**
-   * Waits until the gate lets a request pass that you send yourself.
+   * Waits until the gate admits a request, which you then send yourself.
    * @returns a lease to give back when the request has ended (it is never reclaimed); rejects with
-   * the signal's reason, or the error of the limit that refused it
+   *   the signal's reason, or the error of the limit that refused it
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
@@ -250,9 +251,10 @@ export class Limiter {
   }
 
   /**
-   * Runs something with a lease, and gives it back: as `ok` where it returns, as `failed` with its error
-   * where it throws, so that a 429 closes the gates; where `options.signal` has aborted, as `cancelled`.
-   * It is called once: nothing is sent again.
+   * Calls `body` with a lease, and releases the lease when `body` ends. The outcome is `ok` if
+   * `body` returns. If it throws, the outcome is `cancelled` if `options.signal` has aborted, else
+   * `failed` with that error, so a 429 closes the gates. `body` is called once: nothing is sent
+   * again.
    *
    * @returns what `body` returns; rejects with what it throws, or as `acquire` does
    * @throws RangeError or TypeError that names a wrong option
@@ -328,9 +330,11 @@ export class Limiter {
   }
 
   /**
-   * Makes more of a quota available (a limit whose `windowMs` is Infinity), at once: what waits for it
-   * goes on. Where more than its limit is available then, that is its limit from now on.
-   * @throws RangeError or TypeError for a value that is no amount, or a limit that time refills; UnknownLimitError
+   * Makes more of a quota available (a limit whose `windowMs` is Infinity), at once: requests that
+   * wait for it go on. If more than its limit is then available, the available amount becomes its
+   * limit.
+   * @throws RangeError or TypeError for a value that is no amount, or a limit that time refills;
+   *   UnknownLimitError
    */
   add(limit: string, amount: number): void {
     const added = checkNumber('amount', amount, 0);
@@ -389,9 +393,9 @@ export class Limiter {
   }
 
   /**
-   * Gives the unfinished requests with this `id` another priority, an integer. One that waits keeps
-   * its time of arrival: it goes where it would be if it had come with that priority. One that was
-   * sent has it when it waits to be sent again.
+   * Gives the unfinished requests with this `id` another priority, an integer. A waiting request
+   * keeps its time of arrival, and takes the place that it would have with this priority from the
+   * start. A request in flight has the priority when it waits for a retry.
    *
    * @param id as given to `run`, `acquire`, `wrap` or, as a function, to `throttle`
    * @returns how many of them wait

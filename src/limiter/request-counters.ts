@@ -196,8 +196,8 @@ export class RequestCounters implements RequestListener {
   }
 
   /**
-   * A request may end in the turn in which it began, while those behind it wait without a ticket.
-   * At the end of that turn they have tickets, or have left.
+   * Calls back if no request is present, now or at the end of this turn. A request may end in the
+   * turn in which it began, while requests behind it still have no ticket and are not counted.
    */
   private lookIfEmpty(): void {
     if (this.isEmpty) this.tellEmpty();

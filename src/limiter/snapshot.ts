@@ -39,11 +39,12 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly suspended: SuspensionSnapshot | undefined;
   /** Since when the provider cannot be reached; undefined: it can. */
   readonly outage: OutageSnapshot | undefined;
-  /** What the most urgent of those that wait waits for; undefined: nobody waits. */
+  /** What the most urgent waiting request waits for; undefined if none waits. */
   readonly binding: GateKind | undefined;
   /**
-   * When the request that goes next is decided on again, in ms: when its limit lets it go, or the next
-   * probe of an outage is sent. Undefined: nobody waits, or only the end of another request helps.
+   * The time in ms until the gate decides again on the next request: its limit then admits it, or
+   * the next probe of an outage is sent. Undefined if no request waits, or if only the end of
+   * another request helps.
    */
   readonly nextInMs: number | undefined;
   /** Waiting requests, retries too. */
@@ -66,11 +67,11 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly tokensRemaining: number | undefined;
   /** How it stands among the workers of its key; undefined without `shared`. */
   readonly fleet: FleetSnapshot | undefined;
-  /** All wait in one queue. It is shown here where it is a slot that its head waits for, ... */
+  /** The concurrency limit, and the one queue of the gate while its head waits for a slot. */
   readonly concurrency: GateSnapshot & PolicySnapshots['concurrency'];
-  /** ... or bytes, ... */
+  /** The byte budget, and that queue while its head waits for bytes. */
   readonly byteBudget: GateSnapshot & PolicySnapshots['byteBudget'];
-  /** ... or anything else: `waitsFor`. */
+  /** The backoff, and that queue while its head waits for anything else: see `waitsFor`. */
   readonly backoff: GateSnapshot & PolicySnapshots['backoff'] & { readonly waitsFor: GateKind };
 }
 

@@ -56,8 +56,9 @@ export class EstimatorError extends HeadgateError {
 }
 
 /**
- * The provider asks to wait longer than `maxRetryAfterMs`: with `onLongWait: 'fail'` all requests fail
- * with this that wait, or come before it is over. `cause` has the provider's answer.
+ * The provider asks to wait longer than `maxRetryAfterMs`. With `onLongWait: 'fail'`, all waiting
+ * requests fail with this error, and so do requests that arrive before the wait is over. `cause` is
+ * the provider's answer.
  */
 export class RetryAfterTooLongError extends HeadgateError {
   readonly code = 'RETRY_AFTER_TOO_LONG';
@@ -75,8 +76,8 @@ export class RetryAfterTooLongError extends HeadgateError {
 }
 
 /**
- * A quota or a credit is used up, as the answer to another request said: this one was not sent.
- * `cause` has that answer.
+ * The request was not sent, because the answer to an earlier request said that a quota or a credit
+ * is used up. `cause` is that answer.
  */
 export class QuotaExhaustedError extends HeadgateError {
   readonly code = 'QUOTA_EXHAUSTED';
@@ -109,8 +110,9 @@ export class DeadlineExceededError extends HeadgateError {
   readonly code = 'DEADLINE_EXCEEDED';
   readonly deadlineMs: number;
   /**
-   * Where it ended: `waiting` for its first attempt, in an `attempt`, whose signal was aborted, or in
-   * the `backoff` before another attempt, also one for which no time was left.
+   * Where the request was when it ended: `waiting` for its first attempt; in an `attempt`, whose
+   * signal was aborted; or in the `backoff` before another attempt, also if no time was left for
+   * one.
    */
   readonly where: 'waiting' | 'attempt' | 'backoff';
   constructor(deadlineMs: number, where: 'waiting' | 'attempt' | 'backoff', cause?: unknown) {
@@ -160,7 +162,10 @@ export class QueueFullError extends HeadgateError {
   }
 }
 
-/** A group has `maxKeys` keys, all of them in use or with something to remember: no other can come now. */
+/**
+ * A group already has `maxKeys` keys, and each is in use or has state to keep, so no key can be
+ * added now.
+ */
 export class TooManyKeysError extends HeadgateError {
   readonly code = 'TOO_MANY_KEYS';
   readonly maxKeys: number;

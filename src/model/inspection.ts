@@ -16,8 +16,9 @@ export interface RequestFollower {
 }
 
 /**
- * The place at a gate where an inspector follows its requests, while it runs. It can be set and
- * cleared at any time, which a probe cannot; without a follower each fact costs one check.
+ * The place at a gate where an inspector follows its requests, while it runs. Unlike an
+ * instrumentation it can be set and removed at any time. Without a follower each event costs one
+ * check.
  */
 export class Tap {
   follower: RequestFollower | undefined = undefined;

@@ -15,7 +15,10 @@ export function partsOf(instrumentation: Instrumentation): readonly Instrumentat
   return partsBy.get(instrumentation) ?? [instrumentation];
 }
 
-/** One instrumentation that tells several, in order, each once; each is contained for itself. Undefined: there is none. */
+/**
+ * Joins several instrumentations into one, which calls each of them once, in order. An error of one
+ * does not stop the others. Undefined if there is none.
+ */
 export function joinInstrumentations(
   ...instrumentations: readonly (Instrumentation | undefined)[]
 ): Instrumentation | undefined {

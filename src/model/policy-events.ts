@@ -53,9 +53,11 @@ export interface LimitDeniedEvent {
 }
 
 /**
- * Why something has adapted: `rejected`: the provider turned attempts away; `accepted`: it lets more in;
- * `headers`: its answers tell a limit; `estimate`: what is believed of it has changed; `limit`: the one that was configured binds; `latency`: answers
- * have become slower or faster; `failures`: too many attempts failed; `recovered`: none did for long.
+ * Why an adaptive policy has changed its limit. `rejected`: the provider rejected attempts.
+ * `accepted`: the provider accepts more. `headers`: answers report a limit. `estimate`: the
+ * estimate of the provider's limit has changed. `limit`: a configured limit binds. `latency`:
+ * answers have become slower or faster. `failures`: too many attempts failed. `recovered`: no
+ * attempt failed for long.
  */
 export type AdaptationReason =
   | 'rejected'

@@ -8,9 +8,8 @@ import { ENTRIES, isGroup, KEYS, type LimiterConfig, type LimiterLayer } from '.
  * Checks all plain-data options of a limiter, alone and together.
  * @param where the owner of the options, for messages: `createLimiter`
  * @param extra keys that are checked elsewhere
- * @throws TypeError for an unknown key, RangeError or TypeError for a wrong value; each names the
- * path
- *   of the option, the bound and the value
+ * @throws TypeError for an unknown key, RangeError or TypeError for a wrong value. Each error names
+ *   the path of the option, its bound and the value
  */
 export function checkLimiterConfig(
   where: string,

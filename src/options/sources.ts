@@ -44,18 +44,15 @@ export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof 
 /**
  * Merges the options of several sources, strongest first: each overrides all that follow it. An
  * undefined option counts as not given. No source is changed.
- * `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its options to
  *
  * Groups (`backoff`, `pace`, `circuitBreaker`, `adaptive`, and each of `limits`) are merged option
- * by option. `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its
- * options to `circuitBreaker: true` and `adaptive: 'failures'` turn a group on and leave its
- * options to the weaker sources. Four settings drop options of weaker sources:
+ * by option. `circuitBreaker: true` and `adaptive: 'failures'` turn a group on; its options then
+ * come from the weaker sources. Four settings drop options of weaker sources:
  * - `adaptive: false` drops all of its options
  * - an `adaptive.strategy` drops the options of other strategies
  * - an `algorithm` of a limit that is no `token-bucket` drops its `burst`
  * - `requestsPerMinute` drops `limits.requests`, and the reverse; the same holds for
- * `tokensPerMinute`
- *   and `limits.tokens`
+ *   `tokensPerMinute` and `limits.tokens`
  *
  * Keys that are no plain data (`clock`, `classify` …) are passed on unchanged.
  *

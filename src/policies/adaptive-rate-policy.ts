@@ -105,7 +105,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return learner;
   }
 
-  /** What is learned elsewhere is kept there: from now on this lets everything pass, and shows it. */
+  /**
+   * The rate is learned and enforced elsewhere, for a fleet: from now on this policy admits
+   * everything, and only shows that rate.
+   */
   follow(elsewhere: (now: number) => RateSnapshot): void {
     this.elsewhere = elsewhere;
     this._limit = this.maxLimit;
@@ -186,7 +189,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.lookAt(learner, from, now);
   }
 
-  /** Leaves out a wait that is only the reset of a limit which lets requests in before that. */
+  /**
+   * Removes a named wait that is only the reset time of a limit, if that limit admits requests
+   * earlier.
+   */
   understand(verdict: Verdict): Verdict {
     if (this.learner?.isOnlyReset(verdict) !== true) return verdict;
     const { retryAfterMs: _, ...others } = verdict;

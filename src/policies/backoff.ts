@@ -48,8 +48,9 @@ interface Suspended {
 /**
  * Decides when to send again after a 429, and keeps throttled mode.
  *
- * A backoff is only ever extended, unless the wait that it rests on proves wrong. An epoch is the
- * time between two backoffs: answers to attempts of an earlier epoch are late news of the same event.
+ * A backoff is only extended, never shortened, unless the wait that caused it proves wrong. An
+ * epoch is the time between two backoffs. Answers to attempts of an earlier epoch belong to the
+ * earlier backoff: a rejection starts no new epoch, and a success does not open the gate.
  */
 export class Backoff implements Policy<number>, ModeState {
   /** Closed until this time of the clock. */

@@ -86,7 +86,10 @@ export class CircuitBreakerPolicy implements Policy<number> {
     return this.breaker.check(time.now());
   }
 
-  /** The same for one that waits, after the circuit has opened. */
+  /**
+   * The error of a waiting request that must fail because the circuit is open; undefined if it may
+   * wait on.
+   */
   refusalInQueue(waiter: Pick<RequestCost, 'isCall'>, now: number): Error | undefined {
     return this.#fails(waiter) ? this.breaker.check(now) : undefined;
   }

@@ -72,13 +72,14 @@ interface Reserved {
 }
 
 /**
- * A budget of money over a rolling window. A request waits until its estimate fits, and reserves it.
- * When its attempt has ended, what it really cost takes the place of the estimate: more is charged
- * then and may make a debt, in which nothing passes; less is given back where it was charged. So no
- * window costs more than the budget and what the estimates of requests in flight were too low by.
+ * A budget of money over a rolling window. A request waits until its estimate fits, and reserves
+ * it. When its attempt has ended, the real cost replaces the estimate. A higher cost is charged at
+ * that time and may cause a debt, during which no request passes. A lower cost is given back at the
+ * time of the charge. So a window exceeds the budget at most by the amount by which the estimates
+ * of requests in flight were too low.
  *
- * The estimate is the request's `costs.cost`; else the price of its tokens, and what answers have cost
- * beyond their input lately.
+ * The estimate is the request's `costs.cost`; else the price of its tokens, and what answers have
+ * cost beyond their input lately.
  */
 export class CostBudget implements Policy<Reserved> {
   #options: CostBudgetConfig;

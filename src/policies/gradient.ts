@@ -73,11 +73,12 @@ export interface GradientSnapshot {
  * The rule is Gradient2 of Netflix's concurrency-limits (github.com/Netflix/concurrency-limits;
  * Landau, Thurston and Bozarth, "Performance Under Load", Netflix Technology Blog, 2018), as are
  * the constants marked so. It differs in two things. Gradient2 does not look at drops; here each
- * multiplies the limit, once a round trip: a drop of a request that was sent before the last cut
- * is old news. And Gradient2 takes every latency into its long average, the queue of its own making
- * too, so that a client that always has a backlog drifts up to the maximum within minutes; here
- * a latency more than half way to the tolerance is left out, until half of the limit at which it
- * rose has not brought it down: then it is the server that is slower.
+ * multiplies the limit, once a round trip: a drop of a request that was sent before the last cut is
+ * old news. And Gradient2 takes every latency into its long average, the queue of its own making
+ * too, so that a client that always has a backlog drifts up to the maximum within minutes; here a
+ * latency more than half way to the tolerance is left out, because our own queue may be its cause.
+ * If it stays high after the limit has fallen to half, the server itself is slower, and the latency
+ * is taken in again.
  */
 export class Gradient {
   #settings: GradientSettings;

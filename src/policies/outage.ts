@@ -93,8 +93,8 @@ export class Outage {
   }
 
   /**
-   * How long requests still wait for its end. If nobody asked when that time ended, and no probe has
-   * failed since, nobody waited, or all were paused: then it begins anew.
+   * How long requests still wait for the end of the outage. The time starts anew if it ended a
+   * while ago and no probe has failed since: then no request waited, or all gates were paused.
    */
   leftMs(now: number): number {
     if (now - Math.max(this.#endsAt, this.#lastFailedAt) > LONGEST_PROBE_MS) this.restart(now);
@@ -117,9 +117,9 @@ export class Outage {
 }
 
 /**
- * In an outage a probe that has no answer for so long does not hold the others any longer: its
- * connection may be lost too, and then nothing tells before the timeout of attempts. Another one goes,
- * and the next after twice as long, so that at most three go in a minute. Most models answer by then.
+ * How long, in an outage, a probe without an answer blocks the next probe. Its connection may be
+ * lost too, and nothing would report that before the attempt timeout. The time doubles with each
+ * unanswered probe, so at most three probes are sent in a minute. Most models answer within it.
  */
 const PATIENCE_MS = 10_000;
 

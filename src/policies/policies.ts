@@ -92,8 +92,9 @@ function* policiesOf(policies: Partial<Policies>): Generator<[PolicyName, AnyDef
 /**
  * The policies that are asked for each attempt, without the backoff.
  *
- * Charges are given back from the last to the first: the policy that adapts the concurrency, which
- * may admit others, learns of an answer after the policies that these have to wait for.
+ * Charges are given back from the last to the first. The policy that adapts the concurrency may
+ * admit other requests when it learns of an answer, so it comes after the policies that those
+ * requests wait for.
  */
 export function attemptParts(policies: Policies, stored: Policy | undefined): Part[] {
   const isPart = ({ isHeld, create }: AnyDefinition) => isHeld !== true && create !== undefined;

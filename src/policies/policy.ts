@@ -154,8 +154,8 @@ export interface PolicyDefinition<
   readonly options: Readonly<Record<keyof Options, Option | OptionGroup>>;
   /**
    * Checks what options say together; each has been checked alone.
-   * @param isWhole whether what is not given has its default; else it is not known yet, and what
-   *   depends on it is not checked
+   * @param isWhole true: a missing option has its default. False: another source may still give it,
+   *   and checks that depend on it are left out
    * @throws RangeError or TypeError that names the options and the value
    */
   check?(options: Layer, isWhole: boolean, nameOf: Naming): void;

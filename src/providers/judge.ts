@@ -34,7 +34,10 @@ const CONNECTION_CODES = [
   'ATTEMPT_TIMEOUT',
 ];
 
-/** Those that mean that no connection was made, and that a connection broke. */
+/**
+ * Codes that mean: no connection was made (`REFUSED_CODES`), or the connection broke
+ * (`BROKEN_CODES`).
+ */
 const REFUSED_CODES = [
   'ECONNREFUSED',
   'EHOSTUNREACH',

@@ -12,7 +12,7 @@ export interface Item {
   readonly parameters: ReadonlyMap<string, BareItem>;
 }
 
-/** How many items are read. No list of policies is longer. */
+/** The longest field that is parsed, in characters. No list of policies is longer. */
 const LONGEST_FIELD = 2_048;
 
 const SPACES = / */y;

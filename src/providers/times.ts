@@ -76,7 +76,10 @@ function untilMs(text: string, answeredAtMs: () => number): number | undefined {
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
-/** What a reset tells; a time without a duration has passed while the answer was under way. */
+/**
+ * The fields of a reset header. If it is a time that has passed while the answer was on its way,
+ * only `isResetTime` is set.
+ */
 export function resetOf(
   text: string | undefined,
   answeredAtMs: () => number,

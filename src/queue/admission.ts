@@ -38,9 +38,9 @@ class HoldIssuer implements LeaseIssuer {
 }
 
 /**
- * The policies of a gate as one decision: those whose leases a request holds over all its attempts
- * (a slot, bytes), and those that are asked for each attempt. A retry holds the former already, so
- * only the latter are asked.
+ * The policies of a gate as one decision. A request holds the leases of some policies over all its
+ * attempts (a slot, bytes). The other policies are asked for each attempt; a retry asks only these,
+ * because it still holds its slot and bytes.
  */
 export class Admission<C extends Policy = Policy> {
   private _core: C;

@@ -29,10 +29,10 @@ const PAUSED = { binding: 'paused' } as const;
 type LoopState = 'idle' | 'deciding' | 'draining';
 
 /**
- * Makes the decisions of a gate: on a newcomer that nobody is before, and on the requests that wait,
- * most urgent first, until one has to wait on or none is left. Re-entrant calls (a listener that gives
- * a lease back, a request that sends another) are left to the running loop. There is at most one timer,
- * set only while a request waits and time alone can help.
+ * Makes the decisions of a gate. It decides on a newcomer if no request is before it. It decides on
+ * waiting requests, most urgent first, until one must wait longer or none is left. A re-entrant
+ * call (a listener releases a lease, a request sends another) only marks work for the running loop.
+ * At most one timer is set, and only while a request waits and time alone can help.
  */
 export class DrainLoop {
   private readonly admission: Admission<Policy>;
@@ -161,7 +161,10 @@ export class DrainLoop {
     this.drain();
   }
 
-  /** Does something that a decision must not meet, at once or right after it; then lets pass all that may. */
+  /**
+   * Runs work that must not run during a decision: at once, or right after the present decision.
+   * Then admits all requests that may pass.
+   */
   betweenDecisions(work: () => void): void {
     if (this.state === 'idle') {
       this.state = 'draining';
@@ -184,7 +187,10 @@ export class DrainLoop {
     this.state = 'draining';
   }
 
-  /** Tells that a request waits; meanwhile it neither passes nor is given up. */
+  /**
+   * Calls the `queued` hook for a request. While the hook runs, the request can neither pass nor be
+   * dropped.
+   */
   tellQueued(ticket: Ticket, isRetry: boolean, instrumentation: Instrumentation): void {
     const { state, isStale: wasStale } = this;
     const { length } = this.requests;
@@ -195,7 +201,7 @@ export class DrainLoop {
     this.state = state;
     if (state === 'idle') this.comeToRest();
     if (this.isStale || this.requests.length !== length) this.drain();
-    // An earlier request may be under decision: it is decided on again.
+    // The gate may be deciding on another request: keep its mark, so that it decides again.
     this.isStale ||= wasStale;
   }
 

@@ -227,8 +227,9 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * The same for those that wait for whom there is an error; the others keep their places.
-   * @param errorOf is asked when it acts, of each with the time; must not throw
+   * Ends the wait of each request for which `errorOf` returns an error; the others keep their
+   * places.
+   * @param errorOf called for each waiting request when this acts; must not throw
    */
   clearThose(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     if (this.waiting === 0) return;
@@ -275,8 +276,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * All are refused and taken out before their owners are called, so that new requests of these
-   * wait behind.
+   * Refuses the requests and takes them all out of the queue, then calls their owners: new requests
+   * of the owners are queued behind the remaining ones.
    */
   private clearNow(errorOf: (waiter: Newcomer, now: number) => Error | undefined): void {
     const now = this.clock.now();
@@ -297,7 +298,10 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     }
   }
 
-  /** A refused request passes without a charge; a newcomer may be refused before it waits. */
+  /**
+   * Whether a request is refused now. A newcomer is checked before it waits. A refused request
+   * passes the gate without a charge.
+   */
   private isTurnedAway(ticket: Ticket): boolean {
     const suspended = this.admission.refusalNow();
     if (suspended !== undefined) ticket.refuse(suspended);
@@ -310,8 +314,9 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * @param wasAsked whether it was decided already that it has to wait
-   * @returns its ticket, if it was refused, or may pass because others had to go
+   * @param wasAsked whether the policies were asked already, and the request has to wait
+   * @returns its ticket if it was refused, or if it may pass now because other requests were
+   *   dropped
    */
   private wait(
     item: unknown,

@@ -87,7 +87,10 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
   private head: PriorityBucket<Item, Owner>;
   /** How many are in it, with the cancelled ones and the places that moved ones have left. */
   private count = 0;
-  /** The counted cancelled ones in it, and the places that moved ones have left. Below 0: some were taken out before they were counted. */
+  /**
+   * Counted cancelled waiters that are still in the queue, and places that moved waiters have left.
+   * Below 0 if cancelled waiters were removed before they were counted.
+   */
   private cancelled = 0;
 
   /**

@@ -87,8 +87,8 @@ export class QueueCapacity {
   }
 
   /**
-   * Makes room for a newcomer; the oldest of those that wait may have to go. Requests that were sent
-   * before count, but neither need this leave nor are given up.
+   * Makes room for a newcomer, if need be by dropping the oldest waiting request. Retries count
+   * towards the bound, but they enter without this check and are never dropped.
    * @param isHeadBusy whether the gate decides on the head of the queue: then nobody goes
    * @param waitKind what holds them back
    * @param isTold whether those that go are reported

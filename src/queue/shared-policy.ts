@@ -75,9 +75,8 @@ export class SharedPolicy {
     if (member.isWaiting || this.round.spender() !== undefined) {
       this.join(member);
       if (this.round.spender() !== member) {
-        // If its turn comes, its gate is woken and decides anew, by its own limits too: they may
-        // have
-        // changed while others passed.
+        // When its turn comes, the gate is woken and decides again. It asks its own limits again
+        // too, which may have changed while other requests passed.
         this.drain();
         return Number.POSITIVE_INFINITY;
       }

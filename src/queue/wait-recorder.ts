@@ -39,7 +39,10 @@ export class WaitRecorder {
     this.isShared = isShared;
   }
 
-  /** Who is told of the waits of a request: at a shared gate, those who brought it too. */
+  /**
+   * The instrumentation that is told of the waits of a request. At a shared gate it includes that
+   * of the stream which brought the request.
+   */
   instrumentationOf(owner: AdmissionCallback): Instrumentation | undefined {
     if (!this.isShared || owner.instrumentation === undefined) return this.instrumentation;
     return this.instrumentation === undefined

@@ -45,8 +45,8 @@ const PARTS = ['state', 'workers', 'leases', 'active', 'reports', 'learned'] as 
 
 /**
  * A store in Redis 7 or Valkey, for the `shared` option of limiters in any number of processes. One
- * atomic script decides; the time is that of the server. Nothing of requests is stored but what they
- * cost. The client is the caller's: connected, with its TLS and password, and closed by the caller.
+ * atomic script decides, by the clock of the server. Of requests, only their costs are stored. The
+ * caller connects the client, configures its TLS and password, and closes it.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example

@@ -29,7 +29,7 @@ export function argumentOf(request: ExchangeRequest): string {
   return JSON.stringify([rest, ...unread]);
 }
 
-/** Of so many workers, those that were heard of last, the first are chosen: a bound of its cost. */
+/** The script reads at most this many workers, those that called last. This bounds its cost. */
 const MOST_READ = 256;
 
 /**

@@ -93,7 +93,10 @@ export class AttemptContext {
     return this.#controller.signal;
   }
 
-  /** @internal Lets the attempt go on after its value, until what this returns is told its end. */
+  /**
+   * @internal Keeps the attempt running after its value, until `ended` or `failed` of the returned
+   *   tail is called.
+   */
   hold(): AttemptTail {
     this.tail = new AttemptTail();
     return this.tail;
@@ -142,7 +145,10 @@ export class AttemptTail {
     else this.end = (attempt) => attempt.error(error);
   }
 
-  /** The attempt's value was taken: from now on it is told of the end, which may have come. */
+  /**
+   * Called when the attempt has taken its value. Ends the attempt when the tail ends, at once if it
+   * has ended before.
+   */
   follow(attempt: Followed): void {
     this.attempt = attempt;
     this.end?.(attempt);

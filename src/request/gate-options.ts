@@ -104,8 +104,8 @@ export type QueueOptions = Pick<
 /** What a gate shares with those of other processes. */
 export interface SharedOption {
   /**
-   * Where several workers of one key meet, such as `redisStore` of `headgate/redis`: the limits are
-   * then those of all workers together. Default: they are its own.
+   * A store that the workers of one API key share, such as `redisStore` of `headgate/redis`. The
+   * limits then apply to all workers together. Default: they apply to this limiter or stream alone.
    */
   readonly shared?: SharedStore;
 }

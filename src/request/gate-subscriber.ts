@@ -147,9 +147,9 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
     for (const ticket of this.inTransit) {
       if (this.state !== 'completed') ticket.settle('cancelled');
       else {
-        // It may still be on its way to the next gate, for example through `delay`. No request
-        // waits for
-        // it here, unless the gate is shared, as that of a feedback is.
+        // The ticket may still be on its way to the next gate, for example through `delay`. No
+        // request at this gate waits for its leases, unless the gate is shared (the gate of a
+        // feedback is).
         ticket.transit?.cancel();
         this.reclaimLater(ticket, this.gate.kind === 'backoff');
       }

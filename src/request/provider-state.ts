@@ -134,7 +134,10 @@ export class ProviderState {
     return (retryAfterMs ?? 0) > this.rules.maxRetryAfterMs && closes(feedback, retryAfterMs);
   }
 
-  /** One decision for all: what waits and comes fails, or waits, until the provider takes requests. */
+  /**
+   * Decides for all requests: waiting and new requests fail, or all wait, until the provider
+   * accepts requests again.
+   */
   #suspend(
     feedback: Feedback,
     retryAfterMs: number | undefined,
@@ -204,7 +207,10 @@ export class ProviderState {
     this.#modeChanged(isNewMode ? 'throttled' : undefined);
   }
 
-  /** A named wait has proved wrong: what `sender` closed for it opens at `until`, if that is earlier. */
+  /**
+   * The wait that `sender` closed the gate for has proved wrong. Opens the gate at `until`, if that
+   * is earlier than now planned.
+   */
   correct(sender: object, until: number): void {
     this.#policy.correct(sender, until);
   }

@@ -17,12 +17,15 @@ interface SuspendableGate {
 
 type Hear = (verdict: Verdict) => void;
 
-/** Members that are in it until as many registrations have ended as there were. */
+/** Members that register several times. A member stays until all its registrations have ended. */
 class Registrations<T> {
   readonly #members = new Map<T, { times: number; readonly end: (() => void) | undefined }>();
   readonly #begin: (member: T) => (() => void) | undefined;
 
-  /** @param begin is called for a member's first registration; what it returns, after the last */
+  /**
+   * @param begin is called for the first registration of a member; the function that it returns is
+   *   called when the last one has ended
+   */
   constructor(begin: (member: T) => (() => void) | undefined = () => undefined) {
     this.#begin = begin;
   }
@@ -46,9 +49,9 @@ class Registrations<T> {
 }
 
 /**
- * All that send to one provider. One answer decides for everyone: it may fail the requests of all
- * their gates at once, those that wait and those that come until a time. Instrumentations are told
- * of backoffs, modes and outages, each once however often it registers.
+ * All that send to one provider. One answer may decide for all of them: the requests that wait at
+ * any of their gates fail, and so do those that arrive before a given time. Each instrumentation is
+ * told once of every backoff, mode and outage, even if it was registered several times.
  */
 export class ProviderUsers implements Refusing {
   readonly #clock: Clock;

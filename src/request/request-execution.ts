@@ -257,9 +257,10 @@ export class RequestExecution<T, R>
   }
 
   /**
-   * Not called without a deadline: a function that makes a closure allocates for it as it begins,
-   * whether or not it gets there.
-   * @param wait between two attempts, which keeps the process alive until then; undefined: one runs
+   * Called only with a deadline: V8 allocates for the closure at the start of the function, even if
+   * it then returns early.
+   * @param wait the wait between two attempts, during which the timer keeps the process alive;
+   *   undefined: an attempt runs
    */
   private setDeadline(wait: RetryWait | undefined): void {
     const { retry, clock } = this.dispatch;

@@ -65,7 +65,7 @@ export interface RequestGateExtras {
 /** The gates of all limiters and streams of this process that are open, for inspectors. */
 export const openGates = new WeakRegistry<RequestGate>();
 
-/** Every gate is told from the start: at 0, while nobody waits there. */
+/** Reports every cause of waits from the start: with 0 requests while none waits for it. */
 const NOBODY: GaugeSnapshot['waiting'] = ([...KINDS, 'retry', 'paused'] as const).map((kind) => [
   kind,
   0,
@@ -164,8 +164,8 @@ export class RequestGate implements AnswerRules, LimitNames {
   }
 
   /**
-   * Something else adapts from now on, or nothing does: what was learned is forgotten, and what is in
-   * flight teaches the new one nothing.
+   * Replaces or removes the adaptive policy. What was learned is forgotten, and the new policy
+   * ignores attempts that are in flight.
    */
   setAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
     this.feedback.provider.setOutage(this, false);
@@ -231,7 +231,10 @@ export class RequestGate implements AnswerRules, LimitNames {
     };
   }
 
-  /** Shows it to inspectors, and its gauges to its instrumentation, until it is closed: if it is already, not at all. */
+  /**
+   * Shows the gate to inspectors, and its gauges to its instrumentation, until the gate is closed.
+   * Does nothing if it is closed already.
+   */
   watch(read: () => GaugeSnapshot = () => this.gauges()): void {
     if (this.#isClosed) return;
     const { instrumentation } = this.#parts;
@@ -303,7 +306,10 @@ export class RequestGate implements AnswerRules, LimitNames {
     };
   }
 
-  /** Fails what waits and must not wait for a circuit that has opened, after the request that opened it. */
+  /**
+   * Fails the waiting requests that may not wait for an open circuit. Runs after the request that
+   * opened it has ended.
+   */
   #clearOpen(): void {
     queueMicrotask(() => {
       const { circuitBreaker } = this.policies;

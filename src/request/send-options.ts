@@ -59,9 +59,8 @@ export interface ResultOptions {
   /** Emit one `Outcome` per request, instead of an error at the first failure. Default false. */
   readonly outcomes?: boolean;
   /**
-   * Emit in the order of the source, not of the results. In `throttle`, requests that overtake
-   * others by a priority or a refusal count in the order in which they leave the gate. Default
-   * false.
+   * Emit results in the order of the source, not as requests end. In `throttle` this is the order
+   * in which requests leave the gate: a priority or a refusal can change it. Default false.
    */
   readonly ordered?: boolean;
 }

@@ -16,8 +16,8 @@ export interface RequestSink<T> {
 }
 
 /**
- * The requests of one stream at one gate. Where nothing is to be told of its arrival, a request gets
- * its ticket only when its turn comes: until then it is only a place in the queue.
+ * The requests of one stream at one gate. If nobody observes arrivals, a request gets its ticket
+ * only when its turn comes. Until then it costs only a place in the queue.
  */
 export class StreamRequests<T> implements AdmissionCallback {
   queued = 0;
@@ -93,7 +93,10 @@ export class StreamRequests<T> implements AdmissionCallback {
     return this.gate.waits.instrumentationOf(this) !== undefined;
   }
 
-  /** The requests that wait without a ticket. That whose ticket is being made is not among them. */
+  /**
+   * The requests that wait without a ticket. A request whose ticket is just being made is not
+   * included.
+   */
   private waitingInputs(): [input: T | Sized<T>, since: number, index: number | undefined][] {
     const inputs: ReturnType<typeof this.waitingInputs> = [];
     this.gate.eachOf(this, (item, since, index) => {
@@ -167,8 +170,9 @@ export class StreamRequests<T> implements AdmissionCallback {
 }
 
 /**
- * Has a probe observe a ticket that was made elsewhere until its end, where it does not yet: gates of
- * one stream may have different probes, and each must learn of the end of what it has seen.
+ * Makes an instrumentation observe the end of a ticket that another gate has made, unless it does
+ * already. Gates of one stream may have different instrumentations, and each must be told the end
+ * of every request that it was told of.
  */
 export function observeTicket(ticket: Ticket, instrumentation: Instrumentation | undefined): void {
   if (instrumentation === undefined || instrumentation === ticket.probe) return;

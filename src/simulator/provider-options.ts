@@ -65,9 +65,10 @@ export interface ProviderOptions {
   /** Default: none. */
   storms?: readonly StormOptions[];
   /**
-   * Changes of all limits over time. Steps change the limits themselves, and answers tell the
-   * changed limit. A function is the part that other tenants leave, asked once a second: answers
-   * go on telling the full limit. A window of which less than 1 is left lets nobody in.
+   * Changes of all limits over time. Steps change the limits themselves, and answers report the
+   * changed limits. A function returns the share of the limits that other tenants leave; it is
+   * asked once a second, and answers still report the full limits. A limit that is reduced to less
+   * than 1 admits no request.
    */
   capacity?: readonly CapacityStep[] | CapacityFunction;
   /**

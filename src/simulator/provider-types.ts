@@ -74,9 +74,9 @@ export interface Provider {
    */
   submitOrThrow(request: ModelRequest): Promise<AnswerWithHeaders>;
   /**
-   * How long a request that came now would be turned away, in milliseconds, as far as the provider
-   * can tell: 0 when it would be let in, 1 when only an answer to another can make room. Nothing is
-   * charged. Clients cannot know this; an omniscient one bounds what they can reach.
+   * The time in milliseconds until the provider would accept this request, as far as it can tell.
+   * 0: it would accept it now. 1: only the answer to another request can make room. Nothing is
+   * charged. Real clients cannot know this; a test client that does shows the best possible result.
    */
   waitMs(request: ModelRequest): number;
   stats(): ProviderStats;

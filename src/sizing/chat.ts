@@ -107,10 +107,11 @@ export function isChat(value: ChatFields): boolean {
 /**
  * The bytes of a chat request that reach the model.
  *
- * CountedRequests: the messages (`messages`, `input` or `contents`; see `messageBytes`), the system prompt
- * (`system`, `instructions`, `systemInstruction`), and as JSON what providers write into the prompt
- * themselves (`tools`, `functions`, `response_format`). The `config` that Google's client takes is
- * searched for the same. Not counted: settings, such as the name of the model or a temperature.
+ * Counted are the messages (`messages`, `input` or `contents`; see `messageBytes`), the system
+ * prompt (`system`, `instructions`, `systemInstruction`), and the JSON of the fields that providers
+ * write into the prompt (`tools`, `functions`, `response_format`). The same fields are counted in
+ * the `config` of Google's client. Not counted: settings, such as the name of the model or a
+ * temperature.
  *
  * @param counted `'all'`, or `'text'` to leave out images and other media
  */

@@ -90,9 +90,9 @@ function isBareChunk(chunk: unknown): boolean {
 const DEEPEST = 4;
 
 /**
- * What the size of a value was estimated from. A list is of the kind of its first item; a model input, or
- * a training example, of images where its first chunk is one. A value that throws when it is read is of
- * `json`.
+ * What the size of a value was estimated from. A list has the kind of its first item. A model input
+ * or training example has the kind `image` if its first chunk is an image. A value that throws when
+ * it is read has the kind `json`.
  */
 export function sizedKindOf(value: unknown, deepest = DEEPEST): SizedKind {
   try {

@@ -22,7 +22,10 @@ const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
 const SUSPENSIONS = ['longWait', 'quota', 'billing', 'unreachable'] as const;
 /** How many error types have their own series. */
 const MOST_ERRORS = 10;
-/** Told apart whatever else turns up first, and counted from 0: a rate does not see a series begin. */
+/**
+ * These always have a series of their own, from 0: a rate query misses the first value of a series
+ * that begins later.
+ */
 const KNOWN_ERRORS = ['429', '500', '503', '529'];
 
 /**

@@ -66,8 +66,8 @@ const MOST_TRACED = 100;
 const tracings = new WeakMap<Tracer, Map<string, Tracing>>();
 
 /**
- * What makes the spans of a name; the same for all who ask with one tracer: operators of one stream tell
- * it of the same requests.
+ * The span maker of a name. All users of one tracer and name share it, because the operators of one
+ * stream report the same requests to it.
  */
 function tracingOf(tracer: Tracer, name: string): Tracing {
   let named = tracings.get(tracer);
@@ -174,7 +174,8 @@ function instrumentationOf(name: string, telemetry: TelemetryOptions): Instrumen
   const isCarried = (meter !== undefined || tracer !== undefined) && areContextsCarried();
   const traced = isTraced ? tracingOf(tracer, name) : isCarried ? CARRIER : undefined;
   const counted = meter && seriesOf(meter, name);
-  // The same for the same two: each operator of a stream asks, and tells one instrumentation whose requests they are.
+  // Returns the same object for the same two parts, so that all operators of a stream share one
+  // instrumentation, which sees each request once.
   if (traced === undefined || counted === undefined) return joinInstrumentations(traced, counted);
   return uniteInstrumentations(traced, counted);
 }

@@ -38,7 +38,7 @@ export class Tracing implements Instrumentation {
   readonly #tracer: Tracer;
   readonly #name: string;
   readonly #carrier = new ContextPropagator();
-  /** The mode in which those came that did not come in normal mode. */
+  /** The mode at the arrival of each request, if it was not `normal`. */
   readonly #modes = new WeakMap<Ticket, Mode>();
   /** The request whose attempt has just ended: it caused the present changes. */
   #cause: RequestSpan | undefined = undefined;
@@ -169,7 +169,10 @@ export class Tracing implements Instrumentation {
     this.#carrier.delivering(subject, deliver);
   }
 
-  /** The 429 that a request has waited for: at the pace, if it came before that, or in the mode that followed. */
+  /**
+   * Links to the 429 that made a request wait. A wait for the pace counts as its effect if the
+   * request arrived before the 429, or in the mode that followed it.
+   */
   #causeOf(gate: GateKind, ticket: Ticket): readonly Link[] | undefined {
     if (gate === 'backoff') return this.#closedBy;
     const isSlowed = ticket.arrivedAt <= this.#slowedAt || this.#modes.has(ticket);

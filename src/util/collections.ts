@@ -152,7 +152,7 @@ export class WeakRegistry<T extends object> {
     };
   }
 
-  /** Tells of all that are open, then of each change, until what is returned is called. */
+  /** Reports all open members, then each change, until the returned function is called. */
   watch(watcher: RegistryWatcher<T>): () => void {
     for (const reference of this.#members.values()) {
       const member = reference.deref();

@@ -92,8 +92,8 @@ export class Timeouts {
   }
 
   /**
-   * It runs no longer; does nothing if it is not timed. The timer stays where others run: it looks
-   * again when it wakes.
+   * Removes a member that has ended; does nothing if it is not timed. If other members run, the
+   * timer is not reset: when it fires, it is set for the next one.
    */
   ended(member: Timed): void {
     this.#running.remove(member);

@@ -43,8 +43,9 @@ export class CallTimeoutError extends ConnectionError {
 }
 
 /**
- * What a call failed with, as one of the two above where it is that by its shape: SDKs have errors of
- * their own, with `status`, `headers` and `error`, or with the code of a socket in their cause.
+ * Converts an error of an SDK to a StatusError or ConnectionError, by its shape: SDK errors have
+ * `status`, `headers` and `error`, or a cause with the code of a socket. Other errors stay as they
+ * are.
  */
 export function callError(error: unknown): unknown {
   if (error instanceof StatusError || error instanceof ConnectionError) return error;

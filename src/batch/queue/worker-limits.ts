@@ -30,8 +30,8 @@ export interface WorkerLimitsSettings {
 }
 
 /**
- * The limits that the workers of a queue keep to together: those of the last run, and for what it does
- * not say those that the workers were told.
+ * The limits that the workers of a queue share. The limits of the last run apply. For limits that
+ * the run leaves out, the workers' own options apply.
  */
 export class WorkerLimits {
   readonly #settings: WorkerLimitsSettings;

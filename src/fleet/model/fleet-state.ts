@@ -20,7 +20,7 @@ export interface WorkerRecord {
   readonly bytes: Holding;
   /** What was granted to it at the learned rate of requests, and it has not told that it was used. */
   out: number;
-  /** The end of the last time in which it was expected back, and came; 0: never. */
+  /** The end of the last recovery period in which this worker came back; 0: never. */
   backBy: number;
 }
 

@@ -61,13 +61,14 @@ export class Expiry {
   }
 }
 
-/** For so long after it was away, or forgot everything, the store lends no slots, in microseconds. */
+/** How long the store lends no slots after it was away or lost its data, in microseconds. */
 export const RECOVERY = 500_000;
 
 /**
- * Workers come back to a store that was away. Those that went on alone hold what is their share, not what
- * the store lent them: it first lets them tell, and keeps the shares of the others for as long as a
- * lease. Where it was away for less than a lease, none has more than it was lent.
+ * Registers a worker that comes back to a store that was away. A worker that went on alone holds
+ * its share, not what the store lent it. So the store lends nothing until the workers have
+ * reported, and keeps the shares of missing workers free for the time of a lease. If the store was
+ * away for less than a lease, no worker holds more than it was lent.
  * @param hasForgotten whether the store knows nothing any more of what this worker held
  */
 export function comesBack(
@@ -90,7 +91,7 @@ export function comesBack(
   state.expected = Math.max(state.expected, workers);
 }
 
-/** A call that was carried out already is repeated by a worker that has more by now. */
+/** A worker repeats a call that was already carried out, and reports that it now holds more. */
 export function tellsMore(
   state: FleetState,
   record: WorkerRecord,

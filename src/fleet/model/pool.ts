@@ -46,10 +46,11 @@ export interface Lent {
 }
 
 /**
- * Lends a worker more of a pool. Below its share it gets what is free. Up to one more it gets what no
- * other worker claims that holds less than its share. Above, it gets what nobody else wants.
- * @param isOverdrawn whether the first that waits may take more than is free, as long as not more
- * than everything is taken: so that a request larger than the whole pool passes
+ * Lends a worker more of a pool. Up to its share, it gets what is free. For one unit above its
+ * share, it gets what workers below their share do not claim. Beyond that, it gets what no other
+ * worker wants.
+ * @param isOverdrawn whether the first waiting request may take more than is free while the pool is
+ *   not exceeded, so that a request larger than the whole pool can pass
  */
 export function lend(
   pool: Pool,
@@ -107,8 +108,9 @@ export function lend(
 }
 
 /**
- * Whether others claim a part. Then who holds some is one of those that share it, though nothing of
- * its own waits: else it would keep all that the shares of the others leave.
+ * Whether other workers claim a part of the pool. If so, this worker counts as a sharer as long as
+ * it holds some, even if none of its requests waits. Else it would keep everything beyond the
+ * shares of the others.
  */
 export function isClaimed(pool: Pool, mine: Holding): boolean {
   return pool.claimed > mine.claim || pool.sought > mine.seeks;

@@ -267,10 +267,10 @@ export class RateLimits {
   }
 
   /**
-   * Changes limits while running; those that are not named stay, and those that are null go. What is
-   * used stays used: a raised limit admits at once, a lowered one admits nothing until it is no longer
-   * exceeded. What was charged to a limit that goes is settled with it alone; a new limit is charged
-   * nothing for what was sent before.
+   * Changes limits while running. A limit that is not named stays, and a null removes a limit. The
+   * used amounts stay: a raised limit admits at once, a lowered one admits nothing while it is
+   * exceeded. Charges of a removed limit are settled with that limit only, and an added limit is
+   * not charged for earlier requests.
    * @returns whether there are other limits now
    * @throws for nonsense, and another algorithm, and then changes nothing
    */
