@@ -56,6 +56,11 @@ export class Outage {
     return this.#probeAt;
   }
 
+  /** How many probes have failed. */
+  get failedProbes(): number {
+    return this.#failedProbes;
+  }
+
   /** A connection was refused. @param epoch that of attempts sent from now on */
   refused(epoch: number): void {
     this.#refusedIn = epoch;

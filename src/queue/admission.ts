@@ -52,6 +52,8 @@ export class Admission<C extends Policy = Policy> {
   private readonly gate: LeaseIssuer;
   /** The cause of the last request's wait. */
   private _binding: Policy;
+  /** Requests that were sent before, and hold nothing until they pass again. */
+  private readonly anew = new WeakSet<Ticket>();
   /** Refuses all that comes, retries too; undefined: nothing does. */
   private suspension: Refusing | undefined = undefined;
 
@@ -144,12 +146,24 @@ export class Admission<C extends Policy = Policy> {
   /** Charges a request that may pass to all policies. */
   charge(ticket: Ticket, isRetry: boolean, now: number): void {
     if (ticket.attempts === 0) ticket.startedAt = now;
+    else if (!isRetry) this.anew.delete(ticket);
     const hold = this.holdOf(isRetry);
     if (hold !== undefined) ticket.lend(this.holdIssuer, hold.take(ticket, now));
     const { policy } = this;
     const charge = policy.take(ticket, now);
     if (charge === 0) return;
     ticket.lend(this.gate, policy === this.original ? charge : new LaterCharge(policy, charge));
+  }
+
+  /** Takes back what a request holds over all its attempts: it is to be charged for that again. */
+  takeHoldBack(ticket: Ticket): void {
+    this.anew.add(ticket);
+    ticket.returnTo(this.holdIssuer);
+  }
+
+  /** Whether a request was sent before, and holds nothing now. */
+  isAnew(ticket: Ticket): boolean {
+    return this.anew.has(ticket);
   }
 
   /** Takes back what was charged for an attempt. */

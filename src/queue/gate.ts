@@ -215,7 +215,12 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
    */
   gaveUp(ticket: Ticket, owner: AdmissionCallback): void {
     this.waits.givesUp(ticket, owner);
-    this.waits.ended(ticket, owner, true, this.clock.now());
+    this.waits.ended(ticket, owner, owner.isRetry === true, this.clock.now());
+  }
+
+  /** Takes back what a request holds over its attempts: it waits anew, behind those that wait now. */
+  takeHoldBack(ticket: Ticket): void {
+    this.admission.takeHoldBack(ticket);
   }
 
   /**
@@ -246,7 +251,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     requests: readonly { readonly ticket: Ticket; readonly order: number }[],
     priority: number,
   ): void {
-    this.loop.betweenDecisions(() => this.requests.setPriority(requests, priority));
+    const isRetry = (ticket: Ticket) => ticket.attempts > 0 && !this.admission.isAnew(ticket);
+    this.loop.betweenDecisions(() => this.requests.setPriority(requests, priority, isRetry));
   }
 
   /**
@@ -369,7 +375,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     // The wait at its arrival is the first of its rounds.
     ticket.rounds = 0;
     const isRetry = owner.isRetry === true;
-    if (!isRetry) this.timeouts?.wait(ticket, this, owner, now);
+    if (ticket.attempts === 0) this.timeouts?.wait(ticket, this, owner, now);
     const instrumentation = this.waits.instrumentationOf(owner);
     if (instrumentation !== undefined) this.loop.tellQueued(ticket, isRetry, instrumentation);
   }

@@ -86,12 +86,13 @@ export class WaitingRequests {
   setPriority(
     requests: readonly { readonly ticket: Ticket; readonly order: number }[],
     priority: number,
+    isRetryOf: (ticket: Ticket) => boolean,
   ): void {
     for (const { ticket, order } of requests) {
       const from = ticket.priority;
       ticket.priority = priority;
       if (from === priority || Number.isNaN(ticket.waitsSince)) continue;
-      const isRetry = ticket.attempts > 0;
+      const isRetry = isRetryOf(ticket);
       const queue = isRetry ? this.retries : this.first;
       // Retries are not in the order of their arrival.
       const since = isRetry ? Number.NaN : ticket.waitsSince;

@@ -163,11 +163,15 @@ export class RequestExecution<T, R>
     this.endAttempt('rejected', verdict.kind, error);
     const { bytes, epoch } = ticket;
     const epochBefore = feedback.epoch;
+    const { outage } = feedback.gate.policy;
+    const { failedProbes } = outage;
     feedback.answered({ ...verdict, bytes, epoch }, answers, error);
+    // Another request is the next probe: it may be this one that breaks its connection.
+    const wasProbe = outage.isOn && outage.failedProbes > failedProbes;
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.isOver || this.hasEmitted || this.attempt?.context.isLast) return false;
-    return this.retry(verdict, error, isAnswer);
+    return this.retry(verdict, error, isAnswer, wasProbe);
   }
 
   emitted(value: R): void {
@@ -300,9 +304,10 @@ export class RequestExecution<T, R>
 
   /**
    * @param isAnswer whether it came as a value, which is the result where no other attempt has time
+   * @param wasProbe whether it was the probe of an outage: then it waits anew, behind all others
    * @returns whether there will be another attempt
    */
-  private retry(verdict: Verdict, error: unknown, isAnswer: boolean): boolean {
+  private retry(verdict: Verdict, error: unknown, isAnswer: boolean, wasProbe: boolean): boolean {
     const { ticket } = this;
     this.retries ??= new Retries();
     let delayMs: number | undefined;
@@ -318,10 +323,11 @@ export class RequestExecution<T, R>
       return false;
     }
     ticket.unsent();
-    const wait = this.retries.wait(ticket, this.gates, this.dispatch, () => {
+    const ready = () => {
       this.unbound();
       this.send();
-    });
+    };
+    const wait = this.retries.wait(ticket, this.gates, this.dispatch, ready, !wasProbe);
     // The attempt is torn down before the next one, which may follow in this turn.
     try {
       this.release();

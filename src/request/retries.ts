@@ -17,7 +17,7 @@ export class Retries {
   /** Failed attempts, without rejections and overloads. */
   #failures = 0;
   #overloads = 0;
-  /** Attempts whose connection failed: all, and since the last outage. */
+  /** Attempts whose connection failed: all, and those outside of outages. */
   #unconnected = 0;
   #unreached = 0;
   #wait: RetryWait | undefined = undefined;
@@ -55,7 +55,7 @@ export class Retries {
     const isOut = isUnconnected && gate.policy.outage.isOn;
     if (isUnconnected) {
       this.#unconnected += 1;
-      this.#unreached = isOut ? 0 : this.#unreached + 1;
+      if (!isOut) this.#unreached += 1;
     } else if (verdict.kind === 'overloaded') this.#overloads += 1;
     else if (verdict.kind !== 'throttled' && !isWaitedOut) this.#failures += 1;
     const elapsedMs = clock.now() - arrivedAt;
@@ -77,14 +77,16 @@ export class Retries {
   /**
    * The wait for the next attempt, not started yet.
    * @param ready called when the request may be sent again, unless the wait is cancelled
+   * @param isRetry whether it keeps its slot and bytes, and its place before those never sent
    */
   wait(
     ticket: Ticket,
     gates: readonly Gate[],
     around: Pick<DispatchContext<never, unknown>, 'clock' | 'instrumentation'>,
     ready: () => void,
+    isRetry: boolean,
   ): RetryWait {
-    this.#wait = new RetryWait(ticket, gates, around, ready);
+    this.#wait = new RetryWait(ticket, gates, around, ready, isRetry);
     return this.#wait;
   }
 
@@ -97,7 +99,7 @@ export class Retries {
 export class RetryWait implements AdmissionCallback {
   gone = false;
   queued = 0;
-  readonly isRetry = true;
+  readonly isRetry: boolean;
   readonly #ticket: Ticket;
   readonly #gates: readonly Gate[];
   readonly #clock: Clock;
@@ -114,7 +116,9 @@ export class RetryWait implements AdmissionCallback {
     gates: readonly Gate[],
     { clock, instrumentation }: Pick<DispatchContext<never, unknown>, 'clock' | 'instrumentation'>,
     ready: () => void,
+    isRetry: boolean,
   ) {
+    this.isRetry = isRetry;
     this.#ticket = ticket;
     this.#gates = gates;
     this.#clock = clock;
@@ -174,6 +178,7 @@ export class RetryWait implements AdmissionCallback {
     ) {
       this.#passed += 1;
       this.#waitsAt = gate;
+      if (!this.isRetry) gate.takeHoldBack(this.#ticket);
       // It is called when it may pass, or was called already.
       if (!gate.enter(this.#ticket, this)) return;
       this.#waitsAt = undefined;

@@ -132,8 +132,8 @@ export class RequestSpan {
       ...(gaveUpAt !== undefined && { [ATTRIBUTES.gate]: gaveUpAt }),
     });
     if (outcome === 'failed' || outcome === 'rejected') {
-      const type = this.#errorType ?? errorTypeOf(this.#ticket, refusal);
-      fail(this.#span, type);
+      const type = refusal === undefined ? this.#errorType : undefined;
+      fail(this.#span, type ?? errorTypeOf(this.#ticket, refusal));
     }
     this.#span.end(this.#now);
   }

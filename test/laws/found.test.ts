@@ -159,7 +159,7 @@ describe('what generated scripts have found', () => {
     const newQueue: GateRules['newQueue'] = (isDead) => new PriorityQueue(isDead, order);
     const gate = new Gate('backoff', policy, clock, undefined, { newQueue });
     const around = { clock, instrumentation: undefined };
-    const wait = new RetryWait(ticket(1), [gate], around, () => {});
+    const wait = new RetryWait(ticket(1), [gate], around, () => {}, true);
     wait.start(0);
     gate.enter(ticket(0), new Waiter(() => wait.cancel()));
     wait.cancel();

@@ -407,3 +407,43 @@ describe('during an outage', () => {
     expect(isAtRest(limiter.inside)).toBe(true);
   });
 });
+
+describe('requests that always break their connection, at a server that answers all others', () => {
+  /** Breaks the connection of requests below 4, and answers the others after 20 ms. */
+  const sender = (clock: ManualClock) => async (n: number) => {
+    await new Promise<void>((done) => clock.setTimer(done, 20));
+    if (n < 4) throw reset();
+    return n;
+  };
+
+  it.each([1, 2, 4, 400])('hold no other back, with %i slots', async (concurrency) => {
+    const clock = new ManualClock();
+    const options = { clock, concurrency, outcomes: true } as const;
+    const seen = watch(range(0, 100).pipe(throttle(sender(clock), options)));
+    await clock.advanceAsync(60_000);
+    const done = seen.values.filter(({ status }) => status === 'ok').map(({ request }) => request);
+    expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 96 }, (_, n) => n + 4));
+    await clock.advanceAsync(1_200_000);
+    expect(seen.values).toHaveLength(100);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('keep their places for calls, and give back what they held', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, concurrency: 2, maxBytes: 10 });
+    const send = sender(clock);
+    const fates = Array.from({ length: 20 }, (_, n) =>
+      fate(limiter.run(() => send(n), { bytes: 5, id: n, timeoutMs: 3_600_000 })),
+    );
+    await clock.advanceAsync(2_000);
+    for (let n = 0; n < 20; n += 1) limiter.setPriority(n, n % 3);
+    await clock.advanceAsync(60_000);
+    expect(fates.slice(4).map(({ value }) => value)).toEqual(
+      Array.from({ length: 16 }, (_, n) => n + 4),
+    );
+    await clock.advanceAsync(1_200_000);
+    expect(fates.slice(0, 4).every(({ error }) => error !== undefined)).toBe(true);
+    expectIdle(limiter);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
