@@ -66,7 +66,9 @@ export function exchangeRequest(facts: CallFacts): ExchangeRequest {
   // Where others wait for slots, none is kept for what may come.
   const aheadSlots = last?.contested === 1 ? 0 : ahead * meter.slots;
   const heldSlots = slots.keep(neededSlots + aheadSlots);
-  const heldBytes = bytes.keep(neededBytes + ahead * meter.bytes);
+  // The store lets a request above the whole budget go only while no bytes are held.
+  const isAboveAll = headBytes > facts.config.bytes;
+  const heldBytes = bytes.keep(isAboveAll ? 0 : neededBytes + ahead * meter.bytes);
   const wantedSlots = Math.max(0, neededSlots - slots.free);
   const wantedBytes = Math.max(0, neededBytes + ahead * meter.bytes - bytes.free);
   return {

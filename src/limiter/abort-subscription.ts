@@ -84,9 +84,10 @@ export function withTimeout<R>(
   checkAcquireOptions(options);
   const { timeoutMs = Number.POSITIVE_INFINITY, signal, ...rest } = options;
   const controller = new AbortController();
-  const abort = () => controller.abort(signal?.reason);
-  if (signal?.aborted) abort();
-  else signal?.addEventListener('abort', abort, { once: true });
+  const abort = (reason: unknown) => controller.abort(reason);
+  let subscription: AbortSubscription | undefined;
+  if (signal?.aborted) abort(signal.reason);
+  else if (signal) subscription = new AbortSubscription(signal, { abort });
   const timer = clock.setTimer(
     () => controller.abort(new RequestTimeoutError(timeoutMs)),
     timeoutMs,
@@ -94,7 +95,7 @@ export function withTimeout<R>(
   const promise = call({ ...rest, signal: controller.signal });
   const ended = () => {
     timer.cancel();
-    signal?.removeEventListener('abort', abort);
+    subscription?.stop();
   };
   promise.then(ended, ended);
   return promise;

@@ -125,6 +125,7 @@ export class RequestCounters implements RequestListener {
 
   abandoned(count: number): void {
     this._counts.cancelled += count;
+    if (this.onEmpty.length > 0 && this.present === 0) this.lookIfEmpty();
   }
 
   /** A request that was sent without the limiter has ended. */

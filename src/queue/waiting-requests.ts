@@ -148,9 +148,9 @@ export function headTicket(queue: RequestQueue): Ticket | undefined {
   }
 }
 
-/** Since when the head of a queue waits. */
+/** Since when the head of a queue waits. While listeners hear of its wait, its ticket does not know. */
 function sinceOf({ item, since }: RequestQueue): number {
-  return isTicket(item) ? item.waitsSince : since;
+  return isTicket(item) && Number.isFinite(item.waitsSince) ? item.waitsSince : since;
 }
 
 /**

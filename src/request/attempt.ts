@@ -80,8 +80,17 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   timedOut(timeoutMs: number): void {
     if (this.request.isOver) return;
     const error = new AttemptTimeoutError(timeoutMs);
-    this.abandon(error);
+    this.abandonReporting(error);
     this.error(error);
+  }
+
+  /** The same as `abandon`, where nobody can catch what the teardown of the project throws. */
+  abandonReporting(reason: unknown): void {
+    try {
+      this.abandon(reason);
+    } catch (thrown) {
+      reportUnhandled(thrown);
+    }
   }
 
   /** Ends the attempt: nothing that it brings from now on counts. */

@@ -66,6 +66,8 @@ export function pull<
       : (value, context) => {
           unfinished.startedAgain(context.index);
           return watchEnd(project(value, context), () => {
+            // The request is sent again, or has failed: this attempt was not waited for.
+            if (context.isAbandoned) return;
             unfinished.ended(context.index);
             iterator.run();
           });

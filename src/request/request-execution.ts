@@ -271,7 +271,7 @@ export class RequestExecution<T, R>
     const { deadlineMs } = retry;
     const expire = () => {
       const late = this.late(wait === undefined ? 'attempt' : 'backoff');
-      if (wait === undefined) this.attempt?.abandon(late);
+      if (wait === undefined) this.attempt?.abandonReporting(late);
       else wait.giveUp();
       this.crashed(late);
     };

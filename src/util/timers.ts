@@ -105,14 +105,18 @@ export class Timeouts {
   }
 
   #expire(): void {
-    for (let { first } = this.#running; first !== undefined; first = this.#running.first) {
-      const now = this.#clock.now();
-      if (now < first.startedAt + this.#timeoutMs) {
-        this.#arm(first, now);
-        return;
+    let now = this.#clock.now();
+    try {
+      for (let { first } = this.#running; first !== undefined; first = this.#running.first) {
+        if (now < first.startedAt + this.#timeoutMs) return;
+        this.ended(first);
+        first.timedOut(this.#timeoutMs);
+        now = this.#clock.now();
       }
-      this.ended(first);
-      first.timedOut(this.#timeoutMs);
+    } finally {
+      // Whatever one of them throws, the others are timed.
+      const { first } = this.#running;
+      if (first !== undefined) this.#arm(first, now);
     }
   }
 }

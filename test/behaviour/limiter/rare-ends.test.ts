@@ -1,0 +1,146 @@
+import { config, Observable, of, Subject } from 'rxjs';
+import { afterEach, expect, it } from 'vitest';
+import { memoryStore } from '../../../src/fleet/memory-store.ts';
+import { AttemptTimeoutError, createLimiter, throttle, throttleFrom } from '../../../src/index.ts';
+import { ManualClock } from '../../../src/simulator/manual-clock.ts';
+import { countedSignal, expectIdle, fate } from '../../limiter/harness.ts';
+import { rig } from '../../limiter/rig.ts';
+import { watch } from '../../request/harness.ts';
+
+const never = () => new Promise<never>(() => {});
+
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
+it('the last request leaves a paused limiter, and `drain` resolves', async () => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock, telemetry: false, concurrency: 1 });
+  limiter.pause();
+  const controller = new AbortController();
+  const call = fate(limiter.run(() => 1, { signal: controller.signal }));
+  const drained = fate(limiter.drain());
+  await clock.advanceAsync(0);
+  controller.abort();
+  await clock.advanceAsync(0);
+  expect([call.state, drained.state]).toEqual(['failed', 'ok']);
+});
+
+it('a stream leaves a paused limiter, and `drain` resolves', async () => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock, telemetry: false, concurrency: 1 });
+  limiter.pause();
+  const stream = of(1)
+    .pipe(limiter.throttle(async (n: number) => n))
+    .subscribe();
+  const drained = fate(limiter.drain());
+  await clock.advanceAsync(0);
+  stream.unsubscribe();
+  await clock.advanceAsync(0);
+  expect(drained.state).toBe('ok');
+});
+
+it('a teardown that throws at a timeout ends its request, and stops no other timeout', async () => {
+  const thrown: unknown[] = [];
+  config.onUnhandledError = (error) => thrown.push(error);
+  const clock = new ManualClock();
+  const broken = new Error('teardown');
+  const limiter = createLimiter({ clock, attemptTimeoutMs: 100, failedAttempts: 1 });
+  const breaking = () =>
+    new Observable<never>(() => () => {
+      throw broken;
+    });
+  const source = new Subject<number>();
+  const seen = watch(source.pipe(limiter.throttle(breaking, { outcomes: true })));
+  source.next(1);
+  const others = [fate(limiter.run(never)), fate(limiter.run(never))];
+  await clock.advanceAsync(1_000);
+  expect(seen.values).toMatchObject([{ status: 'failed', error: expect.any(AttemptTimeoutError) }]);
+  expect(others.map(({ state }) => state)).toEqual(['failed', 'failed']);
+  await new Promise((done) => setTimeout(done));
+  expect(thrown).toMatchObject([{ errors: [broken] }]);
+  seen.subscription.unsubscribe();
+  expectIdle(limiter);
+});
+
+it('a teardown that throws at a deadline ends its request', async () => {
+  config.onUnhandledError = () => {};
+  const clock = new ManualClock();
+  const breaking = () =>
+    new Observable<never>(() => () => {
+      throw new Error('teardown');
+    });
+  const source = new Subject<number>();
+  const seen = watch(source.pipe(throttle(breaking, { clock, deadlineMs: 100, outcomes: true })));
+  source.next(1);
+  await clock.advanceAsync(1_000);
+  expect(seen.values).toMatchObject([{ error: { code: 'DEADLINE_EXCEEDED' } }]);
+  await new Promise((done) => setTimeout(done));
+});
+
+it.each([
+  [10, 40],
+  [91, 92],
+  [40, 31, 50],
+])('requests of %i, %i bytes go one by one through a shared budget of 30', async (...sizes) => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock, maxBytes: 30, shared: memoryStore({ clock }) });
+  const work = () => new Promise<void>((done) => clock.setTimer(done, 50));
+  const fates = sizes.map((bytes) => fate(limiter.run(work, { bytes })));
+  await clock.advanceAsync(5_000);
+  expect(fates.map(({ state }) => state)).toEqual(sizes.map(() => 'ok'));
+  limiter.close();
+});
+
+it('calls with a time bound share one listener at a signal', async () => {
+  const { clock, limiter } = rig({ concurrency: 1 });
+  const { controller, signal, listeners } = countedSignal();
+  const held = await limiter.acquire();
+  const fates = Array.from({ length: 50 }, () =>
+    fate(limiter.run(() => 1, { signal, timeoutMs: 60_000 })),
+  );
+  expect(listeners.size).toBe(1);
+  controller.abort(new Error('enough'));
+  await clock.advanceAsync(0);
+  expect(fates.every(({ state }) => state === 'failed')).toBe(true);
+  expect(listeners.size).toBe(0);
+  held.release();
+  expectIdle(limiter);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('a listener of waits reads a snapshot with the longest wait', async () => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock, concurrency: 1 });
+  const waits: (number | undefined)[] = [];
+  limiter.events$.subscribe(() => waits.push(limiter.snapshot().concurrency.longestWaitMs));
+  const sleep = () => new Promise<void>((done) => clock.setTimer(done, 10));
+  for (let n = 0; n < 4; n += 1) void limiter.run(sleep);
+  await clock.advanceAsync(100);
+  expect(waits.length).toBeGreaterThan(3);
+  expect(waits.every((wait) => Number.isFinite(wait))).toBe(true);
+  expect(Math.max(...(waits as number[]))).toBeGreaterThan(0);
+});
+
+it('the late end of a timed out attempt reads no further ahead', async () => {
+  const clock = new ManualClock();
+  const ends: ((value: number) => void)[] = [];
+  let read = 0;
+  function* source(): Generator<number> {
+    for (; read < 1_000; read += 1) yield read;
+  }
+  const project = () => new Promise<number>((end) => ends.push(end));
+  const options = { clock, concurrency: 2, attemptTimeoutMs: 1_000, failedAttempts: 100 } as const;
+  const stream = throttleFrom(source(), project, {
+    ...options,
+    readAhead: 2,
+    adaptive: false,
+  }).subscribe();
+  for (let n = 0; n < 10; n += 1) {
+    await clock.advanceAsync(5_000);
+    for (const end of ends.slice(0, -2)) end(1);
+    await clock.advanceAsync(0);
+  }
+  expect(read).toBeLessThanOrEqual(2);
+  stream.unsubscribe();
+});
