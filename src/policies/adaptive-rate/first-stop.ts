@@ -79,7 +79,8 @@ export class FirstStop {
   /** The attempts accepted until the closure are at most a window's limit. */
   measure(least: number, idleMs: number, from: number, to: number): FirstMeasure {
     const firstAt = this.firstAt ?? from;
-    const perMs = this.first.perMs(least, firstAt, to);
+    // The time without demand shows nothing of what is accepted.
+    const perMs = this.first.perMs(least, Math.min(to, firstAt + idleMs), to);
     this.first.clear();
     const sinceMs = to - firstAt;
     const isDemand = this.isDemand(idleMs, to);

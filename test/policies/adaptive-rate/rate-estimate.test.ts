@@ -91,8 +91,8 @@ describe('what is learned of a rate', () => {
     for (let n = 1; n < 90; n += 1) accept(1_100 + n);
     closeFrom(1_200);
     expect(estimate.isKnown).toBe(true);
-    // 100 before it, and the time of the first closure does not count.
-    expect(estimate.measuredPerMs).toBeCloseTo(100 / 1_200, 9);
+    // 100 before it; the time of the first closure and that without demand do not count.
+    expect(estimate.measuredPerMs).toBeCloseTo(100 / 1_120, 9);
   });
 
   it.each([

@@ -224,7 +224,8 @@ describe('a learner of the rate', () => {
     expect(player.learner.measuredAt).toBe(1_100);
     expect(player.learner.snapshot(1_200)).toMatchObject({
       origin: 'learned',
-      ceilingPerSecond: expect.closeTo(10 / 1.1, 3),
+      // Without the last 100 ms, in which nothing was asked for.
+      ceilingPerSecond: expect.closeTo(10, 3),
       evidence: 1,
       cap: undefined,
       isOut: false,

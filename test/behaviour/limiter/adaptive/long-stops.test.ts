@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { createLimiter } from '../../../../src/index.ts';
+import { ManualClock } from '../../../../src/simulator/manual-clock.ts';
 import { between, limit, saturate, world } from '../../../limiter/adaptive/world.ts';
 
 const MINUTE = 60_000;
@@ -72,3 +74,32 @@ it.each([
   expect(rejected).toBeLessThan(0.1 * accepted);
   await run.end();
 });
+
+it.each([0.1, 1, 16])(
+  'a limiter that is used every %f hours is not slow after its first 429',
+  async (hours) => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock });
+    const answers: number[] = [];
+    let isRejecting = false;
+    const send = async () => {
+      if (isRejecting) {
+        isRejecting = false;
+        throw Object.assign(new Error('too many'), { status: 429 });
+      }
+      answers.push(clock.now());
+    };
+    for (let n = 0; n < 2; n += 1) {
+      await limiter.run(send);
+      await clock.advanceAsync(hours * 60 * MINUTE);
+    }
+    isRejecting = true;
+    void limiter.run(send);
+    await clock.advanceAsync(MINUTE);
+    const from = clock.now();
+    for (let n = 0; n < 3; n += 1) void limiter.run(send);
+    await clock.advanceAsync(MINUTE);
+    expect(answers).toHaveLength(6);
+    expect((answers.at(-1) ?? 0) - from).toBeLessThan(30_000);
+  },
+);
