@@ -79,7 +79,9 @@ const REQUEST_OPTIONS = {
   attemptTimeoutMs: orInfinity(
     number(1, DEFAULT_ATTEMPT_TIMEOUT_MS, 'ms', 'how long an attempt may take, its body included'),
   ),
-  deadlineMs: number(1, 'off', 'ms', 'how long a request may take, from its arrival to its result'),
+  deadlineMs: orInfinity(
+    number(1, 'off', 'ms', 'how long a request may take, from its arrival to its result'),
+  ),
   total: integer(0, 'unknown', 'requests', 'how many there will be, for progress and ETA'),
   milestonePercent: upTo(
     100,

@@ -80,6 +80,9 @@ export function checkKeys(name: string, options: unknown, known: readonly string
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(`the options of ${name} must be an object, got ${show(options)}`);
   }
+  if ('then' in options) {
+    throw new TypeError(`the options of ${name} must be an object, got a promise: await it first`);
+  }
   for (const key of Object.keys(options)) {
     if (known.includes(key)) continue;
     const meant = closestMatch(key, known);

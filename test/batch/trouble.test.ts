@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { CallTimeoutError, ConnectionError } from '../../src/batch/http/failures.ts';
+import {
+  BadAnswerError,
+  CallTimeoutError,
+  ConnectionError,
+} from '../../src/batch/http/failures.ts';
 import type { BatchResponse } from '../../src/batch/index.ts';
 import { answer, batchRig, prompts } from './rig.ts';
 
@@ -116,6 +120,16 @@ describe('requests that take too long', () => {
     const report = await rig.run({ random: () => 0 });
     expect(report).toMatchObject({ failed: 4, attempts: 12, stop: undefined });
     expect(report.errors).toMatchObject([{ kind: 'ETIMEDOUT', count: 4 }]);
+  });
+
+  it('that are not JSON are those of one request, where the server has answered others', async (test) => {
+    const rig = await batchRig(test, async (request, context) => {
+      if (request.id !== 'p3') return answer(request, context);
+      throw new BadAnswerError('http://x', 200);
+    });
+    rig.write('in.jsonl', prompts(6));
+    const report = await rig.run({ concurrency: 1, random: () => 0 });
+    expect(report).toMatchObject({ ok: 5, failed: 1, left: 0, stop: undefined });
   });
 });
 

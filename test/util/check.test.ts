@@ -106,6 +106,9 @@ describe('other checks', () => {
   it('want an object of known options', () => {
     checkKeys('throttle', {}, ['limit']);
     checkKeys('throttle', { limit: undefined }, ['limit']);
+    expect(refusal(() => checkKeys('throttle', Promise.resolve({}), []))).toBe(
+      'TypeError: the options of throttle must be an object, got a promise: await it first',
+    );
     expect(refusal(() => checkKeys('throttle', { limt: 3 }, ['clock', 'limit']))).toBe(
       'TypeError: `limt` is no option of throttle; did you mean `limit`? It takes clock, limit',
     );

@@ -35,6 +35,16 @@ export class ConnectionError extends Error {
   }
 }
 
+/** What answered is not a model API: a good answer of one is JSON. */
+export class BadAnswerError extends ConnectionError {
+  readonly statusCode: number;
+
+  constructor(target: string, statusCode: number) {
+    super(`${target} answered ${statusCode} with a body that is not JSON`, 'ERR_NETWORK');
+    this.statusCode = statusCode;
+  }
+}
+
 /** No answer came in time. What the call has cost is not known. */
 export class CallTimeoutError extends ConnectionError {
   constructor(message: string) {
@@ -142,6 +152,11 @@ export class OutageWatch {
   failed(error: unknown): Verdict | undefined {
     // A request that takes too long may take as long again, and is paid for each time.
     if (error instanceof CallTimeoutError) return undefined;
+    // A server that has answered well before is there: the request may be the cause.
+    if (error instanceof BadAnswerError && this.wasReached) {
+      this.answered();
+      return { kind: 'failed', retry: true, status: error.statusCode };
+    }
     const isGateway = error instanceof StatusError && GATEWAY_STATUSES.includes(error.status);
     if (!isGateway && !(error instanceof ConnectionError)) {
       if (error instanceof StatusError) this.answered();

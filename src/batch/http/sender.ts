@@ -8,7 +8,7 @@ import {
 import { codeOf, messageOf } from '../errors.ts';
 import { at } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
-import { CallTimeoutError, ConnectionError } from './failures.ts';
+import { BadAnswerError, CallTimeoutError, ConnectionError } from './failures.ts';
 
 const ANTHROPIC_URL = '/v1/messages';
 const ANTHROPIC_VERSION = '2023-06-01';
@@ -96,8 +96,7 @@ function responseOf(
   } catch {
     // What a proxy says in its own words belongs to its status; a good answer must be JSON.
     if (statusCode >= 400) return { ...common, body: text };
-    const message = `${target} answered ${statusCode} with a body that is not JSON`;
-    throw new ConnectionError(message, 'ERR_NETWORK');
+    throw new BadAnswerError(target, statusCode);
   }
 }
 
