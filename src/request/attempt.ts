@@ -58,6 +58,8 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   /** The body of a response that is being read; later notifications wait. */
   private body: PendingBody | undefined = undefined;
   private isAnswered = false;
+  /** Whether the value that it emits is all of its result. */
+  isWhole = false;
 
   constructor(request: AttemptedRequest<T, R>) {
     this.request = request;
@@ -157,8 +159,10 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     result.then(
       (value) => {
         try {
-          if (!this.counts || !this.next(value)) return;
+          if (!this.counts) return;
           const { tail } = this.context;
+          this.isWhole = tail === undefined;
+          if (!this.next(value)) return;
           if (tail === undefined) this.complete();
           else tail.follow(this);
         } catch (thrown) {

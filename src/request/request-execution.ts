@@ -128,6 +128,12 @@ export class RequestExecution<T, R>
       this.release();
       return;
     }
+    if (this.hasEmitted && this.attempt?.isWhole) {
+      // Its whole result was delivered, and is why it is not wanted any longer, as with `take(1)`.
+      this.endAttempt('over', 'ok');
+      this.ticket.settle(this.refusal === undefined ? 'ok' : 'failed');
+      return;
+    }
     this.state = 'over';
     this.unbound();
     this.retries?.cancel();

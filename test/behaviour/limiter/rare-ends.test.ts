@@ -1,4 +1,15 @@
-import { config, Observable, of, Subject } from 'rxjs';
+import {
+  config,
+  firstValueFrom,
+  from,
+  lastValueFrom,
+  Observable,
+  of,
+  range,
+  Subject,
+  take,
+  toArray,
+} from 'rxjs';
 import { afterEach, expect, it } from 'vitest';
 import { memoryStore } from '../../../src/fleet/memory-store.ts';
 import { AttemptTimeoutError, createLimiter, throttle, throttleFrom } from '../../../src/index.ts';
@@ -144,3 +155,22 @@ it('the late end of a timed out attempt reads no further ahead', async () => {
   expect(read).toBeLessThanOrEqual(2);
   stream.unsubscribe();
 });
+
+it.each([false, true])(
+  'a request whose whole result was delivered has succeeded, though its stream ends there; ordered: %s',
+  async (ordered) => {
+    const { clock, limiter } = rig({ concurrency: 2 });
+    const send = async (n: number) => n;
+    for (let n = 0; n < 3; n += 1) {
+      expect(await firstValueFrom(of(n).pipe(limiter.throttle(send, { ordered })))).toBe(n);
+    }
+    const five = range(0, 50).pipe(limiter.throttle(send, { ordered }), take(5), toArray());
+    expect(await lastValueFrom(five)).toHaveLength(5);
+    await clock.advanceAsync(0);
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 8, cancelled: 45 });
+    const values = of(1).pipe(limiter.throttle(() => from([1, 2])));
+    await firstValueFrom(values);
+    expect(limiter.snapshot().ended).toMatchObject({ ok: 8, cancelled: 46 });
+    expectIdle(limiter);
+  },
+);
