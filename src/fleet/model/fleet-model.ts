@@ -28,6 +28,7 @@ import {
   RECOVERY,
   report,
   reportGone,
+  resign,
   tellsMore,
 } from './membership.ts';
 import { giveUp, isClaimed, lend } from './pool.ts';
@@ -132,7 +133,7 @@ export class FleetModel {
     this.records.delete(worker);
     this.leases.delete(worker);
     this.active.delete(worker);
-    if (state.leader === worker) state.leadsUntil = 0;
+    if (state.leader === worker) resign(state);
   }
 
   private serve(

@@ -143,8 +143,11 @@ function bound(state: FleetState): void {
  */
 export function lead(state: FleetState, request: ExchangeRequest): boolean {
   const { worker } = request;
+  const ttl = state.config?.ttl ?? 0;
   if (request.leads === 0) {
-    if (state.leader === worker) state.leadsUntil = 0;
+    if (state.leader === worker) resign(state);
+    // Workers that learn ask for the lead with each call: there is none any more.
+    if (state.plan !== undefined && state.alive - state.leadsUntil >= ttl) forgetPlan(state);
     return false;
   }
   const isFree = state.leader === '' || state.leadsUntil <= state.alive;
@@ -153,9 +156,22 @@ export function lead(state: FleetState, request: ExchangeRequest): boolean {
     state.terms += 1;
   }
   if (state.leader !== worker) return false;
-  state.leadsUntil = state.alive + (state.config?.ttl ?? 0);
+  state.leadsUntil = state.alive + ttl;
   if (request.term === state.terms) plan(state, request);
   return true;
+}
+
+/** The worker that led does so no more; another one may take the lead at once. */
+export function resign(state: FleetState): void {
+  state.leadsUntil = Math.min(state.leadsUntil, state.alive);
+}
+
+/** Nobody renews the plan: without that its budget would soon let nothing go. */
+function forgetPlan(state: FleetState): void {
+  state.plan = undefined;
+  state.planClosedUntil = 0;
+  state.learned = undefined;
+  for (const bucket of state.buckets.slice(-2)) resize(bucket, 0, 0);
 }
 
 function plan(state: FleetState, request: ExchangeRequest): void {

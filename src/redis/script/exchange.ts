@@ -77,7 +77,16 @@ end
 
 -- Who leads.
 if request.leads == 0 then
-  if state.leader == worker then state.leadsUntil = 0 end
+  if state.leader == worker then state.leadsUntil = min(state.leadsUntil, state.alive) end
+  -- Workers that learn ask for the lead with each call: there is none any more to renew the plan.
+  if state.plan ~= '' and state.alive - state.leadsUntil >= state.ttl then
+    state.plan, state.planSlots, state.planClosedUntil = '', 0, 0
+    redis.call('DEL', KEYS[6])
+    for place = #state.buckets - 1, #state.buckets do
+      local bucket = state.buckets[place]
+      bucket.capacity, bucket.perHour, bucket.level = 0, 0, min(bucket.level, 0)
+    end
+  end
 elseif (state.leader == '' or state.leadsUntil <= state.alive) and state.leader ~= worker then
   state.leader = worker
   state.terms = state.terms + 1

@@ -65,7 +65,7 @@ local function forget(name)
   end
   redis.call('ZREM', KEYS[3], name)
   redis.call('ZREM', KEYS[4], name)
-  if state.leader == name then state.leadsUntil = 0 end
+  if state.leader == name then state.leadsUntil = min(state.leadsUntil, state.alive) end
 end
 
 if state.protocol > request.protocol then

@@ -174,3 +174,25 @@ it.each([false, true])(
     expectIdle(limiter);
   },
 );
+
+it.each([false, 'latency', 'rate'] as const)(
+  'with a store, what was learned ends as `adaptive` becomes %s, and requests go on',
+  async (adaptive) => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, concurrency: 3, shared: memoryStore({ clock }) });
+    let calls = 0;
+    const first = fate(
+      limiter.run(async () => {
+        calls += 1;
+        if (calls === 1) throw Object.assign(new Error('too many'), { status: 429 });
+      }),
+    );
+    await clock.advanceAsync(60_000);
+    expect(first.state).toBe('ok');
+    limiter.configure({ adaptive });
+    const others = Array.from({ length: 5 }, () => fate(limiter.run(async () => {})));
+    await clock.advanceAsync(60_000);
+    expect(others.map(({ state }) => state)).toEqual(Array(5).fill('ok'));
+    limiter.close();
+  },
+);
