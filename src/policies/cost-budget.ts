@@ -15,7 +15,7 @@ import { SlidingWindow } from './rate-limit/windows.ts';
 
 /** Output tokens that a request is expected to have while no answer is known. */
 const FIRST_OUTPUT_TOKENS = 1_000;
-/** What a new answer counts in the mean of what answers cost beyond their input. */
+/** The least that a new answer counts in the mean of what answers cost beyond their input. */
 const SMOOTHING = 0.1;
 /** Money is counted in whole billionths, so that sums of it are exact. */
 const UNITS = 1e9;
@@ -87,6 +87,8 @@ export class CostBudget implements Policy<Reserved> {
   #now = Number.NEGATIVE_INFINITY;
   /** What an answer costs beyond its estimated input. */
   #outputCost: number;
+  /** How many answers that rests on. */
+  #answers = 0;
 
   /** @throws RangeError or TypeError that names a wrong option */
   constructor(options: CostBudgetConfig) {
@@ -182,7 +184,9 @@ export class CostBudget implements Policy<Reserved> {
   }
 
   #learn(outputCost: number): void {
-    this.#outputCost = Math.max(0, this.#outputCost + SMOOTHING * (outputCost - this.#outputCost));
+    this.#answers += 1;
+    const weight = Math.max(SMOOTHING, 1 / this.#answers);
+    this.#outputCost = Math.max(0, this.#outputCost + weight * (outputCost - this.#outputCost));
   }
 
   /** A clock that runs backwards is taken to stand still until it has caught up. */

@@ -144,3 +144,24 @@ describe('a cost budget', () => {
     expect(read?.().gauges).toMatchObject({ costUsed: 0.25, costLimit: 1 });
   });
 });
+
+it('the first answer alone says what the next request is expected to cost', async () => {
+  const clock = new ManualClock();
+  const costBudget = { maxCost: 10, windowMs: 60_000, inputPrice: 1, outputPrice: 10 };
+  const limiter = createLimiter({ clock, costBudget });
+  const reserved: number[] = [];
+  let before = 0;
+  const used = () => limiter.snapshot().costBudget?.used ?? 0;
+  const ask = async () => {
+    reserved.push(used() - before);
+    return { usage: { prompt_tokens: 40, completion_tokens: 60 } };
+  };
+  for (let n = 0; n < 3; n += 1) {
+    await limiter.run(ask, { bytes: 160 });
+    before = used();
+  }
+  // 40 tokens at 1 and, before the first answer, 1,000 at 10 for a million; then 60.
+  expect(reserved[0]).toBeCloseTo(0.01004, 6);
+  expect(reserved[1]).toBeCloseTo(0.00064, 6);
+  expect(reserved[2]).toBeCloseTo(0.00064, 6);
+});
