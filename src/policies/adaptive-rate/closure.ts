@@ -4,7 +4,7 @@ import type { Reaction, SentAttempt } from './sent-attempt.ts';
 const OUTAGE_PROBES = 3;
 
 /** Bursts of fewer attempts than this, on average, show a rate by all of them. */
-export const LEAST_BURST = 3;
+const LEAST_BURST = 3;
 
 /** Attempts that were sent within this time may arrive in another order. */
 const AT_ONCE_MS = 5;

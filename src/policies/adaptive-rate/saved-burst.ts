@@ -1,4 +1,3 @@
-import { LEAST_BURST } from './closure.ts';
 import type { SentAttempt } from './sent-attempt.ts';
 
 /** The share that is used of a burst of which something was rejected. */
@@ -12,8 +11,6 @@ const MOST_USES = 64;
 interface Resumed {
   readonly at: number;
   readonly idleMs: number;
-  /** How many of them may go at once. */
-  readonly size: number;
   accepted: number;
   /** The most of them that the pace would not have let go. */
   beyondPace: number;
@@ -32,8 +29,6 @@ export class SavedBurst {
   /** How often all of it must be used before it grows, and how often it was since it last changed. */
   private uses = 1;
   private used = 0;
-  /** The most that was accepted at once when nothing of it was rejected. */
-  private shown = 0;
   private resumed: Resumed | undefined = undefined;
 
   /** How many attempts may be sent at once after a time without demand, beside the first. */
@@ -47,7 +42,6 @@ export class SavedBurst {
    */
   begin(accepted: number, known = 0): void {
     this._size = Math.max(SAVED_PART * (accepted - 1), known);
-    this.shown = 0;
   }
 
   /** @param perMs the rate that was measured */
@@ -70,7 +64,7 @@ export class SavedBurst {
   private resume(at: number, idleMs: number): void {
     this.end();
     const results = { accepted: 0, beyondPace: 0, isUsed: false, isTooMuch: false };
-    this.resumed = { at, idleMs, size: this._size, ...results };
+    this.resumed = { at, idleMs, ...results };
   }
 
   /** An attempt that was sent at once was rejected. */
@@ -88,20 +82,11 @@ export class SavedBurst {
     const { resumed } = this;
     if (resumed === undefined) return;
     this.resumed = undefined;
-    const { size, beyondPace } = resumed;
-    if (resumed.isTooMuch) this.shrink(beyondPace);
-    else this.show(Math.min(size, beyondPace));
+    if (resumed.isTooMuch) this.shrink(resumed.beyondPace);
   }
 
-  /** Nothing of a burst was rejected. A small one also shows the rate, which must not rest on what was saved. */
-  private show(accepted: number): void {
-    if (1 + accepted >= LEAST_BURST) this.shown = Math.max(this.shown, accepted);
-  }
-
-  /** Where no less was accepted than in a burst of which all was, only what was tried beyond that was too much. */
   private shrink(accepted: number): void {
-    if (accepted < this.shown) this.shown = 0;
-    this._size = Math.min(this._size, Math.max(SAVED_PART * accepted, this.shown));
+    this._size = Math.min(this._size, SAVED_PART * accepted);
     if (this._size < 1) this._size = 0;
     this.uses = Math.min(MOST_USES, 2 * this.uses);
     this.used = 0;

@@ -5,8 +5,6 @@ import type { SentAttempt } from './sent-attempt.ts';
  * answer.
  */
 const SILENCE = 1.3;
-/** While no answer shows that anything is let in: so much more, the less the more rejections were seen. */
-const WHILE_FEW = 4;
 /**
  * Before the first rejection an attempt counts as accepted after this time, in ms, if an answer has
  * come since it was sent. Most APIs reject within a second, and answers of models take half a minute.
@@ -45,11 +43,9 @@ export class SendHistory {
   private silenceMs = Number.POSITIVE_INFINITY;
   private answeredAt = Number.NEGATIVE_INFINITY;
   private _unknown = 0;
-  /** The duration of slow recent rejections, in ms, and how many were measured. */
+  /** The duration of slow recent rejections, in ms. */
   private tookMs = 0;
-  private rejections = 0;
-  /** Whether an answer since the first rejection has shown that attempts are accepted. */
-  private isConfirmed = false;
+  private hasRejected = false;
 
   constructor(listener: SendHistoryListener) {
     this.listener = listener;
@@ -82,7 +78,6 @@ export class SendHistory {
     if (answeredAt !== undefined) {
       this.answeredAt = answeredAt;
       sent.isAnswered = true;
-      if (this.rejections > 0 && !this.isConfirmed) this.confirm(true);
     }
     if (sent.outcome !== 'unknown') return false;
     sent.outcome = 'accepted';
@@ -101,16 +96,10 @@ export class SendHistory {
   reject(sent: SentAttempt, now: number): void {
     const tookMs = now - sent.at;
     this.tookMs = Math.max(tookMs, this.tookMs + (tookMs - this.tookMs) * FORGETS);
-    this.rejections += 1;
-    this.confirm(this.isConfirmed && sent.outcome !== 'accepted');
+    this.hasRejected = true;
+    this.silenceMs = SILENCE * this.tookMs;
     if (sent.outcome === 'unknown') this._unknown -= 1;
     sent.outcome = 'rejected';
-  }
-
-  private confirm(isConfirmed: boolean): void {
-    this.isConfirmed = isConfirmed;
-    const few = isConfirmed ? 0 : WHILE_FEW / this.rejections;
-    this.silenceMs = (SILENCE + few) * this.tookMs;
   }
 
   /**
@@ -120,7 +109,7 @@ export class SendHistory {
   nextMs(now: number): number {
     const next = this.attempts[this.asked];
     if (next === undefined) return Number.POSITIVE_INFINITY;
-    const isPresumed = this.rejections === 0 && next.at <= this.answeredAt;
+    const isPresumed = !this.hasRejected && next.at <= this.answeredAt;
     return next.at + (isPresumed ? PRESUMED_MS : this.silenceMs) - now;
   }
 

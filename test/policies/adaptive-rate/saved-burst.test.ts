@@ -74,29 +74,6 @@ describe('what a provider saves', () => {
     expect(burst.size).toBeCloseTo(28);
   });
 
-  it('falls to what was accepted whole, if no less was accepted of a burst that was too much', () => {
-    const { burst, accept, reject } = saving(41);
-    accept(29);
-    expect(burst.size).toBeCloseTo(36);
-    accept(32);
-    reject();
-    expect(burst.size).toBeCloseTo(28);
-    // Less than that: now it is less.
-    accept(21);
-    reject();
-    expect(burst.size).toBeCloseTo(14);
-  });
-
-  it('does not count what was accepted whole in a burst of two, which shows the rate', () => {
-    const { burst, accept, reject } = saving(1);
-    accept(2);
-    expect(burst.size).toBe(1);
-    accept(2);
-    accept(2);
-    reject();
-    expect(burst.size).toBeLessThan(1);
-  });
-
   it('is counted once, even if nothing is sent again before the next time without demand', () => {
     const { burst, accept, reject } = saving(101);
     accept(41);
