@@ -1,3 +1,5 @@
+import { WaitLine } from './wait-line.ts';
+
 /** Within this time of the first of two rejections, their waits differ only by chance. */
 const LEAST_PART = 0.2;
 /** The bounds of true waits as multiples of named ones. A greater difference means another wait. */
@@ -36,6 +38,7 @@ interface Naming {
 export class NamedWait {
   private readonly mostMs: number;
   private first: (Naming & { readonly at: number }) | undefined;
+  private line = new WaitLine();
   /** The true wait as a multiple of the named one. */
   private scale = 1;
   /** A scale that was seen once. */
@@ -62,16 +65,22 @@ export class NamedWait {
   /** An accepted attempt ends the named wait. */
   reset(): void {
     this.first = undefined;
+    this.line = new WaitLine();
     this._until = Number.NEGATIVE_INFINITY;
   }
 
   /** @param isLater whether the attempt was sent after the last reaction */
   named(ms: number, sentAt: number, now: number, isLater: boolean): void {
     const { first } = this;
+    this.line.add(sentAt, ms);
     if (!isWhole(ms)) this.isRounded = false;
     if (first !== undefined && !isLater) {
       const { scale } = this;
-      if (isPair(first, { sentAt, ms }, now)) this.show((sentAt - first.sentAt) / (first.ms - ms));
+      const ofMany = this.line.scaleAt(now);
+      if (ofMany !== undefined) this.show(ofMany, true);
+      else if (isPair(first, { sentAt, ms }, now)) {
+        this.show((sentAt - first.sentAt) / (first.ms - ms));
+      }
       if (this.scale !== scale) this._until = now + this.corrected(ms);
     }
     if (first !== undefined && isLater && now - first.at > LEAST_PART * first.ms) {
@@ -89,13 +98,13 @@ export class NamedWait {
     return Math.min(ms * this.scale, Math.max(ms, this.mostMs));
   }
 
-  private show(scale: number): void {
+  private show(scale: number, isSure = scale <= JITTER_SCALE): void {
     const { shown } = this;
     const isScale = scale > LEAST_SCALE && scale < MOST_SCALE;
     this.shown = isScale ? scale : undefined;
     if (!isScale) return;
     const isSame = shown !== undefined && Math.max(scale / shown, shown / scale) <= SAME_SCALE;
-    if (scale <= JITTER_SCALE || isSame) this.scale = scale;
+    if (isSure || isSame) this.scale = scale;
   }
 
   /** An attempt was answered well. One that was in flight at the rejection may have come before it. */
