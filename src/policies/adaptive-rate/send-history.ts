@@ -5,6 +5,8 @@ import type { SentAttempt } from './sent-attempt.ts';
  * answer.
  */
 const SILENCE = 1.3;
+/** While no answer shows that anything is let in: so much more, the less the more rejections were seen. */
+const WHILE_FEW = 4;
 /**
  * Before the first rejection an attempt counts as accepted after this time, in ms, if an answer has
  * come since it was sent. Most APIs reject within a second, and answers of models take half a minute.
@@ -43,9 +45,11 @@ export class SendHistory {
   private silenceMs = Number.POSITIVE_INFINITY;
   private answeredAt = Number.NEGATIVE_INFINITY;
   private _unknown = 0;
-  /** The duration of slow recent rejections, in ms. */
+  /** The duration of slow recent rejections, in ms, and how many were measured. */
   private tookMs = 0;
-  private hasRejected = false;
+  private rejections = 0;
+  /** Whether an answer since the first rejection has shown that attempts are accepted. */
+  private isConfirmed = false;
 
   constructor(listener: SendHistoryListener) {
     this.listener = listener;
@@ -78,6 +82,7 @@ export class SendHistory {
     if (answeredAt !== undefined) {
       this.answeredAt = answeredAt;
       sent.isAnswered = true;
+      if (this.rejections > 0 && !this.isConfirmed) this.confirm(true);
     }
     if (sent.outcome !== 'unknown') return false;
     sent.outcome = 'accepted';
@@ -96,10 +101,16 @@ export class SendHistory {
   reject(sent: SentAttempt, now: number): void {
     const tookMs = now - sent.at;
     this.tookMs = Math.max(tookMs, this.tookMs + (tookMs - this.tookMs) * FORGETS);
-    this.hasRejected = true;
-    this.silenceMs = SILENCE * this.tookMs;
+    this.rejections += 1;
+    this.confirm(this.isConfirmed && sent.outcome !== 'accepted');
     if (sent.outcome === 'unknown') this._unknown -= 1;
     sent.outcome = 'rejected';
+  }
+
+  private confirm(isConfirmed: boolean): void {
+    this.isConfirmed = isConfirmed;
+    const few = isConfirmed ? 0 : WHILE_FEW / this.rejections;
+    this.silenceMs = (SILENCE + few) * this.tookMs;
   }
 
   /**
@@ -109,7 +120,7 @@ export class SendHistory {
   nextMs(now: number): number {
     const next = this.attempts[this.asked];
     if (next === undefined) return Number.POSITIVE_INFINITY;
-    const isPresumed = !this.hasRejected && next.at <= this.answeredAt;
+    const isPresumed = this.rejections === 0 && next.at <= this.answeredAt;
     return next.at + (isPresumed ? PRESUMED_MS : this.silenceMs) - now;
   }
 

@@ -100,6 +100,26 @@ describe('the log of what was sent', () => {
     expect(accepted).toEqual([1]);
   });
 
+  it('waits longer for silence while nothing was answered, the less so the more was rejected', () => {
+    const { log, the } = logOf(0, 0, 0, 0);
+    log.reject(the(0), 100);
+    expect(log.horizonMs).toBeCloseTo((1.3 + 4) * 100, 9);
+    log.reject(the(1), 100);
+    expect(log.horizonMs).toBeCloseTo((1.3 + 2) * 100, 9);
+    log.accept(the(2), 5);
+    expect(log.horizonMs).toBeCloseTo(130, 9);
+  });
+
+  it('doubts silence again when a rejection comes after it', () => {
+    const { log, accepted, the } = logOf(0, 0, 0);
+    log.reject(the(0), 100);
+    log.accept(the(1), 5);
+    log.advance(140);
+    expect(accepted).toEqual([1, 2]);
+    log.reject(the(2), 200);
+    expect(log.horizonMs).toBeCloseTo((1.3 + 2) * 200, 9);
+  });
+
   it('follows slower rejections at once, and faster ones slowly', () => {
     const { log, the } = logOf(0, 0, 0, 0);
     log.reject(the(0), 100);
