@@ -13,8 +13,8 @@ export function aliveBytes(): number {
 }
 
 /**
- * The least of up to three measurements, in bytes. Once in a while V8 compiles or moves something of
- * its own in the middle of one: what each request leaves behind is in all three.
+ * The least of up to five measurements, in bytes. Once in a while V8 compiles or moves something of
+ * its own in the middle of one: what each request leaves behind is in all five.
  * @param bound a measurement below it is the last: the least cannot be above it any more
  */
 export async function leastBytes(
@@ -22,11 +22,11 @@ export async function leastBytes(
   measure: () => number | Promise<number>,
 ): Promise<number> {
   let least = Infinity;
-  for (let n = 0; n < 3 && least >= bound; n += 1) least = Math.min(least, await measure());
+  for (let n = 0; n < 5 && least >= bound; n += 1) least = Math.min(least, await measure());
   return least;
 }
 
-/** Bytes that are alive after `work` and were not before it: the least of up to three times. */
+/** Bytes that are alive after `work` and were not before it: the least of up to five times. */
 export function leastGrowth(bound: number, work: () => unknown): Promise<number> {
   return leastBytes(bound, async () => {
     const before = aliveBytes();
