@@ -14,7 +14,10 @@ export type { FailedJob, QueueRunCounts, SendJob } from './queue-run.ts';
 export interface ProcessQueueOptions<J> {
   /** Paces the requests. A function gives each job its own, such as that of its tenant. */
   readonly limiter: Limiter | ((job: J) => Limiter);
-  /** What a job's request costs, and how urgent it is, for the limiter. Default: nothing is said. */
+  /**
+   * Returns the limiter options of a job's request: its costs and its priority. Default: no
+   * options.
+   */
   readonly request?: (job: J) => Omit<AcquireOptions, 'signal'>;
   /**
    * Called when the request of a job has failed for good. The job completes with the returned

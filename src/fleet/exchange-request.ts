@@ -54,7 +54,10 @@ export function costsOf(request: FleetRequest, plan: Plan | undefined): readonly
   ];
 }
 
-/** The call that tells all of this. What is not needed of slots and bytes goes back with it. */
+/**
+ * Builds the request of a call from these facts. Slots and bytes that the worker does not need are
+ * returned with it.
+ */
 export function exchangeRequest(facts: CallFacts): ExchangeRequest {
   const { head, waiting, ahead, meter, last, news } = facts;
   const { slots, bytes, credits } = facts.holdings;

@@ -267,7 +267,8 @@ export class FleetWorker {
     if (hasForgotten) account.forgetCharges();
     this.isConfigTold = true;
     account.heard(reply, now);
-    // What it has told to hold may be lent to others, too, if the store had not heard of it for long.
+    // If the lease has expired since the call, the store may have lent the same slots to other
+    // workers.
     const told = holdings.expiries === this.toldExpiries ? undefined : this.told;
     holdings.renew(sentAt + this.ttlMs / 2);
     if (reply.config !== undefined) this.meet(reply.config, now);

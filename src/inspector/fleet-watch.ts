@@ -85,7 +85,10 @@ export class FleetWatch {
     this.#rates = rates;
   }
 
-  /** Those that the store told of, and this one, which knows better what it holds. */
+  /**
+   * The rows of all workers that the store reported. The row of this process shows its own, newer
+   * figures.
+   */
   #rows(own: FleetSnapshot): FleetRow[] {
     const rows = this.#shares.map(({ worker, slots, bytes, active, leads }): FleetRow => {
       const isThis = worker === own.worker;

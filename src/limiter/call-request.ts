@@ -106,8 +106,8 @@ export class CallRequest
   readonly bound: BoundTask<CallTask> | undefined;
   protected readonly options: CallOptions;
   /**
-   * Resolves or rejects the promise. A function to reject it would be kept in vain: most calls
-   * succeed.
+   * Resolves or rejects the promise. There is no second field for `reject`: most calls succeed and
+   * would never use it.
    */
   private resolve: (result: unknown) => void;
   private abortState: AbortState | undefined = undefined;

@@ -70,7 +70,9 @@ const UNBOUND = 1_000_000_000_000;
 
 /** What is around the limits that all keys of a group share. */
 export interface CommonAround {
-  /** Where the same limits of other processes are; undefined: they are shared with none. */
+  /**
+   * The store through which processes share these limits; undefined: no other process shares them.
+   */
   readonly store: GroupStore | undefined;
   readonly name: string | undefined;
   readonly clock: Clock;

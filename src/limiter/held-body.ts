@@ -34,7 +34,7 @@ export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
   return held;
 }
 
-/** The same for a stream of anything, of which so many parts are read ahead. */
+/** The same for a stream of any parts. `readAhead` parts are read ahead. */
 export function heldParts<P>(
   parts: ReadableStream<P>,
   holder: BodyHolder,
@@ -47,7 +47,7 @@ export function heldParts<P>(
   return held;
 }
 
-/** Reads a stream for another, and tells the holder of its end. */
+/** The source of the held stream: reads `stream`, and calls the holder when it ends. */
 function readingOf(stream: ReadableStream, holder: BodyHolder, clock: Clock) {
   const reader = stream.getReader();
   let unread: Timer | undefined;

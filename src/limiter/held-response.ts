@@ -46,7 +46,9 @@ class HeldBody {
     this.clock = clock;
   }
 
-  /** The response that has the body, for all that does not read the whole of it at once. */
+  /**
+   * The response whose body is observed part by part, for users who do not read it with one method.
+   */
   ofParts(response: Response): Response {
     if (this.isRead) return response;
     this.copy ??= copyOf(response, this.holder, this.clock);

@@ -68,7 +68,7 @@ export class KeyTable {
   #uses = 0;
   /** Keys that may make room, the oldest last. */
   #idle: IdleKey[] = [];
-  /** The keys that have a limiter, and with how many of them idle ones give theirs up. */
+  /** The keys that have a limiter. At `#mostAwake` of them, limiters of idle keys are released. */
   readonly #awake = new Map<string, Entry>();
   #mostAwake = 2 * AWAKE_IDLE_KEYS;
   #isClosed = false;
@@ -203,7 +203,10 @@ export class KeyTable {
     return false;
   }
 
-  /** Checks all keys at once, so that a request only sets a mark. */
+  /**
+   * Drops the keys that were idle since the last check. One timer checks all keys, so a request
+   * only sets a flag.
+   */
   #dropIdle(): void {
     for (const [key, entry] of this.#entries) {
       if (!entry.isUsed && !entry.isKept && isForgettable(entry)) this.#drop(key, entry);

@@ -225,7 +225,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   /** @returns how many requests with this id wait */
   setPriority(id: unknown, priority: number): number {
     const requests = this.named?.of(id) ?? [];
-    // Before any of them passes and ends.
+    // Count first: with its new priority a request may pass and end at once.
     const waiting = requests.filter(({ ticket }) => !Number.isNaN(ticket.waitsSince)).length;
     if (requests.length > 0) this.gate.gate.setPriority(requests, priority);
     return waiting;

@@ -96,7 +96,7 @@ export class RequestCounters implements RequestListener {
     return { completed: ok + failed + rejected, total: this.total };
   }
 
-  /** How far all have got, where a total was given; else it is not measured. */
+  /** The progress towards the total; undefined if no total was given. */
   get measured(): LimiterProgress | undefined {
     return this.total === undefined ? undefined : this.progress();
   }

@@ -65,7 +65,10 @@ export interface Instrumentation {
   attemptEnded?(ticket: Ticket, attempt: number, kind: FeedbackKind, error?: unknown): void;
   /** The backoff gate closed, or stays closed for longer: until `waitMs` from now. */
   backoff?(waitMs: number, source: 'retry_after' | 'computed', change?: BackoffChange): void;
-  /** A mode other than `normal` has begun; that it ended is told by time alone, see `mode$`. */
+  /**
+   * A mode other than `normal` has begun. No hook reports its end, which time alone decides; see
+   * `mode$`.
+   */
   modeBegan?(mode: Mode): void;
   /** A limit denied a request, or a limit, the pace or the circuit breaker changed. */
   changed?(fact: PolicyEvent): void;

@@ -141,7 +141,7 @@ export class Ticket<out T = unknown> {
   transit: Timer | undefined = undefined;
   /** @internal told of its end, beside the probe of its first gate */
   observers: readonly EndObserver[] | undefined = undefined;
-  /** @internal what those keep of it who observe it */
+  /** @internal the notes of its observers */
   notes: TicketNote | undefined = undefined;
   readonly #origin: TicketOwner;
   #tokens: number;

@@ -59,7 +59,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private maxLimit: number;
   private wasOut = false;
   private rejectedAt = Number.NEGATIVE_INFINITY;
-  /** When the wait is over that was told last. */
+  /** The end of the named wait that was reported last. */
   private namedUntil = Number.NEGATIVE_INFINITY;
   /** When the last reported rate was measured. */
   private adaptedAt: number | undefined = undefined;
@@ -255,7 +255,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.correct(learner, verdict);
   }
 
-  /** A closed gate follows what the named wait proves to be. */
+  /**
+   * Corrects the time at which the closed backoff gate opens, when the learner has corrected the
+   * wait that a rejection named.
+   */
   private correct({ namedUntil }: RateLearner, verdict: Verdict | undefined): void {
     if (namedUntil === this.namedUntil && verdict?.retryAfterMs === undefined) return;
     this.namedUntil = namedUntil;

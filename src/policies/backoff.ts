@@ -90,7 +90,7 @@ export class Backoff implements Policy<number>, ModeState {
     this.#throttledForMs = throttledForMs;
   }
 
-  /** Whether what is waited for may end before its time: an answer may open the gate. */
+  /** Whether an answer may open the gate before the wait is over. */
   get mayOpenEarly(): boolean {
     return this.#probes.isOut || this.outage.isOn;
   }

@@ -176,7 +176,10 @@ export class CostBudget implements Policy<Reserved> {
     return inputPrice === 0 ? 0 : (tokens * inputPrice) / MILLION;
   }
 
-  /** The estimate, in billionths. What was learned of others never makes it more than the budget. */
+  /**
+   * The estimate, in billionths. The mean output cost of earlier answers never raises it above the
+   * budget.
+   */
   #unitsOf(request: RequestCost): number {
     const given = request.costs?.cost;
     if (given !== undefined) return unitsIn(given);

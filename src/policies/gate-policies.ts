@@ -57,7 +57,10 @@ export class GatePolicies {
     return this.#all;
   }
 
-  /** What the gate asks for each attempt. Another one after changes of limits or of what adapts. */
+  /**
+   * The policy that the gate asks for each attempt. It is replaced when rate limits or the adaptive
+   * policy change.
+   */
   get asked(): Policy {
     return this.#attempts.asked;
   }

@@ -131,8 +131,8 @@ export function snapshotsOf(policies: Partial<Policies>, now: number): Partial<P
 }
 
 /**
- * The values of the gauges of all policies that are on. A gauge that two of them have is the first's,
- * where that knows it.
+ * The values of the gauges of all policies that are on. If two policies have the same gauge, the
+ * first one that knows a value gives it.
  */
 export function measure(
   policies: Partial<Policies>,

@@ -70,7 +70,7 @@ export interface Policy<Charge = unknown> {
   take(request: RequestCost, now: number): Charge | 0;
   /** Takes a charge back when the request, or its attempt if each attempt is charged, has ended. */
   giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void;
-  /** A part of this is in force no more: what that has charged is not given back to it. */
+  /** Removes a part of this policy. Charges of that part are not given back to it any more. */
   retire?(part: Policy): void;
   /** The error of a request that no wait is enough for; undefined if a wait is enough. */
   impossible?(request: RequestCost): Error | undefined;
@@ -179,6 +179,9 @@ export interface PolicyDefinition<
     policy: NonNullable<P>,
     now: number,
   ): Readonly<Partial<Record<Gauges, GaugeValue | undefined>>>;
-  /** Whether it is as a new one: nothing is held, used up, or learned. Default: it always is. */
+  /**
+   * Whether the policy is in its initial state: nothing is held, used up or learned. Default:
+   * always.
+   */
   isAtRest?(policy: NonNullable<P>, now: number): boolean;
 }

@@ -140,7 +140,8 @@ export class RateLimitPolicy implements Policy<Reservation> {
   }
 
   /**
-   * As `RateLimits.configure`: what is known of requests by their costs is out of date then.
+   * As `RateLimits.configure`. Also drops the cached costs of requests, which no longer fit the
+   * limits.
    * @throws as that does, and changes nothing
    */
   configure(changes: LimitChanges, now: number): void {

@@ -58,7 +58,9 @@ export interface PastAttempts {
 export class RetryPolicy {
   readonly #maxAttempts: number;
   readonly #deadlineMs: number;
-  /** Whether what all attempts pass waits out overloads: then delays need not double. */
+  /**
+   * Whether the gate of attempts waits out overloads: then the delays of a request do not double.
+   */
   isPaced: boolean;
   readonly #failedAttempts: number;
   #budget = BUDGET_TOKENS;

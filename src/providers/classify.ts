@@ -17,7 +17,7 @@ export const { classify, reportedLimits } = readProviders(defaultProviders);
 /** Says what an error means, or a response and its body. */
 export type Classifier = (error: unknown, body?: string) => Verdict;
 
-/** The user's classifier; where that does not say, an error means what its shape says. */
+/** The user's classifier. If it returns undefined, the shape of the error decides. */
 export function classifierOf(
   custom: ((error: unknown, body?: string) => Verdict | undefined) | undefined,
 ): Classifier {

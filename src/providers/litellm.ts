@@ -39,7 +39,8 @@ const UNITS: Readonly<Record<string, LimitUnit>> = {
 };
 
 /**
- * Windows are minutes, unless the proxy was started with another length, which it does not report.
+ * Windows are taken to be a minute. A proxy can be started with another length, but does not report
+ * it.
  */
 const ROWS: readonly LimitRow[] = SCOPES.flatMap((scope) =>
   Object.entries(UNITS).map(([type, unit]) => ({

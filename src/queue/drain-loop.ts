@@ -14,7 +14,7 @@ import {
   type WaitingRequests,
 } from './waiting-requests.ts';
 
-/** Stands for a time that was not read: only a lease that is given back can help. */
+/** A time that was not read, because only a returned lease can help. */
 const UNREAD = Number.NaN;
 
 /** The cause of waits at a paused gate. */
@@ -180,7 +180,7 @@ export class DrainLoop {
     queueMicrotask(() => this.drain());
   }
 
-  /** Does a part of such work during which no head may be moved. */
+  /** Runs a part of the work of `betweenDecisions` in which no head of a queue may be moved. */
   keepingHeads(work: () => void): void {
     this.state = 'deciding';
     work();

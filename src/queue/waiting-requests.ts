@@ -71,7 +71,7 @@ export class WaitingRequests {
   }
 
   /**
-   * How long the request has waited that is next in its queue, in ms; of both queues the longer one.
+   * How long the head of a queue has waited, in ms: the longer wait of the heads of both queues.
    * @param isDeciding whether a head is decided on, so that no head may be moved
    */
   longestWaitMs(now: number, isDeciding: boolean): number {

@@ -14,7 +14,10 @@ export class AttemptContext {
   isLast = false;
   /** @internal the provider's limits, as an observed answer reports them */
   limits: readonly ReportedLimit[] | undefined = undefined;
-  /** @internal what the attempt goes on with after its value; undefined: it ends with that */
+  /**
+   * @internal the part of the attempt that follows its value; undefined: the attempt ends with its
+   *   value
+   */
   tail: AttemptTail | undefined = undefined;
   readonly #ticket: Ticket;
   #controller: AbortController | undefined = undefined;

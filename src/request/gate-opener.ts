@@ -25,13 +25,16 @@ import {
 import { RequestGate, type RequestGateExtras, reporterOf } from './request-gate.ts';
 import type { RetryOptions } from './send-options.ts';
 
-/** What waits at a rate that adapts needs no probe after a 429. */
+/** An adaptive rate paces the requests after a 429, so they need no probe. */
 const PACED_BACKOFF = { reopen: 'all' } as const;
 
 interface GateExtras extends RequestGateExtras {
   /** Whether requests may have priorities. */
   readonly isPrioritized?: boolean;
-  /** Those of other gates with the same clock, to be shared if attempts have the same time. */
+  /**
+   * The attempt timeouts of another gate with the same clock. They are shared if the timeout is
+   * equal.
+   */
   readonly timeouts?: Timeouts | undefined;
 }
 

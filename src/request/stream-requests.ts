@@ -105,7 +105,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     return inputs.slice(inputs.length - this.withoutTicket);
   }
 
-  /** Tells that a request has left which has waited without a ticket: it gets one for that. */
+  /** Reports that a request without a ticket has left the queue. Makes a ticket to report with. */
   private abandon(input: T | Sized<T>, arrivedAt: number, index: number | undefined): void {
     try {
       const ticket = this.factory.ticketOf(input, arrivedAt, index, true);
@@ -117,7 +117,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     }
   }
 
-  /** Tells of those that wait what they have waited for. */
+  /** Records for each waiting request what it has waited for. */
   private giveUp(): void {
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = ticket.after) {
       if (!Number.isNaN(ticket.waitsSince)) this.gate.waits.givesUp(ticket, this);

@@ -113,7 +113,10 @@ export class TicketFactory<T> implements TicketOwner {
   private readonly priority: RequestOptions<T>['priority'];
   private readonly weight: RequestOptions<T>['weight'];
   private readonly id: NamedRequestOptions<T>['id'];
-  /** Whether a request fails alone whose functions fail; else its stream does. */
+  /**
+   * Whether only the request fails if one of its functions (`estimate`, `costs` …) fails; else its
+   * stream fails.
+   */
   private readonly outcomes: boolean;
   private next = 0;
 

@@ -4,7 +4,7 @@ import { partMediaBytes } from './media.ts';
 import { isList, isObject } from './traversal.ts';
 
 /** Whether to count everything, or text without images and other media. */
-type CountedRequests = 'all' | 'text';
+type CountedContent = 'all' | 'text';
 
 /** The fields by which messages are known, of all providers together. */
 export interface MessageFields {
@@ -32,7 +32,7 @@ export function isMessage(value: MessageFields): boolean {
  * The bytes of one message: its content or parts, and its tool calls as JSON. An item of a request
  * that is no message (a bare text, the output of a function) counts as a part.
  */
-export function messageBytes(message: unknown, counted: CountedRequests): number {
+export function messageBytes(message: unknown, counted: CountedContent): number {
   if (!isObject(message)) return partBytes(message, counted, 0);
   const { role, content, parts, tool_calls }: MessageFields = message;
   if (typeof role !== 'string') return partBytes(message, counted, 0);
@@ -41,7 +41,7 @@ export function messageBytes(message: unknown, counted: CountedRequests): number
 }
 
 /** The bytes of a text, a part, an object with `parts`, or a list of parts; null and undefined: 0. */
-function contentBytes(content: unknown, counted: CountedRequests, depth = 0): number {
+function contentBytes(content: unknown, counted: CountedContent, depth = 0): number {
   if (typeof content === 'string') return Buffer.byteLength(content);
   if (content === undefined || content === null) return 0;
   if (!isList(content)) return partBytes(content, counted, depth);
@@ -54,7 +54,7 @@ function contentBytes(content: unknown, counted: CountedRequests, depth = 0): nu
  * The bytes of one part: of a text part its text, of an image, audio or file its media, of the
  * result of a tool its own content, and of any other part (a tool call, say) its JSON.
  */
-function partBytes(part: unknown, counted: CountedRequests, depth: number): number {
+function partBytes(part: unknown, counted: CountedContent, depth: number): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   if (!isObject(part)) return jsonBytes(part);
   const { text, content, parts, output }: PartFields = part;
@@ -115,7 +115,7 @@ export function isChat(value: ChatFields): boolean {
  *
  * @param counted `'all'`, or `'text'` to leave out images and other media
  */
-export function chatBytes(body: ChatFields, counted: CountedRequests): number {
+export function chatBytes(body: ChatFields, counted: CountedContent): number {
   const { config } = body;
   let bytes = promptBytes(body, counted);
   if (isObject(config)) bytes += promptBytes(config, counted);
@@ -130,7 +130,7 @@ function turnsOf({ messages, input, contents }: ChatFields): unknown {
 }
 
 /** The fields beside the messages that also reach the model. */
-function promptBytes(fields: PromptFields, counted: CountedRequests): number {
+function promptBytes(fields: PromptFields, counted: CountedContent): number {
   const { system, instructions, systemInstruction, system_instruction } = fields;
   const { tools, functions, response_format } = fields;
   return (

@@ -42,7 +42,10 @@ function escapeBytes(text: string): number {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** In unicode mode the surrogates stand for lone ones alone, which are no UTF-8. */
+/**
+ * With the flag `u`, the range of surrogates matches only lone surrogates, which UTF-8 cannot
+ * encode.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what JSON escapes
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/gu;
 

@@ -158,7 +158,7 @@ export class Series implements Instrumentation {
     if (this.#retrying.size > 0) this.#retrying.delete(ticket);
     const note = noteOf(ticket, this);
     if (note !== undefined && !Number.isNaN(note.startedMs)) {
-      // It ends in an attempt whose end was not waited for.
+      // The request has ended while an attempt still ran: the attempt counts as ended too.
       note.startedMs = Number.NaN;
       this.#running -= 1;
       this.#attempts.add(outcome === 'ok' ? '' : outcome);

@@ -47,9 +47,9 @@ interface Binder {
 let binder: Binder | null | undefined;
 
 /**
- * Binds a task to the async context in which this is called. Undefined where no `AsyncLocalStorage` is
- * in use: a waiting call keeps nothing for it then.
- * @param promise made in this very turn
+ * Binds a task to the async context in which this is called. Undefined if no `AsyncLocalStorage` is
+ * in use: a waiting call then stores no context.
+ * @param promise a promise made in the same turn, which may hold the context already
  */
 export function bindTask<Task>(task: Task, promise: Promise<unknown>): BoundTask<Task> | undefined {
   if (binder === undefined) binder = findBinder();

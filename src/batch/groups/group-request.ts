@@ -4,7 +4,10 @@ import { StatusError } from '../http/failures.ts';
 import { at, countAt, isObject } from '../json.ts';
 import { type BatchRequest, type BatchResponse, promptTokensOf } from '../request.ts';
 
-/** Answers that may be about one line of a group: nothing was computed, so nothing was paid. */
+/**
+ * Statuses that a single bad line of a group may cause. Nothing was computed then, so nothing was
+ * paid.
+ */
 const SPLIT_STATUSES = [400, 413, 422];
 
 /**

@@ -31,7 +31,7 @@ interface Observation {
  */
 export class FleetLearner {
   readonly learner: FleetRateLearner;
-  /** Of each worker the attempts in flight, in the order of sending. */
+  /** The attempts in flight of each worker, in the order in which they were sent. */
   private readonly workers = new Map<string, Map<number, Sending>>();
   /** The latest time that was read. What is reported later with an earlier time counts from here. */
   private readTo = Number.NEGATIVE_INFINITY;

@@ -96,7 +96,10 @@ export class FleetLearning {
     return snapshotOfPlan(this.plan);
   }
 
-  /** Begins to lead: goes on from what the one before has stored, else from what it knows itself. */
+  /**
+   * Begins to lead: continues from the state that the last leader has stored, else with what it has
+   * learned itself.
+   */
   private begin(reply: GrantReply): void {
     const now = reply.now / 1_000;
     this.term = reply.terms;

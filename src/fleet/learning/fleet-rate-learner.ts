@@ -55,7 +55,10 @@ export class FleetRateLearner extends RateLearner {
     this.estimate.begin(0, now);
   }
 
-  /** Goes on from what another one has learned, as if what is in flight had been sent before the last reaction. */
+  /**
+   * Continues from the state of another learner. Attempts in flight count as sent before its last
+   * reaction.
+   */
   resume(now: number): void {
     this.reactions.react(this.demand.count, now);
   }

@@ -44,7 +44,7 @@ export interface FleetState {
   run: number;
   /** The store's clock at the last call, in microseconds. */
   readAt: number;
-  /** From then on, by the same clock, nothing is known any more. */
+  /** The time of the same clock at which the whole state expires. */
   expiresAt: number;
   /** The time that has passed; a clock that steps back stands still for one call. */
   now: number;
