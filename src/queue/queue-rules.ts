@@ -88,7 +88,8 @@ export class QueueCapacity {
 
   /**
    * Makes room for a newcomer, if need be by dropping the oldest waiting request. Retries count
-   * towards the bound, but they enter without this check and are never dropped.
+   * towards the bound, but they enter without this check, and are never dropped unless they wait
+   * anew after a failed probe of an outage.
    * @param isHeadBusy whether the gate decides on the head of the queue: then nobody goes
    * @param waitKind what holds them back
    * @param isTold whether those that go are reported

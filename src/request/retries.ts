@@ -179,6 +179,8 @@ export class RetryWait implements AdmissionCallback {
       this.#passed += 1;
       this.#waitsAt = gate;
       if (!this.isRetry) gate.takeHoldBack(this.#ticket);
+      // What it gave back has let others pass, and one of them may have cancelled this wait.
+      if (this.gone) return;
       // It is called when it may pass, or was called already.
       if (!gate.enter(this.#ticket, this)) return;
       this.#waitsAt = undefined;

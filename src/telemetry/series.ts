@@ -169,7 +169,8 @@ export class Series implements Instrumentation {
       outcome === 'ok'
         ? this.#histograms.requestDuration.plain
         : this.#histograms.requestDuration.of(
-            note?.failure ?? this.#typeOf(ticket, ticket.refusal),
+            (ticket.refusal === undefined ? note?.failure : undefined) ??
+              this.#typeOf(ticket, ticket.refusal),
           );
     // Most end with their answer: to read the clock once more would cost more than happened since.
     const answeredMs = note?.answeredMs ?? Number.NaN;

@@ -5,6 +5,9 @@ const MOVES = 2;
 /** The greatest rounding of resets. */
 const ROUNDED_MS = 1_500;
 
+/** Servers that report another window each time would fill the memory: the oldest are dropped. */
+const MOST_LIMITS = 16;
+
 /** The latest time at which a limit would be whole again, and how often that was too early. */
 interface End {
   latest: number;
@@ -28,7 +31,7 @@ export class OtherLimits {
     // A duration counts from the moment at which the provider checked the limit, which is not known.
     const earliest = isResetTime === true ? latest : at + resetMs;
     const end = this.#ends.get(key);
-    if (end === undefined) this.#ends.set(key, { latest, moves: 0 });
+    if (end === undefined) this.#add(key, { latest, moves: 0 });
     else if (earliest - ROUNDED_MS <= end.latest) end.latest = Math.min(end.latest, latest);
     else {
       if (now < end.latest - ROUNDED_MS) end.moves += 1;
@@ -40,6 +43,12 @@ export class OtherLimits {
   refillsGradually(limit: ReportedLimit): boolean | undefined {
     const end = this.#ends.get(keyOf(limit));
     return end && end.moves >= MOVES;
+  }
+
+  #add(key: string, end: End): void {
+    this.#ends.set(key, end);
+    const [oldest] = this.#ends.keys();
+    if (this.#ends.size > MOST_LIMITS && oldest !== undefined) this.#ends.delete(oldest);
   }
 }
 

@@ -101,6 +101,9 @@ describe('an outage', () => {
     const types = sdk
       .finished('headgate.request')
       .map(({ attributes }) => attributes['error.type']);
-    expect(types).toContain('ProviderUnreachableError');
+    expect(types).toEqual(Array(3).fill('ProviderUnreachableError'));
+    const unreachable = { 'error.type': 'ProviderUnreachableError' };
+    const metrics = await sdk.collect();
+    expect(metrics.histogram('headgate.request.duration', unreachable)?.count).toBe(3);
   });
 });

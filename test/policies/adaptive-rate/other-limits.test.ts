@@ -55,6 +55,15 @@ describe('limits that are reported beside the one that sets the pace', () => {
     );
   });
 
+  it('are forgotten, the oldest first, where each answer reports another window', () => {
+    const limits = new OtherLimits();
+    report(limits, { apartMs: 5_000, longestMs: 50 }, (at) => at + HOUR);
+    for (let n = 1; n < 16; n += 1) limits.report({ ...LIMIT, windowMs: n, resetMs: n }, 0, 0);
+    expect(limits.refillsGradually(LIMIT)).toBe(true);
+    limits.report({ ...LIMIT, windowMs: 16, resetMs: 16 }, 0, 0);
+    expect(limits.refillsGradually(LIMIT)).toBeUndefined();
+  });
+
   it('are told apart by unit and window, and are unknown before a report', () => {
     const limits = new OtherLimits();
     report(limits, { apartMs: 5_000, longestMs: 50 }, (at) => at + HOUR);
