@@ -129,7 +129,7 @@ describe('requests that take too long', () => {
     });
     rig.write('in.jsonl', prompts(6));
     const report = await rig.run({ concurrency: 1, random: () => 0 });
-    expect(report).toMatchObject({ ok: 5, failed: 1, left: 0, stop: undefined });
+    expect(report).toMatchObject({ ok: 5, failed: 1, attempts: 8, left: 0, stop: undefined });
   });
 });
 

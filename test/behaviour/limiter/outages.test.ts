@@ -446,4 +446,25 @@ describe('requests that always break their connection, at a server that answers 
     expectIdle(limiter);
     expect(clock.pendingTimers).toBe(0);
   });
+
+  it('that wait anew for the next probe follow a new priority', async () => {
+    const probesWith = async (change: boolean) => {
+      const clock = new ManualClock();
+      const limiter = createLimiter({ clock, concurrency: 1, random: () => 0 });
+      const sent: number[] = [];
+      const send = (n: number) => async () => {
+        sent.push(n);
+        throw reset();
+      };
+      for (let n = 0; n < 5; n += 1) void fate(limiter.run(send(n), { id: n }));
+      // The probes at 0.5 and 1.5 s were the requests 0 and 1.
+      await clock.advanceAsync(2_000);
+      if (change) limiter.setPriority(0, 5);
+      await clock.advanceAsync(3_000);
+      limiter.close();
+      return sent.slice(-3);
+    };
+    expect(await probesWith(false)).toEqual([0, 1, 2]);
+    expect(await probesWith(true)).toEqual([0, 1, 0]);
+  });
 });
