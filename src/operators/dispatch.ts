@@ -69,6 +69,7 @@ const PLAIN_ANSWERS: AnswerRules = {
   readsAnswers: false,
   leastClosureMs: 0,
   understand: (verdict) => verdict,
+  corrected: (verdict) => verdict,
 };
 
 /**

@@ -199,6 +199,14 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return others;
   }
 
+  /** The verdict with its true wait, if waits named earlier have proved too long. */
+  corrected(verdict: Verdict): Verdict {
+    const scale = this.learner?.waitScale ?? 1;
+    const { retryAfterMs } = verdict;
+    if (scale >= 1 || retryAfterMs === undefined || verdict.outage !== undefined) return verdict;
+    return { ...verdict, retryAfterMs: retryAfterMs * scale };
+  }
+
   snapshot(now: number): AdaptiveRateSnapshot {
     const known = this.elsewhere?.(now) ?? this.learner?.snapshot(now) ?? NOTHING_KNOWN;
     return { limit: Math.min(this._limit, known.cap ?? this._limit), ...known };

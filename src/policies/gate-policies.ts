@@ -91,6 +91,12 @@ export class GatePolicies {
     return adaptive instanceof AdaptiveRatePolicy ? adaptive.understand(verdict) : verdict;
   }
 
+  /** The verdict with its true wait, if waits named earlier have proved too long. */
+  corrected(verdict: Verdict): Verdict {
+    const { adaptive } = this.#all;
+    return adaptive instanceof AdaptiveRatePolicy ? adaptive.corrected(verdict) : verdict;
+  }
+
   /** Others have had this answer of the provider. */
   hear(verdict: Verdict, now: number): void {
     const { adaptive } = this.#all;

@@ -171,13 +171,14 @@ export class RequestExecution<T, R>
     const epochBefore = feedback.epoch;
     const { outage } = feedback.gate.policy;
     const { failedProbes } = outage;
-    feedback.answered({ ...verdict, bytes, epoch }, answers, error);
+    const corrected = answers.corrected(verdict);
+    feedback.answered({ ...corrected, bytes, epoch }, answers, error);
     // Another request is the next probe: it may be this one that breaks its connection.
     const wasProbe = outage.isOn && outage.failedProbes > failedProbes;
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
     if (this.isOver || this.hasEmitted || this.attempt?.context.isLast) return false;
-    return this.retry(verdict, error, isAnswer, wasProbe);
+    return this.retry(corrected, error, isAnswer, wasProbe);
   }
 
   emitted(value: R): void {

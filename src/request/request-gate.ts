@@ -140,6 +140,10 @@ export class RequestGate implements AnswerRules, LimitNames {
     return this.own.understand(verdict);
   }
 
+  corrected(verdict: Verdict): Verdict {
+    return this.own.corrected(verdict);
+  }
+
   get policies(): Policies {
     return this.own.all;
   }

@@ -98,6 +98,8 @@ export interface AnswerRules {
   readonly leastClosureMs: number;
   /** What a rejection means, by what was learned. */
   understand(verdict: Verdict): Verdict;
+  /** The verdict with its true wait, if waits named earlier have proved too long. */
+  corrected(verdict: Verdict): Verdict;
 }
 
 /** What all executions of one subscription or limiter share. */

@@ -38,9 +38,9 @@ interface Naming {
 export class NamedWait {
   private readonly mostMs: number;
   private first: (Naming & { readonly at: number }) | undefined;
-  private line = new WaitLine();
+  private readonly line = new WaitLine();
   /** The true wait as a multiple of the named one. */
-  private scale = 1;
+  private _scale = 1;
   /** A scale that was seen once. */
   private shown: number | undefined;
   private _until = Number.NEGATIVE_INFINITY;
@@ -50,6 +50,10 @@ export class NamedWait {
   /** @param mostMs no correction makes a wait longer than this */
   constructor(mostMs = Number.POSITIVE_INFINITY) {
     this.mostMs = mostMs;
+  }
+
+  get scale(): number {
+    return this._scale;
   }
 
   /** Nothing is sent before this time. */
@@ -65,25 +69,29 @@ export class NamedWait {
   /** An accepted attempt ends the named wait. */
   reset(): void {
     this.first = undefined;
-    this.line = new WaitLine();
+    this.line.next();
     this._until = Number.NEGATIVE_INFINITY;
   }
 
   /** @param isLater whether the attempt was sent after the last reaction */
   named(ms: number, sentAt: number, now: number, isLater: boolean): void {
     const { first } = this;
-    this.line.add(sentAt, ms);
+    this.line.add(sentAt, ms, now);
     if (!isWhole(ms)) this.isRounded = false;
     if (first !== undefined && !isLater) {
       const { scale } = this;
-      const ofMany = this.line.scaleAt(now);
+      const ofMany = this.line.scale;
       if (ofMany !== undefined) this.show(ofMany, true);
       else if (isPair(first, { sentAt, ms }, now)) {
         this.show((sentAt - first.sentAt) / (first.ms - ms));
       }
       if (this.scale !== scale) this._until = now + this.corrected(ms);
     }
-    if (first !== undefined && isLater && now - first.at > LEAST_PART * first.ms) {
+    if (
+      first !== undefined &&
+      isLater &&
+      now - first.at > Math.max(LEAST_PART * first.ms, APART_MS)
+    ) {
       // A true wait falls by the time that has passed.
       this.show((now - first.at) / (first.ms - ms));
     }
@@ -104,7 +112,7 @@ export class NamedWait {
     this.shown = isScale ? scale : undefined;
     if (!isScale) return;
     const isSame = shown !== undefined && Math.max(scale / shown, shown / scale) <= SAME_SCALE;
-    if (isSure || isSame) this.scale = scale;
+    if (isSure || isSame) this._scale = scale;
   }
 
   /** An attempt was answered well. One that was in flight at the rejection may have come before it. */
@@ -114,7 +122,7 @@ export class NamedWait {
     if (sentAt >= this._until - EARLY_MS) return;
     const part = (sentAt - first.sentAt) / first.ms;
     if (part >= EARLY_PART * this.scale) return;
-    this.scale = Math.max(LEAST_SCALE, part);
+    this._scale = Math.max(LEAST_SCALE, part);
     this._until = sentAt;
   }
 }

@@ -108,6 +108,11 @@ export class RateLearner implements SendHistoryListener {
     return this.closed.named.until;
   }
 
+  /** The true wait as a multiple of the named one. */
+  get waitScale(): number {
+    return this.closed.named.scale;
+  }
+
   /** Whether tokens are limited. Otherwise they are not estimated. */
   get countsTokens(): boolean {
     return this.rates.tokens !== undefined;

@@ -1,52 +1,109 @@
-/** Fewer waits than this are on a line by chance. */
-const LEAST = 8;
-/** The part of their variance that the line must explain: more is left by other causes than time. */
-const EXPLAINED = 0.9;
+/** Fewer degrees of freedom than this show nothing. */
+const LEAST = 6;
 /** Waits that are multiples of this may be rounded, and do not count. */
 const ROUNDED_MS = 1_000;
+/** That the waits fall as time passes is no chance from so many standard errors on ... */
+const FALLS = 4;
+/** ... and from so many on, that they fall faster than time passes. */
+const FASTER = 3;
+/** Waits that are too short must explain this part of the variance: more is left by other causes. */
+const EXPLAINED = 0.9;
+/** The part of the evidence that the next closure keeps. */
+const KEPT = 0.8;
 
 /**
- * The line through the waits that one closure names, over the times of sending: a true wait falls by
- * the time that passes, one that is ten times too long falls ten times faster (least squares).
+ * How much time passes while the named waits fall by one millisecond: least squares, in which each
+ * closure has its own end, and all have the same slope.
+ */
+class Slope {
+  /** Degrees of freedom. */
+  freedom = -1;
+  private count = 0;
+  private meanMs = 0;
+  private meanAt = 0;
+  private varianceMs = 0;
+  private varianceAt = 0;
+  private covariance = 0;
+
+  add(ms: number, at: number): void {
+    if (this.count > 0) this.freedom += 1;
+    this.count += 1;
+    const fromMs = ms - this.meanMs;
+    const fromAt = at - this.meanAt;
+    this.meanMs += fromMs / this.count;
+    this.meanAt += fromAt / this.count;
+    this.varianceMs += fromMs * (ms - this.meanMs);
+    this.varianceAt += fromAt * (at - this.meanAt);
+    this.covariance += fromMs * (at - this.meanAt);
+  }
+
+  /** Another closure begins. */
+  next(): void {
+    this.count = 0;
+    this.meanMs = 0;
+    this.meanAt = 0;
+    this.freedom = (this.freedom + 1) * KEPT - 1;
+    this.varianceMs *= KEPT;
+    this.varianceAt *= KEPT;
+    this.covariance *= KEPT;
+  }
+
+  /** NaN where all waits are the same. */
+  get value(): number {
+    return -this.covariance / this.varianceMs;
+  }
+
+  /** The standard error. */
+  get error(): number {
+    const restMs = this.varianceAt - this.covariance ** 2 / this.varianceMs;
+    return Math.sqrt(Math.max(0, restMs) / this.freedom / this.varianceMs);
+  }
+
+  /** The part of the variance that the slope explains. */
+  get explained(): number {
+    return this.covariance ** 2 / (this.varianceMs * this.varianceAt);
+  }
+
+  /** Whether the waits fall as time passes. */
+  get isSure(): boolean {
+    return this.value > FALLS * this.error;
+  }
+}
+
+/**
+ * The line through the waits that rejections name, over the times at which their attempts were sent
+ * and at which they came back. A true wait falls by the time that passes; one that is ten times too
+ * long falls ten times faster.
  */
 export class WaitLine {
-  private count = 0;
-  private meanAt = 0;
-  private meanMs = 0;
-  private varianceAt = 0;
-  private varianceMs = 0;
-  private covariance = 0;
-  private firstAt = Number.POSITIVE_INFINITY;
-  private shortestMs = Number.POSITIVE_INFINITY;
-  private longestMs = 0;
+  private readonly sent = new Slope();
+  private readonly returned = new Slope();
 
-  add(sentAt: number, ms: number): void {
+  /** @param now when the rejection came back that names `ms` */
+  add(sentAt: number, ms: number, now: number): void {
     if (ms % ROUNDED_MS === 0) return;
-    this.count += 1;
-    const at = sentAt - this.meanAt;
-    const wait = ms - this.meanMs;
-    this.meanAt += at / this.count;
-    this.meanMs += wait / this.count;
-    this.varianceAt += at * (sentAt - this.meanAt);
-    this.varianceMs += wait * (ms - this.meanMs);
-    this.covariance += at * (ms - this.meanMs);
-    this.firstAt = Math.min(this.firstAt, sentAt);
-    this.shortestMs = Math.min(this.shortestMs, ms);
-    this.longestMs = Math.max(this.longestMs, ms);
+    this.sent.add(ms, sentAt);
+    this.returned.add(ms, now);
+  }
+
+  /** Another closure begins. */
+  next(): void {
+    this.sent.next();
+    this.returned.next();
   }
 
   /**
-   * The true wait as a multiple of the named one.
-   * @param now when the last wait was named
-   * @returns undefined where the waits are not on a line, or the way there may explain it
+   * The true wait as a multiple of the named one; undefined where the waits are not on a line, or what
+   * happens on the way to the API may explain it.
    */
-  scaleAt(now: number): number | undefined {
-    const { covariance } = this;
-    if (this.count < LEAST || covariance >= 0) return undefined;
-    if (covariance ** 2 < EXPLAINED * this.varianceAt * this.varianceMs) return undefined;
-    const fallMs = this.longestMs - this.shortestMs;
-    const scale = this.varianceAt / -covariance;
-    // Attempts may queue on their way: only a fall by more than all the time there was shows too long a wait.
-    return scale >= 1 || fallMs > now - this.firstAt ? scale : undefined;
+  get scale(): number | undefined {
+    const { sent, returned } = this;
+    if (sent.freedom < LEAST || !(sent.isSure || returned.isSure)) return undefined;
+    // Different times on the way make the first too small, and the second uncertain.
+    const scale = Math.max(sent.value, returned.value);
+    if (scale >= 1) return sent.explained >= EXPLAINED ? Math.max(1, sent.value) : undefined;
+    // Attempts that queue on their way get there at greater intervals than they were sent. They come
+    // back at these intervals too.
+    return returned.value + FASTER * returned.error < 1 ? scale : undefined;
   }
 }

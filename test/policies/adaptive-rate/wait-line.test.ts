@@ -1,24 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WaitLine } from '../../../src/policies/adaptive-rate/wait-line.ts';
+import { seededRandom } from '../../../src/simulator/random.ts';
 
 const END_MS = 60_000;
 
+interface Told {
+  readonly sentAt: number;
+  readonly onWayMs: number;
+  /** The time until the rejection comes back. */
+  readonly backMs?: number;
+}
+
 /** What each of some attempts is told as it gets there, `times` too much. */
-function lineOf(
-  attempts: readonly { readonly sentAt: number; readonly onWayMs: number }[],
-  times = 1,
-  roundMs = 0,
-): { readonly line: WaitLine; readonly now: number } {
+function lineOf(attempts: readonly Told[], times = 1, roundMs = 0): WaitLine {
   const line = new WaitLine();
-  let now = 0;
-  for (const { sentAt, onWayMs } of attempts) {
+  tell(line, attempts, times, roundMs);
+  return line;
+}
+
+function tell(line: WaitLine, attempts: readonly Told[], times = 1, roundMs = 0): void {
+  for (const { sentAt, onWayMs, backMs = 10 } of attempts) {
     const thereAt = sentAt + onWayMs;
     const ms = times * (END_MS - thereAt);
-    line.add(sentAt, roundMs > 0 ? Math.ceil(ms / roundMs) * roundMs : ms);
-    now = Math.max(now, thereAt + 10);
+    line.add(sentAt, roundMs > 0 ? Math.ceil(ms / roundMs) * roundMs : ms, thereAt + backMs);
   }
-  return { line, now };
 }
 
 /** Attempts that were sent this far apart, and are on their way for this long and up to `jitterMs` more. */
@@ -28,35 +34,76 @@ const evenly = (count: number, apartMs: number, onWayMs: number, jitterMs = 0) =
     onWayMs: onWayMs + (jitterMs * ((index * 7) % 5)) / 5,
   }));
 
-describe('the line through the waits of a closure', () => {
+describe('the line through named waits', () => {
   it.each([0.3, 3, 10])('shows that %s times the time that is left is named', (times) => {
-    const { line, now } = lineOf(evenly(30, 20, 30, 5), times);
-    expect(line.scaleAt(now)).toBeCloseTo(1 / times, 1);
+    expect(lineOf(evenly(30, 20, 30, 5), times).scale).toBeCloseTo(1 / times, 1);
   });
 
-  it('shows nothing with seven waits, which eight show', () => {
-    const seven = lineOf(evenly(7, 50, 30), 10);
-    expect(seven.line.scaleAt(seven.now)).toBeUndefined();
-    const eight = lineOf(evenly(8, 50, 30), 10);
-    expect(eight.line.scaleAt(eight.now)).toBeCloseTo(0.1, 5);
+  it('shows nothing with seven waits of one closure, which eight show', () => {
+    expect(lineOf(evenly(7, 50, 30), 10).scale).toBeUndefined();
+    expect(lineOf(evenly(8, 50, 30), 10).scale).toBeCloseTo(0.1, 5);
+  });
+
+  it('needs fewer of a closure where those before have shown the same', () => {
+    const line = new WaitLine();
+    for (let closure = 1; closure <= 3; closure += 1) {
+      expect(line.scale).toBeUndefined();
+      line.next();
+      tell(line, evenly(4, 50, 30), 10);
+    }
+    expect(line.scale).toBeCloseTo(0.1, 5);
+  });
+
+  it('compares no waits of different closures, which have different ends', () => {
+    const line = new WaitLine();
+    for (let closure = 1; closure <= 30; closure += 1) {
+      line.next();
+      line.add(1_000 * closure, 900.5, 1_000 * closure + 10);
+    }
+    expect(line.scale).toBeUndefined();
+  });
+
+  it('shows it of attempts that were sent at once, where answers take long and differ', () => {
+    const random = seededRandom(1);
+    const attempts = Array.from({ length: 300 }, (_, index) => ({
+      sentAt: index / 20,
+      onWayMs: 4 * random(),
+      backMs: 60 * random(),
+    }));
+    expect(lineOf(attempts, 10).scale).toBeGreaterThan(0.05);
+    expect(lineOf(attempts, 10).scale).toBeLessThan(0.2);
+    expect(lineOf(attempts).scale ?? 1).toBeGreaterThan(0.9);
   });
 
   it('shows nothing where all waits are the same, or grow', () => {
     const line = new WaitLine();
-    for (let index = 0; index < 20; index += 1) line.add(index, 1_500);
-    expect(line.scaleAt(1_000)).toBeUndefined();
-    for (let index = 20; index < 40; index += 1) line.add(index, 1_500 + index);
-    expect(line.scaleAt(1_000)).toBeUndefined();
+    for (let index = 0; index < 20; index += 1) line.add(index, 1_500.5, index + 10);
+    expect(line.scale).toBeUndefined();
+    for (let index = 20; index < 40; index += 1) line.add(index, 1_500.5 + index, index + 10);
+    expect(line.scale).toBeUndefined();
   });
 
-  it('shows nothing where other causes than time change the waits', () => {
-    const { line, now } = lineOf(evenly(30, 1, 30, 500), 10);
-    expect(line.scaleAt(now)).toBeUndefined();
+  it('hardly ever takes waits for too long that differ by chance', () => {
+    const random = seededRandom(2);
+    let wrong = 0;
+    for (let run = 0; run < 200; run += 1) {
+      const line = new WaitLine();
+      let isWrong = false;
+      for (let closure = 0; closure < 20; closure += 1) {
+        line.next();
+        for (let index = 0; index < 10; index += 1) {
+          const sentAt = 1_000 * closure + 2 * index;
+          line.add(sentAt, 900 + 200 * random(), sentAt + 50 + 40 * random());
+          isWrong ||= (line.scale ?? 1) < 1;
+        }
+      }
+      if (isWrong) wrong += 1;
+    }
+    expect(wrong).toBeLessThanOrEqual(6);
   });
 
   it('shows nothing of waits in whole seconds, which may be rounded', () => {
-    const { line, now } = lineOf(evenly(30, 40, 30), 10, 1_000);
-    expect(line.scaleAt(now)).toBeUndefined();
+    expect(lineOf(evenly(30, 40, 30), 10, 1_000).scale).toBeUndefined();
   });
 
   it('takes no true wait for too long, however attempts queue on their way', () => {
@@ -74,8 +121,7 @@ describe('the line through the waits of a closure', () => {
               sentAt,
               onWayMs: onWayMs * (queueing === 0 ? 1 : 0) + queueing * index * eachMs,
             }));
-          const { line, now } = lineOf(sent);
-          expect(line.scaleAt(now) ?? 1).toBeGreaterThanOrEqual(1 - 1e-9);
+          expect(lineOf(sent).scale ?? 1).toBeGreaterThanOrEqual(1 - 1e-6);
         },
       ),
     );
