@@ -21,6 +21,14 @@ export class AbortSubscription implements Linked<AbortSubscription> {
     this.listener.add(this);
   }
 
+  /**
+   * Whether it will be aborted: the listeners of a signal are called one after another, and one that
+   * ends may let others pass before their turn.
+   */
+  get isDue(): boolean {
+    return this.listener.isAborted;
+  }
+
   stop(): void {
     this.listener.remove(this);
   }
@@ -38,9 +46,15 @@ export class AbortSubscription implements Linked<AbortSubscription> {
 class Listener {
   private readonly signal: AbortSignal;
   private readonly roster = new LinkedList<AbortSubscription>();
+  /** The signal that aborts this one. */
+  source: AbortSignal | undefined = undefined;
 
   constructor(signal: AbortSignal) {
     this.signal = signal;
+  }
+
+  get isAborted(): boolean {
+    return this.signal.aborted || this.source?.aborted === true;
   }
 
   add(listening: AbortSubscription): void {
@@ -87,7 +101,10 @@ export function withTimeout<R>(
   const abort = (reason: unknown) => controller.abort(reason);
   let subscription: AbortSubscription | undefined;
   if (signal?.aborted) abort(signal.reason);
-  else if (signal) subscription = new AbortSubscription(signal, { abort });
+  else if (signal) {
+    subscription = new AbortSubscription(signal, { abort });
+    listenerOf(controller.signal).source = signal;
+  }
   const timer = clock.setTimer(
     () => controller.abort(new RequestTimeoutError(timeoutMs)),
     timeoutMs,

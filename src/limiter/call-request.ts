@@ -123,8 +123,11 @@ export class CallRequest
     this.bound = bound;
   }
 
+  /** What is in the queue leaves it when it is aborted, and counts until then. */
   get gone(): boolean {
-    return this.abortState?.isAborted === true;
+    const state = this.abortState;
+    if (state === undefined) return false;
+    return state.isAborted || (this.queued === 0 && state.subscription?.isDue === true);
   }
 
   get isCall(): boolean {
