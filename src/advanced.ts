@@ -63,7 +63,8 @@ export type { PolicyConfig, PolicyLayer, PolicySnapshots } from './policies/regi
 export type { HeaderGet, PartialVerdict, ProviderResponse } from './providers/adapter.ts';
 export { classify, reportedLimits } from './providers/classify.ts';
 export type { Providers } from './providers/registry.ts';
-export { headersOfResult, type Usage, usageOf } from './providers/result.ts';
+export { headersOfResult } from './providers/result.ts';
+export { type Usage, usageOf } from './providers/usage.ts';
 export type { GateSnapshot } from './queue/gate-rules.ts';
 export type { Overflow } from './queue/queue-rules.ts';
 export type {

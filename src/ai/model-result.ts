@@ -1,4 +1,4 @@
-import { usageOf } from '../providers/result.ts';
+import { usageOf } from '../providers/usage.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 
 /** The tokens of an answer. */

@@ -4,7 +4,7 @@ import type { Verdict } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { OK, verdictOn, withLimits } from '../providers/classify.ts';
 import { PendingBody } from '../providers/read-body.ts';
-import { errorIn, isKnownError, limitsOfResult, readUsage } from '../providers/result.ts';
+import { errorIn, isKnownError, limitsOfResult } from '../providers/result.ts';
 import { discard, isFailedResponse } from '../providers/shape.ts';
 import type { Timed } from '../util/timers.ts';
 import {
@@ -125,7 +125,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     }
     const { instrumentation, answers } = request.dispatch;
     // Limits count the usage, or telemetry compares it with the estimate.
-    if (instrumentation !== undefined || answers.readsAnswers) readUsage(value, request.ticket);
+    if (instrumentation !== undefined || answers.readsAnswers) this.context.readUsage(value);
     request.emitted(value);
     return !request.isOver;
   }

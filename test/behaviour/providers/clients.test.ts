@@ -4,7 +4,8 @@ import { embed, generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { classify, reportedLimits } from '../../../src/providers/classify.ts';
-import { headersOfResult, usageOf } from '../../../src/providers/result.ts';
+import { headersOfResult } from '../../../src/providers/result.ts';
+import { usageOf } from '../../../src/providers/usage.ts';
 
 /** The real clients, with a `fetch` that answers in the place of a provider. */
 const answering = (status: number, body: unknown, headers: Record<string, string>) => ({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reportedLimits } from '../../../src/providers/classify.ts';
-import { headersOfResult, usageOf } from '../../../src/providers/result.ts';
+import { headersOfResult } from '../../../src/providers/result.ts';
+import { usageOf } from '../../../src/providers/usage.ts';
 import { checkLimits, checkVerdict } from '../../providers/checks.ts';
 import { ODD_TEXTS } from '../../providers/documented.ts';
 import { cpuMs } from '../../support/cpu-time.ts';

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { from, lastValueFrom, of, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { type AttemptContext, createLimiter } from '../../../src/index.ts';
+
+/** What a stream reports, event by event, and its tokens: all, input, from a cache, output. */
+const STREAMS: Record<string, { events: readonly object[]; tokens: readonly number[] }> = {
+  'Google: each chunk counts all so far': {
+    events: [1, 400, 800].map((candidatesTokenCount) => ({
+      usageMetadata: {
+        promptTokenCount: 10,
+        candidatesTokenCount,
+        totalTokenCount: 10 + candidatesTokenCount,
+        cachedContentTokenCount: 4,
+      },
+    })),
+    tokens: [810, 6, 4, 800],
+  },
+  'vLLM: each chunk counts all so far': {
+    events: [0, 1, 50].map((completion_tokens) => ({
+      choices: [],
+      usage: { prompt_tokens: 7, completion_tokens, total_tokens: 7 + completion_tokens },
+    })),
+    tokens: [57, 7, 0, 50],
+  },
+  'OpenAI: the last chunk counts': {
+    events: [
+      { choices: [{ delta: { content: 'a' } }], usage: null },
+      { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } },
+    ],
+    tokens: [10, 7, 0, 3],
+  },
+  'Anthropic: input comes first, output last': {
+    events: [
+      {
+        type: 'message_start',
+        message: { usage: { input_tokens: 5_000, cache_read_input_tokens: 20, output_tokens: 1 } },
+      },
+      { type: 'content_block_delta', delta: { text: 'a' } },
+      { type: 'message_delta', delta: {}, usage: { output_tokens: 100 } },
+      { type: 'message_stop' },
+    ],
+    tokens: [5_100, 5_000, 20, 100],
+  },
+  'Anthropic: the last event repeats the input': {
+    events: [
+      { type: 'message_start', message: { usage: { input_tokens: 50, output_tokens: 1 } } },
+      { type: 'message_delta', usage: { input_tokens: 50, output_tokens: 9 } },
+    ],
+    tokens: [59, 50, 0, 9],
+  },
+  'OpenAI Responses: the last event has the response': {
+    events: [
+      { type: 'response.created', response: { usage: null } },
+      { type: 'response.completed', response: { usage: { input_tokens: 8, output_tokens: 4 } } },
+    ],
+    tokens: [12, 8, 0, 4],
+  },
+  'Bedrock: the last event has metadata': {
+    events: [
+      { contentBlockDelta: { delta: { text: 'a' } } },
+      { metadata: { usage: { inputTokens: 50, outputTokens: 7, totalTokens: 57 } } },
+    ],
+    tokens: [57, 50, 0, 7],
+  },
+};
+
+const PRICES = { inputTokens: 1_000, cachedTokens: 100, outputTokens: 1_000_000 };
+
+/** What a stream of these events is charged: tokens, and money in millionths. */
+async function charged(events: readonly object[], observe = false, record = 0) {
+  const limiter = createLimiter({
+    telemetry: false,
+    tokensPerMinute: 1_000_000,
+    costBudget: {
+      maxCost: 1_000_000,
+      windowMs: 3_600_000,
+      inputPrice: PRICES.inputTokens,
+      cachedPrice: PRICES.cachedTokens,
+      outputPrice: PRICES.outputTokens,
+    },
+  });
+  const project = (_: number, context: AttemptContext) => {
+    if (record > 0) context.recordTokens(record);
+    return observe ? from(events.map((event) => context.observe(event) && 1)) : from(events);
+  };
+  await lastValueFrom(of(0).pipe(limiter.throttle(project), toArray()));
+  const { rateLimit, costBudget } = limiter.snapshot();
+  return { tokens: rateLimit?.tokens?.used, cost: costBudget?.used };
+}
+
+describe('a stream is charged what it reports', () => {
+  it.each(Object.keys(STREAMS))('%s', async (name) => {
+    const { events, tokens } = STREAMS[name] as (typeof STREAMS)[string];
+    const [all, input = 0, cached = 0, output = 0] = tokens;
+    const cost =
+      (input * PRICES.inputTokens + cached * PRICES.cachedTokens + output * PRICES.outputTokens) /
+      1e6;
+    for (const observe of [false, true]) {
+      const seen = await charged(events, observe);
+      expect(seen.tokens).toBe(all);
+      expect(seen.cost).toBeCloseTo(cost, 6);
+    }
+  });
+
+  it('in whatever pieces it is reported, where each counts all so far', async () => {
+    const counts = fc.array(fc.nat({ max: 500 }), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(counts, fc.nat({ max: 500 }), async (steps, input) => {
+        let output = 0;
+        const events = steps.map((step) => {
+          output += step;
+          return { usage: { prompt_tokens: input, completion_tokens: output } };
+        });
+        expect((await charged(events)).tokens).toBe(input + output);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('unless the user has recorded its tokens', async () => {
+    const { events } = STREAMS['Google: each chunk counts all so far'] as (typeof STREAMS)[string];
+    expect((await charged(events, false, 33)).tokens).toBe(33);
+    expect((await charged(events, true, 33)).tokens).toBe(33);
+  });
+});
