@@ -4,9 +4,8 @@ import { messageOf, print } from '../util/print.ts';
 export abstract class HeadgateError extends Error {
   /** Identifies the error; stable, unlike the message. */
   abstract readonly code: string;
-  override get name(): string {
-    return this.constructor.name;
-  }
+  /** The name of the class, written out: minifiers shorten those of classes. */
+  abstract override get name(): string;
 }
 
 /** A ticket was used after it had been settled: it came back late, or from two places. */
@@ -14,6 +13,11 @@ export class TicketExpiredError extends HeadgateError {
   readonly code = 'TICKET_EXPIRED';
   /** How the ticket had ended. */
   readonly outcome: string;
+
+  override get name(): string {
+    return 'TicketExpiredError';
+  }
+
   constructor(outcome: string) {
     super(
       outcome === 'reclaimed'
@@ -27,6 +31,11 @@ export class TicketExpiredError extends HeadgateError {
 /** A ticket reached a second gate while the first still held it, for example through `share()`. */
 export class TicketInUseError extends HeadgateError {
   readonly code = 'TICKET_IN_USE';
+
+  override get name(): string {
+    return 'TicketInUseError';
+  }
+
   constructor() {
     super('this ticket is held elsewhere; a ticket can be in one place only');
   }
@@ -42,6 +51,11 @@ export class EstimatorError extends HeadgateError {
   readonly estimator: string;
   /** Position of the request in its stream, from 0; undefined: the operator does not count. */
   readonly index: number | undefined;
+
+  override get name(): string {
+    return 'EstimatorError';
+  }
+
   constructor(estimator: string, cause: unknown, index?: number) {
     const which = index === undefined ? '' : ` for the request with index ${index}`;
     super(`\`${print(estimator)}\` failed${which}: ${messageOf(cause)}`, { cause });
@@ -65,6 +79,11 @@ export class RetryAfterTooLongError extends HeadgateError {
   /** What is left of the wait, in ms. */
   readonly retryAfterMs: number;
   readonly maxRetryAfterMs: number;
+
+  override get name(): string {
+    return 'RetryAfterTooLongError';
+  }
+
   constructor(retryAfterMs: number, maxRetryAfterMs: number, cause: unknown) {
     super(
       `the provider asks to wait ${Math.round(retryAfterMs)} ms, more than maxRetryAfterMs (${maxRetryAfterMs})`,
@@ -84,6 +103,11 @@ export class QuotaExhaustedError extends HeadgateError {
   readonly reason: 'quota' | 'billing';
   /** Nothing is sent for so long, in ms; then one request tests it. */
   readonly retryAfterMs: number;
+
+  override get name(): string {
+    return 'QuotaExhaustedError';
+  }
+
   constructor(reason: 'quota' | 'billing', retryAfterMs: number, cause: unknown) {
     const what = reason === 'quota' ? 'the quota is used up' : 'the account has no credit';
     super(`${what}: nothing is sent for ${Math.round(retryAfterMs)} ms`, { cause });
@@ -96,6 +120,11 @@ export class QuotaExhaustedError extends HeadgateError {
 export class ProviderUnreachableError extends HeadgateError {
   readonly code = 'PROVIDER_UNREACHABLE';
   readonly outageMs: number;
+
+  override get name(): string {
+    return 'ProviderUnreachableError';
+  }
+
   constructor(outageMs: number, cause: unknown) {
     super(`the provider could not be reached for outageMs (${outageMs})`, { cause });
     this.outageMs = outageMs;
@@ -115,6 +144,11 @@ export class DeadlineExceededError extends HeadgateError {
    * one.
    */
   readonly where: 'waiting' | 'attempt' | 'backoff';
+
+  override get name(): string {
+    return 'DeadlineExceededError';
+  }
+
   constructor(deadlineMs: number, where: 'waiting' | 'attempt' | 'backoff', cause?: unknown) {
     super(
       `the request did not end within its deadline of ${deadlineMs} ms (${where})`,
@@ -129,6 +163,11 @@ export class DeadlineExceededError extends HeadgateError {
 export class AttemptTimeoutError extends HeadgateError {
   readonly code = 'ATTEMPT_TIMEOUT';
   readonly attemptTimeoutMs: number;
+
+  override get name(): string {
+    return 'AttemptTimeoutError';
+  }
+
   constructor(attemptTimeoutMs: number) {
     super(`the attempt did not end within attemptTimeoutMs (${attemptTimeoutMs})`);
     this.attemptTimeoutMs = attemptTimeoutMs;
@@ -143,6 +182,11 @@ export class ResponseError extends HeadgateError {
   readonly code = 'RESPONSE_NOT_OK';
   /** The response itself, unread; or the body. */
   readonly response: unknown;
+
+  override get name(): string {
+    return 'ResponseError';
+  }
+
   constructor(response: unknown) {
     super(`the API answered ${statusOf(response) ?? 'with an error'}`);
     this.response = response;
@@ -155,6 +199,11 @@ export class QueueFullError extends HeadgateError {
   readonly maxQueue: number;
   /** What the queue waits for. */
   readonly gate: string;
+
+  override get name(): string {
+    return 'QueueFullError';
+  }
+
   constructor(maxQueue: number, gate: string) {
     super(`the queue is full: maxQueue is ${maxQueue}`);
     this.maxQueue = maxQueue;
@@ -169,6 +218,11 @@ export class QueueFullError extends HeadgateError {
 export class TooManyKeysError extends HeadgateError {
   readonly code = 'TOO_MANY_KEYS';
   readonly maxKeys: number;
+
+  override get name(): string {
+    return 'TooManyKeysError';
+  }
+
   constructor(maxKeys: number) {
     super(`this group has maxKeys (${maxKeys}) keys, and none of them is idle`);
     this.maxKeys = maxKeys;
@@ -181,6 +235,11 @@ export class WaitTimeoutError extends HeadgateError {
   readonly waitTimeoutMs: number;
   /** What it was waiting for. */
   readonly gate: string;
+
+  override get name(): string {
+    return 'WaitTimeoutError';
+  }
+
   constructor(waitTimeoutMs: number, gate: string) {
     super(`the request waited for ${waitTimeoutMs} ms without being sent, in the end for ${gate}`);
     this.waitTimeoutMs = waitTimeoutMs;
@@ -192,6 +251,11 @@ export class WaitTimeoutError extends HeadgateError {
 export class RequestTimeoutError extends HeadgateError {
   readonly code = 'REQUEST_TIMEOUT';
   readonly timeoutMs: number;
+
+  override get name(): string {
+    return 'RequestTimeoutError';
+  }
+
   constructor(timeoutMs: number) {
     super(`the call did not end within its timeoutMs of ${timeoutMs} ms`);
     this.timeoutMs = timeoutMs;
@@ -201,6 +265,11 @@ export class RequestTimeoutError extends HeadgateError {
 /** The limiter was closed before the request came to it, or while it waited (`close({ waiting: 'reject' })`). */
 export class LimiterClosedError extends HeadgateError {
   readonly code = 'LIMITER_CLOSED';
+
+  override get name(): string {
+    return 'LimiterClosedError';
+  }
+
   constructor() {
     super('this limiter is closed: it takes no more requests');
   }
@@ -211,6 +280,11 @@ export class QueueClearedError extends HeadgateError {
   readonly code = 'QUEUE_CLEARED';
   /** What `clear` was told; undefined: nothing. */
   readonly reason: string | undefined;
+
+  override get name(): string {
+    return 'QueueClearedError';
+  }
+
   constructor(reason?: string) {
     super(
       `the queue was cleared while the request waited${reason === undefined ? '' : `: ${reason}`}`,

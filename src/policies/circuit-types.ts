@@ -166,6 +166,10 @@ export class CircuitOpenError extends HeadgateError {
    */
   readonly reason: string | undefined;
 
+  override get name(): string {
+    return 'CircuitOpenError';
+  }
+
   constructor(retryAfterMs: number, reason?: string) {
     const why = reason === undefined ? '' : ` (${reason})`;
     const when =

@@ -1,10 +1,14 @@
 import { config, Subscriber } from 'rxjs';
 import type { ReportedLimit } from '../model/feedback.ts';
 import type { Ticket } from '../model/ticket.ts';
-import { limitsTold, readUsage } from '../providers/result.ts';
+import { limitsTold } from '../providers/result.ts';
+import { ReportedUsage } from '../providers/usage.ts';
 import { checkAmount, checkNumber } from '../util/check.ts';
 
-/** The second argument of `project`: describes the attempt, and records what it used. */
+/**
+ * The second argument of `project`: describes the attempt, and records what it used. Its functions
+ * need no `this`, so that it can be destructured: `({ signal, observe }) => …`.
+ */
 export class AttemptContext {
   /** The number of this attempt of the request, from 1. */
   readonly attempt: number;
@@ -20,6 +24,7 @@ export class AttemptContext {
    */
   tail: AttemptTail | undefined = undefined;
   readonly #ticket: Ticket;
+  #usage: ReportedUsage | undefined = undefined;
   #controller: AbortController | undefined = undefined;
   /** The reason of the abort, once there is one. */
   #abandoned: { readonly reason: unknown } | undefined = undefined;
@@ -32,25 +37,29 @@ export class AttemptContext {
   }
 
   /** Prevents further attempts, whatever the result of this one. */
-  doNotRetry(): void {
-    this.isLast = true;
+  get doNotRetry(): () => void {
+    return () => {
+      this.isLast = true;
+    };
   }
 
   /**
    * Records tokens that the attempt really used, in addition to those recorded before. They replace
    * the estimate.
    */
-  recordTokens(tokens: number): void {
-    this.record('tokens', tokens);
+  get recordTokens(): (tokens: number) => void {
+    return (tokens) => this.record('tokens', tokens);
   }
 
   /**
    * The attempt has really cost so much money more, in the currency of the `costBudget`.
    * @throws RangeError or TypeError for a value that is no amount
    */
-  recordCost(cost: number): void {
-    checkNumber('cost', cost, 0);
-    if (this.isRunning) this.#ticket.record('cost', cost);
+  get recordCost(): (cost: number) => void {
+    return (cost) => {
+      checkNumber('cost', cost, 0);
+      if (this.isRunning) this.#ticket.record('cost', cost);
+    };
   }
 
   /**
@@ -59,9 +68,11 @@ export class AttemptContext {
    * @throws RangeError or TypeError for a value that is no amount; UnknownLimitError for a name that
    * no limit has
    */
-  record(limit: string, amount: number): void {
-    const used = checkAmount(limit, amount);
-    if (this.isRunning) this.#ticket.recordNamed(limit, used);
+  get record(): (limit: string, amount: number) => void {
+    return (limit, amount) => {
+      const used = checkAmount(limit, amount);
+      if (this.isRunning) this.#ticket.recordNamed(limit, used);
+    };
   }
 
   /**
@@ -78,12 +89,14 @@ export class AttemptContext {
    * const answer = await client.chat.completions.create(body, { signal }).withResponse();
    * return context.observe(answer).data;
    */
-  observe<A>(answer: A): A {
-    if (this.isRunning) {
-      this.limits = limitsTold(answer) ?? this.limits;
-      readUsage(answer, this.#ticket);
-    }
-    return answer;
+  get observe(): <A>(answer: A) => A {
+    return (answer) => {
+      if (this.isRunning) {
+        this.limits = limitsTold(answer) ?? this.limits;
+        this.readUsage(answer);
+      }
+      return answer;
+    };
   }
 
   /**
@@ -103,6 +116,11 @@ export class AttemptContext {
   hold(): AttemptTail {
     this.tail = new AttemptTail();
     return this.tail;
+  }
+
+  /** @internal the used tokens that a value of the attempt reports, unless the user records them */
+  readUsage(value: unknown): void {
+    this.#usage = ReportedUsage.read(value, this.#usage, this.#ticket);
   }
 
   /** @internal */

@@ -33,12 +33,29 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 const real = { performance, setTimeout };
 
+/** Whether fake timers were in place at the last reading, and what that was. */
+let wasFaked = false;
+let lastMs = 0;
+/** What is added to readings, since fake timers begin at another time and the clock never goes back. */
+let addedMs = 0;
+
 /**
  * `performance` is a slow getter in Node, so it is read once. Only where fake timers have replaced
  * `setTimeout` it is read each time: they replace `performance` too.
  */
 function nowMs(): number {
-  return (setTimeout === real.setTimeout ? real.performance : performance).now();
+  if (setTimeout !== real.setTimeout || wasFaked) return nowAroundFakes();
+  return real.performance.now() + addedMs;
+}
+
+function nowAroundFakes(): number {
+  const isFaked = setTimeout !== real.setTimeout;
+  if (!wasFaked) lastMs = real.performance.now() + addedMs;
+  const now = (isFaked ? performance : real.performance).now();
+  addedMs = Math.max(addedMs, lastMs - now);
+  lastMs = now + addedMs;
+  wasFaked = isFaked;
+  return lastMs;
 }
 
 class SystemTimer implements Timer {
@@ -61,7 +78,8 @@ class SystemTimer implements Timer {
   #arm(): void {
     const leftMs = Math.max(0, Math.ceil(this.#at - nowMs()));
     this.#timeout = setTimeout(() => this.#fire(), Math.min(leftMs, LONGEST_DELAY_MS));
-    if (!this.#keepAlive) this.#timeout.unref();
+    // Timers of browsers, jsdom and edge runtimes are numbers, and keep no process alive.
+    if (!this.#keepAlive) this.#timeout.unref?.();
   }
 
   #fire(): void {

@@ -74,4 +74,33 @@ describe('the system clock', () => {
     set.mockRestore();
     expect(kept).toEqual([true, false]);
   });
+
+  it('needs no timers that can be detached: those of browsers and jsdom are numbers', () => {
+    const { setTimeout: set } = globalThis;
+    const callback = vi.fn();
+    vi.stubGlobal('setTimeout', (call: () => void, ms: number) => Number(set(call, ms)));
+    systemClock.setTimer(callback, 20, false);
+    vi.advanceTimersByTime(20);
+    vi.unstubAllGlobals();
+    expect(callback).toHaveBeenCalledOnce();
+  });
+
+  it('never goes back where fake timers come and go, each with a time of their own', () => {
+    let last = systemClock.now();
+    const reads = () => {
+      const now = systemClock.now();
+      expect(now).toBeGreaterThanOrEqual(last);
+      last = now;
+    };
+    for (const advanceMs of [120_000, 0, 5]) {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      reads();
+      const from = systemClock.now();
+      vi.advanceTimersByTime(advanceMs);
+      expect(systemClock.now() - from).toBe(advanceMs);
+      reads();
+      vi.useRealTimers();
+      reads();
+    }
+  });
 });

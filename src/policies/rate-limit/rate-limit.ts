@@ -14,6 +14,11 @@ export class UnknownLimitError extends HeadgateError {
   readonly limit: string;
   /** The known limits. */
   readonly known: readonly string[];
+
+  override get name(): string {
+    return 'UnknownLimitError';
+  }
+
   constructor(limit: string, known: readonly string[]) {
     const names = known.map((name) => `"${name}"`).join(', ') || 'none';
     const meant = closestMatch(limit, known);
@@ -31,6 +36,11 @@ export class CostAboveLimitError extends HeadgateError {
   readonly cost: number;
   /** The largest cost that can pass: the limit, or the burst of a token bucket. */
   readonly maxCost: number;
+
+  override get name(): string {
+    return 'CostAboveLimitError';
+  }
+
   constructor(limit: string, cost: number, maxCost: number) {
     super(`a cost of ${cost} can never pass the limit "${limit}", which takes ${maxCost} at most`);
     this.limit = limit;
@@ -50,6 +60,11 @@ export class RateLimitExceededError extends HeadgateError {
   readonly available: number;
   /** The request would fit then, if no other passes before it; Infinity: a quota is used up. */
   readonly retryAfterMs: number;
+
+  override get name(): string {
+    return 'RateLimitExceededError';
+  }
+
   constructor(limit: string, cost: number, available: number, retryAfterMs: number) {
     const when =
       retryAfterMs === Number.POSITIVE_INFINITY
