@@ -32,13 +32,23 @@ const FILES = {
 /** Where the build puts the page, beside this module's bundle. @throws in a bundle that has no URL */
 const builtPage = () => new URL('./page/', import.meta.url);
 
-/** Reads the page, by path. @throws where the package was not built */
+/**
+ * Reads the page, by path.
+ * @throws Error where the page is not beside this code: in a bundle, or where the package was not built
+ */
 export async function readAssets(folder: URL = builtPage()): Promise<ReadonlyMap<string, Asset>> {
   const read = Object.entries(FILES).map(
     async ([path, { file, type }]) =>
       [path, { type, body: await readFile(new URL(file, folder)) }] as const,
   );
-  return new Map(await Promise.all(read));
+  try {
+    return new Map(await Promise.all(read));
+  } catch (cause) {
+    throw new Error(
+      `the inspector's page is not in ${folder}: keep headgate/inspector out of your bundle`,
+      { cause },
+    );
+  }
 }
 
 /** Connections of all pages. */

@@ -55,18 +55,24 @@ const RESULT_KEYS = [
 ] as const;
 
 /**
- * Finds the error in a body that came with status 200: `{"error": …}` without a result beside it.
- * @returns undefined for a value that is a result. Costs one property read where it has no `error`
+ * Finds the error in a value: a body that came with status 200, `{"error": …}` without a result beside
+ * it; or an answer with `statusCode` and `headers`, as undici's `request` and got have it.
+ * @returns undefined for a value that is a result. Costs two property reads where it is none of these
  */
 export function errorIn(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isResponse(value)) return undefined;
   const error = read(value, 'error');
   const isError = typeof error === 'object' ? error !== null : typeof error === 'string';
-  if (!isError || error === '') return undefined;
+  if (!isError || error === '') return isRefusal(value) ? value : undefined;
   if (RESULT_KEYS.some((key) => read(value, key) !== undefined)) return undefined;
   // The status 200 says nothing about the error in the body.
   const status = read(value, 'status') ?? read(value, 'statusCode');
   return isStatus(status) && status < 400 ? error : value;
+}
+
+function isRefusal(value: object): boolean {
+  const status = read(value, 'statusCode');
+  return isStatus(status) && status >= 400 && isShape(read(value, 'headers'));
 }
 
 /**

@@ -113,7 +113,8 @@ export function discard(response: unknown): void {
   const copy = isShape(response) ? copies.get(response) : undefined;
   copy?.cancel().catch(() => undefined);
   const body = read(response, 'body');
-  const cancel = read(body, 'cancel');
+  // Of a web stream, of undici's `request`, or of any other stream of Node.
+  const cancel = read(body, 'cancel') ?? read(body, 'dump') ?? read(body, 'destroy');
   if (typeof cancel !== 'function') return;
   try {
     Promise.resolve(cancel.call(body)).catch(() => undefined);

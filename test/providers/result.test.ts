@@ -47,7 +47,7 @@ describe('a value that is the body of an error', () => {
     expect(errorIn(value)).toBeUndefined();
   });
 
-  it('is found out by one property of a result', () => {
+  it('is found out by two properties of a result', () => {
     const read: PropertyKey[] = [];
     const result = new Proxy(
       { choices: [], usage: {} },
@@ -59,7 +59,7 @@ describe('a value that is the body of an error', () => {
       },
     );
     expect(errorIn(result)).toBeUndefined();
-    expect(read).toEqual(['error']);
+    expect(read).toEqual(['error', 'statusCode']);
   });
 
   it('is known by what its error says', () => {
