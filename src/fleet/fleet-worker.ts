@@ -253,10 +253,19 @@ export class FleetWorker {
     const hasMore = slots.free > 0 || credits.lastDueAt > Number.NEGATIVE_INFINITY;
     if (hasMore && this.hooks.waiting() === 0) this.hasChanged = true;
     this.setTimer(now);
-    if (!this.isServed && (this.head !== undefined || this.hooks.waiting() > 0)) {
+    if (this.isAskedAgain(reply, now)) {
       const dueAt = sentAt + Math.max(this.shortestGapMs(now), URGENT_MS);
       this.askTimer.set(Math.max(0, dueAt - now), now);
     }
+  }
+
+  /** Whether what waits asks again without waiting for a change. */
+  private isAskedAgain(reply: GrantReply, now: number): boolean {
+    const { head, isServed, account } = this;
+    if (isServed || (head === undefined && this.hooks.waiting() === 0)) return false;
+    // All that was asked for was granted, and only its time must come.
+    const isGranted = reply.why === '' && head !== undefined;
+    return !isGranted || account.waitMs(head, now) === Number.POSITIVE_INFINITY;
   }
 
   private granted(reply: GrantReply, sentAt: number, now: number): void {
@@ -275,6 +284,8 @@ export class FleetWorker {
     if (this.hooks.waiting() === 0) this.head = undefined;
     if (reply.lost === 1) this.lostLeases += 1;
     account.receive(reply, told, now);
+    // What was reserved before a rate was learned lacks it: all is reserved anew, as if it had it.
+    if (isNewlyPaced(before, reply) && holdings.credits.lastDueAt > now) account.returnAll();
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
     if (isNews || holdings.slots.free > 0 || holdings.bytes.free > 0) this.hooks.changed();
@@ -324,4 +335,14 @@ export class FleetWorker {
     this.account.comeBack();
     this.hooks.back(awayMs, now);
   }
+}
+
+/** Whether requests cost something of a learned rate that they did not cost before. */
+function isNewlyPaced(before: GrantReply | undefined, { plan }: GrantReply): boolean {
+  const { requestsPerHour = 0, tokensPerHour = 0 } = before?.plan ?? {};
+  if (plan === undefined) return false;
+  return (
+    (requestsPerHour === 0 && plan.requestsPerHour > 0) ||
+    (tokensPerHour === 0 && plan.tokensPerHour > 0)
+  );
 }

@@ -131,7 +131,7 @@ export class WorkerAccount {
     return stale.some((amount) => amount > 0);
   }
 
-  /** All that was granted goes back with the next call, which is the last. */
+  /** All that was granted goes back with the next call. */
   returnAll(): void {
     const { credits } = this.holdings;
     this.corrections.giveBack(credits.takeStale(Number.POSITIVE_INFINITY, placesOf(this.config)));
