@@ -6,6 +6,13 @@ import type { StoreCalls } from './shared-store.ts';
 /** The first repetition of a failed call comes after this, each further one after twice as long. */
 const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 250;
+/**
+ * The same of a call that was not answered in time, each after four times as long. Its answer may still
+ * come: repetitions of many keys would keep a slow store busy, and a dead connection from looking idle,
+ * by which clients find it out.
+ */
+const LATE_FACTOR = 4;
+const LONGEST_LATE_RETRY_MS = 2_500;
 /** After so many failures of one call the store counts as away; at once if it does not answer. */
 const FAILURES = 2;
 /**
@@ -52,6 +59,8 @@ export class StoreCaller {
   private readonly listener: CallListener;
   private pending: ExchangeRequest | undefined = undefined;
   private failed = 0;
+  /** ... of which so many were not answered in time. */
+  private late = 0;
   /** When the last try began. */
   private triedAt = 0;
   private lostAt: number | undefined = undefined;
@@ -79,6 +88,7 @@ export class StoreCaller {
   call(request: ExchangeRequest): void {
     this.pending = request;
     this.failed = 0;
+    this.late = 0;
     this.attempt(request);
   }
 
@@ -154,6 +164,7 @@ export class StoreCaller {
   private fail(request: ExchangeRequest, error: unknown, isLate: boolean): void {
     if (this.pending !== request || this.isClosed) return;
     this.failed += 1;
+    if (isLate) this.late += 1;
     this.counts.failures += 1;
     const now = this.clock.now();
     this.listener.called(now - this.triedAt, false, now);
@@ -161,7 +172,9 @@ export class StoreCaller {
       this.lostAt = now;
       this.listener.lost(isError(error) ? error : new Error(print(error)), now);
     }
-    const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.failed - 1, 10));
+    const delayMs = isLate
+      ? grown(LATE_FACTOR, this.late, LONGEST_LATE_RETRY_MS)
+      : grown(2, this.failed, LONGEST_RETRY_MS);
     this.timer?.cancel();
     this.timer = this.clock.setTimer(
       () => {
@@ -173,6 +186,10 @@ export class StoreCaller {
       this.listener.isAwaited(),
     );
   }
+}
+
+function grown(factor: number, times: number, longestMs: number): number {
+  return Math.min(longestMs, FIRST_RETRY_MS * factor ** Math.min(times - 1, 10));
 }
 
 function isThenable(reply: object): reply is Promise<ExchangeReply> {

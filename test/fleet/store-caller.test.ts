@@ -67,6 +67,21 @@ describe('a caller of the store', () => {
     expect(heard.slice(1)).toEqual(['back 30', 'answered 0']);
   });
 
+  it('repeats a call that is not answered less and less often, and one that fails soon', async () => {
+    const { clock, calls, caller } = rig();
+    caller.call(REQUEST);
+    await clock.advanceAsync(20_000);
+    // Each is waited for 400 ms. After the fifth, and each further one, it waits for 2.5 s.
+    expect(calls).toHaveLength(5 + 5);
+    const failing = rig();
+    failing.caller.call(REQUEST);
+    for (let times = 1; times <= 40; times += 1) {
+      failing.calls.at(-1)?.fail();
+      await failing.clock.advanceAsync(250);
+    }
+    expect(failing.calls).toHaveLength(1 + 40);
+  });
+
   it('reads an answer that came while the process stood still before it complains', async () => {
     let skippedMs = 0;
     const clock = new ManualClock();
