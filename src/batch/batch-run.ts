@@ -4,7 +4,8 @@ import { systemClock } from 'headgate/advanced';
 import { NotSentError } from './attempts.ts';
 import { BatchState } from './batch-state.ts';
 import { BatchError } from './errors.ts';
-import { findSources, type InputOptions, type Source } from './input/read-input.ts';
+import type { InputOptions } from './input/read-input.ts';
+import { findSources, type Source } from './input/sources.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { OutputLock } from './ledger/lock.ts';
 import { inspectOutput } from './ledger/open-output.ts';
@@ -54,6 +55,7 @@ export class BatchRun {
       return await this.#runLocked(lock);
     } finally {
       lock.release();
+      for (const { close } of this.#sources) close?.();
       this.#state.pacer.close();
     }
   }

@@ -90,7 +90,7 @@ export class BatchState {
   }
 
   /** @param stop why it ended early, where that is known only now */
-  end(stop = this.#stop ?? this.#inputStop): void {
+  end(stop = this.#stop ?? this.#inputStop ?? this.#shortStop()): void {
     this.#stop = stop;
     this.phase = 'ended';
     this.#endedAt = systemClock.now();
@@ -132,8 +132,7 @@ export class BatchState {
     const { outageMs, unreachableMs } = this.#settings.batch;
     const now = systemClock.now();
     const snapshots = phase === 'running' || phase === 'draining' ? this.pacer.snapshots() : [];
-    const done = tally.doneBefore + tally.failedBefore + tally.ok + tally.failed;
-    const remaining = total === undefined ? undefined : total - done;
+    const remaining = total === undefined ? undefined : total - this.#done;
     const rate = tally.finished.longPerSecond(now);
     return {
       phase,
@@ -162,6 +161,21 @@ export class BatchState {
       outageMs: this.#outage.wasReached ? outageMs : unreachableMs,
       stop: this.#stop,
     };
+  }
+
+  /** An input that has fewer lines than when it was checked ends the run as any other change does. */
+  #shortStop(): Stop | undefined {
+    const missing = (this.total ?? 0) - this.#done;
+    if (missing <= 0) return undefined;
+    const lines = missing === 1 ? '1 line is' : `${missing} lines are`;
+    const message = `the input has changed since the run began: ${lines} missing. Run it again`;
+    return { reason: 'input', message };
+  }
+
+  /** Lines that have a result. */
+  get #done(): number {
+    const { doneBefore, failedBefore, ok, failed } = this.tally;
+    return doneBefore + failedBefore + ok + failed;
   }
 
   #cost(remaining: number | undefined): BatchProgress['cost'] {

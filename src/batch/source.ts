@@ -1,6 +1,7 @@
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { BatchError, InputError, messageOf } from './errors.ts';
-import { type InputOptions, readInput, type Source } from './input/read-input.ts';
+import { type InputOptions, readInput } from './input/read-input.ts';
+import type { Source } from './input/sources.ts';
 import type { Ledger, LineState } from './ledger/ledger.ts';
 import type { ResultFile } from './ledger/result-file.ts';
 import type { ChangedLines } from './options.ts';

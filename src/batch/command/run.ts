@@ -1,7 +1,7 @@
 import { BatchRun } from '../batch-run.ts';
 import { type AnswerCache, openCache } from '../cache/answer-cache.ts';
 import { endpointOf } from '../endpoint.ts';
-import { findSources, STDIN } from '../input/read-input.ts';
+import { findSources, mayBeStdin } from '../input/sources.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { inspectOutput } from '../ledger/open-output.ts';
 import { Budget } from '../money.ts';
@@ -66,7 +66,7 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
   } finally {
     await destination.close();
     // A run that was stopped must not wait for more of what nobody reads.
-    if (inputs.includes(STDIN)) process.stdin.destroy();
+    if (inputs.some(mayBeStdin)) process.stdin.destroy();
   }
 }
 
@@ -142,7 +142,8 @@ function print(report: BatchReport, { isJson }: RunOptions): void {
   process.stdout.write(formatReport(report, width, isColoured ? COLOURS : PLAIN));
 }
 
-function exitCode({ stop, failed, failedBefore }: BatchReport, signal?: NodeJS.Signals): number {
+function exitCode(report: BatchReport, signal?: NodeJS.Signals): number {
+  const { stop, failed, failedBefore, left = 0 } = report;
   if (stop?.reason === 'interrupted' && signal !== undefined) return exitCodeOf(signal);
-  return stop !== undefined || failed + failedBefore > 0 ? 1 : 0;
+  return stop !== undefined || failed + failedBefore + left > 0 ? 1 : 0;
 }

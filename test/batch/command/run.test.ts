@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { commandLine, rig, start } from './command.ts';
 import { jsonLines, prompts } from './files.ts';
@@ -37,6 +38,22 @@ describe('headgate run', () => {
     expect(bad.code).toBe(1);
     expect(bad.stdout).toContain('stdin:6: not JSON');
     expect(results('new.jsonl')).toHaveLength(5);
+  });
+
+  it('reads standard input by its names in the file system, and what a shell pipes', async (test) => {
+    const { write, folder, server } = await rig(test);
+    write('in.jsonl', prompts(5));
+    const ways = [
+      'cat in.jsonl | "$@" /dev/stdin',
+      '"$@" <(cat in.jsonl)',
+      '"$@" /dev/stdin < in.jsonl',
+    ];
+    for (const [index, way] of ways.entries()) {
+      const args = ['run', '--out', `out-${index}.jsonl`, '--base-url', server.url, '--model', 'm'];
+      const shell = ['-c', way, 'bash', ...commandLine, ...args];
+      const ran = promisify(execFile)('bash', shell, { cwd: folder });
+      expect((await ran).stdout, way).toMatch(/^done {6}5( of 5)?$/m);
+    }
   });
 
   // What it says is tested without a process for each call, in ../command-output.test.ts.

@@ -1,0 +1,111 @@
+import { createReadStream, type Stats, statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { globSync, isDynamicPattern } from 'tinyglobby';
+import { BatchError, fileProblem } from '../errors.ts';
+import { Pipe } from './pipe.ts';
+
+/** The name of standard input, and what systems call it. */
+export const STDIN = '-';
+const STDIN_PATHS = ['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'];
+
+/** A file of the input, or what can be read only once. */
+export interface Source {
+  /** As it is shown. */
+  readonly name: string;
+  /** The path of a file; undefined for standard input, a pipe or a device: it is read only once. */
+  readonly path: string | undefined;
+  open(): AsyncIterable<Uint8Array>;
+  /** Ends a read that waits for more; nothing is read after it. */
+  readonly close?: () => void;
+}
+
+/** A source, and what is the same for all names of one file. */
+interface Found {
+  readonly source: Source;
+  readonly identity: string;
+}
+
+/**
+ * Finds the files of paths and patterns (`prompts/*.jsonl`), in the order of their names.
+ * @throws BatchError for what is not there, is no file, or is named twice
+ */
+export function findSources(paths: readonly string[]): Source[] {
+  if (paths.length === 0) throw new BatchError('no input: name a file, or - for standard input');
+  const names = new Map<string, string>();
+  return paths.flatMap((path) => {
+    const found = path === STDIN ? [standardInput('stdin')] : expand(path).map(findPath);
+    return found.map(({ source, identity }) => {
+      const other = names.get(identity);
+      if (other === source.name) throw new BatchError(`${other} is named twice as an input`);
+      if (other !== undefined) {
+        throw new BatchError(`${source.name} is the same input as ${other}: name it once`);
+      }
+      names.set(identity, source.name);
+      return source;
+    });
+  });
+}
+
+/** Whether a path of the input may be standard input. */
+export function mayBeStdin(path: string): boolean {
+  return path === STDIN || STDIN_PATHS.includes(path);
+}
+
+function expand(path: string): string[] {
+  // A file may have the name of a pattern.
+  if (!isDynamicPattern(path) || exists(path)) return [path];
+  const found = globSync(path, { expandDirectories: false, absolute: isAbsolute(path) }).sort();
+  if (found.length === 0) throw new BatchError(`${path}: no file matches this pattern`);
+  return found;
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function standardInput(name: string): Found {
+  const source = { name, path: undefined, open: () => process.stdin };
+  return { source, identity: STDIN };
+}
+
+function findPath(path: string): Found {
+  const stat = statOf(path);
+  if (stat.isDirectory()) {
+    throw new BatchError(`${path}: this is a directory: name its files, such as ${path}/*.jsonl`);
+  }
+  const identity = `${stat.dev}:${stat.ino}`;
+  if (stat.isFile()) return { source: { name: path, path, open: () => openFile(path) }, identity };
+  if (mayBeStdin(path)) return standardInput(path);
+  if (stat.isSocket()) throw new BatchError(`${path}: this is a socket, which cannot be read`);
+  return { source: sourceOnce(path, stat), identity };
+}
+
+/** What is no file has nothing more to give to whoever reads it a second time. */
+function sourceOnce(path: string, stat: Stats): Source {
+  if (!stat.isFIFO()) return { name: path, path: undefined, open: () => openFile(path) };
+  const pipe = new Pipe(path);
+  const open = () => unzipped(path, Readable.from(pipe.read()));
+  return { name: path, path: undefined, open, close: () => pipe.close() };
+}
+
+function statOf(path: string): Stats {
+  try {
+    return statSync(path);
+  } catch (error) {
+    throw new BatchError(`${path}: ${fileProblem(error)}`, { cause: error });
+  }
+}
+
+function openFile(path: string): AsyncIterable<Uint8Array> {
+  return unzipped(path, createReadStream(path));
+}
+
+function unzipped(path: string, bytes: Readable): AsyncIterable<Uint8Array> {
+  if (!path.endsWith('.gz')) return bytes;
+  const unzip = createGunzip();
+  bytes.on('error', (error) => unzip.destroy(error));
+  unzip.on('close', () => bytes.destroy());
+  return bytes.pipe(unzip);
+}
