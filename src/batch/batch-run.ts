@@ -74,7 +74,7 @@ export class BatchRun {
       this.stop({ reason: 'output', message: `${message}; ${advice}` });
     };
     const ticks = setInterval(() => {
-      lock.touch();
+      if (!lock.touch()) this.stop({ reason: 'output', message: lostLock(output) });
       void file.tick();
       this.#state.watchServer();
       this.#state.rememberInTime();
@@ -207,6 +207,10 @@ export class BatchRun {
       this.#state.end({ reason: 'output', message: `${error.message}${words}` });
     }
   }
+}
+
+function lostLock(output: string): string {
+  return `${output} is being written by another run, which took this one for dead`;
 }
 
 /** Resolves when a signal fires; never where there is none. */

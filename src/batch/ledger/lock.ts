@@ -1,101 +1,73 @@
-import {
-  closeSync,
-  openSync,
-  readFileSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs';
-import { hostname } from 'node:os';
-import { BatchError, codeOf, fileProblem } from '../errors.ts';
-import { parseJson, textAt } from '../json.ts';
+import { readlinkSync, realpathSync, utimesSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { BatchError } from '../errors.ts';
+import { ownerText, readLock } from './lock-owner.ts';
+import { dropLock, HeldError, takeLock } from './take-lock.ts';
 
-/** A run touches its lock every second; on another machine one that is older has died. */
-const STALE_MS = 60_000;
+/** Links that lead to links. */
+const MOST_LINKS = 40;
 
 /** Keeps a second run away from an output while the first one lives. */
 export class OutputLock {
   readonly #file: string;
+  readonly #owner = ownerText();
 
   /** @throws BatchError that says who holds it */
   constructor(output: string) {
-    this.#file = `${output}.lock`;
-    if (this.#create()) return;
-    const holder = this.#holder();
-    if (holder !== undefined) {
+    this.#file = `${realPathOf(output)}.lock`;
+    try {
+      for (const _step of takeLock(this.#file, this.#owner));
+    } catch (error) {
+      if (!(error instanceof HeldError)) throw error;
       throw new BatchError(
-        `${output} is being written by ${holder}: wait until it has ended, or give another --out ` +
-          `(if there is no such run, delete ${this.#file})`,
+        `${output} is being written by ${error.holder}: wait until it has ended, or give another ` +
+          `--out (if there is no such run, delete ${this.#file})`,
       );
     }
-    unlinkSync(this.#file);
-    if (!this.#create()) throw new BatchError(`${output} is being written by another run`);
   }
 
-  /** Tells other machines that this run lives. */
-  touch(): void {
-    const now = new Date();
+  /** Tells other machines that this run lives. @returns false: another run has taken the lock */
+  touch(): boolean {
     try {
+      const found = readLock(this.#file);
+      if (found !== undefined && found.text !== this.#owner) return false;
+      const now = new Date();
       utimesSync(this.#file, now, now);
     } catch {
       // The user deleted the lock; the run goes on.
     }
+    return true;
   }
 
   release(): void {
-    try {
-      unlinkSync(this.#file);
-    } catch {
-      // It is gone already.
-    }
-  }
-
-  #create(): boolean {
-    try {
-      const fd = openSync(this.#file, 'wx');
-      const owner = { pid: String(process.pid), host: hostname(), started: startOf(process.pid) };
-      writeSync(fd, `${JSON.stringify(owner)}\n`);
-      closeSync(fd);
-      return true;
-    } catch (error) {
-      if (codeOf(error) === 'EEXIST') return false;
-      throw new BatchError(`cannot write ${this.#file}: ${fileProblem(error)}`, { cause: error });
-    }
-  }
-
-  /** Who holds the lock, in words; undefined: nobody who lives. */
-  #holder(): string | undefined {
-    const owner = parseJson(readFileSync(this.#file, 'utf8'));
-    const pid = Number(textAt(owner, 'pid'));
-    const host = textAt(owner, 'host');
-    if (host !== undefined && host !== hostname()) {
-      const isStale = Date.now() - statSync(this.#file).mtimeMs > STALE_MS;
-      return isStale ? undefined : `a run on ${host} (process ${pid})`;
-    }
-    if (!Number.isInteger(pid) || !isAlive(pid)) return undefined;
-    // Another process may have got the number of one that died.
-    if (startOf(pid) !== (textAt(owner, 'started') ?? '')) return undefined;
-    return `process ${pid}`;
+    dropLock(this.#file, this.#owner);
   }
 }
 
-function isAlive(pid: number): boolean {
+/** The file that is written, by one name: links are followed, even where it is not there yet. */
+function realPathOf(path: string, links = 0): string {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
-}
-
-/** When a process was started, in ticks since the machine was; empty where that cannot be known. */
-function startOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in parentheses, may hold anything; the start is the 20th field after it.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const real = realpathSync.native(path);
+    return real === resolve(path) ? path : real;
   } catch {
-    return '';
+    const target = linkAt(path);
+    if (target !== undefined && links < MOST_LINKS) {
+      return realPathOf(resolve(dirname(path), target), links + 1);
+    }
+  }
+  try {
+    const folder = dirname(path);
+    const real = realpathSync.native(folder);
+    return real === resolve(folder) ? path : join(real, basename(path));
+  } catch {
+    return path;
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }

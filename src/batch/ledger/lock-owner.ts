@@ -1,0 +1,78 @@
+import { hash, randomUUID } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { BatchError, codeOf, fileProblem } from '../errors.ts';
+import { parseJson, textAt } from '../json.ts';
+
+/** A run touches its lock every second; on another machine one that is older has died. */
+const STALE_MS = 60_000;
+/** Where a file system has no hard links, a lock is empty until it is written. */
+const EMPTY_MS = 10_000;
+
+/** A lock, as it was read. */
+export interface FoundLock {
+  readonly text: string;
+  /** Two locks never have the same, even in one place after the other. */
+  readonly id: string;
+  /** Who holds it, in words; undefined: nobody who lives. */
+  readonly holder: string | undefined;
+}
+
+/** What a lock of this process says. No two are the same. */
+export function ownerText(): string {
+  const started = startOf(process.pid);
+  const owner = { pid: String(process.pid), host: hostname(), started, token: randomUUID() };
+  return `${JSON.stringify(owner)}\n`;
+}
+
+/** @returns undefined: there is none. @throws BatchError for what cannot be read */
+export function readLock(file: string): FoundLock | undefined {
+  try {
+    const fd = openSync(file, 'r');
+    try {
+      const { ino, mtimeMs } = fstatSync(fd);
+      const text = readFileSync(fd, 'utf8');
+      const id = hash('sha256', `${ino} ${text}`).slice(0, 16);
+      return { text, id, holder: holderIn(text, Date.now() - mtimeMs) };
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new BatchError(`cannot read ${file}: ${fileProblem(error)}`, { cause: error });
+  }
+}
+
+function holderIn(text: string, ageMs: number): string | undefined {
+  if (text === '' && ageMs < EMPTY_MS) return 'a run that has just begun';
+  const owner = parseJson(text);
+  const pid = Number(textAt(owner, 'pid'));
+  const host = textAt(owner, 'host');
+  if (host !== undefined && host !== hostname()) {
+    return ageMs > STALE_MS ? undefined : `a run on ${host} (process ${pid})`;
+  }
+  if (!Number.isInteger(pid) || !isAlive(pid)) return undefined;
+  // Another process may have got the number of one that died.
+  if (startOf(pid) !== (textAt(owner, 'started') ?? '')) return undefined;
+  return `process ${pid}`;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+/** When a process was started, in ticks since the machine was; empty where that cannot be known. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name, in parentheses, may hold anything; the start is the 20th field after it.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
