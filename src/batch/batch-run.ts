@@ -9,7 +9,7 @@ import { findSources, type Source } from './input/sources.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { OutputLock } from './ledger/lock.ts';
 import { inspectOutput } from './ledger/open-output.ts';
-import { ResultFile } from './ledger/result-file.ts';
+import { OutputChangedError, ResultFile } from './ledger/result-file.ts';
 import { usageIn } from './ledger/result-line.ts';
 import { pricesOf } from './money.ts';
 import { type BatchOptions, type BatchSettings, checkBatchOptions } from './options.ts';
@@ -69,9 +69,10 @@ export class BatchRun {
     const isChecked = paths.length === this.#sources.length;
     if (isChecked) await this.#check(ledger);
     const file = await ResultFile.open(output, length, needsNewline);
-    file.onError = ({ message }) => {
-      const advice = 'make room and run the same command again: it goes on where it stopped';
-      this.stop({ reason: 'output', message: `${message}; ${advice}` });
+    file.onError = (error) => {
+      const advice = '; make room and run the same command again: it goes on where it stopped';
+      const isKnown = error instanceof OutputChangedError;
+      this.stop({ reason: 'output', message: error.message + (isKnown ? '' : advice) });
     };
     const ticks = setInterval(() => {
       if (!lock.touch()) this.stop({ reason: 'output', message: lostLock(output) });

@@ -1,8 +1,19 @@
-import { type FileHandle, open } from 'node:fs/promises';
-import { BatchError, fileProblem } from '../errors.ts';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { BatchError, codeOf, fileProblem } from '../errors.ts';
 
 /** How long a result may be written but not yet safe from a power cut. */
 const SYNC_MS = 500;
+
+/** Another program has done something to the output: what it holds is not known any more. */
+export class OutputChangedError extends BatchError {
+  constructor(path: string, change: string) {
+    super(
+      `${path} was ${change} while the run went on. Its results may not be there: look at it, and ` +
+        'run the same command again, or with another --out',
+      { exitCode: 1 },
+    );
+  }
+}
 
 /**
  * Appends lines to the output, each whole or not at all. Lines are written as they come, many at
@@ -17,6 +28,8 @@ export class ResultFile {
   onError: ((error: BatchError) => void) | undefined = undefined;
   readonly #handle: FileHandle;
   #length: number;
+  /** Where the last write ends, or would have ended if it had not failed. */
+  #end: number;
   #waiting: string[] = [];
   /** What is being written, or could not be. */
   #writing: readonly string[] = [];
@@ -24,11 +37,15 @@ export class ResultFile {
   #isDirty = false;
   #syncedAt = performance.now();
   #error: BatchError | undefined = undefined;
+  #changed: OutputChangedError | undefined = undefined;
+  /** Nothing more may be written: there would be a hole, or lines of another program would be gone. */
+  #isSpoiled = false;
 
   private constructor(path: string, handle: FileHandle, length: number) {
     this.path = path;
     this.#handle = handle;
     this.#length = length;
+    this.#end = length;
   }
 
   /**
@@ -43,7 +60,7 @@ export class ResultFile {
       if (needsNewline) await writeAll(handle, Buffer.from('\n'), length);
       return new ResultFile(path, handle, needsNewline ? length + 1 : length);
     } catch (error) {
-      throw writeError(path, error);
+      throw writeError(path, error, 2);
     }
   }
 
@@ -73,15 +90,17 @@ export class ResultFile {
 
   /** Resolves when all is on disk. @throws BatchError where it cannot be */
   async sync(): Promise<void> {
-    this.#error = undefined;
+    this.#error = this.#changed;
     await this.flush();
     await this.flush();
     await this.#syncNow();
+    await this.#checkPlace();
     if (this.#error !== undefined) throw this.#error;
   }
 
   /** Called every second or so. */
   async tick(): Promise<void> {
+    await this.#checkPlace();
     if (performance.now() - this.#syncedAt >= SYNC_MS) await this.#syncNow();
   }
 
@@ -92,11 +111,14 @@ export class ResultFile {
   async #flush(): Promise<void> {
     try {
       while (this.unwritten > 0) {
+        await this.#checkSize();
+        if (this.#isSpoiled) return;
         if (this.#writing.length === 0) {
           this.#writing = this.#waiting;
           this.#waiting = [];
         }
         const bytes = Buffer.from(`${this.#writing.join('\n')}\n`);
+        this.#end = this.#length + bytes.length;
         await writeAll(this.#handle, bytes, this.#length);
         this.#length += bytes.length;
         this.#writing = [];
@@ -106,6 +128,31 @@ export class ResultFile {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Looks whether the name is still that of the file: what is written to another is lost. */
+  async #checkPlace(): Promise<void> {
+    if (this.#changed !== undefined) return;
+    try {
+      const [own, named] = await Promise.all([this.#handle.stat(), stat(this.path)]);
+      if (own.dev !== named.dev || own.ino !== named.ino) this.#change('replaced');
+      else await this.#checkSize();
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') this.#change('removed or renamed');
+    }
+  }
+
+  /** Looks whether the file ends where it was written to: a write elsewhere would spoil it. */
+  async #checkSize(): Promise<void> {
+    const length = this.#length;
+    const { size } = await this.#handle.stat();
+    this.#isSpoiled ||= size < length || size > this.#end;
+    if (this.#isSpoiled) this.#change(size < length ? 'made shorter' : 'written to');
+  }
+
+  #change(what: string): void {
+    this.#changed ??= new OutputChangedError(this.path, what);
+    this.#report(this.#changed);
   }
 
   async #syncNow(): Promise<void> {
@@ -121,9 +168,13 @@ export class ResultFile {
   }
 
   #fail(error: unknown): void {
+    this.#report(writeError(this.path, error, 1));
+  }
+
+  #report(error: BatchError): void {
     if (this.#error !== undefined) return;
-    this.#error = writeError(this.path, error);
-    this.onError?.(this.#error);
+    this.#error = error;
+    this.onError?.(error);
   }
 }
 
@@ -139,9 +190,6 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
   }
 }
 
-function writeError(path: string, error: unknown): BatchError {
-  return new BatchError(`cannot write ${path}: ${fileProblem(error)}`, {
-    exitCode: 1,
-    cause: error,
-  });
+function writeError(path: string, cause: unknown, exitCode: number): BatchError {
+  return new BatchError(`cannot write ${path}: ${fileProblem(cause)}`, { exitCode, cause });
 }
