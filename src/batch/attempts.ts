@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AttemptContext } from 'headgate';
+import { isGood } from './http/answer.ts';
 import { callError, type OutageWatch, StatusError } from './http/failures.ts';
 import type { Budget } from './money.ts';
 import { type BatchRequest, type BatchResponse, promptTokensOf, type Send } from './request.ts';
@@ -94,6 +95,6 @@ export async function callOnce(
   });
   context.observe({ headers: response.headers });
   context.observe(response.body);
-  if (response.statusCode >= 400) throw new StatusError(response);
+  if (!isGood(response)) throw new StatusError(response);
   return response;
 }

@@ -4,6 +4,7 @@ import { systemClock } from 'headgate/advanced';
 import { NotSentError } from './attempts.ts';
 import { BatchState } from './batch-state.ts';
 import { BatchError } from './errors.ts';
+import { FirstFailures } from './first-failures.ts';
 import type { InputOptions } from './input/read-input.ts';
 import { findSources, type Source } from './input/sources.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -15,7 +16,7 @@ import { pricesOf } from './money.ts';
 import { type BatchOptions, type BatchSettings, checkBatchOptions } from './options.ts';
 import { type BatchProgress, type BatchReport, reportOf, type Stop, stopFor } from './progress.ts';
 import { allSized, type BatchRequest, type BatchResponse } from './request.ts';
-import { cachedResultOf, resultOf } from './result.ts';
+import { cachedResultOf, resultOf, writtenOf } from './result.ts';
 import { checkInput, pendingRequests } from './source.ts';
 
 /** How often the output is synced and the state of the server is looked at. */
@@ -81,7 +82,8 @@ export class BatchRun {
       this.#state.rememberInTime();
     }, TICK_MS);
     try {
-      await this.#send(this.#pending(ledger, isChecked, file), file);
+      const pending = this.#pending(ledger, isChecked, file);
+      await this.#send(pending, file, new FirstFailures(ledger.hasGood));
       await this.#save(file);
     } finally {
       clearInterval(ticks);
@@ -148,7 +150,11 @@ export class BatchRun {
   }
 
   /** Sends all requests, or those up to a stop, and waits for what is in flight then. */
-  async #send(source: ReturnType<typeof allSized>, file: ResultFile): Promise<void> {
+  async #send(
+    source: ReturnType<typeof allSized>,
+    file: ResultFile,
+    first: FirstFailures,
+  ): Promise<void> {
     const { signal, abortSignal, drainMs } = this.#settings.batch;
     const { pacer, attempts, stopSignal } = this.#state;
     this.#state.phase = 'running';
@@ -156,44 +162,58 @@ export class BatchRun {
     let end = () => {};
     const completed = new Promise<void>((resolve, reject) => {
       const sending = pacer.send(source, attempts.attempt).subscribe({
-        next: (outcome) => this.#keepAll(outcome, file),
+        next: (outcome) => this.#keepAll(outcome, file, first),
         error: reject,
         complete: resolve,
       });
       end = () => sending.unsubscribe();
     });
-    const first = await Promise.race([completed.then(() => 'completed'), onAbort(stopSignal)]);
-    if (first !== 'completed') {
+    const isCompleted = completed.then(() => true);
+    if (!(await Promise.race([isCompleted, onAbort(stopSignal)]))) {
       this.#state.phase = 'draining';
       const timeout = sleep(drainMs, undefined, { ref: false });
       await Promise.race([attempts.idle(), timeout, onAbort(abortSignal)]);
     }
     end();
+    if (first.stopAtEnd !== undefined) this.stop(first.stopAtEnd);
   }
 
   /** Keeps what a request says of its line, or of each of its lines. */
-  #keepAll(outcome: Outcome<BatchRequest, BatchResponse>, file: ResultFile): void {
+  #keepAll(
+    outcome: Outcome<BatchRequest, BatchResponse>,
+    file: ResultFile,
+    first: FirstFailures,
+  ): void {
     const { groups, budget } = this.#state;
     if (outcome.request.members !== undefined) {
       budget.release(outcome.request, outcome.status === 'ok' ? usageIn(outcome.value.body) : null);
     }
-    for (const each of groups.settled(outcome)) this.#keep(each, file);
+    for (const each of groups.settled(outcome)) {
+      if (this.#isOfLine(each, first)) this.#keep(each, file);
+      if (each.status === 'ok') for (const held of first.release()) this.#keep(held, file);
+    }
+  }
+
+  /** Whether an outcome is that of its line, and not, or not surely, of the whole run. */
+  #isOfLine(outcome: Outcome<BatchRequest, BatchResponse>, first: FirstFailures): boolean {
+    if (outcome.status === 'ok') return true;
+    if (outcome.error instanceof NotSentError) return false;
+    const stop = stopFor(outcome.error);
+    if (stop === undefined && !first.holds(outcome)) return true;
+    this.#state.budget.settle(outcome.request, null);
+    const reason = stop ?? first.stop;
+    if (reason !== undefined) this.stop(reason);
+    return false;
   }
 
   #keep(outcome: Outcome<BatchRequest, BatchResponse>, file: ResultFile): void {
     const { tally, budget } = this.#state;
-    if (outcome.status === 'failed') {
-      if (outcome.error instanceof NotSentError) return;
-      const stop = stopFor(outcome.error, tally.ok > 0);
-      if (stop !== undefined) {
-        budget.settle(outcome.request, null);
-        this.stop(stop);
-        return;
-      }
-    } else this.#settings.batch.cache?.put(outcome.request, outcome.value);
-    const result = resultOf(outcome, budget);
+    const { result, text } = writtenOf(resultOf(outcome, budget));
+    if (outcome.status === 'ok' && result.error === null) {
+      this.#settings.batch.cache?.put(outcome.request, outcome.value);
+    }
     tally.add(result, systemClock.now());
-    file.append(JSON.stringify(result));
+    file.append(text);
   }
 
   /** Nothing is said of a result before it is on disk. */

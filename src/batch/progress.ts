@@ -1,8 +1,9 @@
 import { QuotaExhaustedError, RetryAfterTooLongError } from 'headgate';
 import { classify } from 'headgate/advanced';
-import { StatusError } from './http/failures.ts';
+import { ConnectionError, StatusError } from './http/failures.ts';
 import { at } from './json.ts';
 import type { PaceView } from './pace-view.ts';
+import { WorkerError } from './queue/queue-job.ts';
 import type { ErrorCount } from './tally.ts';
 
 /**
@@ -31,13 +32,14 @@ export interface Stop {
 }
 
 /** What all requests would meet while nothing has gone well: a wrong path, model or permission. */
-const SETUP_STATUSES = [401, 403, 404, 405];
+const SETUP_STATUSES = [403, 404, 405];
 
-/**
- * Whether an error of one request would meet every other one too, so that the run had better end.
- * @param anySucceeded a 403 or a 404 may concern one request where others go well
- */
-export function stopFor(error: unknown, anySucceeded: boolean): Stop | undefined {
+/** A certificate that is refused, or a server that does not speak TLS: so will it be for all. */
+const TLS_CODES =
+  /CERT|^UNABLE_TO_(GET|VERIFY|DECODE)|^ERR_TLS_|^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
+
+/** Whether an error of one request would meet every other one too, so that the run had better end. */
+export function stopFor(error: unknown): Stop | undefined {
   if (error instanceof RetryAfterTooLongError) {
     const until = new Date(Date.now() + error.retryAfterMs).toLocaleTimeString('en-GB');
     return {
@@ -46,17 +48,38 @@ export function stopFor(error: unknown, anySucceeded: boolean): Stop | undefined
     };
   }
   if (error instanceof QuotaExhaustedError) return refused(error.message);
+  if (error instanceof ConnectionError || error instanceof WorkerError) return tlsStopFor(error);
   if (!(error instanceof StatusError)) return undefined;
   const { outage, kind } = classify(error);
-  const said = `the server answered ${error.status}: ${error.message.replace(/\.$/, '')}`;
+  const said = saidBy(error);
   if (error.status === 401) return refused(`${said}. Check the key`);
   if (error.status === 429 && kind === 'fatal') return refused(`${said}. Nothing more can be sent`);
   if (error.status === 402 || outage === 'billing' || outage === 'quota') {
     return refused(`${said}. Check the account's billing`);
   }
-  if (anySucceeded || !SETUP_STATUSES.includes(error.status)) return undefined;
+  return undefined;
+}
+
+/** The same where nothing has gone well yet; else the error may be that of one request. */
+export function setupStopFor(error: unknown): Stop | undefined {
+  if (!(error instanceof StatusError)) return undefined;
+  const said = saidBy(error);
+  if (error.status < 400) return refused(`${said}. Check --base-url`);
+  if (!SETUP_STATUSES.includes(error.status)) return undefined;
   if (error.status === 404) return refused(`${said}. Check --model and --base-url`);
   return refused(said);
+}
+
+function saidBy({ status, message }: StatusError): string {
+  return `the server answered ${status}: ${message.replace(/\.$/, '')}`;
+}
+
+function tlsStopFor(error: ConnectionError | WorkerError): Stop | undefined {
+  const code = error instanceof ConnectionError ? error.code : error.name;
+  if (!TLS_CODES.test(code)) return undefined;
+  const advice =
+    'Check --base-url; NODE_EXTRA_CA_CERTS names the certificates of your own authority';
+  return { reason: 'unreachable', message: `${error.message}. ${advice}` };
 }
 
 function refused(message: string): Stop {

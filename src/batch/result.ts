@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { DeadlineExceededError, type Outcome, type RequestStats } from 'headgate';
 import { StatusError } from './http/failures.ts';
+import { MAX_LINE_BYTES } from './input/lines.ts';
 import { RESULT_ID_PREFIX, type ResultLine, usageIn } from './ledger/result-line.ts';
 import type { Budget } from './money.ts';
 import { WorkerError } from './queue/queue-job.ts';
@@ -68,6 +69,34 @@ function lineOf(
     ...(request.metadata && { metadata: request.metadata }),
     headgate,
   };
+}
+
+/** A result, and its line without the newline. */
+export interface WrittenResult {
+  readonly result: ResultLine;
+  readonly text: string;
+}
+
+/** Without its answer, a request has failed whose line could not be written, or not be read again. */
+export function writtenOf(result: ResultLine): WrittenResult {
+  try {
+    const text = JSON.stringify(result);
+    // A character has three bytes at the most.
+    const isShort = text.length <= MAX_LINE_BYTES / 3 || Buffer.byteLength(text) <= MAX_LINE_BYTES;
+    if (isShort) return { result, text };
+    return withoutAnswer(result, 'ANSWER_TOO_LONG', 'the answer is longer than 64 MiB');
+  } catch (error) {
+    // JSON that is nested some thousand times can be read, but not be written.
+    if (!(error instanceof RangeError)) throw error;
+    const problem = `the answer cannot be written as JSON: ${error.message}`;
+    return withoutAnswer(result, 'ANSWER_TOO_DEEP', problem);
+  }
+}
+
+function withoutAnswer(result: ResultLine, code: string, message: string): WrittenResult {
+  const response = result.response && { ...result.response, body: null };
+  const failed = { ...result, response, error: { code, message } };
+  return { result: failed, text: JSON.stringify(failed) };
 }
 
 /** What the API has answered; where the deadline has ended a request, the last time. */

@@ -3,6 +3,7 @@ import { classify } from 'headgate/advanced';
 import { codeOf, messageOf } from '../errors.ts';
 import { at, countAt, isObject, textAt } from '../json.ts';
 import type { BatchResponse } from '../request.ts';
+import { problemOf } from './answer.ts';
 
 /** How much of a server's words is repeated. */
 const MESSAGE_LENGTH = 300;
@@ -16,7 +17,7 @@ export class StatusError extends Error {
   readonly response: BatchResponse;
 
   constructor(response: BatchResponse) {
-    super(messageIn(response.body) ?? `HTTP ${response.statusCode}`);
+    super(shorten(messageIn(response) ?? problemOf(response)));
     this.response = response;
     this.status = response.statusCode;
     this.headers = response.headers;
@@ -60,7 +61,7 @@ export class CallTimeoutError extends ConnectionError {
 export function callError(error: unknown): unknown {
   if (error instanceof StatusError || error instanceof ConnectionError) return error;
   const status = countAt(error, 'status');
-  if (status !== undefined && status >= 400) {
+  if (status !== undefined && status >= 300) {
     const body = at(error, 'error') ?? messageOf(error);
     return new StatusError({
       statusCode: status,
@@ -83,7 +84,9 @@ function isTextEntry(entry: [string, unknown]): entry is [string, string] {
 }
 
 /** OpenAI says `{error: {message}}`; others `{error}`, `{message}`, `{detail}` or plain text. */
-function messageIn(body: unknown): string | undefined {
+function messageIn({ statusCode, body }: BatchResponse): string | undefined {
+  // What a redirect says beside its address is no help.
+  if (statusCode >= 300 && statusCode < 400) return undefined;
   const messages = [
     textAt(body, 'error', 'message'),
     textAt(body, 'error'),
@@ -91,8 +94,7 @@ function messageIn(body: unknown): string | undefined {
     textAt(body, 'detail'),
     typeof body === 'string' ? body : undefined,
   ];
-  const found = messages.find((message) => message !== undefined && message.trim() !== '');
-  return found === undefined ? undefined : shorten(found);
+  return messages.find((message) => message !== undefined && message.trim() !== '');
 }
 
 /** One line of limited length. */
@@ -156,6 +158,11 @@ export class OutageWatch {
     if (error instanceof BadAnswerError && this.wasReached) {
       this.answered();
       return { kind: 'failed', retry: true, status: error.statusCode };
+    }
+    // Whatever the body says of limits: an answer that is none would be none again.
+    if (error instanceof StatusError && error.status < 400) {
+      this.answered();
+      return { kind: 'failed', retry: false, status: error.status };
     }
     const isGateway = error instanceof StatusError && GATEWAY_STATUSES.includes(error.status);
     if (!isGateway && !(error instanceof ConnectionError)) {

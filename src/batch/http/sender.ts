@@ -60,6 +60,7 @@ async function sendOnce(
   const abort = () => attempt.abort(signal.reason);
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
+  const json = JSON.stringify(body);
   const timer = setTimeout(() => attempt.abort(timeoutError(target, timeoutMs)), timeoutMs);
   try {
     const response = await httpRequest(target, {
@@ -67,7 +68,7 @@ async function sendOnce(
       dispatcher,
       signal: attempt.signal,
       headers: { 'content-type': 'application/json', ...keyHeaders(url, apiKey), ...headers },
-      body: JSON.stringify(body),
+      body: json,
     });
     const text = await response.body.text();
     return responseOf(target, response, text);
@@ -95,7 +96,7 @@ function responseOf(
     return { ...common, body: JSON.parse(text) };
   } catch {
     // What a proxy says in its own words belongs to its status; a good answer must be JSON.
-    if (statusCode >= 400) return { ...common, body: text };
+    if (statusCode >= 300) return { ...common, body: text };
     throw new BadAnswerError(target, statusCode);
   }
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 /** A longer line is no request of any API: of a binary file, all may be one line. */
-const MAX_LINE_BYTES = 64 * 1024 * 1024;
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 10;
 const BOM = '\uFEFF';

@@ -154,8 +154,18 @@ function requestOf({ line, url, body, place, defaultId, defaults }: RequestParts
     body: whole,
     ...(metadata !== undefined && { metadata }),
     place,
-    hash: hashRequest(url, whole),
+    hash: hashOf(url, whole, metadata, place),
   };
+}
+
+/** JSON that is nested some thousand times can be read, but not be sent or written. */
+function hashOf(url: string, body: JsonObject, metadata: unknown, place: string): string {
+  try {
+    if (metadata !== undefined) JSON.stringify(metadata);
+    return hashRequest(url, body);
+  } catch (error) {
+    throw new InputError(place, `the line is nested too deeply: ${messageOf(error)}`, error);
+  }
 }
 
 function idOf(line: JsonObject, place: string): string | undefined {

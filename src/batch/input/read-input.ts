@@ -1,4 +1,4 @@
-import { fileProblem, InputError } from '../errors.ts';
+import { fileProblem, InputError, messageOf } from '../errors.ts';
 import type { BatchRequest } from '../request.ts';
 import { LineError, readLines } from './lines.ts';
 import { type LineDefaults, parseJsonLine, promptRequest } from './parse-line.ts';
@@ -90,8 +90,7 @@ async function* readSource(
         ? promptRequest(text, {}, place, idOf(number), options)
         : parseJsonLine(text, place, idOf(number), options);
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      yield error;
+      yield error instanceof InputError ? error : new InputError(place, messageOf(error), error);
     }
   }
 }

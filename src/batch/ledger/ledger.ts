@@ -35,9 +35,12 @@ export class Ledger {
   /** Lines of the input that were listed, and how many of them have a result. */
   listed = 0;
   shared = 0;
+  /** Whether the output has a good result. */
+  hasGood = false;
 
   /** A line of the output; a later one of the same id outweighs it. */
   addResult(id: string, hash: string, isOk: boolean): void {
+    this.hasGood ||= isOk;
     this.#table.set(id, ((shortHash(hash) << HASH_SHIFT) | (isOk ? OK : FAILED)) >>> 0);
   }
 

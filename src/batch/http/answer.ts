@@ -1,0 +1,30 @@
+import { isObject } from '../json.ts';
+import type { BatchResponse } from '../request.ts';
+
+/** Where APIs put what was asked for. */
+const RESULTS = ['choices', 'output', 'output_text', 'data', 'content', 'results', 'embeddings'];
+
+/** Whether a response is what was asked for: some servers say with status 200 that they have failed. */
+export function isGood({ statusCode, body }: BatchResponse): boolean {
+  if (statusCode >= 300 || !isObject(body)) return false;
+  const { error } = body;
+  const saysError = isObject(error) || (typeof error === 'string' && error !== '');
+  return !saysError || RESULTS.some((field) => hasContent(body[field]));
+}
+
+function hasContent(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return value !== undefined && value !== null && value !== '';
+}
+
+/** What is wrong with a response whose body does not say it. */
+export function problemOf({ statusCode, headers, body }: BatchResponse): string {
+  if (statusCode >= 300 && statusCode < 400) {
+    const location = headers?.location;
+    const target = typeof location === 'string' ? ` to ${location}` : '';
+    return `HTTP ${statusCode}, a redirect${target}, which is not followed`;
+  }
+  if (statusCode >= 400 || isObject(body)) return `HTTP ${statusCode}`;
+  const kind = Array.isArray(body) ? 'a list' : body === null ? 'null' : `a ${typeof body}`;
+  return `HTTP ${statusCode} with ${kind}, which is no answer`;
+}

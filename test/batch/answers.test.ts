@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { ConnectionError } from '../../src/batch/http/failures.ts';
+import type { BatchResponse } from '../../src/batch/index.ts';
+import { answer, batchRig, prompts } from './rig.ts';
+
+/** A list in a list in a list: it can be read, and not be written. */
+const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+const LEVELS = 20_000;
+
+describe('an answer that is none fails its line', () => {
+  it.for<[name: string, response: BatchResponse, code: string, message: string]>([
+    [
+      'an error with status 200',
+      { statusCode: 200, body: { error: { message: 'overloaded', code: 'busy' } } },
+      '200 busy',
+      'overloaded',
+    ],
+    [
+      'one that asks to be sent again',
+      { statusCode: 200, body: { error: { message: 'slow down', code: 'rate_limit_exceeded' } } },
+      '200 rate_limit_exceeded',
+      'slow down',
+    ],
+    ['a text', { statusCode: 200, body: { error: 'no model', choices: [] } }, '200', 'no model'],
+    ['null', { statusCode: 200, body: null }, '200', 'HTTP 200 with null, which is no answer'],
+    ['a list', { statusCode: 200, body: [] }, '200', 'HTTP 200 with a list, which is no answer'],
+    [
+      'a redirect',
+      { statusCode: 308, headers: { location: 'https://x/v1' }, body: { message: 'moved' } },
+      '308',
+      'HTTP 308, a redirect to https://x/v1, which is not followed',
+    ],
+  ])('%s', async ([_name, response, code, message], test) => {
+    const rig = await batchRig(test, async (request, context) =>
+      request.id === 'p1' ? response : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(3));
+    const report = await rig.run({ concurrency: 1 });
+    expect(report).toMatchObject({ ok: 2, failed: 1, attempts: 3, stop: undefined });
+    expect(rig.results()[1]).toMatchObject({ error: { code, message } });
+    // Where nothing goes well, it is no matter of the lines.
+    const none = await batchRig(test, async () => response);
+    none.write('in.jsonl', prompts(30));
+    const stopped = await none.run({ concurrency: 1 });
+    expect(stopped).toMatchObject({ failed: 0, left: 30, stop: { reason: 'refused' } });
+    expect(stopped.stop?.message).toContain(message);
+  });
+
+  it('but not where the results are beside the error', async (test) => {
+    const body = { error: { message: 'cut' }, output: [{ content: [{ text: 'a' }] }] };
+    const rig = await batchRig(test, async () => ({ statusCode: 200, body }));
+    rig.write('in.jsonl', prompts(1));
+    expect(await rig.run()).toMatchObject({ ok: 1, failed: 0 });
+  });
+});
+
+describe('a failure before anything went well', () => {
+  const gone = { statusCode: 404, body: { error: { message: 'no such model' } } };
+
+  it('is that of its line where another goes well', async (test) => {
+    const rig = await batchRig(test, async (request, context) =>
+      ['p0', 'p1'].includes(request.id) ? gone : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(20));
+    const report = await rig.run({ concurrency: 1 });
+    expect(report).toMatchObject({ ok: 18, failed: 2, stop: undefined });
+    expect(rig.results()).toHaveLength(20);
+  });
+
+  it('is that of its line where the output has good results', async (test) => {
+    const rig = await batchRig(test, async (request, context) =>
+      request.id === 'p0' ? answer(request, context) : gone,
+    );
+    rig.write('in.jsonl', prompts(20));
+    expect(await rig.run({ limit: 1 })).toMatchObject({ ok: 1 });
+    expect(await rig.run()).toMatchObject({ ok: 0, failed: 19, stop: undefined });
+  });
+
+  it('stops a run of few lines, too', async (test) => {
+    const rig = await batchRig(test, async () => gone);
+    rig.write('in.jsonl', prompts(1));
+    expect(await rig.run()).toMatchObject({ failed: 0, left: 1, stop: { reason: 'refused' } });
+  });
+});
+
+describe('an answer that cannot be kept fails its line', () => {
+  it('where it is nested too deeply to be written', async (test) => {
+    const rig = await batchRig(test, async (request, context) =>
+      request.id === 'p1'
+        ? { statusCode: 200, body: { choices: [deep(LEVELS)] } }
+        : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(3));
+    expect(await rig.run()).toMatchObject({ ok: 2, failed: 1, stop: undefined });
+    const error = { code: 'ANSWER_TOO_DEEP' };
+    expect(rig.results()).toContainEqual(
+      expect.objectContaining({ custom_id: 'p1', error: expect.objectContaining(error) }),
+    );
+  });
+
+  it('where its line would be too long to be read again', async (test) => {
+    const content = 'x'.repeat(64 * 1024 * 1024);
+    const rig = await batchRig(test, async (request, context) =>
+      request.id === 'p1'
+        ? { statusCode: 200, body: { choices: [{ message: { content } }] } }
+        : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(3));
+    expect(await rig.run()).toMatchObject({ ok: 2, failed: 1 });
+    expect(await rig.run()).toMatchObject({ doneBefore: 2, failedBefore: 1, stop: undefined });
+  });
+});
+
+it('a line that is nested too deeply is named', async (test) => {
+  const rig = await batchRig(test);
+  const nested = '['.repeat(LEVELS) + ']'.repeat(LEVELS);
+  for (const field of ['input', 'metadata']) {
+    const value = field === 'input' ? nested : `{"a": ${nested}}`;
+    rig.write('in.jsonl', `{"prompt": "a"}\n{"prompt": "b", "${field}": ${value}}\n`);
+    await expect(rig.run()).rejects.toThrow('in.jsonl:2: the line is nested too deeply');
+  }
+});
+
+it('a certificate that is refused stops the run, and fails no line', async (test) => {
+  const rig = await batchRig(test, async () => {
+    const code = 'DEPTH_ZERO_SELF_SIGNED_CERT';
+    throw new ConnectionError('cannot reach https://x: self-signed certificate', code);
+  });
+  rig.write('in.jsonl', prompts(50));
+  const report = await rig.run();
+  expect(report).toMatchObject({ failed: 0, left: 50, stop: { reason: 'unreachable' } });
+  expect(report.stop?.message).toContain('self-signed certificate. Check --base-url; NODE_EXTRA');
+});
