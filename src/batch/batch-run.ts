@@ -3,9 +3,9 @@ import type { Outcome } from 'headgate';
 import { systemClock } from 'headgate/advanced';
 import { NotSentError } from './attempts.ts';
 import { BatchState } from './batch-state.ts';
-import { BatchError } from './errors.ts';
+import { BatchError, InterruptedError } from './errors.ts';
 import { FirstFailures } from './first-failures.ts';
-import type { InputOptions } from './input/read-input.ts';
+import { checkTemplate, type InputOptions } from './input/read-input.ts';
 import { findSources, type Source } from './input/sources.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { OutputLock } from './ledger/lock.ts';
@@ -17,7 +17,7 @@ import { type BatchOptions, type BatchSettings, checkBatchOptions } from './opti
 import { type BatchProgress, type BatchReport, reportOf, type Stop, stopFor } from './progress.ts';
 import { allSized, type BatchRequest, type BatchResponse } from './request.ts';
 import { cachedResultOf, resultOf, writtenOf } from './result.ts';
-import { checkInput, pendingRequests } from './source.ts';
+import { checkInput, noRequests, pendingRequests } from './source.ts';
 
 /** How often the output is synced and the state of the server is looked at. */
 const TICK_MS = 250;
@@ -33,6 +33,7 @@ export class BatchRun {
     this.#settings = checkBatchOptions(options);
     const { input } = this.#settings.batch;
     this.#sources = findSources(typeof input === 'string' ? [input] : input);
+    checkTemplate(this.#sources, this.#input);
     this.#state = new BatchState(this.#settings);
   }
 
@@ -90,7 +91,9 @@ export class BatchRun {
       this.#state.remember();
       await file.close();
     }
-    return reportOf(this.progress(), output, tornBytes, file.unwrittenLines);
+    const report = reportOf(this.progress(), output, tornBytes, file.unwrittenLines);
+    if (ledger.listed === 0 && report.stop === undefined) throw noRequests(this.#sources);
+    return report;
   }
 
   /** Looks at all lines, and at what the output has of them. */
@@ -99,8 +102,7 @@ export class BatchRun {
     const hadResults = ledger.results > 0;
     const onLine = (request: BatchRequest) => {
       this.#state.checked += 1;
-      if (signal?.aborted)
-        throw new BatchError('stopped before anything was sent', { exitCode: 130 });
+      if (signal?.aborted) throw new InterruptedError();
       this.#checkPrice(request);
     };
     this.#state.total = await checkInput(this.#sources, this.#input, ledger, changed, onLine);

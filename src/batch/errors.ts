@@ -12,6 +12,13 @@ export class BatchError extends Error {
   }
 }
 
+/** The run was stopped before anything was sent. */
+export class InterruptedError extends BatchError {
+  constructor() {
+    super('stopped before anything was sent', { exitCode: 130 });
+  }
+}
+
 /** A line of the input that cannot be sent. The message starts with `file:line`. */
 export class InputError extends BatchError {
   /** @param place such as `prompts.jsonl:12` */

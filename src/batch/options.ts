@@ -2,6 +2,7 @@ import type { LimiterOptions } from 'headgate';
 import type { AnswerCache } from './cache/answer-cache.ts';
 import { API_NAMES, type ApiName } from './endpoint.ts';
 import { BatchError } from './errors.ts';
+import { MAX_TIMEOUT_MS } from './http/sender.ts';
 import { INPUT_FORMATS, type InputFormat } from './input/read-input.ts';
 import type { ExistingOutput } from './ledger/open-output.ts';
 import type { Prices } from './money.ts';
@@ -140,6 +141,9 @@ export function checkBatchOptions(options: BatchOptions): BatchSettings {
     if (value !== undefined && !(value >= 0)) {
       throw new RangeError(`\`${name}\` must be a number >= 0, got ${value}`);
     }
+  }
+  if (drainMs > MAX_TIMEOUT_MS) {
+    throw new RangeError(`\`drainMs\` must be at most ${MAX_TIMEOUT_MS}, got ${drainMs}`);
   }
   if (maxCost !== undefined && prices === undefined) {
     throw new BatchError(

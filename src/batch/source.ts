@@ -50,11 +50,13 @@ export async function checkInput(
   if (changedLines > 0 && changed === 'fail') {
     throw new BatchError(changedWords(changes, changedLines));
   }
-  if (lines === 0) {
-    const names = sources.map(({ name }) => name).join(', ');
-    throw new BatchError(`${names}: there are no requests in the input`);
-  }
+  if (lines === 0) throw noRequests(sources);
   return lines;
+}
+
+export function noRequests(sources: readonly Source[]): BatchError {
+  const names = sources.map(({ name }) => name).join(', ');
+  return new BatchError(`${names}: there are no requests in the input`);
 }
 
 function problemWords(problems: readonly string[]): string {

@@ -140,6 +140,26 @@ describe('a file that cannot be read', () => {
     expect((await refusal(rig, { input })).message).toContain('this is no gzip data');
   });
 
+  it('is a table that is no UTF-8', async (test) => {
+    const rig = await batchRig(test);
+    // Characters that two pieces of the file share are whole.
+    const rows = `${'ä€🙂'.repeat(1_000)},b\n`.repeat(40);
+    const input = rig.write('in.csv', `prompt,n\n${rows}`);
+    expect(await rig.run({ input, output: rig.path('good.jsonl') })).toMatchObject({ ok: 40 });
+    rig.sent.length = 0;
+    const latin = Buffer.from('caf\u00e9,c\n', 'latin1');
+    rig.write('in.csv', Buffer.concat([Buffer.from(`prompt,n\n${rows}`), latin]));
+    const { message } = await refusal(rig, { input });
+    expect(message).toContain('in.csv:42: not UTF-8 text: save the table as UTF-8');
+  });
+
+  it('is a table whose template names what all objects have', async (test) => {
+    const rig = await batchRig(test);
+    const input = rig.write('in.csv', 'name\na\n');
+    const { message } = await refusal(rig, { input, template: '{{constructor}}' });
+    expect(message).toContain('there is no column "constructor"');
+  });
+
   it('is a table without the column of the template', async (test) => {
     const rig = await batchRig(test);
     const input = rig.write('in.csv', 'name,text\na,b\n');

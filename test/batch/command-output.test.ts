@@ -94,6 +94,23 @@ describe('headgate run', () => {
     ]);
   });
 
+  it('sends the query of the address with each request, and names it nowhere', async (test) => {
+    const urls: (string | undefined)[] = [];
+    const { run, write, server } = await inProcess(test, {
+      handle: (_prompt, { url }) => {
+        urls.push(url);
+        return { status: 500, text: 'oh' };
+      },
+    });
+    write('in.jsonl', prompts(1));
+    const address = `${server.url}/openai/v1?api-version=2024-10-21&key=secret`;
+    const args = ['in.jsonl', '--out', 'out.jsonl', '--base-url', address, '--max-attempts', '1'];
+    const { code, stdout, stderr } = await run(args);
+    expect(code).toBe(1);
+    expect(urls).toEqual(['/openai/v1/chat/completions?api-version=2024-10-21&key=secret']);
+    expect(stdout + stderr).not.toContain('secret');
+  });
+
   it('checks without sending for --dry-run', async (test) => {
     const { write, command } = await inProcess(test);
     write('in.jsonl', [{ prompt: 'a'.repeat(4_000), max_tokens: 500 }]);
@@ -107,6 +124,19 @@ describe('headgate run', () => {
 });
 
 describe('headgate summary and headgate export', () => {
+  it('counts all that was paid, as the report of a run does', async (test) => {
+    const { write, run, command } = await inProcess(test);
+    const args = ['in.jsonl', '--out', 'out.jsonl', '--price-in', '1000', '--price-out', '2000'];
+    write('in.jsonl', [{ id: 'a', prompt: 'a' }]);
+    await run(args);
+    write('in.jsonl', [{ id: 'a', prompt: 'b' }]);
+    const { stdout } = await run([...args, '--changed', 'rerun']);
+    expect(stdout).toMatch(/^cost {6}0\.040 for all results in the file$/m);
+    const json = await command(['summary', 'out.jsonl', '--json']);
+    const tokens = { in: 20, out: 10 };
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: 1, attempts: 2, cost: 0.04, tokens });
+  });
+
   it('read the last result of each request', async (test) => {
     let isUp = false;
     const { write, run, command } = await inProcess(test, {

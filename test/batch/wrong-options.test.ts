@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { targetOf } from '../../src/batch/command/destination.ts';
 import { createProgram } from '../../src/batch/command/program.ts';
+import { OptionValues } from '../../src/batch/command/values.ts';
+import { createHttpSender, runBatch } from '../../src/batch/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'headgate-options-'));
 const [input, limits] = [join(folder, 'in.jsonl'), join(folder, 'limits.json')];
@@ -37,6 +40,15 @@ describe('a wrong option of headgate run is named', () => {
     [['--timeout', 'soon'], '--timeout must be a time such as 90s'],
     [['--changed', 'x'], '--changed must be one of fail, rerun, keep'],
     [['--append', '--overwrite'], 'exclude each other'],
+    [['--timeout', '30d'], '--timeout must be at most 2147483647ms, got "30d"'],
+    [['--template', '{{a}}'], 'in.jsonl is read as JSON lines'],
+    [['--template', '{{a}}', '--dry-run'], 'in.jsonl is read as JSON lines'],
+    [['--template', '{{a}}', '--text'], 'in.jsonl is read as lines of text'],
+    [
+      ['--header', 'X-A: a\u201cb'],
+      '--header X-A has a character that cannot be sent in a header, U+201C at place 2',
+    ],
+    [['--header', 'Upgrade: x'], '--header Upgrade is set by the connection'],
     [['--header', 'x'], '--header must have the form "Name: value"'],
     [['--config', limits], 'did you mean `requestsPerMinute`'],
     [['--config', 'none'], '--config none: there is no such file'],
@@ -50,6 +62,23 @@ describe('a wrong option of headgate run is named', () => {
     const error = await errorOf(['run', input, '--out', out, '--model', 'm', ...args]);
     expect(error).toMatchObject({ message: expect.stringContaining(says) });
   });
+});
+
+it('a key that cannot be sent is refused, and not shown', async () => {
+  vi.stubEnv('OPENAI_API_KEY', 'sk-\u{1f511}\u201d');
+  const values = new OptionValues({});
+  expect(() => targetOf(values, 'chat', process.env)).toThrow(
+    /^OPENAI_API_KEY has a character that cannot be sent in a header, U\+1F511 at place 4: it was/,
+  );
+});
+
+it('a time that no timer can have is refused in code, too', async () => {
+  const options = { baseUrl: 'http://h', apiKey: undefined, timeoutMs: 2 ** 31 };
+  const bound = /must be a number > 0 and at most 2147483647, got 2147483648/;
+  expect(() => createHttpSender(options)).toThrow(bound);
+  const send = createHttpSender({ ...options, timeoutMs: 1 }).send;
+  const batch = { input, output: join(folder, 'o'), send, drainMs: 2 ** 31 };
+  await expect(runBatch(batch)).rejects.toThrow('`drainMs` must be at most 2147483647');
 });
 
 describe('a wrong option of headgate work is named', () => {

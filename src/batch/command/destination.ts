@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { ApiName } from '../endpoint.ts';
 import { BatchError } from '../errors.ts';
-import { createHttpSender } from '../http/sender.ts';
+import { createHttpSender, withoutQuery } from '../http/sender.ts';
 import { createQueueSender } from '../queue/queue-sender.ts';
 import type { Send } from '../request.ts';
+import { checkHeaderValue, KEY_HEADERS, readHeader } from './headers.ts';
 import type { RunOptions } from './run-options.ts';
 import type { OptionValues } from './values.ts';
 
@@ -34,6 +35,7 @@ export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.Process
   const provider = PROVIDERS[api === 'anthropic' ? 'anthropic' : 'openai'];
   const given = values.text('base-url') ?? (env[provider.urlVariable]?.trim() || undefined);
   const apiKey = env[provider.keyVariable]?.trim() || undefined;
+  if (apiKey !== undefined) checkHeaderValue(provider.keyVariable, apiKey);
   const headers = Object.fromEntries(values.texts('header').map(readHeader));
   const hasKey =
     apiKey !== undefined || Object.keys(headers).some((name) => KEY_HEADERS.test(name));
@@ -61,22 +63,11 @@ export function nameOf({ baseUrl, apiKey, headers }: Target): string {
   return hash('sha256', JSON.stringify([baseUrl, apiKey, sorted])).slice(0, 32);
 }
 
-const KEY_HEADERS = /^(authorization|x-api-key|api-key)$/i;
-
-function readHeader(text: string): readonly [name: string, value: string] {
-  const [, name, value] = text.match(/^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/) ?? [];
-  // The value may be a key, which is not repeated.
-  if (name === undefined || value === undefined) {
-    throw new BatchError('--header must have the form "Name: value"');
-  }
-  return [name, value];
-}
-
 function isHttp(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** With the path of the API; `/v1` where it has none. */
+/** With the path of the API; `/v1` where it has none. A query is sent with each request. */
 function readBaseUrl(text: string): string {
   if (!isHttp(text)) {
     throw new BatchError(`--base-url must be an http or https URL, got ${JSON.stringify(text)}`);
@@ -86,7 +77,7 @@ function readBaseUrl(text: string): string {
     throw new BatchError('--base-url must be without user and password; set a key or a --header');
   }
   const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
-  return url.pathname === '/' ? `${base}/v1` : base;
+  return (url.pathname === '/' ? `${base}/v1` : base) + url.search;
 }
 
 /** What requests are sent through: an API, or the workers of a queue. */
@@ -113,5 +104,8 @@ export async function openDestination(
   }
   const target = targetOf(values, api, env);
   const { send, close } = createHttpSender({ ...target, timeoutMs });
-  return { title: new URL(target.baseUrl).host, provider: target.baseUrl, send, close };
+  const { host, search } = new URL(target.baseUrl);
+  // A query may have a key in it, and this name is written down.
+  const query = search === '' ? '' : `?${hash('sha256', search).slice(0, 16)}`;
+  return { title: host, provider: withoutQuery(target.baseUrl) + query, send, close };
 }

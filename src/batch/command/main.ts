@@ -18,9 +18,9 @@ function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }
 
-/** A reader may close the pipe before the end (`| head`): that is no error. */
+/** A reader may close the pipe before the end (`| head`), or its terminal: that is no error. */
 function ignoreBrokenPipe(error: Error): void {
-  if (codeOf(error) !== 'EPIPE') throw error;
+  if (codeOf(error) !== 'EPIPE' && codeOf(error) !== 'EIO') throw error;
 }
 
 keepHeapSmall();

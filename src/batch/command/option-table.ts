@@ -28,7 +28,7 @@ const API_OPTIONS: readonly CommandOption[] = [
     name: 'base-url',
     value: 'URL',
     default: "the provider's",
-    help: 'an OpenAI-compatible server; also OPENAI_BASE_URL or ANTHROPIC_BASE_URL',
+    help: 'an OpenAI-compatible server, with the query it wants; also OPENAI_BASE_URL or ANTHROPIC_BASE_URL',
   },
   {
     name: 'header',
@@ -64,7 +64,12 @@ const LIMIT_OPTIONS: readonly CommandOption[] = [
     value: 'FILE',
     help: 'JSON by model: {"MODEL": {"requestsPerMinute": 500}}, the options of --config; "*" for all others',
   },
-  { name: 'timeout', value: 'TIME', default: '10m', help: 'of one call, its answer included' },
+  {
+    name: 'timeout',
+    value: 'TIME',
+    default: '10m',
+    help: 'of one call, its answer included; at most 24d',
+  },
   {
     name: 'max-attempts',
     value: 'N',
@@ -246,6 +251,7 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [0, 'every request has a good result'],
   [1, 'some requests failed, or the run stopped before its end'],
   [2, 'the command or the input is wrong; nothing was sent'],
+  [129, 'stopped by SIGHUP, as when a terminal is closed'],
   [130, 'stopped by Ctrl-C'],
   [143, 'stopped by SIGTERM'],
 ];

@@ -17,14 +17,21 @@ import type { ExportFormat } from './option-table.ts';
 /**
  * The last result of each id, in the order of the file: a request that was sent again has several.
  * The file is read twice, so that no results are kept in memory.
+ * @param onEach called before for each result, those that a later one outweighs included
  * @throws BatchError
  */
-async function* latestResults(file: string): AsyncGenerator<PlacedResult> {
+async function* latestResults(
+  file: string,
+  onEach: (result: ReadResult) => void = () => {},
+): AsyncGenerator<PlacedResult> {
   try {
     if (statSync(file).isDirectory())
       throw new BatchError(`${file}: this is a directory, not a file`);
     const last = new IdTable();
-    for await (const { result, number } of readResults(file)) last.set(result.id, number);
+    for await (const { result, number } of readResults(file)) {
+      last.set(result.id, number);
+      onEach(result);
+    }
     for await (const placed of readResults(file)) {
       if (last.get(placed.result.id) === placed.number) yield placed;
     }
@@ -90,7 +97,15 @@ export async function summary(file: string, isJson: boolean): Promise<number> {
   const tally = new Tally();
   const tokens = { in: 0, cached: 0, out: 0 };
   let [ok, failed, attempts, durationMs, cost] = [0, 0, 0, 0, 0];
-  for await (const { result } of latestResults(file)) {
+  // What was sent twice was paid twice, as the report of a run has it.
+  const addSpent = ({ line }: ReadResult) => {
+    attempts += countAt(line, 'headgate', 'attempts') ?? 0;
+    cost += countAt(line, 'headgate', 'cost') ?? 0;
+    tokens.in += countAt(line, 'headgate', 'usage', 'input_tokens') ?? 0;
+    tokens.cached += countAt(line, 'headgate', 'usage', 'cached_input_tokens') ?? 0;
+    tokens.out += countAt(line, 'headgate', 'usage', 'output_tokens') ?? 0;
+  };
+  for await (const { result } of latestResults(file, addSpent)) {
     const { line, isOk } = result;
     if (isOk) ok += 1;
     else {
@@ -100,12 +115,7 @@ export async function summary(file: string, isJson: boolean): Promise<number> {
         textAt(line, 'error', 'message') ?? '',
       );
     }
-    attempts += countAt(line, 'headgate', 'attempts') ?? 0;
     durationMs += countAt(line, 'headgate', 'duration_ms') ?? 0;
-    cost += countAt(line, 'headgate', 'cost') ?? 0;
-    tokens.in += countAt(line, 'headgate', 'usage', 'input_tokens') ?? 0;
-    tokens.cached += countAt(line, 'headgate', 'usage', 'cached_input_tokens') ?? 0;
-    tokens.out += countAt(line, 'headgate', 'usage', 'output_tokens') ?? 0;
   }
   const total = ok + failed;
   if (total === 0) throw new BatchError(`${file} holds no results`);

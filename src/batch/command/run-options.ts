@@ -8,6 +8,7 @@ import {
 } from 'headgate';
 import { API_NAMES, type ApiName } from '../endpoint.ts';
 import { BatchError, fileProblem } from '../errors.ts';
+import { MAX_TIMEOUT_MS } from '../http/sender.ts';
 import { isObject } from '../json.ts';
 import type { ExistingOutput } from '../ledger/open-output.ts';
 import { type Prices, readPriceFile } from '../money.ts';
@@ -82,7 +83,7 @@ export function readRunOptions(
     maxCost: values.amount('max-cost'),
     outageMs: values.time('outage'),
   };
-  const timeoutMs = values.time('timeout') ?? TIMEOUT_MS;
+  const timeoutMs = values.time('timeout', MAX_TIMEOUT_MS) ?? TIMEOUT_MS;
   const isQuiet = values.flag('quiet');
   const cache = values.text('cache');
   const isInspected = values.flag('inspect');

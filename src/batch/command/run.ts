@@ -1,6 +1,8 @@
 import { BatchRun } from '../batch-run.ts';
 import { type AnswerCache, openCache } from '../cache/answer-cache.ts';
 import { endpointOf } from '../endpoint.ts';
+import { BatchError, InterruptedError } from '../errors.ts';
+import { checkTemplate } from '../input/read-input.ts';
 import { findSources, mayBeStdin } from '../input/sources.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { inspectOutput } from '../ledger/open-output.ts';
@@ -28,6 +30,7 @@ async function dryRun({ batch }: RunOptions): Promise<number> {
   const ledger =
     output === '' ? new Ledger() : (await inspectOutput(output, existing, paths)).ledger;
   const { model, format, template, limit } = batch;
+  checkTemplate(sources, { format, template });
   const budget = new Budget(batch.prices, Number.POSITIVE_INFINITY);
   let [pending, prompt, output_, cost] = [0, 0, 0, 0];
   const input = { api, model, format, template, limit };
@@ -107,6 +110,9 @@ async function runTo(
     } finally {
       screen.close();
     }
+  } catch (error) {
+    if (!(error instanceof InterruptedError) || signalled === undefined) throw error;
+    throw new BatchError(error.message, { exitCode: exitCodeOf(signalled), cause: error });
   } finally {
     release();
     await stopInspector();

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Calls back for each signal; a third one ends the process. @returns what lets go of them */
 export function onSignals(callback: (signal: NodeJS.Signals) => void): () => void {

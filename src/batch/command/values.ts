@@ -61,7 +61,7 @@ export class OptionValues {
   }
 
   /** A time with its unit, in ms; a number alone is seconds. */
-  time(name: string): number | undefined {
+  time(name: string, maxMs = Number.POSITIVE_INFINITY): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const [, digits, unit = 's'] = text.match(/^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/) ?? [];
@@ -69,7 +69,9 @@ export class OptionValues {
     if (digits === undefined || unitMs === undefined || Number(digits) === 0) {
       throw wrong(name, 'a time such as 90s, 10m or 2h', text);
     }
-    return Number(digits) * unitMs;
+    const ms = Number(digits) * unitMs;
+    if (ms > maxMs) throw wrong(name, `at most ${maxMs}ms`, text);
+    return ms;
   }
 
   choice<C extends string>(name: string, choices: readonly C[]): C | undefined {

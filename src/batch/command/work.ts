@@ -1,6 +1,6 @@
 import { API_NAMES } from '../endpoint.ts';
 import { BatchError, messageOf } from '../errors.ts';
-import { createHttpSender } from '../http/sender.ts';
+import { createHttpSender, MAX_TIMEOUT_MS, withoutQuery } from '../http/sender.ts';
 import { startWork, type Work } from '../queue/queue-work.ts';
 import { nameOf, targetOf } from './destination.ts';
 import { startCommandInspector } from './inspect.ts';
@@ -20,7 +20,7 @@ export async function work(values: OptionValues): Promise<number> {
     throw new BatchError('--redis URL is missing: that of headgate run, redis://127.0.0.1:6379');
   }
   const api = values.choice('api', API_NAMES) ?? 'chat';
-  const timeoutMs = values.time('timeout') ?? TIMEOUT_MS;
+  const timeoutMs = values.time('timeout', MAX_TIMEOUT_MS) ?? TIMEOUT_MS;
   const options = {
     redis,
     queue: readQueue(values),
@@ -36,7 +36,8 @@ export async function work(values: OptionValues): Promise<number> {
   try {
     const running = await startWork({ ...options, provider: nameOf(target), send: sender.send });
     const say = values.flag('quiet') ? () => {} : (line: string) => console.error(line);
-    say(`takes requests from ${options.queue} at ${new URL(redis).host}, for ${target.baseUrl}`);
+    const address = withoutQuery(target.baseUrl);
+    say(`takes requests from ${options.queue} at ${new URL(redis).host}, for ${address}`);
     const stopLog = logCounts(running, say);
     await signalled(running);
     stopLog();

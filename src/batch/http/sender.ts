@@ -16,14 +16,17 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
 
 export interface HttpOptions {
-  /** Of the API, such as `https://api.openai.com/v1`; what a request's url has after `/v1` follows it. */
+  /**
+   * Of the API, such as `https://api.openai.com/v1`; what a request's url has after `/v1` follows its
+   * path. A query is kept.
+   */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   /** Sent with each request; they outweigh those that are sent by default. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Of an HTTP proxy. Default: what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say. */
   readonly proxy?: string | undefined;
-  /** Of one attempt, its body included, in ms. */
+  /** Of one attempt, its body included, in ms: at most 2147483647, some 24 days. */
   readonly timeoutMs: number;
 }
 
@@ -33,7 +36,16 @@ export interface HttpSender {
   close(): Promise<void>;
 }
 
+/** Timers take no longer time: they would fire at once. */
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** @throws RangeError */
 export function createHttpSender(options: HttpOptions): HttpSender {
+  const { timeoutMs } = options;
+  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    const bound = `must be a number > 0 and at most ${MAX_TIMEOUT_MS}`;
+    throw new RangeError(`\`timeoutMs\` ${bound}, got ${timeoutMs}`);
+  }
   const dispatcher = dispatcherOf(options.proxy);
   return {
     send: (request, { signal }) => sendOnce(request, signal, options, dispatcher),
@@ -54,7 +66,8 @@ async function sendOnce(
   { baseUrl, apiKey, headers, timeoutMs }: HttpOptions,
   dispatcher: Dispatcher,
 ): Promise<BatchResponse> {
-  const target = `${baseUrl}${url.slice('/v1'.length)}`;
+  // A query may have a key in it, and errors name the target.
+  const target = withoutQuery(baseUrl) + url.slice('/v1'.length);
   // A timer of its own: signals that are joined with a timeout live as long as the longest of them.
   const attempt = new AbortController();
   const abort = () => attempt.abort(signal.reason);
@@ -63,7 +76,7 @@ async function sendOnce(
   const json = JSON.stringify(body);
   const timer = setTimeout(() => attempt.abort(timeoutError(target, timeoutMs)), timeoutMs);
   try {
-    const response = await httpRequest(target, {
+    const response = await httpRequest(target + baseUrl.slice(withoutQuery(baseUrl).length), {
       method: 'POST',
       dispatcher,
       signal: attempt.signal,
@@ -79,6 +92,10 @@ async function sendOnce(
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
+}
+
+export function withoutQuery(url: string): string {
+  return url.split('?', 1)[0] ?? url;
 }
 
 function responseOf(

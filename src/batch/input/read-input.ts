@@ -1,4 +1,4 @@
-import { fileProblem, InputError, messageOf } from '../errors.ts';
+import { BatchError, fileProblem, InputError, messageOf } from '../errors.ts';
 import type { BatchRequest } from '../request.ts';
 import { LineError, readLines } from './lines.ts';
 import { type LineDefaults, parseJsonLine, promptRequest } from './parse-line.ts';
@@ -93,6 +93,18 @@ async function* readSource(
       yield error instanceof InputError ? error : new InputError(place, messageOf(error), error);
     }
   }
+}
+
+/** @throws BatchError for a template that nothing would be made with */
+export function checkTemplate(
+  sources: readonly Source[],
+  { format, template }: Partial<InputOptions>,
+): void {
+  const formats = sources.map(({ name }) => format ?? formatOf(name));
+  if (template === undefined || formats.some((each) => each === 'csv' || each === 'tsv')) return;
+  const names = sources.map(({ name }) => name).join(', ');
+  const what = format === 'text' ? 'lines of text' : 'JSON lines';
+  throw new BatchError(`--template is for .csv and .tsv files: ${names} is read as ${what}`);
 }
 
 function formatOf(name: string): InputFormat {

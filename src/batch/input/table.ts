@@ -3,6 +3,7 @@ import { InputError, messageOf } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { BatchRequest } from '../request.ts';
 import { type LineDefaults, promptRequest } from './parse-line.ts';
+import { checkedUtf8 } from './utf8.ts';
 
 const COLUMN = /\{\{\s*([^{}]+?)\s*\}\}/g;
 const ID_COLUMNS = ['custom_id', 'id'];
@@ -21,7 +22,7 @@ async function* readRows(
 ): AsyncGenerator<Row> {
   const parser = parse({ delimiter, columns: true, bom: true, info: true, skip_empty_lines: true });
   const feed = async () => {
-    for await (const chunk of chunks) {
+    for await (const chunk of checkedUtf8(chunks)) {
       if (parser.destroyed) return;
       if (!parser.write(chunk)) await new Promise((resolve) => parser.once('drain', resolve));
     }
@@ -53,7 +54,7 @@ export async function* readTable(
   for await (const { record, line } of readRows(chunks, delimiter, name)) {
     const place = `${name}:${line}`;
     const prompt = made.replaceAll(COLUMN, (_whole, column: string) => {
-      const cell = record[column];
+      const cell = Object.hasOwn(record, column) ? record[column] : undefined;
       if (cell !== undefined) return cell;
       const has = Object.keys(record).join(', ');
       const hint = template === undefined ? '; name others with --template "… {{column}} …"' : '';

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { commandLine, rig, start } from './command.ts';
@@ -67,13 +68,14 @@ describe('headgate run', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
   });
 
-  it('drains for Ctrl-C and SIGTERM, and goes on later', async (test) => {
+  it('drains for Ctrl-C, SIGTERM and SIGHUP, and goes on later', async (test) => {
     const { startRun, run, write, results, server } = await rig(test, { delayMs: () => 300 });
     write('in.jsonl', prompts(40));
     const args = ['in.jsonl', '--out', 'out.jsonl', '--concurrency', '4'];
     const signals = [
       ['SIGINT', 130],
       ['SIGTERM', 143],
+      ['SIGHUP', 129],
     ] as const;
     for (const [signal, expected] of signals) {
       const called = server.nextCall();
@@ -89,6 +91,25 @@ describe('headgate run', () => {
     expect((await run(args)).code).toBe(0);
     expect([...server.counts.values()].every((count) => count === 1)).toBe(true);
     expect(results()).toHaveLength(40);
+  });
+
+  it('exits with the code of a signal that comes while lines are checked', async (test) => {
+    const { startRun, write, folder } = await rig(test);
+    // To check so many takes a while.
+    write('in.jsonl', prompts(200_000));
+    const { process: child, ended } = startRun(['in.jsonl', '--out', 'out.jsonl']);
+    while (!existsSync(join(folder, 'out.jsonl.lock'))) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    child.kill('SIGTERM');
+    const { code, stderr } = await ended;
+    expect([code, stderr]).toEqual([143, expect.stringContaining('stopped before anything')]);
+  });
+
+  it('refuses empty standard input as it does an empty file', async (test) => {
+    const { run } = await rig(test);
+    const { code, stderr } = await run(['-', '--out', 'out.jsonl'], { input: '' });
+    expect([code, stderr]).toEqual([2, 'headgate: stdin: there are no requests in the input\n']);
   });
 
   it('does not wait for standard input after Ctrl-C', async (test) => {
