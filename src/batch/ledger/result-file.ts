@@ -19,8 +19,9 @@ export class OutputChangedError extends BatchError {
  * Appends lines to the output, each whole or not at all. Lines are written as they come, many at
  * once where they come fast, and are on disk at most a second later.
  *
- * A write that fails (a full disk) is tried again at the same place by the next call of `flush`, so
- * that it leaves no half of a line before a whole one.
+ * What a write that fails (a full disk) has left is cut off, and all of it written again by the next
+ * call of `flush`, so that there is no half of a line before a whole one. Writes go to the end of the
+ * file wherever that is: one that another program cuts gets no hole.
  */
 export class ResultFile {
   readonly path: string;
@@ -38,7 +39,7 @@ export class ResultFile {
   #syncedAt = performance.now();
   #error: BatchError | undefined = undefined;
   #changed: OutputChangedError | undefined = undefined;
-  /** Nothing more may be written: there would be a hole, or lines of another program would be gone. */
+  /** Nothing more may be written: what is there is not what was written. */
   #isSpoiled = false;
 
   private constructor(path: string, handle: FileHandle, length: number) {
@@ -55,9 +56,9 @@ export class ResultFile {
    */
   static async open(path: string, length: number, needsNewline: boolean): Promise<ResultFile> {
     try {
-      const handle = await open(path, length === 0 ? 'w' : 'r+');
-      if (length > 0) await handle.truncate(length);
-      if (needsNewline) await writeAll(handle, Buffer.from('\n'), length);
+      const handle = await open(path, 'a');
+      await handle.truncate(length);
+      if (needsNewline) await writeAll(handle, Buffer.from('\n'));
       return new ResultFile(path, handle, needsNewline ? length + 1 : length);
     } catch (error) {
       throw writeError(path, error, 2);
@@ -111,15 +112,16 @@ export class ResultFile {
   async #flush(): Promise<void> {
     try {
       while (this.unwritten > 0) {
-        await this.#checkSize();
+        const size = await this.#checkSize();
         if (this.#isSpoiled) return;
+        if (size > this.#length) await this.#handle.truncate(this.#length);
         if (this.#writing.length === 0) {
           this.#writing = this.#waiting;
           this.#waiting = [];
         }
         const bytes = Buffer.from(`${this.#writing.join('\n')}\n`);
         this.#end = this.#length + bytes.length;
-        await writeAll(this.#handle, bytes, this.#length);
+        await writeAll(this.#handle, bytes);
         this.#length += bytes.length;
         this.#writing = [];
         this.#isDirty = true;
@@ -142,12 +144,13 @@ export class ResultFile {
     }
   }
 
-  /** Looks whether the file ends where it was written to: a write elsewhere would spoil it. */
-  async #checkSize(): Promise<void> {
+  /** Looks whether the file ends where it was written to. @returns its size */
+  async #checkSize(): Promise<number> {
     const length = this.#length;
     const { size } = await this.#handle.stat();
     this.#isSpoiled ||= size < length || size > this.#end;
     if (this.#isSpoiled) this.#change(size < length ? 'made shorter' : 'written to');
+    return size;
   }
 
   #change(what: string): void {
@@ -178,14 +181,9 @@ export class ResultFile {
   }
 }
 
-async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
   for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await handle.write(
-      bytes,
-      written,
-      bytes.length - written,
-      position + written,
-    );
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, null);
     written += bytesWritten;
   }
 }

@@ -1,5 +1,7 @@
 import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { open } from 'node:fs/promises';
+import { expect, it, vi } from 'vitest';
+import { ResultFile } from '../../../src/batch/ledger/result-file.ts';
 import { answer, type BatchRig, batchRig, prompts } from '../rig.ts';
 
 const LINES = 12;
@@ -40,6 +42,33 @@ it.for<[name: string, says: string, change: (path: string) => void]>([
   expect(report.stop?.message).toContain(`out.jsonl ${says} while the run went on`);
   expect(rig.sent.length).toBeLessThan(LINES);
   expect(report.left).toBeGreaterThan(0);
+});
+
+it('an output that is emptied during a write gets no hole, and is missed by the next', async (test) => {
+  const rig = await batchRig(test);
+  const file = await ResultFile.open(rig.path('out.jsonl'), 0, false);
+  const errors: string[] = [];
+  file.onError = ({ message }) => errors.push(message);
+  file.append('a line that is long');
+  await file.sync();
+  const handle = await open(rig.path('other'), 'w');
+  const prototype = Object.getPrototypeOf(handle);
+  await handle.close();
+  const { write } = prototype;
+  const spy = vi.spyOn(prototype, 'write').mockImplementationOnce(function (
+    this: unknown,
+    ...args: unknown[]
+  ) {
+    truncateSync(rig.path('out.jsonl'));
+    return write.apply(this, args);
+  });
+  test.onTestFinished(() => spy.mockRestore());
+  file.append('short');
+  await file.flush();
+  expect(rig.read()).toBe('short\n');
+  await file.tick();
+  expect(errors).toEqual([expect.stringContaining('was made shorter')]);
+  await file.close();
 });
 
 it('what is in flight still gets into a file that was renamed', async (test) => {
