@@ -26,6 +26,8 @@ export class Attempts {
   readonly #around: AttemptSurroundings;
   #isStopped = false;
   #idle: (() => void) | undefined;
+  /** Requests for which too little money is left while calls are under way. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(around: AttemptSurroundings) {
     this.#around = around;
@@ -35,8 +37,7 @@ export class Attempts {
     request: BatchRequest,
     context: AttemptContext,
   ): Promise<BatchResponse> => {
-    const { budget, onBudgetSpent } = this.#around;
-    if (!this.#isStopped && !budget.reserve(request, promptTokensOf(request))) onBudgetSpent();
+    await this.#reserve(request, context.signal);
     if (this.#isStopped) throw new NotSentError();
     this.active += 1;
     try {
@@ -44,12 +45,14 @@ export class Attempts {
     } finally {
       this.active -= 1;
       if (this.active === 0) this.#idle?.();
+      this.#wake();
     }
   };
 
   /** From now on nothing is sent. */
   stop(): void {
     this.#isStopped = true;
+    this.#wake();
   }
 
   /** Resolves when what is under way has ended and was handed on. */
@@ -60,6 +63,37 @@ export class Attempts {
       });
     }
     await setImmediate();
+  }
+
+  /** Waits for calls under way, which may cost less than was set aside for them. */
+  async #reserve(request: BatchRequest, signal: AbortSignal): Promise<void> {
+    const { budget, onBudgetSpent } = this.#around;
+    while (!this.#isStopped && !budget.reserve(request, promptTokensOf(request))) {
+      if (this.active === 0) {
+        onBudgetSpent();
+        return;
+      }
+      await this.#oneEnds(signal);
+      signal.throwIfAborted();
+      // What it cost is known when its outcome was handed on.
+      await setImmediate();
+    }
+  }
+
+  #oneEnds(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        signal.removeEventListener('abort', wake);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      signal.addEventListener('abort', wake, { once: true });
+      this.#waiting.add(wake);
+    });
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
   }
 
   async #call(request: BatchRequest, context: AttemptContext): Promise<BatchResponse> {

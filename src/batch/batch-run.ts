@@ -67,7 +67,7 @@ export class BatchRun {
     const paths = this.#sources.map(({ path }) => path).filter((path) => path !== undefined);
     const inspected = await inspectOutput(output, existing, paths);
     const { ledger, length, needsNewline, tornBytes, spent } = inspected;
-    this.#state.budget.spent = spent;
+    this.#state.budget.resume(spent);
     const isChecked = paths.length === this.#sources.length;
     if (isChecked) await this.#check(ledger);
     const file = await ResultFile.open(output, length, needsNewline);

@@ -64,6 +64,13 @@ interface Reservation {
   readonly promptTokens: number;
 }
 
+/** What earlier runs have paid, and for how much. */
+export interface Spent {
+  readonly cost: number;
+  readonly answers: number;
+  readonly outputTokens: number;
+}
+
 /** Counts what is spent, and what the requests in flight may cost. */
 export class Budget {
   spent = 0;
@@ -85,6 +92,13 @@ export class Budget {
 
   get hasPrices(): boolean {
     return this.#prices !== undefined;
+  }
+
+  /** Goes on from earlier runs, which say how long answers are. */
+  resume({ cost, answers, outputTokens }: Spent): void {
+    this.spent = cost;
+    this.#answers = answers;
+    this.#outputTokens = outputTokens;
   }
 
   /**

@@ -155,6 +155,48 @@ describe('a bound of the cost', () => {
   });
 });
 
+describe('requests whose cost is estimated far too high', () => {
+  /** An answer costs 0.0002, and is taken to cost 0.002 until one is known. */
+  const options = { prices: { '*': { in: 1, out: 2 } }, concurrency: 8 };
+
+  it('wait for those in flight, and do not end the run', async (test) => {
+    const rig = await batchRig(test, async (request, context) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return answer(request, context);
+    });
+    rig.write('in.jsonl', prompts(40));
+    const report = await rig.run({ ...options, maxCost: 0.0085 });
+    expect(report).toMatchObject({ ok: 40, stop: undefined });
+    expect(report.cost?.spent).toBeCloseTo(0.008, 9);
+  });
+
+  it('are estimated by the results of earlier runs', async (test) => {
+    const rig = await batchRig(test);
+    const prompt = 'four'.repeat(100);
+    rig.write(
+      'in.jsonl',
+      prompts(40).map(({ id }) => ({ id, prompt })),
+    );
+    await rig.run({ ...options, limit: 5 });
+    // As much is left as 5 answers cost: half of what one was taken to cost.
+    const report = await rig.run({ ...options, maxCost: 0.002 });
+    expect(report).toMatchObject({ doneBefore: 5, stop: { reason: 'budget' } });
+    expect(report.ok).toBeGreaterThanOrEqual(4);
+    expect(report.cost?.spent).toBeLessThanOrEqual(0.002);
+  });
+
+  it('are not waited for beyond their deadline', async (test) => {
+    const rig = await batchRig(test, async (request, context) => {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      return answer(request, context);
+    });
+    rig.write('in.jsonl', prompts(3));
+    const report = await rig.run({ ...options, maxCost: 0.0021, deadlineMs: 100, drainMs: 0 });
+    expect(report.ok + report.failed + (report.left ?? 0)).toBe(3);
+    expect(report.ok).toBe(0);
+  });
+});
+
 describe('a run that is stopped', () => {
   it('lets what is in flight end, and sends nothing more', async (test) => {
     const stopping = new AbortController();

@@ -7,7 +7,7 @@ import { BatchError, fileProblem } from '../errors.ts';
 import { Pipe } from './pipe.ts';
 
 /** The name of standard input, and what systems call it. */
-export const STDIN = '-';
+const STDIN = '-';
 const STDIN_PATHS = ['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'];
 
 /** A file of the input, or what can be read only once. */

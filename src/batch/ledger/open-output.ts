@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { BatchError, fileProblem } from '../errors.ts';
-import { countAt } from '../json.ts';
+import { countAt, type JsonObject } from '../json.ts';
+import type { Spent } from '../money.ts';
 import { Ledger } from './ledger.ts';
 import { NoResultLineError, RESULT_ID_PREFIX, readResults } from './result-line.ts';
 
@@ -23,7 +24,7 @@ export interface InspectedOutput {
   /** Bytes after them, which a crash has left of a line. */
   readonly tornBytes: number;
   /** What all results have cost, as far as their lines say. */
-  readonly spent: number;
+  readonly spent: Spent;
 }
 
 /**
@@ -41,17 +42,17 @@ export async function inspectOutput(
   refuseSameFile(path, others);
   const bytes = sizeOf(path);
   if (bytes === 0 || existing === 'overwrite') {
-    return { ledger, length: 0, needsNewline: false, tornBytes: 0, spent: 0 };
+    return { ledger, length: 0, needsNewline: false, tornBytes: 0, spent: NOTHING };
   }
   let length = 0;
   let needsNewline = false;
-  let spent = 0;
+  let spent = NOTHING;
   try {
     for await (const placed of readResults(path)) {
       const { id, hash, isOk } = placed.result;
       ledger.addResult(id, hash, isOk);
       length = placed.end;
-      spent += countAt(placed.result.line, 'headgate', 'cost') ?? 0;
+      spent = withLine(spent, placed.result.line);
       needsNewline = placed.needsNewline;
     }
   } catch (error) {
@@ -69,6 +70,19 @@ export async function inspectOutput(
     );
   }
   return { ledger, length, needsNewline, tornBytes: bytes - length, spent };
+}
+
+const NOTHING: Spent = { cost: 0, answers: 0, outputTokens: 0 };
+
+function withLine({ cost, answers, outputTokens }: Spent, line: JsonObject): Spent {
+  const paid = countAt(line, 'headgate', 'cost');
+  if (paid === undefined) return { cost, answers, outputTokens };
+  const output = countAt(line, 'headgate', 'usage', 'output_tokens');
+  return {
+    cost: cost + paid,
+    answers: answers + (output === undefined ? 0 : 1),
+    outputTokens: outputTokens + (output ?? 0),
+  };
 }
 
 /** Bytes of a file; 0: there is none, or it is empty. */
