@@ -27,7 +27,12 @@ export class Pipe {
     });
     this.#socket = new Socket({ fd, readable: true, writable: false });
     if (this.#isClosed) this.#socket.destroy();
-    else yield* this.#socket;
+    try {
+      yield* this.#socket;
+    } catch (error) {
+      // A socket that is closed while it is read says that its end is missing.
+      if (!this.#isClosed) throw error;
+    }
   }
 
   /** Ends a read that waits, for a writer or for more. */

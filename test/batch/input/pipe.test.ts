@@ -38,6 +38,22 @@ it('a run that is stopped leaves a pipe that nobody writes to', async (test) => 
   }
 });
 
+it('a pipe that is closed while it is read ends', async (test) => {
+  const rig = await batchRig(test);
+  const pipe = new Pipe(pipeIn(rig));
+  const lines = pipe.read();
+  const first = lines.next();
+  const writer = spawn('sh', ['-c', 'exec > "$0"; echo first; exec sleep 60', rig.path('pipe')]);
+  test.onTestFinished(() => {
+    writer.kill();
+  });
+  expect(String((await first).value)).toBe('first\n');
+  const next = lines.next();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  pipe.close();
+  expect(await next).toMatchObject({ done: true });
+});
+
 it('a file that becomes shorter while it is sent ends the run with an error', async (test) => {
   const rig = await batchRig(test, async () => {
     if (rig.sent.length === 1) writeFileSync(rig.path('in.jsonl'), jsonLines(lines.slice(0, 30)));
