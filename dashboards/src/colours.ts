@@ -1,4 +1,4 @@
-import { KINDS } from '../../src/policies/policies.ts';
+import { GATE_KINDS } from '../../src/model/outcome.ts';
 
 const CHOSEN = {
   retry: '#FF85C0',
@@ -9,17 +9,18 @@ const CHOSEN = {
   costBudget: '#8AB8FF',
   backoff: '#FF9830',
   circuitBreaker: '#F2495C',
+  shared: '#C7A17A',
   paused: '#A7AEBB',
 } as const;
 
 /** Of gates that none was chosen for. */
-const SPARE = ['#C7A17A', '#6BB6C9', '#D683CE', '#9DBB61'];
+const SPARE = ['#6BB6C9', '#D683CE', '#9DBB61'];
 
 /** Gates in the order in which requests pass them, each with the colour it has in every panel. */
 export const GATE_COLOURS: Readonly<Record<string, string>> = {
   ...CHOSEN,
   ...Object.fromEntries(
-    KINDS.filter((kind) => !(kind in CHOSEN)).map((kind, index) => [
+    GATE_KINDS.filter((kind) => !(kind in CHOSEN)).map((kind, index) => [
       kind,
       SPARE[index] ?? '#888888',
     ]),

@@ -5,7 +5,8 @@ import { GATE_COLOURS, OUTCOME_COLOURS, STATE } from '../../dashboards/src/colou
 import { dashboards, written } from '../../dashboards/src/dashboards.ts';
 import { frame } from '../../dashboards/src/frame.ts';
 import { layOut } from '../../dashboards/src/layout.ts';
-import { KINDS } from '../../src/policies/policies.ts';
+import { BINDING_WORDS, bindingGate } from '../../dashboards/src/mappings.ts';
+import { GATE_KINDS } from '../../src/model/outcome.ts';
 import { METRICS } from '../../src/telemetry/metrics.ts';
 import { attributesOf, GATES } from './instruments.ts';
 import { expressionsOf, panelsOf, placedOn } from './panels.ts';
@@ -185,8 +186,15 @@ test('the synthetic program has every metric with every attribute of the table',
 });
 
 test('every gate has a colour, and no two gates the same', () => {
-  expect([...GATES].sort()).toEqual([...KINDS, 'retry', 'paused'].sort());
+  expect([...GATES].sort()).toEqual([...GATE_KINDS].sort());
   expect(new Set(Object.values(GATE_COLOURS)).size).toBe(GATES.length);
+});
+
+test('each gate that requests wait for has a word of what binds', () => {
+  const [mapping] = BINDING_WORDS;
+  const texts = Object.values((mapping?.options ?? {}) as Record<string, { text: string }>);
+  expect(texts.map(({ text }) => text).sort()).toEqual([...GATE_KINDS, 'nothing waits'].sort());
+  for (const gate of GATE_KINDS) expect(bindingGate()).toContain(`headgate_gate="${gate}"`);
 });
 
 test('a row that does not fill the columns is refused', () => {
