@@ -2,15 +2,21 @@ import { traceIds } from '../model/inspection.ts';
 import { openGates, type RequestGate } from '../request/request-gate.ts';
 import { print } from '../util/print.ts';
 import { clip } from './format.ts';
+import { OtherGates } from './other-gates.ts';
 import { KEPT_MS, RequestLog, type RequestQuery } from './request-log.ts';
 import { TrackedGate } from './tracked-gate.ts';
 import type { Controls, Frame, GateSummary } from './wire.ts';
 import type { FoundRequest, RequestRecord } from './wire-requests.ts';
 
-/** Limiters and streams that are followed at the most; of others only the number is known. */
+/**
+ * Limiters and streams that are followed at the most. Of others only the number is known, and
+ * whether anything goes on there: then they displace one that is idle.
+ */
 export const MOST_GATES = 200;
 /** Of those that have ended, so many are kept. */
 const MOST_ENDED = 50;
+/** One that has been idle for so long, and was not shown either, gives its place to an active one. */
+const IDLE_MS = 10_000;
 
 /** The list of so many is sent with every frame; a longer one each fourth time. */
 const SHORT_LIST = 20;
@@ -33,7 +39,7 @@ export class Monitor {
   readonly #options: MonitorOptions;
   readonly #unwatch: () => void;
   /** Open, but not followed. */
-  #others = 0;
+  readonly #others = new OtherGates();
   #nextGate = 1;
   #nextRequest = 1;
   #looks = 0;
@@ -51,6 +57,9 @@ export class Monitor {
   look(): void {
     this.#looks += 1;
     for (const gate of this.#gates.values()) gate.look();
+    this.#others.look((gate, isActive) => {
+      if (this.#gates.size < MOST_GATES || (isActive && this.#displaceIdle())) this.#follow(gate);
+    });
     if (this.#looks % 4 === 0) this.#expire();
   }
 
@@ -58,6 +67,7 @@ export class Monitor {
     this.#unwatch();
     traceIds.keep(false);
     for (const gate of this.#gates.values()) gate.release();
+    this.#others.release();
     this.#gates.clear();
   }
 
@@ -93,7 +103,7 @@ export class Monitor {
     const isListed = isFirst || this.#gates.size <= SHORT_LIST || this.#looks % 4 === 0;
     return {
       at: this.#options.wallNow(),
-      ...(isListed && { gates: this.summaries, more: this.#others }),
+      ...(isListed && { gates: this.summaries, more: this.#others.size }),
       ...(gate && { detail: gate.detail(controls) }),
       ...(gate && isFirst && { history: gate.timeline.last(Number.POSITIVE_INFINITY) }),
       ...(gate && !isFirst && { points: gate.timeline.last(2) }),
@@ -112,10 +122,12 @@ export class Monitor {
 
   #opened(gate: RequestGate): void {
     if (this.#gates.size >= MOST_GATES) this.#dropEnded(MOST_GATES - 1);
-    if (this.#gates.size >= MOST_GATES) {
-      this.#others += 1;
-      return;
-    }
+    if (this.#gates.size >= MOST_GATES) this.#others.add(gate);
+    else this.#follow(gate);
+  }
+
+  #follow(gate: RequestGate): void {
+    this.#others.delete(gate);
     const id = this.#nextGate;
     this.#nextGate += 1;
     const tracked = new TrackedGate(id, gate, {
@@ -135,13 +147,31 @@ export class Monitor {
   #closed(gate: RequestGate): void {
     const tracked = this.#byGate.get(gate);
     if (tracked === undefined) {
-      this.#others = Math.max(0, this.#others - 1);
+      this.#others.delete(gate);
       return;
     }
     tracked.end();
     // One that was never used, as when options are checked, is of no interest.
     if (tracked.isUnused) this.#gates.delete(tracked.id);
     else this.#dropEnded(Number.POSITIVE_INFINITY);
+  }
+
+  /** Makes room for one more. @returns false: all that are followed are at work, or are looked at */
+  #displaceIdle(): boolean {
+    const now = this.#options.wallNow();
+    let idlest: TrackedGate | undefined;
+    for (const tracked of this.#gates.values()) {
+      const isIdle = tracked.endedAt !== undefined || now - tracked.neededAt >= IDLE_MS;
+      if (isIdle && (idlest === undefined || tracked.neededAt < idlest.neededAt)) idlest = tracked;
+    }
+    if (idlest === undefined) return false;
+    this.#gates.delete(idlest.id);
+    const { gate } = idlest;
+    idlest.release();
+    if (gate === undefined) return true;
+    this.#byGate.delete(gate);
+    this.#others.add(gate);
+    return true;
   }
 
   #expire(): void {

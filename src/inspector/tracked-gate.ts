@@ -44,6 +44,10 @@ export class TrackedGate {
   /** What was seen last: it stands when the gate has gone. */
   #last: Seen;
   #state: GateState | undefined;
+  /** When anything went on there last, or was shown of it, by the wall clock. */
+  neededAt: number;
+  /** What had been sent and had ended by then. */
+  #doneThen = 0;
   /** When it went, by the wall clock. */
   endedAt: number | undefined = undefined;
 
@@ -53,6 +57,7 @@ export class TrackedGate {
     this.fullName = clip(nameOf(gate, this.kind, id), FULL_NAME);
     this.#gate = new WeakRef(gate);
     this.#wallNow = wallNow;
+    this.neededAt = wallNow();
     this.#fleet = new FleetWatch(wallNow);
     const { clock } = gate.feedback;
     this.#follower = new GateFollower({
@@ -105,8 +110,13 @@ export class TrackedGate {
 
   /** Whether no request ever came. */
   get isUnused(): boolean {
+    return this.#done === 0;
+  }
+
+  /** What was sent, and what has ended. */
+  get #done(): number {
     const { ok, failed, rejected, cancelled } = this.#last.ended;
-    return this.#follower.sentCount + ok + failed + rejected + cancelled === 0;
+    return this.#follower.sentCount + ok + failed + rejected + cancelled;
   }
 
   get perSecond(): number {
@@ -128,6 +138,7 @@ export class TrackedGate {
   }
 
   detail(controls: Controls | undefined): GateDetail {
+    this.neededAt = this.#wallNow();
     const state = this.#state;
     const { headline, hint, leftMs, leftLabel } = this.#words;
     const { words: _, ...last } = this.#last;
@@ -178,6 +189,11 @@ export class TrackedGate {
     const state = stateOf(gate, gate.feedback.clock.now());
     this.#state = state;
     this.#last = this.#seen(gate, state);
+    const done = this.#done;
+    if (done !== this.#doneThen || state.waiting > 0 || state.inFlight > 0) {
+      this.neededAt = this.#wallNow();
+      this.#doneThen = done;
+    }
     return state;
   }
 

@@ -83,6 +83,66 @@ describe('what is followed', () => {
     for (const limiter of limiters) limiter.close();
   });
 
+  /** As many as there are places. Keys and streams of other tests may still have some. */
+  const fill = () =>
+    Array.from({ length: MOST_GATES - monitor.summaries.length }, (_, at) =>
+      createLimiter({ name: `many ${at}`, clock }),
+    );
+  const isFollowed = (name: string) => monitor.summaries.some((each) => each.name === name);
+
+  it('is what works, before what has been idle for 10 s', async () => {
+    const limiters = [...fill(), createLimiter({ name: 'late', clock })];
+    const [first, second] = limiters;
+    const late = limiters.at(-1);
+    void first?.run(never);
+    monitor.look();
+    await clock.advanceAsync(9_000);
+    await late?.run(async () => 1);
+    monitor.look();
+    expect(isFollowed('late')).toBe(false);
+    detailOf('many 1');
+    await clock.advanceAsync(1_000);
+    monitor.look();
+    expect(isFollowed('late')).toBe(false);
+    await late?.run(async () => 1);
+    monitor.look();
+    expect(['late', 'many 0', 'many 1', 'many 2'].map(isFollowed)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(monitor.frame(undefined, undefined, true)).toMatchObject({ more: 1 });
+    await late?.run(async () => 1);
+    monitor.look();
+    expect(detailOf('late')).toMatchObject({ sent: 1, ended: { ok: 3 } });
+    expect(second?.snapshot().waiting).toBe(0);
+    for (const limiter of limiters) limiter.close();
+  });
+
+  it('is another one as soon as one that is followed has closed', async () => {
+    const limiters = [...fill(), createLimiter({ name: 'late', clock })];
+    monitor.look();
+    expect(isFollowed('late')).toBe(false);
+    limiters[0]?.close();
+    monitor.look();
+    expect(isFollowed('late')).toBe(true);
+    for (const limiter of limiters) limiter.close();
+    expect(monitor.frame(undefined, undefined, true)).toMatchObject({ more: 0 });
+  });
+
+  it('has its place when it is at work and others have ended', async () => {
+    const limiters = fill();
+    for (const limiter of limiters) await limiter.run(async () => 1);
+    monitor.look();
+    const late = createLimiter({ name: 'late', clock });
+    limiters[0]?.close();
+    void late.run(never);
+    monitor.look();
+    expect(isFollowed('late')).toBe(true);
+    for (const limiter of [...limiters, late]) limiter.close();
+  });
+
   it('is left alone when the inspector ends', async () => {
     const limiter = createLimiter({ name: 'left', clock });
     const gate = monitor.find(named('left').id)?.gate;
