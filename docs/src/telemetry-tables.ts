@@ -24,8 +24,8 @@ export const SPANS = {
   ),
   wait: trace(
     S.wait,
-    [A.name, A.gate, A.limit, A.rounds],
-    'a wait for something, of more than 1 ms; links to the request, and its attempt, whose 429 caused it',
+    [A.name, A.gate, A.limit, A.rounds, A.seconds],
+    'a wait for something, of more than 1 ms; links to the request, and its attempt, whose 429 caused it; `headgate.seconds` is how much of it was waited for this, where other waits lie in between',
   ),
   attempt: trace(
     S.attempt,

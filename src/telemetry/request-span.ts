@@ -8,10 +8,10 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { traceIds } from '../model/inspection.ts';
-import type { WaitDetail } from '../model/instrumentation.ts';
-import type { GateKind, SettleOutcome } from '../model/outcome.ts';
+import type { SettleOutcome } from '../model/outcome.ts';
 import type { Ticket, TicketNote } from '../model/ticket.ts';
 import { ATTRIBUTES, EVENT_NAMES, errorTypeOf, SPAN_NAMES } from './attributes.ts';
+import type { WaitPart } from './wait-parts.ts';
 
 /** A wait of up to this many ms is an event, a longer one a span. */
 const SHORT_MS = 1;
@@ -72,28 +72,30 @@ export class RequestSpan {
   }
 
   /** @param links to what has caused the wait */
-  waited(
-    gate: GateKind,
-    waitMs: number,
-    rounds: number,
-    detail?: WaitDetail,
-    links?: readonly Link[],
-  ): void {
-    const { limit, endedMsAgo = 0 } = detail ?? {};
-    const endTime = Math.max(this.#startedAt, this.#now - endedMsAgo);
+  waited(part: WaitPart, links?: readonly Link[]): void {
+    const { gate, limit, waitMs, rounds, beganMsAgo, endedMsAgo } = part;
+    const now = this.#now;
     const cause = {
       [ATTRIBUTES.gate]: gate,
       ...(limit !== undefined && { [ATTRIBUTES.limit]: limit }),
     };
+    const seconds = { [ATTRIBUTES.seconds]: waitMs / 1000 };
     if (waitMs <= SHORT_MS) {
-      this.event(EVENT_NAMES.wait, { ...cause, [ATTRIBUTES.seconds]: waitMs / 1000 });
+      this.event(EVENT_NAMES.wait, { ...cause, ...seconds });
       return;
     }
+    const hasGaps = beganMsAgo - endedMsAgo - waitMs > SHORT_MS;
     const options = {
-      attributes: { [ATTRIBUTES.name]: this.#name, ...cause, [ATTRIBUTES.rounds]: rounds },
-      startTime: Math.max(this.#startedAt, endTime - waitMs),
+      attributes: {
+        [ATTRIBUTES.name]: this.#name,
+        ...cause,
+        [ATTRIBUTES.rounds]: rounds,
+        ...(hasGaps && seconds),
+      },
+      startTime: Math.max(this.#startedAt, now - beganMsAgo),
       ...(links !== undefined && { links: [...links] }),
     };
+    const endTime = Math.max(this.#startedAt, now - endedMsAgo);
     this.#tracer.startSpan(SPAN_NAMES.wait, options, this.#inside).end(endTime);
   }
 

@@ -16,6 +16,7 @@ import {
   type ObservedKey,
 } from './instruments.ts';
 import { Note, noteOf } from './request-span.ts';
+import { joined, WaitParts } from './wait-parts.ts';
 
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
@@ -50,6 +51,8 @@ export class Series implements Instrumentation {
   #running = 0;
   /** Requests that wait for the delay between two attempts. */
   readonly #retrying = new Set<Ticket>();
+  /** Of waits whose parts are being told. */
+  readonly #parts = new WaitParts();
   #bytes = 0;
   #tokens = 0;
   #rateCuts = 0;
@@ -83,7 +86,14 @@ export class Series implements Instrumentation {
   ): void {
     if (rounds === 0) return;
     if (gate === 'retry') this.#retrying.delete(ticket);
-    this.#histograms.waitDuration.of(gate, detail?.limit).record(waitMs / 1000);
+    const { waitDuration } = this.#histograms;
+    if (this.#parts.isWhole(ticket, detail)) {
+      waitDuration.of(gate, detail?.limit).record(waitMs / 1000);
+      return;
+    }
+    for (const cause of joined(this.#parts.add(ticket, gate, waitMs, rounds, detail))) {
+      waitDuration.of(cause.gate, cause.limit).record(cause.waitMs / 1000);
+    }
   }
 
   queued(ticket: Ticket, gate: GateKind): void {

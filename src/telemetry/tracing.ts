@@ -26,9 +26,13 @@ import {
 } from './attributes.ts';
 import { activeContext, ContextPropagator, runIn } from './context-propagator.ts';
 import { type EventName, Note, noteOf, RequestSpan } from './request-span.ts';
+import { joined, WaitParts } from './wait-parts.ts';
 
 /** How many links a span keeps (the default of the SDK). */
 const MOST_LINKS = 128;
+
+/** A wait of more parts has one span for each gate and limit: else turns of two would fill a trace. */
+const MOST_PARTS = 32;
 
 /**
  * Makes the spans of requests, and restores their contexts. For an untraced request it keeps only
@@ -47,6 +51,8 @@ export class Tracing implements Instrumentation {
   /** The same of the last 429, which slows the rate that adapts, and its time by the gates' clock. */
   #slowedBy: readonly Link[] | undefined = undefined;
   #slowedAt = Number.NEGATIVE_INFINITY;
+  /** Of waits whose parts are being told. */
+  readonly #parts = new WaitParts();
 
   constructor(tracer: Tracer, name: string) {
     this.#tracer = tracer;
@@ -71,7 +77,10 @@ export class Tracing implements Instrumentation {
     detail?: WaitDetail,
   ): void {
     if (rounds === 0) return;
-    this.#spanOf(ticket)?.waited(gate, waitMs, rounds, detail, this.#causeOf(gate, ticket));
+    const parts = this.#parts.add(ticket, gate, waitMs, rounds, detail);
+    for (const part of parts.length > MOST_PARTS ? joined(parts) : parts) {
+      this.#spanOf(ticket)?.waited(part, this.#causeOf(part.gate, ticket));
+    }
   }
 
   attemptStarted(ticket: Ticket, attempt: number): void {
