@@ -94,3 +94,22 @@ it('counts leases that were lost', async () => {
   const now = await sdk.collect();
   expect(now.value('headgate.store.lost_leases', {}, 'lost')).toBe(1);
 });
+
+it('tells no rate in a worker while nothing bounds it', async () => {
+  const clock = new ManualClock();
+  const { shared } = cuttable(clock, 'pause');
+  const options = { clock, shared, concurrency: 10, requestsPerMinute: 3_000 };
+  const workers = ['leads', 'follows'].map((name) => createLimiter({ ...options, name }));
+  const sleep = () => new Promise<void>((done) => clock.setTimer(done, 40));
+  for (let second = 0; second < 4; second += 1) {
+    for (const limiter of workers) void limiter.run(sleep);
+    await clock.advanceAsync(1_000);
+    const points = (await sdk.collect()).points('headgate.rate.target');
+    expect(points.filter(({ value }) => !Number.isFinite(value))).toEqual([]);
+    for (const { adaptive } of workers.map((limiter) => limiter.snapshot())) {
+      const { perSecond, origin } = adaptive as { perSecond: number; origin: string };
+      expect(Number.isFinite(perSecond)).toBe(origin !== 'start');
+    }
+  }
+  for (const limiter of workers) limiter.close();
+});

@@ -51,7 +51,8 @@ export function snapshotOfPlan(plan: Plan | undefined): RateSnapshot {
   return {
     ...NOTHING_KNOWN,
     perSecond: isBound ? perSecond(requestsPerHour) : Number.POSITIVE_INFINITY,
-    origin,
+    // What nothing bounds has no origin: with one it would be shown as a rate.
+    origin: isBound ? origin : 'start',
     ceilingPerSecond: measuredPerHour > 0 ? perSecond(measuredPerHour) : undefined,
     burst: Math.floor(plan.requestsCapacity / MICRO),
     cap: slots > 0 ? slots : undefined,
