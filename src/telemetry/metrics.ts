@@ -65,9 +65,9 @@ const OWN_METRICS = {
   ),
   rateDenied: counter(
     'headgate.rate_limit.denied',
-    '{request}',
+    '{decision}',
     [limit],
-    'requests that a rate limit delayed or refused',
+    'how often a rate limit refused a request, or let the first of the queue wait: not how many wait',
   ),
   attempts: counter(
     'headgate.attempts',

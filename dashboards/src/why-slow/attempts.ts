@@ -134,8 +134,9 @@ export function tokens(): PanelMaker {
 export function deniedByLimit(): PanelMaker {
   return timeSeries({
     title: 'Held back or refused, by rate limit',
-    description: 'How often each rate limit made a request wait, or refused it.',
-    unit: 'reqps',
+    description:
+      'How often a second each rate limit let the first of the queue wait, or refused a request. Requests behind the first wait with it and are not counted: the waits at `rateLimit` tell how many those were.',
+    unit: 'cps',
   })
     .noValue('no rate limit is set')
     .withTarget(query(sumRate([LABELS.limit], 'rateDenied'), `{{${LABELS.limit}}}`));

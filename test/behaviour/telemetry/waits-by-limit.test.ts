@@ -71,3 +71,15 @@ it('a wait for anything but a limit names none', async () => {
   const limits = sdk.finished('headgate.wait').map((wait) => wait.attributes['headgate.limit']);
   expect(limits).toEqual([undefined]);
 });
+
+it('each decision of a limit is counted, and each request that it delayed has a wait', async () => {
+  const limits = { requests: { limit: 10, windowMs: 100 } };
+  const limiter = createLimiter({ clock, adaptive: false, concurrency: 400, limits });
+  const sent = Array.from({ length: 100 }, () => limiter.run(async () => 1));
+  await clock.advanceAsync(1_000);
+  await Promise.all(sent);
+  const now = await sdk.collect();
+  const waits = now.histogram('headgate.gate.wait.duration', rateLimit('requests'));
+  expect(waits).toMatchObject({ count: 90 });
+  expect(now.value('headgate.rate_limit.denied', { 'headgate.limit': 'requests' })).toBe(9);
+});
