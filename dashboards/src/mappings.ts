@@ -93,9 +93,13 @@ export const STORE_WORDS = words(
 );
 
 /**
- * The concurrency limit of the mode in force: the other is what it would be. One series for each
- * instance, as instances may be in different modes.
+ * The concurrency limit of the mode in force: the other is what it would be. An outage has no limit
+ * of its own: then it is the usual one. One series for each instance, as instances may be in
+ * different modes.
  */
 export function limitInForce(): string {
-  return `(${series('concurrencyLimit')} and (${series('mode')} == 1))`;
+  const usual = series('concurrencyLimit', { [LABELS.mode]: '="normal"' });
+  const isOut = `${series('mode', { [LABELS.mode]: '="outage"' })} == 1`;
+  const inOutage = `${usual} and ignoring (${LABELS.mode}) (${isOut})`;
+  return `(${series('concurrencyLimit')} and (${series('mode')} == 1) or ${inOutage})`;
 }

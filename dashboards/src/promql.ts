@@ -36,6 +36,23 @@ export function max(by: readonly string[], expression: string): string {
   return by.length === 0 ? `max(${expression})` : `max by (${by.join(', ')}) (${expression})`;
 }
 
+/**
+ * Series of which each instance has its own, and one for all instances that share a limiter's limits
+ * through a store: each of those reports the whole limit, and what it uses of it itself.
+ *
+ * @param together what the instances of a limiter that is shared have together
+ * @param kept labels that are kept apart, beside the limiter
+ */
+export function ownOrShared(
+  together: 'max' | 'sum',
+  selector: string,
+  kept: readonly string[] = [],
+): string {
+  const sharing = `on (job, instance, ${LABELS.name}) ${series('fleetWorkers')}`;
+  const by = ['job', LABELS.name, ...kept].join(', ');
+  return `(${selector} unless ${sharing} or ${together} by (${by}) (${selector} and ${sharing}))`;
+}
+
 /** Growth a second, of each series. */
 export function rate(selector: string): string {
   return `rate(${selector}[${WINDOW}])`;

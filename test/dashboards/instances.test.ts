@@ -68,12 +68,56 @@ function twoInstances() {
   ];
 }
 
+/** Two instances of "f" that share its limits through a store: each tells the whole of them. */
+function fleet() {
+  const all = ['a', 'b'].flatMap((instance) => {
+    const f = { instance, headgate_name: 'f' };
+    const rpm = { ...f, headgate_limit: 'rpm' };
+    return [
+      series('headgate_fleet_workers', f, 2),
+      series('headgate_mode', { ...f, headgate_mode: 'normal' }, 1),
+      series('headgate_concurrency_limit', { ...f, headgate_mode: 'normal' }, 10),
+      series('headgate_byte_budget_limit', f, 4_000_000),
+      series('headgate_rate_limit_limit', rpm, 100),
+      series('headgate_rate_target', { ...f, headgate_source: 'limit' }, 50),
+      series('headgate_rate_ceiling', f, 40),
+    ];
+  });
+  const a = { instance: 'a', headgate_name: 'f' };
+  const b = { instance: 'b', headgate_name: 'f' };
+  return [
+    ...all,
+    series('headgate_request_active', a, 6),
+    series('headgate_request_active', b, 4),
+    series('headgate_byte_budget_usage', a, 1_000_000),
+    series('headgate_byte_budget_usage', b, 2_000_000),
+    series('headgate_rate_limit_usage', { ...a, headgate_limit: 'rpm' }, 30),
+    series('headgate_rate_limit_usage', { ...b, headgate_limit: 'rpm' }, 40),
+  ];
+}
+
+/** One instance of "o", whose API lets nothing in. */
+function inOutage() {
+  const o = { instance: 'a', headgate_name: 'o' };
+  const modes = { normal: 0, throttled: 0, outage: 1 };
+  return [
+    ...Object.entries(modes).map(([mode, value]) =>
+      series('headgate_mode', { ...o, headgate_mode: mode }, value),
+    ),
+    series('headgate_concurrency_limit', { ...o, headgate_mode: 'normal' }, 20),
+    series('headgate_concurrency_limit', { ...o, headgate_mode: 'throttled' }, 20),
+    series('headgate_request_active', o, 1),
+  ];
+}
+
 interface Case {
   readonly panel: string;
   /** Which of its queries. */
   readonly query?: number;
   /** The instances that are chosen: a regular expression. */
   readonly instance?: string;
+  /** The limiters that are chosen. Default "n". */
+  readonly limiter?: string;
   readonly labels?: Labels;
   readonly value: number;
 }
@@ -99,15 +143,45 @@ const CASES: readonly Case[] = [
   { panel: 'Mode', instance: 'b', labels: { headgate_name: 'n' }, value: 0 },
   { panel: 'Time that went into waiting', value: 0.75 },
   { panel: 'Where the time of requests goes', query: 1, value: 25 },
+  { panel: 'In flight, against the limit', limiter: 'f', query: 0, value: 10 },
+  { panel: 'In flight, against the limit', limiter: 'f', query: 1, value: 10 },
+  { panel: 'In flight, against the limit', limiter: 'f|n', query: 1, value: 84 },
+  { panel: 'In flight, against the limit', limiter: 'o', query: 1, value: 20 },
+  { panel: 'Bytes in flight, against the budget', limiter: 'f', query: 1, value: 4_000_000 },
+  { panel: 'How much of the limits is used', limiter: 'f', query: 0, value: 1 },
+  { panel: 'How much of the limits is used', limiter: 'f', query: 1, value: 0.75 },
+  { panel: 'How much of the limits is used', limiter: 'f', query: 2, value: 0.7 },
+  { panel: 'How much of the limits is used', limiter: 'o', query: 0, value: 0.05 },
+  {
+    panel: 'Use of each rate limit',
+    limiter: 'f',
+    labels: { headgate_name: 'f', headgate_limit: 'rpm' },
+    value: 0.7,
+  },
+  {
+    panel: 'Adaptive rate and interval',
+    limiter: 'f',
+    labels: { headgate_name: 'f', headgate_source: 'limit' },
+    value: 50,
+  },
+  {
+    panel: 'Adaptive rate and interval',
+    limiter: 'f',
+    query: 1,
+    labels: { headgate_name: 'f' },
+    value: 40,
+  },
+  { panel: 'Adaptive rate', limiter: 'f', labels: { headgate_source: 'limit' }, value: 50 },
+  { panel: 'Left of each rate limit', limiter: 'f', labels: { headgate_limit: 'rpm' }, value: 30 },
 ];
 
 const PANELS = Object.values(dashboards()).flatMap(panelsOf);
 
-function expressionOf({ panel, query = 0, instance = '.*' }: Case): string {
+function expressionOf({ panel, query = 0, instance = '.*', limiter = 'n' }: Case): string {
   const found = PANELS.find(({ title }) => title === panel);
   const expression = found === undefined ? undefined : expressionsOf(found)[query];
   if (expression === undefined) throw new Error(`no query ${query} on "${panel}"`);
-  const chosen = { job: 'j', limiter: '.+', instance, __rate_interval: '1m', __interval: '15s' };
+  const chosen = { job: 'j', limiter, instance, __rate_interval: '1m', __interval: '15s' };
   return filled(expression, chosen);
 }
 
@@ -119,7 +193,7 @@ function written(one: Case): string {
     tests: [
       {
         interval: `${EVERY}s`,
-        input_series: twoInstances(),
+        input_series: [...twoInstances(), ...fleet(), ...inOutage()],
         promql_expr_test: [
           {
             expr: expressionOf(one),
@@ -141,10 +215,13 @@ describe.skipIf(!canRun('promtool'))('two instances of one limiter', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  test.each(CASES)('$panel, query $query, instances $instance: $value', async (one) => {
-    const files = [join(folder, 'scraped.test.yml'), join(folder, 'taken-in.test.yml')];
-    const text = written(one);
-    await Promise.all([text, renamed(text)].map((each, at) => writeFile(files[at] ?? '', each)));
-    expect(await promtool('test', 'rules', ...files)).toContain('SUCCESS');
-  });
+  test.each(CASES)(
+    '$panel, query $query, limiter $limiter, instances $instance: $value',
+    async (one) => {
+      const files = [join(folder, 'scraped.test.yml'), join(folder, 'taken-in.test.yml')];
+      const text = written(one);
+      await Promise.all([text, renamed(text)].map((each, at) => writeFile(files[at] ?? '', each)));
+      expect(await promtool('test', 'rules', ...files)).toContain('SUCCESS');
+    },
+  );
 });

@@ -2,7 +2,7 @@ import { LIMIT_COLOUR, OUTCOME_COLOURS, STATE, USAGE_COLOUR } from '../colours.t
 import { BINDING_WORDS, bindingGate, limitInForce, MODE_WORDS, modeInForce } from '../mappings.ts';
 import { LABELS } from '../metrics.ts';
 import { type PanelMaker, query, stacked, timeline, timeSeries } from '../parts.ts';
-import { orZero, quotient, series, sum, sumRate } from '../promql.ts';
+import { orZero, ownOrShared, quotient, series, sum, sumRate } from '../promql.ts';
 import { coloured, dashed, fixed, levelLines, levels } from '../styles.ts';
 
 export function throughput(): PanelMaker {
@@ -57,11 +57,11 @@ export function inFlight(): PanelMaker {
   return timeSeries({
     title: 'In flight, against the limit',
     description:
-      'Attempts that run now, and how many may, in all instances together. Well below the limit while requests wait: another gate binds. The limit falls in throttled mode, and moves if it is adaptive.',
+      'Attempts that run now, and how many may, in all instances together; a limit that they share through a store counts once. Well below the limit while requests wait: another gate binds. The limit falls in throttled mode, and moves if it is adaptive. In an outage single probes go, whatever the limit.',
     unit: 'short',
   })
     .withTarget(query(sum([], series('active')), 'in flight'))
-    .withTarget(query(sum([], limitInForce()), 'limit'))
+    .withTarget(query(sum([], ownOrShared('max', limitInForce())), 'limit'))
     .overrideByName('in flight', [fixed(USAGE_COLOUR)])
     .overrideByName('limit', dashed(LIMIT_COLOUR));
 }

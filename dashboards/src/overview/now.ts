@@ -11,8 +11,9 @@ import {
 } from '../mappings.ts';
 import { LABELS } from '../metrics.ts';
 import { figure, type PanelMaker, present } from '../parts.ts';
-import { max, orZero, quotient, rate, series, sum, sumRate } from '../promql.ts';
+import { max, orZero, ownOrShared, quotient, rate, series, sum, sumRate } from '../promql.ts';
 import { byLevel, levels } from '../styles.ts';
+import { byteUse, rateUse } from '../usage.ts';
 
 const LEGEND = `{{${LABELS.name}}}`;
 
@@ -76,14 +77,14 @@ export function throttledShare(): PanelMaker {
 }
 
 export function fullness(): PanelMaker {
-  const slots = `${series('active')} / ignoring (${LABELS.mode}) (${limitInForce()} > 0)`;
-  const bytes = quotient(series('bytesUsed'), series('bytesLimit'));
-  const rates = quotient(series('rateUsed'), series('rateLimit'));
+  const active = ownOrShared('sum', series('active'));
+  const limit = ownOrShared('max', limitInForce());
+  const slots = `${active} / ignoring (${LABELS.mode}) (${limit} > 0)`;
   return figure(
     {
       title: 'How much of the limits is used',
       description:
-        'Requests in flight, bytes in flight and the fullest rate limit, each as a share of its limit, where it is fullest: each instance has limits of its own. Near 100 % the limit is what bounds the run. Bytes may go over 100 %: one large request may overdraw.',
+        'Requests in flight, bytes in flight and the fullest rate limit, each as a share of its limit, where it is fullest: each instance has limits of its own, unless they share them through a store. Near 100 % the limit is what bounds the run. Bytes may go over 100 %: one large request may overdraw.',
       unit: 'percentunit',
     },
     'no limit is set',
@@ -93,8 +94,8 @@ export function fullness(): PanelMaker {
     .thresholds(levels([null, STATE.good], [0.8, STATE.fair], [1.01, STATE.bad]))
     .colorScheme(byLevel())
     .withTarget(present(max([], slots), 'requests'))
-    .withTarget(present(max([], bytes), 'bytes'))
-    .withTarget(present(max([], rates), 'rates'));
+    .withTarget(present(max([], byteUse()), 'bytes'))
+    .withTarget(present(max([], rateUse()), 'rates'));
 }
 
 const KNOWN_TOTAL = `${series('progressExpected')} > 0`;

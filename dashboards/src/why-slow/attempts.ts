@@ -2,7 +2,7 @@ import { GATE_COLOURS, LIMIT_COLOUR, STATE } from '../colours.ts';
 import { attemptsOfSeries } from '../jaeger.ts';
 import { LABELS } from '../metrics.ts';
 import { type PanelMaker, query, sideLegend, stacked, timeSeries } from '../parts.ts';
-import { labelMissing, QUANTILES, quantile, series, sum, sumRate } from '../promql.ts';
+import { labelMissing, ownOrShared, QUANTILES, quantile, series, sum, sumRate } from '../promql.ts';
 import {
   coloured,
   colouredByError,
@@ -67,8 +67,13 @@ export function adaptiveRate(): PanelMaker {
   })
     .legend(sideLegend())
     .noValue('no rate is set or learned')
-    .withTarget(query(`${sum([LABELS.source], series('rateTarget'))} > 0`, `{{${LABELS.source}}}`))
-    .withTarget(query(`${sum([], series('rateCeiling'))} > 0`, 'ceiling'))
+    .withTarget(
+      query(
+        `${sum([LABELS.source], ownOrShared('max', series('rateTarget'), [LABELS.source]))} > 0`,
+        `{{${LABELS.source}}}`,
+      ),
+    )
+    .withTarget(query(`${sum([], ownOrShared('max', series('rateCeiling')))} > 0`, 'ceiling'))
     .withTarget(query(sumRate([], 'rateCuts'), 'measured anew'))
     .overrideByName('ceiling', dashed(LIMIT_COLOUR))
     .overrideByName('measured anew', rightAxis('cps'));
@@ -156,7 +161,7 @@ export function errorDurations(): PanelMaker {
 
 export function limitUse(): PanelMaker {
   const usage = series('rateUsed');
-  const limit = series('rateLimit');
+  const limit = ownOrShared('max', series('rateLimit'), [LABELS.limit]);
   return timeSeries({
     title: 'Left of each rate limit',
     description: 'What may still be sent in each limit’s window, in the limit’s own unit.',
