@@ -1,4 +1,4 @@
-import { clip, count, duration, plural, rate } from './format.ts';
+import { clip, count, duration, plural } from './format.ts';
 import { type GateState, windowOf } from './gate-state.ts';
 import type { LimitRow } from './wire.ts';
 
@@ -53,13 +53,23 @@ function certaintyOf(adaptive: NonNullable<GateState['rate']>): string {
     adaptive;
   const said: string[] = [];
   if (origin === 'headers') said.push('from the headers of its answers');
-  if (ceilingPerSecond !== undefined) said.push(`measured ${rate(ceilingPerSecond)}`);
+  // All in the unit of the row.
+  const isFast = isToldBySecond(adaptive.perSecond);
+  const told = (perSecond: number) => count(isFast ? perSecond : perSecond * 60);
+  const unit = isFast ? 'a second' : 'a minute';
+  if (ceilingPerSecond !== undefined) said.push(`measured ${told(ceilingPerSecond)} ${unit}`);
   if (sinceCutMs !== undefined) said.push(`${duration(sinceCutMs)} ago`);
   if (leastPerSecond !== undefined && mostPerSecond !== undefined) {
-    said.push(`between ${count(leastPerSecond)} and ${count(mostPerSecond)} a second`);
+    said.push(`between ${told(leastPerSecond)} and ${told(mostPerSecond)} ${unit}`);
   }
-  if (evidence !== undefined) said.push(`from ${plural(evidence, 'answer')}`);
+  if (evidence !== undefined)
+    said.push(`from ${plural(Math.max(1, Math.round(evidence)), 'answer')}`);
   return said.join(', ');
+}
+
+/** Slower rates are told by the minute, in the unit that people would use. */
+function isToldBySecond(perSecond: number): boolean {
+  return perSecond >= 10;
 }
 
 function rateRow(
@@ -68,8 +78,7 @@ function rateRow(
   perSecond: number,
   note: string,
 ): LimitRow {
-  // In the unit that people would use.
-  const isFast = perSecond >= 10;
+  const isFast = isToldBySecond(perSecond);
   return {
     name,
     source,

@@ -159,3 +159,33 @@ describe('the time lines', () => {
     expect(faults).toEqual([]);
   });
 });
+
+describe('what was seen last', () => {
+  it('is no longer what the title says goes on, when the program has gone', async () => {
+    await usedLimiters();
+    await page.goto(inspector.url);
+    await page.waitForFunction(`/: (first|second)$/.test(document.title)`);
+    expect(await page.title()).not.toMatch(/^Ended/);
+    await inspector.close();
+    await page.waitForFunction(`/^Ended: (first|second)$/.test(document.title)`);
+    expect(faults.filter((fault) => !fault.includes('ERR_'))).toEqual([]);
+  });
+});
+
+it('the duration of an hour and of a moment take one line each', async () => {
+  const { ManualClock } = (await built('simulator.js')) as typeof import('headgate/simulator');
+  const clock = new ManualClock();
+  const limiter = library.createLimiter({ name: 'long', clock, attemptTimeoutMs: 7_200_000 });
+  limiters = [limiter];
+  await limiter.run(async () => 1);
+  const long = limiter.run(() => new Promise((done) => clock.setTimer(() => done(1), 3_599_000)));
+  await clock.advanceAsync(3_599_000);
+  await long;
+  await page.goto(inspector.url);
+  await shows('.request-time', '59 min 59 s');
+  const heights = await page.$$eval('.request-time', (times) =>
+    times.map((time) => time.getBoundingClientRect().height),
+  );
+  expect(heights).toHaveLength(2);
+  expect(new Set(heights).size).toBe(1);
+});

@@ -42,8 +42,8 @@ export function App({ token }: { readonly token: string | undefined }) {
     select(gate);
   };
   useEffect(() => {
-    document.title = titleOf(detail);
-  }, [detail]);
+    document.title = titleOf(detail, link);
+  }, [detail, link]);
   return (
     <>
       <a class="skip" href="#main">
@@ -127,9 +127,11 @@ function LinkNotice({ linked, close }: { readonly linked: Linked; readonly close
 }
 
 /** Told in the tab of the browser: `Held back, 85 wait: chat`. */
-function titleOf(detail: GateDetail | undefined): string {
+function titleOf(detail: GateDetail | undefined, link: LinkState): string {
   if (detail === undefined) return 'headgate inspector';
   const { condition, waiting, name } = detail;
+  // What was seen last does not go on.
+  if (link === 'lost' || link === 'ended') return `${LINKS[link]}: ${name}`;
   const waits = waiting > 0 ? `, ${count(waiting)} wait` : '';
   return `${CONDITION_NAMES[condition]}${waits}: ${name}`;
 }

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { GateState } from '../../src/inspector/gate-state.ts';
+import { limitRowsOf } from '../../src/inspector/limit-rows.ts';
+import { NOTHING_KNOWN } from '../../src/policies/adaptive-rate/rate-snapshot.ts';
+
+/** What is said of a learned rate. */
+function noteOf(perSecond: number, evidence: number): string | undefined {
+  const rate = {
+    ...NOTHING_KNOWN,
+    origin: 'learned' as const,
+    perSecond,
+    ceilingPerSecond: perSecond,
+    leastPerSecond: perSecond / 2,
+    mostPerSecond: perSecond * 2,
+    evidence,
+  };
+  const bytes = { used: 0, limit: 1 };
+  const state = { rate, bytes, inFlight: 0, limit: 1, maxLimit: 1, hasThrottledSlots: false };
+  return limitRowsOf(state as unknown as GateState)[0]?.note;
+}
+
+it('a learned rate is told with its bounds in one unit, and from whole answers', () => {
+  expect(noteOf(5, 1.69)).toBe(
+    'measured 300 a minute, between 150 and 600 a minute, from 2 answers',
+  );
+  expect(noteOf(15, 0.2)).toBe('measured 15 a second, between 7.5 and 30 a second, from 1 answer');
+});
