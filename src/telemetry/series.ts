@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import { HeadgateError } from '../model/errors.ts';
 import type { FeedbackKind } from '../model/feedback.ts';
 import type { GaugeSnapshot } from '../model/gauge.ts';
 import type { BackoffChange, Instrumentation, WaitDetail } from '../model/instrumentation.ts';
@@ -21,8 +22,9 @@ import { joined, WaitParts } from './wait-parts.ts';
 const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'reclaimed'] as const;
 const REASONS = ['items', 'bytes', 'delay', 'complete'] as const;
 const SUSPENSIONS = ['longWait', 'quota', 'billing', 'unreachable'] as const;
-/** How many error types have their own series. */
+/** How many error types have their own series: others', and headgate's own beside them. */
 const MOST_ERRORS = 10;
+const MOST_OWN_ERRORS = 20;
 /**
  * These always have a series of their own, from 0: a rate query misses the first value of a series
  * that begins later.
@@ -47,6 +49,7 @@ export class Series implements Instrumentation {
   readonly #gauges: Gauges;
   readonly #instances = new Instances();
   readonly #errors = new Labels(MOST_ERRORS, KNOWN_ERRORS);
+  readonly #ownErrors = new Labels(MOST_OWN_ERRORS);
   /** How many attempts run. */
   #running = 0;
   /** Requests that wait for the delay between two attempts. */
@@ -64,7 +67,12 @@ export class Series implements Instrumentation {
     this.#name = { [ATTRIBUTES.name]: name };
     this.#histograms = histogramsOf(this.#name, instruments);
     this.#requests = new Counts(this.#name, outcome, OUTCOMES, 0);
-    this.#attempts = new Counts(this.#name, errorType, ['', ...KNOWN_ERRORS], MOST_ERRORS + 1);
+    this.#attempts = new Counts(
+      this.#name,
+      errorType,
+      ['', ...KNOWN_ERRORS],
+      MOST_ERRORS + MOST_OWN_ERRORS,
+    );
     this.#denied = new Counts(this.#name, limit, [], MOST_VALUES);
     this.#suspensions = new Counts(this.#name, reason, SUSPENSIONS, 0);
     this.#flushes = new Counts(this.#name, reason, REASONS, 0);
@@ -225,7 +233,8 @@ export class Series implements Instrumentation {
   }
 
   #typeOf(ticket: Ticket, error: unknown): string {
-    return this.#errors.of(errorTypeOf(ticket, error));
+    const labels = error instanceof HeadgateError ? this.#ownErrors : this.#errors;
+    return labels.of(errorTypeOf(ticket, error));
   }
 
   #countFromZero(what: string, reasons: readonly string[]): void {

@@ -1,3 +1,4 @@
+import { ManualClock } from 'headgate/simulator';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLimiter } from '../../../src/index.ts';
 import { type Sdk, startSdk } from '../../telemetry/sdk.ts';
@@ -28,4 +29,41 @@ it.each([
   const spans = [...sdk.finished('headgate.attempt'), ...sdk.finished('headgate.request')];
   expect(spans.map(({ attributes }) => attributes['error.type'])).toEqual([type, type]);
   expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.toContain('123');
+});
+
+it("headgate's own errors keep their types beside many others", async () => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ maxAttempts: 1, clock, attemptTimeoutMs: 1_000 });
+  for (let status = 430; status < 445; status += 1) {
+    await limiter.run(() => Promise.reject({ status })).catch(() => undefined);
+  }
+  const late = limiter.run(() => new Promise(() => {})).catch(() => undefined);
+  await clock.advanceAsync(1_000);
+  await late;
+  const now = await sdk.collect();
+  const of = (type: string) => ({ 'error.type': type });
+  expect(now.value('headgate.attempts', of('AttemptTimeoutError'))).toBe(1);
+  expect(now.value('headgate.attempts', of('_OTHER'))).toBe(9);
+  const duration = now.histogram('headgate.request.duration', of('AttemptTimeoutError'));
+  expect(duration).toEqual({ count: 1, sum: 1 });
+});
+
+it('an attempt that is given up is cancelled, and its wait before it is nowhere but in its end', async () => {
+  const limiter = createLimiter({ concurrency: 1 });
+  const [runs, waits] = [new AbortController(), new AbortController()];
+  const options = [runs, waits].map(({ signal }) => ({ signal }));
+  const sent = options.map((each) => limiter.run(() => new Promise(() => {}), each));
+  const ended = Promise.allSettled(sent);
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const each of [waits, runs]) each.abort();
+  await ended;
+  const now = await sdk.collect();
+  expect(now.value('headgate.attempts', { 'error.type': 'cancelled' })).toBe(1);
+  expect(now.value('headgate.request.given_up', { 'headgate.gate': 'concurrency' })).toBe(1);
+  expect(now.points('headgate.gate.wait.duration')).toEqual([]);
+  expect(sdk.finished('headgate.wait')).toEqual([]);
+  const [attempt] = sdk.finished('headgate.attempt');
+  expect(attempt?.attributes['error.type']).toBe('cancelled');
+  const gates = sdk.finished('headgate.request').map((span) => span.attributes['headgate.gate']);
+  expect(gates).toEqual(['concurrency', undefined]);
 });
