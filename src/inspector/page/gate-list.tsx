@@ -69,7 +69,9 @@ export function GateList({ gates, more, selected, select }: Props) {
         </ul>
         {shown.length === 0 && gates.length > 0 && <p class="quiet pad">None has that name.</p>}
         {more > 0 && (
-          <p class="quiet pad">{count(more)} more are not followed: up to 200 are, those at work first.</p>
+          <p class="quiet pad">
+            {count(more)} more are not followed: up to 200 are, those at work first.
+          </p>
         )}
       </div>
     </nav>
