@@ -17,6 +17,9 @@ interface SuspendableGate {
 
 type Hear = (verdict: Verdict) => void;
 
+/** Sums of times are not exact: after the time that an error names so much may be left. */
+const ROUNDING_MS = 1e-6;
+
 /** Members that register several times. A member stays until all its registrations have ended. */
 class Registrations<T> {
   readonly #members = new Map<T, { times: number; readonly end: (() => void) | undefined }>();
@@ -136,7 +139,7 @@ export class ProviderUsers implements Refusing {
   refusal(): Error | undefined {
     if (this.#errorOf === undefined) return undefined;
     const leftMs = this.#until - this.#clock.now();
-    if (leftMs > 0) return this.#errorOf(leftMs);
+    if (leftMs > ROUNDING_MS) return this.#errorOf(leftMs);
     this.#errorOf = undefined;
     return undefined;
   }
