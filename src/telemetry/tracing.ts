@@ -77,9 +77,11 @@ export class Tracing implements Instrumentation {
     detail?: WaitDetail,
   ): void {
     if (rounds === 0) return;
+    const span = this.#spanOf(ticket);
+    if (span === undefined) return;
     const parts = this.#parts.add(ticket, gate, waitMs, rounds, detail);
     for (const part of parts.length > MOST_PARTS ? joined(parts) : parts) {
-      this.#spanOf(ticket)?.waited(part, this.#causeOf(part.gate, ticket));
+      span.waited(part, this.#causeOf(part.gate, ticket));
     }
   }
 

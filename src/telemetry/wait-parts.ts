@@ -19,7 +19,7 @@ export interface WaitPart {
  * a limit of slots and one of a rate take turns, a wait has as many parts as there were turns.
  */
 export class WaitParts {
-  readonly #open = new Map<Ticket, WaitPart[]>();
+  readonly #open = new WeakMap<Ticket, WaitPart[]>();
 
   /** Whether this is the whole wait, as most are, so that it need not be added. */
   isWhole(ticket: Ticket, detail: WaitDetail | undefined): boolean {
