@@ -191,6 +191,14 @@ export class FleetWorker {
   private exchange(isAsking = false): void {
     if (this.caller.isBusy || this.isClosed || this.refusal !== undefined) return;
     const now = this.clock.now();
+    // What may go now uses what would else go back as late: this timer may be late, too.
+    const { head, sequence } = this;
+    const isDue = head !== undefined && this.account.waitMs(head, now) === 0;
+    if (isDue && this.hooks.waiting() > 0) {
+      this.hooks.changed();
+      // It has made a call.
+      if (this.sequence !== sequence) return;
+    }
     this.timer.cancel();
     this.askTimer.cancel();
     if (!isAsking && this.hooks.waiting() === 0) this.head = undefined;

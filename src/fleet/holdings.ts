@@ -131,7 +131,8 @@ export class Lent {
 
   giveBack(amount: number): void {
     this.used -= amount;
-    if (this.held > this.kept) this.held = Math.max(this.kept, this.used);
+    const left = this.held - amount;
+    if (this.held > this.kept) this.held = Math.max(this.kept, this.used, left);
   }
 
   /** Keeps so much more than is used, and gives the rest back. @returns what is held then */
@@ -149,11 +150,13 @@ export class Lent {
    * Takes over the amount that the store says this worker holds.
    * @param told the amount stated in the call, if it has expired since: only the part still in use
    *   is then held
+   * @param reserved so much that is free is kept all the same: what it is needed for is granted already
    */
-  lent(held: number, kept: number, told?: number): void {
+  lent(held: number, kept: number, told?: number, reserved = 0): void {
     this.held = told === undefined ? held : this.used + Math.max(0, held - told);
     this.kept = kept;
-    if (this.held > kept) this.held = Math.max(kept, this.used);
+    const needed = this.used + Math.min(reserved, this.free);
+    if (this.held > kept) this.held = Math.max(kept, needed);
   }
 }
 

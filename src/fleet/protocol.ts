@@ -116,9 +116,13 @@ export interface ExchangeRequest {
   readonly headBytes: number;
   /** What was granted of each limit, the learned ones last, and not used yet. */
   readonly unused: readonly number[];
-  /** Corrections of earlier charges, by limit, the learned ones last: above 0 charges more. */
+  /**
+   * Corrections of earlier charges, by limit, the learned ones last: above 0 charges more. Below 0 it is
+   * the part that the window still holds, and fills a bucket to its capacity, or to what the first
+   * waiting request costs.
+   */
   readonly settled: readonly number[];
-  /** What was granted and was not used in time. It fills no bucket beyond its capacity. */
+  /** What was granted and was not used in time. It may go at once, but pays no debt of a bucket. */
   readonly returned: readonly number[];
   /** In the order in which they will be sent; at most 64 entries. */
   readonly demand: readonly Demand[];

@@ -23,7 +23,7 @@ export interface SharedTimes {
  * The limits of a worker as the store keeps them. A window becomes a bucket. The bucket holds a
  * hundredth of the limit, but at least one unit, and the rest of the limit flows in during a
  * window. So if costs are whole units, no window exceeds the limit, wherever it begins and whatever
- * the workers do.
+ * the workers do: but by one request, if costs are larger than the bucket and do not divide the limit.
  * @throws TypeError for a limit that time does not refill
  */
 export function sharedConfigOf(

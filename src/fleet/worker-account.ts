@@ -8,6 +8,8 @@ import type { ExchangeRequest, GrantReply, SharedConfig, Shortage } from './prot
 
 /** A grant that is so late, in ms, goes back. */
 const STALE_MS = 25;
+/** One that is so late is not used any more: what is used late adds to what flows in later. */
+const LATEST_MS = 50;
 /** What is reserved for so much later, in ms, goes back if it may be had earlier. */
 const RESERVED_LATER_MS = 25;
 
@@ -88,6 +90,7 @@ export class WorkerAccount {
     if (request.bytes > 0 && bytes.used + request.bytes > bytes.held) {
       return Number.POSITIVE_INFINITY;
     }
+    this.corrections.giveBack(credits.takeStale(now - LATEST_MS, placesOf(this.config)));
     return Math.max(0, credits.dueAt(costs) - now);
   }
 
@@ -179,9 +182,13 @@ export class WorkerAccount {
     this.standing = 'together';
     const heldSlots = isBack ? Math.min(slots.held, reply.slots) : reply.slots;
     const heldBytes = isBack ? Math.min(bytes.held, reply.bytes) : reply.bytes;
-    slots.lent(heldSlots, reply.keptSlots, told?.slots);
+    // What was there already is not late yet.
+    const untilMs = Math.max(0, reply.until) / 1_000;
+    credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs);
+    // The slot of a request that has reserved its time: without it what is reserved would be lost.
+    const reserved = credits.lastDueAt > Number.NEGATIVE_INFINITY ? 1 : 0;
+    slots.lent(heldSlots, reply.keptSlots, told?.slots, reserved);
     bytes.lent(heldBytes, reply.keptBytes, told?.bytes);
-    credits.add(reply.amounts, now + reply.from / 1_000, now + reply.until / 1_000);
   }
 
   /** The store is away. @param fullAt from then on it has its whole share of slots and bytes */

@@ -56,16 +56,30 @@ export class Worker {
   }
 }
 
+/** What was sent, and when. */
+interface Send {
+  readonly at: number;
+  readonly cost: number;
+}
+
 /** The most that was sent in any interval of a length. */
 export function mostInWindow(workers: readonly Worker[], windowMs: number): number {
-  const sends = workers.flatMap((worker) => worker.sends).sort((a, b) => a.at - b.at);
+  return mostIn(
+    workers.flatMap((worker) => worker.sends),
+    windowMs,
+  );
+}
+
+/** The same of sends in any order. */
+export function mostIn(unsorted: readonly Send[], windowMs: number): number {
+  const sends = [...unsorted].sort((a, b) => a.at - b.at);
   let most = 0;
   let sum = 0;
   let first = 0;
   for (const { at, cost } of sends) {
     sum += cost;
-    while (at - (sends[first] as { at: number }).at >= windowMs) {
-      sum -= (sends[first] as { cost: number }).cost;
+    while (at - (sends[first] as Send).at >= windowMs) {
+      sum -= (sends[first] as Send).cost;
       first += 1;
     }
     most = Math.max(most, sum);

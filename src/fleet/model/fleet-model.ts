@@ -162,14 +162,17 @@ export class FleetModel {
     report(state, request, record);
     const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare === 0);
+    // One that waits for a time that it has reserved calls less often.
+    const hasReserved = request.unused.some(isAbove0);
+    const lasts = hasReserved ? ACTIVE + Math.floor(config.ttl / 4) : ACTIVE;
     const isActive =
       wants ||
+      hasReserved ||
       request.wantedSlots > 0 ||
       request.wantedBytes > 0 ||
-      request.unused.some(isAbove0) ||
       (request.slots > 0 && isClaimed(state.slots, record.slots)) ||
       (request.bytes > 0 && isClaimed(state.bytes, record.bytes));
-    if (isActive) this.active.set(request.worker, state.alive + ACTIVE);
+    if (isActive) this.active.set(request.worker, state.alive + lasts);
     else this.active.delete(request.worker);
     const reply = this.grant(request, record, {
       mayGrant: knows && request.leaves === 0,
@@ -225,9 +228,11 @@ export class FleetModel {
     );
     const short = slots.isShort ? 'slots' : 'bytes';
     const pool = slots.isShort || bytes.isShort ? (isRecovering ? 'recovering' : short) : '';
-    const rates: RateGrant = isClosed
-      ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
-      : grantRates(state.buckets, request, config.tick, sharers, state.budget);
+    // One that keeps no slot can send nothing: what is granted to it would go back unused.
+    const rates: RateGrant =
+      isClosed || slots.kept === 0
+        ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
+        : grantRates(state.buckets, request, config.tick, sharers, state.budget);
     const granted = rates.amounts[state.buckets.length - 2] ?? 0;
     state.budget -= Math.floor(granted / MICRO);
     state.out += granted;

@@ -4,9 +4,11 @@ import {
   charge,
   emptyBucket,
   flowTime,
+  ready,
   resize,
   restore,
   shareOfFlow,
+  spend,
 } from './bucket.ts';
 import type { FleetState } from './fleet-state.ts';
 
@@ -27,15 +29,17 @@ export function configure(state: FleetState, config: SharedConfig): void {
 }
 
 /** Corrects earlier charges: what was not used comes back, and what cost more is charged. */
-export function settle(state: FleetState, { settled, returned }: ExchangeRequest): void {
+export function settle(state: FleetState, { settled, returned, demand }: ExchangeRequest): void {
+  const limits = state.buckets.length - 2;
+  const next = demand.find(({ spare }) => spare === 0);
   state.buckets.forEach((bucket, place) => {
     if (bucket.perHour === 0) return;
     const unused = returned[place] ?? 0;
     if (unused > 0) restore(bucket, unused);
     const amount = settled[place] ?? 0;
-    if (amount !== 0) charge(bucket, amount);
+    if (amount !== 0) charge(bucket, amount, next === undefined ? 0 : costAt(next, place, limits));
     // What was granted and not used may be granted again.
-    const isLearned = place === state.buckets.length - 2;
+    const isLearned = place === limits;
     if (isLearned) {
       state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
     }
@@ -85,6 +89,10 @@ export function grantRates(
   // Of a budget for all, one that is not used up yet, each gets a part.
   const part = Math.max(Math.min(1, budget), Math.floor(budget / sharers));
   const most = isBudgeted ? Math.max(0, part) : Number.POSITIVE_INFINITY;
+  const atOnce = buckets.map(ready);
+  // What came back of reservations goes first, and alone: it is due now, and what is reserved later.
+  const usesRest = demands[0]?.spare === 0 && isOfRest(demands[0], buckets, atOnce);
+  const rooms = usesRest ? atOnce : reach;
   let count = 0;
   let short = -1;
   for (const demand of demands) {
@@ -93,7 +101,7 @@ export function grantRates(
     for (let place = 0; place < buckets.length; place += 1) {
       const cost = costAt(demand, place, limits);
       if (cost === 0 || buckets[place]?.perHour === 0) continue;
-      const room = ((demand.spare === 1 ? spare : reach)[place] ?? 0) - (amounts[place] ?? 0);
+      const room = ((demand.spare === 1 ? spare : rooms)[place] ?? 0) - (amounts[place] ?? 0);
       const fits = Math.max(0, Math.floor(room / cost));
       if (fits < fitting) {
         fitting = fits;
@@ -124,14 +132,29 @@ export function grantRates(
     const bucket = buckets[place] as Bucket;
     const amount = amounts[place] ?? 0;
     if (amount === 0) continue;
-    const first = flowTime(bucket, -bucket.level);
-    const last = flowTime(bucket, amount - bucket.level);
+    const level = usesRest ? (atOnce[place] as number) : bucket.level;
+    const first = flowTime(bucket, -level);
+    const last = flowTime(bucket, amount - level);
     from = isFirst ? first : Math.max(from, first);
     until = isFirst ? last : Math.max(until, last);
     isFirst = false;
-    charge(bucket, amount);
+    if (usesRest) spend(bucket, amount);
+    else charge(bucket, amount);
   }
   return { count, amounts, from, until, limit: short };
+}
+
+/** Whether one of these may go at once, because something came back to a bucket in debt. */
+function isOfRest(demand: Demand, buckets: readonly Bucket[], atOnce: readonly number[]): boolean {
+  let isInDebt = false;
+  for (let place = 0; place < buckets.length; place += 1) {
+    const { level, perHour } = buckets[place] as Bucket;
+    const cost = costAt(demand, place, buckets.length - 2);
+    if (cost === 0 || perHour === 0) continue;
+    if ((atOnce[place] as number) < cost) return false;
+    if (level < 0) isInDebt = true;
+  }
+  return isInDebt;
 }
 
 /** Whether what the worker has not used yet is enough for the first request. */

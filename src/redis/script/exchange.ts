@@ -13,6 +13,7 @@ if given ~= '' and given ~= state.config then
     bucket.capacity = limit.capacity
     bucket.perHour = limit.perHour
     bucket.level = min(bucket.level, limit.capacity)
+    bucket.rest = min(bucket.rest, limit.capacity)
     return bucket
   end
   for i, limit in ipairs(config.limits) do
@@ -20,14 +21,14 @@ if given ~= '' and given ~= state.config then
     if bucket then buckets[i] = resized(bucket, limit)
     else
       buckets[i] = {
-        name = limit.name, capacity = limit.capacity, perHour = limit.perHour, level = 0, carry = 0
+        name = limit.name, capacity = limit.capacity, perHour = limit.perHour, level = 0, rest = 0, carry = 0
       }
     end
   end
   local places = #buckets
   for i = 1, 2 do
     buckets[places + i] = count >= 2 and state.buckets[count - 2 + i]
-      or { capacity = 0, perHour = 0, level = 0, carry = 0 }
+      or { capacity = 0, perHour = 0, level = 0, rest = 0, carry = 0 }
   end
   state.buckets = buckets
   state.config = given
@@ -52,13 +53,23 @@ end
 state.throttledUntil = max(state.throttledUntil, state.now + request.throttled)
 if request.broken > 0 then state.brokenUntil = max(state.brokenUntil, state.now + request.broken) end
 
+local function costAt(demand, place)
+  local limits = #state.buckets - 2
+  if place <= limits then return demand.costs[place] or 0 end
+  if place == limits + 1 then return MICRO end
+  return demand.tokens
+end
 if knows then
+  local following
+  for i = #request.demand, 1, -1 do
+    if request.demand[i].spare == 0 then following = request.demand[i] end
+  end
   for i, bucket in ipairs(state.buckets) do
     if bucket.perHour > 0 then
       local unused = request.returned[i] or 0
       if unused > 0 then restore(bucket, unused) end
       local amount = request.settled[i] or 0
-      if amount ~= 0 then charge(bucket, amount) end
+      if amount ~= 0 then charge(bucket, amount, following and costAt(following, i) or 0) end
       if i == #state.buckets - 1 then
         state.budget = state.budget + floor(unused / MICRO) + floor(max(0, -amount) / MICRO)
       end
@@ -84,7 +95,7 @@ if request.leads == 0 then
     redis.call('DEL', KEYS[6])
     for place = #state.buckets - 1, #state.buckets do
       local bucket = state.buckets[place]
-      bucket.capacity, bucket.perHour, bucket.level = 0, 0, min(bucket.level, 0)
+      bucket.capacity, bucket.perHour, bucket.level, bucket.rest = 0, 0, min(bucket.level, 0), 0
     end
   end
 elseif (state.leader == '' or state.leadsUntil <= state.alive) and state.leader ~= worker then
@@ -109,8 +120,10 @@ if leads and request.term == state.terms then
     local requests, tokens = state.buckets[#state.buckets - 1], state.buckets[#state.buckets]
     requests.capacity, requests.perHour = plan.requestsCapacity, plan.requestsPerHour
     requests.level = min(requests.level, requests.capacity)
+    requests.rest = min(requests.rest, requests.capacity)
     tokens.capacity, tokens.perHour = plan.tokensCapacity, plan.tokensPerHour
     tokens.level = min(tokens.level, tokens.capacity)
+    tokens.rest = min(tokens.rest, tokens.capacity)
   end
 end
 

@@ -4,11 +4,15 @@ export const LEND = `
 local isActive = request.wantedSlots > 0 or request.wantedBytes > 0
   or (request.slots > 0 and isClaimed(state.slots, record.slots))
   or (request.bytes > 0 and isClaimed(state.bytes, record.bytes))
-for _, amount in ipairs(request.unused) do isActive = isActive or amount > 0 end
+-- One that waits for a time that it has reserved calls less often.
+local lasts = ACTIVE
+for _, amount in ipairs(request.unused) do
+  if amount > 0 then isActive, lasts = true, ACTIVE + floor(state.ttl / 4) end
+end
 if knows then
   for _, demand in ipairs(request.demand) do isActive = isActive or demand.spare == 0 end
 end
-if isActive then redis.call('ZADD', KEYS[4], num(state.alive + ACTIVE), worker)
+if isActive then redis.call('ZADD', KEYS[4], num(state.alive + lasts), worker)
 else redis.call('ZREM', KEYS[4], worker) end
 local active = redis.call('ZCARD', KEYS[4])
 local sharers = max(1, active)
@@ -85,11 +89,6 @@ local buckets, places = state.buckets, #state.buckets
 local limits = places - 2
 local amounts, count, short, from, till = {}, 0, -1, 0, 0
 for place = 1, places do amounts[place] = 0 end
-local function costAt(demand, place)
-  if place <= limits then return demand.costs[place] or 0 end
-  if place == limits + 1 then return MICRO end
-  return demand.tokens
-end
 local function covers(demand)
   for place = 1, places do
     if buckets[place].perHour ~= 0 and (request.unused[place] or 0) < costAt(demand, place) then
@@ -98,18 +97,39 @@ local function covers(demand)
   end
   return true
 end
-if not isClosed then
-  local reach, spare = {}, {}
+-- What may go at once of a bucket.
+local function ready(bucket)
+  if bucket.level < 0 then return bucket.rest end
+  return bucket.level
+end
+-- Whether one of these may go at once, because something came back to a bucket in debt.
+local function isOfRest(demand)
+  local isInDebt = false
+  for place, bucket in ipairs(buckets) do
+    local cost = costAt(demand, place)
+    if cost ~= 0 and bucket.perHour ~= 0 then
+      if ready(bucket) < cost then return false end
+      if bucket.level < 0 then isInDebt = true end
+    end
+  end
+  return isInDebt
+end
+-- One that keeps no slot can send nothing: what is granted to it would go back unused.
+if not isClosed and keptSlots > 0 then
+  local reach, spare, atOnce = {}, {}, {}
   for place, bucket in ipairs(buckets) do
     local reserved = floor((bucket.perHour * RESERVED_TICKS * state.tick) / HOUR / sharers)
     reach[place] = max(0, bucket.level) + max(0, reserved - (request.unused[place] or 0))
     spare[place] = floor(max(0, bucket.level) / sharers)
+    atOnce[place] = ready(bucket)
   end
+  local head = request.demand[1]
+  local usesRest = head and head.spare == 0 and isOfRest(head)
   local part = max(min(1, state.budget), floor(state.budget / sharers))
   local budget = buckets[limits + 1].perHour ~= 0 and max(0, part) or math.huge
   for _, demand in ipairs(request.demand) do
     local fitting, binding = demand.count, -1
-    local rooms = demand.spare == 1 and spare or reach
+    local rooms = demand.spare == 1 and spare or (usesRest and atOnce or reach)
     for place = 1, places do
       local cost = costAt(demand, place)
       if cost ~= 0 and buckets[place].perHour ~= 0 then
@@ -136,12 +156,15 @@ if not isClosed then
   for place, bucket in ipairs(buckets) do
     local amount = amounts[place]
     if amount ~= 0 then
-      local first = flowTime(bucket, -bucket.level)
-      local last = flowTime(bucket, amount - bucket.level)
+      local level = usesRest and atOnce[place] or bucket.level
+      local first = flowTime(bucket, -level)
+      local last = flowTime(bucket, amount - level)
       from = isFirst and first or max(from, first)
       till = isFirst and last or max(till, last)
       isFirst = false
-      charge(bucket, amount)
+      if not usesRest then charge(bucket, amount, 0)
+      elseif bucket.level < 0 then bucket.rest = bucket.rest - amount
+      else bucket.level = bucket.level - amount end
     end
   end
 end

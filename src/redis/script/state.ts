@@ -2,7 +2,7 @@
 export const STATE = `
 local HOUR, MICRO = 3600000000, 1000000
 local UNCONFIGURED, LONGEST_WAIT = 60000000, 366 * 86400000000
-local RETURNED, ACTIVE, RECOVERY, RESERVED_TICKS, MOST_REPORTS = 10, 100000, 500000, 2, 2000
+local ACTIVE, RECOVERY, RESERVED_TICKS, MOST_REPORTS = 100000, 500000, 2, 2000
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
 local parts = cjson.decode(ARGV[1])
@@ -76,27 +76,35 @@ if state.protocol < request.protocol then state = begin(request.protocol) end
 
 /** Refills the buckets, forgets workers that expired, and answers a repeated request. */
 export const TIME = `
+-- What came back to a bucket in debt may go at once; out of debt it is a part of what it holds.
+local function merge(bucket)
+  if bucket.level < 0 or bucket.rest == 0 then return end
+  bucket.level = max(bucket.level, min(bucket.level + bucket.rest, bucket.capacity))
+  bucket.rest = 0
+end
+
 local function refill(bucket, elapsed)
   local flow = elapsed * bucket.perHour + bucket.carry
   local whole = floor(flow / HOUR)
   local level = bucket.level + whole
   if level >= bucket.capacity then
-    bucket.level = max(bucket.level, bucket.capacity)
+    bucket.level = bucket.capacity
     bucket.carry = 0
   else
     bucket.level = level
     bucket.carry = flow - whole * HOUR
   end
+  merge(bucket)
 end
 
-local function charge(bucket, amount)
-  local level = bucket.level - amount
-  if amount > 0 then bucket.level = level
-  else bucket.level = min(level, max(bucket.level, RETURNED * bucket.capacity)) end
+local function charge(bucket, amount, top)
+  bucket.level = min(bucket.level - amount, max(bucket.capacity, top))
+  merge(bucket)
 end
 
 local function restore(bucket, amount)
-  bucket.level = min(bucket.level + amount, max(bucket.level, bucket.capacity))
+  bucket.rest = min(bucket.rest + amount, bucket.capacity)
+  merge(bucket)
 end
 
 local function flowTime(bucket, amount)
@@ -112,7 +120,10 @@ local most = elapsed
 if state.config ~= '' then most = floor(state.ttl / 2) end
 state.alive = state.alive + min(elapsed, most)
 if state.config ~= '' and elapsed >= state.ttl then state.awaitedUntil = state.now + state.ttl end
-for _, bucket in ipairs(state.buckets) do refill(bucket, elapsed) end
+for _, bucket in ipairs(state.buckets) do
+  bucket.rest = bucket.rest or 0
+  refill(bucket, elapsed)
+end
 local alive = num(state.alive)
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', alive)) do forget(name) end
 redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', alive)

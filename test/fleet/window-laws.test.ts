@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { memoryStore } from '../../src/fleet/memory-store.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { jain, mostInWindow, Worker } from './rig.ts';
+
+beforeEach(() => {
+  vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+});
+
+const WINDOW_MS = 2_000;
+
+const load = fc.record({
+  workers: fc.integer({ min: 2, max: 8 }),
+  concurrency: fc.integer({ min: 1, max: 8 }),
+  /** A request costs this part of the limit. */
+  parts: fc.constantFrom(2, 3, 4, 5, 8, 10, 20, 50),
+  tookMs: fc.integer({ min: 1, max: 600 }),
+  gaps: fc.array(fc.nat(1_500), { minLength: 1, maxLength: 20 }),
+  each: fc.integer({ min: 1, max: 10 }),
+});
+
+it('no window sees more than the limit, and the limit is used where the slots allow', async () => {
+  await fc.assert(
+    fc.asyncProperty(load, async (known) => {
+      const { workers: count, concurrency, parts, tookMs, gaps, each } = known;
+      const cost = 200;
+      const limit = cost * parts;
+      const clock = new ManualClock();
+      const store = memoryStore({ clock });
+      const limits = { tokens: { limit, windowMs: WINDOW_MS } };
+      const workers = Array.from(
+        { length: count },
+        () => new Worker(store, clock, { concurrency, limits }),
+      );
+      for (const [turn, gapMs] of gaps.entries()) {
+        workers[turn % count]?.send(each, tookMs, cost);
+        await clock.advanceAsync(gapMs);
+      }
+      // Then all have enough to send.
+      for (const worker of workers) worker.send(parts * 6, tookMs, cost);
+      await clock.advanceAsync(2_000);
+      const before = sentOf(workers);
+      await clock.advanceAsync(5 * WINDOW_MS);
+      const perWindow = (sentOf(workers) - before) / 5;
+      expect(mostInWindow(workers, WINDOW_MS)).toBeLessThanOrEqual(limit);
+      // So many the slots let through. One of them waits for its time, and each is idle for a call.
+      const bySlots = ((concurrency - 1) * WINDOW_MS) / (tookMs + 75);
+      if (bySlots > parts * 1.5) expect(perWindow + 0.2).toBeGreaterThanOrEqual(parts * 0.95);
+    }),
+    { numRuns: 40 },
+  );
+}, 60_000);
+
+it('adds one request to a window at most, where large costs differ', async () => {
+  const costs = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 2, maxLength: 30 });
+  const sizes = fc.record({
+    concurrency: fc.integer({ min: 1, max: 6 }),
+    tookMs: fc.integer({ min: 1, max: 600 }),
+    gapMs: fc.nat(200),
+  });
+  await fc.assert(
+    fc.asyncProperty(costs, sizes, async (list, { concurrency, tookMs, gapMs }) => {
+      const clock = new ManualClock();
+      const store = memoryStore({ clock });
+      const limits = { tokens: { limit: 1_000, windowMs: WINDOW_MS } };
+      const workers = [0, 1, 2, 3].map(() => new Worker(store, clock, { concurrency, limits }));
+      for (const [turn, cost] of [...list, ...list, ...list].entries()) {
+        workers[turn % 4]?.send(1, tookMs, cost);
+        await clock.advanceAsync(gapMs);
+      }
+      await clock.advanceAsync(60_000);
+      const most = mostInWindow(workers, WINDOW_MS);
+      expect(most).toBeLessThan(1_000 + Math.max(10, ...list));
+    }),
+    { numRuns: 30 },
+  );
+}, 60_000);
+
+it('lets every worker send in turn where there are fewer slots than workers', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const limits = { tokens: { limit: 1_600, windowMs: WINDOW_MS } };
+  const workers = Array.from(
+    { length: 6 },
+    () => new Worker(store, clock, { concurrency: 4, limits }),
+  );
+  for (const worker of workers) worker.send(50, 60, 200);
+  await clock.advanceAsync(12_000);
+  expect(jain(workers.map(({ sends }) => sends.length))).toBeGreaterThan(0.95);
+});
+
+function sentOf(workers: readonly Worker[]): number {
+  return workers.reduce((sum, { sends }) => sum + sends.length, 0);
+}
