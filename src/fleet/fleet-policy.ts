@@ -34,6 +34,8 @@ interface Charge {
   readonly limits: SharedConfig['limits'];
   readonly attempt: ReportedAttempt | undefined;
   readonly ledger: number;
+  /** In ms of the worker's clock. */
+  readonly at: number;
 }
 
 /**
@@ -107,13 +109,15 @@ export class FleetPolicy implements Policy<Charge> {
       limits: worker.account.limits,
       attempt,
       ledger: worker.account.ledger,
+      at: now,
     };
   }
 
   giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void {
-    const { own, request, limits, attempt, ledger } = charge;
+    const { own, request, limits, attempt, ledger, at } = charge;
     const now = time.now();
-    const corrections = this.corrections(request, limits, completed);
+    const changes = this.corrections(request, limits, completed);
+    const corrections = changes && this.ofWindow(changes, limits, now - at);
     const isKnown = ledger === this.worker.account.ledger;
     // Where nothing is known of the charge, nothing of it comes back.
     const due = isKnown ? corrections : corrections?.map((amount) => Math.max(0, amount));
@@ -151,6 +155,24 @@ export class FleetPolicy implements Policy<Charge> {
       tokens: micro(request.tokens),
     };
     return this.cost;
+  }
+
+  /**
+   * Of what comes back, the part that the window still holds. A bucket is refilled with what was
+   * charged in the course of a window: of a charge that is half a window old half has flowed in again.
+   */
+  private ofWindow(
+    changes: readonly number[],
+    limits: SharedConfig['limits'],
+    ageMs: number,
+  ): readonly number[] {
+    const rules = this.own?.limits.rules ?? [];
+    return changes.map((change, place) => {
+      if (change >= 0) return change;
+      const rule = rules.find(({ name }) => name === limits[place]?.name);
+      if (rule === undefined || rule.algorithm === 'token-bucket') return change;
+      return Math.ceil(change * Math.max(0, 1 - ageMs / rule.windowMs)) + 0;
+    });
   }
 
   /** What an attempt cost beyond what it was charged, by limit; undefined: nothing. */

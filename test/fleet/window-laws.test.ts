@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { memoryStore } from '../../src/fleet/memory-store.ts';
+import { createLimiter } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
-import { jain, mostInWindow, Worker } from './rig.ts';
+import { jain, mostIn, mostInWindow, Worker } from './rig.ts';
 
 beforeEach(() => {
   vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -88,6 +89,45 @@ it('lets every worker send in turn where there are fewer slots than workers', as
   for (const worker of workers) worker.send(50, 60, 200);
   await clock.advanceAsync(12_000);
   expect(jain(workers.map(({ sends }) => sends.length))).toBeGreaterThan(0.95);
+});
+
+it('gets back of estimates what the window still holds, and nothing of older ones', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: WINDOW_MS, max: 2 * WINDOW_MS }),
+      async (count, tookMs) => {
+        const clock = new ManualClock();
+        const store = memoryStore({ clock });
+        const limits = {
+          tokens: { limit: 1_000, windowMs: WINDOW_MS, charge: 'settle' as const },
+        };
+        const sent: { at: number; cost: number }[] = [];
+        const limiters = Array.from({ length: count }, () =>
+          createLimiter({ concurrency: 1_000, limits, adaptive: false, clock, shared: store }),
+        );
+        for (const limiter of limiters) {
+          for (let request = 0; request < 600; request += 1) {
+            // At first they use nothing of what was estimated, then all of it.
+            const [used, ms] = request < 300 ? [0, tookMs] : [10, 20];
+            const use = async () => {
+              const lease = await limiter.acquire({ tokens: 10 });
+              sent.push({ at: clock.now(), cost: used });
+              clock.setTimer(() => {
+                lease.recordTokens(used);
+                lease.release();
+              }, ms);
+            };
+            void use();
+          }
+        }
+        await clock.advanceAsync(60_000);
+        expect(sent.length).toBe(600 * count);
+        expect(mostIn(sent, WINDOW_MS)).toBeLessThanOrEqual(1_000);
+      },
+    ),
+    { numRuns: 8 },
+  );
 });
 
 function sentOf(workers: readonly Worker[]): number {
