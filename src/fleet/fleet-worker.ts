@@ -291,9 +291,10 @@ export class FleetWorker {
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) this.head = undefined;
     if (reply.lost === 1) this.lostLeases += 1;
+    // What was reserved before a rate was learned lacks it, and would be reserved once more.
+    if (this.head !== undefined && isNewlyPaced(before, reply))
+      account.coverLearned(this.head, now);
     account.receive(reply, told, now);
-    // What was reserved before a rate was learned lacks it: all is reserved anew, as if it had it.
-    if (isNewlyPaced(before, reply) && holdings.credits.lastDueAt > now) account.returnAll();
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
     if (isNews || holdings.slots.free > 0 || holdings.bytes.free > 0) this.hooks.changed();

@@ -1,10 +1,12 @@
 /** What was granted of every limit in one answer, and when it may be used. */
 interface Grant {
-  readonly size: readonly number[];
+  readonly size: number[];
   readonly left: number[];
   /** The first part may be used then, the last one at `untilAt`; in ms of the worker's clock. */
   readonly fromAt: number;
   readonly untilAt: number;
+  /** For so many requests. */
+  readonly count: number;
 }
 
 /**
@@ -30,9 +32,22 @@ class Credits {
     return sums;
   }
 
-  add(amounts: readonly number[], fromAt: number, untilAt: number): void {
+  /** @param count the requests that it is for */
+  add(amounts: readonly number[], fromAt: number, untilAt: number, count = 0): void {
     if (amounts.some((amount) => amount > 0)) {
-      this.grants.push({ size: amounts, left: [...amounts], fromAt, untilAt });
+      this.grants.push({ size: [...amounts], left: [...amounts], fromAt, untilAt, count });
+    }
+  }
+
+  /** What is due only after a time covers these costs of its requests, too, if it has nothing of them. */
+  cover(costs: readonly number[], after: number): void {
+    for (const { size, left, untilAt, count } of this.grants) {
+      if (untilAt <= after) continue;
+      for (let place = 0; place < costs.length; place += 1) {
+        if ((size[place] ?? 0) > 0) continue;
+        size[place] = count * (costs[place] as number);
+        left[place] = size[place] as number;
+      }
     }
   }
 

@@ -134,6 +134,16 @@ export class WorkerAccount {
     return stale.some((amount) => amount > 0);
   }
 
+  /** What is reserved covers what requests like this one cost of the learned rates, too. */
+  coverLearned(request: FleetRequest, now: number): void {
+    const costs = costsOf(request, this.last?.plan);
+    const isLearned = (place: number) => place >= this.limits.length;
+    this.holdings.credits.cover(
+      costs.map((cost, place) => (isLearned(place) ? cost : 0)),
+      now,
+    );
+  }
+
   /** All that was granted goes back with the next call. */
   returnAll(): void {
     const { credits } = this.holdings;
@@ -184,7 +194,7 @@ export class WorkerAccount {
     const heldBytes = isBack ? Math.min(bytes.held, reply.bytes) : reply.bytes;
     // What was there already is not late yet.
     const untilMs = Math.max(0, reply.until) / 1_000;
-    credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs);
+    credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs, reply.count);
     // The slot of a request that has reserved its time: without it what is reserved would be lost.
     const reserved = credits.lastDueAt > Number.NEGATIVE_INFINITY ? 1 : 0;
     slots.lent(heldSlots, reply.keptSlots, told?.slots, reserved);
