@@ -54,6 +54,23 @@ it('waits that have proved too long are corrected, and so are those beyond `maxR
   expect(later.state).toBe('ok');
 });
 
+it('the end of a used-up quota is not corrected', async () => {
+  const { clock, limiter } = await shown();
+  const failed = fate(
+    limiter.run(async () => {
+      const error = { code: 'insufficient_quota', message: 'You exceeded your current quota' };
+      const headers = { 'retry-after-ms': '3600000' };
+      throw Object.assign(new Error(error.message), { status: 429, error, headers });
+    }),
+  );
+  await clock.advanceAsync(100);
+  expect(failed.state).toBe('failed');
+  const refused = fate(limiter.run(async () => 1));
+  await clock.advanceAsync(0);
+  expect(refused.error).toMatchObject({ name: 'QuotaExhaustedError' });
+  expect((refused.error as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(3_590_000);
+});
+
 it('a wait that is too long even so fails its request, and names the corrected time', async () => {
   const { clock, server, call } = await shown();
   server.openAt = clock.now() + 90_003;

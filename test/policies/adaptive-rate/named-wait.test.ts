@@ -68,6 +68,17 @@ describe('a wait that a rejection names', () => {
     }
   });
 
+  it('is not corrected by another one that was named less than 0.2 s later', () => {
+    const wait = new NamedWait();
+    wait.named(150, 0, 0, true);
+    wait.named(50, 199, 199, true);
+    expect(wait.until).toBe(249);
+    wait.reset();
+    wait.named(150, 1_000, 1_000, true);
+    wait.named(50, 1_201, 1_201, true);
+    expect(wait.until).toBeCloseTo(1_201 + 50 * 2.01, 6);
+  });
+
   it('is no longer than the longest that is obeyed, where it is corrected', () => {
     const wait = new NamedWait(5_000);
     wait.named(3_000, 0, 0, true);

@@ -102,6 +102,21 @@ describe('the line through named waits', () => {
     expect(wrong).toBeLessThanOrEqual(6);
   });
 
+  it('hardly ever takes true waits for too long where attempts queue and answers differ by chance', () => {
+    const random = seededRandom(3);
+    let wrong = 0;
+    for (let run = 0; run < 200; run += 1) {
+      // Ten times as long after each other as they were sent.
+      const attempts = Array.from({ length: 12 }, (_, index) => ({
+        sentAt: index,
+        onWayMs: 9 * index,
+        backMs: 400 * random(),
+      }));
+      if ((lineOf(attempts).scale ?? 1) < 0.7) wrong += 1;
+    }
+    expect(wrong).toBeLessThanOrEqual(4);
+  });
+
   it('shows nothing of waits in whole seconds, which may be rounded', () => {
     expect(lineOf(evenly(30, 40, 30), 10, 1_000).scale).toBeUndefined();
   });
