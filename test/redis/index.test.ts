@@ -164,7 +164,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
 
   it('keeps a key as long as it is used, and drops it after keepMs', async () => {
     const client = await nodeRedis();
-    const options = { key: 'test', ttlMs: 500, keepMs: 600 };
+    const options = { key: 'test', ttlMs: 500, keepMs: 1_200 };
     const limiter = createLimiter({
       requestsPerMinute: 60_000,
       shared: redisStore(client, options),
@@ -175,7 +175,7 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
       if (kind === 'storeForgot') forgets += 1;
     });
     // Some of it is there for its requests, some for what it has learned.
-    for (let request = 0; request < 12; request += 1) {
+    for (let request = 0; request < 20; request += 1) {
       await limiter.run(() => sleep(100));
     }
     expect(forgets).toBe(0);
