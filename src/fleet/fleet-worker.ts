@@ -196,8 +196,8 @@ export class FleetWorker {
     const isDue = head !== undefined && this.account.waitMs(head, now) === 0;
     if (isDue && this.hooks.waiting() > 0) {
       this.hooks.changed();
-      // It has made a call.
-      if (this.sequence !== sequence) return;
+      // It has made a call, or was closed.
+      if (this.sequence !== sequence || this.isClosed) return;
     }
     this.timer.cancel();
     this.askTimer.cancel();

@@ -84,6 +84,12 @@ class Credits {
     while (this.grants[0]?.left.every(isNothing)) this.grants.shift();
   }
 
+  /** Whether `takeStale` would find any: each request asks, so this makes no object. */
+  hasStale(before: number): boolean {
+    for (const { untilAt } of this.grants) if (untilAt < before) return true;
+    return false;
+  }
+
   /** Takes out what was due before a time and was not used. @returns it, by limit */
   takeStale(before: number, places: number): number[] {
     return this.takeOut(({ untilAt }) => untilAt < before, places);

@@ -90,7 +90,10 @@ export class WorkerAccount {
     if (request.bytes > 0 && bytes.used + request.bytes > bytes.held) {
       return Number.POSITIVE_INFINITY;
     }
-    this.corrections.giveBack(credits.takeStale(now - LATEST_MS, placesOf(this.config)));
+    const latestAt = now - LATEST_MS;
+    if (credits.hasStale(latestAt)) {
+      this.corrections.giveBack(credits.takeStale(latestAt, placesOf(this.config)));
+    }
     return Math.max(0, credits.dueAt(costs) - now);
   }
 

@@ -82,7 +82,7 @@ function findPath(path: string): Found {
   return { source: sourceOnce(path, stat), identity };
 }
 
-/** What is no file has nothing more to give to whoever reads it a second time. */
+/** A pipe can be read only once. */
 function sourceOnce(path: string, stat: Stats): Source {
   if (!stat.isFIFO()) return { name: path, path: undefined, open: () => openFile(path) };
   const pipe = new Pipe(path);

@@ -12,7 +12,7 @@ import {
 import { BatchError, codeOf, fileProblem } from '../errors.ts';
 import { ownerText, readLock } from './lock-owner.ts';
 
-/** Somebody who lives holds the lock. */
+/** A running process holds the lock. */
 export class HeldError extends Error {
   readonly holder: string;
 
@@ -22,7 +22,7 @@ export class HeldError extends Error {
   }
 }
 
-/** So many looks in a row at a lock that is neither there nor may be made. */
+/** After so many looks at a lock that cannot be read and cannot be made, it is an error. */
 const MOST_LOOKS = 1_000;
 
 /**
@@ -31,9 +31,9 @@ const MOST_LOOKS = 1_000;
  *
  * - A lock is made whole: it is written under a name of its own and linked to that of the lock, which
  *   fails where there is one.
- * - Who finds a dead one first takes a second lock, which is named after the dead one and excludes all
- *   others that have found it. Only then it looks again, and puts its own into the place of the dead
- *   one. If it has died on the way, its second lock is a dead one, too, and is taken in the same way.
+ * - A process that finds the lock of a dead one takes a second lock, which is named after the dead lock:
+ *   only one of those that have found it gets that. This process reads the lock again, and replaces it
+ *   if it is still the dead one. If it dies before that, its second lock is taken in the same way.
  *
  * It yields before each step that others may see or change, so that a test can try their orders.
  *
