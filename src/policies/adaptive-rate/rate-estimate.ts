@@ -7,6 +7,7 @@ import { RejectionDamping } from './rejection-damping.ts';
 import { SavedBurst } from './saved-burst.ts';
 import type { SentAttempt } from './sent-attempt.ts';
 import type { HardLimits } from './unit-rates.ts';
+import { UnsavedLimit } from './unsaved-limit.ts';
 
 /** If attempts were accepted this much faster than the first pace, the pace had grown. */
 const GREW = 1.15;
@@ -46,6 +47,7 @@ export class RateEstimate {
   private readonly probing = new RateProbing();
   private closure: Closure | undefined = undefined;
   private readonly damping = new RejectionDamping();
+  private readonly unsaved = new UnsavedLimit();
   private readonly first: FirstStop;
   private accepted: number;
   /** The time without demand since the last closure, and how often there was such time. */
@@ -287,8 +289,13 @@ export class RateEstimate {
     const before = this.perMs;
     const bounds = marks.bounds();
     if (bounds !== undefined) this.follow(bounds);
+    const isLong = closedMs > CLOSED_PART * (openMs + closedMs);
+    if (!isLong && !isStray && idleMs === 0) {
+      const meanPerMs = accepted / (openMs + closedMs);
+      this.perMs = this.unsaved.next(accepted, meanPerMs, pacePerMs, this.perMs);
+    }
     // Only the closure lowered it, which may have had other causes.
-    if (this.perMs < FELL * before && closedMs > CLOSED_PART * (openMs + closedMs)) {
+    if (this.perMs < FELL * before && isLong) {
       this.evidence = Math.min(this.evidence, LEAST_DOUBLING);
       this.probing.plan(1 / this.evidence, LEAST_DOUBLING);
     }
