@@ -39,7 +39,12 @@ function sectionOf({ title, options }: OptionGroup): string {
 function row({ name, short, value, help, ...option }: CommandOption): string[] {
   const flag = `\`--${name}${value === undefined ? '' : ` ${value}`}\``;
   const flags = short === undefined ? flag : `\`-${short}\`, ${flag}`;
-  return [flags, option.default ?? '', help];
+  return [flags, option.default ?? '', help].map(withCode);
+}
+
+/** What has braces stands in code: outside of it, the site takes them for an expression. */
+function withCode(text: string): string {
+  return text.replace(/^(?!`)(.*?)(\{.*\})/, '$1`$2`');
 }
 
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -34,13 +34,13 @@ export function optionRows(prefix: string = DEFAULT_PREFIX): readonly OptionRow[
 /** These rows as a table in Markdown, without a line break at the end. */
 export function optionTable(prefix: string = DEFAULT_PREFIX): string {
   return tableOf(
-    ['option', 'environment', 'default', 'unit or values', 'what it does'],
+    ['option', 'default', 'unit or values', 'what it does', 'environment'],
     optionRows(prefix).map(({ option, env, default: fallback, unit, what }) => [
       option,
-      env,
       fallback,
       unit,
       what,
+      env,
     ]),
   );
 }

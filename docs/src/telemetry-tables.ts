@@ -75,7 +75,8 @@ export function metricTable(): string {
   const rows = Object.values<Metric>(METRICS).map(
     ({ name, instrument, unit, attributes, meaning }) => [
       code(name),
-      `${instrument}, ${unit}`,
+      // In code: outside of it, the site takes braces for attributes.
+      `${instrument}, ${code(unit)}`,
       attributes.map(code).join(', '),
       meaning,
     ],

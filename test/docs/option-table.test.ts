@@ -48,9 +48,9 @@ describe('the rows of the documentation', () => {
     const lines = optionTable().split('\n');
     expect(lines).toHaveLength(ROWS.length + 2);
     expect(lines.slice(0, 3)).toEqual([
-      '| option | environment | default | unit or values | what it does |',
+      '| option | default | unit or values | what it does | environment |',
       '|---|---|---|---|---|',
-      '| `concurrency` | `HEADGATE_CONCURRENCY` | 400 | requests | in flight at the most |',
+      '| `concurrency` | 400 | requests | in flight at the most | `HEADGATE_CONCURRENCY` |',
     ]);
     for (const line of lines) expect(line.split('|')).toHaveLength(7);
     expect(optionTable('OPENAI')).toContain('| `OPENAI_TOTAL` |');

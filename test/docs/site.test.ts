@@ -40,6 +40,15 @@ describe('a page of the site', () => {
   });
 });
 
+it('no page has braces outside code, which VitePress takes for attributes or for an expression', () => {
+  const CODE = /^(```|~~~)[\s\S]*?^\1|`[^`\n]*`/gm;
+  const found = pages.flatMap(({ path, text }) => {
+    const lines = text.replaceAll(CODE, '').split('\n');
+    return lines.filter((line) => line.includes('{')).map((line) => `${path}: ${line}`);
+  });
+  expect(found).toEqual([]);
+});
+
 describe('the first page of the site', () => {
   it('has the README below its head, without its title', () => {
     const home = homeOf('# name\n\nWhat it is.\n\n![picture](a.svg)\n');
