@@ -9,6 +9,7 @@ import { type BoundTask, bindTask, deferred } from '../util/pending-call.ts';
 import { type Abortable, AbortSubscription, withTimeout } from './abort-subscription.ts';
 import { type AcquireOptions, checkAcquireOptions } from './limiter-options.ts';
 import type { LimiterRuntime } from './limiter-runtime.ts';
+import { UnchargedCalls } from './uncharged-calls.ts';
 
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
@@ -256,6 +257,7 @@ export class Calls {
   private readonly defaults: CallOptions;
   /** Of the last call with options. */
   private latest: CallOptions;
+  private readonly uncharged: UnchargedCalls;
 
   constructor(runtime: LimiterRuntime) {
     this.runtime = runtime;
@@ -268,6 +270,7 @@ export class Calls {
     };
     this.defaults = new CallOptions(this.pipeline);
     this.latest = this.defaults;
+    this.uncharged = new UnchargedCalls(runtime);
   }
 
   get clock(): Clock {
@@ -295,6 +298,7 @@ export class Calls {
    * @throws RangeError or TypeError that names a wrong option
    */
   optionsOf(own: AcquireOptions | undefined, task: CallTask): CallOptions {
+    this.uncharged.count(own);
     if (own === undefined) return this.defaults;
     checkAcquireOptions(own);
     const { pipeline, latest } = this;

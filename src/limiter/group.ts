@@ -156,7 +156,10 @@ export class LimiterGroup<T> {
           const value = isSized(input) ? input.value : input;
           return this.#table.limiterOf(resultOf(this.#keyOf, value, 'keyOf', checkKey));
         };
-        const pipelineOf = ({ inside }: Limiter) => inside.pipelineOf(project, options);
+        const pipelineOf = ({ inside }: Limiter) => {
+          if (options.costs === undefined) inside.impossible.checkCharged();
+          return inside.pipelineOf(project, options);
+        };
         source.subscribe(new KeyRouter(out, limiterOf, pipelineOf, options));
       });
   }

@@ -35,6 +35,16 @@ export class ImpossibleRequests implements PossibilityCheck {
       .flatMap((policy) => (policy?.impossible === undefined ? [] : [policy]));
   }
 
+  /** The first limit that requests without `costs` are never charged for. */
+  get uncharged(): string | undefined {
+    return this.limits.find(({ uncharged }) => uncharged !== undefined)?.uncharged;
+  }
+
+  /** @throws TypeError for such a limit */
+  checkCharged(): void {
+    for (const limit of this.limits) limit.checkCharged();
+  }
+
   isPossible(request: RequestCost): boolean {
     if (request === this.possible) return true;
     if (this.refusal(request) !== undefined) return false;

@@ -68,6 +68,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   readonly impossible: ImpossibleRequests;
   /** What ticket factories need. */
   readonly around: TicketFactoryOptions;
+  /** Whether requests of a stream had `costs`. */
+  hasCosts = false;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
   private readonly group: GroupSide | undefined;
   /** All but the changes of the mode, which have a timer of their own. */
@@ -209,6 +211,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     options: NamedRequestOptions<T>,
   ): RequestPipeline<T, ObservedValueOf<O>> {
     const { gate } = this;
+    if (options.costs !== undefined) this.hasCosts = true;
     return {
       factory: new TicketFactory<T>(this.around, options),
       gate: gate.gate,

@@ -148,6 +148,7 @@ export class Limiter {
     checkKeys('limiter.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
     checkResultOptions(options);
     checkRequestOptions(options);
+    if (options.costs === undefined) this.#runtime.impossible.checkCharged();
     return (source) =>
       new Observable((out) => {
         source.subscribe(

@@ -57,6 +57,7 @@ export function rateLimit<T>(
           { onLimit, refundRejected },
           emit,
         );
+        if (costs === undefined) rate.checkCharged();
         const policy: Policy =
           feedback === undefined
             ? rate

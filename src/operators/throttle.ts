@@ -1,7 +1,6 @@
 import { Observable, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import type { Sized } from '../model/sized.ts';
-import { isUsual } from '../policies/rate-limit-policy.ts';
 import { followLimit, gateOpener } from '../request/gate-opener.ts';
 import { GATE_KEYS, type GateOptions, resolveCommonOptions } from '../request/gate-options.ts';
 import { PipelineSubscriber } from '../request/result-subscriber.ts';
@@ -65,8 +64,9 @@ export function throttle<T, O extends ProjectOutput>(
   const common = resolveCommonOptions(options);
   const openGate = gateOpener(options);
   // Open one now, so that wrong options of its policies throw here.
-  openGate(common).close();
-  checkCharged(options);
+  const trial = openGate(common);
+  trial.close();
+  if (options.costs === undefined) trial.policies.rateLimit?.checkCharged();
   return (source) =>
     new Observable((out) => {
       const around = { ...common, instrumentation: common.instrumentationNow() };
@@ -91,14 +91,4 @@ export function throttle<T, O extends ProjectOutput>(
       const factory = new TicketFactory(where, options);
       source.subscribe(new PipelineSubscriber(out, { factory, gate, dispatch }, options));
     });
-}
-
-/** @throws TypeError for a limit that no request can be charged */
-function checkCharged({ limits = {}, costs }: ThrottleOptions<never>): void {
-  for (const [name, { charge = 'upfront' }] of Object.entries(limits)) {
-    if (costs !== undefined || charge !== 'upfront' || isUsual(name)) continue;
-    throw new TypeError(
-      `\`limits.${name}\` would never be charged: give \`costs\`, or name it \`requests\`, \`tokens\` or \`bytes\``,
-    );
-  }
 }

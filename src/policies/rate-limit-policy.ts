@@ -36,6 +36,11 @@ export function unknownLimit(
   );
 }
 
+/** Says that a limit bounds nothing, and what to do. */
+export function neverCharged(name: string): string {
+  return `\`limits.${name}\` would never be charged: give \`costs\`, or name it \`requests\`, \`tokens\` or \`bytes\``;
+}
+
 /** The default cost of a request, by the index of the limit in `USUAL`: comparing names is slow. */
 function expectedOf(usual: number, request: RequestCost): number {
   if (usual === 0) return 1;
@@ -83,6 +88,18 @@ export class RateLimitPolicy implements Policy<Reservation> {
 
   get readsUsage(): boolean {
     return this.limits.isSettled('tokens');
+  }
+
+  /** The first limit of which a request without `costs` is charged nothing, at no time. */
+  get uncharged(): string | undefined {
+    return this.limits.rules.find(({ name, charge }) => charge === 'upfront' && !isUsual(name))
+      ?.name;
+  }
+
+  /** @throws TypeError if requests without `costs` would never be charged for a limit */
+  checkCharged(): void {
+    const { uncharged } = this;
+    if (uncharged !== undefined) throw new TypeError(neverCharged(uncharged));
   }
 
   wait(request: RequestCost, now: number): number {

@@ -64,6 +64,8 @@ export class World {
       spring: (name) => this.spring(name),
       isQuiet: () => this.isQuiet,
     });
+    // A limit of `credits` is refused where nothing can charge it.
+    const costs = () => ({});
     if (setup.api === 'limiter') {
       this.limiter = createLimiter({ ...options, clock, backoff, concurrency: setup.concurrency });
       this.feedback = this.limiter.feedback;
@@ -73,15 +75,13 @@ export class World {
       }
       this.#listen();
       const { limiter } = this;
-      this.#open = (results) => limiter.throttle(this.project, results);
+      this.#open = (results) => limiter.throttle(this.project, { costs, ...results });
     } else {
       this.limiter = undefined;
       this.feedback = new FeedbackSubject({ ...backoff, clock });
       this.#markAnswers();
       this.#listen();
       const concurrency = setup.hasListener ? this.concurrency : setup.concurrency;
-      // A limit of `credits` is refused where nothing can charge it.
-      const costs = () => ({});
       const all = { ...options, costs, concurrency, feedback: this.feedback };
       this.#open = (results) => throttle(this.project, { ...all, ...results });
     }

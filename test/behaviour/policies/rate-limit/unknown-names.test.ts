@@ -1,9 +1,11 @@
 import { from, of } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   type AttemptContext,
   createLimiter,
   createLimiterGroup,
+  type Limiter,
+  rateLimit,
   throttle,
   UnknownLimitError,
 } from '../../../../src/index.ts';
@@ -121,20 +123,74 @@ describe('a record of a limit that there is none', () => {
 
 describe('a limit that no request of a stream is charged', () => {
   const project = async (value: number) => value;
+  const limits = { rpm: images };
+  const costs = () => ({});
+  const MESSAGE =
+    '`limits.rpm` would never be charged: give `costs`, or name it `requests`, `tokens` or `bytes`';
 
   it('is refused at once', () => {
-    expect(() => throttle(project, { limits: { rpm: images } })).toThrow(
-      new TypeError(
-        '`limits.rpm` would never be charged: give `costs`, or name it `requests`, `tokens` or `bytes`',
-      ),
-    );
+    const limiter = createLimiter({ limits });
+    for (const wrong of [
+      () => throttle(project, { limits }),
+      () => rateLimit({ limits }),
+      () => limiter.throttle(project),
+      () => limiter.throttleFrom([1], project),
+    ]) {
+      expect(wrong).toThrow(new TypeError(MESSAGE));
+    }
+    expect(() => limiter.map([1], project)).toThrow(MESSAGE);
+  });
+
+  it('fails the stream of a group, as its own limit or as a shared one', () => {
+    for (const options of [
+      { each: { limits } },
+      { each: () => ({ limits }) },
+      { shared: { limits } },
+    ]) {
+      const group = createLimiterGroup((_: number) => 'a', options);
+      expect(watch(of(1).pipe(group.throttle(project))).error).toEqual(new TypeError(MESSAGE));
+      expect(watch(of(1).pipe(group.throttle(project, { costs }))).error).toBeUndefined();
+    }
   });
 
   it('is none where something may charge it', () => {
     const settled = { ...images, charge: 'settle' } as const;
     expect(() => throttle(project, { limits: { rpm: settled } })).not.toThrow();
-    expect(() => throttle(project, { limits: { rpm: images }, costs: () => ({}) })).not.toThrow();
+    expect(() => throttle(project, { limits, costs })).not.toThrow();
     expect(() => throttle(project, { limits: { bytes: images } })).not.toThrow();
-    expect(() => createLimiter({ limits: { rpm: images } })).not.toThrow();
+    expect(() => rateLimit({ limits, costs })).not.toThrow();
+    expect(() => createLimiter({ limits }).throttle(project, { costs })).not.toThrow();
+  });
+});
+
+describe('a limit that no call is charged', () => {
+  const warningsOf = (limit: string, call: (limiter: Limiter) => unknown): readonly unknown[] => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const limiter = createLimiter({ clock: new ManualClock(), limits: { [limit]: images } });
+    for (let n = 1; n < 10; n += 1) void limiter.run(async () => n);
+    expect(warn).not.toHaveBeenCalled();
+    for (let n = 0; n < 10; n += 1) call(limiter);
+    const warnings = warn.mock.calls.map(([warning]) => warning);
+    warn.mockRestore();
+    return warnings;
+  };
+  const MESSAGE =
+    'headgate: `limits.rps` would never be charged: give `costs`, or name it `requests`, `tokens` or `bytes`';
+
+  it('is warned of once, after ten calls', () => {
+    expect(warningsOf('rps', (limiter) => limiter.run(async () => 1))).toEqual([MESSAGE]);
+    expect(warningsOf('rps', (limiter) => limiter.tryAcquire())).toEqual([]);
+  });
+
+  it('is no mistake where a call or a stream has costs', () => {
+    const priced = (limiter: Limiter) => limiter.run(async () => 1, { costs: { rpd: 1 } });
+    expect(warningsOf('rpd', priced)).toEqual([]);
+    const streamed = (limiter: Limiter) => {
+      of(1)
+        .pipe(limiter.throttle(async (n) => n, { costs: () => ({ rph: 1 }) }))
+        .subscribe();
+      return limiter.run(async () => 1);
+    };
+    expect(warningsOf('rph', streamed)).toEqual([]);
   });
 });

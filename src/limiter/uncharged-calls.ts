@@ -1,0 +1,31 @@
+import { neverCharged } from '../policies/rate-limit-policy.ts';
+import type { AcquireOptions } from './limiter-options.ts';
+import type { LimiterRuntime } from './limiter-runtime.ts';
+
+/** Calls without `costs` after which a limit that only `costs` charge is probably a mistake. */
+const ENOUGH = 10;
+/** The limits of which this process was warned. */
+const warned = new Set<string>();
+
+/** Warns of a limit that calls are never charged for, such as one with the name `rpm`. */
+export class UnchargedCalls {
+  private readonly runtime: LimiterRuntime;
+  /** Calls so far; `ENOUGH`: there is nothing to warn of any more. */
+  private calls: number;
+
+  constructor(runtime: LimiterRuntime) {
+    this.runtime = runtime;
+    this.calls = runtime.impossible.uncharged === undefined ? ENOUGH : 0;
+  }
+
+  /** A call has arrived. */
+  count(own: AcquireOptions | undefined): void {
+    if (this.calls >= ENOUGH) return;
+    const { impossible, hasCosts } = this.runtime;
+    const limit = own?.costs === undefined && !hasCosts ? impossible.uncharged : undefined;
+    this.calls = limit === undefined ? ENOUGH : this.calls + 1;
+    if (limit === undefined || this.calls < ENOUGH || warned.has(limit)) return;
+    warned.add(limit);
+    process.emitWarning(`headgate: ${neverCharged(limit)}`);
+  }
+}
