@@ -94,7 +94,7 @@ export class KeyLimiters {
     const { each = {}, classify, random, name } = this.options;
     const { clock, instrumentation, store, isHeard, emit } = this.parts;
     const limits = typeof each === 'function' ? each(key) : each;
-    checkKeyOptions(limits, 'each');
+    checkKeyOptions(limits);
     if (limits.clock !== undefined && limits.clock !== clock) {
       throw new TypeError('`each.clock` must be the clock of the group; leave it out');
     }

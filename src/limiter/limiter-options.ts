@@ -23,7 +23,7 @@ import {
   checkWeight,
   type NamedRequestOptions,
 } from '../request/ticket-factory.ts';
-import { checkAmount, checkKeys, checkNumber, show } from '../util/check.ts';
+import { checkAmount, checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
 import type { SharedOptions, SharedSnapshot } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
 
@@ -132,9 +132,11 @@ export function checkLimiterOptions(options: LimiterOptions): void {
  * The same for the options of one key of a group, whose name is that of the group.
  * @throws RangeError or TypeError that names a wrong option
  */
-export function checkKeyOptions(options: LimiterOptions, name: string): void {
-  checkLimiterConfig(name, options, KEY_KEYS);
-  checkRetryOptions(options);
+export function checkKeyOptions(options: LimiterOptions): void {
+  checkLimiterConfig('each', options, KEY_KEYS, 'each.');
+  for (const name of ['isFailure', 'classify', 'random'] as const) {
+    if (options[name] !== undefined) checkFunction(`each.${name}`, options[name]);
+  }
 }
 
 /** The limits of one key. A key is never told to telemetry: the name is that of the group. */

@@ -15,7 +15,7 @@ import {
 import type { RequestCost } from '../policies/policy.ts';
 import { type PolicyConfig, type PolicySnapshots, SHARED_KEYS } from '../policies/registry.ts';
 import { SharedPolicy } from '../queue/shared-policy.ts';
-import { checkChoice, checkInteger, checkKeys } from '../util/check.ts';
+import { checkChoice, checkKeys } from '../util/check.ts';
 import type { Random } from '../util/clock.ts';
 import { type CommonAround, checkStored, commonGateOf } from './group-store.ts';
 
@@ -67,10 +67,8 @@ export class SharedLimits {
   ) {
     checkKeys('shared', options, KEYS);
     const { cost: ownCost, ...limits } = options;
-    const { concurrency, maxBytes } = limits;
-    if (concurrency !== undefined) checkInteger('shared.concurrency', concurrency, 1);
-    if (maxBytes !== undefined) checkInteger('shared.maxBytes', maxBytes, 0);
-    checkLimiterConfig('shared', limits);
+    const { concurrency } = limits;
+    checkLimiterConfig('shared', limits, [], 'shared.');
     const context = {
       now,
       random,

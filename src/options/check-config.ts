@@ -8,6 +8,7 @@ import { ENTRIES, isGroup, KEYS, type LimiterConfig, type LimiterLayer } from '.
  * Checks all plain-data options of a limiter, alone and together.
  * @param where the owner of the options, for messages: `createLimiter`
  * @param extra keys that are checked elsewhere
+ * @param within the start of each path in messages: `each.`
  * @throws TypeError for an unknown key, RangeError or TypeError for a wrong value. Each error names
  *   the path of the option, its bound and the value
  */
@@ -15,10 +16,11 @@ export function checkLimiterConfig(
   where: string,
   config: unknown,
   extra: readonly string[] = [],
+  within = '',
 ): asserts config is LimiterConfig {
   checkKeys(where, config, [...KEYS, ...extra]);
-  checkEntries(config, true);
-  checkTogether(config, true, (path) => path);
+  checkEntries(config, true, within);
+  checkTogether(config, true, (path) => within + path);
 }
 
 /**
@@ -52,13 +54,18 @@ function checkTogether(layer: LimiterLayer, isWhole: boolean, nameOf: Naming): v
   for (const policy of Object.values(POLICIES)) policy.check?.(layer, isWhole, nameOf);
 }
 
-function checkEntries(config: unknown, isWhole: boolean): asserts config is LimiterLayer {
+function checkEntries(
+  config: unknown,
+  isWhole: boolean,
+  within = '',
+): asserts config is LimiterLayer {
   for (const [key, entry] of ENTRIES) {
     const value = property(config, key);
     if (value === undefined) continue;
-    if (!isGroup(entry)) checkValue(key, entry, value);
-    else if (entry.isNamed) checkNamedGroups(key, entry, value, isWhole);
-    else checkAloneOrGroup(key, entry, value, isWhole);
+    const path = within + key;
+    if (!isGroup(entry)) checkValue(path, entry, value);
+    else if (entry.isNamed) checkNamedGroups(path, key, entry, value, isWhole);
+    else checkAloneOrGroup(path, entry, value, isWhole);
   }
 }
 
@@ -81,12 +88,13 @@ function checkAloneOrGroup(
 
 function checkNamedGroups(
   path: string,
+  key: string,
   group: OptionGroup,
   groups: unknown,
   isWhole: boolean,
 ): void {
   if (!isRecord(groups)) {
-    throw new TypeError(`\`${path}\` must be an object of named ${path}, got ${show(groups)}`);
+    throw new TypeError(`\`${path}\` must be an object of named ${key}, got ${show(groups)}`);
   }
   const names = Object.keys(groups);
   if (names.length === 0) throw new TypeError(`\`${path}\` must name at least 1 limit, got none`);
