@@ -57,7 +57,6 @@ function unitOf({ kind, unit }: Option): string {
 
 /** The values in JSON notation; none for numbers. */
 function wordsOf(kind: Kind): readonly string[] {
-  if (kind.type === 'true') return ['true'];
   if (kind.type === 'boolean') return ['true', 'false'];
   return kind.type === 'word' ? kind.words.map(show) : [];
 }

@@ -176,7 +176,7 @@ export function checkBatchOptions(options: BatchOptions): BatchSettings {
   };
   // Behind an open circuit requests wait: a file of prompts is in no hurry.
   const { circuitBreaker } = limiter;
-  if (circuitBreaker === undefined) return { batch, limiter };
+  if (circuitBreaker === undefined || circuitBreaker === false) return { batch, limiter };
   const breaker = { onOpen: 'wait' as const, ...(circuitBreaker === true ? {} : circuitBreaker) };
   return { batch, limiter: { ...limiter, circuitBreaker: breaker } };
 }

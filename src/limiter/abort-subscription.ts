@@ -96,7 +96,9 @@ export function withTimeout<R>(
   call: (options: AcquireOptions) => Promise<R>,
 ): Promise<R> {
   checkAcquireOptions(options);
-  const { timeoutMs = Number.POSITIVE_INFINITY, signal, ...rest } = options;
+  const { timeoutMs = Number.POSITIVE_INFINITY, ...unbounded } = options;
+  if (timeoutMs === Number.POSITIVE_INFINITY) return call(unbounded);
+  const { signal, ...rest } = unbounded;
   const controller = new AbortController();
   const abort = (reason: unknown) => controller.abort(reason);
   let subscription: AbortSubscription | undefined;

@@ -64,7 +64,7 @@ export interface AcquireOptions {
   readonly id?: unknown;
   /**
    * The time in ms, >= 1, after which the call is aborted and rejects with a `RequestTimeoutError`.
-   * It includes the wait; for `acquire` it bounds the wait alone. Default: no bound.
+   * It includes the wait; for `acquire` it bounds the wait alone. Default, and Infinity: no bound.
    */
   readonly timeoutMs?: number;
   /** Ends the wait, or abandons the running call. */
@@ -86,7 +86,9 @@ const ACQUIRE_KEYS = [
 export function checkAcquireOptions(options: AcquireOptions): void {
   if (!isPlain(options)) checkKeys('a call', options, ACQUIRE_KEYS);
   const { signal, costs, priority, weight, timeoutMs, bytes, tokens } = options;
-  if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs, 1);
+  if (timeoutMs !== undefined && timeoutMs !== Number.POSITIVE_INFINITY) {
+    checkNumber('timeoutMs', timeoutMs, 1);
+  }
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError(`\`signal\` must be an AbortSignal, got ${show(signal)}`);
   }

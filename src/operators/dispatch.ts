@@ -1,6 +1,8 @@
 import { Observable, type ObservedValueOf, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { Outcome } from '../model/outcome.ts';
 import { isTicket, type Ticket } from '../model/ticket.ts';
+import { REQUEST_OPTIONS } from '../options/limiter-config.ts';
+import { checkOptions } from '../policies/option.ts';
 import { DEFAULT_ATTEMPT_TIMEOUT_MS, RetryPolicy } from '../policies/retry.ts';
 import { classifierOf } from '../providers/classify.ts';
 import { FeedbackSubject } from '../request/feedback-subject.ts';
@@ -26,7 +28,7 @@ import {
 } from '../request/send-options.ts';
 import { observeTicket } from '../request/stream-requests.ts';
 import { type RequestInput, TicketFactory } from '../request/ticket-factory.ts';
-import { checkFunction, checkInteger, checkKeys, checkNumber } from '../util/check.ts';
+import { checkFunction, checkKeys } from '../util/check.ts';
 import { Timeouts } from '../util/timers.ts';
 
 /** Sends all tickets at once: the subscriber behind `dispatch`. */
@@ -130,11 +132,6 @@ export function dispatch<T, O extends ProjectOutput>(
 
 /** @throws RangeError or TypeError that names a wrong option */
 function checkBounds(options: RetryOptions): void {
-  const { maxAttempts, failedAttempts, attemptTimeoutMs = Number.POSITIVE_INFINITY } = options;
-  if (maxAttempts !== undefined) checkInteger('maxAttempts', maxAttempts, 1);
-  if (failedAttempts !== undefined) checkInteger('failedAttempts', failedAttempts, 1);
-  if (attemptTimeoutMs !== Number.POSITIVE_INFINITY) {
-    checkNumber('attemptTimeoutMs', attemptTimeoutMs, 1);
-  }
-  if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, 1);
+  const { maxAttempts, failedAttempts, attemptTimeoutMs, deadlineMs } = REQUEST_OPTIONS;
+  checkOptions({ maxAttempts, failedAttempts, attemptTimeoutMs, deadlineMs }, options);
 }

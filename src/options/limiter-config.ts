@@ -35,17 +35,17 @@ export interface RequestConfig {
    */
   readonly agingMs?: number;
   /**
-   * The greatest number of attempts of a request, an integer >= 1. Default: no bound for 429, 503
-   * and 529.
+   * The greatest number of attempts of a request, an integer >= 1. Default, and Infinity: no bound
+   * for 429, 503 and 529.
    */
   readonly maxAttempts?: number;
-  /** Attempts for a request that meets 408, 409 or a 5xx but 503 and 529, or a timeout, an integer >= 1. Default 3. */
+  /** Attempts for a request that meets 408, 409 or a 5xx but 503 and 529, or a timeout, an integer >= 1; Infinity: no bound. Default 3. */
   readonly failedAttempts?: number;
   /** How long an attempt may take with its body, in ms, >= 1; Infinity: no bound. Default 600,000. */
   readonly attemptTimeoutMs?: number;
   /**
    * How long a request may take, from its arrival to its result, in ms, >= 1: waiting, in an attempt and
-   * between attempts. Then it fails with a `DeadlineExceededError`. Default: no bound.
+   * between attempts. Then it fails with a `DeadlineExceededError`. Default, and Infinity: no bound.
    */
   readonly deadlineMs?: number;
   /** How many requests there will be, an integer >= 0, for progress and ETA. Default: unknown. */
@@ -62,19 +62,22 @@ export interface LimiterConfig extends PolicyConfig, RequestConfig {}
  */
 export interface LimiterLayer extends PolicyLayer, RequestConfig {}
 
-const REQUEST_OPTIONS = {
+/** The options of {@link RequestConfig}. */
+export const REQUEST_OPTIONS = {
   maxQueue: orInfinity(integer(0, 'no bound', 'requests', 'that may wait')),
   overflow: word(['error', 'drop-oldest', 'drop-newest'], 'error', 'who goes when one more comes'),
   waitTimeoutMs: orInfinity(
     number(1, 'off', 'ms', 'how long a request may wait for its first attempt'),
   ),
   agingMs: number(1, DEFAULT_AGING_MS, 'ms', 'waiting that makes up for one step of priority'),
-  maxAttempts: integer(1, 'no bound', 'attempts', 'a request at the most'),
-  failedAttempts: integer(
-    1,
-    DEFAULT_FAILED_ATTEMPTS,
-    'attempts',
-    'a request that meets 408, 409, a 5xx but 503 and 529, or a timeout',
+  maxAttempts: orInfinity(integer(1, 'no bound', 'attempts', 'a request at the most')),
+  failedAttempts: orInfinity(
+    integer(
+      1,
+      DEFAULT_FAILED_ATTEMPTS,
+      'attempts',
+      'a request that meets 408, 409, a 5xx but 503 and 529, or a timeout',
+    ),
   ),
   attemptTimeoutMs: orInfinity(
     number(1, DEFAULT_ATTEMPT_TIMEOUT_MS, 'ms', 'how long an attempt may take, its body included'),

@@ -48,7 +48,7 @@ export type MergedOptions<S extends readonly LimiterLayer[]> = Omit<S[0], keyof 
  * Groups (`backoff`, `pace`, `circuitBreaker`, `adaptive`, and each of `limits`) are merged option
  * by option. `circuitBreaker: true` and `adaptive: 'failures'` turn a group on; its options then
  * come from the weaker sources. Four settings drop options of weaker sources:
- * - `adaptive: false` drops all of its options
+ * - `adaptive: false` and `circuitBreaker: false` drop all of their options
  * - an `adaptive.strategy` drops the options of other strategies
  * - an `algorithm` of a limit that is no `token-bucket` drops its `burst`
  * - `requestsPerMinute` drops `limits.requests`, and the reverse; the same holds for
@@ -90,7 +90,7 @@ function mergeGroups(strong: LimiterLayer, weak: LimiterLayer): LimiterLayer {
 }
 
 function mergeGroup(strong: unknown, weak: unknown): unknown {
-  if (strong === true) return weak ?? true;
+  if (strong === true) return weak || true;
   if (weak === true) return strong ?? true;
   return typeof strong === 'object' && typeof weak === 'object'
     ? over(strong ?? undefined, weak ?? undefined)

@@ -10,7 +10,7 @@ import {
   type CircuitSnapshot,
   type OnOpen,
 } from './circuit-types.ts';
-import { turnOn } from './option.ts';
+import { flag } from './option.ts';
 import {
   type CompletedAttempt,
   type Policy,
@@ -22,8 +22,8 @@ import {
 
 /** The circuit breaker of a limiter or stream. */
 export interface CircuitBreakerOption {
-  /** Stops sending after consecutive failures; `true` uses the defaults. Default: off. */
-  readonly circuitBreaker?: true | CircuitBreakerConfig;
+  /** Stops sending after consecutive failures; `true` uses the defaults. Default `false`. */
+  readonly circuitBreaker?: boolean | CircuitBreakerConfig;
 }
 
 /** A circuit breaker at a gate. While it is open, attempts are refused or wait for a probe. */
@@ -141,11 +141,15 @@ export const CIRCUIT_BREAKER: PolicyDefinition<
 > = {
   kind: 'circuitBreaker',
   options: {
-    circuitBreaker: { fields: CIRCUIT_FIELDS, alone: turnOn('the circuit breaker, with defaults') },
+    circuitBreaker: {
+      fields: CIRCUIT_FIELDS,
+      alone: flag(false, 'the circuit breaker, with defaults'),
+    },
   },
 
   create({ circuitBreaker: options }, { isFailure, emit }) {
-    return options && circuitOf(options === true ? {} : options, isFailure, emit);
+    if (options === undefined || options === false) return undefined;
+    return circuitOf(options === true ? {} : options, isFailure, emit);
   },
 
   isAtRest(circuit, now) {

@@ -7,7 +7,7 @@ import {
   show,
 } from '../util/check.ts';
 
-/** The type of an option's values. `true`: only that value. */
+/** The type of an option's values. */
 export type Kind =
   | {
       readonly type: 'integer' | 'number';
@@ -17,8 +17,7 @@ export type Kind =
       readonly orInfinity?: true;
     }
   | { readonly type: 'word'; readonly words: readonly (string | false)[] }
-  | { readonly type: 'boolean' }
-  | { readonly type: 'true' };
+  | { readonly type: 'boolean' };
 
 /** One option: its values, and its documentation. */
 export interface Option {
@@ -92,15 +91,9 @@ export function flag(fallback: boolean, what: string): Option {
   return { kind: { type: 'boolean' }, default: fallback, unit: '', what };
 }
 
-/** `true`, or left out. */
-export function turnOn(what: string): Option {
-  return { kind: { type: 'true' }, default: 'off', unit: '', what };
-}
-
 /** The requirement for a value, in the words of the error messages. */
 export function boundOf(kind: Kind): string {
   if (kind.type === 'boolean') return 'true or false';
-  if (kind.type === 'true') return 'true';
   if (kind.type === 'word') return `one of ${kind.words.map(show).join(', ')}`;
   const { type, least, most, orInfinity } = kind;
   if (most !== undefined) {
@@ -113,7 +106,6 @@ export function boundOf(kind: Kind): string {
 /** @throws RangeError or TypeError that names the option, its bound and the value */
 export function checkValue(name: string, { kind }: Option, value: unknown): void {
   if (kind.type === 'boolean') checkBoolean(name, value);
-  else if (kind.type === 'true') checkTrue(name, value);
   else if (kind.type === 'word') checkChoice(name, value, kind.words);
   else if (kind.orInfinity === undefined || value !== Number.POSITIVE_INFINITY) {
     if (kind.type === 'integer') checkInteger(name, value, kind.least);
@@ -141,8 +133,4 @@ export function isAccepted(option: Option, value: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function checkTrue(name: string, value: unknown): void {
-  if (value !== true) throw new TypeError(`\`${name}\` must be true, got ${show(value)}`);
 }

@@ -26,11 +26,11 @@ export type Project<T, O extends ProjectOutput> = (value: T, context: AttemptCon
 /** Options of retries, and of the meaning of errors. */
 export interface RetryOptions {
   /**
-   * Attempts a request at the most, whatever it meets; 1 turns retries off. Default: no bound for 429,
-   * 503 and 529.
+   * Attempts a request at the most, whatever it meets; 1 turns retries off. Default, and Infinity: no
+   * bound for 429, 503 and 529.
    */
   readonly maxAttempts?: number;
-  /** Attempts for a request that meets 408, 409 or another 5xx, or a timeout, an integer >= 1. Default 3. */
+  /** Attempts for a request that meets 408, 409 or another 5xx, or a timeout, an integer >= 1; Infinity: no bound. Default 3. */
   readonly failedAttempts?: number;
   /**
    * How long an attempt may take, its body included, in ms, >= 1; Infinity: no bound. Then its signal

@@ -29,7 +29,10 @@ describe('the rows of the documentation', () => {
     });
     expect(rowOf('onLimit')).toMatchObject({ default: '`"wait"`', unit: '`"wait"`, `"fail"`' });
     expect(rowOf('refundRejected')).toMatchObject({ default: '`false`', unit: '`true`, `false`' });
-    expect(rowOf('circuitBreaker')).toMatchObject({ default: 'off', unit: '`true`' });
+    expect(rowOf('circuitBreaker')).toMatchObject({
+      default: '`false`',
+      unit: '`true`, `false`',
+    });
     expect(rowOf('adaptive')).toMatchObject({
       default: '`"rate"`',
       unit: '`"rate"`, `"latency"`, `"failures"`, `false`',

@@ -42,7 +42,7 @@ describe.each(NAMED_ROWS)('$path', ({ path, option }) => {
 });
 
 function isWord(type: string): boolean {
-  return type === 'word' || type === 'true' || type === 'boolean';
+  return type === 'word' || type === 'boolean';
 }
 
 describe('a configuration', () => {
@@ -70,8 +70,8 @@ describe('a configuration', () => {
     ],
     [{ onLimit: 'Wait' }, 'TypeError: `onLimit` must be one of "wait", "fail", got "Wait"'],
     [
-      { circuitBreaker: false },
-      'TypeError: `circuitBreaker` must be true, or an object of options, got false',
+      { circuitBreaker: 'on' },
+      'TypeError: `circuitBreaker` must be true or false, or an object of options, got "on"',
     ],
     [
       { adaptive: 'cooling' },

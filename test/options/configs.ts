@@ -82,7 +82,6 @@ export function configWith(path: string, value: unknown): Tree {
 /** Right values of an option, such that their text is a plain decimal. */
 export function valuesOf(kind: Kind): fc.Arbitrary<number | boolean | string> {
   if (kind.type === 'word') return fc.constantFrom(...kind.words);
-  if (kind.type === 'true') return fc.constant(true);
   if (kind.type === 'boolean') return fc.boolean();
   const { least, most = 1e9 } = kind;
   if (kind.type === 'integer') return fc.integer({ min: least, max: most });
@@ -103,7 +102,6 @@ export function wrongValuesOf(kind: Kind): readonly unknown[] {
   if (kind.type === 'word') {
     return [...nonsense, 0, 1, true, ...kind.words.map((known) => String(known).toUpperCase())];
   }
-  if (kind.type === 'true') return [...nonsense, 0, 1, false, 'true'];
   if (kind.type === 'boolean') return [...nonsense, 0, 1, 'true'];
   const { least, most, orInfinity = false } = kind;
   const outside = most === undefined ? [] : [most + 1, most + 1e-9];
@@ -117,7 +115,6 @@ export function wrongValuesOf(kind: Kind): readonly unknown[] {
 export function wrongTextsOf(kind: Kind): readonly string[] {
   const nonsense = [' ', 'x', 'null', 'undefined', 'NaN', '[]', '{}', 'TRUE', 'yes'];
   if (kind.type === 'word') return [...nonsense, '1', ...kind.words.map((word) => ` ${word}`)];
-  if (kind.type === 'true') return [...nonsense, '1', 'false', 'true '];
   if (kind.type === 'boolean') return [...nonsense, '1', '0', 'true '];
   const { least, most, orInfinity = false } = kind;
   const outside = [`${least - 1}`, most === undefined ? '-0.5' : `${most + 1}`];

@@ -98,6 +98,8 @@ describe('variables', () => {
     expect(read({ HEADGATE_ADAPTIVE: 'failures' })).toEqual({ adaptive: 'failures' });
     const breaker = { HEADGATE_CIRCUIT_BREAKER_OPEN_MS: '5', HEADGATE_CIRCUIT_BREAKER: 'true' };
     expect(read(breaker)).toEqual({ circuitBreaker: { openMs: 5 } });
+    const off = { ...breaker, HEADGATE_CIRCUIT_BREAKER: 'false' };
+    expect(read(off)).toEqual({ circuitBreaker: false });
     const failures = { HEADGATE_ADAPTIVE: 'failures', HEADGATE_ADAPTIVE_COOLING_MS: '5' };
     expect(read(failures)).toEqual({ adaptive: { strategy: 'failures', coolingMs: 5 } });
     expect(read({ ...failures, HEADGATE_ADAPTIVE_STRATEGY: 'failures' })).toEqual(read(failures));

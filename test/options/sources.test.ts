@@ -128,8 +128,8 @@ describe('a source that is wrong', () => {
     [{ concurrency: 0 }, '`concurrency` must be an integer >= 1, got 0'],
     [{ backoff: 5 }, 'the options of backoff must be an object, got 5'],
     [
-      { circuitBreaker: false },
-      '`circuitBreaker` must be true, or an object of options, got false',
+      { circuitBreaker: 'on' },
+      '`circuitBreaker` must be true or false, or an object of options, got "on"',
     ],
     [{ limits: { a: { limt: 1 } } }, '`limt` is no option of limits.a; did you mean `limit`?'],
     [null, 'the options of mergeLimiterOptions must be an object, got null'],

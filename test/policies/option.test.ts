@@ -8,7 +8,6 @@ import {
   number,
   type Option,
   orInfinity,
-  turnOn,
   upTo,
   word,
 } from '../../src/policies/option.ts';
@@ -36,7 +35,6 @@ const kinds: readonly [bound: string, option: Option, wrong: unknown, checked: s
   ['a number from 0 to 1', upTo(1, number(0, 1, '', '')), '1', 'a finite number >= 0, got "1"'],
   ['one of "a", "b"', word(['a', 'b'], 'a', ''), 'c', 'one of "a", "b", got "c"'],
   ['true or false', flag(false, ''), 'true', 'true or false, got "true"'],
-  ['true', turnOn(''), false, 'true, got false'],
 ];
 
 describe('an option', () => {

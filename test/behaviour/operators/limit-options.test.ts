@@ -26,7 +26,7 @@ describe('wrong limits of throttle', () => {
     [{ pace: { interval: 4 } }, /`interval` is no option of pace/],
     [{ pace: { intervalMs: -1 } }, /`pace.intervalMs`.*got -1/],
     [{ pace: { jitter: 2 } }, /`pace.jitter`.*got 2/],
-    [{ circuitBreaker: false }, /circuitBreaker.*got false/],
+    [{ circuitBreaker: 'on' }, /circuitBreaker.*got "on"/],
     [{ circuitBreaker: { threshold: 4 } }, /`threshold` is no option of circuitBreaker/],
     [{ circuitBreaker: { openMs: Number.NaN } }, /`circuitBreaker.openMs`.*NaN/],
     [{ circuitBreaker: { onOpen: 'drop' } }, /`circuitBreaker.onOpen`.*"drop"/],

@@ -16,6 +16,26 @@ describe('a group', () => {
       { circuitBreaker: { openMs: 5 } },
     ],
     [
+      'that is off, with options of a weaker',
+      [{ circuitBreaker: false }, { circuitBreaker: { openMs: 5 } }],
+      { circuitBreaker: false },
+    ],
+    [
+      'that is off in a weaker, with options of a stronger',
+      [{ circuitBreaker: { openMs: 5 } }, { circuitBreaker: false }],
+      { circuitBreaker: { openMs: 5 } },
+    ],
+    [
+      'that is on, and off in a weaker',
+      [{ circuitBreaker: true }, { circuitBreaker: false }],
+      { circuitBreaker: true },
+    ],
+    [
+      'that is off, and on in a weaker',
+      [{ circuitBreaker: false }, { circuitBreaker: true }],
+      { circuitBreaker: false },
+    ],
+    [
       'that is on twice',
       [{ circuitBreaker: true }, { circuitBreaker: true }],
       { circuitBreaker: true },
