@@ -23,7 +23,7 @@ import {
   NAMED_REQUEST_KEYS,
   resultOf,
 } from '../request/ticket-factory.ts';
-import { checkFunction, checkKeys, checkNumber, show } from '../util/check.ts';
+import { checkFunction, checkKeys, checkNumber, checkOwner, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 import { isError } from '../util/print.ts';
 import type { Task } from './call-request.ts';
@@ -146,6 +146,7 @@ export class LimiterGroup<T> {
     project: Project<T, O>,
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+    checkOwner(this, LimiterGroup, 'group.throttle');
     checkFunction('project', project);
     checkKeys('group.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
     checkResultOptions(options);
@@ -179,6 +180,7 @@ export class LimiterGroup<T> {
     project: Project<T, O>,
     options: LimiterThrottleOptions<T> & PullOptions = {},
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+    checkOwner(this, LimiterGroup, 'group.throttleFrom');
     const operatorOf = (watched: Project<T, O>, own: typeof options) => this.throttle(watched, own);
     return pull(source, project, options, Number.POSITIVE_INFINITY, operatorOf);
   }
@@ -207,6 +209,7 @@ export class LimiterGroup<T> {
     fn: MapTask<T, R>,
     options: GroupMapOptions<T> = {},
   ): Promise<unknown[]> {
+    checkOwner(this, LimiterGroup, 'group.map');
     const { readAhead = DEFAULT_GROUP_READ_AHEAD, ...plain } = options;
     const throttle: typeof this.throttle = (project, own) => this.throttle(project, own);
     return mapThrough('group.map', source, fn, plain, throttle, readAhead);
@@ -214,6 +217,7 @@ export class LimiterGroup<T> {
 
   /** As `limiter.run`, through the limiter of a key. */
   run<R>(key: string, task: Task<R>, options?: AcquireOptions): Promise<R> {
+    checkOwner(this, LimiterGroup, 'group.run');
     try {
       return this.#limiterOf(key).run(task, options);
     } catch (error) {
@@ -223,6 +227,7 @@ export class LimiterGroup<T> {
 
   /** As `limiter.acquire`, for a key. */
   acquire(key: string, options?: AcquireOptions): Promise<Lease> {
+    checkOwner(this, LimiterGroup, 'group.acquire');
     try {
       return this.#limiterOf(key).acquire(options);
     } catch (error) {
@@ -235,6 +240,7 @@ export class LimiterGroup<T> {
     key: string,
     options?: Omit<AcquireOptions, 'signal' | 'timeoutMs'>,
   ): Lease | undefined {
+    checkOwner(this, LimiterGroup, 'group.tryAcquire');
     return this.#limiterOf(key).tryAcquire(options);
   }
 
@@ -263,6 +269,7 @@ export class LimiterGroup<T> {
    * kept from then on, even if it is idle.
    */
   get(key: string): Limiter {
+    checkOwner(this, LimiterGroup, 'group.get');
     checkKey(key);
     return this.#table.keep(key);
   }

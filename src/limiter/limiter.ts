@@ -22,7 +22,7 @@ import {
   checkRequestOptions,
   NAMED_REQUEST_KEYS,
 } from '../request/ticket-factory.ts';
-import { checkAmount, checkFunction, checkKeys, checkNumber } from '../util/check.ts';
+import { checkAmount, checkFunction, checkKeys, checkNumber, checkOwner } from '../util/check.ts';
 import { isError } from '../util/print.ts';
 import { Calls, type Task } from './call-request.ts';
 import { Circuit } from './circuit.ts';
@@ -144,6 +144,7 @@ export class Limiter {
     project: Project<T, O>,
     options: LimiterThrottleOptions<T> = {},
   ): OperatorFunction<T | Sized<T>, ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+    checkOwner(this, Limiter, 'limiter.throttle');
     checkFunction('project', project);
     checkKeys('limiter.throttle', options, [...RESULT_KEYS, ...NAMED_REQUEST_KEYS]);
     checkResultOptions(options);
@@ -171,6 +172,7 @@ export class Limiter {
     project: Project<T, O>,
     options: LimiterThrottleOptions<T> & PullOptions = {},
   ): Observable<ObservedValueOf<O> | Outcome<T, ObservedValueOf<O>>> {
+    checkOwner(this, Limiter, 'limiter.throttleFrom');
     const { maxLimit } = this.#runtime.gate.slots;
     return pull(source, project, options, maxLimit, (watched, own) => this.throttle(watched, own));
   }
@@ -200,6 +202,7 @@ export class Limiter {
     fn: MapTask<T, R>,
     options: MapOptions<T> = {},
   ): Promise<unknown[]> {
+    checkOwner(this, Limiter, 'limiter.map');
     return mapThrough('limiter.map', source, fn, options, (project, own) =>
       this.throttle(project, own),
     );
@@ -214,6 +217,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   run<R>(task: Task<R>, options?: AcquireOptions): Promise<R> {
+    checkOwner(this, Limiter, 'limiter.run');
     checkFunction('task', task);
     return this.#calls.run(task, options);
   }
@@ -228,6 +232,7 @@ export class Limiter {
     fn: (this: This, ...args: Args) => R | PromiseLike<R>,
     options?: AcquireOptions | ((...args: Args) => AcquireOptions),
   ): (this: This, ...args: Args) => Promise<R> {
+    checkOwner(this, Limiter, 'limiter.wrap');
     checkFunction('fn', fn);
     if (options !== undefined && typeof options !== 'function') checkAcquireOptions(options);
     const run = (task: Task<R>, own: AcquireOptions | undefined) => this.run(task, own);
@@ -248,6 +253,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
+    checkOwner(this, Limiter, 'limiter.acquire');
     return this.#leases.acquire(options);
   }
 
@@ -267,6 +273,7 @@ export class Limiter {
    * });
    */
   async use<R>(body: (lease: Lease) => R | PromiseLike<R>, options?: AcquireOptions): Promise<R> {
+    checkOwner(this, Limiter, 'limiter.use');
     checkFunction('body', body);
     const lease = await this.acquire(options);
     try {
@@ -286,6 +293,7 @@ export class Limiter {
    * @throws RangeError or TypeError that names a wrong option
    */
   tryAcquire(options: Omit<AcquireOptions, 'signal' | 'timeoutMs'> = {}): Lease | undefined {
+    checkOwner(this, Limiter, 'limiter.tryAcquire');
     return this.#leases.tryAcquire(options);
   }
 

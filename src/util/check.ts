@@ -4,19 +4,18 @@
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'object' && value !== null) {
-    return isArray(value) ? `an array of ${value.length}` : 'an object';
-  }
+  if (typeof value === 'object' && value !== null) return showObject(value);
   if (typeof value === 'function') return 'a function';
   return String(value);
 }
 
-/** As `Array.isArray`, which throws for a revoked Proxy. */
-function isArray(value: object): value is readonly unknown[] {
+function showObject(value: object): string {
   try {
-    return Array.isArray(value);
+    if (value instanceof Promise) return 'a promise';
+    return Array.isArray(value) ? `an array of ${value.length}` : 'an object';
   } catch {
-    return false;
+    // A revoked Proxy.
+    return 'an object';
   }
 }
 
@@ -32,7 +31,8 @@ function wrongType(name: string, bound: string, value: unknown): never {
 /** A whole number of at least `least`. */
 export function checkInteger(name: string, value: unknown, least: number): number {
   if (!Number.isSafeInteger(value) || (value as number) < least) {
-    wrong(name, `an integer >= ${least}`, value);
+    const bound = least === Number.MIN_SAFE_INTEGER ? '' : ` >= ${least}`;
+    wrong(name, `an integer${bound}`, value);
   }
   return value as number;
 }
@@ -55,6 +55,22 @@ export function checkAmount(name: string, value: unknown): number {
 /** A function. */
 export function checkFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') wrongType(name, 'a function', value);
+}
+
+/**
+ * Checks that a method is called on its object, which `const { run } = limiter` takes from it.
+ * @param method with the name of such an object: `limiter.run`
+ */
+export function checkOwner(
+  owner: unknown,
+  type: new (...parameters: never[]) => object,
+  method: string,
+): void {
+  if (owner instanceof type) return;
+  const [object, name] = method.split('.');
+  throw new TypeError(
+    `\`${method}\` was called without its ${object}, as after \`const { ${name} } = ${object}\`: call it as \`${method}(…)\``,
+  );
 }
 
 /** true or false. */

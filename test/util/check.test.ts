@@ -37,6 +37,7 @@ const numbers: [value: unknown, refusal: string][] = [
   [() => 3, 'TypeError: `limit` must be BOUND, got a function'],
   [Symbol('s'), 'TypeError: `limit` must be BOUND, got Symbol(s)'],
   [new Date(0), 'TypeError: `limit` must be BOUND, got an object'],
+  [Promise.resolve(3), 'TypeError: `limit` must be BOUND, got a promise'],
   [{ valueOf: () => 3 }, 'TypeError: `limit` must be BOUND, got an object'],
 ];
 
@@ -55,6 +56,8 @@ describe('a check of a number', () => {
     expect(refusal(() => checkInteger('limit', 1.5, 0))).toBe(`${bound} 1.5`);
     expect(refusal(() => checkInteger('limit', 2 ** 53, 0))).toBe(`${bound} 9007199254740992`);
     expect(checkInteger('limit', 2 ** 53 - 1, 0)).toBe(2 ** 53 - 1);
+    const any = refusal(() => checkInteger('priority', 0.5, Number.MIN_SAFE_INTEGER));
+    expect(any).toBe('RangeError: `priority` must be an integer, got 0.5');
   });
 
   it('takes the bound itself, and nothing below', () => {
