@@ -54,7 +54,7 @@ function costOf({ in: input, cached = input, out }: ModelPrices, usage: TokenUsa
 }
 
 /** Output tokens that a request is taken to have while nothing else is known. */
-const DEFAULT_OUTPUT_TOKENS = 1_000;
+export const DEFAULT_OUTPUT_TOKENS = 1_000;
 /** Answers that a forecast rests on at least. */
 const FORECAST_ANSWERS = 20;
 

@@ -121,6 +121,17 @@ describe('headgate run', () => {
     expect(stdout).toMatch(/^cost {6}at most about 0\.0020$/m);
     expect(stdout).toMatch(/^time {6}at least 1 min at your limits$/m);
   });
+
+  it('says for --dry-run what it takes for lines that do not bound their output', async (test) => {
+    const { write, command } = await inProcess(test);
+    write('in.jsonl', [{ prompt: 'a', max_tokens: 500 }, { prompt: 'b' }, { prompt: 'c' }]);
+    const args = ['run', 'in.jsonl', '--model', 'm', '--dry-run'];
+    const { stdout } = await command([...args, '--price-in', '0', '--price-out', '2']);
+    expect(stdout).toMatch(
+      /^tokens {4}about \d+ in, about 2,500 out: 1,000 for each of 2 lines without a bound$/m,
+    );
+    expect(stdout).toMatch(/^cost {6}about 0\.0050$/m);
+  });
 });
 
 describe('headgate summary and headgate export', () => {

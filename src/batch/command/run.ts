@@ -6,12 +6,12 @@ import { checkTemplate } from '../input/read-input.ts';
 import { findSources, mayBeStdin } from '../input/sources.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { inspectOutput } from '../ledger/open-output.ts';
-import { Budget } from '../money.ts';
+import { Budget, DEFAULT_OUTPUT_TOKENS } from '../money.ts';
 import type { BatchReport } from '../progress.ts';
 import { promptTokensOf } from '../request.ts';
 import { formatReport } from '../screen/report.ts';
 import { NO_SCREEN, openJsonLog, openLog, openTerminal, type Screen } from '../screen/terminal.ts';
-import { COLOURS, duration, money, PLAIN, plural, short } from '../screen/text.ts';
+import { COLOURS, count, duration, money, PLAIN, plural, short } from '../screen/text.ts';
 import { checkInput } from '../source.ts';
 import { type Destination, openDestination } from './destination.ts';
 import { holdUntil, startCommandInspector } from './inspect.ts';
@@ -32,14 +32,16 @@ async function dryRun({ batch }: RunOptions): Promise<number> {
   const { model, format, template, limit } = batch;
   checkTemplate(sources, { format, template });
   const budget = new Budget(batch.prices, Number.POSITIVE_INFINITY);
-  let [pending, prompt, output_, cost] = [0, 0, 0, 0];
+  let [pending, prompt, output_, unbound, cost] = [0, 0, 0, 0, 0];
   const input = { api, model, format, template, limit };
   const lines = await checkInput(sources, input, ledger, changed, (request, state) => {
     if (state === 'done' || (state === 'failed' && batch.retryFailed !== true)) return;
     const tokens = promptTokensOf(request);
     pending += 1;
     prompt += tokens;
-    output_ += endpointOf(request.url)?.maxOutputOf(request.body) ?? 0;
+    const most = endpointOf(request.url)?.maxOutputOf(request.body);
+    output_ += most ?? 0;
+    if (most === undefined) unbound += 1;
     cost += budget.estimate(request, tokens);
   });
   const {
@@ -51,12 +53,22 @@ async function dryRun({ batch }: RunOptions): Promise<number> {
   const rows = [
     ['lines', `${plural(lines, 'line')}, all can be sent`],
     ['to send', plural(pending, 'request')],
-    ['tokens', `about ${short(prompt)} in${output_ > 0 ? `, at most ${short(output_)} out` : ''}`],
-    ...(budget.hasPrices ? [['cost', `at most about ${money(cost)}`]] : []),
+    ['tokens', `about ${short(prompt)} in${outputOf(output_, unbound)}`],
+    ...(budget.hasPrices ? [['cost', `${unbound > 0 ? '' : 'at most '}about ${money(cost)}`]] : []),
     ['time', ms > 0 ? `at least ${duration(ms)} at your limits` : 'unknown: no limits were given'],
   ];
   process.stdout.write(rows.map(([label = '', value]) => `${label.padEnd(10)}${value}\n`).join(''));
   return 0;
+}
+
+/**
+ * Says how much output is forecast: the bounds of lines, and what is taken for those without one.
+ * @param unbound how many those are
+ */
+function outputOf(bounds: number, unbound: number): string {
+  if (unbound === 0) return bounds === 0 ? '' : `, at most ${short(bounds)} out`;
+  const taken = `${count(DEFAULT_OUTPUT_TOKENS)} for each of ${plural(unbound, 'line')} without a bound`;
+  return `, about ${short(bounds + unbound * DEFAULT_OUTPUT_TOKENS)} out: ${taken}`;
 }
 
 /** `headgate run`. @returns the exit code */
