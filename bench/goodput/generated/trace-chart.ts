@@ -1,6 +1,5 @@
 /** One run as a picture: what was sent, accepted and rejected a second, and the rate believed. */
 import { changeOf } from './change.ts';
-import { timeText } from './describe.ts';
 import { limitSpecs, MEAN_TOKENS } from './limit-specs.ts';
 import type { Scenario } from './space.ts';
 import type { TraceEntry } from './trace.ts';
@@ -25,7 +24,14 @@ const SERIES = {
 } as const;
 /** The scale reaches so far above what was really let in or allowed; sends above it are cut off. */
 const HEADROOM = 1.6;
-const GRID = [0, 0.25, 0.5, 0.75, 1];
+const MOST_LINES = 5;
+/** The units of time, in seconds, and how many of them may lie between two marks. */
+const TIME_UNITS = [
+  ['s', 1],
+  ['min', 60],
+  ['h', 3_600],
+] as const;
+const UNITS_APART = [1, 2, 3, 5, 10, 20, 30];
 
 type Point = readonly [atMs: number, perSecond: number];
 type Curves = Readonly<Partial<Record<keyof typeof SERIES, readonly Point[]>>>;
@@ -57,11 +63,14 @@ export function traceChart(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}" ${FONT} fill="${GREY}" font-size="11">`,
     text(PLOT.left, 18, title, 'font-size="14" font-weight="600"'),
     ...legend(curves),
-    ...GRID.flatMap((part) => [
-      `<path d="M${PLOT.left} ${at(y(part * most))}H${PLOT.right}" stroke="${GREY}" stroke-opacity="0.25"/>`,
-      text(PLOT.left - 6, y(part * most) + 4, rateText(part * most), 'text-anchor="end"'),
-      text(x(part * endMs), PLOT.bottom + 18, timeText(part * endMs), 'text-anchor="middle"'),
+    ...stepsTo(most, rateStepOf(most)).flatMap((rate) => [
+      `<path d="M${PLOT.left} ${at(y(rate))}H${PLOT.right}" stroke="${GREY}" stroke-opacity="0.25"/>`,
+      text(PLOT.left - 6, y(rate) + 4, `${Number(rate.toPrecision(2))}/s`, 'text-anchor="end"'),
     ]),
+    ...timesTo(endMs).map(([atMs, said]) => {
+      const anchor = x(atMs) > PLOT.right - 12 ? 'end' : 'middle';
+      return text(x(atMs), PLOT.bottom + 18, said, `text-anchor="${anchor}"`);
+    }),
     ...Object.entries(SERIES).flatMap(([name, { color, stroke }]) => {
       const points = Object.entries(curves).find(([other]) => other === name)?.[1] ?? [];
       const path = points.map(([atMs, rate]) => `${at(x(atMs))} ${at(y(rate))}`).join('L');
@@ -120,8 +129,25 @@ function legend(curves: Curves): string[] {
   });
 }
 
-function rateText(perSecond: number): string {
-  return perSecond === 0 ? '0/s' : `${Number(perSecond.toPrecision(2))}/s`;
+function stepsTo(most: number, step: number): number[] {
+  return Array.from({ length: Math.floor(most / step) + 1 }, (_, place) => place * step);
+}
+
+/** 1, 2 or 5 times a power of ten. */
+function rateStepOf(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most / MOST_LINES));
+  return power * ([1, 2, 5].find((factor) => most / (factor * power) <= MOST_LINES) ?? 10);
+}
+
+/** Times that are marked, and what they are called. */
+function timesTo(endMs: number): (readonly [atMs: number, said: string])[] {
+  for (const [unit, seconds] of TIME_UNITS) {
+    const unitMs = seconds * SECOND_MS;
+    const apart = UNITS_APART.find((units) => endMs / (units * unitMs) <= MOST_LINES);
+    if (apart === undefined) continue;
+    return stepsTo(endMs, apart * unitMs).map((atMs) => [atMs, `${atMs / unitMs} ${unit}`]);
+  }
+  return [];
 }
 
 function at(value: number): string {

@@ -50,7 +50,7 @@ function drawFigures({ panel, fields }: Drawn, box: Box): string {
       const colour = colorMode === 'none' ? INK : (word?.color ?? level);
       const cell = { x: box.x + place * width + 2, y: box.y, w: width - 4, h: box.h };
       const isFilled = colorMode === 'background';
-      const size = Math.min(30, (cell.w - 8) / (said.length * 0.56), cell.h / 2);
+      const size = Math.min(30, (cell.w - 8) / (said.length * 0.66), cell.h / 2);
       const middle = cell.x + cell.w / 2;
       const name = fields.length > 1 ? (field?.name ?? '') : '';
       return (

@@ -62,6 +62,8 @@ export function inUnit(value: number, unit = 'none', decimals?: number): string 
       return `${trimmed(value * 100, decimals)}%`;
     case 'reqps':
       return `${short(value, decimals)} req/s`;
+    case 'ops':
+      return `${short(value, decimals)} ops/s`;
     case 'cps':
       return `${short(value, decimals)} c/s`;
     case 'none':

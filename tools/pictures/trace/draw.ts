@@ -8,7 +8,7 @@ const RIGHT = 24;
 const TOP = 84;
 const ROW = 46;
 const BAR = 18;
-const TICKS = 5;
+const MOST_TICKS = 6;
 /** Of spans by what they are: waits by their gate, attempts by how they ended. */
 const COLOURS = { request: '#8AB8FF', wait: '#F2CC0C', ok: '#56A64B', bad: '#FF7383' };
 
@@ -22,13 +22,12 @@ export function drawTrace(spans: readonly TracedSpan[]): string {
   const head =
     text(RIGHT, 34, `one request, ${duration(lengthMs)}`, INK, 20, 'start', 600) +
     text(WIDTH - RIGHT, 34, `${spans.length} spans`, QUIET, 15, 'end');
-  const ticks = Array.from({ length: TICKS }, (_, place) => {
-    const ms = (lengthMs * place) / (TICKS - 1);
-    const x = xOf(startMs + ms);
-    const anchor = place === 0 ? 'start' : place === TICKS - 1 ? 'end' : 'middle';
+  const step = stepOf(lengthMs);
+  const ticks = Array.from({ length: Math.floor(lengthMs / step) + 1 }, (_, place) => {
+    const x = xOf(startMs + place * step);
     return (
       rect({ x, y: TOP - 14, w: 1, h: height - TOP }, '#2C3235') +
-      text(x, TOP - 22, duration(ms), QUIET, 13, anchor)
+      text(x, TOP - 22, duration(place * step), QUIET, 13, place === 0 ? 'start' : 'middle')
     );
   });
   const rows = spans.map((span, place) => drawSpan(span, TOP + place * ROW, depthOf(span, spans)));
@@ -47,6 +46,12 @@ export function drawTrace(spans: readonly TracedSpan[]): string {
         : text(x + w, y + 36, words, QUIET, 13, 'end'))
     );
   }
+}
+
+/** Milliseconds between two ticks: 1, 2 or 5 times a power of ten. */
+function stepOf(lengthMs: number): number {
+  const power = 10 ** Math.floor(Math.log10(lengthMs / MOST_TICKS));
+  return power * ([1, 2, 5].find((factor) => lengthMs / (factor * power) <= MOST_TICKS) ?? 10);
 }
 
 function depthOf({ parentId }: TracedSpan, spans: readonly TracedSpan[]): number {
