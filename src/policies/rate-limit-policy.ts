@@ -20,7 +20,7 @@ export type OnLimit = 'wait' | 'fail';
 const USUAL: readonly string[] = ['requests', 'tokens', 'bytes', 'cost'];
 
 /** Whether a cost of this name is allowed even without such a limit. */
-export function isUsual(name: string): boolean {
+function isUsual(name: string): boolean {
   return USUAL.includes(name);
 }
 

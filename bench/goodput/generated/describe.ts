@@ -31,7 +31,7 @@ function limitText({ kind, limit, windowMs, perMs, burst }: Scenario): string {
   }
 }
 
-export function timeText(ms: number): string {
+function timeText(ms: number): string {
   if (ms < 1_000) return `${figure(ms)} ms`;
   if (ms < 600_000) return `${figure(ms / 1_000)} s`;
   return ms < 36_000_000 ? `${figure(ms / 60_000)} min` : `${figure(ms / 3_600_000)} h`;
