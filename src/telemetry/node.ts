@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { ResourceDetector } from '@opentelemetry/resources';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Sampler } from '@opentelemetry/sdk-trace';
@@ -82,6 +83,7 @@ export async function startTelemetry(options: StartOptions): Promise<Telemetry> 
   const sdk = new NodeSDK({
     serviceName: environment.serviceName ?? options.serviceName,
     resource: resourceOf(packages, options),
+    ...(!environment.hasDetectors && { resourceDetectors: detectorsOf(packages) }),
     metricReaders: readers,
     ...(isOther ? {} : { spanProcessors: processors }),
     ...(process.env.OTEL_LOGS_EXPORTER === undefined && { logRecordProcessors: [] }),
@@ -168,6 +170,19 @@ function resourceOf({ resources }: Packages, { serviceVersion }: StartOptions) {
     ...(version !== undefined && { 'service.version': version }),
   });
   return own.merge(resources.detectResources({ detectors: [resources.envDetector] }));
+}
+
+/** Those of the SDK, without the arguments of the program: they may hold a key or a password. */
+function detectorsOf({ resources }: Packages): ResourceDetector[] {
+  const { envDetector, processDetector, hostDetector } = resources;
+  const program: ResourceDetector = {
+    detect: (config) => {
+      const { 'process.command_args': _, ...attributes } =
+        processDetector.detect(config).attributes ?? {};
+      return { attributes };
+    },
+  };
+  return [envDetector, program, hostDetector];
 }
 
 async function end(

@@ -114,6 +114,8 @@ describe('startTelemetry', () => {
     const id = (labels: string) => /service_instance_id="([^"]+)"/.exec(labels)?.[1];
     const one = await page();
     expect(one).toMatch(/host_name="[^"]+"/);
+    expect(one).toMatch(/process_pid="\d+"/);
+    expect(one).not.toContain('process_command_args');
     expect(one).toContain('service_version="7.1"');
     expect(id(one)).toMatch(/^[\da-f-]{36}$/);
     vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'service.instance.id=pod-1');

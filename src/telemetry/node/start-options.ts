@@ -63,6 +63,7 @@ export function checkStartOptions(options: StartOptions): void {
 export interface Environment {
   readonly isDisabled: boolean;
   readonly hasSampler: boolean;
+  readonly hasDetectors: boolean;
   readonly serviceName: string | undefined;
   /** Exporters by name, of each signal. */
   readonly traces: readonly string[] | undefined;
@@ -92,6 +93,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   return {
     isDisabled: read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true',
     hasSampler: read('OTEL_TRACES_SAMPLER') !== undefined,
+    hasDetectors: read('OTEL_NODE_RESOURCE_DETECTORS') !== undefined,
     serviceName: read('OTEL_SERVICE_NAME') ?? serviceOf(list('OTEL_RESOURCE_ATTRIBUTES')),
     traces: list('OTEL_TRACES_EXPORTER'),
     metrics: list('OTEL_METRICS_EXPORTER'),

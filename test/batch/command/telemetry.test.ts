@@ -30,10 +30,12 @@ it('metrics and spans are exported to where OTEL_* variables say', async (test) 
   const { url, bodies } = await collector(test);
   write('in.jsonl', prompts(3));
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url };
-  const { code, stderr } = await run(['in.jsonl', '--out', 'out.jsonl'], { env });
+  const header = ['--header', 'authorization: Bearer sk-secret'];
+  const { code, stderr } = await run(['in.jsonl', '--out', 'out.jsonl', ...header], { env });
   expect([code, stderr]).toEqual([0, '']);
   expect(bodies.get('/v1/metrics')).toContain('headgate.request.duration');
   expect(bodies.get('/v1/traces')).toContain('headgate');
+  for (const body of bodies.values()) expect(body).not.toContain('sk-secret');
 });
 
 it('without the packages of the SDK, or where it is disabled, nothing is said', async (test) => {
