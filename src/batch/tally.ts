@@ -127,7 +127,7 @@ export function describeError(error: unknown): { readonly code: string; readonly
   const message = shorten(messageOf(error));
   if (!(error instanceof StatusError)) {
     const name = error instanceof Error ? error.name : 'error';
-    return { code: codeOf(error) ?? name, message };
+    return { code: shorten(codeOf(error) ?? name, 60), message };
   }
   const body = error.error;
   const word =

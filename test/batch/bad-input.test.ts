@@ -58,6 +58,7 @@ describe('a line that cannot be sent is named before anything is sent', () => {
     ['a body that is none', { body: 'text' }, '"body" must be an object'],
     ['another method', { method: 'GET', body: {} }, '"method" must be "POST", got "GET"'],
     ['a whole url', { url: 'https://api.openai.com/v1/x', body: {} }, '"url" must be a path'],
+    ['a way out of /v1', { url: '/v1/files/../../admin', body: {} }, '"url" must be a path'],
     ['a prompt that is no text', { prompt: 3 }, '"prompt" must be a text'],
     ['a prompt and messages', { prompt: 'a', messages: [] }, 'both "prompt" and "messages"'],
     ['a body of another API', { input: 'a' }, 'say --api responses or --api embeddings'],

@@ -47,7 +47,7 @@ export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.Process
   }
   const proxy = values.text('proxy');
   if (proxy !== undefined && !isHttp(proxy)) {
-    throw new BatchError(`--proxy must be an http or https URL, got ${JSON.stringify(proxy)}`);
+    throw new BatchError(`--proxy must be an http or https URL, got ${shownUrl(proxy)}`);
   }
   return {
     baseUrl: given === undefined ? provider.url : readBaseUrl(given),
@@ -63,6 +63,11 @@ export function nameOf({ baseUrl, apiKey, headers }: Target): string {
   return hash('sha256', JSON.stringify([baseUrl, apiKey, sorted])).slice(0, 32);
 }
 
+/** As text, without what may be a password or a key. */
+function shownUrl(text: string): string {
+  return JSON.stringify(text.replace(/^([\w+.-]+:\/\/)?.*@/s, '$1…@').replace(/\?.*/s, '?…'));
+}
+
 function isHttp(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
@@ -70,7 +75,7 @@ function isHttp(text: string): boolean {
 /** With the path of the API; `/v1` where it has none. A query is sent with each request. */
 function readBaseUrl(text: string): string {
   if (!isHttp(text)) {
-    throw new BatchError(`--base-url must be an http or https URL, got ${JSON.stringify(text)}`);
+    throw new BatchError(`--base-url must be an http or https URL, got ${shownUrl(text)}`);
   }
   const url = new URL(text);
   if (url.username + url.password !== '') {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError, Option } from 'commander';
 import { BatchError, codeOf } from '../errors.ts';
 import { at } from '../json.ts';
+import { printable } from '../printable.ts';
 import {
   type CommandOption,
   EXIT_CODES,
@@ -116,7 +117,7 @@ export async function execute(args: readonly string[]): Promise<number> {
     const isExpected =
       error instanceof BatchError || error instanceof RangeError || error instanceof TypeError;
     if (!isExpected) throw error;
-    process.stderr.write(`headgate: ${error.message}\n`);
+    process.stderr.write(`headgate: ${printable(error.message)}\n`);
     return error instanceof BatchError ? error.exitCode : USAGE;
   }
 }

@@ -10,6 +10,7 @@ import {
   type ReadResult,
   readResults,
 } from '../ledger/result-line.ts';
+import { printable } from '../printable.ts';
 import { count, money, percent, short } from '../screen/text.ts';
 import { Tally } from '../tally.ts';
 import type { ExportFormat } from './option-table.ts';
@@ -49,7 +50,9 @@ export async function exportResults(file: string, format: ExportFormat): Promise
   if (format === 'csv') process.stdout.write(CSV_HEAD);
   for await (const { result } of latestResults(file)) {
     const text = lineOf(result, format);
-    if (text !== undefined && !process.stdout.write(text)) await once(process.stdout, 'drain');
+    if (text === undefined) continue;
+    const shown = process.stdout.isTTY ? printable(text) : text;
+    if (!process.stdout.write(shown)) await once(process.stdout, 'drain');
   }
   return 0;
 }
@@ -66,7 +69,7 @@ function lineOf({ id, isOk, line }: ReadResult, format: ExportFormat): string | 
       // One answer a line, so that line breaks in it are escaped.
       return answer === null
         ? undefined
-        : `${answer.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`;
+        : `${answer.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}\n`;
     case 'csv':
       return `${[id, answer, error, input, output, cost].map(csvCell).join(',')}\n`;
     case 'jsonl-flat': {
@@ -111,8 +114,8 @@ export async function summary(file: string, isJson: boolean): Promise<number> {
     else {
       failed += 1;
       tally.addError(
-        textAt(line, 'error', 'code') ?? 'error',
-        textAt(line, 'error', 'message') ?? '',
+        printable(textAt(line, 'error', 'code') ?? 'error'),
+        printable(textAt(line, 'error', 'message') ?? ''),
       );
     }
     durationMs += countAt(line, 'headgate', 'duration_ms') ?? 0;

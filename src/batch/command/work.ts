@@ -1,6 +1,7 @@
 import { API_NAMES } from '../endpoint.ts';
 import { BatchError, messageOf } from '../errors.ts';
 import { createHttpSender, MAX_TIMEOUT_MS, withoutQuery } from '../http/sender.ts';
+import { printable } from '../printable.ts';
 import { startWork, type Work } from '../queue/queue-work.ts';
 import { nameOf, targetOf } from './destination.ts';
 import { startCommandInspector } from './inspect.ts';
@@ -94,7 +95,7 @@ function logErrors(): (error: unknown) => void {
   let last = '';
   return (error) => {
     const message = messageOf(error);
-    if (message !== last) console.error(`headgate: ${message}`);
+    if (message !== last) console.error(`headgate: ${printable(message)}`);
     last = message;
   };
 }

@@ -2,6 +2,7 @@ import type { Verdict } from 'headgate';
 import { classify } from 'headgate/advanced';
 import { codeOf, messageOf } from '../errors.ts';
 import { at, countAt, isObject, textAt } from '../json.ts';
+import { printable } from '../printable.ts';
 import type { BatchResponse } from '../request.ts';
 import { problemOf } from './answer.ts';
 
@@ -43,6 +44,16 @@ export class BadAnswerError extends ConnectionError {
   constructor(target: string, statusCode: number) {
     super(`${target} answered ${statusCode} with a body that is not JSON`, 'ERR_NETWORK');
     this.statusCode = statusCode;
+  }
+}
+
+/** An answer of this length could not be written down: it is not read to its end. */
+export class AnswerTooLongError extends Error {
+  /** The kind of error, which results show. */
+  override readonly name = 'ANSWER_TOO_LONG';
+
+  constructor(target: string) {
+    super(`${target} answered with more than 64 MiB`);
   }
 }
 
@@ -97,9 +108,9 @@ function messageIn({ statusCode, body }: BatchResponse): string | undefined {
   return messages.find((message) => message !== undefined && message.trim() !== '');
 }
 
-/** One line of limited length. */
+/** One line of limited length, without what would control a terminal. */
 export function shorten(text: string, length = MESSAGE_LENGTH): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = printable(text.replace(/\s+/g, ' ').trim());
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
 }
 

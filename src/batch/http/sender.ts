@@ -6,13 +6,21 @@ import {
   ProxyAgent,
 } from 'undici';
 import { codeOf, messageOf } from '../errors.ts';
+import { MAX_LINE_BYTES } from '../input/lines.ts';
 import { at } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
-import { BadAnswerError, CallTimeoutError, ConnectionError } from './failures.ts';
+import {
+  AnswerTooLongError,
+  BadAnswerError,
+  CallTimeoutError,
+  ConnectionError,
+} from './failures.ts';
 
 const ANTHROPIC_URL = '/v1/messages';
 const ANTHROPIC_VERSION = '2023-06-01';
 const CONNECT_TIMEOUT_MS = 10_000;
+/** How undici says that an answer has more bytes than it may. */
+const TOO_LONG_CODE = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
 
 export interface HttpOptions {
@@ -54,7 +62,12 @@ export function createHttpSender(options: HttpOptions): HttpSender {
 }
 
 function dispatcherOf(proxy: string | undefined): Dispatcher {
-  const common = { connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 };
+  const common = {
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: MAX_LINE_BYTES,
+  };
   if (proxy !== undefined) return new ProxyAgent({ ...common, uri: proxy });
   const isProxied = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
   return isProxied ? new EnvHttpProxyAgent(common) : new Agent(common);
@@ -87,6 +100,7 @@ async function sendOnce(
     return responseOf(target, response, text);
   } catch (error) {
     if (attempt.signal.aborted) throw attempt.signal.reason;
+    if (codeOf(error) === TOO_LONG_CODE) throw new AnswerTooLongError(target);
     throw error instanceof ConnectionError ? error : connectionError(target, error);
   } finally {
     clearTimeout(timer);

@@ -16,6 +16,9 @@ export interface LineDefaults {
 const BATCH_FIELDS = ['id', 'custom_id', 'method', 'url', 'body', 'metadata'];
 const BATCH_MARKS = ['body', 'url', 'method'];
 
+/** A path below `/v1`: `..` would lead out of it, to what else the server has. */
+const URL_PATH = /^\/v1\/(?!.*\.\.)[\w/.-]+$/;
+
 /** More is no name. Providers take 64 characters or so. */
 const MAX_ID_BYTES = 4_096;
 
@@ -76,7 +79,7 @@ function parseBatchLine(
   if (method !== 'POST') {
     throw new InputError(place, `"method" must be "POST", got ${JSON.stringify(method)}`);
   }
-  if (typeof url !== 'string' || !/^\/v1\/[\w/.-]+$/.test(url)) {
+  if (typeof url !== 'string' || !URL_PATH.test(url)) {
     throw new InputError(
       place,
       `"url" must be a path such as "/v1/chat/completions", got ${JSON.stringify(url)}`,

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse';
 import { InputError, messageOf } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { BatchRequest } from '../request.ts';
+import { MAX_LINE_BYTES } from './lines.ts';
 import { type LineDefaults, promptRequest } from './parse-line.ts';
 import { checkedUtf8 } from './utf8.ts';
 
@@ -20,7 +21,15 @@ async function* readRows(
   delimiter: string,
   name: string,
 ): AsyncGenerator<Row> {
-  const parser = parse({ delimiter, columns: true, bom: true, info: true, skip_empty_lines: true });
+  const parser = parse({
+    delimiter,
+    columns: true,
+    bom: true,
+    info: true,
+    skip_empty_lines: true,
+    // A quote that is never closed would make one row of all that follows.
+    max_record_size: MAX_LINE_BYTES,
+  });
   const feed = async () => {
     for await (const chunk of checkedUtf8(chunks)) {
       if (parser.destroyed) return;

@@ -1,4 +1,5 @@
 import cliTruncate from 'cli-truncate';
+import { printable } from '../printable.ts';
 import type { BatchReport } from '../progress.ts';
 import { count, duration, money, percent, plural, rate, type Style, short, wrap } from './text.ts';
 
@@ -36,7 +37,7 @@ export function formatReport(report: BatchReport, columns: number, style: Style)
 /** Why the run ended early is never cut short. */
 function stopLines({ stop }: BatchReport, columns: number, style: Style): string[] {
   if (stop === undefined) return [];
-  const why = stop.reason === 'interrupted' ? 'as asked' : stop.message;
+  const why = stop.reason === 'interrupted' ? 'as asked' : printable(stop.message);
   const lines = why.split('\n').flatMap((line) => wrap(line, columns - LABEL_WIDTH));
   return lines.map((line, index) => {
     return style.faint((index === 0 ? 'stopped' : '').padEnd(LABEL_WIDTH)) + style.warn(line);

@@ -1,3 +1,4 @@
+import { printable } from '../printable.ts';
 import type { BatchProgress } from '../progress.ts';
 import { count, duration, money, percent, plural, rate } from './text.ts';
 
@@ -20,7 +21,7 @@ export function statusOf(progress: BatchProgress): Status {
   }
   if (phase === 'draining') {
     const isAsked = stop === undefined || stop.reason === 'interrupted';
-    const why = isAsked ? 'Stopping' : `Stopping: ${stop.message}`;
+    const why = isAsked ? 'Stopping' : `Stopping: ${printable(stop.message)}`;
     const left = inFlight === 0 ? 'saving results' : `${plural(inFlight, 'answer')} still to come`;
     return { mood: 'held', text: `${why}. Now ${left}; Ctrl-C again ends at once` };
   }
