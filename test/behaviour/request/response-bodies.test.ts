@@ -132,6 +132,23 @@ describe('the body of a Response that says no', () => {
     },
   );
 
+  it.each([
+    ['longer than is read', 'x'.repeat(100 * 1024), 0],
+    ['later than is waited for', '{', 2_000],
+  ])('can be cancelled where it is %s', async (_which, text, waitMs) => {
+    const clock = new ManualClock();
+    const { response, feed, cancelled } = fed();
+    const limiter = createLimiter({ clock, adaptive: false, maxAttempts: 1 });
+    const answer = limiter.run(async () => response);
+    feed.enqueue(new TextEncoder().encode(text));
+    await clock.advanceAsync(waitMs);
+    const { body } = await answer;
+    expect(cancelled()).toBe(false);
+    const cancelling = body?.cancel();
+    expect(cancelled()).toBe(true);
+    await cancelling;
+  });
+
   it('that somebody has begun to read is left alone', async () => {
     const clock = new ManualClock();
     const read = says(QUOTA);
