@@ -37,11 +37,14 @@ export class RateMemory {
     if (rates.size === 0 || this.#isOther()) return;
     const perSecond = Object.fromEntries(rates);
     const memory = { provider: this.#provider, at: new Date(now).toISOString(), perSecond };
+    const made = `${this.#file}.new`;
     try {
-      writeFileSync(`${this.#file}.new`, `${JSON.stringify(memory)}\n`);
-      renameSync(`${this.#file}.new`, this.#file);
+      // In a folder that others write to it may be a link to a file of the user.
+      rmSync(made, { force: true });
+      writeFileSync(made, `${JSON.stringify(memory)}\n`, { flag: 'wx' });
+      renameSync(made, this.#file);
     } catch {
-      rmSync(`${this.#file}.new`, { force: true });
+      // It is learned anew.
     }
   }
 

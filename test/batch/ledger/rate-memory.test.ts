@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { RateMemory } from '../../../src/batch/ledger/rate-memory.ts';
 import { batchRig, prompts } from '../rig.ts';
@@ -48,6 +48,17 @@ describe('what was learned of a provider', () => {
       JSON.stringify({ provider: '', at: new Date(NOW), perSecond: { '*': -1, a: 'x', b: 2 } }),
     );
     expect(memory.read(NOW)).toEqual(new Map([['b', 2]]));
+  });
+
+  it('is written through no link', async (test) => {
+    const output = await outputOf(test);
+    const memory = new RateMemory(output, '');
+    writeFileSync(`${output}.precious`, 'mine');
+    symlinkSync(`${output}.precious`, `${output}.rates.new`);
+    memory.write(new Map([['*', 1]]), NOW);
+    expect(readFileSync(`${output}.precious`, 'utf8')).toBe('mine');
+    expect(memory.read(NOW)).toEqual(new Map([['*', 1]]));
+    expect(lstatSync(`${output}.rates`).isSymbolicLink()).toBe(false);
   });
 
   it('is where the next run begins, and is gone when all is done', async (test) => {
