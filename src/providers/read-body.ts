@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../util/clock.ts';
+import type { Clock } from '../util/clock.ts';
 import { LONGEST_JSON } from './error-chain.ts';
-import { discard, isShape, read, rememberCopy } from './shape.ts';
+import { discard, read } from './shape.ts';
 
 /** How long a body is waited for. */
 const BODY_TIMEOUT_MS = 2_000;
@@ -15,18 +15,22 @@ function copyOf(response: unknown): ReadableStream<Uint8Array> | undefined {
   const clone = read(response, 'clone');
   if (typeof get !== 'function' || typeof clone !== 'function') return undefined;
   // A copy of any other stream would block the original while nobody reads the copy.
-  if (!(read(response, 'body') instanceof ReadableStream)) return undefined;
+  if (!isWebStream(read(response, 'body'))) return undefined;
   try {
     if (!TEXTUAL.test(String(get.call(headers, 'content-type') ?? ''))) return undefined;
     // `clone` throws if the body was read or is locked.
     const body = read(clone.call(response), 'body');
-    if (!(body instanceof ReadableStream)) return undefined;
     const original = read(response, 'body');
-    if (original instanceof ReadableStream) cancelQuietly(original);
+    if (!isWebStream(body) || !isWebStream(original)) return undefined;
+    cancelQuietly(original);
     return body;
   } catch {
     return undefined;
   }
+}
+
+function isWebStream(value: unknown): value is ReadableStream<Uint8Array> {
+  return value instanceof ReadableStream;
 }
 
 /**
@@ -54,23 +58,23 @@ function readBody(
   done: (body: string | undefined) => void,
 ): (() => void) | undefined {
   const body = copyOf(response);
-  if (body === undefined || !isShape(response)) return undefined;
+  if (body === undefined) return undefined;
   const reader = body.getReader();
-  rememberCopy(response, reader);
+  const drop = () => void reader.cancel().catch(() => undefined);
   let isOver = false;
-  let timer: Timer | undefined;
   const end = (text?: string) => {
     if (isOver) return;
     isOver = true;
-    timer?.cancel();
-    if (text === undefined) reader.cancel().catch(() => undefined);
+    timer.cancel();
+    if (text === undefined) drop();
     done(text);
   };
-  timer = clock.setTimer(() => end(), BODY_TIMEOUT_MS);
+  const timer = clock.setTimer(() => end(), BODY_TIMEOUT_MS);
   textOf(reader).then(end, () => end());
   return () => {
     isOver = true;
-    timer?.cancel();
+    timer.cancel();
+    drop();
     discard(response);
   };
 }

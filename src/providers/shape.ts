@@ -94,24 +94,8 @@ export function isFailedResponse<R>(value: R): value is R & { readonly status: n
   );
 }
 
-/** The copies of bodies that are being read, by response. */
-const copies = new WeakMap<object, ReadableStreamDefaultReader<Uint8Array>>();
-
-/** Remembers the reader of a body's copy, so that `discard` cancels both. */
-export function rememberCopy(
-  response: object,
-  copy: ReadableStreamDefaultReader<Uint8Array>,
-): void {
-  copies.set(response, copy);
-}
-
-/**
- * Cancels the unread body of a response, and its copy. The connection is kept open until both are
- * cancelled.
- */
+/** Cancels the unread body of a response: the connection is kept open until then. */
 export function discard(response: unknown): void {
-  const copy = isShape(response) ? copies.get(response) : undefined;
-  copy?.cancel().catch(() => undefined);
   const body = read(response, 'body');
   // Of a web stream, of undici's `request`, or of any other stream of Node.
   const cancel = read(body, 'cancel') ?? read(body, 'dump') ?? read(body, 'destroy');
