@@ -159,4 +159,17 @@ describe('a line of results', () => {
       expect(headgate.cost).toBeCloseTo((20 + 8 + 20) / 1e6, 12);
     }
   });
+
+  it('counts no more cached tokens than input, so that no answer lowers what was spent', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', [{ prompt: '0' }]);
+    const usage = { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: 1e9 } };
+    await rig.run({
+      prices: { m: { in: 1, cached: 0.1, out: 2 } },
+      send: async () => ({ statusCode: 200, body: { usage } }),
+    });
+    const [result] = rig.results();
+    expect(result?.headgate.usage).toMatchObject({ input_tokens: 10, cached_input_tokens: 10 });
+    expect(result?.headgate.cost).toBeCloseTo(1 / 1e6, 12);
+  });
 });

@@ -70,9 +70,11 @@ export function usageIn(body: unknown): TokenUsage | null {
   const within =
     countAt(usage, 'prompt_tokens_details', 'cached_tokens') ??
     countAt(usage, 'input_tokens_details', 'cached_tokens');
+  const inputTokens = (input ?? 0) + (cacheRead ?? 0) + written;
   return {
-    input_tokens: (input ?? 0) + (cacheRead ?? 0) + written,
-    cached_input_tokens: within ?? cacheRead ?? 0,
+    input_tokens: inputTokens,
+    // An answer that says more would have a cost below 0, and lift the bound of a budget.
+    cached_input_tokens: Math.min(within ?? cacheRead ?? 0, inputTokens),
     output_tokens: output ?? 0,
   };
 }
