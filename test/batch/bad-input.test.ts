@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { appendFile, chmod, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, type TestContext } from 'vitest';
@@ -227,6 +227,20 @@ describe('an output that must not be written to', () => {
       expect(linked.message).toContain('is the same file as');
     }
     expect(rig.read('in.jsonl')).toBe(jsonLines(prompts(1)));
+  });
+
+  it('has a second name, whose lock would be another one', async (test) => {
+    const rig = await batchRig(test);
+    rig.write('in.jsonl', prompts(1));
+    await rig.run();
+    rig.sent.length = 0;
+    const before = rig.read();
+    linkSync(rig.path('out.jsonl'), rig.path('name.jsonl'));
+    for (const existing of ['resume', 'overwrite', 'append'] as const) {
+      const { message } = await refusal(rig, { output: rig.path('name.jsonl'), existing });
+      expect(message).toContain('name.jsonl has 2 names (hard links)');
+    }
+    expect(rig.read()).toBe(before);
   });
 
   it('has results of another input, unless they are to be added to, or replaced', async (test) => {

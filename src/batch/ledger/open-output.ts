@@ -97,6 +97,13 @@ function sizeOf(path: string): number {
       `cannot write ${path}: results are read again to resume, so it must be a file`,
     );
   }
+  // A lock beside one name does not keep out a run that uses another name.
+  if (stat.nlink > 1) {
+    throw new BatchError(
+      `${path} has ${stat.nlink} names (hard links), and all of them would be written: give another ` +
+        '--out, or a copy of it',
+    );
+  }
   return stat.size;
 }
 
