@@ -1,22 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outcome } from 'headgate';
-import { systemClock } from 'headgate/advanced';
-import { NotSentError } from './attempts.ts';
 import { BatchState } from './batch-state.ts';
 import { BatchError, InterruptedError } from './errors.ts';
-import { FirstFailures } from './first-failures.ts';
 import { checkTemplate, type InputOptions } from './input/read-input.ts';
 import { findSources, type Source } from './input/sources.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { OutputLock } from './ledger/lock.ts';
 import { inspectOutput } from './ledger/open-output.ts';
 import { OutputChangedError, ResultFile } from './ledger/result-file.ts';
-import { usageIn } from './ledger/result-line.ts';
 import { pricesOf } from './money.ts';
 import { type BatchOptions, type BatchSettings, checkBatchOptions } from './options.ts';
-import { type BatchProgress, type BatchReport, reportOf, type Stop, stopFor } from './progress.ts';
-import { allSized, type BatchRequest, type BatchResponse } from './request.ts';
-import { cachedResultOf, resultOf, writtenOf } from './result.ts';
+import { type BatchProgress, type BatchReport, reportOf, type Stop } from './progress.ts';
+import { allSized, type BatchRequest } from './request.ts';
+import { ResultKeeper } from './result-keeper.ts';
 import { checkInput, noRequests, pendingRequests } from './source.ts';
 
 /** How often the output is synced and the state of the server is looked at. */
@@ -83,8 +78,9 @@ export class BatchRun {
       this.#state.rememberInTime();
     }, TICK_MS);
     try {
-      const pending = this.#pending(ledger, isChecked, file);
-      await this.#send(pending, file, new FirstFailures(ledger.hasGood));
+      const { cache } = this.#settings.batch;
+      const keeper = new ResultKeeper(this.#state, file, cache, ledger.hasGood);
+      await this.#send(this.#pending(ledger, isChecked, file, keeper), keeper);
       await this.#save(file);
     } finally {
       clearInterval(ticks);
@@ -127,7 +123,7 @@ export class BatchRun {
     return { api, model, format, template, limit };
   }
 
-  #pending(ledger: Ledger, isChecked: boolean, file: ResultFile) {
+  #pending(ledger: Ledger, isChecked: boolean, file: ResultFile, keeper: ResultKeeper) {
     const { changed, retryFailed, existing, cache } = this.#settings.batch;
     const { tally, stopSignal, groups } = this.#state;
     const pending = pendingRequests({
@@ -141,10 +137,7 @@ export class BatchRun {
       file,
       tally,
       cache,
-      onCached: (request, response) => {
-        tally.addCached();
-        file.append(JSON.stringify(cachedResultOf(request, response)));
-      },
+      onCached: (request, response) => keeper.keepCached(request, response),
       isStopped: () => stopSignal.aborted,
       onInputError: (stop) => this.#state.endAs(stop),
     });
@@ -152,11 +145,7 @@ export class BatchRun {
   }
 
   /** Sends all requests, or those up to a stop, and waits for what is in flight then. */
-  async #send(
-    source: ReturnType<typeof allSized>,
-    file: ResultFile,
-    first: FirstFailures,
-  ): Promise<void> {
+  async #send(source: ReturnType<typeof allSized>, keeper: ResultKeeper): Promise<void> {
     const { signal, abortSignal, drainMs } = this.#settings.batch;
     const { pacer, attempts, stopSignal } = this.#state;
     this.#state.phase = 'running';
@@ -164,7 +153,7 @@ export class BatchRun {
     let end = () => {};
     const completed = new Promise<void>((resolve, reject) => {
       const sending = pacer.send(source, attempts.attempt).subscribe({
-        next: (outcome) => this.#keepAll(outcome, file, first),
+        next: (outcome) => keeper.keepAll(outcome),
         error: reject,
         complete: resolve,
       });
@@ -177,45 +166,7 @@ export class BatchRun {
       await Promise.race([attempts.idle(), timeout, onAbort(abortSignal)]);
     }
     end();
-    if (first.stopAtEnd !== undefined) this.stop(first.stopAtEnd);
-  }
-
-  /** Keeps what a request says of its line, or of each of its lines. */
-  #keepAll(
-    outcome: Outcome<BatchRequest, BatchResponse>,
-    file: ResultFile,
-    first: FirstFailures,
-  ): void {
-    const { groups, budget } = this.#state;
-    if (outcome.request.members !== undefined) {
-      budget.release(outcome.request, outcome.status === 'ok' ? usageIn(outcome.value.body) : null);
-    }
-    for (const each of groups.settled(outcome)) {
-      if (this.#isOfLine(each, first)) this.#keep(each, file);
-      if (each.status === 'ok') for (const held of first.release()) this.#keep(held, file);
-    }
-  }
-
-  /** Whether an outcome is that of its line, and not, or not surely, of the whole run. */
-  #isOfLine(outcome: Outcome<BatchRequest, BatchResponse>, first: FirstFailures): boolean {
-    if (outcome.status === 'ok') return true;
-    if (outcome.error instanceof NotSentError) return false;
-    const stop = stopFor(outcome.error);
-    if (stop === undefined && !first.holds(outcome)) return true;
-    this.#state.budget.settle(outcome.request, null);
-    const reason = stop ?? first.stop;
-    if (reason !== undefined) this.stop(reason);
-    return false;
-  }
-
-  #keep(outcome: Outcome<BatchRequest, BatchResponse>, file: ResultFile): void {
-    const { tally, budget } = this.#state;
-    const { result, text } = writtenOf(resultOf(outcome, budget));
-    if (outcome.status === 'ok' && result.error === null) {
-      this.#settings.batch.cache?.put(outcome.request, outcome.value);
-    }
-    tally.add(result, systemClock.now());
-    file.append(text);
+    keeper.end();
   }
 
   /** Nothing is said of a result before it is on disk. */

@@ -1,0 +1,78 @@
+import type { Outcome } from 'headgate';
+import { systemClock } from 'headgate/advanced';
+import { NotSentError } from './attempts.ts';
+import type { BatchState } from './batch-state.ts';
+import type { AnswerCache } from './cache/answer-cache.ts';
+import { FirstFailures } from './first-failures.ts';
+import type { ResultFile } from './ledger/result-file.ts';
+import { usageIn } from './ledger/result-line.ts';
+import { stopFor } from './progress.ts';
+import type { BatchRequest, BatchResponse } from './request.ts';
+import { cachedResultOf, resultOf, writtenOf } from './result.ts';
+
+/** Keeps what outcomes say of their lines, and stops the run for what they say of all. */
+export class ResultKeeper {
+  readonly #state: BatchState;
+  readonly #file: ResultFile;
+  readonly #cache: AnswerCache | undefined;
+  readonly #first: FirstFailures;
+
+  /** @param hasGood whether something went well in an earlier run */
+  constructor(
+    state: BatchState,
+    file: ResultFile,
+    cache: AnswerCache | undefined,
+    hasGood: boolean,
+  ) {
+    this.#state = state;
+    this.#file = file;
+    this.#cache = cache;
+    this.#first = new FirstFailures(hasGood);
+  }
+
+  /** Keeps what a request says of its line, or of each of its lines. */
+  keepAll(outcome: Outcome<BatchRequest, BatchResponse>): void {
+    const { groups, budget } = this.#state;
+    if (outcome.request.members !== undefined) {
+      budget.release(outcome.request, outcome.status === 'ok' ? usageIn(outcome.value.body) : null);
+    }
+    for (const each of groups.settled(outcome)) {
+      if (this.#isOfLine(each)) this.#keep(each);
+      if (each.status === 'ok') for (const held of this.#first.release()) this.#keep(held);
+    }
+  }
+
+  /** Keeps an answer of the cache. */
+  keepCached(request: BatchRequest, response: BatchResponse): void {
+    this.#state.tally.addCached();
+    this.#file.append(JSON.stringify(cachedResultOf(request, response)));
+  }
+
+  /** No more outcomes come. */
+  end(): void {
+    const { stopAtEnd } = this.#first;
+    if (stopAtEnd !== undefined) this.#state.stop(stopAtEnd);
+  }
+
+  /** Whether an outcome is that of its line, and not, or not surely, of the whole run. */
+  #isOfLine(outcome: Outcome<BatchRequest, BatchResponse>): boolean {
+    if (outcome.status === 'ok') return true;
+    if (outcome.error instanceof NotSentError) return false;
+    const stop = stopFor(outcome.error);
+    if (stop === undefined && !this.#first.holds(outcome)) return true;
+    this.#state.budget.settle(outcome.request, null);
+    const reason = stop ?? this.#first.stop;
+    if (reason !== undefined) this.#state.stop(reason);
+    return false;
+  }
+
+  #keep(outcome: Outcome<BatchRequest, BatchResponse>): void {
+    const { tally, budget } = this.#state;
+    const { result, text } = writtenOf(resultOf(outcome, budget));
+    if (outcome.status === 'ok' && result.error === null) {
+      this.#cache?.put(outcome.request, outcome.value);
+    }
+    tally.add(result, systemClock.now());
+    this.#file.append(text);
+  }
+}
