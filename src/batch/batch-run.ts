@@ -160,13 +160,14 @@ export class BatchRun {
       end = () => sending.unsubscribe();
     });
     const isCompleted = completed.then(() => true);
-    if (!(await Promise.race([isCompleted, onAbort(stopSignal)]))) {
+    const hasCompleted = (await Promise.race([isCompleted, onAbort(stopSignal)])) === true;
+    if (!hasCompleted) {
       this.#state.phase = 'draining';
       const timeout = sleep(drainMs, undefined, { ref: false });
       await Promise.race([attempts.idle(), timeout, onAbort(abortSignal)]);
     }
     end();
-    keeper.end();
+    keeper.end(hasCompleted);
   }
 
   /** Nothing is said of a result before it is on disk. */

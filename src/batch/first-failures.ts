@@ -10,16 +10,12 @@ type Failure = Outcome<BatchRequest, BatchResponse> & { readonly status: 'failed
 /**
  * Holds the first failures that may be those of their lines, or that every other line would meet too:
  * a 404 may mean a wrong path, or a model that one line alone names. What goes well after it tells.
+ * What went well in an earlier run does not: this one may have another address.
  */
 export class FirstFailures {
   #held: Failure[] = [];
   #stop: Stop | undefined = undefined;
-  #isTold: boolean;
-
-  /** @param hasGood whether something went well in an earlier run */
-  constructor(hasGood: boolean) {
-    this.#isTold = hasGood;
-  }
+  #isTold = false;
 
   /** @returns whether the failure is held: it is not known yet whose it is */
   holds(failure: Failure): boolean {

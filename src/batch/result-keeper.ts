@@ -15,19 +15,20 @@ export class ResultKeeper {
   readonly #state: BatchState;
   readonly #file: ResultFile;
   readonly #cache: AnswerCache | undefined;
-  readonly #first: FirstFailures;
+  /** Whether something went well in an earlier run. */
+  readonly #hadGood: boolean;
+  readonly #first = new FirstFailures();
 
-  /** @param hasGood whether something went well in an earlier run */
   constructor(
     state: BatchState,
     file: ResultFile,
     cache: AnswerCache | undefined,
-    hasGood: boolean,
+    hadGood: boolean,
   ) {
     this.#state = state;
     this.#file = file;
     this.#cache = cache;
-    this.#first = new FirstFailures(hasGood);
+    this.#hadGood = hadGood;
   }
 
   /** Keeps what a request says of its line, or of each of its lines. */
@@ -48,10 +49,18 @@ export class ResultKeeper {
     this.#file.append(JSON.stringify(cachedResultOf(request, response)));
   }
 
-  /** No more outcomes come. */
-  end(): void {
-    const { stopAtEnd } = this.#first;
-    if (stopAtEnd !== undefined) this.#state.stop(stopAtEnd);
+  /**
+   * No more outcomes come. A few lines that are left of a run that went well may all be wrong: their
+   * failures are kept.
+   * @param isCompleted whether every line has its outcome
+   */
+  end(isCompleted: boolean): void {
+    const { stop, stopAtEnd } = this.#first;
+    if (isCompleted && this.#hadGood && stop === undefined) {
+      for (const held of this.#first.release()) this.#keep(held);
+    } else if (stopAtEnd !== undefined) {
+      this.#state.stop(stopAtEnd);
+    }
   }
 
   /** Whether an outcome is that of its line, and not, or not surely, of the whole run. */

@@ -41,6 +41,34 @@ describe('answers that every other request would meet too', () => {
     },
   );
 
+  it('stop a run that goes on from one that went well, too', async (test) => {
+    let isWrong = false;
+    const rig = await batchRig(test, async (request, context) =>
+      isWrong ? says(404, 'no such path') : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(500));
+    await rig.run({ limit: 3 });
+    isWrong = true;
+    const report = await rig.run({ concurrency: 4 });
+    expect(report).toMatchObject({ doneBefore: 3, failed: 0, left: 497 });
+    expect(report.stop).toMatchObject({ reason: 'refused' });
+    expect(report.stop?.message).toContain('no such path. Check --model and --base-url');
+    expect(rig.sent.length).toBeLessThan(20);
+    expect(rig.results()).toHaveLength(3);
+    isWrong = false;
+    expect(await rig.run()).toMatchObject({ ok: 497, doneBefore: 3, stop: undefined });
+  });
+
+  it('are those of the last few lines of a run that went well', async (test) => {
+    const rig = await batchRig(test, async (request, context) =>
+      request.id > 'p5' ? says(404, 'no such file') : answer(request, context),
+    );
+    rig.write('in.jsonl', prompts(10));
+    await rig.run({ limit: 6 });
+    expect(await rig.run()).toMatchObject({ doneBefore: 6, failed: 4, left: 0, stop: undefined });
+    expect(await rig.run({ retryFailed: true })).toMatchObject({ failed: 4, left: 0 });
+  });
+
   it('are those of one request where others go well', async (test) => {
     const rig = await batchRig(test, async (request, context) =>
       request.id === 'p7' ? says(404, 'no such file') : answer(request, context),
