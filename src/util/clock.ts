@@ -36,7 +36,10 @@ const real = { performance, setTimeout };
 /** Whether fake timers were in place at the last reading, and what that was. */
 let wasFaked = false;
 let lastMs = 0;
-/** What is added to readings, since fake timers begin at another time and the clock never goes back. */
+/**
+ * What is added to readings, since fake timers begin at another time and the clock never goes back.
+ * Whole milliseconds: differences of readings are exact where the fake times are whole numbers.
+ */
 let addedMs = 0;
 
 /**
@@ -52,7 +55,7 @@ function nowAroundFakes(): number {
   const isFaked = setTimeout !== real.setTimeout;
   if (!wasFaked) lastMs = real.performance.now() + addedMs;
   const now = (isFaked ? performance : real.performance).now();
-  addedMs = Math.max(addedMs, lastMs - now);
+  addedMs = Math.max(addedMs, Math.ceil(lastMs - now));
   lastMs = now + addedMs;
   wasFaked = isFaked;
   return lastMs;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/util/clock.ts';
 
 beforeEach(() => {
@@ -83,6 +83,24 @@ describe('the system clock', () => {
     vi.advanceTimersByTime(20);
     vi.unstubAllGlobals();
     expect(callback).toHaveBeenCalledOnce();
+  });
+
+  it('lets fake timers fire on their millisecond, whatever part of one is over when they come', () => {
+    vi.useRealTimers();
+    const time = vi.spyOn(performance, 'now').mockReturnValue(0);
+    onTestFinished(() => time.mockRestore());
+    const added = systemClock.now();
+    // A sum is rounded where a power of two lies between the two times, in one of these cases up.
+    const power = 2 ** Math.ceil(Math.log2(added + 1_000));
+    const now = [1, 3]
+      .map((count) => power - 500 + count * power * 2 ** -53)
+      .find((from) => from + 1_000 - from > 1_000);
+    time.mockReturnValue(Number(now) - added);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const fired = vi.fn();
+    systemClock.setTimer(fired, 1_000);
+    vi.advanceTimersByTime(1_000);
+    expect(fired).toHaveBeenCalledOnce();
   });
 
   it('never goes back where fake timers come and go, each with a time of their own', () => {
