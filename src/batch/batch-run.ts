@@ -88,8 +88,9 @@ export class BatchRun {
       await file.close();
     }
     const report = reportOf(this.progress(), output, tornBytes, file.unwrittenLines);
-    if (ledger.listed === 0 && report.stop === undefined) throw noRequests(this.#sources);
-    return report;
+    if (ledger.listed > 0 || report.stop !== undefined) return report;
+    await file.removeIfEmpty();
+    throw noRequests(this.#sources);
   }
 
   /** Looks at all lines, and at what the output has of them. */

@@ -1,4 +1,5 @@
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { BatchError, codeOf, fileProblem } from '../errors.ts';
 
 /** How long a result may be written but not yet safe from a power cut. */
@@ -28,6 +29,8 @@ export class ResultFile {
   /** Called once, with the first error of a write. */
   onError: ((error: BatchError) => void) | undefined = undefined;
   readonly #handle: FileHandle;
+  /** Whether there was no file before. */
+  readonly #isNew: boolean;
   #length: number;
   /** Where the last write ends, or would have ended if it had not failed. */
   #end: number;
@@ -42,9 +45,10 @@ export class ResultFile {
   /** Nothing more may be written: what is there is not what was written. */
   #isSpoiled = false;
 
-  private constructor(path: string, handle: FileHandle, length: number) {
+  private constructor(path: string, handle: FileHandle, length: number, isNew: boolean) {
     this.path = path;
     this.#handle = handle;
+    this.#isNew = isNew;
     this.#length = length;
     this.#end = length;
   }
@@ -56,10 +60,11 @@ export class ResultFile {
    */
   static async open(path: string, length: number, needsNewline: boolean): Promise<ResultFile> {
     try {
+      const isNew = !existsSync(path);
       const handle = await open(path, 'a');
       await handle.truncate(length);
       if (needsNewline) await writeAll(handle, Buffer.from('\n'));
-      return new ResultFile(path, handle, needsNewline ? length + 1 : length);
+      return new ResultFile(path, handle, needsNewline ? length + 1 : length, isNew);
     } catch (error) {
       throw writeError(path, error, 2);
     }
@@ -107,6 +112,11 @@ export class ResultFile {
 
   async close(): Promise<void> {
     await this.#handle.close();
+  }
+
+  /** Removes the file where there was none before and nothing was written. */
+  async removeIfEmpty(): Promise<void> {
+    if (this.#isNew && this.#length === 0 && this.#changed === undefined) await unlink(this.path);
   }
 
   async #flush(): Promise<void> {

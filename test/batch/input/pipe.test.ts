@@ -23,6 +23,20 @@ it('a pipe is read once, as it is sent', async (test) => {
   expect(await rig.run({ input: pipe })).toMatchObject({ ok: 0, doneBefore: 40 });
 });
 
+it('a pipe without requests leaves no results, and what was there as it was', async (test) => {
+  const rig = await batchRig(test);
+  const pipe = pipeIn(rig);
+  const runEmpty = () => {
+    spawn('sh', ['-c', ': > "$0"', pipe]);
+    return rig.run({ input: pipe });
+  };
+  await expect(runEmpty()).rejects.toThrow('there are no requests in the input');
+  expect(rig.exists('out.jsonl')).toBe(false);
+  rig.write('out.jsonl', '');
+  await expect(runEmpty()).rejects.toThrow('there are no requests in the input');
+  expect(rig.read()).toBe('');
+});
+
 it('a run that is stopped leaves a pipe that nobody writes to', async (test) => {
   const stopping = new AbortController();
   const rig = await batchRig(test);
