@@ -11,6 +11,11 @@ export interface BatchRequest {
   readonly url: string;
   /** What is sent, as JSON. */
   readonly body: JsonObject;
+  /**
+   * The same as text, if the line has numbers beyond 2^53: `body` has them rounded, and this as they
+   * were written. Undefined: there are none.
+   */
+  readonly json?: string | undefined;
   /** Copied to the result. */
   readonly metadata?: JsonObject | undefined;
   /** Where the line is, such as `prompts.jsonl:12`. */

@@ -14,9 +14,10 @@ const SPLIT_STATUSES = [400, 413, 422];
  * Names the group that a request may join: requests that differ in nothing but their text.
  * @returns undefined: it is sent alone
  */
-export function groupKeyOf({ url, body }: BatchRequest): string | undefined {
+export function groupKeyOf({ url, body, json }: BatchRequest): string | undefined {
   const { input, ...others } = body;
   if (url !== ENDPOINTS.embeddings.url || typeof input !== 'string') return undefined;
+  if (json !== undefined) return undefined;
   return JSON.stringify(Object.entries(others).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

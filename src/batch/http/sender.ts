@@ -74,7 +74,7 @@ function dispatcherOf(proxy: string | undefined): Dispatcher {
 }
 
 async function sendOnce(
-  { url, body }: BatchRequest,
+  { url, body, json = JSON.stringify(body) }: BatchRequest,
   signal: AbortSignal,
   { baseUrl, apiKey, headers, timeoutMs }: HttpOptions,
   dispatcher: Dispatcher,
@@ -86,7 +86,6 @@ async function sendOnce(
   const abort = () => attempt.abort(signal.reason);
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
-  const json = JSON.stringify(body);
   const timer = setTimeout(() => attempt.abort(timeoutError(target, timeoutMs)), timeoutMs);
   try {
     const response = await httpRequest(target + baseUrl.slice(withoutQuery(baseUrl).length), {

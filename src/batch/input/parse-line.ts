@@ -3,6 +3,7 @@ import { InputError, messageOf } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { hashRequest } from '../ledger/ledger.ts';
 import type { BatchRequest } from '../request.ts';
+import { markNumbers, unmarkNumbers, unmarkText } from './exact-numbers.ts';
 
 /** What lines leave out. */
 export interface LineDefaults {
@@ -29,9 +30,25 @@ export function parseJsonLine(
   defaultId: string,
   defaults: LineDefaults,
 ): BatchRequest {
+  const request = parseObject(text, text, place, defaultId, defaults);
+  const marked = markNumbers(text);
+  if (marked === undefined) return request;
+  const { id, url, body } = parseObject(marked, text, place, defaultId, defaults);
+  const json = unmarkNumbers(JSON.stringify(body));
+  return { ...request, id: unmarkText(id), json, hash: hashRequest(url, json) };
+}
+
+/** @param text what errors say of it */
+function parseObject(
+  json: string,
+  text: string,
+  place: string,
+  defaultId: string,
+  defaults: LineDefaults,
+): BatchRequest {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(json);
   } catch (error) {
     throw new InputError(place, `not JSON: ${messageOf(error)}${formHint(text)}`, error);
   }
@@ -165,7 +182,7 @@ function requestOf({ line, url, body, place, defaultId, defaults }: RequestParts
 function hashOf(url: string, body: JsonObject, metadata: unknown, place: string): string {
   try {
     if (metadata !== undefined) JSON.stringify(metadata);
-    return hashRequest(url, body);
+    return hashRequest(url, JSON.stringify(body));
   } catch (error) {
     throw new InputError(place, `the line is nested too deeply: ${messageOf(error)}`, error);
   }

@@ -34,6 +34,8 @@ export interface JobData {
   readonly id: string;
   readonly url: string;
   readonly body: JsonObject;
+  /** The body with numbers beyond 2^53 as they were written, if it has any. */
+  readonly json?: string | undefined;
   /** What the run says of limits. */
   readonly limits?: RunLimits;
 }

@@ -89,11 +89,11 @@ class RemoteJobs {
   }
 
   readonly send = async (
-    { id, url, body }: BatchRequest,
+    { id, url, body, json }: BatchRequest,
     { signal }: { readonly signal: AbortSignal },
   ): Promise<BatchResponse> => {
-    const jobId = hash('sha256', JSON.stringify([id, url, body])).slice(0, ID_DIGITS);
-    const data = { id, url, body, limits: this.#limits };
+    const jobId = hash('sha256', JSON.stringify([id, url, json ?? body])).slice(0, ID_DIGITS);
+    const data = { id, url, body, json, limits: this.#limits };
     const answer = new Promise<BatchResponse>((resolve, reject) => {
       this.#pending.set(jobId, { data, resolve, reject });
     });

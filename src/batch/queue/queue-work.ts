@@ -104,8 +104,8 @@ function storeKeyOf({ queue, provider }: WorkOptions, model: string): string {
   return model === OTHERS ? place : `${place}:${hash('sha256', model).slice(0, 32)}`;
 }
 
-function requestOf({ id, url, body }: JobData): BatchRequest {
-  return { id, url, body, place: `job ${id}`, hash: '' };
+function requestOf({ id, url, body, json }: JobData): BatchRequest {
+  return { id, url, body, json, place: `job ${id}`, hash: '' };
 }
 
 /** Sends requests of jobs, and keeps what each took. */

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+
+/** No text of an input begins with it. */
+const MARK = `number ${randomUUID()} `;
+const MARKED = new RegExp(`"${MARK}([^"]+)"`, 'g');
+
+/** What a text needs to have for a number that is rounded. */
+const MAY_BE_ROUNDED = /\d{16}|\d[eE]\+?\d/;
+/** What an escape is, where a string begins or ends, and a number. */
+const TOKEN = /\\.|"|-?\d[\d.eE+-]*/g;
+
+/**
+ * Makes marked strings of the numbers that JavaScript cannot hold: those beyond 2^53, which it rounds.
+ * @param text JSON
+ * @returns undefined: there are none
+ */
+export function markNumbers(text: string): string | undefined {
+  if (!MAY_BE_ROUNDED.test(text)) return undefined;
+  let isInString = false;
+  let marks = 0;
+  const marked = text.replaceAll(TOKEN, (token) => {
+    if (token === '"') isInString = !isInString;
+    if (isInString || !(Math.abs(Number(token)) > Number.MAX_SAFE_INTEGER)) return token;
+    marks += 1;
+    return `"${MARK}${token}"`;
+  });
+  return marks === 0 ? undefined : marked;
+}
+
+/** Puts the numbers back. @param json made of what was marked */
+export function unmarkNumbers(json: string): string {
+  return json.replaceAll(MARKED, '$1');
+}
+
+/** The same for a single string. */
+export function unmarkText(text: string): string {
+  return text.startsWith(MARK) ? text.slice(MARK.length) : text;
+}
