@@ -31,10 +31,11 @@ export async function checkInput(
   const changes: string[] = [];
   let changedLines = 0;
   let lines = 0;
-  for await (const line of readInput(sources, options)) {
-    if (line instanceof InputError) {
-      problems.push(line.message);
+  for await (const read of readInput(sources, options)) {
+    if (read instanceof InputError) {
+      problems.push(read.message);
     } else {
+      const line = { ...read, id: ledger.idOf(read, false) };
       lines += 1;
       const state = ledger.list(line.id, line.hash, changed === 'keep');
       if (state === undefined) problems.push(await duplicateProblem(line, sources, options));
@@ -118,11 +119,12 @@ export interface PendingSurroundings {
 
 /** The requests that have to be sent, read as they are asked for. A line that is wrong ends the run. */
 export async function* pendingRequests(around: PendingSurroundings): AsyncGenerator<BatchRequest> {
-  const { sources, input, file, isStopped } = around;
+  const { sources, input, ledger, isChecked, file, isStopped } = around;
   try {
-    for await (const line of readInput(sources, input)) {
+    for await (const read of readInput(sources, input)) {
       if (isStopped()) return;
-      if (line instanceof InputError) throw line;
+      if (read instanceof InputError) throw read;
+      const line = { ...read, id: ledger.idOf(read, isChecked) };
       if ((await isPending(line, around)) && !isCached(line, around)) yield line;
       if (isStopped()) return;
       // A disk that is slower than the answers must not fill the memory with them.

@@ -101,6 +101,37 @@ describe('a run of which a part is done', () => {
   });
 });
 
+describe('lines without ids', () => {
+  const lines = (...texts: string[]) => texts.map((prompt) => ({ prompt }));
+
+  it('keep their results where a file is added, or removed', async (test) => {
+    const rig = await batchRig(test);
+    const input = rig.path('*.in.jsonl');
+    rig.write('b.in.jsonl', lines('B1', 'B2'));
+    expect(await rig.run({ input })).toMatchObject({ ok: 2 });
+    // The second line of the new file has the number and content of one that is done.
+    rig.write('a.in.jsonl', lines('A1', 'B2', 'A3'));
+    expect(await rig.run({ input })).toMatchObject({ doneBefore: 2, ok: 3, left: 0 });
+    expect(rig.sent.toSorted()).toEqual(['A1', 'A3', 'B1', 'B2', 'B2']);
+    expect(await rig.run({ input })).toMatchObject({ doneBefore: 5, ok: 0 });
+    expect(await rig.run({ input: rig.path('a.in.jsonl') })).toMatchObject({ doneBefore: 3 });
+    expect(await rig.run({ input: rig.path('b.in.jsonl') })).toMatchObject({ doneBefore: 2 });
+    expect(rig.sent).toHaveLength(5);
+  });
+
+  it('are sent where another line has their number', async (test) => {
+    const rig = await batchRig(test);
+    const input = rig.path('*.in.jsonl');
+    rig.write('b.in.jsonl', lines('B1'));
+    await rig.run({ input });
+    rig.write('a.in.jsonl', lines('A1'));
+    rig.write('b.in.jsonl', lines('other'));
+    await expect(rig.run({ input })).rejects.toThrow('none of this input');
+    expect(await rig.run({ input, existing: 'append' })).toMatchObject({ ok: 2 });
+    expect(rig.sent.toSorted()).toEqual(['A1', 'B1', 'other']);
+  });
+});
+
 describe('two runs of one output', () => {
   it('exclude each other, until the first has ended', async (test) => {
     let open = () => {};

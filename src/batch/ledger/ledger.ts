@@ -40,16 +40,37 @@ export class Ledger {
   shared = 0;
   /** Whether the output has a good result. */
   hasGood = false;
+  #hasResults = false;
 
   /** A line of the output; a later one of the same id outweighs it. */
   addResult(id: string, hash: string, isOk: boolean): void {
     this.hasGood ||= isOk;
+    this.#hasResults = true;
     this.#table.set(id, ((shortHash(hash) << HASH_SHIFT) | (isOk ? OK : FAILED)) >>> 0);
   }
 
   /** Ids that the output has a result of. */
   get results(): number {
     return this.#table.size;
+  }
+
+  /**
+   * The id by which the output knows a line. One without an id of its own is named by its number, and by
+   * its file where there are several: its result may be of a run that had one file, or several.
+   * @param isListed whether `list` was called for it
+   */
+  idOf(line: NumberedLine, isListed: boolean): string {
+    const other = this.#hasResults ? otherIdOf(line) : undefined;
+    if (other === undefined || this.#isOf(line.id, line.hash, isListed)) return line.id;
+    return this.#isOf(other, line.hash, isListed) ? other : line.id;
+  }
+
+  /** Whether an id has that content: of a line that is listed, or of a result that no line has yet. */
+  #isOf(id: string, hash: string, isListed: boolean): boolean {
+    const known = this.#table.get(id) ?? 0;
+    if (known >>> HASH_SHIFT !== shortHash(hash)) return false;
+    const isFound = (known & LISTED) !== 0;
+    return isListed ? isFound : !isFound && (known & HAS_RESULT) !== 0;
   }
 
   /**
@@ -82,6 +103,21 @@ export class Ledger {
     if ((known & HAS_RESULT) === 0) return 'new';
     return (known & OK) === 0 ? 'failed' : 'done';
   }
+}
+
+/** A line of an input. */
+interface NumberedLine {
+  readonly id: string;
+  readonly hash: string;
+  /** Such as `prompts.jsonl:12`. */
+  readonly place: string;
+}
+
+/** @returns undefined: the line has an id of its own */
+function otherIdOf({ id, place }: NumberedLine): string | undefined {
+  const numbered = `line-${place.slice(place.lastIndexOf(':') + 1)}`;
+  if (id === place) return numbered;
+  return id === numbered ? place : undefined;
 }
 
 function stateOf(known: number, hash: string): LineState {
