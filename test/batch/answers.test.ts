@@ -67,15 +67,6 @@ describe('a failure before anything went well', () => {
     expect(rig.results()).toHaveLength(20);
   });
 
-  it('is that of its line where the output has good results', async (test) => {
-    const rig = await batchRig(test, async (request, context) =>
-      request.id === 'p0' ? answer(request, context) : gone,
-    );
-    rig.write('in.jsonl', prompts(20));
-    expect(await rig.run({ limit: 1 })).toMatchObject({ ok: 1 });
-    expect(await rig.run()).toMatchObject({ ok: 0, failed: 19, stop: undefined });
-  });
-
   it('stops a run of few lines, too', async (test) => {
     const rig = await batchRig(test, async () => gone);
     rig.write('in.jsonl', prompts(1));
