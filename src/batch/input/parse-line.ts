@@ -3,6 +3,7 @@ import { InputError, messageOf } from '../errors.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { hashRequest } from '../ledger/ledger.ts';
 import type { BatchRequest } from '../request.ts';
+import { checkPrompt } from './check-prompt.ts';
 import { markNumbers, unmarkNumbers, unmarkText } from './exact-numbers.ts';
 
 /** What lines leave out. */
@@ -161,6 +162,7 @@ function requestOf({ line, url, body, place, defaultId, defaults }: RequestParts
   if (whole.model === undefined && endpointOf(url) !== undefined) {
     throw new InputError(place, 'no model: put "model" into the body, or say --model NAME');
   }
+  checkPrompt(url, whole, place);
   if (whole.stream === true) {
     throw new InputError(place, '"stream": true has no place in a batch: leave it out');
   }
