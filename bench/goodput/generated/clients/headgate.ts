@@ -16,8 +16,10 @@ import { inFlightOf } from './documented.ts';
 const BYTES_PER_TOKEN = 4;
 const SECOND_MS = 1_000;
 
+type Mode = 'defaults' | 'known';
+
 export const headgate =
-  (mode: 'defaults' | 'known') =>
+  (mode: Mode) =>
   (context: ClientContext): RunningClient => {
     const { scenario, clock, random, concurrency, send, lost, failed } = context;
     const { options, costs } = mode === 'known' ? told(context) : { options: {}, costs: {} };
@@ -36,7 +38,7 @@ export const headgate =
       .pipe(
         limiter.throttle(attempt, {
           outcomes: true,
-          ...sizesOf(scenario),
+          ...sizesOf(scenario, mode),
           ...('longer' in costs && { costs: () => costs }),
         }),
       )
@@ -59,15 +61,28 @@ function waitOf(error: unknown): number | undefined {
     : undefined;
 }
 
-/** Only where tokens are limited do users say how many a request costs. */
-function sizesOf({ kind, estimateBias }: Scenario) {
+/**
+ * Only where tokens are limited do users say how many a request costs: no more than the limit takes,
+ * if they know it. A larger request could never be sent, and would be handed over again for ever.
+ */
+function sizesOf(scenario: Scenario, mode: Mode) {
+  const { kind, estimateBias } = scenario;
   if (kind !== 'requests-and-tokens') return {};
+  const most = mode === 'known' ? tokensAtMost(scenario) : Number.POSITIVE_INFINITY;
   return {
     estimate: ({ tokens }: Request) => {
-      const estimated = Math.max(1, Math.round(tokens * estimateBias));
+      const estimated = Math.min(most, Math.max(1, Math.round(tokens * estimateBias)));
       return { bytes: BYTES_PER_TOKEN * estimated, tokens: estimated };
     },
   };
+}
+
+/** Tokens of a request that the limit lets pass. */
+function tokensAtMost(scenario: Scenario): number {
+  const bursts = limitSpecs(scenario).map((spec) =>
+    spec.algorithm === 'bucket' && spec.unit === 'tokens' ? spec.burst : Number.POSITIVE_INFINITY,
+  );
+  return Math.floor(Math.min(...bursts));
 }
 
 /** The first limit of a unit has the unit's name, which says what requests cost of it. */
