@@ -184,6 +184,7 @@ function tokensOf(ticket: Ticket): number {
 /** The status or the class of what a request failed with: a message may quote the request. */
 function errorOf({ verdict, refusal }: Ticket, outcome: SettleOutcome): string {
   if (refusal !== undefined) return refusal.constructor.name;
-  if (verdict?.status !== undefined) return `HTTP ${verdict.status}`;
-  return verdict?.outage ?? verdict?.kind ?? outcome;
+  if (verdict === undefined || verdict.kind === 'ok') return outcome;
+  if (verdict.status !== undefined) return `HTTP ${verdict.status}`;
+  return verdict.outage ?? verdict.kind;
 }

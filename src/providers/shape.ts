@@ -75,7 +75,7 @@ export function isLiveStream(value: object): boolean {
 }
 
 /** A response of `fetch`: what its body says cannot be read from it at once. */
-export function isResponse(value: object): boolean {
+export function isResponse(value: unknown): value is Response {
   try {
     return value instanceof Response;
   } catch {

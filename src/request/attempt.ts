@@ -5,7 +5,7 @@ import type { Ticket } from '../model/ticket.ts';
 import { OK, verdictOn, withLimits } from '../providers/classify.ts';
 import { PendingBody } from '../providers/read-body.ts';
 import { errorIn, isKnownError, limitsOfResult } from '../providers/result.ts';
-import { discard, isFailedResponse } from '../providers/shape.ts';
+import { discard, isFailedResponse, isResponse } from '../providers/shape.ts';
 import type { Timed } from '../util/timers.ts';
 import {
   AttemptContext,
@@ -188,11 +188,17 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   }
 
   /** @param value undefined: the attempt completes without one */
-  private accept(value?: R, verdict = OK): void {
+  private accept(value?: R, verdict = this.goodVerdict(value)): void {
     this.isAnswered = true;
     const { readsAnswers } = this.request.dispatch.answers;
     const limits = readsAnswers ? limitsOfResult(value) : undefined;
     this.request.accepted(withLimits(verdict, limits ?? this.context.limits));
+  }
+
+  /** Telemetry is told the status of a Response. */
+  private goodVerdict(value: R | undefined): Verdict {
+    if (this.request.dispatch.instrumentation === undefined) return OK;
+    return isResponse(value) ? { kind: 'ok', status: value.status } : OK;
   }
 
   /** @returns whether there will be another attempt */

@@ -74,6 +74,14 @@ describe.each(WAYS)('a Response that says no, through %s', (_name, send) => {
     );
   });
 
+  it('has its status where it is ok, too', async () => {
+    const clock = new ManualClock();
+    await ended(clock, send(201, { clock }));
+    const [attempt] = sdk.finished('headgate.attempt');
+    expect(attempt?.attributes).toMatchObject({ 'http.response.status_code': 201 });
+    expect(attempt?.attributes).not.toHaveProperty('error.type');
+  });
+
   it('is a success where `classify` says so', async () => {
     const clock = new ManualClock();
     const classify = (answer: unknown) =>
