@@ -64,7 +64,7 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
   /** No limiter takes a request: that is its outcome, or the error of the stream. */
   private failUnsent(request: T, error: unknown): void {
     if (!this.outcomes) {
-      this.out.error(error);
+      this.fail(error);
       return;
     }
     const slot = this.reserve();
@@ -90,7 +90,7 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
         }
         this.completeIfDone();
       },
-      inputFailed: (error) => this.out.error(error),
+      inputFailed: (error) => this.fail(error),
     });
     const keyed: KeyedRequests<T> = { requests, pending: 0 };
     this.byLimiter.set(limiter, keyed);

@@ -28,6 +28,7 @@ export abstract class ResultSubscriber<T, R>
   protected readonly order: InOrder<R | Outcome<T, R>> | undefined;
   private readonly executions = new LinkedList<RequestExecution<T, R>>();
   private sourceDone: boolean;
+  private isFailing: boolean;
 
   constructor(
     out: Subscriber<R | Outcome<T, R>>,
@@ -38,6 +39,7 @@ export abstract class ResultSubscriber<T, R>
     this.outcomes = outcomes;
     // Assigned here for the reason given in `StreamRequests`.
     this.sourceDone = false;
+    this.isFailing = false;
     this.order = ordered ? new InOrder(out) : undefined;
   }
 
@@ -57,7 +59,7 @@ export abstract class ResultSubscriber<T, R>
   /** Sends a ticket that was taken over. */
   protected send(ticket: Ticket<T>, dispatch: DispatchContext<T, R>, slot = this.reserve()): void {
     // A listener of its arrival may have unsubscribed.
-    if (this.out.closed) {
+    if (this.gone) {
       ticket.settle('cancelled');
       return;
     }
@@ -69,7 +71,15 @@ export abstract class ResultSubscriber<T, R>
   }
 
   protected override _error(error: unknown): void {
-    this.out.error(error);
+    this.fail(error);
+  }
+
+  /** What downstream does in its callback, such as to give a slot back, sends no more of this stream. */
+  protected fail(error: unknown, carry?: (deliver: () => void) => void): void {
+    this.isFailing = true;
+    this.leaveGates();
+    if (carry === undefined) this.out.error(error);
+    else carry(() => this.out.error(error));
   }
 
   protected override _complete(): void {
@@ -83,7 +93,7 @@ export abstract class ResultSubscriber<T, R>
 
   /** Set at the start of the teardown: cancelling one request may let another one pass. */
   get gone(): boolean {
-    return this.out.closed;
+    return this.isFailing || this.out.closed;
   }
 
   /** Torn down in this order; `project` may have sent others meanwhile. */
@@ -121,11 +131,7 @@ export abstract class ResultSubscriber<T, R>
     try {
       // Downstream closes, and the executions are torn down in the order of sending.
       if (this.outcomes) execution.release();
-      else {
-        const { carry } = execution;
-        if (carry === undefined) this.out.error(error);
-        else carry(() => this.out.error(error));
-      }
+      else this.fail(error, execution.carry);
     } finally {
       if (this.outcomes) {
         const { ticket } = execution;
@@ -232,8 +238,7 @@ export class PipelineSubscriber<T, R> extends ResultSubscriber<T, R> implements 
   }
 
   inputFailed(error: unknown): void {
-    this.out.error(error);
-    this.requests.close();
+    this.fail(error);
   }
 
   protected override leaveGates(): void {
