@@ -121,7 +121,9 @@ export class SharedLimits {
     const { rateLimit } = this.policies;
     const { rateUsed, rateLimit: allowed } = measure({ rateLimit }, now);
     const gauges = { rateUsed: shared(rateUsed), rateLimit: shared(allowed) };
-    return { waiting: [], gauges: { ...gauges, ...this.fleet?.gauges() } };
+    const { fleet } = this;
+    if (fleet === undefined) return { waiting: [], gauges };
+    return { waiting: [['shared', 0]], gauges: { ...gauges, ...fleet.gauges() } };
   }
 }
 

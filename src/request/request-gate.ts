@@ -70,6 +70,7 @@ const NOBODY: GaugeSnapshot['waiting'] = ([...KINDS, 'retry', 'paused'] as const
   kind,
   0,
 ]);
+const NOBODY_SHARED: GaugeSnapshot['waiting'] = [...NOBODY, ['shared', 0]];
 
 /**
  * The one gate of a limiter or a stream, with all its policies as one decision. A request holds a
@@ -226,9 +227,9 @@ export class RequestGate implements AnswerRules, LimitNames {
   /** The state for gauges. */
   gauges(): GaugeSnapshot {
     const { gate, feedback, fleet, policies } = this;
-
+    const nobody = fleet === undefined ? NOBODY : NOBODY_SHARED;
     return {
-      waiting: [...NOBODY, ...gate.waitingByKind],
+      waiting: [...nobody, ...gate.waitingByKind],
       isSending: true,
       mode: feedback.mode,
       gauges: { ...measure(policies, feedback.clock.now()), ...fleet?.gauges() },

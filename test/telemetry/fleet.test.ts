@@ -3,7 +3,7 @@ import { ManualClock } from 'headgate/simulator';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ExchangeRequest } from '../../src/fleet/protocol.ts';
 import type { SharedStore } from '../../src/fleet/shared-store.ts';
-import { createLimiter } from '../../src/index.ts';
+import { createLimiter, createLimiterGroup } from '../../src/index.ts';
 import { type Sdk, startSdk } from './sdk.ts';
 
 let sdk: Sdk;
@@ -112,4 +112,19 @@ it('tells no rate in a worker while nothing bounds it', async () => {
     }
   }
   for (const limiter of workers) limiter.close();
+});
+
+it('tells from the start that nothing waits for the store, where there is one', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  createLimiter({ clock, name: 'alone' });
+  createLimiter({ clock, shared: store, name: 'one' });
+  const shared = { concurrency: 1 };
+  createLimiterGroup((key: string) => key, { clock, store, shared, name: 'group' });
+  const told = await sdk.collect();
+  const gate = { 'headgate.gate': 'shared' };
+  for (const metric of ['headgate.request.queued', 'headgate.request.given_up']) {
+    const values = ['alone', 'one', 'group'].map((name) => told.value(metric, gate, name));
+    expect([metric, values]).toEqual([metric, [undefined, 0, 0]]);
+  }
 });
