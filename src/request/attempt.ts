@@ -5,7 +5,7 @@ import type { Ticket } from '../model/ticket.ts';
 import { OK, verdictOn, withLimits } from '../providers/classify.ts';
 import { PendingBody } from '../providers/read-body.ts';
 import { errorIn, isKnownError, limitsOfResult } from '../providers/result.ts';
-import { discard, isFailedResponse, isResponse } from '../providers/shape.ts';
+import { discard, isFailedResponse, isResponse, read } from '../providers/shape.ts';
 import type { Timed } from '../util/timers.ts';
 import {
   AttemptContext,
@@ -140,11 +140,28 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   }
 
   error(error: unknown): void {
-    const { request } = this;
     if (this.body !== undefined) this.body.later(() => this.error(error));
-    else if (!request.isOver && !this.reject(error, this.verdictOn(error), false)) {
-      if (!request.isOver) request.crashed(error);
-    }
+    else if (!this.request.isOver && !this.readThrown(error)) this.failed(error);
+  }
+
+  /** Reads the body of a response that was thrown unread, as ky does. @returns whether it is read */
+  private readThrown(error: unknown): boolean {
+    const response = read(error, 'response');
+    if (!isFailedResponse(response)) return false;
+    this.body = PendingBody.read(response, this.request.dispatch.clock, (text) => {
+      this.body = undefined;
+      if (this.failed(error, text)) discard(response);
+      return false;
+    });
+    return this.body !== undefined;
+  }
+
+  /** @returns whether there will be another attempt */
+  private failed(error: unknown, body?: string): boolean {
+    const { request } = this;
+    if (this.reject(error, this.verdictOn(error, body), false)) return true;
+    if (!request.isOver) request.crashed(error);
+    return false;
   }
 
   private call(): void {

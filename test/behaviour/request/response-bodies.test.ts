@@ -216,3 +216,69 @@ describe('while the body is being read', () => {
     expect(seen.state).toBe('complete');
   });
 });
+
+describe('the body of a response that is thrown unread, as ky does', () => {
+  const thrown = (response: Response) => Object.assign(new Error('HTTPError'), { response });
+
+  it('may say that asking again does not help, and is still there for the caller', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, adaptive: false });
+    let calls = 0;
+    const answer = limiter.run(() => {
+      calls += 1;
+      return Promise.reject(thrown(says(QUOTA)));
+    });
+    const error = await answer.catch((reason) => reason);
+    expect(calls).toBe(1);
+    expect(await error.response.json()).toEqual(QUOTA);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('may say how long to wait', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, adaptive: false });
+    const { response, feed } = fed();
+    const calls: number[] = [];
+    const answer = limiter.run(async () => {
+      calls.push(clock.now());
+      if (calls.length === 1) throw thrown(response);
+      return 'good';
+    });
+    feed.enqueue(new TextEncoder().encode(JSON.stringify(DELAYED)));
+    feed.close();
+    await clock.runAllAsync();
+    expect(await answer).toBe('good');
+    expect(calls).toEqual([0, 22_000]);
+  });
+
+  it('is discarded where another attempt follows', async () => {
+    const clock = new ManualClock();
+    const limiter = createLimiter({ clock, adaptive: false });
+    const { response, cancelled } = fed();
+    let calls = 0;
+    const answer = limiter.run(async () => {
+      calls += 1;
+      if (calls === 1) throw thrown(response);
+      return 'good';
+    });
+    await clock.runAllAsync();
+    expect([await answer, cancelled()]).toEqual(['good', true]);
+  });
+
+  it('is waited for no longer than two seconds, and not at all where it was read', async () => {
+    for (const isRead of [false, true]) {
+      const clock = new ManualClock();
+      const limiter = createLimiter({ clock, adaptive: false, maxAttempts: 1 });
+      const { response, feed } = fed();
+      if (isRead) {
+        feed.close();
+        await response.text();
+      }
+      const error = thrown(response);
+      const ended = expect(limiter.run(() => Promise.reject(error))).rejects.toBe(error);
+      await clock.runAllAsync();
+      await ended;
+      expect(clock.now()).toBe(isRead ? 0 : 2_000);
+    }
+  });
+});
