@@ -1,4 +1,4 @@
-import { isShape, isStatus, read, readList, readText } from './shape.ts';
+import { isAnyResponse, isShape, isStatus, read, readList, readText } from './shape.ts';
 
 /** Fields in which errors carry other objects: responses, bodies, API errors, causes, details. */
 const INNER = [
@@ -52,6 +52,8 @@ export function errorChain(thing: unknown, body?: string): unknown[] {
   for (const layer of found) {
     const before = found.length;
     for (const item of readList(layer, MOST_OF_LIST)) add(item);
+    // Its status and headers are all that it says at once.
+    if (isAnyResponse(layer)) continue;
     for (const key of INNER) add(read(layer, key));
     for (const key of JSON_TEXTS) {
       if (found.length === MOST_LAYERS) return found;

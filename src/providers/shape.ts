@@ -75,12 +75,17 @@ export function isLiveStream(value: object): boolean {
 }
 
 /** A response of `fetch`: what its body says cannot be read from it at once. */
-export function isResponse(value: unknown): value is Response {
+export function isResponse(value: object): boolean {
   try {
     return value instanceof Response;
   } catch {
     return false;
   }
+}
+
+/** The same, also of node-fetch, which warns of a read of its `data`. */
+export function isAnyResponse(value: unknown): value is { readonly status: number } {
+  return typeof read(value, 'json') === 'function' && isStatus(read(value, 'status'));
 }
 
 /** A fetch response that is not ok. It is a value to the caller, but no success. */

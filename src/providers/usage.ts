@@ -1,5 +1,5 @@
 import type { Ticket } from '../model/ticket.ts';
-import { isLiveStream, isResponse, isShape, read } from './shape.ts';
+import { isAnyResponse, isLiveStream, isShape, read } from './shape.ts';
 
 /** The usage of a response, as the provider counts it. */
 export interface Usage {
@@ -96,7 +96,7 @@ export class ReportedUsage {
 
 function reportedIn(value: unknown): Reported | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  if (isResponse(value) || isLiveStream(value)) return undefined;
+  if (isAnyResponse(value) || isLiveStream(value)) return undefined;
   let usage = usageIn(value);
   for (const key of AROUND) usage ??= usageIn(read(value, key));
   return usage === undefined ? undefined : counted(usage);

@@ -5,7 +5,7 @@ import type { Ticket } from '../model/ticket.ts';
 import { OK, verdictOn, withLimits } from '../providers/classify.ts';
 import { PendingBody } from '../providers/read-body.ts';
 import { errorIn, isKnownError, limitsOfResult } from '../providers/result.ts';
-import { discard, isFailedResponse, isResponse, read } from '../providers/shape.ts';
+import { discard, isAnyResponse, isFailedResponse, read } from '../providers/shape.ts';
 import type { Timed } from '../util/timers.ts';
 import {
   AttemptContext,
@@ -215,7 +215,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   /** Telemetry is told the status of a Response. */
   private goodVerdict(value: R | undefined): Verdict {
     if (this.request.dispatch.instrumentation === undefined) return OK;
-    return isResponse(value) ? { kind: 'ok', status: value.status } : OK;
+    return isAnyResponse(value) ? { kind: 'ok', status: value.status } : OK;
   }
 
   /** @returns whether there will be another attempt */

@@ -136,7 +136,7 @@ export class Reservation {
 /** The state of one limit, in its own unit and in milliseconds. */
 export interface RateLimitUsage {
   readonly limit: number;
-  /** Above `limit` when in debt. */
+  /** Above `limit` when in debt, and where a bucket has saved a larger `burst`. */
   readonly used: number;
   /** The amount that could pass now, >= 0. */
   readonly available: number;

@@ -167,3 +167,23 @@ describe('a Response from an Observable', () => {
 function withEnd<R>(source: Observable<R>, end: () => void): Observable<R> {
   return source.pipe(finalize(end));
 }
+
+it.each([200, 429])('a response of node-fetch is read without a warning: %i', async (status) => {
+  const clock = new ManualClock();
+  const limiter = createLimiter({ clock, maxAttempts: 1, tokensPerMinute: 100 });
+  let reads = 0;
+  const answer = {
+    ok: status < 300,
+    status,
+    headers: new Headers(),
+    json: async () => ({}),
+    // Each read of it warns.
+    get data() {
+      reads += 1;
+      return undefined;
+    },
+  };
+  expect(await limiter.run(async () => answer, { tokens: 5 })).toBe(answer);
+  expect(reads).toBe(0);
+  expect(limiter.snapshot().ended).toMatchObject(status === 200 ? { ok: 1 } : { failed: 1 });
+});
