@@ -137,8 +137,11 @@ export class FleetPolicy implements Policy<Charge> {
   }
 
   private of(request: RequestCost): FleetRequest {
-    const { limits } = this.worker.account;
-    if (request === this.asked && limits === this.limits) return this.cost;
+    const { limits, mostSlots } = this.worker.account;
+    // A request that was let in before the limit became lower than its weight goes alone.
+    const slots = Math.min(request.weight ?? 1, mostSlots);
+    const isKnown = request === this.asked && limits === this.limits;
+    if (isKnown && slots === this.cost.slots) return this.cost;
     this.asked = request;
     this.limits = limits;
     const known = this.own?.costsOf(request) ?? [];
@@ -150,7 +153,7 @@ export class FleetPolicy implements Policy<Charge> {
     });
     this.cost = {
       costs,
-      slots: request.weight ?? 1,
+      slots,
       bytes: Math.ceil(request.bytes),
       tokens: micro(request.tokens),
     };

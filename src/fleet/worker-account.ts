@@ -54,6 +54,13 @@ export class WorkerAccount {
     return this.config.limits;
   }
 
+  /** More slots are never lent to all workers together. */
+  get mostSlots(): number {
+    const { slots, startSlots } = this.config;
+    const learned = this.last?.plan?.slots ?? startSlots;
+    return learned > 0 ? Math.min(learned, slots) : slots;
+  }
+
   /** Why the first request waits. */
   get shortage(): Shortage {
     return this.last?.why ?? '';
