@@ -140,20 +140,18 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   }
 
   error(error: unknown): void {
-    if (this.body !== undefined) this.body.later(() => this.error(error));
-    else if (!this.request.isOver && !this.readThrown(error)) this.failed(error);
-  }
-
-  /** Reads the body of a response that was thrown unread, as ky does. @returns whether it is read */
-  private readThrown(error: unknown): boolean {
+    if (this.body !== undefined) {
+      this.body.later(() => this.error(error));
+      return;
+    }
+    if (this.request.isOver) return;
+    // ky throws a response unread.
     const response = read(error, 'response');
-    if (!isFailedResponse(response)) return false;
-    this.body = PendingBody.read(response, this.request.dispatch.clock, (text) => {
-      this.body = undefined;
-      if (this.failed(error, text)) discard(response);
+    const fail = (body?: string) => {
+      if (this.failed(error, body)) discard(response);
       return false;
-    });
-    return this.body !== undefined;
+    };
+    if (!isFailedResponse(response) || !this.reads(response, fail)) this.failed(error);
   }
 
   /** @returns whether there will be another attempt */
@@ -229,11 +227,17 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
    * @returns false if that ends the attempt
    */
   private readRefused(response: R): boolean {
+    const judge = (text?: string) => this.refused(response, this.verdictOn(response, text));
+    return this.reads(response, judge) || judge();
+  }
+
+  /** @returns whether there is a body, which `judge` gets later */
+  private reads(response: unknown, judge: (body?: string) => boolean): boolean {
     this.body = PendingBody.read(response, this.request.dispatch.clock, (text) => {
       this.body = undefined;
-      return this.refused(response, this.verdictOn(response, text));
+      return judge(text);
     });
-    return this.body !== undefined || this.refused(response, this.verdictOn(response));
+    return this.body !== undefined;
   }
 
   /** @returns whether this answer is emitted, so that the attempt goes on */
