@@ -36,6 +36,7 @@ export class FleetWorker {
   private sequence = 0;
   /** The last call, and when it was made. */
   private told: ExchangeRequest | undefined = undefined;
+  private toldConfig: SharedConfig | undefined = undefined;
   private toldExpiries = 0;
   private sentAt = Number.NEGATIVE_INFINITY;
   /** The first request that could not pass, and that of the last call. */
@@ -131,6 +132,8 @@ export class FleetWorker {
   configure(config: SharedConfig): void {
     this.adopt(config);
     this.isConfigTold = false;
+    const now = this.clock.now();
+    if (this.account.isAlone) this.account.goAlone(now, now + this.ttlMs);
     if (this.sequence > 0) this.urge();
   }
 
@@ -210,6 +213,7 @@ export class FleetWorker {
     if (hasReturned || this.toldExpiries !== holdings.expiries) this.isServed = false;
     const request = this.request(now);
     this.told = request;
+    this.toldConfig = this.account.config;
     this.toldExpiries = holdings.expiries;
     this.sentAt = now;
     this.hasChanged = false;
@@ -276,13 +280,17 @@ export class FleetWorker {
     return !isGranted || account.waitMs(head, now) === Number.POSITIVE_INFINITY;
   }
 
-  private granted(reply: GrantReply, sentAt: number, now: number): void {
+  private granted(answer: GrantReply, sentAt: number, now: number): void {
     const { account } = this;
     const { last: before, holdings } = account;
-    const hasForgotten = before !== undefined && reply.run !== before.run;
-    if (reply.config !== undefined && this.told?.config === undefined) this.untold();
+    const hasForgotten = before !== undefined && answer.run !== before.run;
+    if (answer.config !== undefined && this.told?.config === undefined) this.untold();
     if (hasForgotten) account.forgetCharges();
-    this.isConfigTold = true;
+    // Limits that were changed during the call are told with the next one.
+    const hasOthers = account.config !== this.toldConfig;
+    const reply = hasOthers ? withoutRates(answer) : answer;
+    if (hasOthers) this.hasChanged = true;
+    else this.isConfigTold = true;
     account.heard(reply, now);
     // If the lease has expired since the call, the store may have lent the same slots to other
     // workers.
@@ -297,12 +305,15 @@ export class FleetWorker {
     account.receive(reply, told, now);
     this.hooks.answered(reply, hasForgotten, now, sentAt);
     const isNews = reply.why !== (before?.why ?? '') || reply.amounts.some((amount) => amount > 0);
-    if (isNews || holdings.slots.free > 0 || holdings.bytes.free > 0) this.hooks.changed();
+    if (isNews || hasOthers || holdings.slots.free > 0 || holdings.bytes.free > 0)
+      this.hooks.changed();
   }
 
   /** The corrections of the last call were not made: they are told again. */
   private untold(): void {
-    if (this.told !== undefined) this.account.untold(this.told);
+    const { told, account } = this;
+    // Under other limits amounts have other places.
+    if (told !== undefined && account.config === this.toldConfig) account.untold(told);
   }
 
   /** The configuration of the store, which may be another worker's. */
@@ -344,6 +355,11 @@ export class FleetWorker {
     this.account.comeBack();
     this.hooks.back(awayMs, now);
   }
+}
+
+/** An answer by limits that are no longer this worker's: slots and what was learned count all the same. */
+function withoutRates({ config: _, ...reply }: GrantReply): GrantReply {
+  return { ...reply, count: 0, amounts: [] };
 }
 
 /** Whether requests cost something of a learned rate that they did not cost before. */

@@ -4,6 +4,8 @@ import type { Emit } from '../model/policy-events.ts';
 import { AdaptiveRatePolicy } from '../policies/adaptive-rate-policy.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
+import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
+import { checkRateLimits, type RateLimit } from '../policies/rate-limit/rate-limit.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import { type FleetHooks, type FleetNews, type FleetSnapshot, NO_LESSON } from './fleet-hooks.ts';
 import { FleetPolicy } from './fleet-policy.ts';
@@ -12,7 +14,7 @@ import { FleetWorker, RESERVED_MS } from './fleet-worker.ts';
 import { FleetLearning } from './learning/fleet-learning.ts';
 import { PlanNews } from './learning/plan-news.ts';
 import type { GrantReply, SharedConfig, WorkerShare } from './protocol.ts';
-import { sharedConfigOf } from './shared-limits-config.ts';
+import { sharedConfigOf, sharedLimitsOf } from './shared-limits-config.ts';
 import {
   checkStoreSettings,
   type FleetGate,
@@ -98,13 +100,19 @@ class Fleet implements RemoteLimits, FleetHooks {
     return this.policy;
   }
 
-  /** Other limits of this worker are the newest of all. */
-  configured(): void {
-    if (this.gate === undefined) return;
-    const config = this.config(this.gate);
-    if (JSON.stringify(config) === JSON.stringify(this.said)) return;
+  check(changes: LimitChanges): void {
+    const given: Record<string, RateLimit> = {};
+    for (const [name, limit] of Object.entries(changes)) if (limit !== null) given[name] = limit;
+    if (Object.keys(given).length > 0) sharedLimitsOf(checkRateLimits(given));
+  }
+
+  configured(namesLimits: boolean): void {
+    const { gate, worker, said } = this;
+    if (gate === undefined || worker === undefined) return;
+    const config = this.config(gate);
     this.said = config;
-    this.worker?.configure(config);
+    const isNew = namesLimits || !areEqual(config, said);
+    if (isNew && !areEqual(config, worker.account.config)) worker.configure(config);
   }
 
   snapshot(): FleetSnapshot | undefined {
@@ -223,6 +231,10 @@ class Fleet implements RemoteLimits, FleetHooks {
     const at = circuitBreaker.nextChangeAt;
     return at === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : at;
   }
+}
+
+function areEqual(one: SharedConfig, other: SharedConfig | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Microseconds until a time; 0: it has passed. */

@@ -1,5 +1,5 @@
 import type { LimitRule } from '../policies/rate-limit/rate-limit.ts';
-import { show } from '../util/check.ts';
+import { checkBetween, show } from '../util/check.ts';
 import { MICRO, type SharedConfig, type SharedLimit } from './protocol.ts';
 
 /** The part of a limit that may go at once: more makes bursts, less wastes what is not used at once. */
@@ -9,6 +9,8 @@ const LATE = 0.01;
 const LATE_MS = 50;
 
 const HOUR_MS = 3_600_000;
+/** Half of a character: Redis reads no JSON with it. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** How workers of one key treat each other. Times in ms. */
 export interface SharedTimes {
@@ -24,7 +26,7 @@ export interface SharedTimes {
  * hundredth of the limit, but at least one unit, and the rest of the limit flows in during a
  * window. So if costs are whole units, no window exceeds the limit, wherever it begins and whatever
  * the workers do: but by one request, if costs are larger than the bucket and do not divide the limit.
- * @throws TypeError for a limit that time does not refill
+ * @throws RangeError or TypeError for a limit that the store cannot keep
  */
 export function sharedConfigOf(
   rules: readonly LimitRule[],
@@ -33,7 +35,7 @@ export function sharedConfigOf(
   { ttlMs, keepMs, tickMs, startSlots = 0 }: SharedTimes,
 ): SharedConfig {
   return {
-    limits: rules.map(sharedLimitOf),
+    limits: sharedLimitsOf(rules),
     slots,
     bytes,
     ttl: ttlMs * 1_000,
@@ -43,13 +45,25 @@ export function sharedConfigOf(
   };
 }
 
+/** @throws RangeError or TypeError for a limit that the store cannot keep */
+export function sharedLimitsOf(rules: readonly LimitRule[]): SharedLimit[] {
+  return rules.map(sharedLimitOf);
+}
+
 function sharedLimitOf({ name, limit, windowMs, algorithm, maxCost }: LimitRule): SharedLimit {
   if (windowMs === Number.POSITIVE_INFINITY) {
     throw new TypeError(
       `\`limits.${name}.windowMs\` must be finite with \`shared\`: the store keeps no quotas; got ${show(windowMs)}`,
     );
   }
+  if (LONE_SURROGATE.test(name)) {
+    throw new TypeError(
+      `the name of a limit must be well-formed text with \`shared\`, got ${show(name)}`,
+    );
+  }
+  checkBetween(`limits.${name}.limit`, limit, 1, Number.MAX_SAFE_INTEGER);
   if (algorithm === 'token-bucket') {
+    checkBetween(`limits.${name}.burst`, maxCost, 1, Number.MAX_SAFE_INTEGER);
     return { name, capacity: micro(maxCost), perHour: perHourOf(limit, windowMs) };
   }
   const capacity = Math.max(1, Math.floor(limit * CAPACITY));

@@ -4,6 +4,7 @@ import type { BackoffChange, Instrumentation } from '../model/instrumentation.ts
 import type { Emit } from '../model/policy-events.ts';
 import type { Policies } from '../policies/policies.ts';
 import type { Policy } from '../policies/policy.ts';
+import type { LimitChanges } from '../policies/rate-limit/limit-changes.ts';
 import type { RateLimitPolicy } from '../policies/rate-limit-policy.ts';
 import { checkChoice, checkInteger, show } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
@@ -121,8 +122,13 @@ export interface RemoteLimits {
   adapts(adaptive: Policies['adaptive']): void;
   /** A policy that stands for them and for the rate limits of this worker. */
   policyOf(own: RateLimitPolicy | undefined): Policy;
-  /** The limits of this worker were changed. */
-  configured(): void;
+  /** @throws RangeError or TypeError for a limit that the store cannot keep */
+  check(changes: LimitChanges): void;
+  /**
+   * The limits of this worker may have changed: they are the newest of all then.
+   * @param namesLimits they were given anew, and hold even if they are what this worker had
+   */
+  configured(namesLimits: boolean): void;
   snapshot(): FleetSnapshot | undefined;
   /** The same as gauges, by the keys of their metrics. */
   gauges(): Readonly<Record<string, GaugeValue>>;

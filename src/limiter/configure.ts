@@ -23,6 +23,13 @@ type LimitKey = (typeof LIMIT_KEYS)[number];
 
 const OTHER_KEYS = CHANGEABLE_KEYS.filter((key) => !LIMIT_KEYS.some((limit) => limit === key));
 
+/** Limits that workers share through a store. */
+const SHARED = [
+  ...LIMIT_KEYS,
+  'concurrency',
+  'maxBytes',
+] as const satisfies readonly (keyof Changes)[];
+
 /** What can change while requests wait and run. A pace must have been on at the start. */
 export interface Changes
   extends Pick<
@@ -72,13 +79,14 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
   });
 
   const limits = limitChangesOf(changes);
+  gate.fleet?.check(limits);
   if (Object.keys(limits).length > 0) gate.setLimits(limits);
   capacity.configure(bound);
   if (waitTimeoutMs !== undefined) timeouts.configure(waitTimeoutMs);
   if (total !== undefined) counters.setTotal(total);
   changePolicies();
   if (adaptive !== undefined) gate.setAdaptive(adaptive, mostConcurrent);
-  runtime.configured();
+  runtime.configured(SHARED.some((key) => changes[key] !== undefined));
 }
 
 /** Changes that each policy makes itself. */

@@ -234,10 +234,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return waiting;
   }
 
-  /** Limits were changed from outside. */
-  configured(): void {
+  /** Options were changed from outside. @param namesLimits among them limits that a store shares */
+  configured(namesLimits: boolean): void {
     this.impossible.changed();
-    this.gate.fleet?.configured();
+    this.gate.fleet?.configured(namesLimits);
     this.gate.changed();
     this.configurations.next();
   }

@@ -364,7 +364,33 @@ describe('a limiter without others', () => {
     expect(() => createLimiter({ shared, limits })).toThrow(
       '`limits.calls.windowMs` must be finite',
     );
+    const half = { 'half \ud800': { limit: 5, windowMs: 1_000 } };
+    expect(() => createLimiter({ shared, limits: half })).toThrow(
+      'the name of a limit must be well-formed text with `shared`, got "half \\ud800"',
+    );
+    expect(() => createLimiter({ shared, tokensPerMinute: 1e300 })).toThrow(
+      '`limits.tokens.limit` must be a number from 1 to 9007199254740991, got 1e+300',
+    );
+    const burst = { limit: 5, windowMs: 1_000, algorithm: 'token-bucket', burst: 1e300 } as const;
+    expect(() => createLimiter({ shared, limits: { calls: burst } })).toThrow(
+      '`limits.calls.burst` must be a number from 1 to 9007199254740991, got 1e+300',
+    );
     expect(() => memoryStore({ ttlMs: 1 })).toThrow('`ttlMs` must be an integer >= 100, got 1');
+  });
+
+  it('keeps its limits where it refuses a change', async () => {
+    const limiter = createLimiter({ shared: memoryStore(), requestsPerMinute: 6_000 });
+    const quota = { limit: 5, windowMs: Number.POSITIVE_INFINITY };
+    const before = limiter.snapshot();
+    const changes = { concurrency: 7, requestsPerMinute: 60, limits: { quota } };
+    expect(() => limiter.configure(changes)).toThrow('`limits.quota.windowMs` must be finite');
+    expect(limiter.snapshot()).toMatchObject({
+      concurrency: { limit: before.concurrency.limit },
+      rateLimit: { requests: { limit: 6_000 } },
+    });
+    expect(Object.keys(limiter.snapshot().rateLimit ?? {})).toEqual(['requests']);
+    limiter.configure({ requestsPerMinute: 600 });
+    expect(limiter.snapshot().rateLimit).toMatchObject({ requests: { limit: 600 } });
   });
 });
 

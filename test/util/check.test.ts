@@ -77,6 +77,9 @@ describe('a check of a number', () => {
       2 ** 53,
     ]);
     expect(refusal(() => checkAmount('bytes', -0.001))).toContain('got -0.001');
+    expect(refusal(() => checkAmount('tokens', 1e300))).toBe(
+      'RangeError: `tokens` must be a number from 0 to 9007199254740992, got 1e+300',
+    );
   });
 });
 

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { memoryStore } from '../../src/fleet/memory-store.ts';
+import type { ExchangeReply, ExchangeRequest } from '../../src/fleet/protocol.ts';
+import type { SharedStore } from '../../src/fleet/shared-store.ts';
+import { ManualClock } from '../../src/simulator/manual-clock.ts';
+import { Worker } from './rig.ts';
+
+/** A store in whose answers take a time. */
+function slow(clock: ManualClock, ms: number): SharedStore {
+  const store = memoryStore({ clock });
+  return {
+    ...store,
+    exchange: (request: ExchangeRequest) =>
+      new Promise<ExchangeReply>((resolve) => {
+        clock.setTimer(() => {
+          const reply = store.exchange(request) as ExchangeReply;
+          clock.setTimer(() => resolve(reply), ms / 2);
+        }, ms / 2);
+      }),
+  };
+}
+
+it('limits that are changed while a call is under way are told with the next one', async () => {
+  for (let at = 0; at < 120; at += 7) {
+    const clock = new ManualClock();
+    const store = slow(clock, 40);
+    const worker = new Worker(store, clock, { requestsPerMinute: 600 });
+    worker.send(10_000, 10);
+    await clock.advanceAsync(5_000 + at);
+    worker.limiter.configure({ requestsPerMinute: 60 });
+    await clock.advanceAsync(1_000);
+    const before = worker.sends.length;
+    await clock.advanceAsync(60_000);
+    expect(worker.sends.length - before, `changed at ${at} ms`).toBeLessThanOrEqual(61);
+    worker.limiter.configure({ requestsPerMinute: 6_000 });
+    await clock.advanceAsync(10_000);
+    expect(worker.sends.length, `raised at ${at} ms`).toBeGreaterThan(900);
+  }
+});
+
+it('limits that a worker is given hold, though it began with the same', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const old = new Worker(store, clock, { requestsPerMinute: 600 });
+  old.send(10_000, 10);
+  await clock.advanceAsync(1_000);
+  const young = new Worker(store, clock, { requestsPerMinute: 60 });
+  young.send(1, 10);
+  await clock.advanceAsync(2_000);
+  const sentIn = async (ms: number) => {
+    const before = old.sends.length;
+    await clock.advanceAsync(ms);
+    return old.sends.length - before;
+  };
+  // What is no limit of all leaves theirs in force.
+  old.limiter.configure({ waitTimeoutMs: 3_600_000 });
+  expect(await sentIn(60_000)).toBeLessThanOrEqual(61);
+  old.limiter.configure({ requestsPerMinute: 600 });
+  expect(await sentIn(60_000)).toBeGreaterThan(580);
+});
+
+it('limits that are changed while the store is away hold for the share of a worker', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock, onStoreLoss: 'share' });
+  const worker = new Worker(store, clock, { requestsPerMinute: 600 });
+  worker.send(10_000, 10);
+  await clock.advanceAsync(1_000);
+  worker.way = 'cut';
+  await clock.advanceAsync(10_000);
+  worker.limiter.configure({
+    limits: { images: { limit: 3, windowMs: 1_000 } },
+    requestsPerMinute: 6_000,
+  });
+  const before = worker.sends.length;
+  await clock.advanceAsync(10_000);
+  expect(worker.sends.length - before).toBeGreaterThan(900);
+  worker.way = 'open';
+  await clock.advanceAsync(10_000);
+  expect(worker.sends.length - before).toBeGreaterThan(1_700);
+});
