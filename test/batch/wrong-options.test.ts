@@ -55,6 +55,7 @@ describe('a wrong option of headgate run is named', () => {
     [['--max-cost', '3'], 'a bound of the cost needs prices'],
     [['--base-url', 'here'], '--base-url must be an http or https URL'],
     [['--redis', 'http://h'], '--redis must be a redis or rediss URL'],
+    [['--redis', 'redis://h/a'], '--redis must end with the number of a database, got "/a"'],
     [['--redis', 'redis://h', '--timeout', '5s'], 'headgate work'],
     [['--redis', 'redis://h', '--rpm', '0'], '--rpm must be a whole number >= 1'],
   ])('%j', async (args, says) => {

@@ -39,6 +39,10 @@ export async function connectRedis(
   if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol)) {
     throw new BatchError('--redis must be a redis or rediss URL, such as redis://127.0.0.1:6379');
   }
+  const { pathname } = new URL(url);
+  if (!/^\/?\d*$/.test(pathname)) {
+    throw new BatchError(`--redis must end with the number of a database, got "${pathname}"`);
+  }
   const client = new Redis(url, { ...WHILE_AWAY[whileAway], lazyConnect: true });
   let problem = 'it does not answer';
   const onError = (error: Error) => {
@@ -49,6 +53,9 @@ export async function connectRedis(
   try {
     await client.connect();
     await client.ping();
+    // ioredis would go on with database 0 where there is no such database.
+    const { db } = client.options;
+    if (db) await client.select(db);
     return client;
   } catch (error) {
     client.disconnect();

@@ -233,4 +233,17 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
       headgate: { attempts: 1 },
     });
   });
+
+  it('is refused by both where Redis has no such database', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test);
+    prompts(rigged, 1);
+    const url = `${redis.url}/99`;
+    for (const started of [startWorker(test, rigged, url), startSplit(test, rigged, url)]) {
+      const { code, stderr } = await started.ended;
+      const place = `--redis 127.0.0.1:${redis.port}`;
+      expect([code, stderr]).toEqual([2, `headgate: ${place}: ERR DB index is out of range\n`]);
+    }
+  });
 });
