@@ -207,7 +207,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
         return;
       } catch (error) {
         const isLost = lock.abort.signal.reason instanceof JobLockLostError;
-        const isFinal = isLost || this.#isDrained || !isConnectionError(error);
+        const isFinal = isLost || this.#isDrained || !isAway(error);
         if (isFinal) return this.#lose(job, error);
         await new Promise<void>((resolve) => this.#settings.clock.setTimer(resolve, PAUSE_MS));
       }
@@ -220,9 +220,13 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   }
 }
 
-const CONNECTION_ERROR =
-  /ECONN|EPIPE|ETIMEDOUT|closed|socket|offline|LOADING|READONLY|timed? ?out/i;
+const CONNECTION_ERROR = /ECONN|EPIPE|ETIMEDOUT|closed|socket|offline|timed? ?out|cluster/i;
+/** What Redis says while it serves nobody, or not this client: others may help it. */
+const REFUSAL =
+  /\b(LOADING|READONLY|NOAUTH|WRONGPASS|NOPERM|OOM|MISCONF|BUSY|MASTERDOWN|NOREPLICAS|TRYAGAIN)\b/;
 
-function isConnectionError(error: unknown): boolean {
-  return CONNECTION_ERROR.test(print(error));
+/** Whether the store is away. */
+function isAway(error: unknown): boolean {
+  const text = print(error);
+  return CONNECTION_ERROR.test(text) || REFUSAL.test(text);
 }

@@ -31,6 +31,7 @@ export class FakeQueue {
   readonly lockDuration: number;
   /** Calls are answered with an error. */
   isAway = false;
+  awayError = 'connect ECONNREFUSED 127.0.0.1:6379';
   /** Calls of `getNextJob`. */
   asked = 0;
 
@@ -99,7 +100,7 @@ export class FakeQueue {
   }
 
   #reach({ isCut }: { readonly isCut: boolean }): void {
-    if (this.isAway || isCut) throw new Error('connect ECONNREFUSED 127.0.0.1:6379');
+    if (this.isAway || isCut) throw new Error(this.awayError);
   }
 
   #freeStalled(): void {

@@ -266,8 +266,18 @@ describe('processQueue', () => {
     expect(queue.count('completed')).toBe(1);
   });
 
-  it('keeps an answer until the queue can be told of it', async () => {
+  it.each([
+    'connect ECONNREFUSED 127.0.0.1:6379',
+    'NOAUTH Authentication required.',
+    'NOPERM this user has no permissions to run the evalsha command',
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    'MISCONF Redis is configured to save RDB snapshots, but it cannot',
+    "READONLY You can't write against a read only replica.",
+    'CLUSTERDOWN Hash slot not served',
+    'BUSY Redis is busy running a script.',
+  ])('keeps an answer until the queue can be told of it: %s', async (awayError) => {
     const { clock, queue, started, sleep, process } = rig();
+    queue.awayError = awayError;
     const entry = queue.add(7);
     process(() => sleep(1_000).then(() => 'paid'));
     await clock.advanceAsync(500);
