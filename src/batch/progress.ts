@@ -3,7 +3,7 @@ import { classify } from 'headgate/advanced';
 import { ConnectionError, StatusError } from './http/failures.ts';
 import { at } from './json.ts';
 import type { PaceView } from './pace-view.ts';
-import { WorkerError } from './queue/queue-job.ts';
+import { QueueError, WorkerError } from './queue/queue-job.ts';
 import type { ErrorCount } from './tally.ts';
 
 /**
@@ -47,6 +47,7 @@ export function stopFor(error: unknown): Stop | undefined {
       message: `the provider lets nothing in before ${until}: run the same command again then`,
     };
   }
+  if (error instanceof QueueError) return refused(error.message);
   if (error instanceof QuotaExhaustedError) return refused(error.message);
   if (error instanceof ConnectionError || error instanceof WorkerError) return tlsStopFor(error);
   if (!(error instanceof StatusError)) return undefined;

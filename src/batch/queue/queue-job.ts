@@ -59,6 +59,9 @@ export class WorkerError extends Error {
   }
 }
 
+/** The queue takes no requests at all. */
+export class QueueError extends Error {}
+
 /** The result of a request that has failed for good. */
 export function failedResult(error: unknown, sent: SentBy): JobResult {
   if (error instanceof StatusError) {

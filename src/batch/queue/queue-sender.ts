@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Queue, QueueEvents } from 'bullmq';
+import { messageOf } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { BatchRequest, BatchResponse, Send } from '../request.ts';
 import {
   type JobData,
   type JobResult,
+  QueueError,
   type RunLimits,
   responseOf,
   WorkerError,
@@ -75,6 +77,7 @@ class RemoteJobs {
   /** Answered jobs that are still in the queue, and since when. */
   readonly #answered = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
+  #hasAdded = false;
   #isLooking = false;
 
   constructor(queue: Queue<JobData, JobResult>, events: QueueEvents, limits: RunLimits) {
@@ -100,7 +103,7 @@ class RemoteJobs {
     const abandon = () => this.#abandon(jobId, signal.reason);
     signal.addEventListener('abort', abandon, { once: true });
     // Not awaited: while Redis is away it takes for ever, and the request may be given up.
-    this.#add(jobId, data).catch((error: unknown) => this.#take(jobId)?.reject(error));
+    this.#add(jobId, data).catch((error: unknown) => this.#refused(jobId, error));
     try {
       return await answer;
     } finally {
@@ -117,6 +120,17 @@ class RemoteJobs {
   async #add(jobId: string, data: JobData): Promise<void> {
     const age = { age: KEEP_S };
     await this.#queue.add('request', data, { jobId, removeOnComplete: age, removeOnFail: age });
+    this.#hasAdded = true;
+  }
+
+  /** A Redis that has taken requests before is full, or not to be written to now: the next look adds it. */
+  #refused(jobId: string, error: unknown): void {
+    if (this.#hasAdded) return;
+    const message = messageOf(error);
+    const advice = /^(CROSSSLOT|MOVED)/.test(message)
+      ? '. It must be one server, not a cluster'
+      : '';
+    this.#take(jobId)?.reject(new QueueError(`Redis takes no requests: ${message}${advice}`));
   }
 
   #completed(jobId: string, value: unknown): void {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from 'redis';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { canRun } from '../../dashboards/programs.ts';
 import { startProxy } from '../../fleet/processes/proxy.ts';
@@ -245,5 +246,33 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
       const place = `--redis 127.0.0.1:${redis.port}`;
       expect([code, stderr]).toEqual([2, `headgate: ${place}: ERR DB index is out of range\n`]);
     }
+  });
+
+  it('waits where Redis takes no more requests, and stops where it never took any', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test);
+    // More than the run keeps in the queue.
+    prompts(rigged, 1_500);
+    const admin = createClient({ url: redis.url });
+    await admin.connect();
+    test.onTestFinished(() => admin.destroy());
+    const worker = startWorker(test, rigged, redis.url, ['--concurrency', '20']);
+    const run = startSplit(test, rigged, redis.url, ['--rpm', '30000']);
+    await reached(rigged, run, 50);
+    await admin.configSet('maxmemory', '1');
+    await sleep(2_000);
+    await admin.configSet('maxmemory', '0');
+    const { code } = await awaited('the end of the run', run.ended, rigged, [run, worker]);
+    expect(code).toBe(0);
+    expect(new Set(idsOf(rigged)).size).toBe(1_500);
+    await admin.configSet('maxmemory', '1');
+    const args = ['run', 'in.jsonl', '--out', 'none.jsonl', '--model', 'm', '--redis', redis.url];
+    const none = await start(test, args, { cwd: rigged.folder }).ended;
+    expect(none).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('Redis takes no requests: OOM command not allowed'),
+    });
+    expect(readFileSync(rigged.path('none.jsonl'), 'utf8')).toBe('');
   });
 });
