@@ -148,6 +148,55 @@ describe.skipIf(!canRun('redis-server'))('a store in Redis', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('whose memory is full forgets a worker that was killed', async () => {
+    const admin = await nodeRedis();
+    const other = await nodeRedis();
+    const gone = worker(other, { concurrency: 1, adaptive: 'rate' });
+    const left = worker(await nodeRedis(), { concurrency: 1, adaptive: 'rate' });
+    await left.run(() => 1);
+    void gone.run(() => new Promise((end) => closers.push(() => end(0))));
+    await until(() => gone.snapshot().concurrency.inFlight === 1, 'the slot');
+    other.destroy();
+    await admin.configSet('maxmemory', '1');
+    let losses = 0;
+    left.events$.subscribe(({ kind }) => {
+      if (kind === 'storeLost') losses += 1;
+    });
+    await expect(left.run(() => 'sent')).resolves.toBe('sent');
+    expect(losses).toBe(0);
+  });
+
+  it.each(['state', 'workers', 'leases', 'active'])(
+    'that has evicted the %s begins anew: slots are neither lost nor doubled',
+    async (part) => {
+      const admin = await nodeRedis();
+      const options = { concurrency: 4, adaptive: 'rate' } as const;
+      const workers = [worker(await nodeRedis(), options), worker(await nodeRedis(), options)];
+      let inFlight = 0;
+      let most = 0;
+      const send = async (limiter: Limiter, count: number) => {
+        const requests = Array.from({ length: count }, () =>
+          limiter.run(async () => {
+            inFlight += 1;
+            most = Math.max(most, inFlight);
+            await sleep(60);
+            inFlight -= 1;
+          }),
+        );
+        await Promise.all(requests);
+      };
+      const sending = Promise.all(workers.map((limiter) => send(limiter, 30)));
+      await until(() => inFlight === 4, 'all slots');
+      await admin.del(`{test}:headgate:${part}`);
+      await sleep(700);
+      workers.push(worker(await nodeRedis(), options));
+      await Promise.all([sending, send(workers[2] as Limiter, 20)]);
+      await sleep(200);
+      await Promise.all(workers.map((limiter) => send(limiter, 10)));
+      expect(most).toBe(4);
+    },
+  );
+
   it('that wants a password says so, and is waited for', async () => {
     const admin = await nodeRedis();
     const client = await nodeRedis();

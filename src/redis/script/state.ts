@@ -35,7 +35,11 @@ local function begin(protocol)
   return fresh(protocol)
 end
 local state = packed and cmsgpack.unpack(packed) or fresh(0)
-if time >= (state.expiresAt or math.huge) then state = begin(0) end
+-- Redis may have evicted a part. What workers hold can then not be told apart from what is lost.
+local count = redis.call('ZCARD', KEYS[3])
+local isTorn = not packed or count ~= redis.call('HLEN', KEYS[2])
+  or (count == 0 and state.slots.held + state.bytes.held > 0)
+if isTorn or time >= (state.expiresAt or math.huge) then state = begin(0) end
 local worker = request.worker
 
 local function giveUp(pool, mine)
@@ -125,8 +129,9 @@ for _, bucket in ipairs(state.buckets) do
   refill(bucket, elapsed)
 end
 local alive = num(state.alive)
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', alive)) do forget(name) end
+-- The first write needs no memory: where it is full, Redis refuses no later one of the same script.
 redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', alive)
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', alive)) do forget(name) end
 
 -- How long all of it is kept when nobody calls any more.
 local function keepsFor()
