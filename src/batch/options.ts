@@ -6,7 +6,7 @@ import { MAX_TIMEOUT_MS } from './http/sender.ts';
 import { INPUT_FORMATS, type InputFormat } from './input/read-input.ts';
 import type { ExistingOutput } from './ledger/open-output.ts';
 import type { Prices } from './money.ts';
-import type { ModelLimits } from './pacer.ts';
+import { type ModelLimits, waitingAtCircuit } from './pacer.ts';
 import type { Send } from './request.ts';
 
 /** What `runBatch` does beside pacing. */
@@ -175,10 +175,7 @@ export function checkBatchOptions(options: BatchOptions): BatchSettings {
     abortSignal,
   };
   // Behind an open circuit requests wait: a file of prompts is in no hurry.
-  const { circuitBreaker } = limiter;
-  if (circuitBreaker === undefined || circuitBreaker === false) return { batch, limiter };
-  const breaker = { onOpen: 'wait' as const, ...(circuitBreaker === true ? {} : circuitBreaker) };
-  return { batch, limiter: { ...limiter, circuitBreaker: breaker } };
+  return { batch, limiter: waitingAtCircuit(limiter) };
 }
 
 function choice(name: string, value: string, choices: readonly string[]): void {

@@ -95,6 +95,14 @@ export function startingAt(
   return { ...options, adaptive: { strategy: 'rate', initialPerSecond } };
 }
 
+/** An open circuit lets requests of a batch wait, unless the options say otherwise. */
+export function waitingAtCircuit(options: LimiterOptions): LimiterOptions {
+  const { circuitBreaker } = options;
+  if (circuitBreaker === undefined || circuitBreaker === false) return options;
+  const breaker = { onOpen: 'wait' as const, ...(circuitBreaker === true ? {} : circuitBreaker) };
+  return { ...options, circuitBreaker: breaker };
+}
+
 function learnedOf(snapshots: Readonly<Record<string, LimiterSnapshot>>): LearnedRates {
   const rates = Object.entries(snapshots).flatMap(([name, { adaptive }]) => {
     if (adaptive === undefined || !('origin' in adaptive)) return [];

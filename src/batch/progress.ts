@@ -38,6 +38,13 @@ const SETUP_STATUSES = [403, 404, 405];
 const TLS_CODES =
   /CERT|^UNABLE_TO_(GET|VERIFY|DECODE)|^ERR_TLS_|^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
+/** What a worker fails all requests with, not one. */
+const REFUSALS: Readonly<Record<string, Stop['reason']>> = {
+  QUOTA_EXHAUSTED: 'refused',
+  RETRY_AFTER_TOO_LONG: 'refused',
+  PROVIDER_UNREACHABLE: 'unreachable',
+};
+
 /** Whether an error of one request would meet every other one too, so that the run had better end. */
 export function stopFor(error: unknown): Stop | undefined {
   if (error instanceof RetryAfterTooLongError) {
@@ -49,6 +56,9 @@ export function stopFor(error: unknown): Stop | undefined {
   }
   if (error instanceof QueueError) return refused(error.message);
   if (error instanceof QuotaExhaustedError) return refused(error.message);
+  if (error instanceof WorkerError && error.name in REFUSALS) {
+    return { reason: REFUSALS[error.name] ?? 'refused', message: error.message };
+  }
   if (error instanceof ConnectionError || error instanceof WorkerError) return tlsStopFor(error);
   if (!(error instanceof StatusError)) return undefined;
   const { outage, kind } = classify(error);

@@ -12,7 +12,11 @@ export { JobLockLostError } from './job-locks.ts';
 export type { FailedJob, QueueRunCounts, SendJob } from './queue-run.ts';
 
 export interface ProcessQueueOptions<J> {
-  /** Paces the requests. A function gives each job its own, such as that of its tenant. */
+  /**
+   * Paces the requests. A function gives each job its own, such as that of its tenant. When it is
+   * closed, or a `StoreProtocolError` says that it is too old, no more jobs are taken and those that
+   * wait go back to the queue. `onError` gets the error. That one tenant's is closed fails its jobs.
+   */
   readonly limiter: Limiter | ((job: J) => Limiter);
   /**
    * Returns the limiter options of a job's request: its costs and its priority. Default: no
@@ -87,6 +91,7 @@ export function processQueue<J extends QueueJob<unknown>, R>(
     worker,
     send,
     limiterOf: typeof limiter === 'function' ? limiter : () => limiter,
+    hasOneLimiter: typeof limiter !== 'function',
     request: request ?? (() => ({})),
     failed: failed ?? rethrow,
     readAhead,

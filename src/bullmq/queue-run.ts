@@ -1,5 +1,6 @@
 import type { Limiter } from '../limiter/limiter.ts';
 import type { AcquireOptions } from '../limiter/limiter-options.ts';
+import { HeadgateError } from '../model/errors.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
@@ -25,7 +26,7 @@ export interface QueueRunCounts {
   readonly taken: number;
   readonly completed: number;
   readonly failed: number;
-  /** Given back to the queue by `close`. */
+  /** Given back to the queue: by `close`, or because the limiter sends nothing any more. */
   readonly returned: number;
   /** Lost to another worker, with their locks. */
   readonly lost: number;
@@ -39,6 +40,8 @@ interface QueueRunSettings<J, R> {
   readonly worker: QueueWorker<J>;
   readonly send: SendJob<J, R>;
   readonly limiterOf: (job: J) => Limiter;
+  /** One for all jobs. */
+  readonly hasOneLimiter: boolean;
   readonly request: (job: J) => Omit<AcquireOptions, 'signal'>;
   readonly failed: FailedJob<J>;
   readonly readAhead: number | undefined;
@@ -101,10 +104,15 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     return this.#closed.finally(() => drain?.cancel());
   }
 
-  async #close(): Promise<void> {
+  /** Takes no more jobs, and gives those back that wait. */
+  #stop(): void {
     this.#isClosing = true;
     this.#feed.stop();
     this.#giveBack((running) => !running.hasBegun);
+  }
+
+  async #close(): Promise<void> {
+    this.#stop();
     await this.#allEnded();
     await this.#settings.worker.close(this.#isDrained);
     // A job that came while the worker was closing.
@@ -172,7 +180,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     const { reason } = lock.abort.signal;
     if (reason instanceof JobLockLostError) {
       this.#lose(job, reason);
-    } else if (reason instanceof GivenBack) {
+    } else if (reason instanceof GivenBack || this.#refuses(error, job)) {
       await this.#tell(running, 'returned', () => job.moveToWait(lock.token));
     } else {
       try {
@@ -185,6 +193,17 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
         });
       }
     }
+  }
+
+  /** Whether nothing more can be sent here. Then this worker takes no more jobs. */
+  #refuses(error: unknown, job: J): boolean {
+    const code = error instanceof HeadgateError ? error.code : undefined;
+    const isClosed = code === 'LIMITER_CLOSED' && this.#settings.hasOneLimiter;
+    if (!isClosed && code !== 'STORE_PROTOCOL') return false;
+    if (this.#isClosing) return true;
+    this.#stop();
+    this.#settings.onError(error, job);
+    return true;
   }
 
   async #complete(running: RunningJob<J>, value: unknown): Promise<void> {

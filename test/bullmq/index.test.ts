@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { JobLockLostError, processQueue } from '../../src/bullmq/index.ts';
+import { memoryStore } from '../../src/fleet/memory-store.ts';
 import { createLimiter, createLimiterGroup, type LimiterOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/simulator/manual-clock.ts';
 import { type FakeJob, FakeQueue } from './fake-queue.ts';
@@ -206,6 +207,47 @@ describe('processQueue', () => {
     expect(isClosed && worker.isClosed).toBe(true);
     expect(processing.counts).toMatchObject({ taken: 6, completed: 2, returned: 4 });
     expect(queue.count('waiting')).toBe(8);
+  });
+
+  it('fails no job because its limiter is closed, and takes no more', async () => {
+    const { clock, queue, limiter, errors, sleep, process } = rig({ concurrency: 2 });
+    for (let n = 0; n < 50; n += 1) queue.add(n);
+    const { processing } = process(() => sleep(1_000), { readAhead: 4 });
+    await clock.advanceAsync(100);
+    limiter.close({ waiting: 'reject' });
+    await clock.advanceAsync(10_000);
+    expect(processing.counts).toMatchObject({ completed: 2, failed: 0, returned: 4, inFlight: 0 });
+    expect(queue.count('waiting')).toBe(48);
+    expect(errors).toEqual([expect.objectContaining({ code: 'LIMITER_CLOSED' })]);
+    await processing.close();
+  });
+
+  it('fails no job because other workers of its limits are newer, and takes no more', async () => {
+    const { clock, queue, errors, process } = rig();
+    for (let n = 0; n < 50; n += 1) queue.add(n);
+    const shared = {
+      ...memoryStore({ clock }),
+      exchange: () => ({ status: 'protocol' as const, protocol: 99 }),
+    };
+    const limiter = createLimiter({ clock, shared });
+    const { processing } = process(() => 'sent', { limiter: () => limiter });
+    await clock.advanceAsync(10_000);
+    expect(processing.counts).toMatchObject({ completed: 0, failed: 0, inFlight: 0 });
+    expect(queue.count('waiting')).toBe(50);
+    expect(errors).toEqual([expect.objectContaining({ code: 'STORE_PROTOCOL' })]);
+    await processing.close();
+  });
+
+  it('fails the jobs of a tenant whose limiter is closed, and takes those of others', async () => {
+    const { clock, queue, errors, process } = rig();
+    for (let n = 0; n < 10; n += 1) queue.add(n);
+    const limiters = [createLimiter({ clock }), createLimiter({ clock })];
+    limiters[1]?.close();
+    process(() => 'sent', { limiter: ({ data }: FakeJob) => limiters[data % 2] });
+    await clock.advanceAsync(10_000);
+    expect(queue.count('completed')).toBe(5);
+    expect(queue.count('failed')).toBe(5);
+    expect(errors).toEqual([]);
   });
 
   it('gives back what takes longer than drainMs', async () => {

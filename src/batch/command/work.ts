@@ -14,7 +14,7 @@ const LOG_MS = 5_000;
 /** How long requests in flight may take to end when the worker is stopped. */
 const DRAIN_MS = 10_000;
 
-/** `headgate work`. Ends with a signal. @returns the exit code */
+/** `headgate work`. Ends with a signal, or where it is too old for other workers. @returns the exit code */
 export async function work(values: OptionValues): Promise<number> {
   const redis = values.text('redis');
   if (redis === undefined) {
@@ -40,10 +40,10 @@ export async function work(values: OptionValues): Promise<number> {
     const address = withoutQuery(target.baseUrl);
     say(`takes requests from ${options.queue} at ${new URL(redis).host}, for ${address}`);
     const stopLog = logCounts(running, say);
-    await signalled(running);
+    const code = await ended(running);
     stopLog();
     say(`stopped: ${countsOf(running)}`);
-    return 0;
+    return code;
   } finally {
     await sender.close();
     await stopInspector();
@@ -51,11 +51,19 @@ export async function work(values: OptionValues): Promise<number> {
   }
 }
 
-/** Waits for a signal, and for what is in flight then; a second signal gives that back, too. */
-async function signalled(running: Work): Promise<void> {
+/**
+ * Waits for a signal, and for what is in flight then; a second signal gives that back, too.
+ * @returns the exit code
+ */
+async function ended(running: Work): Promise<number> {
   let end = () => {};
   const stopped = new Promise<void>((resolve) => {
     end = resolve;
+  });
+  let code = 0;
+  void running.refused.then(() => {
+    code = 1;
+    void running.close(DRAIN_MS).then(end);
   });
   let count = 0;
   const release = onSignals(() => {
@@ -67,6 +75,7 @@ async function signalled(running: Work): Promise<void> {
   await stopped;
   clearInterval(alive);
   release();
+  return code;
 }
 
 /** A line every few seconds, where something has changed. */

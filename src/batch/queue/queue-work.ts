@@ -6,6 +6,7 @@ import { systemClock } from 'headgate/advanced';
 import { processQueue, type QueueProcessing } from 'headgate/bullmq';
 import { redisStore } from 'headgate/redis';
 import { callOnce } from '../attempts.ts';
+import { codeOf } from '../errors.ts';
 import { OutageWatch, StatusError } from '../http/failures.ts';
 import { type ModelLimits, OTHERS } from '../pacer.ts';
 import { type BatchRequest, type Send, type SentBy, sized } from '../request.ts';
@@ -36,6 +37,8 @@ export interface WorkOptions {
 /** A worker of `headgate run --redis`. */
 export interface Work {
   readonly counts: QueueProcessing['counts'];
+  /** Resolves when this worker can send nothing any more: others of its limits are newer. */
+  readonly refused: Promise<void>;
   /** For how long the server has not answered, in ms; 0: it does. */
   downForMs(): number;
   /** @param drainMs how long what is in flight may take; a later call may shorten it */
@@ -69,6 +72,10 @@ export async function startWork(options: WorkOptions): Promise<Work> {
     maxStalledCount: MOST_STALLS,
   });
   worker.on('error', options.onError);
+  let refuse = () => {};
+  const refused = new Promise<void>((resolve) => {
+    refuse = resolve;
+  });
   const processing = processQueue(worker, sends.send, {
     limiter: ({ data }) => limits.limiterOf(data),
     request: ({ data }) => {
@@ -76,9 +83,13 @@ export async function startWork(options: WorkOptions): Promise<Work> {
       return { bytes, ...(tokens !== undefined && { tokens }) };
     },
     failed: sends.failed,
-    onError: options.onError,
+    onError: (error) => {
+      options.onError(error);
+      if (codeOf(error) === 'STORE_PROTOCOL') refuse();
+    },
   });
   return {
+    refused,
     get counts() {
       return processing.counts;
     },

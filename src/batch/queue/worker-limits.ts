@@ -7,7 +7,7 @@ import {
 } from 'headgate';
 import { joinFleet } from 'headgate/advanced';
 import type { SharedStore } from 'headgate/redis';
-import { type ModelLimits, OTHERS, ownLimits, startingAt } from '../pacer.ts';
+import { type ModelLimits, OTHERS, ownLimits, startingAt, waitingAtCircuit } from '../pacer.ts';
 import { type JobData, limitsOf, type RunLimits, runLimitsIn } from './queue-job.ts';
 
 /**
@@ -107,7 +107,7 @@ function optionsOf(
   run: RunLimits | undefined,
 ): LimiterOptions {
   const merged = mergeLimiterOptions(own ?? {}, run === undefined ? {} : limitsOf(run), limits);
-  return { concurrency: CONCURRENCY, ...merged };
+  return waitingAtCircuit({ concurrency: CONCURRENCY, ...merged });
 }
 
 /** What makes a limiter with some options one with others. */

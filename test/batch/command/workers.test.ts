@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { describe, expect, it, type TestContext } from 'vitest';
+import { PROTOCOL } from '../../../src/fleet/protocol.ts';
+import { SCRIPT } from '../../../src/redis/script.ts';
 import { canRun } from '../../dashboards/programs.ts';
 import { startProxy } from '../../fleet/processes/proxy.ts';
 import type { Running } from '../../support/child-process.ts';
@@ -274,5 +276,49 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
       stdout: expect.stringContaining('Redis takes no requests: OOM command not allowed'),
     });
     expect(readFileSync(rigged.path('none.jsonl'), 'utf8')).toBe('');
+  });
+
+  it('stops where the quota of a worker is used up, and writes no line as failed', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    let arrived = 0;
+    const error = { code: 'insufficient_quota', message: 'You exceeded your current quota' };
+    const rigged = await rig(test, {
+      handle: () => {
+        arrived += 1;
+        return arrived <= 20 ? undefined : { status: 429, body: { error } };
+      },
+    });
+    prompts(rigged);
+    startWorker(test, rigged, redis.url, ['--concurrency', '5']);
+    const { code, stdout } = await startSplit(test, rigged, redis.url).ended;
+    const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+    expect([code, report]).toMatchObject([1, { failed: 0, stop: { reason: 'refused' } }]);
+    for (const result of rigged.results()) expect(result).toMatchObject({ error: null });
+  });
+
+  it('loses no line to a worker that is too old for the others', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test, { delayMs: () => 40 });
+    prompts(rigged);
+    const old = startWorker(test, rigged, redis.url, ['--concurrency', '5']);
+    const run = startSplit(test, rigged, redis.url);
+    await reached(rigged, run, 20);
+    const admin = createClient({ url: redis.url });
+    await admin.connect();
+    test.onTestFinished(() => admin.destroy());
+    const [state = ''] = await admin.keys('*:headgate:state');
+    const parts = ['state', 'workers', 'leases', 'active', 'reports', 'learned'];
+    const keys = parts.map((part) => state.replace(/state$/, part));
+    const later = { protocol: PROTOCOL + 1, worker: 'later', sequence: 1, run: 0, epoch: 0 };
+    await admin.eval(SCRIPT, { keys, arguments: [JSON.stringify([later, '', '', '', ''])] });
+    const { code, stderr } = await awaited('the end of the worker', old.ended, rigged, [old]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('update headgate here');
+    await admin.del(keys);
+    startWorker(test, rigged, redis.url);
+    expect((await awaited('the end of the run', run.ended, rigged, [run])).code).toBe(0);
+    expect(new Set(idsOf(rigged)).size).toBe(LINES);
   });
 });
