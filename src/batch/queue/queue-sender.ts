@@ -185,8 +185,14 @@ class RemoteJobs {
     const state = await this.#queue.getJobState(jobId);
     const pending = this.#pending.get(jobId);
     if (pending === undefined) return;
-    if (state === 'unknown') await this.#add(jobId, pending.data);
+    if (state === 'unknown') await this.#addAgain(jobId, pending.data);
     else if (state === 'completed' || state === 'failed') await this.#find(jobId);
+  }
+
+  /** What Redis may still have of the job, in no list, would let nothing be added. */
+  async #addAgain(jobId: string, data: JobData): Promise<void> {
+    await this.#queue.remove(jobId);
+    await this.#add(jobId, data);
   }
 
   async #find(jobId: string): Promise<void> {

@@ -321,4 +321,20 @@ describe.runIf(canRun('redis-server'))('a batch that workers send', { timeout: B
     expect((await awaited('the end of the run', run.ended, rigged, [run])).code).toBe(0);
     expect(new Set(idsOf(rigged)).size).toBe(LINES);
   });
+
+  it('ends, though Redis has lost a part of the queue', async (test) => {
+    const redis = await startRedis();
+    test.onTestFinished(() => redis.stop());
+    const rigged = await rig(test);
+    prompts(rigged, 20);
+    const run = startSplit(test, rigged, redis.url);
+    const admin = createClient({ url: redis.url });
+    await admin.connect();
+    test.onTestFinished(() => admin.destroy());
+    while ((await admin.lLen('bull:headgate:wait')) < 20) await sleep(20);
+    await admin.del('bull:headgate:wait');
+    startWorker(test, rigged, redis.url);
+    expect((await awaited('the end of the run', run.ended, rigged, [run])).code).toBe(0);
+    expect(new Set(idsOf(rigged)).size).toBe(20);
+  });
 });
