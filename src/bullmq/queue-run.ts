@@ -1,6 +1,5 @@
 import type { Limiter } from '../limiter/limiter.ts';
 import type { AcquireOptions } from '../limiter/limiter-options.ts';
-import { HeadgateError } from '../model/errors.ts';
 import type { AttemptContext } from '../request/attempt-context.ts';
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
@@ -197,7 +196,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
 
   /** Whether nothing more can be sent here. Then this worker takes no more jobs. */
   #refuses(error: unknown, job: J): boolean {
-    const code = error instanceof HeadgateError ? error.code : undefined;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const isClosed = code === 'LIMITER_CLOSED' && this.#settings.hasOneLimiter;
     if (!isClosed && code !== 'STORE_PROTOCOL') return false;
     if (this.#isClosing) return true;

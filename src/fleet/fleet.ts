@@ -106,7 +106,7 @@ class Fleet implements RemoteLimits, FleetHooks {
     if (Object.keys(given).length > 0) sharedLimitsOf(checkRateLimits(given));
   }
 
-  configured(namesLimits: boolean): void {
+  configured(namesLimits = true): void {
     const { gate, worker, said } = this;
     if (gate === undefined || worker === undefined) return;
     const config = this.config(gate);

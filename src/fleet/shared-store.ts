@@ -126,9 +126,9 @@ export interface RemoteLimits {
   check(changes: LimitChanges): void;
   /**
    * The limits of this worker may have changed: they are the newest of all then.
-   * @param namesLimits they were given anew, and hold even if they are what this worker had
+   * @param namesLimits default true: they were given, and hold even if they are what this worker had
    */
-  configured(namesLimits: boolean): void;
+  configured(namesLimits?: boolean): void;
   snapshot(): FleetSnapshot | undefined;
   /** The same as gauges, by the keys of their metrics. */
   gauges(): Readonly<Record<string, GaugeValue>>;

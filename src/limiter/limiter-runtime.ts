@@ -234,8 +234,8 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return waiting;
   }
 
-  /** Options were changed from outside. @param namesLimits among them limits that a store shares */
-  configured(namesLimits: boolean): void {
+  /** Options were changed from outside. @param namesLimits false: none of what a store shares */
+  configured(namesLimits?: boolean): void {
     this.impossible.changed();
     this.gate.fleet?.configured(namesLimits);
     this.gate.changed();

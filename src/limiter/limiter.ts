@@ -350,7 +350,7 @@ export class Limiter {
     const { rateLimit } = this.#runtime.gate.policies;
     if (rateLimit === undefined) throw new UnknownLimitError(limit, []);
     rateLimit.add(limit, added);
-    this.#runtime.configured(false);
+    this.#runtime.configured();
   }
 
   /** The present state, in plain numbers. */

@@ -76,12 +76,12 @@ export function throttle<T, O extends ProjectOutput>(
       opened.watch();
       followLimit(out, options, 'concurrency', (limit) => {
         opened.setConcurrency(limit);
-        opened.fleet?.configured(true);
+        opened.fleet?.configured();
         opened.changed();
       });
       followLimit(out, options, 'maxBytes', (limit) => {
         opened.bytes.maxBytes = limit;
-        opened.fleet?.configured(true);
+        opened.fleet?.configured();
         gate.drain();
       });
       // The stream of limits may have emitted a wrong one at once.

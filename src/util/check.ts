@@ -45,15 +45,10 @@ export function checkNumber(name: string, value: unknown, least: number): number
   return value as number;
 }
 
-/** Above it numbers are not exact. */
-const MOST_EXACT = 2 ** 53;
-
 /** A size: a number from 0 to 2 ** 53, rounded up, so that sums of sizes stay exact. */
 export function checkAmount(name: string, value: unknown): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
   const amount = Math.ceil(checkNumber(name, value, 0));
-  if (amount > MOST_EXACT) wrong(name, `a number from 0 to ${MOST_EXACT}`, value);
-  return amount;
+  return amount <= 2 ** 53 ? amount : wrong(name, `a number from 0 to ${2 ** 53}`, value);
 }
 
 /** A function. */
