@@ -48,7 +48,17 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'rxjs',
   ],
-  operators: ['util', 'model', 'sizing', 'policies', 'queue', 'providers', 'request', 'rxjs'],
+  operators: [
+    'util',
+    'model',
+    'sizing',
+    'policies',
+    'options',
+    'queue',
+    'providers',
+    'request',
+    'rxjs',
+  ],
   limiter: [
     'fleet',
     'util',
