@@ -10,7 +10,7 @@ type Failure = Outcome<BatchRequest, BatchResponse> & { readonly status: 'failed
 /**
  * Holds the first failures that may be those of their lines, or that every other line would meet too:
  * a 404 may mean a wrong path, or a model that one line alone names. What goes well after it tells.
- * What went well in an earlier run does not: this one may have another address.
+ * Answers of an earlier run do not release them: this run may have another address.
  */
 export class FirstFailures {
   #held: Failure[] = [];

@@ -1,10 +1,10 @@
 /**
- * What a terminal takes for commands: control characters, but for line breaks and tabs. And what turns
- * the direction of text around.
+ * Control characters, which a terminal takes for commands, except line breaks and tabs; and characters
+ * that reverse the direction of text.
  */
 const CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A text of a server or a file, without what would control the terminal that shows it. */
+/** A text of a server or a file, with each such character replaced. */
 export function printable(text: string): string {
   return text.replace(CONTROLS, '\ufffd');
 }

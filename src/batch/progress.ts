@@ -38,7 +38,7 @@ const SETUP_STATUSES = [403, 404, 405];
 const TLS_CODES =
   /CERT|^UNABLE_TO_(GET|VERIFY|DECODE)|^ERR_TLS_|^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
-/** What a worker fails all requests with, not one. */
+/** The errors with which a worker fails all requests, not one. */
 const REFUSALS: Readonly<Record<string, Stop['reason']>> = {
   QUOTA_EXHAUSTED: 'refused',
   RETRY_AFTER_TOO_LONG: 'refused',

@@ -10,7 +10,9 @@ import { stopFor } from './progress.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 import { cachedResultOf, resultOf, writtenOf } from './result.ts';
 
-/** Keeps what outcomes say of their lines, and stops the run for what they say of all. */
+/**
+ * Writes the outcomes of lines to the output, and stops the run for failures that concern all lines.
+ */
 export class ResultKeeper {
   readonly #state: BatchState;
   readonly #file: ResultFile;
@@ -31,7 +33,7 @@ export class ResultKeeper {
     this.#hadGood = hadGood;
   }
 
-  /** Keeps what a request says of its line, or of each of its lines. */
+  /** Writes the outcome of a request for its line, or for each of its lines. */
   keepAll(outcome: Outcome<BatchRequest, BatchResponse>): void {
     const { groups, budget } = this.#state;
     if (outcome.request.members !== undefined) {

@@ -239,7 +239,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
 }
 
 const CONNECTION_ERROR = /ECONN|EPIPE|ETIMEDOUT|closed|socket|offline|timed? ?out|cluster/i;
-/** What Redis says while it serves nobody, or not this client: others may help it. */
+/** Refusals of Redis that end only when an operator acts: it is full, or the client may not use it. */
 const REFUSAL =
   /\b(LOADING|READONLY|NOAUTH|WRONGPASS|NOPERM|OOM|MISCONF|BUSY|MASTERDOWN|NOREPLICAS|TRYAGAIN)\b/;
 

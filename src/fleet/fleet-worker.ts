@@ -357,7 +357,7 @@ export class FleetWorker {
   }
 }
 
-/** An answer by limits that are no longer this worker's: slots and what was learned count all the same. */
+/** A reply to a call that had older limits: its rate grants do not count, its slots and plan do. */
 function withoutRates({ config: _, ...reply }: GrantReply): GrantReply {
   return { ...reply, count: 0, amounts: [] };
 }

@@ -126,7 +126,8 @@ export interface RemoteLimits {
   check(changes: LimitChanges): void;
   /**
    * The limits of this worker may have changed: they are the newest of all then.
-   * @param namesLimits default true: they were given, and hold even if they are what this worker had
+   * @param namesLimits whether the change has shared limits; then they hold even if they equal this
+   *   worker's own. Default true
    */
   configured(namesLimits?: boolean): void;
   snapshot(): FleetSnapshot | undefined;

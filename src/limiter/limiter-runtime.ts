@@ -234,7 +234,10 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return waiting;
   }
 
-  /** Options were changed from outside. @param namesLimits false: none of what a store shares */
+  /**
+   * Options were changed by the user.
+   * @param namesLimits false: the change has no limit that a store shares
+   */
   configured(namesLimits?: boolean): void {
     this.impossible.changed();
     this.gate.fleet?.configured(namesLimits);

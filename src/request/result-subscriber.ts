@@ -74,7 +74,10 @@ export abstract class ResultSubscriber<T, R>
     this.fail(error);
   }
 
-  /** What downstream does in its callback, such as to give a slot back, sends no more of this stream. */
+  /**
+   * From here on nothing more of this stream is sent, even if the subscriber frees a slot in its
+   * callback.
+   */
   protected fail(error: unknown, carry?: (deliver: () => void) => void): void {
     this.isFailing = true;
     this.leaveGates();

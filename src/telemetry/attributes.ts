@@ -86,7 +86,7 @@ const CLASS_NAME = /^[A-Za-z_$][\w$]{0,63}$/;
  */
 export function errorTypeOf({ verdict }: Ticket, error: unknown): string {
   const { kind, status } = verdict ?? {};
-  // What fails after a good answer has no status of its own.
+  // A failure after a good answer has no status of its own.
   if (status !== undefined && kind !== 'ok') return String(status);
   if (isError(error)) return classOf(error);
   return error === undefined || error === null ? 'unknown' : typeof error;

@@ -63,7 +63,7 @@ export function nameOf({ baseUrl, apiKey, headers }: Target): string {
   return hash('sha256', JSON.stringify([baseUrl, apiKey, sorted])).slice(0, 32);
 }
 
-/** As text, without what may be a password or a key. */
+/** A URL as text, without parts that may hold a password or a key. */
 function shownUrl(text: string): string {
   return JSON.stringify(text.replace(/^([\w+.-]+:\/\/)?.*@/s, '$1…@').replace(/\?.*/s, '?…'));
 }

@@ -62,7 +62,7 @@ async function dryRun({ batch }: RunOptions): Promise<number> {
 }
 
 /**
- * Says how much output is forecast: the bounds of lines, and what is taken for those without one.
+ * Says how much output is forecast: the bounds of lines, and the default for lines without one.
  * @param unbound how many those are
  */
 function outputOf(bounds: number, unbound: number): string {

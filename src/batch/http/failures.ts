@@ -108,7 +108,7 @@ function messageIn({ statusCode, body }: BatchResponse): string | undefined {
   return messages.find((message) => message !== undefined && message.trim() !== '');
 }
 
-/** One line of limited length, without what would control a terminal. */
+/** One line of limited length, without control characters. */
 export function shorten(text: string, length = MESSAGE_LENGTH): string {
   const line = printable(text.replace(/\s+/g, ' ').trim());
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;

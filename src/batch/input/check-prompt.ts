@@ -6,7 +6,7 @@ const MESSAGES = 'a list of messages, such as [{"role": "user", "content": "Hell
 const INPUT = 'a text, or a list that is not empty';
 
 /**
- * Looks at what a body asks, as far as every server of its API would refuse it.
+ * Checks the prompt in a body for mistakes that every server of its API would refuse.
  * @throws InputError
  */
 export function checkPrompt(url: string, body: JsonObject, place: string): void {

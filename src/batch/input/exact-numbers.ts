@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 const MARK = `number ${randomUUID()} `;
 const MARKED = new RegExp(`"${MARK}([^"]+)"`, 'g');
 
-/** What a text needs to have for a number that is rounded. */
+/** A text without a match has no number that is rounded. */
 const MAY_BE_ROUNDED = /\d{16}|\d[eE]\+?\d/;
-/** What an escape is, where a string begins or ends, and a number. */
+/** An escape, the beginning or end of a string, or a number. */
 const TOKEN = /\\.|"|-?\d[\d.eE+-]*/g;
 
 /**

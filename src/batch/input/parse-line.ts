@@ -18,7 +18,7 @@ export interface LineDefaults {
 const BATCH_FIELDS = ['id', 'custom_id', 'method', 'url', 'body', 'metadata'];
 const BATCH_MARKS = ['body', 'url', 'method'];
 
-/** A path below `/v1`: `..` would lead out of it, to what else the server has. */
+/** A path below `/v1`. With `..` it could lead to other parts of the server. */
 const URL_PATH = /^\/v1\/(?!.*\.\.)[\w/.-]+$/;
 
 /** More is no name. Providers take 64 characters or so. */

@@ -189,7 +189,10 @@ class RemoteJobs {
     else if (state === 'completed' || state === 'failed') await this.#find(jobId);
   }
 
-  /** What Redis may still have of the job, in no list, would let nothing be added. */
+  /**
+   * A job that Redis lost from its lists may still have its hash, which would keep it from being
+   * added.
+   */
   async #addAgain(jobId: string, data: JobData): Promise<void> {
     await this.#queue.remove(jobId);
     await this.#add(jobId, data);
