@@ -1,4 +1,4 @@
-/** Middleware for the Vercel AI SDK. It imports nothing of `ai`: versions 5 to 7 take it. */
+/** Middleware for the Vercel AI SDK, versions 5 to 7. It imports nothing from `ai`. */
 import type { Task } from '../limiter/call-request.ts';
 import { endWith } from '../limiter/fetch.ts';
 import { heldParts } from '../limiter/held-body.ts';
@@ -9,20 +9,20 @@ import { estimateBytes, estimateTokens } from '../sizing/estimate.ts';
 import { checkFunction, checkMethods } from '../util/check.ts';
 import { field, recordUsage, watchParts } from './model-result.ts';
 
-/** What `paced` needs of the AI SDK's types. Each version of the SDK has its own, which fit these. */
+/** The parts of the AI SDK's types that `paced` needs. The types of each SDK version fit these. */
 
 /** The parameters of one call of a model. */
 export interface CallParams {
   readonly prompt: unknown;
   readonly maxOutputTokens?: number | undefined;
   readonly abortSignal?: AbortSignal | undefined;
-  /** What a call says to providers, and to functions of options. */
+  /** Options for providers; a function for `options` may read them too. */
   readonly providerOptions?:
     | Readonly<Record<string, Readonly<Record<string, unknown>>>>
     | undefined;
 }
 
-/** A model, as a middleware gets it. `P`: its parameters; `G`, `S`: its whole and streamed results. */
+/** A model, as a middleware gets it. `P`: parameters; `G`, `S`: whole and streamed results. */
 export interface PacedModel<P, G, S> {
   readonly provider: string;
   readonly modelId: string;
@@ -42,10 +42,10 @@ export interface StreamResult<Part = unknown> {
   readonly response?: unknown;
 }
 
-/** How many parts of a streamed answer are read ahead of its reader. Most answers have fewer. */
+/** The parts of a streamed answer that are read ahead of its reader. Most answers have fewer. */
 const READ_AHEAD_PARTS = 4_096;
 
-/** The options of each call, as for `limiter.run`. The call's own `abortSignal` ends it. */
+/** The options of each call, as for `limiter.run`. The `abortSignal` of a call ends it. */
 export type PacedOptions = Omit<AcquireOptions, 'signal' | 'timeoutMs'>;
 
 /** A middleware of the AI SDK's language models, for `wrapLanguageModel`. */
@@ -60,13 +60,13 @@ export interface PacedMiddleware {
  * gate, is retried as in `limiter.run`, and holds its slot until it has ended.
  *
  * - A streamed answer holds its slot until its last part, until it fails, or until it is cancelled
- *   or aborted. Up to 4,096 parts are read ahead; a longer one that is not read for 30 s gives up
- *   its slot. It is retried until its first part, an error part included.
- * - The size of a call is that of its prompt, in bytes and tokens, unless `options` say otherwise.
+ *   or aborted. Up to 4,096 parts are read ahead; a longer answer that is not read for 30 s gives
+ *   up its slot. A call is retried if it fails before or with the first part of its answer.
+ * - The size of a call is the size of its prompt in bytes and tokens, unless `options` set it.
  * - The usage of the answer is recorded as `tokens`, `inputTokens` (without those from a cache),
  *   `cachedTokens` and `outputTokens`, and the limits in its headers are observed.
  *
- * Set `maxRetries: 0` in the calls of the SDK: it would retry what the limiter has given up.
+ * Set `maxRetries: 0` in the calls of the SDK: else it retries calls that the limiter has given up.
  *
  * @param options the options of each call, or a function that returns them for its parameters
  * @throws RangeError or TypeError that names a wrong option
@@ -140,7 +140,7 @@ function optionsOf(
   return { ...own, bytes, tokens, ...(signal && { signal }) };
 }
 
-/** Observes the headers alone: the usage is in the SDK's own form. */
+/** Observes only the headers: the usage is in the form of the SDK. */
 function observe(context: AttemptContext, result: object): void {
   const headers = field(field(result, 'response'), 'headers');
   if (headers !== undefined) context.observe({ headers });

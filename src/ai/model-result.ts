@@ -3,14 +3,14 @@ import type { AttemptContext } from '../request/attempt-context.ts';
 
 /** The tokens of an answer. */
 interface Tokens {
-  /** Input that no cache has answered for. */
+  /** Input that was not read from a cache. */
   readonly input: number;
   readonly cached: number;
   readonly output: number;
 }
 
 /**
- * Records what an answer has used: `tokens`, `inputTokens`, `cachedTokens` and `outputTokens`, for
+ * Records the usage of an answer: `tokens`, `inputTokens`, `cachedTokens` and `outputTokens`, for
  * limits with these names and for budgets.
  */
 export function recordUsage(context: AttemptContext, usage: unknown): void {
@@ -20,7 +20,7 @@ export function recordUsage(context: AttemptContext, usage: unknown): void {
   context.record('inputTokens', input);
   context.record('cachedTokens', cached);
   context.record('outputTokens', output);
-  // Providers differ in whether their limits count what a cache has answered for.
+  // Providers differ in whether their limits count cached input: prefers the provider's raw usage.
   const raw = { usage: field(usage, 'raw') };
   if (usageOf(raw) === undefined) context.recordTokens(input + cached + output);
   else context.observe(raw);
@@ -46,22 +46,22 @@ export function field(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }
 
-/** Parts before an answer begins: they say nothing of whether it will. */
+/** Parts that come before the answer. After them the call may still fail. */
 const PREFACE: ReadonlySet<unknown> = new Set(['stream-start', 'response-metadata', 'raw']);
 
 /** A stream of an answer's parts. */
 export interface WatchedParts<Part> {
-  /** Gives all parts. It fails when the signal aborts, even if the model does not heed it. */
+  /** All parts. The stream fails when the signal aborts, even if the model ignores the signal. */
   readonly parts: ReadableStream<Part>;
-  /** What the last part of type `error` told; undefined: there was none. */
+  /** The error of the last part of type `error`; undefined: there was none. */
   readonly failure: { readonly error: unknown } | undefined;
 }
 
 /**
  * Reads a stream as far as the first part of its answer.
  *
- * @param ended is told the usage, when the answer has come to its end
- * @returns rejects where the answer begins with an error
+ * @param ended called with the usage at the end of the answer
+ * @returns rejects if the answer begins with an error
  */
 export async function watchParts<Part>(
   stream: ReadableStream<Part>,

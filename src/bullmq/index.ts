@@ -13,9 +13,10 @@ export type { FailedJob, QueueRunCounts, SendJob } from './queue-run.ts';
 
 export interface ProcessQueueOptions<J> {
   /**
-   * Paces the requests. A function gives each job its own, such as that of its tenant. When it is
-   * closed, or a `StoreProtocolError` says that it is too old, no more jobs are taken and those that
-   * wait go back to the queue. `onError` gets the error. That one tenant's is closed fails its jobs.
+   * Paces the requests. A function returns the limiter of a job, such as that of its tenant. When
+   * the only limiter is closed, or a `StoreProtocolError` shows that this version is too old, no
+   * more jobs are taken, waiting jobs go back to the queue, and `onError` gets the error. When a
+   * limiter that a function returned is closed, its jobs fail.
    */
   readonly limiter: Limiter | ((job: J) => Limiter);
   /**
@@ -30,40 +31,40 @@ export interface ProcessQueueOptions<J> {
    */
   readonly failed?: FailedJob<J>;
   /**
-   * How many jobs may wait here for the limiter, an integer >= 1. All others wait in the queue, in its
-   * order, for any worker. Default: as many as began within the last 10 ms, from 1 to 16.
+   * How many jobs may wait here for the limiter, an integer >= 1. All others wait in the queue, in
+   * its order, for any worker. Default: the number that began within the last 10 ms, from 1 to 16.
    */
   readonly readAhead?: number;
-  /** Is told what went wrong with the queue itself, or with a job's lock. Default: nothing. */
+  /** Called with errors of the queue itself, or of a job's lock. Default: errors are ignored. */
   readonly onError?: (error: unknown, job: J | undefined) => void;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
 const KEYS = ['limiter', 'request', 'failed', 'readAhead', 'onError', 'clock'] as const;
 
-/** A queue that is being worked on. */
+/** The processing of a queue. */
 export interface QueueProcessing {
-  /** Jobs so far. */
+  /** The jobs so far, by state. */
   readonly counts: QueueRunCounts;
   /**
-   * Takes no more jobs, gives those that wait back to the queue, and waits for those in flight. Then
-   * it closes the worker. A later call may shorten the wait.
-   * @param options `drainMs`: how long those in flight may take, a number of ms; the others are aborted
-   * and given back too, or left to their locks where the store is away. Default: for ever.
+   * Takes no more jobs, gives waiting jobs back to the queue, and waits for jobs in flight. Then it
+   * closes the worker. A later call may shorten the wait.
+   * @param options `drainMs`: how long jobs in flight may take, a number of ms. Then they are
+   * aborted and given back too; if the store is away, their locks run out. Default: for ever.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /**
- * Sends the jobs of a BullMQ queue through a limiter. A job is taken when it can be sent soon, and
- * not earlier: others wait in the queue, with its priorities and delays, for the first worker that has
+ * Sends the jobs of a BullMQ queue through a limiter. A job is taken only when it can be sent soon:
+ * until then it waits in the queue, with its priorities and delays, for the first worker that has
  * room. The lock of a job is renewed for as long as it waits or runs.
  *
- * A job completes with what `send` returns. It fails with the error of its request, and with a line
- * in its log that says after how many attempts; BullMQ's own `attempts` come on top. A job whose lock
- * was lost (the process stood still, the store was away for too long) is aborted, and not sent if it
- * waited: another worker has it.
+ * A job completes with the value that `send` returns. It fails with the error of its request, and
+ * its log names the number of attempts; BullMQ's own `attempts` come on top. If the lock of a job
+ * is lost (the process was stopped, or the store was away for too long), the job is aborted, or not
+ * sent if it waited: another worker has it.
  *
  * @param worker a `Worker` of BullMQ without a processor; `close` of the result closes it
  * @throws RangeError or TypeError that names a wrong option
@@ -102,7 +103,7 @@ export function processQueue<J extends QueueJob<unknown>, R>(
   return run;
 }
 
-/** What a callback throws must not end the work on the queue. */
+/** A callback whose errors do not end the processing of the queue. */
 function contained<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
   return (...args) => {
     try {

@@ -25,7 +25,7 @@ export interface QueueWorker<J> {
 
 const METHODS = ['getNextJob', 'extendJobLocks', 'startStalledCheckTimer', 'isRunning', 'close'];
 
-/** @throws TypeError for a worker that cannot be used, with what to do */
+/** @throws TypeError for a worker that cannot be used; the message names the remedy */
 export function checkWorker(worker: QueueWorker<unknown>): void {
   checkMethods('worker', worker, METHODS);
   if (!worker.isRunning()) return;
@@ -34,13 +34,13 @@ export function checkWorker(worker: QueueWorker<unknown>): void {
   );
 }
 
-/** Jobs that are asked for at the same time: one after the other, each costs a round trip. */
+/** The most jobs asked for in parallel; one after the other, each would cost a round trip. */
 const MOST_AT_ONCE = 16;
-/** About as long as the queue takes to answer: what begins within it must have been read ahead. */
+/** About the time of a reply of the queue: jobs that begin within it must be read ahead. */
 const AHEAD_MS = 10;
-/** A queue that answers sooner that it has nothing did not wait for a job. */
+/** A call that returns no job sooner than this has not blocked. */
 const WAITED_MS = 50;
-/** Before the queue is asked again: it is paused, or the store is away. */
+/** The pause before the queue is asked again, if it is paused or the store is away. */
 export const PAUSE_MS = 1_000;
 
 interface JobFeedSettings<J> {
@@ -52,14 +52,14 @@ interface JobFeedSettings<J> {
   readonly onError: (error: unknown) => void;
 }
 
-/** Takes jobs from a queue while few of those taken wait: never more than can be sent soon. */
+/** Takes jobs from a queue, but never more than can be sent soon. */
 export class JobFeed<J> {
   readonly #settings: JobFeedSettings<J>;
   /** When the latest jobs began, in ms of the clock. */
   #begunAt: number[] = [];
   #waiting = 0;
   #isStopped = false;
-  /** The queue had nothing when it was asked last. */
+  /** The last blocking call returned no job. */
   #wasEmpty = false;
   #wake: (() => void) | undefined;
 
@@ -72,13 +72,13 @@ export class JobFeed<J> {
     return this.#waiting;
   }
 
-  /** A job waits no longer. */
+  /** A waiting job has begun. */
   begun(): void {
     this.#begunAt = [...this.#begunAt.slice(1 - MOST_AT_ONCE), this.#settings.clock.now()];
     this.leftWaiting();
   }
 
-  /** A job has ended that never began. */
+  /** A job has left the wait: it has begun, or has ended before it began. */
   leftWaiting(): void {
     this.#waiting -= 1;
     this.#wake?.();
@@ -97,7 +97,7 @@ export class JobFeed<J> {
     }
   }
 
-  /** One job has come, and so more may be there. */
+  /** Takes further jobs in parallel, after one job has come. */
   async #takeAtOnce(): Promise<void> {
     let areThereMore = true;
     while (areThereMore && this.#room > 0 && !this.#isStopped) {
@@ -107,7 +107,7 @@ export class JobFeed<J> {
     }
   }
 
-  /** Jobs that may be taken now. */
+  /** The number of jobs that may be taken now. */
   get #room(): number {
     const { readAhead, clock } = this.#settings;
     const since = clock.now() - AHEAD_MS;
@@ -124,7 +124,8 @@ export class JobFeed<J> {
 
   /**
    * Takes one job, if there is one.
-   * @param block whether to wait for one where the queue is empty
+   * @param block whether to wait for a job if the queue is empty
+   * @returns whether a job has come
    */
   async #next(block: boolean): Promise<boolean> {
     const { worker, clock, onJob, onError } = this.#settings;
@@ -142,7 +143,7 @@ export class JobFeed<J> {
       onError(error);
     }
     if (!block) return false;
-    // The first empty answer ends a queue that had jobs; the next call waits for one.
+    // The first call after a job may return at once. If a further call does so too, pause.
     const hasWaited = clock.now() - askedAt >= WAITED_MS;
     if (this.#wasEmpty && !hasWaited) {
       await new Promise<void>((resolve) => clock.setTimer(resolve, PAUSE_MS, false));

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from '../util/clock.ts';
 
-/** Locks are renewed three times before they would end. */
+/** Locks are renewed this number of times within their duration. */
 const RENEWALS = 3;
 
-/** The queue has given the job to another worker, or will: what it returns here cannot be kept. */
+/** The lock of the job has ended: another worker gets the job, and its result here is dropped. */
 export class JobLockLostError extends Error {
   override readonly name = 'JobLockLostError';
 
-  /** Of the job. */
+  /** The id of the job. */
   readonly id: string;
 
   constructor(id: string) {
@@ -20,9 +20,9 @@ export class JobLockLostError extends Error {
 export interface JobLock {
   readonly id: string;
   readonly token: string;
-  /** Aborts when the job is no longer this worker's, or is given back. */
+  /** Aborts when the lock of the job is lost, or the job is given back. */
   readonly abort: AbortController;
-  /** When it was last known to be held, in ms of the clock. */
+  /** When the lock was last known to be held, in ms of the clock. */
   renewedAt: number;
 }
 
@@ -37,8 +37,8 @@ interface JobLockSettings {
 }
 
 /**
- * Keeps the locks of all jobs that wait or run here, however long that takes. Without it BullMQ hands
- * a job to another worker after 30 s.
+ * Renews the locks of all jobs that wait or run here, for as long as that takes. Without renewal
+ * BullMQ gives a job to another worker after 30 s.
  */
 export class JobLocks {
   readonly #held = new Map<string, JobLock>();
@@ -55,10 +55,10 @@ export class JobLocks {
     this.#onError = onError;
   }
 
-  /** @param takenAt when the queue was asked for the job: its lock is not older */
+  /** @param takenAt when the queue was asked for the job; the lock is not older */
   hold(id: string, token: string, takenAt: number): JobLock {
     const lock = { id, token, abort: new AbortController(), renewedAt: takenAt };
-    // The job comes a second time: its first lock had ended, and nothing renews that any more.
+    // If the job was taken here before, its first lock has ended and cannot be renewed.
     this.#held.get(id)?.abort.abort(new JobLockLostError(id));
     this.#held.set(id, lock);
     this.#renewLater();
@@ -77,14 +77,14 @@ export class JobLocks {
     return this.#clock.now() - lock.renewedAt >= this.#durationMs;
   }
 
-  /** @throws JobLockLostError where another worker may have the job */
+  /** Renews one lock. @throws JobLockLostError if another worker may have the job */
   async confirm(lock: JobLock): Promise<void> {
     await this.#renew([lock]);
     if (lock.abort.signal.aborted) throw lock.abort.signal.reason;
   }
 
   async #renewAll(): Promise<void> {
-    // Jobs that come meanwhile set the next timer: there is one at a time.
+    // Cleared first, so that jobs that come meanwhile can set the next timer.
     this.#timer = undefined;
     await this.#renew([...this.#held.values()]).catch(this.#onError);
     if (this.#held.size > 0) this.#renewLater();

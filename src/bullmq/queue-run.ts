@@ -7,27 +7,27 @@ import { print } from '../util/print.ts';
 import { JobFeed, PAUSE_MS, type QueueJob, type QueueWorker } from './job-feed.ts';
 import { type JobLock, JobLockLostError, JobLocks } from './job-locks.ts';
 
-/** BullMQ's own. */
+/** The default of BullMQ. */
 const DEFAULT_LOCK_MS = 30_000;
 
-/** The job goes back to the queue. */
+/** The reason of an abort: the job goes back to the queue. */
 class GivenBack extends Error {}
 
 /** Sends the request of a job; called again when it is retried. */
 export type SendJob<J, R> = (job: J, context: AttemptContext) => R | PromiseLike<R>;
 
-/** What a job completes with though its request has failed. */
+/** Returns the value that a job completes with although its request has failed. */
 export type FailedJob<J> = (error: unknown, job: J, attempts: number) => unknown;
 
-/** Jobs so far. */
+/** The number of jobs so far, by state. */
 export interface QueueRunCounts {
   /** Taken from the queue: the sum of all others. */
   readonly taken: number;
   readonly completed: number;
   readonly failed: number;
-  /** Given back to the queue: by `close`, or because the limiter sends nothing any more. */
+  /** Given back to the queue: by `close`, or because the limiter no longer sends anything. */
   readonly returned: number;
-  /** Lost to another worker, with their locks. */
+  /** Lost: their locks ended, or the queue did not accept their result. */
   readonly lost: number;
   /** Waiting for the limiter. */
   readonly waiting: number;
@@ -39,7 +39,7 @@ interface QueueRunSettings<J, R> {
   readonly worker: QueueWorker<J>;
   readonly send: SendJob<J, R>;
   readonly limiterOf: (job: J) => Limiter;
-  /** One for all jobs. */
+  /** Whether all jobs have the same limiter. */
   readonly hasOneLimiter: boolean;
   readonly request: (job: J) => Omit<AcquireOptions, 'signal'>;
   readonly failed: FailedJob<J>;
@@ -56,7 +56,7 @@ interface RunningJob<J> {
   attempts: number;
 }
 
-/** Sends the jobs of a queue, and tells it how they have ended. */
+/** Sends the jobs of a queue, and reports their results to the queue. */
 export class QueueRun<J extends QueueJob<unknown>, R> {
   readonly #settings: QueueRunSettings<J, R>;
   readonly #locks: JobLocks;
@@ -65,7 +65,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
   readonly #ended = { completed: 0, failed: 0, returned: 0, lost: 0 };
   #taken = 0;
   #isClosing = false;
-  /** The time for those in flight is over. */
+  /** The time for jobs in flight is over. */
   #isDrained = false;
   #closed: Promise<void> | undefined;
 
@@ -103,7 +103,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     return this.#closed.finally(() => drain?.cancel());
   }
 
-  /** Takes no more jobs, and gives those back that wait. */
+  /** Takes no more jobs, and gives waiting jobs back. */
   #stop(): void {
     this.#isClosing = true;
     this.#feed.stop();
@@ -114,7 +114,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     this.#stop();
     await this.#allEnded();
     await this.#settings.worker.close(this.#isDrained);
-    // A job that came while the worker was closing.
+    // A job may have come while the worker was closing.
     await this.#allEnded();
   }
 
@@ -194,7 +194,7 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
     }
   }
 
-  /** Whether nothing more can be sent here. Then this worker takes no more jobs. */
+  /** Whether the error means that nothing more can be sent. Then this worker takes no more jobs. */
   #refuses(error: unknown, job: J): boolean {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const isClosed = code === 'LIMITER_CLOSED' && this.#settings.hasOneLimiter;
@@ -207,12 +207,12 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
 
   async #complete(running: RunningJob<J>, value: unknown): Promise<void> {
     const { job, lock } = running;
-    // The queue keeps it as JSON, and would refuse what has none.
+    // Throws for a value that JSON cannot represent: the queue stores values as JSON.
     JSON.stringify(value);
     await this.#tell(running, 'completed', () => job.moveToCompleted(value, lock.token, false));
   }
 
-  /** Tells the queue how a job has ended: again, while the store is away and the lock may be held. */
+  /** Reports the result of a job. Repeats that while the store is away and the lock is not lost. */
   async #tell(
     { job, lock }: RunningJob<J>,
     end: 'completed' | 'failed' | 'returned',
@@ -239,11 +239,11 @@ export class QueueRun<J extends QueueJob<unknown>, R> {
 }
 
 const CONNECTION_ERROR = /ECONN|EPIPE|ETIMEDOUT|closed|socket|offline|timed? ?out|cluster/i;
-/** Refusals of Redis that end only when an operator acts: it is full, or the client may not use it. */
+/** Refusals of Redis that do not concern the job: Redis is full, busy, or denies access. */
 const REFUSAL =
   /\b(LOADING|READONLY|NOAUTH|WRONGPASS|NOPERM|OOM|MISCONF|BUSY|MASTERDOWN|NOREPLICAS|TRYAGAIN)\b/;
 
-/** Whether the store is away. */
+/** Whether the error means that the store is away. */
 function isAway(error: unknown): boolean {
   const text = print(error);
   return CONNECTION_ERROR.test(text) || REFUSAL.test(text);

@@ -2,10 +2,10 @@ import type { GrantReply } from './protocol.ts';
 
 /** The weight of the last request in a mean. */
 const SMOOTHING = 0.1;
-/** Over what time the rate of requests is measured, in ms. */
+/** The window in which the rate of requests is measured, in ms. */
 const WINDOW_MS = 50;
 
-/** What requests of this worker cost in the mean, and how many there are. */
+/** The mean costs and the rate of this worker's requests. */
 export class DemandMeter {
   costs: number[] = [];
   bytes = 0;
@@ -40,40 +40,40 @@ function mean(before: number | undefined, now: number): number {
   return Math.ceil(before + (now - before) * SMOOTHING);
 }
 
-/** Between two calls under load, in ms, and how many requests one of them is for. */
+/** The time between two calls under load, in ms, and the number of requests that a call is for. */
 export const SHORTEST_TICK_MS = 10;
 const LONGEST_TICK_MS = 50;
 const REQUESTS_A_CALL = 30;
-/** Where something is short, it is asked for after this time at the earliest, in ms. */
+/** If something is short, the next call comes after this time at the earliest, in ms. */
 const SHORT_MS = 25;
-/** From this rate on, in requests a ms, calls come at a steady beat and ask ahead. */
+/** From this rate on, in requests a ms, calls come at steady intervals and ask ahead. */
 const BUSY_PER_MS = 0.1;
-/** How far ahead is asked for, in beats. */
+/** How far ahead a call asks, in intervals. */
 const AHEAD = 2;
 
-/** The store is asked again for what waits after this time at the earliest, in ms. */
+/** The next call for waiting requests comes after this time at the earliest, in ms. */
 export const URGENT_MS = 5;
 
-/** How a worker stands when the time of its next call is found. */
+/** The data from which the time of the next call is computed. */
 export interface CallState {
   readonly meter: DemandMeter;
   readonly last: GrantReply | undefined;
   readonly ttlMs: number;
-  /** When the last call was made, and when the last part of what is reserved may be used. */
+  /** When the last call was made, and when the last grant is due in full. */
   readonly sentAt: number;
   readonly lastDueAt: number;
-  /** Whether the same request waits that the last call was for: its answer was not enough. */
+  /** Whether the request that the last call was for still waits: the reply was not enough. */
   readonly isSameHead: boolean;
 }
 
-/** How long after a call the next one may ask for what waits, in ms. */
+/** The shortest time from a call to the next one for waiting requests, in ms. */
 export function shortestGapMs(state: CallState): number {
   const { last, meter, ttlMs } = state;
   if (last !== undefined && last.why !== '') {
-    // Nothing is there: others would be asked in vain, too.
+    // The store grants nothing to any worker before this time.
     const closedMs = Math.max(last.closed, last.held, last.broken) / 1_000;
     if (closedMs > 0) return Math.min(closedMs, ttlMs / 4);
-    // When half of what is reserved is used, there is room for more.
+    // When half of the reserved time has passed, more can be reserved.
     const reservedMs = (state.lastDueAt - state.sentAt) / 2;
     return Math.min(ttlMs / 4, Math.max(SHORT_MS, reservedMs));
   }
@@ -81,13 +81,13 @@ export function shortestGapMs(state: CallState): number {
   return isBusy(meter) ? URGENT_MS : 0;
 }
 
-/** The time between two calls of a worker that tells what has changed, in ms. */
+/** The time between two calls of a worker that has changes to report, in ms. */
 export function tickMs(meter: DemandMeter): number {
   if (!isBusy(meter)) return LONGEST_TICK_MS;
   return Math.min(LONGEST_TICK_MS, Math.max(SHORTEST_TICK_MS, REQUESTS_A_CALL / meter.perMs));
 }
 
-/** How many requests to ask for that do not wait yet. */
+/** The number of requests to ask for in advance, before they wait. */
 export function requestsAhead(meter: DemandMeter): number {
   return isBusy(meter) ? Math.ceil(meter.perMs * tickMs(meter) * AHEAD) : 0;
 }

@@ -1,44 +1,44 @@
-/** What there is to tell the store of earlier charges, by limit. */
+/** Corrections of earlier charges, as a call reports them, by limit. */
 export interface Told {
-  /** What requests cost more, or less, than they were charged. */
+  /** Actual costs minus charges. */
   readonly settled: readonly number[];
-  /** What was granted and was not used. */
+  /** Granted amounts that were not used. */
   readonly returned: readonly number[];
 }
 
-/** Corrections of earlier charges, until the store is told. */
+/** Corrections of earlier charges that are not yet reported to the store. */
 export class Corrections {
   private settled: number[] = [];
   private returned: number[] = [];
 
-  /** Whether something goes back to the store. */
+  /** Whether an amount is to be returned to the store. */
   get hasReturns(): boolean {
     return this.settled.some((amount) => amount < 0) || this.returned.some((amount) => amount > 0);
   }
 
-  /** Requests have cost more than they were charged, or less. */
+  /** @param amounts actual costs minus charges, by limit */
   add(amounts: readonly number[]): void {
     addTo(this.settled, amounts);
   }
 
-  /** What was charged and was not used goes back. */
+  /** @param amounts granted amounts that were not used, by limit */
   giveBack(amounts: readonly number[]): void {
     addTo(this.returned, amounts);
   }
 
-  /** The store was not told after all. */
+  /** The store did not apply these: they are reported with the next call. */
   untold({ settled, returned }: Told): void {
     this.add(settled);
     this.giveBack(returned);
   }
 
-  /** What would go back was charged by a store that has forgotten it. */
+  /** The store has lost the charges that would be refunded: drops the refunds. */
   dropReturns(): void {
     this.settled = this.settled.map((amount) => Math.max(0, amount));
     this.returned = [];
   }
 
-  /** Takes out what there is to tell. */
+  /** Takes out all corrections. */
   take(places: number): Told {
     const settled = Array.from({ length: places }, (_, place) => this.settled[place] ?? 0);
     const returned = Array.from({ length: places }, (_, place) => this.returned[place] ?? 0);
@@ -47,7 +47,7 @@ export class Corrections {
     return { settled, returned };
   }
 
-  /** Other limits are in force: those that stay keep theirs. */
+  /** Other limits are in force: limits that stay keep their corrections. */
   rearrange(before: readonly { name: string }[], after: readonly { name: string }[]): void {
     const places = after.map(({ name }) => before.findIndex((limit) => limit.name === name));
     const { settled, returned } = this;

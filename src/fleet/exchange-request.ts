@@ -13,10 +13,10 @@ import {
   type Shortage,
 } from './protocol.ts';
 
-/** A worker gets no slots, or no bytes: for half a second, too, after the store has forgotten all. */
+/** Shortages where a worker gets no slots or bytes. `recovering`: the store has lost its state. */
 const WITHOUT_SLOTS: ReadonlySet<Shortage> = new Set(['slots', 'bytes', 'recovering']);
 
-/** What a worker knows as it makes a call. */
+/** The data from which a worker builds a call. */
 export interface CallFacts {
   readonly worker: string;
   readonly sequence: number;
@@ -29,9 +29,9 @@ export interface CallFacts {
   readonly last: GrantReply | undefined;
   readonly holdings: Holdings;
   readonly meter: DemandMeter;
-  /** The first request that waits, if it is known. */
+  /** The first waiting request, if it is known. */
   readonly head: FleetRequest | undefined;
-  /** How many wait, and how many may come soon; 0 for a worker that leaves. */
+  /** How many requests wait, and how many are expected soon; 0 for a worker that leaves. */
   readonly waiting: number;
   readonly ahead: number;
   readonly corrections: Told;
@@ -39,12 +39,12 @@ export interface CallFacts {
   readonly isLeaving: boolean;
 }
 
-/** The places of amounts: the limits, and the learned rates. */
+/** The length of a list of amounts: the limits, and the two learned rates. */
 export function placesOf(config: SharedConfig): number {
   return config.limits.length + 2;
 }
 
-/** What a request costs of each limit, the learned ones last. */
+/** The cost of a request, by limit, the learned ones last. */
 export function costsOf(request: FleetRequest, plan: Plan | undefined): readonly number[] {
   if (plan === undefined) return request.costs;
   return [
@@ -66,7 +66,7 @@ export function exchangeRequest(facts: CallFacts): ExchangeRequest {
   const headBytes = waiting > 0 ? (head?.bytes ?? 0) : 0;
   const neededSlots = waiting === 0 ? 0 : headSlots + (waiting - 1) * meter.slots;
   const neededBytes = waiting === 0 ? 0 : headBytes + (waiting - 1) * meter.bytes;
-  // Where others wait for slots, none is kept for what may come.
+  // If other workers wait for slots, none is kept for requests expected soon.
   const aheadSlots = last?.contested === 1 ? 0 : ahead * meter.slots;
   const heldSlots = slots.keep(neededSlots + aheadSlots);
   // The store lets a request above the whole budget go only while no bytes are held.
@@ -103,7 +103,7 @@ export function exchangeRequest(facts: CallFacts): ExchangeRequest {
   };
 }
 
-/** What the requests cost that wait, and those that may come before the next call. */
+/** The costs of the requests that wait, and of those expected before the next call. */
 function demandOf(facts: CallFacts, unused: readonly number[]): Demand[] {
   const { waiting, ahead, meter, head, last, holdings } = facts;
   if (waiting + ahead === 0) return [];
@@ -121,7 +121,7 @@ function demandOf(facts: CallFacts, unused: readonly number[]): Demand[] {
   }
   const list: Demand[] = [];
   const places = facts.config.limits.length;
-  // What slots hold back needs no rate yet.
+  // Requests that wait for slots need no rate grant yet.
   const isHeldBack = WITHOUT_SLOTS.has(last?.why ?? '');
   const sendable = isHeldBack ? Math.min(waiting, Math.max(1, holdings.slots.held)) : waiting;
   let needed = Math.max(0, sendable - covered);

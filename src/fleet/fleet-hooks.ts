@@ -1,7 +1,7 @@
 import type { RateOrigin } from '../policies/adaptive-rate/unit-rate.ts';
 import type { ExchangeRequest, GrantReply, SharedConfig, Shortage } from './protocol.ts';
 
-/** What a request costs, in the units of the protocol. */
+/** The costs of a request, in the units of the protocol. */
 export interface FleetRequest {
   /** By limit. */
   readonly costs: readonly number[];
@@ -10,7 +10,7 @@ export interface FleetRequest {
   readonly tokens: number;
 }
 
-/** What a worker tells the fleet of its provider. Times in microseconds. */
+/** The state of the provider that a worker reports to the fleet. Times in microseconds. */
 export interface FleetNews {
   readonly closed: number;
   readonly throttled: number;
@@ -18,75 +18,75 @@ export interface FleetNews {
   readonly lesson: Lesson;
 }
 
-/** What it tells of the learning controller. */
+/** The fields of a call that concern the learning controller. */
 export type Lesson = Pick<
   ExchangeRequest,
   'leads' | 'term' | 'heard' | 'sends' | 'report' | 'plan' | 'learned'
 >;
 
-/** Of a worker that learns nothing. */
+/** The lesson of a worker whose rate does not adapt. */
 export const NO_LESSON: Lesson = { leads: 0, term: 0, heard: 0, sends: 0 };
 
-/** What a worker needs of its limiter. */
+/** The interface that a worker needs of its limiter. */
 export interface FleetHooks {
   /** How many requests wait. */
   waiting(): number;
-  /** What there is to tell. It counts as told. */
+  /** Returns what is new since the last call of this method. */
   news(now: number): FleetNews;
   /** @param sentAt when the call was made */
   answered(reply: GrantReply, hasForgotten: boolean, now: number, sentAt: number): void;
-  /** How soon the next call is due by time alone, in ms; Infinity: the lease decides. */
+  /** The longest time between two calls, in ms; Infinity: the lease decides. */
   beatMs(now: number): number;
-  /** Other limits are in force, because another worker has begun with these. */
+  /** Other limits are in force, because another worker has set them. */
   reconfigured(config: SharedConfig, epoch: number, now: number): void;
   lost(error: Error, now: number): void;
   back(awayMs: number, now: number): void;
-  /** One try of a call of the store has ended. */
+  /** One attempt of a call has ended. */
   called(tookMs: number, isAnswered: boolean): void;
-  /** Requests may pass now that could not before. */
+  /** Waiting requests may pass now. */
   changed(): void;
 }
 
-/** What a fleet has learned: what all of its workers send by. */
+/** The learned limits of a fleet, which all of its workers follow. */
 export interface FleetLearned {
   /** Requests a second, over all workers; Infinity: nothing bounds them. */
   readonly perSecond: number;
-  /** Where that comes from; `start`: nothing is known. */
+  /** The source of `perSecond`; `start`: nothing is known. */
   readonly origin: RateOrigin;
-  /** Requests in flight, over all workers, if a cap is believed. */
+  /** The learned cap of requests in flight, over all workers; undefined: none. */
   readonly cap: number | undefined;
-  /** Whether the provider rejects everything, and single probes go. */
+  /** Whether the provider rejects every request, and only single probes are sent. */
   readonly isOut: boolean;
 }
 
-/** How a worker stands in its fleet. Times in ms. */
+/** The state of a worker in its fleet. Times in ms. */
 export interface FleetSnapshot {
   /** The name of this run of this worker. */
   readonly worker: string;
   /** Whether the store cannot be reached. */
   readonly isAway: boolean;
-  /** Workers that the store has heard of lately, and those of them that send or wait. */
+  /** Workers that called the store lately, and those of them that send or have waiting requests. */
   readonly workers: number;
   readonly sharers: number;
-  /** The part of what is short that is this worker's: 1 of the sharers. */
+  /** This worker's part of what is short: 1 / `sharers`; 0: the store has not replied yet. */
   readonly share: number;
   /** Requests in flight, each by its weight, and the slots that were lent to this worker. */
   readonly slots: { readonly used: number; readonly held: number };
   readonly bytes: { readonly used: number; readonly held: number };
-  /** Answered calls, those that failed or were too slow, and how long the last one took. */
+  /** Answered calls, failed or late ones, and the duration of the last answered one. */
   readonly calls: number;
   readonly failedCalls: number;
   readonly latencyMs: number;
-  /** How often this worker was silent for so long that it lost what it held. */
+  /** How often this worker made no call for so long that it lost what it held. */
   readonly lostLeases: number;
   /** How often another worker has taken over the learning controller. */
   readonly handovers: number;
-  /** Whether this worker runs it. */
+  /** Whether this worker runs the learning controller. */
   readonly leads: boolean;
-  /** What the fleet has learned of its provider; undefined: nothing yet, or the rate does not adapt. */
+  /** The learned limits of the fleet; undefined: none yet, or the rate does not adapt. */
   readonly learned: FleetLearned | undefined;
   /** Counts the configurations of the fleet. */
   readonly epoch: number;
-  /** What is short at the store while requests wait here; empty: nothing. */
+  /** The reason why requests wait here, if the store lacks something; empty: none. */
   readonly waitsFor: Shortage;
 }

@@ -15,7 +15,7 @@ import type { FleetLearning } from './learning/fleet-learning.ts';
 import type { SharedConfig, Shortage } from './protocol.ts';
 import { micro } from './shared-limits-config.ts';
 
-/** What a wait is counted as. */
+/** The gate that a wait is counted under, by the reason of the store. */
 const BINDING: Readonly<Record<Shortage, GateKind>> = {
   '': 'shared',
   limit: 'rateLimit',
@@ -27,7 +27,7 @@ const BINDING: Readonly<Record<Shortage, GateKind>> = {
   recovering: 'shared',
 };
 
-/** What was charged for one attempt. */
+/** The charges of one attempt. */
 interface Charge {
   readonly own: Reservation | 0;
   readonly request: FleetRequest;
@@ -39,15 +39,15 @@ interface Charge {
 }
 
 /**
- * What all workers of a key share, as a policy of attempts: an attempt goes where this worker's own
- * rate limits and the store let it.
+ * The limits that all workers of a key share, as a policy of attempts: an attempt is sent when this
+ * worker's own rate limits and the store allow it.
  */
 export class FleetPolicy implements Policy<Charge> {
   binding: GateKind = 'shared';
   bindingLimit: string | undefined = undefined;
-  /** Undefined: nothing is learned. */
+  /** Undefined: the rate does not adapt. */
   learning: FleetLearning | undefined = undefined;
-  /** Whether the head of the queue has waited for more than an answer of the store. */
+  /** Whether the head of the queue has waited for more than the reply of the store. */
   private hasWaited = false;
   private readonly find: () => FleetWorker | undefined;
   private found: FleetWorker | undefined = undefined;
@@ -56,7 +56,7 @@ export class FleetPolicy implements Policy<Charge> {
   private cost: FleetRequest = { costs: [], slots: 1, bytes: 0, tokens: 0 };
   private limits: SharedConfig['limits'] | undefined = undefined;
 
-  /** @param find the worker, which begins before anything is asked */
+  /** @param find returns the worker, which exists before the first request */
   constructor(find: () => FleetWorker | undefined, own: RateLimitPolicy | undefined) {
     this.find = find;
     this.own = own;
@@ -119,7 +119,7 @@ export class FleetPolicy implements Policy<Charge> {
     const changes = this.corrections(request, limits, completed);
     const corrections = changes && this.ofWindow(changes, limits, now - at);
     const isKnown = ledger === this.worker.account.ledger;
-    // Where nothing is known of the charge, nothing of it comes back.
+    // A charge that the store no longer knows is not refunded.
     const due = isKnown ? corrections : corrections?.map((amount) => Math.max(0, amount));
     this.worker.giveBack(request, due, now);
     if (own !== 0) this.own?.giveBack(own, completed, time);
@@ -138,7 +138,7 @@ export class FleetPolicy implements Policy<Charge> {
 
   private of(request: RequestCost): FleetRequest {
     const { limits, mostSlots } = this.worker.account;
-    // A request that was let in before the limit became lower than its weight goes alone.
+    // If the limit was lowered below the weight of a waiting request, the request is sent alone.
     const slots = Math.min(request.weight ?? 1, mostSlots);
     const isKnown = request === this.asked && limits === this.limits;
     if (isKnown && slots === this.cost.slots) return this.cost;
@@ -161,8 +161,8 @@ export class FleetPolicy implements Policy<Charge> {
   }
 
   /**
-   * Of what comes back, the part that the window still holds. A bucket is refilled with what was
-   * charged in the course of a window: of a charge that is half a window old half has flowed in again.
+   * Reduces refunds to the part that the window still holds. A bucket regains a charge in the
+   * course of one window: half a window after a charge, half of it is refilled already.
    */
   private ofWindow(
     changes: readonly number[],
@@ -178,13 +178,13 @@ export class FleetPolicy implements Policy<Charge> {
     });
   }
 
-  /** What an attempt cost beyond what it was charged, by limit; undefined: nothing. */
+  /** The cost of an attempt minus its charge, by limit; undefined: no correction. */
   private corrections(
     { costs }: FleetRequest,
     limits: SharedConfig['limits'],
     { isSent, verdict, usage, ...request }: CompletedAttempt,
   ): readonly number[] | undefined {
-    // Other limits are in force by now: those begin anew.
+    // Other limits are in force by now, with new buckets.
     if (limits !== this.worker.account.limits || costs.length === 0) return undefined;
     const isFree =
       !isSent || (verdict?.kind === 'throttled' && this.own?.options.refundRejected === true);

@@ -23,7 +23,7 @@ function learnedOf(plan: Plan | undefined): FleetLearned | undefined {
   return { perSecond, origin, cap, isOut };
 }
 
-/** How a worker stands, by the last answer of the store and by what it has counted itself. */
+/** The state of a worker, from the last reply of the store and from the worker's own counts. */
 export function fleetSnapshot(known: Known): FleetSnapshot {
   const { last, caller, lostLeases, isWaiting } = known;
   const { slots, bytes } = known.holdings;
@@ -49,8 +49,8 @@ export function fleetSnapshot(known: Known): FleetSnapshot {
 }
 
 /**
- * Warns once when a store is lost, and once when it is back, however many workers of this process use it:
- * a group has one for each of its keys.
+ * Warns once when a store is lost, and once when it is back, even if many workers of this process
+ * use it: a group has a worker for each of its keys.
  */
 export class StoreWarnings {
   private away = 0;
@@ -86,7 +86,7 @@ function labelOf(name: string | undefined): string {
 
 const known = new WeakMap<object, StoreWarnings>();
 
-/** Those of all workers with the same peers. */
+/** The warnings that all workers with the same `peers` share. */
 export function warningsOf(peers: object | undefined): StoreWarnings {
   const found = peers && known.get(peers);
   if (found !== undefined) return found;
@@ -95,7 +95,7 @@ export function warningsOf(peers: object | undefined): StoreWarnings {
   return warnings;
 }
 
-/** Tells what becomes of one worker and of its store: as events, as warnings and to instrumentation. */
+/** Reports changes of a worker and of its store as events, as warnings and to instrumentation. */
 export class FleetReports {
   readonly onStoreLoss: OnStoreLoss;
   private readonly emit: Emit;

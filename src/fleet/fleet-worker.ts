@@ -15,12 +15,12 @@ import { DEFAULT_TTL_MS, type StoreCalls, StoreProtocolError } from './shared-st
 import { StoreCaller } from './store-caller.ts';
 import { WorkerAccount } from './worker-account.ts';
 
-/** How far ahead a worker may reserve, in ms. */
+/** The `tick` of the protocol, in ms. */
 export const RESERVED_MS = 50;
 
 /**
- * One worker of a fleet: lets requests go with what is in its account, and calls the store when requests
- * wait, when something has changed, and often enough to keep what it holds.
+ * One worker of a fleet. It lets requests pass that its account covers. It calls the store when
+ * requests wait, when something has changed, and often enough to keep its lease.
  */
 export class FleetWorker {
   readonly name: string;
@@ -28,7 +28,7 @@ export class FleetWorker {
   private readonly clock: Clock;
   private readonly hooks: FleetHooks;
   private readonly caller: StoreCaller;
-  /** Calls for what waits keep the process alive, those that keep leases do not. */
+  /** `askTimer` calls for waiting requests and keeps the process alive; `timer` does not. */
   private readonly askTimer: ResettableTimer;
   private readonly timer: ResettableTimer;
   private readonly ttlMs: number;
@@ -39,10 +39,10 @@ export class FleetWorker {
   private toldConfig: SharedConfig | undefined = undefined;
   private toldExpiries = 0;
   private sentAt = Number.NEGATIVE_INFINITY;
-  /** The first request that could not pass, and that of the last call. */
+  /** The first request that could not pass, and the one that the last call was for. */
   private head: FleetRequest | undefined = undefined;
   private askedFor: FleetRequest | undefined = undefined;
-  /** Whether the first request could pass when it was asked about: other limits may hold it back. */
+  /** Whether the first request could pass at the last check: then only other limits hold it. */
   private isServed = false;
   private refusal: Error | undefined = undefined;
   private isClosed = false;
@@ -74,7 +74,7 @@ export class FleetWorker {
     return this.refusal;
   }
 
-  /** Whether requests wait here for what was learned. */
+  /** Whether requests wait here because of a learned limit. */
   get isHeldBack(): boolean {
     const { account } = this;
     return this.hooks.waiting() > 0 && (account.isPaced || account.isLearnedShort);
@@ -93,7 +93,7 @@ export class FleetWorker {
     this.head = request;
     if (waitMs !== Number.POSITIVE_INFINITY) return waitMs;
     this.ask(now);
-    // A store within the process has answered already.
+    // A store within the process has already replied.
     const restMs = this.account.waitMs(request, now);
     this.isServed = restMs === 0;
     return restMs;
@@ -107,20 +107,20 @@ export class FleetWorker {
     this.setTimer(now);
   }
 
-  /** A request has ended. @param corrections what it cost more, or less, than it was charged, by limit */
+  /** A request has ended. @param corrections its cost beyond (or below) its charge, by limit */
   giveBack(request: FleetRequest, corrections: readonly number[] | undefined, now: number): void {
     this.account.giveBack(request, corrections, now);
     this.hasChanged = true;
     this.setTimer(now);
   }
 
-  /** Something must be told at once. */
+  /** Calls the store at once, to report a change. */
   urge(): void {
     this.hasChanged = true;
     if (!this.caller.isBusy) this.exchange();
   }
 
-  /** Something must be told soon: what this and other workers send depends on it. */
+  /** Calls the store soon, to report a change on which all workers depend. */
   hurry(now: number): void {
     this.hasChanged = true;
     if (this.isClosed || this.caller.isBusy) return;
@@ -128,7 +128,7 @@ export class FleetWorker {
     if (at < this.timer.at) this.timer.set(at - now, now);
   }
 
-  /** This limiter has other limits now: the newest of all workers are in force. */
+  /** The limits of this limiter have changed. The newest limits apply to all workers. */
   configure(config: SharedConfig): void {
     this.adopt(config);
     this.isConfigTold = false;
@@ -137,7 +137,7 @@ export class FleetWorker {
     if (this.sequence > 0) this.urge();
   }
 
-  /** Gives everything back. Requests in flight are told no more. */
+  /** Gives everything back. Results of requests in flight are no longer reported. */
   close(): void {
     this.isClosed = true;
     this.timer.cancel();
@@ -154,7 +154,7 @@ export class FleetWorker {
     return fleetSnapshot({ worker, caller, last, holdings, lostLeases, isWaiting });
   }
 
-  /** Asks the store soon: at once, unless it was asked just now. */
+  /** Asks the store for more: at once, or after the shortest gap since the last call. */
   private ask(now: number): void {
     this.hasChanged = true;
     if (this.caller.isBusy || this.isClosed) return;
@@ -172,7 +172,7 @@ export class FleetWorker {
     return shortestGapMs({ meter, last, ttlMs, sentAt, lastDueAt, isSameHead });
   }
 
-  /** The next call by time alone: soon after a change, else to keep what is held. */
+  /** Sets the time of the next call: soon after a change, else in time to keep the lease. */
   private setTimer(now: number): void {
     if (this.isClosed || this.caller.isBusy || this.sequence === 0) return;
     const idleMs = Math.min(this.ttlMs / 4, this.hooks.beatMs(now));
@@ -190,16 +190,16 @@ export class FleetWorker {
     if (at < this.timer.at) this.timer.set(at - now, now);
   }
 
-  /** @param isAsking whether a request is asked about that may not wait yet */
+  /** @param isAsking whether the call is for a request that may not be in the queue yet */
   private exchange(isAsking = false): void {
     if (this.caller.isBusy || this.isClosed || this.refusal !== undefined) return;
     const now = this.clock.now();
-    // What may go now uses what would else go back as late: this timer may be late, too.
+    // Lets a due request pass first: after a late timer, the call would return its grant as late.
     const { head, sequence } = this;
     const isDue = head !== undefined && this.account.waitMs(head, now) === 0;
     if (isDue && this.hooks.waiting() > 0) {
       this.hooks.changed();
-      // It has made a call, or was closed.
+      // The hook has made a call, or closed the worker.
       if (this.sequence !== sequence || this.isClosed) return;
     }
     this.timer.cancel();
@@ -235,7 +235,7 @@ export class FleetWorker {
       holdings: account.holdings,
       meter,
       head,
-      // One that is asked about as it arrives does not wait yet.
+      // A request that arrives just now is not in the queue yet.
       waiting: isClosed ? 0 : Math.max(hooks.waiting(), head === undefined ? 0 : 1),
       ahead: isClosed || !isSending ? 0 : requestsAhead(meter),
       corrections: account.takeCorrections(),
@@ -254,14 +254,14 @@ export class FleetWorker {
       this.isConfigTold = false;
       this.untold();
       if (this.account.last !== undefined) this.account.forgetCharges();
-      // A store within the process answers before the request that is asked about waits.
+      // A store within the process replies before the request has entered the queue.
       this.exchange(true);
       return;
     }
     this.granted(reply, sentAt, now);
     if (this.caller.isBusy) return;
     const { slots, credits } = this.account.holdings;
-    // What was asked for ahead goes back soon if it is not used.
+    // Slots and grants that were requested ahead are returned soon if they are not used.
     const hasMore = slots.free > 0 || credits.lastDueAt > Number.NEGATIVE_INFINITY;
     if (hasMore && this.hooks.waiting() === 0) this.hasChanged = true;
     this.setTimer(now);
@@ -271,11 +271,11 @@ export class FleetWorker {
     }
   }
 
-  /** Whether what waits asks again without waiting for a change. */
+  /** Whether to ask again for the waiting requests, even if nothing changes here. */
   private isAskedAgain(reply: GrantReply, now: number): boolean {
     const { head, isServed, account } = this;
     if (isServed || (head === undefined && this.hooks.waiting() === 0)) return false;
-    // All that was asked for was granted, and only its time must come.
+    // Everything was granted; the first request only waits for its due time.
     const isGranted = reply.why === '' && head !== undefined;
     return !isGranted || account.waitMs(head, now) === Number.POSITIVE_INFINITY;
   }
@@ -286,7 +286,7 @@ export class FleetWorker {
     const hasForgotten = before !== undefined && answer.run !== before.run;
     if (answer.config !== undefined && this.told?.config === undefined) this.untold();
     if (hasForgotten) account.forgetCharges();
-    // Limits that were changed during the call are told with the next one.
+    // If the limits changed during the call, the next call sends them.
     const hasOthers = account.config !== this.toldConfig;
     const reply = hasOthers ? withoutRates(answer) : answer;
     if (hasOthers) this.hasChanged = true;
@@ -299,7 +299,7 @@ export class FleetWorker {
     if (reply.config !== undefined) this.meet(reply.config, now);
     if (this.hooks.waiting() === 0) this.head = undefined;
     if (reply.lost === 1) this.lostLeases += 1;
-    // What was reserved before a rate was learned lacks it, and would be reserved once more.
+    // Grants from before a rate was learned lack its amounts, and would be reserved a second time.
     if (this.head !== undefined && isNewlyPaced(before, reply))
       account.coverLearned(this.head, now);
     account.receive(reply, told, now);
@@ -309,14 +309,14 @@ export class FleetWorker {
       this.hooks.changed();
   }
 
-  /** The corrections of the last call were not made: they are told again. */
+  /** The store did not apply the corrections of the last call: the next call sends them again. */
   private untold(): void {
     const { told, account } = this;
-    // Under other limits amounts have other places.
+    // Under other limits the amounts have other positions.
     if (told !== undefined && account.config === this.toldConfig) account.untold(told);
   }
 
-  /** The configuration of the store, which may be another worker's. */
+  /** Takes over the configuration of the store, if another worker has set it. */
   private meet(config: SharedConfig, now: number): void {
     if (JSON.stringify(config) === JSON.stringify(this.account.config)) return;
     this.adopt(config);
@@ -357,12 +357,12 @@ export class FleetWorker {
   }
 }
 
-/** A reply to a call that had older limits: its rate grants do not count, its slots and plan do. */
+/** The reply to a call with older limits, without its rate grants. Slots and plan still count. */
 function withoutRates({ config: _, ...reply }: GrantReply): GrantReply {
   return { ...reply, count: 0, amounts: [] };
 }
 
-/** Whether requests cost something of a learned rate that they did not cost before. */
+/** Whether the plan has a learned rate that the plan before it did not have. */
 function isNewlyPaced(before: GrantReply | undefined, { plan }: GrantReply): boolean {
   const { requestsPerHour = 0, tokensPerHour = 0 } = before?.plan ?? {};
   if (plan === undefined) return false;

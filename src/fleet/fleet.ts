@@ -25,12 +25,12 @@ import {
   timesOf,
 } from './shared-store.ts';
 
-/** Differences of times of the provider that are rounding, or the way to the store, in ms. */
+/** Times that differ by at most this, in ms, count as equal: rounding, or the way to the store. */
 const SAME_MS = 20;
 
 /**
  * The code with which limiters and streams share through a store, for a {@link SharedStore} of your
- * own. `redisStore` and `memoryStore` bring it along.
+ * own. `redisStore` and `memoryStore` contain it already.
  *
  * @throws RangeError or TypeError that names a wrong setting of the store
  * @example
@@ -50,9 +50,9 @@ class Fleet implements RemoteLimits, FleetHooks {
   private worker: FleetWorker | undefined = undefined;
   private policy: FleetPolicy | undefined = undefined;
   private own: RateLimitPolicy | undefined = undefined;
-  /** What this worker was configured with last; the fleet may have other limits since. */
+  /** The last configuration of this worker; the fleet may have adopted another one since. */
   private said: SharedConfig | undefined = undefined;
-  /** What the store knows of the backoff and the circuit: times of this worker's clock. */
+  /** The ends of backoff, throttled mode and open circuit that the store knows, by our clock. */
   private closedTold = Number.NEGATIVE_INFINITY;
   private throttledTold = Number.NEGATIVE_INFINITY;
   private brokenTold = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ class Fleet implements RemoteLimits, FleetHooks {
   private learning: FleetLearning | undefined = undefined;
   private planNews = new PlanNews();
 
-  /** @param warnings those of all workers that have the same cause to warn */
+  /** @param warnings shared by all workers of this process that use the same store */
   constructor(
     store: SharedStore,
     emit: Emit,
@@ -81,7 +81,7 @@ class Fleet implements RemoteLimits, FleetHooks {
     this.unwatch = gate.feedback.provider.users.watch({ backoff: urge, modeBegan: urge });
   }
 
-  /** What the rate of requests is learned from: what all workers observe. */
+  /** If the rate adapts, it is learned from the observations of all workers. */
   adapts(adaptive: Policies['adaptive']): void {
     if (adaptive instanceof AdaptiveRatePolicy) {
       const learning = new FleetLearning(adaptive);
@@ -124,7 +124,7 @@ class Fleet implements RemoteLimits, FleetHooks {
     if (known === undefined) return {};
     const { share, workers, leads, isAway } = known;
     return {
-      // The shares of many keys have no sum.
+      // The shares of several keys must not be added up.
       ...(this.gate?.key === undefined && { fleetShare: share }),
       fleetWorkers: workers,
       fleetLeads: leads ? 1 : 0,
@@ -175,7 +175,7 @@ class Fleet implements RemoteLimits, FleetHooks {
     const isLonger = now + closedMs > Math.max(policy.until, now) + SAME_MS;
     const isSlower = now + throttledMs > Math.max(policy.throttledUntil, now) + SAME_MS;
     if (isLonger || isSlower) {
-      // Told before the listeners of the backoff ask for news.
+      // Set first: `heard` calls the listeners of the backoff, and they ask for news.
       this.closedTold = Math.max(this.closedTold, now + closedMs);
       this.throttledTold = Number.POSITIVE_INFINITY;
       feedback.provider.heard(isLonger ? closedMs : 0, throttledMs);
@@ -224,7 +224,7 @@ class Fleet implements RemoteLimits, FleetHooks {
     return sharedConfigOf(rules, slots.maxLimit, bytes.maxBytes, times);
   }
 
-  /** When the circuit breaker lets a probe go; -Infinity: it is closed. */
+  /** When the open circuit breaker lets a probe be sent; -Infinity: it is not open. */
   private brokenUntil(now: number): number {
     const { circuitBreaker } = (this.gate as FleetGate).policies;
     if (circuitBreaker?.snapshot(now).state !== 'open') return Number.NEGATIVE_INFINITY;

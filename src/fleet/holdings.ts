@@ -1,27 +1,27 @@
-/** What was granted of every limit in one answer, and when it may be used. */
+/** The amounts of all limits that one reply granted, and when they may be used. */
 interface Grant {
   readonly size: number[];
   readonly left: number[];
-  /** The first part may be used then, the last one at `untilAt`; in ms of the worker's clock. */
+  /** The grant becomes usable evenly from `fromAt` to `untilAt`, in ms of the worker's clock. */
   readonly fromAt: number;
   readonly untilAt: number;
-  /** For so many requests. */
+  /** The number of requests that it is for. */
   readonly count: number;
 }
 
 /**
- * What a worker may still use of each limit, granted by the store. It is used in order, each part
- * not before it is due, and goes back to the store if it is not used soon after.
+ * The granted amounts that a worker has not used yet. Grants are used in order, each part not
+ * before it is due. Parts that are not used soon after go back to the store.
  */
 class Credits {
   private grants: Grant[] = [];
 
-  /** When the last part may be used; -Infinity: there is none. */
+  /** When the last grant is due in full; -Infinity: there is no grant. */
   get lastDueAt(): number {
     return this.grants.at(-1)?.untilAt ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** What is left of each limit, due or not. */
+  /** The unused amounts, by limit, due or not. */
   unused(places: number): number[] {
     const sums = new Array<number>(places).fill(0);
     for (const { left } of this.grants) {
@@ -32,14 +32,14 @@ class Credits {
     return sums;
   }
 
-  /** @param count the requests that it is for */
+  /** @param count the number of requests that the amounts are for */
   add(amounts: readonly number[], fromAt: number, untilAt: number, count = 0): void {
     if (amounts.some((amount) => amount > 0)) {
       this.grants.push({ size: [...amounts], left: [...amounts], fromAt, untilAt, count });
     }
   }
 
-  /** What is due only after a time covers these costs of its requests, too, if it has nothing of them. */
+  /** Adds these costs, for each request, to the grants due after a time that have none of them. */
   cover(costs: readonly number[], after: number): void {
     for (const { size, left, untilAt, count } of this.grants) {
       if (untilAt <= after) continue;
@@ -51,7 +51,7 @@ class Credits {
     }
   }
 
-  /** When these costs may be used; -Infinity: they are nothing; Infinity: they are not covered. */
+  /** When these costs may be used; -Infinity: all are 0; Infinity: the grants do not cover them. */
   dueAt(costs: readonly number[]): number {
     let at = Number.NEGATIVE_INFINITY;
     for (let place = 0; place < costs.length; place += 1) {
@@ -84,18 +84,18 @@ class Credits {
     while (this.grants[0]?.left.every(isNothing)) this.grants.shift();
   }
 
-  /** Whether `takeStale` would find any: each request asks, so this makes no object. */
+  /** Whether `takeStale` would find a grant. Called for each request, so it allocates nothing. */
   hasStale(before: number): boolean {
     for (const { untilAt } of this.grants) if (untilAt < before) return true;
     return false;
   }
 
-  /** Takes out what was due before a time and was not used. @returns it, by limit */
+  /** Takes out the unused amounts that were due before a time. @returns the amounts, by limit */
   takeStale(before: number, places: number): number[] {
     return this.takeOut(({ untilAt }) => untilAt < before, places);
   }
 
-  /** The same of what is due only after a time. */
+  /** Takes out the grants that become usable only after a time. @returns the amounts, by limit */
   takeReserved(after: number, places: number): number[] {
     return this.takeOut(({ fromAt }) => fromAt > after, places);
   }
@@ -131,15 +131,15 @@ function isNothing(amount: number): boolean {
 }
 
 /**
- * Slots or bytes that the store has lent to this worker. Those of a request that has ended serve the
- * next one at once, unless other workers wait for them.
+ * Slots or bytes that the store has lent to this worker. When a request ends, the next request may
+ * use them at once, unless other workers wait for them.
  */
 export class Lent {
   /** In use by requests in flight. */
   used = 0;
-  /** Lent by the store; less than `used` only after what was lent was taken away. */
+  /** Lent by the store. Less than `used` only after the store took a part back. */
   held = 0;
-  /** No more than this is kept as requests end. */
+  /** As requests end, no more than this is kept. */
   kept = Number.POSITIVE_INFINITY;
 
   get free(): number {
@@ -156,13 +156,13 @@ export class Lent {
     if (this.held > this.kept) this.held = Math.max(this.kept, this.used, left);
   }
 
-  /** Keeps so much more than is used, and gives the rest back. @returns what is held then */
+  /** Keeps at most `free` beyond the used amount, and returns the rest. @returns the amount held */
   keep(free: number): number {
     this.held = this.used + Math.min(this.free, free);
     return this.held;
   }
 
-  /** What was lent belongs to others now: only what is in use is held, until it ends. */
+  /** The lease has expired: only the amount in use is held, until the requests end. */
   expire(): void {
     this.lent(this.used, 0);
   }
@@ -171,7 +171,7 @@ export class Lent {
    * Takes over the amount that the store says this worker holds.
    * @param told the amount stated in the call, if it has expired since: only the part still in use
    *   is then held
-   * @param reserved so much that is free is kept all the same: what it is needed for is granted already
+   * @param reserved the free amount that is kept even above `kept`, for a request that has a grant
    */
   lent(held: number, kept: number, told?: number, reserved = 0): void {
     this.held = told === undefined ? held : this.used + Math.max(0, held - told);
@@ -182,8 +182,8 @@ export class Lent {
 }
 
 /**
- * What the store has granted and lent to a worker. What is not used by some time is not used at all:
- * by then the store may have given it to others.
+ * The grants and leases of a worker. Anything that is not in use when the lease expires is given
+ * up: the store may have given it to other workers by then.
  */
 export class Holdings {
   readonly credits = new Credits();
@@ -191,15 +191,15 @@ export class Holdings {
   readonly bytes = new Lent();
   /** -Infinity: nothing was granted, or it has expired. */
   private validUntil = Number.NEGATIVE_INFINITY;
-  /** Counts how often what it had has expired. */
+  /** How often the lease has expired. */
   expiries = 0;
 
-  /** The store has heard of this worker: what it has is good until then, in ms of its clock. */
+  /** The store has renewed the lease. @param validUntil in ms of the worker's clock */
   renew(validUntil: number): void {
     this.validUntil = validUntil;
   }
 
-  /** Gives up what is not in use, if its time is over. Slots of requests that end then go, too. */
+  /** If the lease has expired, gives up all that is unused. Slots of requests that end follow. */
   expire(now: number): void {
     if (now <= this.validUntil || this.validUntil === Number.NEGATIVE_INFINITY) return;
     this.expiries += 1;

@@ -9,15 +9,15 @@ interface Pools {
   readonly bytes: Lent;
 }
 
-/** What a worker knows as it begins to go on alone. */
+/** The data with which a worker begins to go on alone. */
 interface Begin {
   readonly config: SharedConfig;
   readonly plan: Plan | undefined;
-  /** How many have a share. */
+  /** The number of workers that share the limits. */
   readonly workers: number;
   readonly pools: Pools;
   readonly now: number;
-  /** If the store is away then, it has its share of slots and bytes, whatever it held before. */
+  /** From this time on the worker has its whole share of slots and bytes, if the store is away. */
   readonly fullAt: number;
 }
 
@@ -32,7 +32,7 @@ export class LocalShare {
   private at = 0;
   private slots = 0;
   private bytes = 0;
-  /** Infinity: it has its share. */
+  /** Infinity: it already has its whole share. */
   private fullAt = Number.POSITIVE_INFINITY;
 
   begin({ config, plan, workers, pools, now, fullAt }: Begin): void {
@@ -64,7 +64,7 @@ export class LocalShare {
     costs.forEach((cost, place) => {
       const bucket = this.buckets[place];
       if (cost === 0 || bucket === undefined || bucket.perHour === 0) return;
-      // A cost above what the bucket can hold waits until it has flowed in since the last debt.
+      // A cost above the capacity waits only for a full bucket, and leaves a debt.
       const missing = Math.min(cost, Math.max(bucket.capacity, 1)) - bucket.level;
       if (missing > 0) waitMs = Math.max(waitMs, flowTime(bucket, missing) / 1_000);
     });
@@ -80,8 +80,8 @@ export class LocalShare {
   }
 
   /**
-   * The store is still away. After some time the others have given up what was above their shares.
-   * @returns whether it has its whole share from now on
+   * The store is still away. At `fullAt` the other workers have given up all above their shares.
+   * @returns whether the worker has its whole share from now on
    */
   failed({ slots, bytes }: Pools, now: number): boolean {
     if (now < this.fullAt) return false;
@@ -92,7 +92,7 @@ export class LocalShare {
   }
 
   private fits(request: FleetRequest, { slots, bytes }: Pools): boolean {
-    // One that is larger than the share goes alone.
+    // A request larger than the whole share is sent when no other is in flight.
     const mayExceed = this.fullAt === Number.POSITIVE_INFINITY;
     const isWithin = (pool: Lent, amount: number) =>
       amount === 0 || pool.used + amount <= pool.held || (mayExceed && pool.used === 0);

@@ -15,15 +15,15 @@ export interface MemoryStoreOptions extends StoreSettings {
   readonly clock?: Clock;
 }
 
-/** With so many keys, and with each twice as many, those are looked for that have expired. */
+/** Expired keys are searched for at this number of keys, and whenever the number has doubled. */
 const LEAST_SWEPT = 64;
 
-/** The models of many keys, each by its name, until nobody has called it for long. */
+/** The models of all keys, by name. A model is kept until it has expired. */
 class Models {
   private readonly models = new Map<string, FleetModel>();
   private sweepAt = LEAST_SWEPT;
 
-  /** The model of a key that was called; undefined: the key is unknown. */
+  /** The model of a key; undefined: no worker has called the key yet. */
   known(name: string): FleetModel | undefined {
     return this.models.get(name);
   }
@@ -47,8 +47,8 @@ class Models {
 }
 
 /**
- * A shared store within a process: several limiters of one key act as one. It does what
- * `redisStore` does for several processes, and is what tests compare that with.
+ * A shared store within a process: several limiters of one key act as one. It behaves as
+ * `redisStore` does for several processes. The tests compare both.
  *
  * @throws RangeError or TypeError that names a wrong option
  * @example

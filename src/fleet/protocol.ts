@@ -1,6 +1,6 @@
 /**
- * What a worker and the shared store tell each other. All numbers are integers: amounts of limits in
- * millionths of their unit, times in microseconds.
+ * The messages between a worker and the shared store. All numbers are integers: amounts of limits
+ * in millionths of their unit, times in microseconds.
  */
 
 /** Raised with every change that an older worker would misunderstand. */
@@ -12,41 +12,41 @@ export const MICRO = 1_000_000;
 /** A rate limit as a bucket that is refilled evenly. */
 export interface SharedLimit {
   readonly name: string;
-  /** The most that it holds. */
+  /** The most that the bucket holds. */
   readonly capacity: number;
-  /** What flows in an hour. */
+  /** The amount that is refilled in an hour. */
   readonly perHour: number;
 }
 
-/** What is the same for all workers of a key. */
+/** The settings that all workers of a key share. */
 export interface SharedConfig {
   readonly limits: readonly SharedLimit[];
   /** Requests in flight, over all workers. */
   readonly slots: number;
   /** Bytes in flight, over all workers. */
   readonly bytes: number;
-  /** A worker that is silent for so long loses what it holds. */
+  /** A worker that makes no call for this time loses the slots and bytes that it holds. */
   readonly ttl: number;
-  /** What is known of the key is dropped when no worker has called for so long. */
+  /** The state of the key is dropped when no worker has called for this time. */
   readonly keep: number;
-  /** How far ahead a worker may reserve: about the time between two of its calls. */
+  /** About the time between two calls. A worker may reserve its share of two ticks' refill. */
   readonly tick: number;
   /** Requests in flight, over all workers, until there is a plan; 0: as many as `slots`. */
   readonly startSlots: number;
 }
 
-/** Some of the first requests that wait at a worker, of equal cost. */
+/** Requests of equal cost at one worker: the first that wait, or those expected soon. */
 export interface Demand {
   readonly count: number;
-  /** What one of them costs of each limit, in the order of the limits. */
+  /** The cost of one request, by limit, in the order of the limits. */
   readonly costs: readonly number[];
-  /** The tokens of one of them, for a learned rate of tokens. */
+  /** The tokens of one request, for a learned rate of tokens. */
   readonly tokens: number;
-  /** 1: none of them waits yet. They are granted only what nobody else needs. */
+  /** 1: these requests do not wait yet. The store grants them only what no other worker needs. */
   readonly spare: 0 | 1;
 }
 
-/** What was learned of the provider: rates beside the configured ones. */
+/** Limits learned from the provider's answers. They apply beside the configured ones. */
 export interface Plan {
   /** 0: not known. */
   readonly requestsPerHour: number;
@@ -56,13 +56,13 @@ export interface Plan {
   readonly tokensCapacity: number;
   /** Requests in flight, over all workers; 0: not known. */
   readonly slots: number;
-  /** Requests that may still be sent before the next plan, beyond those that it knows of. */
+  /** Requests that may be sent before the next plan, beyond those that this plan has counted. */
   readonly budget: number;
-  /** Nothing goes for so long. */
+  /** No request may be sent for this time. */
   readonly closed: number;
-  /** 1: the provider lets nothing in, and single probes go. */
+  /** 1: the provider rejects every request, and only single probes are sent. */
   readonly isOut: 0 | 1;
-  /** Where the rate comes from: its place in {@link ORIGINS}. */
+  /** The source of the rate: its index in {@link ORIGINS}. */
   readonly origin: number;
   /** The rate that was measured at the last rejection; 0: none was. */
   readonly measuredPerHour: number;
@@ -70,10 +70,10 @@ export interface Plan {
   readonly measured: number;
 }
 
-/** Where a planned rate comes from. */
+/** The sources of a planned rate. */
 export const ORIGINS = ['start', 'limit', 'headers', 'learned'] as const;
 
-/** What JSON can say. */
+/** A value that JSON can represent. */
 export type Data =
   | number
   | string
@@ -82,77 +82,86 @@ export type Data =
   | readonly Data[]
   | { readonly [name: string]: Data };
 
-/** What one worker has observed: when it was heard of, by whom, and what. 0: the worker is gone. */
+/** The observations that one worker reported, and when. A `report` of 0: the worker is gone. */
 export type ReportEntry = readonly [time: number, worker: string, report: Data];
 
 /** One call of a worker. */
 export interface ExchangeRequest {
   readonly protocol: number;
-  /** Names one run of one worker; nobody else ever has the same. */
+  /** A unique name for one run of one worker. */
   readonly worker: string;
-  /** Counts its calls from 1. A call that is repeated has the number of the first, and no effect. */
+  /**
+   * Counts the worker's calls from 1. A repeated call keeps its number, and has no effect if the
+   * first one arrived.
+   */
   readonly sequence: number;
-  /** The incarnation of the store that it knows; 0: none. */
+  /** The incarnation of the store that the worker knows; 0: none. */
   readonly run: number;
-  /** How many workers the store told of last; 0: none. */
+  /** The number of workers in the last reply of the store; 0: there was no reply. */
   readonly workers: number;
-  /** The configuration that it knows; 0: none. */
+  /** The number of the configuration that the worker knows; 0: none. */
   readonly epoch: number;
-  /** Set when it begins, when it has changed, and when the store asks for it. */
+  /** Sent with the first call, after a change, and when the store asks for it. */
   readonly config?: SharedConfig;
-  /** Slots in use, and kept for what waits. Absolute, so that a lost answer heals itself. */
+  /**
+   * Slots in use, and slots kept for waiting requests. This is the whole number, not a change, so
+   * that a lost reply causes no error.
+   */
   readonly slots: number;
-  /** 1: since its last answer it has gone on alone, and holds what it has of its own share. */
+  /** 1: since its last reply the worker went on alone, and it holds slots of its own share. */
   readonly alone: 0 | 1;
-  /** More slots that it needs for what waits. */
+  /** Additional slots that the waiting requests need. */
   readonly wantedSlots: number;
-  /** Those of them for the first that waits. */
+  /** The part of `wantedSlots` that the first waiting request needs. */
   readonly headSlots: number;
-  /** More that it would need soon. They are granted only where nobody else needs them. */
+  /** Additional slots for requests expected soon: granted only if no other worker needs them. */
   readonly spareSlots: number;
-  /** The same of bytes. */
+  /** Bytes in flight, in the same way. */
   readonly bytes: number;
   readonly wantedBytes: number;
   readonly headBytes: number;
-  /** What was granted of each limit, the learned ones last, and not used yet. */
+  /** Granted amounts that are not used yet, by limit, the learned ones last. */
   readonly unused: readonly number[];
   /**
-   * Corrections of earlier charges, by limit, the learned ones last: above 0 charges more. Below 0 it is
-   * the part that the window still holds, and fills a bucket to its capacity, or to what the first
-   * waiting request costs.
+   * Corrections of earlier charges, by limit, the learned ones last. Above 0: a further charge.
+   * Below 0: a refund of the part that the window still holds. It fills a bucket to its capacity,
+   * or to the cost of the first waiting request if that is more.
    */
   readonly settled: readonly number[];
-  /** What was granted and was not used in time. It may go at once, but pays no debt of a bucket. */
+  /**
+   * Granted amounts that were not used in time, by limit. The store may grant them again at once,
+   * but they pay no debt of a bucket.
+   */
   readonly returned: readonly number[];
   /** In the order in which they will be sent; at most 64 entries. */
   readonly demand: readonly Demand[];
-  /** The provider asked to send nothing for so long; 0: no news. */
+  /** The provider asked to send nothing for this time; 0: nothing new. */
   readonly closed: number;
-  /** Throttled mode lasts so long; 0: no news. */
+  /** Throttled mode lasts for this time; 0: nothing new. */
   readonly throttled: number;
-  /** The circuit breaker is open for so long; 0: it is not. */
+  /** The circuit breaker stays open for this time; 0: it is not open, or nothing new. */
   readonly broken: number;
-  /** 1: it would run the learning controller. */
+  /** 1: the worker can run the learning controller. */
   readonly leads: 0 | 1;
-  /** The term in which it runs it; 0: it does not. What it has planned in another term has no effect. */
+  /** The term in which the worker leads; 0: it does not. A plan of another term has no effect. */
   readonly term: number;
-  /** The number of the last report that its plan and its state are made of. */
+  /** The number of the last report that its plan and its state take into account. */
   readonly heard: number;
-  /** Requests that it has sent since it began. */
+  /** Requests that the worker has sent since it began. */
   readonly sent: number;
-  /** Attempts that it has sent since its last call. */
+  /** Attempts in `report` that the worker has sent. */
   readonly sends: number;
-  /** What it has observed, for the worker that runs the controller. The store does not read it. */
+  /** Its observations, for the worker that runs the controller. The store does not read them. */
   readonly report?: Data;
-  /** What that worker has planned, ... */
+  /** The new plan of the worker that runs the controller. */
   readonly plan?: Plan;
-  /** ... and what the next one needs to go on. The store does not read it. */
+  /** The state that the next leader continues from. The store does not read it. */
   readonly learned?: Data;
   /** 1: this is its last call. */
   readonly leaves: 0 | 1;
 }
 
-/** Why not all that was asked for was granted. */
+/** Why the store granted less than a worker asked for; empty: nothing is short. */
 export type Shortage =
   | ''
   | 'limit'
@@ -163,90 +172,93 @@ export type Shortage =
   | 'broken'
   | 'recovering';
 
-/** The store's answer. */
+/** The reply of the store. */
 export type ExchangeReply =
   | {
-      /** A newer version of the protocol has this key. */
+      /** Other workers of this key use a newer version of the protocol. */
       readonly status: 'protocol';
       readonly protocol: number;
     }
   | {
-      /** The configuration must be sent: nothing was done. */
+      /** The store has no configuration of this key, and the call had none: nothing was done. */
       readonly status: 'config';
       readonly protocol: number;
     }
   | GrantReply;
 
-/** What was granted, and how the fleet stands. */
+/** The amounts that were granted, and the state of the fleet. */
 export interface GrantReply {
   readonly status: 'ok';
   readonly sequence: number;
   /** The store's time. */
   readonly now: number;
-  /** The incarnation of the store: another one than before has forgotten everything. */
+  /** The incarnation of the store. If it changes, the store has lost its state. */
   readonly run: number;
   readonly epoch: number;
-  /** The newest configuration, if the worker does not know it. Then nothing was granted. */
+  /**
+   * The newest configuration, unless the call had its `run` and `epoch`. Nothing was granted then,
+   * except to a call that contained a configuration.
+   */
   readonly config?: SharedConfig;
-  /** How many of the requests were granted what they cost. */
+  /** The number of requests whose cost was granted. */
   readonly count: number;
-  /** That of each limit, the learned ones last. */
+  /** The granted amounts, by limit, the learned ones last. */
   readonly amounts: readonly number[];
   /**
-   * The first request may be sent so long from now, the last one at `until`, and those between at
-   * even distances. Below 0: a part of them may go at once.
+   * The amounts become usable evenly between `from` and `until`, both counted from now. `from`
+   * below 0: a part is usable at once.
    */
   readonly from: number;
   readonly until: number;
-  /** Slots and bytes that it now holds. */
+  /** Slots and bytes that the worker now holds. */
   readonly slots: number;
   readonly bytes: number;
-  /** It keeps no more than these as its requests end, because other workers wait for theirs. */
+  /** As its requests end, the worker keeps no more than these, because other workers wait. */
   readonly keptSlots: number;
   readonly keptBytes: number;
   /** 1: other workers wait for slots. */
   readonly contested: 0 | 1;
   readonly why: Shortage;
-  /** The place of the limit that is short, the learned ones last; -1: none is. */
+  /** The index of the limit that is short, the learned ones last; -1: none is. */
   readonly limit: number;
   readonly closed: number;
-  /** By the plan nothing goes for so long. */
+  /** The plan lets no request be sent for this time. */
   readonly held: number;
   readonly throttled: number;
   readonly broken: number;
   /** Counts the backoffs of the fleet. */
   readonly backoffs: number;
-  /** Workers that are heard of, and those of them that send or wait. */
+  /** Workers with a lease, and those of them that send or have waiting requests. */
   readonly workers: number;
   readonly sharers: number;
-  /** 1: it was silent for too long, and had lost what it held. */
+  /** 1: the worker was silent for too long, and lost what it held. */
   readonly lost: 0 | 1;
-  /** 1: it runs the learning controller. */
+  /** 1: this worker runs the learning controller. */
   readonly leads: 0 | 1;
-  /** How often another worker took over the learning controller. */
+  /** Counts the terms of the learning controller: one more each time another worker runs it. */
   readonly terms: number;
-  /** The number of the last report that the store has had. */
+  /** The number of the last report that the store has received. */
   readonly lastReport: number;
   readonly plan?: Plan;
-  /** For the one that leads: what all workers have reported since those that it has heard. */
+  /** For the leader: the reports of all workers that its state does not contain yet. */
   readonly reports?: readonly ReportEntry[];
-  /** For one that begins to lead: what the one before has learned. */
+  /** For a worker that begins to lead: the state that the last leader stored. */
   readonly learned?: Data;
 }
 
-/** How a worker stands, as the store knows it. */
+/** The state of one worker, as the store knows it. */
 export interface WorkerShare {
   readonly worker: string;
-  /** Requests and bytes in flight that it holds. */
+  /** Slots and bytes that the worker holds. */
   readonly slots: number;
   readonly bytes: number;
   /** Requests that it has sent since it began. */
   readonly sent: number;
-  /** 1: it sends or waits. */
+  /** 1: it sends or has waiting requests. */
   readonly active: 0 | 1;
   /** 1: it runs the learning controller. */
   readonly leads: 0 | 1;
 }
 
-/** So many workers are told of at the most: those that hold most. */
+/** The most workers that a store lists: those that hold the most slots. */
 export const MOST_TOLD = 32;

@@ -2,17 +2,17 @@ import type { LimitRule } from '../policies/rate-limit/rate-limit.ts';
 import { checkBetween, show } from '../util/check.ts';
 import { MICRO, type SharedConfig, type SharedLimit } from './protocol.ts';
 
-/** The part of a limit that may go at once: more makes bursts, less wastes what is not used at once. */
+/** The part of a limit that may be used at once. More makes bursts; less wastes unused amounts. */
 const CAPACITY = 0.01;
-/** Requests are sent so much later than granted at the most, as a part of the window and in ms. */
+/** The longest delay from a grant to its use, as a part of the window and in ms. */
 const LATE = 0.01;
 const LATE_MS = 50;
 
 const HOUR_MS = 3_600_000;
-/** Half of a character: Redis reads no JSON with it. */
+/** An unpaired surrogate: Redis does not parse JSON that contains one. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** How workers of one key treat each other. Times in ms. */
+/** The timing settings of the workers of one key, in ms. */
 export interface SharedTimes {
   readonly ttlMs: number;
   readonly keepMs: number;
@@ -23,9 +23,9 @@ export interface SharedTimes {
 
 /**
  * The limits of a worker as the store keeps them. A window becomes a bucket. The bucket holds a
- * hundredth of the limit, but at least one unit, and the rest of the limit flows in during a
- * window. So if costs are whole units, no window exceeds the limit, wherever it begins and whatever
- * the workers do: but by one request, if costs are larger than the bucket and do not divide the limit.
+ * hundredth of the limit, but at least one unit, and the rest of the limit is refilled in the
+ * course of a window. So if costs are whole units, no window exceeds the limit, wherever it begins.
+ * But if costs exceed the bucket and do not divide the limit, a window may hold one request more.
  * @throws RangeError or TypeError for a limit that the store cannot keep
  */
 export function sharedConfigOf(
@@ -68,7 +68,7 @@ function sharedLimitOf({ name, limit, windowMs, algorithm, maxCost }: LimitRule)
   }
   const capacity = Math.max(1, Math.floor(limit * CAPACITY));
   const lateMs = Math.min(LATE_MS, windowMs * LATE);
-  // A window of whole units that is open at one end holds less than capacity + flow.
+  // With whole units, a half-open window holds less than the capacity plus the refill.
   return {
     name,
     capacity: micro(capacity),

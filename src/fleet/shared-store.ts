@@ -11,7 +11,7 @@ import type { Clock } from '../util/clock.ts';
 import type { FleetSnapshot } from './fleet-hooks.ts';
 import type { ExchangeReply, ExchangeRequest, WorkerShare } from './protocol.ts';
 
-/** Another worker of the key runs a newer version of headgate, whose protocol this one does not know. */
+/** Another worker of the key runs a newer version of headgate, whose protocol is unknown here. */
 export class StoreProtocolError extends HeadgateError {
   readonly code = 'STORE_PROTOCOL';
 
@@ -29,25 +29,28 @@ export class StoreProtocolError extends HeadgateError {
 /** What a worker does while the store cannot be reached. */
 export type OnStoreLoss = 'pause' | 'share';
 
-/** How workers use a store. */
+/** Options of a store. */
 export interface StoreSettings {
-  /** A worker that is silent for so long loses what it holds, in ms, an integer >= 100. Default 5000. */
+  /**
+   * A worker that makes no call for this time loses what it holds, in ms, an integer >= 100.
+   * Default 5000.
+   */
   readonly ttlMs?: number;
   /**
-   * What the store knows of a key is dropped when no worker has called for so long, in ms, an integer
-   * >= `ttlMs`. Default 86,400,000 (a day). Where the provider named a wait, or a large request was sent
-   * ahead of its limit, the time begins when that is over.
+   * The state of a key is dropped when no worker has called for this time, in ms, an integer
+   * >= `ttlMs`. Default 86,400,000 (a day). If the provider named a wait, or a large request was
+   * sent ahead of its limit, the time begins when that wait or debt is over.
    */
   readonly keepMs?: number;
   /**
-   * While the store cannot be reached: nothing more is sent (`'pause'`, default), or each worker goes
-   * on with an equal share of the limits (`'share'`), by the number of workers that it heard of last. It
-   * uses no more slots and bytes than it held as the store went away, until `ttlMs` later.
+   * While the store cannot be reached: nothing more is sent (`'pause'`, default), or each worker
+   * goes on with an equal share of the limits (`'share'`), by the number of workers in the last
+   * reply. Until `ttlMs` after the loss, it uses no more slots and bytes than it held then.
    */
   readonly onStoreLoss?: OnStoreLoss;
   /**
-   * What this worker is called where all of them are shown: up to 64 letters, digits and `.:@_-`.
-   * Default: of `redisStore` its host and process, `build-7:4711`; of `memoryStore` none.
+   * The name of this worker in lists of workers: up to 64 letters, digits and `.:@_-`. Default:
+   * for `redisStore` its host and process, such as `build-7:4711`; for `memoryStore` none.
    */
   readonly worker?: string;
 }
@@ -60,7 +63,7 @@ export const STORE_KEYS = [
 ] as const satisfies readonly (keyof StoreSettings)[];
 
 export const DEFAULT_TTL_MS = 5_000;
-/** As long as a limit of a day, and longer than what was learned is of use. */
+/** Covers a daily limit, and is longer than a learned rate is of use. */
 const DEFAULT_KEEP_MS = 86_400_000;
 const LEAST_TTL_MS = 100;
 const WORKER = /^[\w.:@-]{1,64}$/;
@@ -83,10 +86,10 @@ export function checkStoreSettings(settings: StoreSettings): void {
   }
 }
 
-/** The gate of a limiter or a stream, as far as its fleet needs it. */
+/** The parts of a limiter's or a stream's gate that its fleet needs. */
 export interface FleetGate {
   readonly name: string | undefined;
-  /** That of a limiter of a group. */
+  /** The key of a limiter within a group. */
   readonly key?: string | undefined;
   readonly gate: { readonly waiting: number; drain(): void };
   readonly slots: { readonly maxLimit: number };
@@ -95,13 +98,13 @@ export interface FleetGate {
   readonly feedback: FleetFeedback;
 }
 
-/** What the gate knows of its provider. */
+/** The parts of the gate's feedback that its fleet needs. */
 export interface FleetFeedback {
   readonly clock: Clock;
   readonly gate: { readonly policy: { readonly until: number; readonly throttledUntil: number } };
   readonly provider: {
     readonly users: {
-      /** @returns ends it */
+      /** @returns a function that ends the watch */
       watch(listener: {
         backoff(waitMs: number, source: string, change: BackoffChange): void;
         modeBegan(): void;
@@ -109,64 +112,64 @@ export interface FleetFeedback {
     };
     /** Another worker was asked to slow down. */
     heard(closedMs: number, throttledMs: number): void;
-    /** Whether a sender finds that the provider lets nothing in. */
+    /** A sender reports whether the provider rejects every request. */
     setOutage(sender: object, isOut: boolean): void;
   };
 }
 
 /** Limits that are kept in a store, for several workers. */
 export interface RemoteLimits {
-  /** Called before anything waits. */
+  /** Called before any request waits. */
   begin(gate: FleetGate): void;
-  /** What adapts in this process, before anything is sent. */
+  /** Sets the adaptive policy of this process, before any request is sent. */
   adapts(adaptive: Policies['adaptive']): void;
-  /** A policy that stands for them and for the rate limits of this worker. */
+  /** A policy for the shared limits and for the rate limits of this worker. */
   policyOf(own: RateLimitPolicy | undefined): Policy;
   /** @throws RangeError or TypeError for a limit that the store cannot keep */
   check(changes: LimitChanges): void;
   /**
-   * The limits of this worker may have changed: they are the newest of all then.
-   * @param namesLimits whether the change has shared limits; then they hold even if they equal this
-   *   worker's own. Default true
+   * The limits of this worker may have changed. The newest limits apply to all workers.
+   * @param namesLimits whether the change names shared limits: then they apply even if they equal
+   *   the last configuration of this worker. Default true
    */
   configured(namesLimits?: boolean): void;
   snapshot(): FleetSnapshot | undefined;
-  /** The same as gauges, by the keys of their metrics. */
+  /** The snapshot as gauges, by the keys of their metrics. */
   gauges(): Readonly<Record<string, GaugeValue>>;
   /** What this worker does while the store is away. */
   readonly onStoreLoss: OnStoreLoss;
-  /** Who works on the key; undefined: the store does not tell. Rejects where it is away. */
+  /** The workers of the key; undefined: the store cannot list them. Rejects if it is away. */
   workers(): Promise<readonly WorkerShare[] | undefined>;
   close(): void;
 }
 
 /**
- * Where the workers of one key meet: `redisStore` in `headgate/redis`, or `memoryStore` within a
+ * The store of the workers of one key: `redisStore` in `headgate/redis`, or `memoryStore` within a
  * process. `exchange` must be atomic. It throws or rejects if the store cannot be reached;
  * the same request is then made again.
  */
 export interface SharedStore extends StoreSettings {
   /**
-   * The code of what shares: `joinFleet` of `headgate/advanced`. The store brings it, so that a
-   * program without a store does not carry it.
+   * The code that shares limits: `joinFleet` of `headgate/advanced`. The store supplies it, so that
+   * a program without a store does not load it.
    */
   readonly join: JoinFleet;
   exchange(request: ExchangeRequest): ExchangeReply | Promise<ExchangeReply>;
   /**
-   * The workers of the key, at most 32: those that hold most. The inspector asks every two seconds,
-   * while a page of it is open. Without this method it shows its own process alone.
+   * The workers of the key, at most 32: those that hold the most slots. The inspector asks every
+   * two seconds while a page of it is open. Without this method it shows only its own process.
    */
   workers?(): readonly WorkerShare[] | Promise<readonly WorkerShare[]>;
   /**
    * The store of one of many keys that have limits of their own, such as the tenants of a limiter
-   * group. `redisStore` keeps the SHA-256 of the name alone. Groups need this method.
+   * group. `redisStore` keeps only the SHA-256 of the name. Groups need this method.
    */
   of?(name: string): SharedStore;
 }
 
 /**
- * Lets a gate share its limits through a store. Workers that were given the same `peers` warn of their
- * store together: once, as one warning for each of the many keys of a group would tell no more.
+ * Lets a gate share its limits through a store. Workers with the same `peers`, such as those of all
+ * keys of a group, warn of their store only once.
  */
 export type JoinFleet = (
   store: SharedStore,
@@ -175,5 +178,5 @@ export type JoinFleet = (
   peers?: object,
 ) => RemoteLimits;
 
-/** What a worker calls of its store. */
+/** The methods and settings of a store that a worker uses. */
 export type StoreCalls = Omit<SharedStore, 'join'>;

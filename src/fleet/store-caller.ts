@@ -3,30 +3,30 @@ import { isError, print } from '../util/print.ts';
 import type { ExchangeReply, ExchangeRequest } from './protocol.ts';
 import type { StoreCalls } from './shared-store.ts';
 
-/** The first repetition of a failed call comes after this, each further one after twice as long. */
+/** The delay before a failed call is first repeated. It doubles with each repetition. */
 const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 250;
 /**
- * The same of a call that was not answered in time, each after four times as long. Its answer may still
- * come: repetitions of many keys would keep a slow store busy, and a dead connection from looking idle,
- * by which clients find it out.
+ * After a call that was not answered in time the delay grows fourfold, since its reply may still
+ * come: repetitions for many keys would keep a slow store busy, and a dead connection from looking
+ * idle, which is how clients detect it.
  */
 const LATE_FACTOR = 4;
 const LONGEST_LATE_RETRY_MS = 2_500;
-/** After so many failures of one call the store counts as away; at once if it does not answer. */
+/** After this number of failures of one call, or after one timeout, the store counts as away. */
 const FAILURES = 2;
 /**
  * If a timer fires this late, in ms, the process was stopped: an answer may have arrived unread.
  */
 const STOOD_STILL_MS = 100;
 
-/** Learns what became of calls. */
+/** Is called with the results of calls. */
 export interface CallListener {
-  /** @param sentAt when it was sent; the answer is true of some time since then */
+  /** @param sentAt when the call was sent; the store made its reply after that */
   answered(reply: ExchangeReply, sentAt: number, now: number): void;
   lost(error: Error, now: number): void;
   back(awayMs: number, now: number): void;
-  /** One try of a call has ended: it was answered, or has failed or was too slow. */
+  /** One attempt of a call has ended: it was answered, has failed or was too slow. */
   called(tookMs: number, isAnswered: boolean, now: number): void;
   /**
    * Called before a call is repeated, with its request.
@@ -48,8 +48,8 @@ export interface CallCounts {
 }
 
 /**
- * Makes one call at a time, and repeats it until it is answered: the store knows it by its number, and
- * grants once.
+ * Makes one call at a time, and repeats it until it is answered. The store recognizes a repeated
+ * call by its number, and grants only once.
  */
 export class StoreCaller {
   readonly counts: CallCounts = { calls: 0, failures: 0, latencyMs: 0 };
@@ -59,12 +59,12 @@ export class StoreCaller {
   private readonly listener: CallListener;
   private pending: ExchangeRequest | undefined = undefined;
   private failed = 0;
-  /** ... of which so many were not answered in time. */
+  /** The failures among `failed` that were timeouts. */
   private late = 0;
-  /** When the last try began. */
+  /** When the last attempt began. */
   private triedAt = 0;
   private lostAt: number | undefined = undefined;
-  /** That of the repetition, or of the answer that is waited for. */
+  /** The timer of the next repetition, or of the timeout. */
   private timer: Timer | undefined = undefined;
   private isClosed = false;
 
@@ -84,7 +84,7 @@ export class StoreCaller {
     return this.lostAt !== undefined;
   }
 
-  /** No call may be pending. */
+  /** Makes a call. No other call may be pending. */
   call(request: ExchangeRequest): void {
     this.pending = request;
     this.failed = 0;
@@ -122,7 +122,7 @@ export class StoreCaller {
         this.fail(request, new Error(`the store did not answer within ${this.timeoutMs} ms`), true);
       });
     reply.then(
-      // A late answer counts too, if a repetition would be told the same.
+      // A late reply counts too, while the call is pending: a repetition would get the same one.
       (answer) => {
         isOver = true;
         this.answer(request, answer, sentAt);

@@ -6,44 +6,44 @@ import { Holdings } from './holdings.ts';
 import { LocalShare } from './local-share.ts';
 import type { ExchangeRequest, GrantReply, SharedConfig, Shortage } from './protocol.ts';
 
-/** A grant that is so late, in ms, goes back. */
+/** A call of the store returns grants that have been due for longer than this, in ms. */
 const STALE_MS = 25;
-/** One that is so late is not used any more: what is used late adds to what flows in later. */
+/** Grants due for longer than this are not used: late use would add to what is refilled later. */
 const LATEST_MS = 50;
-/** What is reserved for so much later, in ms, goes back if it may be had earlier. */
+/** Grants due later than this, in ms, are returned if other returns may let requests go earlier. */
 const RESERVED_LATER_MS = 25;
 
 /**
- * - `together`: what it uses was granted by the store;
- * - `alone`: the store is away, and it uses its own share;
- * - `back`: the store is there again, and has not granted anything yet.
+ * - `together`: the worker uses grants of the store;
+ * - `alone`: the store is away, and the worker uses its own share;
+ * - `back`: the store has replied again, but has not granted anything yet.
  */
 type Standing = 'together' | 'alone' | 'back';
 
-/** What a worker has for requests, by the answers of the store, and what it owes the store. */
+/** The grants and leases that a worker has from the store, and the corrections still to report. */
 export class WorkerAccount {
   readonly holdings = new Holdings();
   readonly meter = new DemandMeter();
   config: SharedConfig;
-  /** The last grant of the store. */
+  /** The last reply of the store. */
   last: GrantReply | undefined = undefined;
   /** Requests that were sent. */
   sent = 0;
   /**
-   * Counts the places where charges are kept: another one begins when the store has forgotten them, and
-   * when this worker goes on alone or no more. What was charged at one cannot go back to another.
+   * Counts the ledgers of charges. A new ledger begins when the store has lost its state, and when
+   * this worker begins or stops going on alone. A charge is refunded only in its own ledger.
    */
   ledger = 0;
   private readonly corrections = new Corrections();
-  /** Undefined: it does not go on alone. */
+  /** Undefined: this worker does not go on alone. */
   private readonly share: LocalShare | undefined;
   private standing: Standing = 'together';
-  /** By the plan nothing goes until then. */
+  /** The plan lets no request be sent before this time. */
   private heldUntil = Number.NEGATIVE_INFINITY;
-  /** Whether the last grant is due later than at once, and no configured limit is the reason. */
+  /** Whether the last grant is not due at once, for another reason than a configured limit. */
   private isLate = false;
 
-  /** @param goesOn whether it goes on with its own share while the store is away */
+  /** @param goesOn whether the worker goes on with its own share while the store is away */
   constructor(config: SharedConfig, goesOn: boolean) {
     this.config = config;
     this.share = goesOn ? new LocalShare() : undefined;
@@ -54,7 +54,7 @@ export class WorkerAccount {
     return this.config.limits;
   }
 
-  /** More slots are never lent to all workers together. */
+  /** The most slots that the store lends to all workers together. */
   get mostSlots(): number {
     const { slots, startSlots } = this.config;
     const learned = this.last?.plan?.slots ?? startSlots;
@@ -66,7 +66,7 @@ export class WorkerAccount {
     return this.last?.why ?? '';
   }
 
-  /** The name of the limit that is short; undefined: none is, or a learned one. */
+  /** The name of the limit that is short; undefined: none is, or a learned one is. */
   get shortLimit(): string | undefined {
     return this.limits[this.last?.limit ?? -1]?.name;
   }
@@ -76,17 +76,17 @@ export class WorkerAccount {
     return this.last !== undefined && this.last.limit >= this.limits.length;
   }
 
-  /** Whether what goes now was granted as a rate lets it, and nothing else was short. */
+  /** Whether a learned rate of requests spread the last grant over time, and nothing else did. */
   get isPaced(): boolean {
     return this.isLate && (this.last?.plan?.requestsPerHour ?? 0) > 0;
   }
 
-  /** Whether it goes on with its own share. */
+  /** Whether the worker goes on with its own share. */
   get isAlone(): boolean {
     return this.standing === 'alone';
   }
 
-  /** @returns as `Policy.wait`; Infinity: it takes another grant */
+  /** @returns as `Policy.wait`; Infinity: another grant is needed */
   waitMs(request: FleetRequest, now: number): number {
     const costs = costsOf(request, this.last?.plan);
     const { slots, bytes, credits } = this.holdings;
@@ -115,7 +115,7 @@ export class WorkerAccount {
     this.sent += 1;
   }
 
-  /** A request has ended. @param corrections what it cost more, or less, than it was charged, by limit */
+  /** A request has ended. @param corrections its cost beyond (or below) its charge, by limit */
   giveBack(request: FleetRequest, corrections: readonly number[] | undefined, now: number): void {
     this.holdings.expire(now);
     this.holdings.slots.giveBack(request.slots);
@@ -123,20 +123,20 @@ export class WorkerAccount {
     if (corrections !== undefined) this.charge(corrections, now);
   }
 
-  /** While it goes on alone, its share is charged, and the store is not told later. */
+  /** While the worker goes on alone, only its share is charged. The store never learns of that. */
   private charge(amounts: readonly number[], now: number): void {
     if (this.isAlone) this.share?.charge(amounts, now);
     else this.corrections.add(amounts);
   }
 
   /**
-   * What it does not use in time goes back with the next call.
-   * @returns whether requests may have waited for a part of that
+   * Grants that were not used in time are returned with the next call.
+   * @returns whether anything that was due is returned: requests may have waited for it
    */
   returnUnused(now: number): boolean {
     const { credits } = this.holdings;
     const places = placesOf(this.config);
-    // What comes back may let go earlier what was reserved for later.
+    // Other returns may let the store grant earlier what is reserved here for later.
     const isEarlier = this.corrections.hasReturns;
     const stale = credits.takeStale(now - STALE_MS, places);
     this.corrections.giveBack(stale);
@@ -144,7 +144,7 @@ export class WorkerAccount {
     return stale.some((amount) => amount > 0);
   }
 
-  /** What is reserved covers what requests like this one cost of the learned rates, too. */
+  /** Adds the learned costs of requests like this one to the grants that are due after `now`. */
   coverLearned(request: FleetRequest, now: number): void {
     const costs = costsOf(request, this.last?.plan);
     const isLearned = (place: number) => place >= this.limits.length;
@@ -154,23 +154,23 @@ export class WorkerAccount {
     );
   }
 
-  /** All that was granted goes back with the next call. */
+  /** All unused grants are returned with the next call. */
   returnAll(): void {
     const { credits } = this.holdings;
     this.corrections.giveBack(credits.takeStale(Number.POSITIVE_INFINITY, placesOf(this.config)));
   }
 
-  /** Takes out what there is to tell of earlier charges. */
+  /** Takes out the corrections that the store does not know yet. */
   takeCorrections(): Told {
     return this.corrections.take(placesOf(this.config));
   }
 
-  /** The store was not told of these corrections after all. */
+  /** The store did not apply these corrections: they are kept for the next call. */
   untold(corrections: Told): void {
     this.corrections.untold(corrections);
   }
 
-  /** The store has begun anew, and knows of no charge: nothing can go back to it. */
+  /** The store has lost its state, and knows no charge: no charge can be refunded. */
   forgetCharges(): void {
     this.ledger += 1;
     this.corrections.dropReturns();
@@ -185,7 +185,7 @@ export class WorkerAccount {
     this.config = config;
   }
 
-  /** The store has answered. What it grants is taken with `receive`, under the limits of the store. */
+  /** The store has replied. `receive` takes its grants, once its limits are adopted. */
   heard(reply: GrantReply, now: number): void {
     this.last = reply;
     const isOwn = reply.limit >= 0 && !this.isLearnedShort;
@@ -194,24 +194,25 @@ export class WorkerAccount {
     this.holdings.expire(now);
   }
 
-  /** @param told what it has told to hold, if others may have been lent that, too */
+  /** @param told the call, if the lease has expired since: others may have the same slots now */
   receive(reply: GrantReply, told: ExchangeRequest | undefined, now: number): void {
     const { slots, bytes, credits } = this.holdings;
-    // Back from going on alone it has no more than then: others may have had more than the store knows.
+    // After going on alone the worker gets no more than it held, since the store may not know yet
+    // how much others hold.
     const isBack = this.standing === 'back';
     this.standing = 'together';
     const heldSlots = isBack ? Math.min(slots.held, reply.slots) : reply.slots;
     const heldBytes = isBack ? Math.min(bytes.held, reply.bytes) : reply.bytes;
-    // What was there already is not late yet.
+    // The part that was available earlier does not count as late yet.
     const untilMs = Math.max(0, reply.until) / 1_000;
     credits.add(reply.amounts, now + reply.from / 1_000, now + untilMs, reply.count);
-    // The slot of a request that has reserved its time: without it what is reserved would be lost.
+    // Keeps one slot for a request with a reserved time, which would be lost without a slot.
     const reserved = credits.lastDueAt > Number.NEGATIVE_INFINITY ? 1 : 0;
     slots.lent(heldSlots, reply.keptSlots, told?.slots, reserved);
     bytes.lent(heldBytes, reply.keptBytes, told?.bytes);
   }
 
-  /** The store is away. @param fullAt from then on it has its whole share of slots and bytes */
+  /** The store is away. @param fullAt when the worker may use its whole share of slots and bytes */
   goAlone(now: number, fullAt: number): void {
     if (this.share === undefined) return;
     this.ledger += 1;
@@ -219,16 +220,16 @@ export class WorkerAccount {
     const { config, holdings, last } = this;
     const { plan, workers = 1 } = last ?? {};
     this.share.begin({ config, plan, workers, pools: holdings, now, fullAt });
-    // Its share is its own until the store answers again.
+    // The share of the worker does not expire until the store replies again.
     holdings.renew(Number.POSITIVE_INFINITY);
   }
 
-  /** The store is still away. @returns whether it has its whole share from now on */
+  /** The store is still away. @returns whether the worker may use its whole share from now on */
   stayAlone(now: number): boolean {
     return this.isAlone && this.share?.failed(this.holdings, now) === true;
   }
 
-  /** The store is there again. */
+  /** The store has replied again. */
   comeBack(): void {
     if (this.share === undefined) return;
     this.ledger += 1;

@@ -1,4 +1,4 @@
-/** `headgate/redis`: the limits of one API key, shared by many processes through Redis or Valkey. */
+/** `headgate/redis`: the limits of one API key, shared by processes through Redis or Valkey. */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { joinFleet } from '../fleet/fleet.ts';
@@ -16,13 +16,13 @@ import { argumentOf, SCRIPT, WORKERS_SCRIPT } from './script.ts';
 export type { ExchangeReply, ExchangeRequest, WorkerShare } from '../fleet/protocol.ts';
 export type { OnStoreLoss, SharedStore, StoreSettings } from '../fleet/shared-store.ts';
 
-/** The two methods of node-redis (`redis`) that are used. */
+/** The methods of node-redis (`redis`) that the store uses. */
 interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** The two methods of ioredis and iovalkey that are used. */
+/** The methods of ioredis and iovalkey that the store uses. */
 interface IoRedisClient {
   eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
   evalsha(sha: string, keys: number, ...rest: string[]): Promise<unknown>;
@@ -34,18 +34,18 @@ export type RedisClient = NodeRedisClient | IoRedisClient;
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions extends StoreSettings {
   /**
-   * Names the API key, not the secret itself: limiters with the same name act as one. All Redis keys
-   * carry it as their one hash tag, so that they are in one slot of a cluster.
+   * A name for the API key, not the secret itself: limiters with the same name act as one. All
+   * Redis keys contain it as their only hash tag, so that they are in one slot of a cluster.
    */
   readonly key: string;
 }
 
-/** What is kept of a key, each in a Redis key of its own. */
+/** The parts of the state of a key. Each is in its own Redis key. */
 const PARTS = ['state', 'workers', 'leases', 'active', 'reports', 'learned'] as const;
 
 /**
  * A store in Redis 7 or Valkey, for the `shared` option of limiters in any number of processes. One
- * atomic script decides, by the clock of the server. Of requests, only their costs are stored. The
+ * atomic script decides, by the clock of the server. It stores only the costs of requests. The
  * caller connects the client, configures its TLS and password, and closes it.
  *
  * @throws RangeError or TypeError that names a wrong option
@@ -87,14 +87,14 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions): Sha
   return storeOf(key);
 }
 
-/** Names a key in Redis without telling its name, which may be that of a customer, or a secret. */
+/** A hash that names a key in Redis: the name itself may be that of a customer, or a secret. */
 function digestOf(name: string): string {
   return createHash('sha256').update(name).digest('hex');
 }
 
 type Call = (keys: string[], args: string[]) => Promise<unknown>;
 
-/** @throws TypeError for what is no client */
+/** @throws TypeError if `client` is not a client */
 function callerOf(client: RedisClient, script: string): Call {
   checkMethods('client', client, ['eval']);
   const sha = createHash('sha1').update(script).digest('hex');

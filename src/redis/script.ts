@@ -4,22 +4,22 @@ import { LEND, RATES } from './script/grant.ts';
 import { STATE, TIME } from './script/state.ts';
 
 /**
- * The shared store as a script: what `FleetModel` does, statement by statement. It keeps its state in
- * one string, the workers in one hash, two sorted sets of when they expire, and, for the worker that
- * learns, a list of reports and what was learned so far.
+ * The shared store as a script: it repeats `FleetModel` statement by statement. It keeps the state
+ * in a string, the workers in a hash, the ends of their leases and activity in two sorted sets,
+ * and, for the leader, a list of reports and the learned state.
  *
- * KEYS: state, workers, leases, active, reports, learned. ARGV: a list as JSON: the request, and as
- * texts, which are not read, its configuration, its plan, what it has learned, and its report. Numbers
- * in answers are printed without exponents, since cjson keeps 14 digits only.
+ * KEYS: state, workers, leases, active, reports, learned. ARGV: one JSON list of the request and,
+ * as strings that contain JSON, its configuration, plan, learned state and report. Numbers in
+ * replies are printed without exponents, since cjson keeps only 14 digits.
  *
- * One text of six steps: each sees the local names of those before it.
+ * The text consists of six parts. Each part uses the local names of the parts before it.
  */
 export const SCRIPT = [STATE, TIME, TOLD, LEND, RATES, REPLY].join('');
 
 /**
- * A request as the script takes it: what the script does not read is JSON within the JSON. It is one
- * argument: Redis hangs up, without a reason, on a client that is not authenticated and sends a
- * command of more than 10 parts.
+ * The request as the argument of the script. Fields that the script stores as text are JSON strings
+ * within the JSON. It is a single argument, since Redis closes the connection without a reason if a
+ * client that is not authenticated sends a command of more than 10 parts.
  */
 export function argumentOf(request: ExchangeRequest): string {
   const { config, plan, learned, report, ...rest } = request;
@@ -29,13 +29,13 @@ export function argumentOf(request: ExchangeRequest): string {
   return JSON.stringify([rest, ...unread]);
 }
 
-/** The script reads at most this many workers, those that called last. This bounds its cost. */
+/** The script reads at most this number of workers, the latest callers. This bounds its cost. */
 const MOST_READ = 256;
 
 /**
- * Who works on a key, as a script that only reads: what `FleetModel.workers` does.
+ * The list of the workers of a key, as `FleetModel.workers` returns it. The script only reads.
  *
- * KEYS: as the other script has them.
+ * KEYS: the same as of the other script.
  */
 export const WORKERS_SCRIPT = `
 local packed = redis.call('GET', KEYS[1])

@@ -4,33 +4,33 @@ import { Capacity, type TokenCounts } from './limits/limit-state.ts';
 import type { ProviderOptions, StormOptions } from './provider-options.ts';
 import type { AnswerKind } from './provider-types.ts';
 
-/** Why a request is turned away, as its answer will tell. */
+/** Why a request is rejected, as the answer will report it. */
 export interface Refusal {
   readonly status: number;
   readonly kind: AnswerKind;
   readonly code: string;
   readonly message: string;
-  /** What the statistics count it under. */
+  /** The name under which the statistics count it. */
   readonly by: string;
   readonly limit?: string;
   readonly retryAfterMs?: number;
 }
 
-/** What admission looks at. */
+/** The fields of a request that admission checks. */
 export interface Applicant {
   readonly inputTokens: number;
   readonly maxTokens: number;
   readonly apiKey?: string | undefined;
 }
 
-/** As a client should understand a status that is not 2xx. */
+/** How a client should treat a status that is not 2xx. */
 export function kindOfStatus(status: number): AnswerKind {
   if (status === 429) return 'throttled';
   if (status === 503 || status === 529) return 'overloaded';
   return status >= 500 || status === 408 || status === 409 || status === 0 ? 'failed' : 'fatal';
 }
 
-/** Merged, so that a moment in two storms counts once. */
+/** Merges overlapping storms, so that a moment in two storms counts once. */
 function mergeStorms(storms: readonly StormOptions[]): { fromMs: number; toMs: number }[] {
   const merged: { fromMs: number; toMs: number }[] = [];
   for (const { fromMs, toMs } of [...storms].sort((a, b) => a.fromMs - b.fromMs)) {
@@ -42,8 +42,8 @@ function mergeStorms(storms: readonly StormOptions[]): { fromMs: number; toMs: n
 }
 
 /**
- * Decides who is let in: keys, storms, quota, units and limits, in that order. A pure state
- * machine; times are milliseconds since the provider's start.
+ * Decides which requests are admitted. It checks keys, storms, quota, units and limits, in that
+ * order. A pure state machine; times are milliseconds since the provider's start.
  */
 export class Admission {
   readonly #options: ProviderOptions;
@@ -60,13 +60,13 @@ export class Admission {
     this.#random = random;
   }
 
-  /** Whether a key is let in; every one is when none are configured. */
+  /** Whether a key is accepted. If no keys are configured, every request is. */
   knows(apiKey: string | undefined): boolean {
     const { apiKeys } = this.#options;
     return apiKeys === undefined || (apiKey !== undefined && apiKeys.includes(apiKey));
   }
 
-  /** Whether a request is turned away. One that is not must be charged in the same turn. */
+  /** The reason to reject a request. If there is none, charge it in the same turn. */
   refuse(nowMs: number, applicant: Applicant, unitsHaveRoom: boolean): Refusal | undefined {
     return (
       this.#refuseKey(applicant) ??
@@ -77,7 +77,7 @@ export class Admission {
     );
   }
 
-  /** As `Provider.waitMs`; keys and quota are for ever, and not looked at. */
+  /** As `Provider.waitMs`. Keys and quota are not checked, since waiting does not change them. */
   waitMs(nowMs: number, applicant: Applicant, unitsHaveRoom: boolean): number {
     const storm = mergeStorms(this.#options.storms ?? []).find(
       ({ fromMs, toMs }) => fromMs <= nowMs && nowMs < toMs,
@@ -101,7 +101,7 @@ export class Admission {
     return this.#limits.status(nowMs);
   }
 
-  /** What the limits on a unit have allowed by now, beyond the burst they start with. */
+  /** The amount of a unit that the limits have allowed by now, beyond their initial burst. */
   allowed(unit: 'requests' | 'tokens', nowMs: number): number {
     const fullMs = this.#openTimes(nowMs).reduce(
       (sum, [fromMs, toMs]) => sum + this.#capacity.integral(fromMs, toMs),

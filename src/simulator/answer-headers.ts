@@ -12,14 +12,14 @@ export function formatDuration(durationMs: number): string {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
 }
 
-/** `retry-after` in whole seconds, as HTTP has it. */
+/** `retry-after` in whole seconds, as HTTP defines it. */
 export function retryAfterSeconds(retryAfterMs: number): string {
   return String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }
 
 /**
  * The headers of OpenAI's API reference: the first limit on requests, the first on tokens, and how
- * long to wait; `retry-after-ms` has the time that `retry-after` rounds up to seconds.
+ * long to wait. `retry-after-ms` is the time that `retry-after` rounds up to seconds.
  */
 export function openAiHeaders(answer: {
   readonly limits: readonly LimitStatus[];
@@ -41,9 +41,9 @@ export function openAiHeaders(answer: {
 }
 
 /**
- * The limits as Anthropic's API reference has them, with the wall time of their full replenishment
- * in RFC 3339, to the second above.
- * @param decidedMs when the limits were looked at, in milliseconds since 1970
+ * The headers of Anthropic's API reference for limits, with the wall time of their full
+ * replenishment in RFC 3339, rounded up to a second.
+ * @param decidedMs when the limits were read, in milliseconds since 1970
  */
 export function anthropicLimitHeaders(
   limits: readonly LimitStatus[],
@@ -63,15 +63,15 @@ export function anthropicLimitHeaders(
 }
 
 /**
- * What the headers of answers tell. `openai` (default): its limits, and `retry-after` with
- * `retry-after-ms`. `anthropic`: its limits, `retry-after` in whole seconds, and the `date`.
- * `retry-after`: nothing but that, with `retry-after-ms`. `none`: nothing.
+ * The headers of answers. `openai` (default): OpenAI's limit headers, `retry-after` and
+ * `retry-after-ms`. `anthropic`: Anthropic's limit headers, `retry-after` in whole seconds, and
+ * `date`. `retry-after`: only `retry-after` and `retry-after-ms`. `none`: no headers.
  */
 export type HeaderStyle = 'openai' | 'anthropic' | 'retry-after' | 'none';
 
 export const HEADER_STYLES: readonly HeaderStyle[] = ['openai', 'anthropic', 'retry-after', 'none'];
 
-/** What wall clocks say when the provider starts: 2025-01-01, so that runs in virtual time repeat. */
+/** The wall time at the provider's start: 2025-01-01, so that runs in virtual time can repeat. */
 const START_WALL_MS = Date.UTC(2025, 0, 1);
 
 /**

@@ -8,10 +8,10 @@ import type { ModelRequest, ProviderAnswer } from './provider-types.ts';
 import type { LatencyFunction } from './random.ts';
 import type { PoolEntry, UnitPool } from './unit-pool.ts';
 
-/** What all attempts of one provider share. */
+/** The objects that all attempts of one provider share. */
 export interface AttemptContext {
   readonly clock: Clock;
-  /** What `clock.now()` was when the provider was made. */
+  /** The value of `clock.now()` when the provider was made. */
   readonly startMs: number;
   readonly admission: Admission;
   readonly pool: UnitPool;
@@ -23,13 +23,13 @@ export interface AttemptContext {
   readonly failureRandom: Random;
 }
 
-/** Where an attempt reports how it ended; only the first call counts. */
+/** Receives the result of an attempt; only the first call counts. */
 export interface AttemptListener {
   answer(answer: ProviderAnswer): void;
   fail(error: unknown): void;
 }
 
-/** One request on its way: let in or not, waiting for a unit, served, answered or aborted. */
+/** One request from its arrival to its answer, rejection, failure or abort. */
 export class Attempt implements PoolEntry {
   state: PoolEntry['state'] = 'gone';
   readonly #context: AttemptContext;
@@ -95,7 +95,7 @@ export class Attempt implements PoolEntry {
     const { admission, stats, rejectLatency, latencyRandom } = this.#context;
     const { by, ...told } = refusal;
     stats.reject(this.#arrivedMs, by);
-    // Someone without a key is told nothing about its limits.
+    // An answer to a request without a valid key names no limits.
     this.#limits = refusal.status === 401 ? [] : admission.status(this.#arrivedMs);
     this.#guard(() => {
       this.#after(rejectLatency(latencyRandom, { ...this.#tokens, outputTokens: 0 }), () =>
@@ -139,7 +139,7 @@ export class Attempt implements PoolEntry {
     return undefined;
   }
 
-  /** The request was aborted, or a callback of it threw. */
+  /** The request was aborted, or one of its callbacks threw. */
   #end(error: unknown): void {
     this.#timer?.cancel();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);

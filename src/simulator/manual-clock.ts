@@ -3,7 +3,7 @@ import { checkNumber } from '../util/check.ts';
 import type { Clock, Timer } from '../util/clock.ts';
 import { Heap, type Placed } from '../util/collections.ts';
 
-/** More timers than this at one instant are taken for an endless loop. */
+/** More timers than this at one instant count as an endless loop. */
 const MAX_TIMERS_AT_ONE_INSTANT = 1_000_000;
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ interface PendingTimer extends Placed {
   readonly atMs: number;
   readonly order: number;
   readonly callback: () => void;
-  /** It has neither fired nor was it cancelled. */
+  /** It has neither fired nor been cancelled. */
   isPending: boolean;
 }
 
@@ -27,7 +27,7 @@ function firesBefore(one: PendingTimer, other: PendingTimer): boolean {
   return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
 }
 
-/** Lets every promise reaction that can run do so: the event loop drains microtasks first. */
+/** Waits until all pending promise reactions have run: the event loop drains microtasks first. */
 function settle(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
@@ -35,12 +35,12 @@ function settle(): Promise<void> {
 }
 
 /**
- * A clock that stands still until it is told to move. Time is in milliseconds.
+ * A clock that moves only when a method advances it. Time is in milliseconds.
  *
- * Timers fire in order of their due time; those due at the same instant in the order in which
+ * Timers fire in order of their due time; timers due at the same instant fire in the order in which
  * they were set. A timer that a callback sets for the present instant fires in the same advance.
  * While a callback runs, `now()` is the instant its timer was due. When a callback throws,
- * the error comes out of `advance`, and the clock stands at that instant, ready to go on.
+ * `advance` throws the error, and the clock stays at that instant and can be advanced again.
  *
  * ```ts
  * const clock = new ManualClock();
@@ -57,7 +57,7 @@ export class ManualClock implements Clock {
   #running = false;
   #firedAtThisInstant = 0;
 
-  /** @param startMs what `now()` says at first. Default 0. */
+  /** @param startMs the initial value of `now()`. Default 0. */
   constructor(startMs = 0) {
     this.#nowMs = checkNumber('startMs', startMs, 0);
   }
@@ -66,7 +66,7 @@ export class ManualClock implements Clock {
     return this.#nowMs;
   }
 
-  /** How many timers are set and neither fired nor cancelled. */
+  /** The number of timers that have neither fired nor been cancelled. */
   get pendingTimers(): number {
     return this.#timers.size;
   }
@@ -84,7 +84,7 @@ export class ManualClock implements Clock {
     return { cancel: () => this.#remove(timer) };
   }
 
-  /** A cancelled timer leaves at once, so that a long test does not collect dead ones. */
+  /** A cancelled timer is removed at once, so that cancelled timers do not accumulate. */
   #remove(timer: PendingTimer): void {
     if (timer.isPending) this.#timers.delete(timer);
     timer.isPending = false;
@@ -95,7 +95,7 @@ export class ManualClock implements Clock {
     this.advanceTo(this.#nowMs + checkNumber('ms', ms, 0));
   }
 
-  /** Moves to an instant, which must not lie in the past, and fires every timer on the way. */
+  /** Moves to an instant, which must not be in the past, and fires every timer on the way. */
   advanceTo(atMs: number): void {
     checkNumber('atMs', atMs, this.#nowMs);
     this.#run(() => {
@@ -123,7 +123,7 @@ export class ManualClock implements Clock {
   /**
    * Fires timers until none is left; the clock stops at the last one.
    *
-   * @throws Error when timers are left after `maxMs`, as with one that sets itself again for ever
+   * @throws Error when timers are left after `maxMs`, as with a timer that always sets itself again
    */
   runAll(options: RunAllOptions = {}): void {
     const untilMs = this.#horizon(options);

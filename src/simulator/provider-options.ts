@@ -5,41 +5,41 @@ import { checkLimits, type LimitOptions } from './limits/limit-options.ts';
 import type { CapacityFunction, CapacityStep } from './limits/limit-state.ts';
 import type { Latency } from './random.ts';
 
-/** Units that work in parallel, as the batch slots of an inference server. */
+/** Units that work in parallel, like the batch slots of an inference server. */
 export interface ConcurrencyOptions {
-  /** Requests served at a time; an integer >= 1. */
+  /** Requests served at the same time; an integer >= 1. */
   units: number;
   /** Requests that wait for a unit, first in, first out; an integer >= 0. Default: no bound. */
   queue?: number;
-  /** What a request gets when the queue is full. Default 503. */
+  /** The status of the answer when the queue is full. Default 503. */
   status?: 429 | 503 | 529;
 }
 
-/** A full outage. Requests that were let in before it finish. Times count from the provider's start. */
+/** A full outage. Requests admitted before it finish. Times count from the provider's start. */
 export interface StormOptions {
   fromMs: number;
-  /** The first instant after it. */
+  /** The first instant after the outage. */
   toMs: number;
   /** Default 503. */
   status?: 429 | 500 | 502 | 503 | 504 | 529;
-  /** Default: none is told. */
+  /** The wait that answers name. Default: none. */
   retryAfterMs?: number;
 }
 
-/** Something that goes wrong by chance with requests that were let in, after their latency. */
+/** A random failure of admitted requests, after their latency. */
 export interface FailureOptions {
   /**
    * `error`: an answer with `status`. `reset`: the connection breaks. `hang`: no answer until the
    * request is aborted; it holds its unit.
    */
   fault: 'error' | 'reset' | 'hang';
-  /** Of all requests that are let in; 0 to 1. All failures together at most 1. */
+  /** The share of admitted requests that fail so, 0 to 1. The sum of all failures is at most 1. */
   probability: number;
-  /** Of an `error`: 400 to 599. Default 500. */
+  /** The status of an `error`: 400 to 599. Default 500. */
   status?: number;
 }
 
-/** What may be used in all. A request is let in while something is left. */
+/** The total that may be used. Requests are admitted while something is left. */
 export interface QuotaOptions {
   requests?: number;
   /** Input and output tokens together. */
@@ -50,13 +50,13 @@ export interface QuotaOptions {
 export interface ProviderOptions {
   /** Default: real time. */
   clock?: Clock;
-  /** Of everything that happens by chance. Default 1. */
+  /** The seed of everything that is random. Default 1. */
   seed?: number;
   /** Default: none. */
   limits?: readonly LimitOptions[];
   /** Whether a request that a limit rejects counts against limits on requests. Default false. */
   countRejected?: boolean;
-  /** Default: any number of requests at a time. */
+  /** Default: any number of requests at the same time. */
   concurrency?: ConcurrencyOptions;
   /** From the start of the work to the answer, in milliseconds. Default 0. */
   latency?: Latency;
@@ -72,18 +72,18 @@ export interface ProviderOptions {
    */
   capacity?: readonly CapacityStep[] | CapacityFunction;
   /**
-   * What a request that a limit rejects is told. `exact` (default): when it would fit.
-   * `none`: nothing. `misleading`: something between nothing and twice the exact time.
-   * A number: that many milliseconds, always.
+   * The wait that the answer names when a limit rejects a request. `exact` (default): the time
+   * until the request would fit. `none`: no wait. `misleading`: a random time from 0 to twice the
+   * exact time. A number: always this number of milliseconds.
    */
   retryAfter?: 'exact' | 'none' | 'misleading' | number;
-  /** What the headers of `submitOrThrow` tell. Default `openai`. */
+  /** The headers of `submitOrThrow`. Default `openai`. */
   headers?: HeaderStyle;
   /** Default: none. */
   failures?: readonly FailureOptions[];
-  /** When it is used up every request gets 429 `insufficient_quota`. Default: no end. */
+  /** When it is used up, every request gets 429 `insufficient_quota`. Default: no quota. */
   quota?: QuotaOptions;
-  /** Keys that are let in; any other gets 401. Default: every request is let in. */
+  /** The accepted API keys; any other key gets 401. Default: every request is accepted. */
   apiKeys?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * How much the limits would have allowed, outages left out. The burst that a bucket holds at the
- * start and again after an outage is not counted, so a greedy client may get a little more.
+ * How much the limits would have allowed, without the time of outages. The burst of a full bucket,
+ * at the start and after an outage, is not counted, so a greedy client may get a little more.
  */
 export interface ProviderCapacity {
   /**
@@ -14,41 +14,41 @@ export interface ProviderCapacity {
 
 /** Counts per second since the provider was made; `completed[3]` is the fourth second. */
 export interface ProviderSeries {
-  /** The second that the arrays start with: above 0 once they were cut to the last day. */
+  /** The first second of the arrays: above 0 once they were cut to the last day. */
   fromSecond: number;
-  /** Requests that were let in, by arrival. */
+  /** Admitted requests, by time of arrival. */
   accepted: readonly number[];
-  /** Requests that were answered well, by the time of the answer: the goodput. */
+  /** Requests with a successful answer, by time of the answer: the goodput. */
   completed: readonly number[];
-  /** Requests that were turned away, by arrival. */
+  /** Rejected requests, by time of arrival. */
   rejected: readonly number[];
 }
 
-/** What a provider has seen. Every request is in flight, completed, rejected, failed or aborted. */
+/** The counts of a provider. Every request is in flight, completed, rejected, failed or aborted. */
 export interface ProviderStats {
   /** Milliseconds since the provider was made. */
   elapsedMs: number;
   submitted: number;
-  /** Let in by every limit. */
+  /** Admitted requests. */
   accepted: number;
-  /** Answered well. */
+  /** Requests with a successful answer. */
   completed: number;
-  /** Failed by chance after they were let in. */
+  /** Admitted requests that failed at random. */
   failed: number;
-  /** Ended by their signal. */
+  /** Admitted requests that ended early: by their signal, or because a callback threw. */
   aborted: number;
   rejected: number;
-  /** By the name of the limit, or `concurrency`, `storm`, `quota`, `key`. */
+  /** Rejected requests, by the name of the limit, or `concurrency`, `storm`, `quota`, `key`. */
   rejectedBy: Readonly<Record<string, number>>;
-  /** Accepted and not yet answered: those served and those that wait for a unit. */
+  /** Accepted and not yet answered: requests that are served or wait for a unit. */
   inFlight: number;
   peakInFlight: number;
   /** Of those in flight, how many wait for a unit. */
   queued: number;
-  /** Of answers that were ok. */
+  /** Tokens of successful answers. */
   inputTokens: number;
   outputTokens: number;
-  /** Payload of all requests that were let in. */
+  /** Payload of all admitted requests. */
   bytes: number;
   capacity: ProviderCapacity;
   series: ProviderSeries;
@@ -59,7 +59,7 @@ type SeriesName = 'accepted' | 'completed' | 'rejected';
 const SERIES: readonly SeriesName[] = ['accepted', 'completed', 'rejected'];
 const KEPT_SECONDS = 86_400;
 
-/** Keeps what {@link ProviderStats} tells. Times are milliseconds since the provider's start. */
+/** Keeps the counts of {@link ProviderStats}. Times are milliseconds since the provider's start. */
 export class StatsRecorder {
   submitted = 0;
   accepted = 0;
@@ -72,7 +72,7 @@ export class StatsRecorder {
   inputTokens = 0;
   outputTokens = 0;
   bytes = 0;
-  /** Milliseconds that units spent on requests which they finished. */
+  /** Milliseconds that units spent on completed requests. */
   serviceMs = 0;
   readonly #rejectedBy = new Map<string, number>();
   readonly #series: Record<SeriesName, number[]> = { accepted: [], completed: [], rejected: [] };

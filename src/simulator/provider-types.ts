@@ -6,22 +6,22 @@ import type { ProviderStats } from './provider-stats.ts';
 /** A request to a simulated provider. All counts are whole numbers >= 0. */
 export interface ModelRequest {
   inputTokens: number;
-  /** The most that may be put out; this is what is charged up front. */
+  /** The most output tokens; this number is charged up front. */
   maxTokens: number;
-  /** What will be put out, at most `maxTokens`. Default: `maxTokens`. */
+  /** The output tokens of the answer, at most `maxTokens`. Default: `maxTokens`. */
   outputTokens?: number;
   /** Payload size. Default 0. Counted in the statistics. */
   bytes?: number;
   apiKey?: string;
-  /** When it fires the request ends, its unit is free, and the promise rejects with its reason. */
+  /** When it fires, the request ends, its unit is free, and the promise rejects with its reason. */
   signal?: AbortSignal;
-  /** Called at once when the request is let in, before it gets a unit. */
+  /** Called at once when the request is admitted, before it gets a unit. */
   onAdmitted?: () => void;
-  /** Called when a unit takes the request up; not for one that will fail with a status. */
+  /** Called when a unit starts the request; not for a request that will fail with a status. */
   onStarted?: (work: StartedWork) => void;
 }
 
-/** What is known when a unit takes a request up. */
+/** The facts that are known when a unit starts a request. */
 export interface StartedWork {
   /** Milliseconds from now to the answer. */
   serviceMs: number;
@@ -29,22 +29,22 @@ export interface StartedWork {
   limits: readonly LimitStatus[];
 }
 
-/** As a client should understand an answer. */
+/** How a client should treat an answer. */
 export type AnswerKind = 'ok' | 'throttled' | 'overloaded' | 'failed' | 'fatal';
 
-/** What the provider says. Failures are answers too: only an abort rejects the promise. */
+/** The answer of the provider. Failures are answers too: only an abort rejects the promise. */
 export interface ProviderAnswer {
   /** HTTP status; 0 when the connection broke. */
   status: number;
   kind: AnswerKind;
-  /** Such as `rate_limit_exceeded`, `insufficient_quota`, `ECONNRESET`; none when all is well. */
+  /** Such as `rate_limit_exceeded`, `insufficient_quota`, `ECONNRESET`; none for a success. */
   code?: string;
   message?: string;
   retryAfterMs?: number;
   /** The limit that rejected the request. */
   limit?: string;
   usage: TokenCounts;
-  /** The limits as they were when the request was let in or rejected. */
+  /** The limits when the request was admitted or rejected. */
   limits: readonly LimitStatus[];
   /** From arrival to this answer. */
   latencyMs: number;
@@ -59,22 +59,22 @@ export interface AnswerWithHeaders extends ProviderAnswer {
 export interface Provider {
   readonly clock: Clock;
   readonly seed: number;
-  /** Whether a key would be let in. */
+  /** Whether a key would be accepted. */
   authorises(apiKey: string | undefined): boolean;
   /**
-   * Sends a request. Resolves with the answer, whatever it is.
+   * Sends a request. Resolves with the answer, also if it is a rejection or a failure.
    *
    * @throws RangeError or TypeError for a malformed request; the signal's reason after an abort
    */
   submit(request: ModelRequest): Promise<ProviderAnswer>;
   /**
-   * As `submit`, but as a client library has it: what is not ok is thrown.
+   * As `submit`, but like a client library: throws every answer that is not ok.
    *
    * @throws ProviderError with `status`, `code` and `headers`
    */
   submitOrThrow(request: ModelRequest): Promise<AnswerWithHeaders>;
   /**
-   * The time in milliseconds until the provider would accept this request, as far as it can tell.
+   * The time in milliseconds until the provider would accept this request, as far as it is known.
    * 0: it would accept it now. 1: only the answer to another request can make room. Nothing is
    * charged. Real clients cannot know this; a test client that does shows the best possible result.
    */

@@ -15,7 +15,7 @@ import {
 import { makeLatency, seededRandom } from './random.ts';
 import { UnitPool } from './unit-pool.ts';
 
-/** Independent streams of chance from one seed, so that one more draw here moves nothing there. */
+/** Independent random streams from one seed, so that a draw from one does not change another. */
 function makeStreams(seed: number): () => Random {
   const root = seededRandom(seed);
   return () => seededRandom(Math.floor(root() * 2 ** 32));
@@ -37,8 +37,8 @@ function checkRequest(request: ModelRequest): void {
 }
 
 /**
- * A model provider with real limits, on an injected clock: it lets requests in or turns them away,
- * queues them for its units, answers late, and breaks down as it is told to.
+ * A model provider with real limits, on an injected clock: it admits or rejects requests, queues
+ * them for its units, answers after a latency, and fails as its options say.
  * The same seed and the same requests at the same times give the same answers.
  *
  * ```ts

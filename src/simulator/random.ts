@@ -2,7 +2,7 @@ import { checkFunction, checkInteger, checkKeys, checkNumber } from '../util/che
 import type { Random } from '../util/clock.ts';
 import type { TokenCounts } from './limits/limit-state.ts';
 
-/** Rounds that are thrown away, so that near seeds do not start alike. */
+/** Rounds that are discarded, so that similar seeds do not start with similar numbers. */
 const WARM_UP = 15;
 
 /**
@@ -29,7 +29,7 @@ export function seededRandom(seed: number): Random {
   return () => next() / 2 ** 32;
 }
 
-/** Draws one value with the chance it is given. */
+/** Draws one value from the given random numbers. */
 export type Distribution = (random: Random) => number;
 
 /** @see logNormal */
@@ -42,8 +42,8 @@ export interface LogNormalOptions {
 
 /**
  * Log-normal values: latencies of model calls, with their long tail to the right.
- * A normal value from two uniform ones after Box and Muller (1958), shifted so that the mean
- * of the results is `meanMs`.
+ * Two uniform values give a normal one after Box and Muller (1958), shifted so that the mean of
+ * the results is `meanMs`.
  */
 export function logNormal(options: LogNormalOptions): Distribution {
   const meanMs = checkNumber('meanMs', options.meanMs, 0);

@@ -1,11 +1,11 @@
 import { checkNumber } from '../util/check.ts';
 import type { Clock } from '../util/clock.ts';
 
-/** What {@link schedulerClock} needs of a scheduler; every RxJS scheduler has it. */
+/** The parts of a scheduler that {@link schedulerClock} needs; every RxJS scheduler has them. */
 export interface SchedulerLike {
   now(): number;
   schedule(work: () => void, delay?: number): { unsubscribe(): void };
-  /** What is still to be done, as a scheduler in virtual time has it. */
+  /** The pending actions, if the scheduler lists them, as schedulers in virtual time do. */
   readonly actions?: readonly { readonly closed: boolean }[];
 }
 
@@ -20,8 +20,8 @@ export interface SchedulerLike {
  * });
  * ```
  *
- * A timer that keeps no process alive (such as that of `attemptTimeoutMs`) does not fire once nothing
- * else is left to be done: the test has ended then, as a process would have.
+ * A timer that keeps no process alive (such as that of `attemptTimeoutMs`) does not fire if only
+ * such timers are left: the test has ended then, as a process would have.
  */
 export function schedulerClock(scheduler: SchedulerLike): Clock {
   /** Actions of timers that keep no process alive. */

@@ -3,11 +3,11 @@ import type { ConcurrencyOptions } from './provider-options.ts';
 /** A request that waits for a unit or holds one. Only the pool writes `state`. */
 export interface PoolEntry {
   state: 'waiting' | 'serving' | 'gone';
-  /** A unit takes the request up. Must not throw. */
+  /** A unit starts the request. Must not throw. */
   start(): void;
 }
 
-/** Cancelled entries stay in the queue until they are this many, and half of it. */
+/** The queue is compacted from this length on, if half of its entries are started or cancelled. */
 const COMPACT_FROM = 64;
 
 /** Units that work in parallel, and the queue before them: first in, first out. */
@@ -41,7 +41,7 @@ export class UnitPool {
     this.#startNext();
   }
 
-  /** Gives the unit back, or leaves the queue. Harmless twice. */
+  /** Gives the unit back, or leaves the queue. A second call has no effect. */
   leave(entry: PoolEntry): void {
     if (entry.state === 'waiting') this.#waiting--;
     if (entry.state === 'serving') this.#serving--;

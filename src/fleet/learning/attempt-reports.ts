@@ -2,11 +2,11 @@ import type { Verdict } from '../../model/feedback.ts';
 import type { CompletedAttempt } from '../../policies/policy.ts';
 import type { Data } from '../protocol.ts';
 
-/** Why an attempt tells nothing. */
+/** Why an attempt has no result to learn from. */
 export const WITHDRAWN = 1;
 export const NOT_SENT = 2;
 
-/** Of an attempt that was sent: how it went. */
+/** Flags of an attempt that was sent. */
 export const PACED = 1;
 export const WAITED = 2;
 
@@ -27,17 +27,16 @@ interface Ended extends ReportedAttempt {
   readonly used: number | undefined;
 }
 
-/** So many sends and ends are kept for a report; of more, while the store is away, the latest. */
+/** While the store is away, lists of sends and ends that reach twice this length are halved. */
 const MOST_KEPT = 2_000;
 
-/** Times in reports are whole microseconds before the call. */
+/** Reports contain ages: whole microseconds before the call. */
 const US = 1_000;
 
 /**
- * What one worker observes of its attempts: when each was sent, and what came of it. A report of
- * these is
- * `[in flight, the first of them, [id, age, flags, tokens, ...], [[id, age, age of its end, verdict,
- * tokens used], ...]]`.
+ * The observations of one worker: when each attempt was sent, and its result. A report is
+ * `[in flight, id of the first of them, [id, age, flags, tokens, ...],
+ * [[id, age, age of its end, verdict, tokens used], ...]]`.
  */
 export class AttemptReports {
   private readonly inFlight = new Set<number>();
@@ -53,7 +52,7 @@ export class AttemptReports {
     return sent;
   }
 
-  /** @returns whether it was rejected: the store should hear of that soon */
+  /** @returns whether the provider rejected the attempt: this should be reported soon */
   ended({ id, at }: ReportedAttempt, completed: CompletedAttempt, endedAt: number): boolean {
     if (!this.inFlight.delete(id)) return false;
     const { isSent, verdict, usage } = completed;
@@ -63,7 +62,7 @@ export class AttemptReports {
     return typeof result === 'object' && isRejection(result);
   }
 
-  /** @returns what there is to tell, which counts as told; undefined: nothing */
+  /** Takes out the report for the next call. @returns undefined: there is nothing to report */
   take(now: number): { readonly report: Data; readonly sends: number } | undefined {
     const { sends, ends, inFlight } = this;
     if (sends.length === 0 && ends.length === 0) return undefined;
@@ -72,7 +71,7 @@ export class AttemptReports {
     const age = (at: number) => Math.round((now - at) * US);
     const first = inFlight.values().next().value ?? this.nextId;
     const told = sends.flatMap(({ id, at, flags, tokens }) => [id, age(at), flags, tokens]);
-    // Of what answers tell of limits, the last is the freshest.
+    // Only the last answer that names its limits is reported with them.
     const freshest = ends.findLast(({ verdict }) => tellsLimits(verdict));
     const results = ends.map((end) => {
       const verdict = verdictData(end.verdict, end === freshest);
@@ -82,7 +81,7 @@ export class AttemptReports {
   }
 }
 
-/** Adds to a list, and drops its older half where it holds twice as many as are kept. */
+/** Adds to a list. When it reaches twice the kept length, drops its older half. */
 function withLatest<T>(list: T[], value: T): T[] {
   list.push(value);
   return list.length < 2 * MOST_KEPT ? list : list.slice(-MOST_KEPT);

@@ -7,7 +7,7 @@ import type { FleetRateLearner } from './fleet-rate-learner.ts';
 import { learnedBy, type State, teach } from './learner-state.ts';
 import { planOf } from './plan.ts';
 
-/** Raised with every change that another version would misread: it then begins with the rate alone. */
+/** Raised with each change that another version would misread: it then takes over only the rate. */
 const VERSION = 1;
 
 const US = 1_000;
@@ -26,16 +26,16 @@ interface Observation {
 }
 
 /**
- * The learning controller of a fleet: replays what all workers report to the learner of one process,
- * in the order of time, and plans what they may send. Times in ms of the store's clock.
+ * The learning controller of a fleet. It replays the reports of all workers in the order of time to
+ * a learner, and plans what the workers may send. Times in ms of the store's clock.
  */
 export class FleetLearner {
   readonly learner: FleetRateLearner;
   /** The attempts in flight of each worker, in the order in which they were sent. */
   private readonly workers = new Map<string, Map<number, Sending>>();
-  /** The latest time that was read. What is reported later with an earlier time counts from here. */
+  /** The latest time that was read. Later reports of an earlier time count as of this time. */
   private readTo = Number.NEGATIVE_INFINITY;
-  /** The last limits that answers told. */
+  /** The last limits that answers named. */
   private told: { readonly at: number; readonly limits: readonly ReportedLimit[] } | undefined;
   private tokens = 1;
   private measured = 0;
@@ -86,7 +86,7 @@ export class FleetLearner {
     return this.learner.snapshot(Math.max(this.readTo, now));
   }
 
-  /** What the next leader needs. */
+  /** The state that the next leader continues from. */
   get state(): Data {
     const { learner, told, tokens, measured } = this;
     const limits =
@@ -101,7 +101,7 @@ export class FleetLearner {
     };
   }
 
-  /** Goes on from what another leader has learned. @returns whether it could read that */
+  /** Continues from the state of another leader. @returns whether the state could be read */
   restore(state: Data, now: number): boolean {
     if (!isRecord(state) || state.version !== VERSION) return false;
     teach(this.learner, state.learner as State, now);
@@ -117,7 +117,7 @@ export class FleetLearner {
     return true;
   }
 
-  /** It has read what was reported while nobody led. */
+  /** The reports of the time without a leader have been read. */
   begun(now: number): void {
     this.learner.interrupted(now);
   }
@@ -153,7 +153,7 @@ export class FleetLearner {
       };
       observations.push({ at: time - endAge / US, run });
     }
-    // An end that was not told of is told no more.
+    // Attempts before `first` are over: if their end was not reported, it never will be.
     after.push(() => {
       for (const [id, sending] of own) {
         if (id >= first) break;

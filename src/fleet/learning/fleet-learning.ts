@@ -7,25 +7,25 @@ import { FleetLearner } from './fleet-learner.ts';
 import { FleetRateLearner } from './fleet-rate-learner.ts';
 import { snapshotOfPlan } from './plan.ts';
 
-/** How long it takes until all workers know a plan, in ms: one call of the leader, one of theirs. */
+/** The time until all workers know a plan, in ms: one call of the leader and one of each worker. */
 const REACTION_MS = 100;
 /** How often the leader plans while results are missing, in ms. */
 const BEAT_MS = 50;
 
 /**
- * One worker's part in what its fleet learns: it reports what it observes, and while it leads it runs
- * the learning controller on what all workers report.
+ * One worker's part in the learning of its fleet: it reports its observations. While it leads, it
+ * runs the learning controller on the reports of all workers.
  */
 export class FleetLearning {
   readonly reports: AttemptReports;
   private readonly policy: AdaptiveRatePolicy;
   private leader: FleetLearner | undefined = undefined;
-  /** The term in which it leads; 0: it does not. */
+  /** The term in which this worker leads; 0: it does not. */
   private term = 0;
   private heard = 0;
   private isStateTold = true;
   private plan: Plan | undefined = undefined;
-  /** The store's time at the last answer, and when that came; in ms. */
+  /** The store's time in the last reply, and this worker's time for the same moment, in ms. */
   private storeAt = 0;
   private heardAt = 0;
 
@@ -39,19 +39,19 @@ export class FleetLearning {
     return this.policy.startLimit;
   }
 
-  /** Whether it has news that others wait for. */
+  /** Whether this worker leads and has read a rejection since its last plan. */
   get isUrgent(): boolean {
     return this.term > 0 && this.leader?.hasNews === true;
   }
 
-  /** How soon it should call again by time alone, in ms. */
+  /** The longest time between two calls, in ms; Infinity: no limit. */
   beatMs(now: number): number {
     const { leader, term } = this;
     const isBusy = term > 0 && leader?.isWaiting(this.storeTime(now)) === true;
     return isBusy ? BEAT_MS : Number.POSITIVE_INFINITY;
   }
 
-  /** What there is to tell, which counts as told. */
+  /** Takes out the fields of the next call that concern learning. */
   lesson(now: number): Lesson {
     const told = this.reports.take(now);
     const { leader, term } = this;
@@ -70,10 +70,10 @@ export class FleetLearning {
     };
   }
 
-  /** @param sentAt when the call was made that is answered */
+  /** @param sentAt when the answered call was made */
   answered(reply: GrantReply, sentAt: number, now: number): void {
     this.storeAt = reply.now / 1_000;
-    // The answer was made on the way.
+    // The store made its reply between these two times: assumes the middle.
     this.heardAt = (sentAt + now) / 2;
     this.plan = reply.plan;
     if (reply.leads === 0) {
@@ -109,7 +109,7 @@ export class FleetLearning {
     this.leader = leader;
     if (reply.learned !== undefined && leader.restore(reply.learned, now)) return;
     const { plan } = reply;
-    // Of a plan without a state that can be read, the rate is worth keeping.
+    // If the stored state cannot be read, the measured rate of the plan is still of use.
     if (plan !== undefined && plan.measuredPerHour > 0) {
       leader.learner.begin(plan.measuredPerHour / 3_600_000_000_000, now);
     }

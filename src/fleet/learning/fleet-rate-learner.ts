@@ -2,7 +2,7 @@ import type { ReportedLimit } from '../../model/feedback.ts';
 import { RateLearner } from '../../policies/adaptive-rate/rate-learner.ts';
 import type { RateOrigin } from '../../policies/adaptive-rate/unit-rate.ts';
 
-/** What a learner lets go from now on, where others send for it. */
+/** What other processes may send from now on, by the state of a learner. */
 export interface Outlook {
   /** Rates per ms; Infinity: nothing bounds them. */
   readonly perMs: number;
@@ -10,20 +10,20 @@ export interface Outlook {
   readonly origin: RateOrigin;
   /** Requests that may go at once after a time without demand. */
   readonly burst: number;
-  /** How many may go before more is known. */
+  /** Requests that may be sent before more results are known. */
   readonly budget: number;
-  /** Nothing goes for so long, in ms. */
+  /** No request may be sent for this time, in ms. */
   readonly closedMs: number;
   /** Requests in flight; undefined: no cap is known. */
   readonly limit: number | undefined;
   readonly isOut: boolean;
-  /** Whether results are missing that change this by time alone. */
+  /** Whether this may change by time alone: the gate is closed, or results are missing. */
   readonly isWaiting: boolean;
 }
 
-/** Learns for a whole fleet: others send, and it goes on from what another process has learned. */
+/** Learns for a whole fleet: other processes send, and it may continue from another one's state. */
 export class FleetRateLearner extends RateLearner {
-  /** What may be sent elsewhere from now on. */
+  /** What the workers may send from now on. */
   outlook(now: number): Outlook {
     const { log, trust, rates, estimate, closed } = this;
     log.advance(now);
@@ -44,13 +44,13 @@ export class FleetRateLearner extends RateLearner {
     };
   }
 
-  /** Nobody has learned for a while: the time since the last attempt tells nothing. */
+  /** No worker has led for a while: nothing is known of the time since the last attempt. */
   interrupted(now: number): void {
     const { demand, estimate } = this;
     if (demand.isLongGap(this.intervalMs, now)) estimate.interrupted(demand.lastSentAt, now);
   }
 
-  /** Makes room for what another one has learned: a measured rate has marks, which a new estimate has not. */
+  /** Creates the fields that only a measured estimate has, so that a state can be restored. */
   prepare(now: number): void {
     this.estimate.begin(0, now);
   }
@@ -63,7 +63,7 @@ export class FleetRateLearner extends RateLearner {
     this.reactions.react(this.demand.count, now);
   }
 
-  /** Limits that were told before. */
+  /** Sets the limits that earlier answers named. */
   told(limits: readonly ReportedLimit[], at: number): void {
     this.rates.told(limits, at);
   }

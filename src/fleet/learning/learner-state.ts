@@ -1,6 +1,6 @@
 import type { FleetRateLearner } from './fleet-rate-learner.ts';
 
-/** What a learner has learned, as JSON can say it. */
+/** The state of a learner, as JSON. */
 export type State =
   | number
   | string
@@ -9,7 +9,7 @@ export type State =
   | readonly State[]
   | { readonly [name: string]: State };
 
-/** What JSON has no words for. */
+/** Values that JSON cannot represent, and the strings that stand for them. */
 const WORDS = new Map<unknown, string>([
   [Number.POSITIVE_INFINITY, '+'],
   [Number.NEGATIVE_INFINITY, '-'],
@@ -17,7 +17,7 @@ const WORDS = new Map<unknown, string>([
 ]);
 const VALUES = new Map([...WORDS].map(([value, word]) => [word, value]));
 
-/** What is not told to another learner: what is in flight, and what the next answers tell anew. */
+/** Fields that are not passed on: attempts in flight, and values that the next answers set anew. */
 const OMITTED = new Set([
   ...['hard', 'listener', 'requests', 'tokens', 'inFlight', 'reaction'],
   ...['reactsUntil', 'reactionMs', 'closure', 'resumed', 'mostMs', 'recent'],
@@ -25,19 +25,19 @@ const OMITTED = new Set([
   ...['attempts', 'head', 'asked', '_unknown'],
 ]);
 
-/** What a learner has learned, for another one that goes on. */
+/** The state of a learner, for another learner that continues from it. */
 export function learnedBy(learner: FleetRateLearner): State {
   return stateOf(learner);
 }
 
-/** Lets a new learner go on from there. */
+/** Lets a new learner continue from the state of another one. */
 export function teach(learner: FleetRateLearner, state: State, now: number): void {
   learner.prepare(now);
   restore(learner, state);
   learner.resume(now);
 }
 
-/** The fields of an object and of the objects in them, but for those that are left out. */
+/** The fields of an object, also those of nested objects, without the omitted ones. */
 function stateOf(object: object): State {
   const fields = object as Readonly<Record<string, unknown>>;
   const state: Record<string, State> = {};
@@ -58,7 +58,7 @@ function plain(value: unknown): State {
   return value as State;
 }
 
-/** Sets the fields of a new object to what `stateOf` has told of another one. */
+/** Sets the fields of a new object to the state that `stateOf` returned for another one. */
 function restore(object: object, state: State): void {
   if (typeof state !== 'object' || state === null || Array.isArray(state)) return;
   const fields = object as Record<string, unknown>;

@@ -2,16 +2,16 @@ import type { AdaptationReason, PolicyEvent } from '../../model/policy-events.ts
 import type { Plan } from '../protocol.ts';
 import { snapshotOfPlan } from './plan.ts';
 
-/** A change of the rate by this part is told. */
+/** A change of the rate by this part causes an event. */
 const DRIFT = 0.1;
 
-/** Finds the changes of a plan that are worth an event, in each worker alike. */
+/** Finds the changes of a plan that cause an event. All workers find the same ones. */
 export class PlanNews {
   private plan: Plan | undefined = undefined;
-  /** The rate that was told last. */
+  /** The rate of the last event. */
   private toldPerSecond = Number.POSITIVE_INFINITY;
 
-  /** @param most requests in flight, where the plan sets no limit */
+  /** @param most the limit of requests in flight if the plan sets none */
   changes(plan: Plan | undefined, most: number, at: number): PolicyEvent[] {
     const before = this.plan;
     this.plan = plan;

@@ -4,17 +4,17 @@ import type { Outlook } from './fleet-rate-learner.ts';
 
 const HOUR_MS = 3_600_000;
 const HOUR_SECONDS = 3_600;
-/** What a bucket of a learned rate holds, in ms of it: timers and calls are late by so much. */
+/** The capacity of a learned rate's bucket, in ms of that rate: the delay of timers and calls. */
 const LATE_MS = 10;
-/** Where nothing bounds a rate, so much flows in a ms: more than a store grants. */
+/** The refill per ms if nothing bounds a rate: more than a store can grant. */
 const UNBOUND_PER_MS = 100;
 const UNBOUND_TOKENS_PER_MS = 100_000;
-/** A budget without bound. */
+/** Stands for a budget without bound. */
 const UNBOUND = 1_000_000_000;
 
 /**
- * What a learner lets go, in the units of the protocol.
- * @param tokens what a request costs in the mean
+ * The plan of a learner, in the units of the protocol.
+ * @param tokens the mean tokens of a request
  * @param measuredPerSecond the rate of the last measurement; 0: there was none
  */
 export function planOf(
@@ -42,7 +42,7 @@ export function planOf(
   };
 }
 
-/** What a worker that does not lead knows of it. */
+/** The learned rate, as a worker that does not lead knows it from the plan. */
 export function snapshotOfPlan(plan: Plan | undefined): RateSnapshot {
   if (plan === undefined) return NOTHING_KNOWN;
   const { requestsPerHour, tokensPerHour, measuredPerHour, slots, isOut } = plan;
@@ -51,7 +51,7 @@ export function snapshotOfPlan(plan: Plan | undefined): RateSnapshot {
   return {
     ...NOTHING_KNOWN,
     perSecond: isBound ? perSecond(requestsPerHour) : Number.POSITIVE_INFINITY,
-    // What nothing bounds has no origin: with one it would be shown as a rate.
+    // A rate without bound has no origin: with one it would be shown as a rate.
     origin: isBound ? origin : 'start',
     ceilingPerSecond: measuredPerHour > 0 ? perSecond(measuredPerHour) : undefined,
     burst: Math.floor(plan.requestsCapacity / MICRO),

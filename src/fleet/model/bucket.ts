@@ -1,20 +1,20 @@
 const HOUR = 3_600_000_000;
 /**
- * A bucket that is refilled evenly. It may be in debt: what was charged then is due later. What may go
- * at once, `max(0, level) + rest`, never exceeds the capacity: so no time sees more than the capacity
- * and what flows in meanwhile.
+ * A bucket that is refilled evenly. It may be in debt: amounts charged then are due later. The
+ * amount that may be used at once, `max(0, level) + rest`, never exceeds the capacity. So in any
+ * interval no more is used than the capacity plus the refill.
  */
 export interface Bucket {
   capacity: number;
   perHour: number;
-  /** What it holds, in whole millionths; below 0: the debt. */
+  /** The content, in whole millionths; below 0: a debt. */
   level: number;
   /**
-   * While it is in debt: what was reserved and came back. It may go at once, and pays no debt: else
-   * what nobody used for a long time would be granted again in full, on top of what others reserved.
+   * While the bucket is in debt: reserved amounts that came back. They may be used at once, and pay
+   * no debt: else amounts unused for long would be granted again, on top of later reservations.
    */
   rest: number;
-  /** What was refilled beyond `level`, in parts of a millionth that an hour has. */
+  /** The part of the refill below one millionth, in units of 1 / HOUR of a millionth. */
   carry: number;
 }
 
@@ -38,7 +38,7 @@ export function refill(bucket: Bucket, elapsed: number): void {
   merge(bucket);
 }
 
-/** Out of debt, what came back is a part of what it holds. */
+/** Once the bucket is out of debt, `rest` becomes a part of its level. */
 function merge(bucket: Bucket): void {
   if (bucket.level < 0 || bucket.rest === 0) return;
   bucket.level = Math.max(bucket.level, Math.min(bucket.level + bucket.rest, bucket.capacity));
@@ -46,43 +46,43 @@ function merge(bucket: Bucket): void {
 }
 
 /**
- * @param amount below 0: it comes back, and fills the bucket to its capacity at most
- * @param next what the next request costs: if it is more, so much may be there for it. What is not used
- * of it at once is lost
+ * @param amount below 0: a refund, which fills the bucket to its capacity at most
+ * @param next the cost of the next request: if it exceeds the capacity, a refund may fill the
+ * bucket up to it. The next refill cuts the level to the capacity again
  */
 export function charge(bucket: Bucket, amount: number, next = 0): void {
   bucket.level = Math.min(bucket.level - amount, Math.max(bucket.capacity, next));
   merge(bucket);
 }
 
-/** What was granted and not used comes back, and may go at once. */
+/** A granted amount that was not used comes back, and may be used at once. */
 export function restore(bucket: Bucket, amount: number): void {
   bucket.rest = Math.min(bucket.rest + amount, bucket.capacity);
   merge(bucket);
 }
 
-/** What may go at once. */
+/** The amount that may be used at once. */
 export function ready({ level, rest }: Bucket): number {
   return level < 0 ? rest : level;
 }
 
-/** Charges what may go at once. */
+/** Charges an amount that may be used at once. */
 export function spend(bucket: Bucket, amount: number): void {
   if (bucket.level < 0) bucket.rest -= amount;
   else bucket.level -= amount;
 }
 
-/** The microseconds until so much has flowed in; below 0 for an amount below 0. */
+/** The microseconds until this amount is refilled; below 0 for an amount below 0. */
 export function flowTime(bucket: Bucket, amount: number): number {
   return Math.ceil((amount * HOUR) / bucket.perHour) + 0;
 }
 
-/** What flows into it in a time, divided among so many. */
+/** The refill in `elapsed` microseconds, divided by `among` workers. */
 export function shareOfFlow(bucket: Bucket, elapsed: number, among: number): number {
   return Math.floor((bucket.perHour * elapsed) / HOUR / among);
 }
 
-/** Other sizes from now on; the debt stays. */
+/** Changes the capacity and the rate; a debt stays. */
 export function resize(bucket: Bucket, capacity: number, perHour: number): void {
   bucket.capacity = capacity;
   bucket.perHour = perHour;

@@ -34,20 +34,19 @@ import {
 import { giveUp, isClaimed, lend } from './pool.ts';
 import { configure, grantRates, type RateGrant, settle } from './rate-grants.ts';
 
-/** A worker that wants nothing for so long has no share of what is short, in microseconds. */
+/** A worker that wants nothing for this time has no share of what is short, in microseconds. */
 const ACTIVE = 100_000;
 
 /**
- * The shared store as a pure state machine: the time is an argument, and one call is one decision.
- * The script of `headgate/redis` does the same, statement by statement. A call costs O(log n) for n
- * workers.
+ * The shared store as a pure state machine: the time is an argument. The script of `headgate/redis`
+ * does the same, statement by statement. A call costs O(log n) for n workers.
  */
 export class FleetModel {
   private state: FleetState = newFleetState();
   private readonly records = new Map<string, WorkerRecord>();
-  /** When each worker will have been silent for too long. */
+  /** When the lease of each worker ends. */
   private readonly leases = new Expiry();
-  /** Until when each worker counts as one that sends or waits. */
+  /** Until when each worker counts as active: it sends or has waiting requests. */
   private readonly active = new Expiry();
 
   /** @param time the store's clock, in microseconds */
@@ -62,7 +61,7 @@ export class FleetModel {
     return reply;
   }
 
-  /** When nothing is known any more, if nobody calls before: by the store's clock, in microseconds. */
+  /** When the state expires if no worker calls before, by the store's clock, in microseconds. */
   get expiresAt(): number {
     return this.state.expiresAt;
   }
@@ -71,7 +70,7 @@ export class FleetModel {
     const known = this.records.get(request.worker);
     const { config } = this.state;
     if (known?.reply !== undefined && request.sequence <= known.sequence) {
-      // It is alive, and holds what it is told again.
+      // The call is a repetition: renews the lease, and sends the same reply again.
       this.leases.set(request.worker, this.state.alive + (config?.ttl ?? 0));
       if (request.alone === 1) {
         comesBack(this.state, known, request, false);
@@ -85,7 +84,7 @@ export class FleetModel {
     return this.serve(request, known, time);
   }
 
-  /** Who works on the key: those that hold most, at the time of the last call. */
+  /** The workers that hold the most slots, as of the last call. */
   workers(): readonly WorkerShare[] {
     const { leader, leadsUntil, alive } = this.state;
     const shares = [...this.records].map(([worker, { slots, bytes, sent }]): WorkerShare => {
@@ -162,7 +161,7 @@ export class FleetModel {
     report(state, request, record);
     const leads = lead(state, request);
     const wants = knows && request.demand.some(({ spare }) => spare === 0);
-    // One that waits for a time that it has reserved calls less often.
+    // A worker that waits for a reserved time calls less often.
     const hasReserved = request.unused.some(isAbove0);
     const lasts = hasReserved ? ACTIVE + Math.floor(config.ttl / 4) : ACTIVE;
     const isActive =
@@ -228,7 +227,7 @@ export class FleetModel {
     );
     const short = slots.isShort ? 'slots' : 'bytes';
     const pool = slots.isShort || bytes.isShort ? (isRecovering ? 'recovering' : short) : '';
-    // One that keeps no slot can send nothing: what is granted to it would go back unused.
+    // A worker without a slot can send nothing: it would return a grant unused.
     const rates: RateGrant =
       isClosed || slots.kept === 0
         ? { count: 0, amounts: state.buckets.map(() => 0), from: 0, until: 0, limit: -1 }
@@ -273,10 +272,10 @@ export class FleetModel {
 }
 
 /**
- * Why not all was granted that was asked for.
- * @param pool what was short of slots and bytes
- * @param limit the place of the limit that was short; -1: none was
- * @param limits how many are configured; those behind them are learned
+ * The reason why a worker was granted less than it asked for.
+ * @param pool the shortage of slots or bytes; empty: none
+ * @param limit the index of the limit that was short; -1: none was
+ * @param limits the number of configured limits; indexes from there on are learned limits
  */
 function shortageOf(
   { closed, held, broken }: Closures,

@@ -10,7 +10,7 @@ import type {
 import { type Bucket, flowTime } from './bucket.ts';
 import { type Holding, noHolding, type Pool } from './pool.ts';
 
-/** What is kept of one worker. */
+/** The record of one worker. */
 export interface WorkerRecord {
   sequence: number;
   /** Requests that it has sent. */
@@ -18,13 +18,13 @@ export interface WorkerRecord {
   reply: ExchangeReply | undefined;
   readonly slots: Holding;
   readonly bytes: Holding;
-  /** What was granted to it at the learned rate of requests, and it has not told that it was used. */
+  /** Its grants of the learned rate of requests that it has not reported as used, in millionths. */
   out: number;
   /** The end of the last recovery period in which this worker came back; 0: never. */
   backBy: number;
 }
 
-/** Of a worker that calls for the first time. */
+/** The record of a worker that calls for the first time. */
 export function newRecord(): WorkerRecord {
   return {
     sequence: 0,
@@ -37,25 +37,25 @@ export function newRecord(): WorkerRecord {
   };
 }
 
-/** What all workers of a key share, but for the workers themselves. */
+/** The state of a key, without the records of its workers. */
 export interface FleetState {
   protocol: number;
   /** The incarnation: the time of its first call, in ms. */
   run: number;
   /** The store's clock at the last call, in microseconds. */
   readAt: number;
-  /** The time of the same clock at which the whole state expires. */
+  /** When the whole state expires, by the same clock. */
   expiresAt: number;
-  /** The time that has passed; a clock that steps back stands still for one call. */
+  /** The time that has passed. If the store's clock steps back, it stands still for one call. */
   now: number;
   /**
-   * The same for leases of workers, where one call counts for half a `ttl` at the most: a clock that
-   * steps ahead, and a store that was stopped, end no lease of a worker that goes on calling.
+   * The time for leases. It advances by half a `ttl` at most between two calls: if the clock steps
+   * ahead or the store was stopped, workers that go on calling keep their leases.
    */
   alive: number;
   config: SharedConfig | undefined;
   epoch: number;
-  /** Of each limit; the last two: learned rates of requests and tokens. */
+  /** One bucket for each limit; the last two: the learned rates of requests and tokens. */
   buckets: Bucket[];
   readonly slots: Pool;
   readonly bytes: Pool;
@@ -63,28 +63,28 @@ export interface FleetState {
   throttledUntil: number;
   brokenUntil: number;
   backoffs: number;
-  /** Until then no slots are lent: the workers first tell what they hold. */
+  /** Until then no slots or bytes are lent: the workers first report what they hold. */
   recoveringUntil: number;
-  /** Nobody had called for a lease; workers that are alone since then are awaited until this time. */
+  /** Set after a `ttl` without any call: until then workers that went on alone may return. */
   awaitedUntil: number;
-  /** Of the workers that the fleet had before: how many there were, and how many have called. */
+  /** The number of workers before the loss, and the number of those that have called since. */
   expected: number;
   back: number;
-  /** Until then the shares of the others are kept free: they may use them without the store. */
+  /** Until then the shares of missing workers stay free: they may use these without the store. */
   roomUntil: number;
   leader: string;
   leadsUntil: number;
   terms: number;
   plan: Plan | undefined;
-  /** Nothing goes until then, because of the plan. */
+  /** The plan lets no request be sent before this time. */
   planClosedUntil: number;
-  /** So many more requests are granted before the next plan. */
+  /** The number of requests that may still be granted before the next plan. */
   budget: number;
   /** The sum of `out` over all workers. */
   out: number;
-  /** Attempts that are told of in reports which the leader has not had yet. */
+  /** Attempts in reports that the leader has not received yet. */
   pending: number;
-  /** Reports that the leader's state does not contain yet, and how many came before them. */
+  /** Reports that the stored state does not contain yet, and the number of dropped earlier ones. */
   reports: ReportEntry[];
   dropped: number;
   learned: Data | undefined;
@@ -126,10 +126,10 @@ export function newFleetState(): FleetState {
   };
 }
 
-/** For how long nothing goes, or throttled mode lasts, by the cause; 0: it is over. */
+/** How long no request may be sent, or throttled mode lasts, by cause; 0: it is over. */
 export type Closures = Pick<GrantReply, 'closed' | 'held' | 'throttled' | 'broken'>;
 
-/** A worker was told to send nothing, or has stopped: that counts for all. */
+/** Applies the backoff, throttled mode or open circuit that one worker reports to all workers. */
 export function close(state: FleetState, { closed, throttled, broken }: ExchangeRequest): void {
   if (closed > 0 && state.now + closed > state.closedUntil) {
     state.closedUntil = state.now + closed;
@@ -149,14 +149,14 @@ export function closuresOf(state: FleetState): Closures {
   };
 }
 
-/** How long a state is kept that no worker has configured, in microseconds: a minute. */
+/** How long a state without a configuration is kept, in microseconds: a minute. */
 const UNCONFIGURED = 60_000_000;
-/** No wait keeps a state for longer: 366 days. */
+/** The longest wait that prolongs the life of a state, in microseconds: 366 days. */
 const LONGEST_WAIT = 366 * 86_400_000_000;
 
 /**
- * How long a state is kept when nobody calls any more: the configured time from when nothing of it holds
- * anyone back. A state that begins anew knows of no backoff and of no debt.
+ * How long a state is kept when no worker calls any more: the configured time after the last
+ * backoff and the last debt are over. A new state would know neither.
  * @returns microseconds
  */
 export function keepsFor(state: FleetState): number {

@@ -9,12 +9,12 @@ interface Entry extends Placed {
   at: number;
 }
 
-/** Those of one time are in the order of their names, as in a sorted set of Redis. */
+/** By time; entries of the same time by name, as in a sorted set of Redis. */
 function isEarlier(one: Entry, other: Entry): boolean {
   return one.at === other.at ? one.name < other.name : one.at < other.at;
 }
 
-/** Names with a time each, as a sorted set: the earliest are found first. O(log n) a change. */
+/** Names with a time each, as a sorted set: finds the earliest first. A change costs O(log n). */
 export class Expiry {
   private readonly entries = new Map<string, Entry>();
   private heap = new Heap<Entry>(0, isEarlier);
@@ -50,7 +50,7 @@ export class Expiry {
     this.heap = new Heap(0, isEarlier);
   }
 
-  /** Takes out all whose time is not after `now`. */
+  /** Takes out all names whose time is not after `now`. */
   due(now: number): string[] {
     const found: string[] = [];
     for (let { top } = this.heap; top !== undefined && top.at <= now; top = this.heap.top) {
@@ -69,7 +69,7 @@ export const RECOVERY = 500_000;
  * its share, not what the store lent it. So the store lends nothing until the workers have
  * reported, and keeps the shares of missing workers free for the time of a lease. If the store was
  * away for less than a lease, no worker holds more than it was lent.
- * @param hasForgotten whether the store knows nothing any more of what this worker held
+ * @param hasForgotten whether the store has lost the record of this worker
  */
 export function comesBack(
   state: FleetState,
@@ -101,16 +101,16 @@ export function tellsMore(
   hold(state.bytes, record.bytes, bytes);
 }
 
-/** A pool without the shares of workers that may use them, and have not called since the store was away. */
+/** The size of a pool without the shares of missing workers, which may still use these. */
 export function lendable({ expected, back, roomUntil, now }: FleetState, size: number): number {
   const missing = now < roomUntil ? Math.max(0, expected - back) : 0;
   return missing === 0 ? size : size - Math.floor((size * missing) / expected);
 }
 
-/** So many reports wait for the worker that learns; the oldest are dropped. */
+/** The most reports that are kept for the leader; older ones are dropped. */
 const MOST_REPORTS = 2_000;
 
-/** Keeps what a worker has observed for the one that learns. */
+/** Keeps the report of a worker for the leader. */
 export function report(state: FleetState, request: ExchangeRequest, record: WorkerRecord): void {
   const unused = request.unused[state.buckets.length - 2] ?? 0;
   state.out += unused - record.out;
@@ -121,7 +121,7 @@ export function report(state: FleetState, request: ExchangeRequest, record: Work
   bound(state);
 }
 
-/** A worker is gone: what it had in flight is told no more. */
+/** A worker is gone: tells the leader that it will report no more results. */
 export function reportGone(state: FleetState, worker: string, record: WorkerRecord): void {
   state.out -= record.out;
   if (state.terms === 0) return;
@@ -137,8 +137,8 @@ function bound(state: FleetState): void {
 }
 
 /**
- * Decides who runs the learning controller. A plan counts only in the term that it was made in: one
- * of a worker that was stopped, and has lost the lead meanwhile, has no effect.
+ * Decides which worker runs the learning controller. A plan counts only in its own term: if a
+ * worker was stopped and has lost the lead meanwhile, its plan has no effect.
  * @returns whether this worker leads now
  */
 export function lead(state: FleetState, request: ExchangeRequest): boolean {
@@ -146,7 +146,7 @@ export function lead(state: FleetState, request: ExchangeRequest): boolean {
   const ttl = state.config?.ttl ?? 0;
   if (request.leads === 0) {
     if (state.leader === worker) resign(state);
-    // Workers that learn ask for the lead with each call: there is none any more.
+    // Workers that learn ask for the lead with each call: so none of them is left.
     if (state.plan !== undefined && state.alive - state.leadsUntil >= ttl) forgetPlan(state);
     return false;
   }
@@ -161,12 +161,12 @@ export function lead(state: FleetState, request: ExchangeRequest): boolean {
   return true;
 }
 
-/** The worker that led does so no more; another one may take the lead at once. */
+/** Ends the lead of the leader; another worker may take it at once. */
 export function resign(state: FleetState): void {
   state.leadsUntil = Math.min(state.leadsUntil, state.alive);
 }
 
-/** Nobody renews the plan: without that its budget would soon let nothing go. */
+/** Drops a plan that no worker renews: its budget would soon be used up and block all requests. */
 function forgetPlan(state: FleetState): void {
   state.plan = undefined;
   state.planClosedUntil = 0;
@@ -184,7 +184,7 @@ function plan(state: FleetState, request: ExchangeRequest): void {
   if (request.plan === undefined) return;
   state.plan = request.plan;
   state.planClosedUntil = state.now + state.plan.closed;
-  // What was granted since, or is told of in reports that the plan does not contain, is a part of it.
+  // Unused grants and attempts in reports that the plan does not contain use up the budget, too.
   state.budget = state.plan.budget - Math.floor(state.out / MICRO) - state.pending;
   const [requests, tokens] = state.buckets.slice(-2) as [Bucket, Bucket];
   resize(requests, state.plan.requestsCapacity, state.plan.requestsPerHour);

@@ -1,47 +1,48 @@
-/** Slots or bytes that workers hold: a number of them in all, divided fairly while they are short. */
+/** Slots or bytes that workers hold. They are divided fairly while they are short. */
 export interface Pool {
-  /** What all workers hold. */
+  /** The amount that all workers hold. */
   held: number;
-  /** What those are missing that hold less than their share. */
+  /** The amount that workers below their share still lack. */
   claimed: number;
-  /** What those at their share want of what no share has: of 20 slots for 9 workers these are 2. */
+  /** The amount of the remainder that workers at their share want: of 20 slots for 9 workers, 2. */
   sought: number;
 }
 
-/** What one worker holds of a pool, and what it is missing up to its share. */
+/** What one worker holds of a pool, and what it still lacks. */
 export interface Holding {
   held: number;
+  /** The amount that it lacks up to its share. */
   claim: number;
-  /** What it wants of what no share has. */
+  /** The amount of the remainder of the division that it wants. */
   seeks: number;
 }
 
-/** Of a worker that holds nothing, and wants nothing. */
+/** The holding of a worker that holds nothing and wants nothing. */
 export function noHolding(): Holding {
   return { held: 0, claim: 0, seeks: 0 };
 }
 
 /** What a worker asks for. */
 export interface Want {
-  /** What it holds; this is absolute. */
+  /** The whole amount that it holds. */
   readonly held: number;
-  /** More for what waits. */
+  /** The additional amount for waiting requests. */
   readonly wanted: number;
-  /** The part of that for the first that waits: all or nothing. */
+  /** The part of `wanted` for the first waiting request: all or nothing. */
   readonly head: number;
-  /** More for what may come soon. */
+  /** The additional amount for requests expected soon. */
   readonly spare: number;
 }
 
-/** What it gets. */
+/** What a worker gets. */
 export interface Lent {
-  /** What it holds now. */
+  /** The amount that it holds now. */
   readonly held: number;
-  /** What it keeps as its requests end. */
+  /** The most that it keeps as its requests end. */
   readonly kept: number;
-  /** Whether it was refused a part. */
+  /** Whether it got less than it wanted. */
   readonly isShort: boolean;
-  /** Whether others wait for their share. */
+  /** Whether other workers wait for their share. */
   readonly isContested: boolean;
 }
 
@@ -72,7 +73,7 @@ export function lend(
   const free = isClosed ? 0 : Math.max(0, size - pool.held);
   const unclaimed = Math.max(0, free - pool.claimed);
   const unsought = Math.max(0, unclaimed - pool.sought);
-  // Where there are fewer than workers, those that claimed first go first.
+  // If there are fewer units than workers, workers that claimed earlier go first.
   const due = whole > 0 || hadClaim ? free : unclaimed;
   const below = Math.min(due, Math.max(0, share - held));
   const room = Math.max(below, Math.min(unclaimed, Math.max(0, top - held)), unsought);
@@ -101,7 +102,7 @@ export function lend(
   let kept = mine.held;
   if (claimed > 0) kept = Math.min(kept, Math.max(whole, given, mine.held - claimed));
   if (sought > 0) kept = Math.min(kept, Math.max(top, given, mine.held - sought));
-  // There are fewer than were lent: those above their share give back what they do not use.
+  // More is lent than the size: workers above their share give back what they do not use.
   const excess = pool.held - size;
   if (excess > 0 && !isOverdrawn) kept = Math.min(kept, Math.max(share, given, mine.held - excess));
   return { held: mine.held, kept, isShort, isContested: claimed + sought > 0 };
@@ -109,21 +110,21 @@ export function lend(
 
 /**
  * Whether other workers claim a part of the pool. If so, this worker counts as a sharer as long as
- * it holds some, even if none of its requests waits. Else it would keep everything beyond the
+ * it holds some, even if none of its requests waits. Otherwise it would keep everything beyond the
  * shares of the others.
  */
 export function isClaimed(pool: Pool, mine: Holding): boolean {
   return pool.claimed > mine.claim || pool.sought > mine.seeks;
 }
 
-/** A worker holds so much, or more. */
+/** Raises the amount that a worker holds to at least `held`. */
 export function hold(pool: Pool, mine: Holding, held: number): void {
   const more = Math.max(0, held - mine.held);
   pool.held += more;
   mine.held += more;
 }
 
-/** A worker holds nothing any more. */
+/** Takes everything from a worker. */
 export function giveUp(pool: Pool, mine: Holding): void {
   pool.held -= mine.held;
   pool.claimed -= mine.claim;

@@ -28,7 +28,7 @@ export function configure(state: FleetState, config: SharedConfig): void {
   state.epoch += 1;
 }
 
-/** Corrects earlier charges: what was not used comes back, and what cost more is charged. */
+/** Corrects earlier charges: takes back unused amounts, and charges or refunds differences. */
 export function settle(state: FleetState, { settled, returned, demand }: ExchangeRequest): void {
   const limits = state.buckets.length - 2;
   const next = demand.find(({ spare }) => spare === 0);
@@ -38,7 +38,7 @@ export function settle(state: FleetState, { settled, returned, demand }: Exchang
     if (unused > 0) restore(bucket, unused);
     const amount = settled[place] ?? 0;
     if (amount !== 0) charge(bucket, amount, next === undefined ? 0 : costAt(next, place, limits));
-    // What was granted and not used may be granted again.
+    // Requests of the budget that were granted and not sent may be granted again.
     const isLearned = place === limits;
     if (isLearned) {
       state.budget += Math.floor(unused / MICRO) + Math.floor(Math.max(0, -amount) / MICRO);
@@ -46,30 +46,30 @@ export function settle(state: FleetState, { settled, returned, demand }: Exchang
   });
 }
 
-/** How many shares of a tick a worker may have reserved at once. */
+/** The number of ticks whose refill, by its share, a worker may reserve. */
 const RESERVED_TICKS = 2;
 
-/** What is granted of rate limits. */
+/** A grant of rate limits. */
 export interface RateGrant {
   readonly count: number;
   readonly amounts: number[];
   readonly from: number;
   readonly until: number;
-  /** The place of the limit that is short; -1: none is. */
+  /** The index of the limit that is short; -1: none is. */
   readonly limit: number;
 }
 
-/** What one request costs of each bucket, the learned ones last. */
+/** The cost of one request in one bucket; the learned buckets are last. */
 function costAt(demand: Demand, place: number, limits: number): number {
   if (place < limits) return demand.costs[place] ?? 0;
   return place === limits ? MICRO : demand.tokens;
 }
 
 /**
- * Charges as many of the first requests as a worker may send now, or may reserve: what is there, and
- * its share of what flows in within two ticks. The first request is always reserved if it has nothing
- * else to use, so that a large one is late and never starves.
- * @param budget so many requests at the most, where a rate of requests is learned
+ * Charges as many of the first requests as a worker may send now or reserve: the level of the
+ * buckets, and its share of the refill within two ticks. The first request is always reserved if
+ * the worker has no unused grant for it, so that a large request is late but never starves.
+ * @param budget the most requests for all workers, if a rate of requests is learned
  */
 export function grantRates(
   buckets: readonly Bucket[],
@@ -86,11 +86,11 @@ export function grantRates(
   });
   const spare = buckets.map((bucket) => Math.floor(Math.max(0, bucket.level) / sharers));
   const isBudgeted = buckets[limits]?.perHour !== 0;
-  // Of a budget for all, one that is not used up yet, each gets a part.
+  // Each worker gets a part of the budget, at least one request while any is left.
   const part = Math.max(Math.min(1, budget), Math.floor(budget / sharers));
   const most = isBudgeted ? Math.max(0, part) : Number.POSITIVE_INFINITY;
   const atOnce = buckets.map(ready);
-  // What came back of reservations goes first, and alone: it is due now, and what is reserved later.
+  // Returned reservations are granted first and alone: they are due now, new reservations later.
   const usesRest = demands[0]?.spare === 0 && isOfRest(demands[0], buckets, atOnce);
   const rooms = usesRest ? atOnce : reach;
   let count = 0;
@@ -144,7 +144,7 @@ export function grantRates(
   return { count, amounts, from, until, limit: short };
 }
 
-/** Whether one of these may go at once, because something came back to a bucket in debt. */
+/** Whether one of these requests may go at once with what was returned to a bucket in debt. */
 function isOfRest(demand: Demand, buckets: readonly Bucket[], atOnce: readonly number[]): boolean {
   let isInDebt = false;
   for (let place = 0; place < buckets.length; place += 1) {
@@ -157,7 +157,7 @@ function isOfRest(demand: Demand, buckets: readonly Bucket[], atOnce: readonly n
   return isInDebt;
 }
 
-/** Whether what the worker has not used yet is enough for the first request. */
+/** Whether the unused grants of the worker cover the first request. */
 function covers(demand: Demand, unused: readonly number[], buckets: readonly Bucket[]): boolean {
   for (let place = 0; place < buckets.length; place += 1) {
     if (buckets[place]?.perHour === 0) continue;

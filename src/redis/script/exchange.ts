@@ -1,4 +1,4 @@
-/** Takes what the worker tells: its configuration, what it observed, its reports, and its plan if it leads. */
+/** Applies the worker's configuration, observations and report, and its plan if it leads. */
 export const TOLD = `
 -- The newest configuration wins.
 if given ~= '' and given ~= state.config then

@@ -82,7 +82,7 @@ local keptBytes, bytesShort = lend(state.bytes, record.bytes, request.bytes,
   request.wantedBytes, request.headBytes, 0, lendable(state.most.bytes), true, isClosed or isRecovering)
 `;
 
-/** Grants requests of the rate limits, and of the rate that the leader has planned. */
+/** Grants requests within the rate limits and the rate that the leader has planned. */
 export const RATES = `
 -- Rates.
 local buckets, places = state.buckets, #state.buckets

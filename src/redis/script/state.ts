@@ -1,4 +1,4 @@
-/** Reads the request and the state, and says how a worker is forgotten. An older protocol ends here. */
+/** Reads the request and the state, and defines `forget`. Calls of an older protocol end here. */
 export const STATE = `
 local HOUR, MICRO = 3600000000, 1000000
 local UNCONFIGURED, LONGEST_WAIT = 60000000, 366 * 86400000000

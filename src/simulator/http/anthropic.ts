@@ -33,7 +33,7 @@ function errorBody(status: number, message: string, requestId: string) {
   return { type: 'error', error: { type, message }, request_id: `req_${requestId}` };
 }
 
-/** What Anthropic's API reference says of keys, headers and errors. 503 is 529 there. */
+/** Keys, headers and errors as in Anthropic's API reference. A 503 becomes a 529. */
 export const anthropicDialect: Dialect = {
   maxBytes: 32 * MIB,
   apiKey: (exchange) => exchange.header('x-api-key') ?? exchange.bearer(),

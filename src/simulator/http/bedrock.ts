@@ -29,10 +29,10 @@ function errorReply(status: number, message: string) {
   return { status, headers: { 'x-amzn-errortype': name }, body: { message } };
 }
 
-/** What Bedrock's API reference says of keys and errors. It tells neither limits nor waits. */
+/** Keys and errors as in Bedrock's API reference. Answers report neither limits nor waits. */
 export const bedrockDialect: Dialect = {
   maxBytes: 25 * MIB,
-  // A signature names the key that it was made with.
+  // A signature contains the id of its key.
   apiKey: (exchange) =>
     exchange.bearer() ?? /Credential=([^/]+)/.exec(exchange.header('authorization') ?? '')?.[1],
   headers: (exchange) => ({ 'x-amzn-requestid': exchange.id }),

@@ -6,19 +6,19 @@ import type { HttpFault } from './serve-options.ts';
 import type { ModelOutput } from './text.ts';
 import { WordPacer } from './word-pacer.ts';
 
-/** How an API words a completion. */
+/** The format of a completion in one API. */
 export interface CompletionFormat {
   whole(answer: ProviderAnswer): unknown;
   started(): void;
   word(word: string): void;
   ended(answer: ProviderAnswer): void;
-  /** A word's event, whatever its data is. */
+  /** Sends an event of the kind that carries words, with any data. */
   event(data: unknown): void;
-  /** An error in the middle of a stream. */
+  /** Sends an error in the middle of a stream. */
   failed(body: unknown): void;
 }
 
-/** What a proxy or a broken pipe leaves of a JSON object. */
+/** A truncated JSON object, as a proxy or a broken pipe may send it. */
 const MALFORMED = '{"id": "cut o';
 
 function answerOf({ status = 500, retryAfterMs }: HttpFault): ProviderAnswer {
@@ -34,7 +34,7 @@ function answerOf({ status = 500, retryAfterMs }: HttpFault): ProviderAnswer {
   };
 }
 
-/** What goes wrong before anything was answered. */
+/** Carries out a fault before anything was answered. */
 function failAtOnce(
   fault: HttpFault,
   exchange: Exchange,
@@ -55,7 +55,7 @@ function failAtOnce(
   }
 }
 
-/** What goes wrong in the middle of a stream; what would be said after that is not. */
+/** Carries out a fault in the middle of a stream. Nothing is sent after it. */
 function failMidway(
   fault: HttpFault,
   exchange: Exchange,
@@ -71,7 +71,7 @@ function failMidway(
   exchange.fallSilent();
 }
 
-/** The words of a stream up to where it fails. */
+/** A format that sends words up to the fault. */
 function failingFormat(
   format: CompletionFormat,
   fault: HttpFault,
@@ -92,7 +92,7 @@ function failingFormat(
   };
 }
 
-/** What a completion costs and says, whatever the API. */
+/** The costs and the text of a completion, for any API. */
 export interface Completion {
   readonly inputTokens: number;
   readonly maxTokens: number;
@@ -100,7 +100,7 @@ export interface Completion {
   readonly output: ModelOutput;
 }
 
-/** Sends a completion to the provider and its answer to the client: in one piece or as it is made. */
+/** Sends a completion to the provider, and its answer to the client, whole or streamed. */
 export async function complete(
   exchange: Exchange,
   context: RouteContext,

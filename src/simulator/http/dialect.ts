@@ -5,51 +5,51 @@ import type { Problem } from './request-body.ts';
 import type { HttpFault } from './serve-options.ts';
 import type { OutputOptions } from './text.ts';
 
-/** What all routes of a server share. */
+/** The objects and settings that all routes of a server share. */
 export interface RouteContext {
   readonly provider: Provider;
   /** Wall time, in milliseconds since 1970. */
   readonly wallNow: () => number;
-  /** Undefined: every name is a model. */
+  /** Undefined: every model name is accepted. */
   readonly models: readonly string[] | undefined;
   readonly output: OutputOptions;
-  /** What goes wrong with the completion that has come now. */
+  /** The fault of the completion that has just arrived; undefined: none. */
   readonly nextFault: () => HttpFault | undefined;
   /** Fires when the server closes. */
   readonly closed: AbortSignal;
 }
 
-/** An error as one API tells it. */
+/** An error in the format of one API. */
 export interface ErrorReply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
 }
 
-/** How one API words what all have in common. */
+/** The format of keys, headers and errors in one API. */
 export interface Dialect {
   /** Larger bodies are refused with 413. */
   readonly maxBytes: number;
   apiKey(exchange: Exchange): string | undefined;
   /** Headers of every response. */
   headers(exchange: Exchange): Headers;
-  /** Headers that tell the limits as they were `ageMs` ago. */
+  /** Headers that report the limits as of `ageMs` ago. */
   limitHeaders(limits: readonly LimitStatus[], context: RouteContext, ageMs: number): Headers;
   problem(problem: Problem, exchange: Exchange): ErrorReply;
   /** A provider's answer that is not ok. */
   refusal(answer: ProviderAnswer, exchange: Exchange): ErrorReply;
 }
 
-/** A method and path, and what happens there. */
+/** The handler of a method and path. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Other paths of the same: of those who speak another's API. */
+  /** Other paths of this route, such as those of providers with a compatible API. */
   readonly alias?: RegExp;
   handle(exchange: Exchange, context: RouteContext, dialect: Dialect): Promise<void> | void;
 }
 
-/** Tells a client that its request failed. */
+/** Sends the answer to a request that failed. */
 export function sendRefusal(
   answer: ProviderAnswer,
   exchange: Exchange,

@@ -3,14 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** Headers of a response, lower-case. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** One HTTP request and its response. Its signal fires when the client leaves or the server closes. */
+/** One HTTP request and its response. */
 export class Exchange {
   readonly request: IncomingMessage;
   /** Without the query. */
   readonly path: string;
   readonly id: string;
-  /** When it came, on the provider's clock. */
+  /** The time of arrival on the provider's clock. */
   readonly receivedMs: number;
+  /** Fires if the client leaves or the server closes. */
   readonly signal: AbortSignal;
   readonly #response: ServerResponse;
   readonly #controller = new AbortController();
@@ -26,7 +27,7 @@ export class Exchange {
     response.on('close', () => {
       if (!response.writableFinished) this.abort('the client left');
     });
-    // A client that left gets no error.
+    // Errors after the client has left need no answer.
     response.on('error', () => this.abort('the connection broke'));
   }
 
@@ -34,7 +35,7 @@ export class Exchange {
     return this.request.method ?? 'GET';
   }
 
-  /** What was answered; undefined while nothing was. */
+  /** The status of the answer; undefined before it is sent. */
   get status(): number | undefined {
     return this.#response.headersSent ? this.#response.statusCode : undefined;
   }
@@ -53,7 +54,7 @@ export class Exchange {
     this.sendText(status, headers, JSON.stringify(body));
   }
 
-  /** What is said to be JSON. */
+  /** Sends a text with the content type of JSON, even if it is not valid JSON. */
   sendText(status: number, headers: Headers, text: string): void {
     this.#start(status, {
       ...headers,
@@ -82,7 +83,7 @@ export class Exchange {
     if (!this.#isSilent) this.#response.end();
   }
 
-  /** Says nothing more of a stream: neither events nor its end. */
+  /** From now on sends nothing of the stream: neither events nor its end. */
   fallSilent(): void {
     this.#isSilent = true;
   }

@@ -1,17 +1,17 @@
 import type { Clock, Timer } from '../../util/clock.ts';
 
-/** How a future stands. Pending ones wait for a unit or are being worked on. */
+/** The state of a future. A pending one is `queued` for a unit, or `active` on a unit. */
 export type FutureState = 'queued' | 'active' | 'done';
 
 /** A result that is fetched later. */
 export interface Future {
   state: FutureState;
-  /** What to answer, once it is done. */
+  /** The body of the answer, once the future is done. */
   result: unknown;
   readonly done: Promise<void>;
 }
 
-/** Results by id, kept for a time after they are there. */
+/** Results by id. Each is kept for a time after it is complete. */
 export class FutureStore {
   readonly #clock: Clock;
   readonly #keepMs: number;
@@ -27,7 +27,7 @@ export class FutureStore {
     return this.#futures.get(id);
   }
 
-  /** Remembers a result that `work` will make. When the work fails the future is forgotten. */
+  /** Adds a future for the result of `work`. If the work fails, the future is dropped. */
   add(id: string, work: Promise<unknown>): Future {
     const settled = work.then(
       (result) => {

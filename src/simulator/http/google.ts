@@ -31,14 +31,14 @@ function errorBody(code: number, message: string, details?: readonly unknown[]) 
   return { error: { code, message, status, ...(details && { details }) } };
 }
 
-/** How long to wait, as `google.rpc.RetryInfo` says it. */
+/** The wait, in the format of `google.rpc.RetryInfo`. */
 function retryInfo({ retryAfterMs }: ProviderAnswer): readonly unknown[] | undefined {
   if (retryAfterMs === undefined) return undefined;
   const retryDelay = `${Math.ceil(retryAfterMs) / 1000}s`;
   return [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
 }
 
-/** What the Gemini API says of keys and errors. It tells its limits in no header. */
+/** Keys and errors as in the Gemini API. No header reports its limits. */
 export const googleDialect: Dialect = {
   maxBytes: 20 * MIB,
   apiKey: (exchange) => exchange.header('x-goog-api-key') ?? exchange.bearer(),

@@ -23,7 +23,7 @@ function errorBody(message: string, type: string, param: string | null, code: st
   return { error: { message, type, param, code } };
 }
 
-/** The `type` of an error; that of a 429 is the unit whose limit was reached. */
+/** The `type` of an error. For a 429 it is the unit whose limit was reached. */
 function errorType(answer: ProviderAnswer): string {
   if (answer.code === 'insufficient_quota') return 'insufficient_quota';
   if (answer.status === 429) {
@@ -33,7 +33,7 @@ function errorType(answer: ProviderAnswer): string {
   return answer.status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
-/** What OpenAI's API reference says of keys, headers and errors. */
+/** Keys, headers and errors as in OpenAI's API reference. */
 export const openAiDialect: Dialect = {
   maxBytes: 64 * MIB,
   apiKey: (exchange) => exchange.bearer() ?? exchange.header('api-key'),
@@ -63,7 +63,7 @@ export const openAiDialect: Dialect = {
   },
 };
 
-/** What an answer may have when the request does not say. */
+/** The most tokens of an answer if the request does not set them. */
 const DEFAULT_MAX_TOKENS = 4096;
 const MOST_TOKENS = 1_000_000;
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What is wrong with a request before it reaches the provider. Each API words it in its own way. */
+/** An error in a request, found before the provider gets it. Each API has its own format for it. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
@@ -29,14 +29,14 @@ export function invalidField(param: string, bound: string): Problem {
   return new Problem(400, `${param}: ${bound}`, { param });
 }
 
-/** A JSON object as it came: nothing is known of its fields. */
+/** A JSON object that is not validated: its fields may have any type. */
 export type JsonObject = { readonly [key: string]: unknown };
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The bytes of a request, at most `maxBytes`. What comes above is thrown away as it comes. */
+/** The bytes of a request, at most `maxBytes`. Bytes beyond that are discarded as they arrive. */
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => {
     request.resume();
@@ -62,7 +62,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
   });
 }
 
-/** What a request's body says, and how large it was. */
+/** The body of a request, and its size. */
 export interface JsonBody {
   readonly json: JsonObject;
   readonly bytes: number;
@@ -71,7 +71,7 @@ export interface JsonBody {
 /**
  * Reads the body as a JSON object.
  *
- * @throws Problem 413 above `maxBytes`, 400 when it is no JSON object
+ * @throws Problem 413 above `maxBytes`, 400 if it is not a JSON object
  */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<JsonBody> {
   const body = await readBytes(request, maxBytes);
@@ -85,7 +85,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   return { json, bytes: body.length };
 }
 
-/** Readers of single fields. Each throws a 400 that names the field. A null is as good as missing. */
+/** Readers of single fields. Each throws a 400 that names the field. A null counts as missing. */
 
 export function requireText(body: JsonObject, field: string): string {
   const value = body[field];

@@ -8,13 +8,13 @@ import { openAiChat, openAiDialect } from './openai.ts';
 import { Problem } from './request-body.ts';
 import { retrieveRoute, sampleRoute, tinkerDialect } from './tinker.ts';
 
-/** What the list has when every name is a model. */
+/** The list of models if every model name is accepted. */
 const DEFAULT_MODELS = ['simulated-model'];
 
-/** The models of a simulator are as old as the epoch. */
+/** The creation date of all simulated models. */
 const CREATED = '1970-01-01T00:00:00Z';
 
-/** The list of models, as Anthropic words it for a client that says it speaks that API. */
+/** The list of models: in Anthropic's format for its clients, in OpenAI's for all others. */
 function modelsRoute(anthropic: Dialect): Route {
   return {
     method: 'GET',
@@ -34,7 +34,7 @@ function modelsRoute(anthropic: Dialect): Route {
   };
 }
 
-/** Which API a client means, also where it is wrong. */
+/** The API that a request is for, also if its path is unknown. */
 function dialectOf(exchange: Exchange): Dialect {
   if (exchange.path.startsWith('/api/v1/')) return tinkerDialect;
   if (/^\/v1(beta)?\/models\/[^/]+:/.test(exchange.path)) return googleDialect;
@@ -47,13 +47,13 @@ function dialectOf(exchange: Exchange): Dialect {
 function sendProblem(problem: Problem, exchange: Exchange, dialect: Dialect): void {
   const { status, headers, body } = dialect.problem(problem, exchange);
   const all: Record<string, string> = { ...dialect.headers(exchange), ...headers };
-  // What is left of a body that is too large is not worth another request.
+  // Closes the connection rather than read the rest of a body that is too large.
   if (problem.status === 413) Object.assign(all, { connection: 'close' });
   if (problem.allow !== undefined) Object.assign(all, { allow: problem.allow });
   exchange.sendJson(status, all, body);
 }
 
-/** Finds the route of an exchange, checks its key, and words what goes wrong as its API does. */
+/** Finds the route of an exchange, checks its key, and sends errors in the format of its API. */
 export class Router {
   readonly #context: RouteContext;
   readonly #routes: readonly Route[];

@@ -7,24 +7,24 @@ import {
 } from '../../util/check.ts';
 import type { OutputOptions } from './text.ts';
 
-/** What goes wrong with one completion on its way, whatever the provider would make of it. */
+/** A fault of one completion, regardless of the provider's answer. */
 export interface HttpFault {
   /**
-   * - `status`: an error as the API words it; in the middle of a stream, as an event;
-   * - `hang`: no answer; a stream falls silent;
+   * - `status`: an error in the format of the API; in the middle of a stream, as an event;
+   * - `hang`: no answer; a stream sends nothing more;
    * - `reset`: the connection breaks;
-   * - `malformed`: 200, and what should be JSON is none.
+   * - `malformed`: 200, with text that is not valid JSON.
    */
   fault: 'status' | 'hang' | 'reset' | 'malformed';
-  /** Of the fault `status`: 400 to 599. Default 500. */
+  /** The status of the fault `status`: 400 to 599. Default 500. */
   status?: number;
-  /** Told with the status, in milliseconds. Default: not told. */
+  /** The wait that the answer names, in milliseconds. Default: none. */
   retryAfterMs?: number;
-  /** How many words of a stream come first. Default 0: not even its head does. */
+  /** The number of words that a stream sends before the fault. Default 0: the fault comes first. */
   afterWords?: number;
 }
 
-/** Says what goes wrong with a completion, by its number from 0; undefined: nothing. */
+/** Returns the fault of a completion, by its number from 0; undefined: none. */
 export type FaultScript = (index: number) => HttpFault | undefined;
 
 /** @throws RangeError or TypeError that names the field, its bound and the value */
@@ -44,20 +44,20 @@ function checkFault(fault: HttpFault): HttpFault {
 export interface ServeOptions {
   /** 0 to 65535. Default 0: any free port. */
   port?: number;
-  /** Names of models; a request for another gets 404. Default: every name is a model. */
+  /** Names of models; a request for another gets 404. Default: every name is accepted. */
   models?: readonly string[];
   /** How long answers are. */
   output?: OutputOptions;
-  /** How long `retrieve_future` waits for a result before it answers 408, in milliseconds. Default 1000. */
+  /** How long `retrieve_future` waits before it answers 408, in milliseconds. Default 1000. */
   pollMs?: number;
   /** How long a future's result is kept, in milliseconds. Default 600,000. */
   futureTtlMs?: number;
   /**
-   * What goes wrong with single completions of OpenAI and Anthropic: asked once for each, with its
-   * number from 0, before the provider sees it. Default: nothing.
+   * The faults of single completions, for all APIs but Tinker: called once for each completion,
+   * with its number from 0, before the provider gets it. Default: no faults.
    */
   faults?: FaultScript;
-  /** Wall time for the dates in headers and bodies, in milliseconds since 1970. Default `Date.now`. */
+  /** Wall time for dates in headers and bodies, in milliseconds since 1970. Default `Date.now`. */
   wallNow?: () => number;
 }
 

@@ -6,19 +6,19 @@ import { FutureStore } from './futures.ts';
 import { Router } from './router.ts';
 import { readServeOptions, type ServeOptions, type ServeSettings } from './serve-options.ts';
 
-/** How many requests a server remembers. */
+/** The number of requests that a server keeps in `requests`. */
 const KEPT_REQUESTS = 1000;
 
-/** One request that a server has seen. */
+/** One request that a server has received. */
 export interface ReceivedRequest {
   readonly id: string;
   readonly method: string;
   readonly path: string;
-  /** Undefined while nothing was answered, and when the connection broke before. */
+  /** Undefined until an answer is sent, also if the connection broke before. */
   readonly status: number | undefined;
   /** Whether the client left, or the server closed, before the answer was complete. */
   readonly aborted: boolean;
-  /** When it came, in milliseconds on the provider's clock. */
+  /** The time of arrival, in milliseconds on the provider's clock. */
   readonly receivedMs: number;
 }
 
@@ -29,23 +29,23 @@ export interface ProviderServer {
   readonly port: number;
   /** The last 1000 requests, oldest first. */
   readonly requests: readonly ReceivedRequest[];
-  /** Breaks every open connection, ends their work, and frees the port. Harmless twice. */
+  /** Breaks all open connections, ends their work, and frees the port. May be called again. */
   close(): Promise<void>;
 }
 
 /**
  * Serves a provider over HTTP on 127.0.0.1, until `close()`:
  *
- * - OpenAI: `POST /v1/chat/completions`, whole or streamed, and `GET /v1/models`; the former under
- *   any other prefix too, as Azure and Google have it;
+ * - OpenAI: `POST /v1/chat/completions`, whole or streamed, and `GET /v1/models`. The completions
+ *   also under any other prefix, as Azure and Google have them;
  * - Anthropic: `POST /v1/messages`, whole or streamed;
  * - Google: `POST /v1beta/models/MODEL:generateContent`, whole or streamed;
  * - Amazon Bedrock: `POST /model/MODEL/converse`, whole;
  * - Tinker: `POST /api/v1/asample` and `POST /api/v1/retrieve_future`.
  *
- * Each with its own headers and errors. Latencies pass on the provider's clock. The text of an
- * answer depends on the provider's seed and the prompt alone. A client that leaves ends its
- * request: its unit is free again and `provider.stats().aborted` counts it.
+ * Each API has its own headers and errors. Latencies pass on the provider's clock. The text of an
+ * answer depends only on the provider's seed and the prompt. When a client leaves, its request
+ * ends: its unit is free again and `provider.stats().aborted` counts it.
  *
  * ```ts
  * const server = await serve(createProvider({ latency: { meanMs: 200 } }));
@@ -78,7 +78,7 @@ class LoopbackServer implements ProviderServer {
   constructor(provider: Provider, settings: ServeSettings) {
     this.#settings = settings;
     this.#futures = new FutureStore(provider.clock, settings.futureTtlMs);
-    // Every sampling request in flight listens.
+    // Each sampling request in flight adds a listener.
     setMaxListeners(0, this.#closing.signal);
     const { models, output, wallNow, pollMs } = settings;
     let completions = 0;

@@ -5,7 +5,7 @@ import { isObject } from './request-body.ts';
 /** English text has about this many bytes a token. */
 const BYTES_PER_TOKEN = 4;
 
-/** What a part that is no text counts for: a small image in OpenAI's price list. */
+/** The tokens of a part without text: a small image in OpenAI's price list. */
 const TOKENS_PER_OTHER_PART = 85;
 
 const WORDS =
@@ -21,10 +21,10 @@ export interface OutputOptions {
   sigma?: number;
 }
 
-/** What a model says. One word is one token. */
+/** The text of an answer. One word is one token. */
 export interface ModelOutput {
   readonly words: readonly string[];
-  /** Whether `max_tokens` cut it. */
+  /** Whether `max_tokens` cut the answer. */
   readonly cut: boolean;
 }
 
@@ -40,7 +40,7 @@ export function countTokens(content: unknown): number {
   return inner === undefined ? TOKENS_PER_OTHER_PART : countTokens(inner);
 }
 
-/** Chance that depends on a seed and a text alone. The text is folded by FNV-1a, 32 bits. */
+/** Random numbers that depend only on a seed and a text, which FNV-1a hashes to 32 bits. */
 export function randomFor(seed: number, text: string): Random {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {
@@ -49,7 +49,7 @@ export function randomFor(seed: number, text: string): Random {
   return seededRandom((hash >>> 0) + (seed % 2 ** 21) * 2 ** 32);
 }
 
-/** How many tokens an answer has. */
+/** The number of tokens of an answer. */
 export function drawLength(random: Random, maxTokens: number, options: OutputOptions): number {
   const { mean = 64, sigma = 0.5 } = options;
   const wanted = Math.max(1, Math.round(logNormal({ meanMs: mean, sigma })(random)));

@@ -17,12 +17,12 @@ import { drawLength, type OutputOptions, randomFor } from './text.ts';
 
 const MIB = 1024 * 1024;
 
-/** Errors carry who is to blame, as failed requests of this API do. */
+/** An error with its category, `server` or `user`, as failed requests of this API have it. */
 function errorBody(status: number, error: string) {
   return { error, category: status >= 500 ? 'server' : 'user' };
 }
 
-/** A sampling API that returns futures. Its 429 says nothing about limits or waiting. */
+/** A sampling API that returns futures. Its 429 names neither limits nor a wait. */
 export const tinkerDialect: Dialect = {
   maxBytes: 64 * MIB,
   apiKey: (exchange) => exchange.header('x-api-key') ?? exchange.bearer(),
@@ -44,7 +44,7 @@ const VOCABULARY = 32_000;
 interface SampleRequest {
   readonly prompt: string;
   readonly inputTokens: number;
-  /** Of each sample. */
+  /** The most tokens of each sample. */
   readonly maxTokens: number;
   readonly samples: number;
 }
@@ -86,7 +86,7 @@ function drawSequence(random: Random, maxTokens: number, output: OutputOptions):
   return { tokens, logprobs, stop_reason: length === maxTokens ? 'length' : 'stop' };
 }
 
-/** What a future answers: the samples, or why there are none. */
+/** The result of a future: the samples, or an error. */
 function resultOf(answer: ProviderAnswer, sequences: readonly Sequence[]): unknown {
   if (answer.kind === 'ok') return { type: 'sample', sequences };
   const category = answer.kind === 'fatal' ? 'user' : 'server';
@@ -137,7 +137,7 @@ export function sampleRoute(futures: FutureStore): Route {
   };
 }
 
-/** Waits a while for the future to be done. */
+/** Waits until the future is done, the client leaves, or `pollMs` have passed. */
 async function waitFor(
   future: Future,
   { provider: { clock } }: RouteContext,

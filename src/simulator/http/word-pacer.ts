@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../util/clock.ts';
 
-/** Writes the words of an answer evenly over the time that it takes. */
+/** Writes the words of an answer at even intervals over its duration. */
 export class WordPacer {
   readonly #clock: Clock;
   readonly #words: readonly string[];
@@ -24,7 +24,7 @@ export class WordPacer {
     this.#arm();
   }
 
-  /** Writes what is left, at once. */
+  /** Writes the remaining words at once. */
   finish(): void {
     this.stop();
     this.#writeUpTo(this.#words.length);
@@ -40,7 +40,7 @@ export class WordPacer {
     this.#timer = this.#clock.setTimer(
       () => {
         const passedMs = this.#clock.now() - this.#startMs;
-        // The timer was set for one word at least, whatever rounding makes of it.
+        // Writes at least one word, even if rounding gives none.
         this.#writeUpTo(Math.max(this.#written + 1, Math.floor(passedMs / this.#wordMs)));
         this.#arm();
       },

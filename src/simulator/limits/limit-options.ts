@@ -1,42 +1,42 @@
 import { checkChoice, checkInteger, checkKeys, checkNumber } from '../../util/check.ts';
 
-/** What a limit counts. Output tokens are those asked for until the answer is there. */
+/** What a limit counts. Until the answer is complete, output tokens are the requested ones. */
 export type LimitUnit = 'requests' | 'tokens' | 'input-tokens' | 'output-tokens';
 
 /** How a limit counts over time. */
 export type LimitAlgorithm = 'token-bucket' | 'fixed-window' | 'sliding-window';
 
-/** A limit that answers tell of. */
+/** A limit that answers report. */
 export interface AdvertisedLimit {
   /** An integer >= 1. */
   limit: number;
   /** Milliseconds, > 0. */
   windowMs: number;
-  /** Default: that of the real limit. */
+  /** Default: the algorithm of the real limit. */
   algorithm?: LimitAlgorithm;
 }
 
 /** One rate limit of a simulated provider. */
 export interface LimitOptions {
-  /** Must differ from those of the other limits. Default: the unit. */
+  /** Must differ from the names of the other limits. Default: the unit. */
   name?: string;
   unit: LimitUnit;
   algorithm: LimitAlgorithm;
-  /** How much `windowMs` allow; an integer >= 1. */
+  /** The amount allowed per `windowMs`; an integer >= 1. */
   limit: number;
   /** Milliseconds, > 0. */
   windowMs: number;
   /** Size of a token bucket, which starts full; an integer >= 1. Default: `limit`. */
   burst?: number;
   /**
-   * When output tokens are charged. `upfront` (default): all that were asked for, for good.
-   * `settle`: all that were asked for, corrected when the answer is there.
-   * `actual`: when the answer is there, which may leave a debt.
+   * When output tokens are charged. `upfront` (default): the requested tokens, with no correction.
+   * `settle`: the requested tokens, corrected when the answer is complete.
+   * `actual`: the used tokens, when the answer is complete; this may leave a debt.
    */
   charge?: 'upfront' | 'settle' | 'actual';
   /**
-   * What answers tell. Default: the limit itself. `false`: nothing. An object: another limit,
-   * which counts but never rejects, such as a minute's in front of one-second slices.
+   * The limit that answers report. Default: the limit itself. `false`: none. An object: another
+   * limit, which counts but never rejects, such as one per minute if the real one is per second.
    */
   advertised?: false | AdvertisedLimit;
 }

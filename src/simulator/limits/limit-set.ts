@@ -3,7 +3,7 @@ import type { Capacity, Charge, LimitSize, LimitState, TokenCounts } from './lim
 import { TokenBucket } from './token-bucket.ts';
 import { FixedWindow, SlidingWindow } from './windows.ts';
 
-/** What an answer tells of one limit, as it was when the request was let in or rejected. */
+/** The state of one limit in an answer, as of when the request was admitted or rejected. */
 export interface LimitStatus {
   name: string;
   unit: LimitUnit;
@@ -14,10 +14,10 @@ export interface LimitStatus {
   resetMs: number;
 }
 
-/** What a request took from every limit. Only a {@link LimitSet} looks inside. */
+/** The charges of a request in every limit. Only a {@link LimitSet} reads the fields. */
 export type Charges = readonly { readonly real: Charge; readonly told: Charge | undefined }[];
 
-/** The first limit that a request does not fit, and for how long. */
+/** The limit that a request must wait for longest, and the wait. */
 export interface LimitRefusal {
   readonly limit: string;
   /** Infinity: the request is larger than the limit. */
@@ -28,7 +28,7 @@ interface KeptLimit {
   readonly name: string;
   readonly options: LimitOptions;
   readonly state: LimitState;
-  /** Counts along and never rejects. */
+  /** The advertised limit, if it differs: it counts but never rejects. */
   readonly told: LimitState | undefined;
 }
 
@@ -44,7 +44,7 @@ function makeState(
     : new SlidingWindow(size, capacity);
 }
 
-/** What a request costs before anyone knows how many tokens it will put out. */
+/** The cost of a request before its output tokens are known. */
 function firstCost({ unit, charge }: LimitOptions, input: number, maxOutput: number): number {
   if (unit === 'requests') return 1;
   if (unit === 'input-tokens') return input;
@@ -55,7 +55,7 @@ function finalCost({ unit }: LimitOptions, used: TokenCounts): number {
   return (unit === 'tokens' ? used.inputTokens : 0) + used.outputTokens;
 }
 
-/** All rate limits of a provider: one decision checks all and charges all or none. */
+/** All rate limits of a provider: a request is charged to all of them or to none. */
 export class LimitSet {
   readonly #limits: readonly KeptLimit[];
   readonly #capacity: Capacity;
@@ -80,7 +80,7 @@ export class LimitSet {
     return refusal;
   }
 
-  /** Charges a request to every limit; to be asked only after `check` found that it fits. */
+  /** Charges a request to every limit. Call this only after `check` found that it fits. */
   charge(nowMs: number, inputTokens: number, maxTokens: number): Charges {
     return this.#limits.map(({ options, state, told }) => {
       const cost = firstCost(options, inputTokens, maxTokens);
@@ -88,7 +88,7 @@ export class LimitSet {
     });
   }
 
-  /** Corrects what was charged, where a limit does so. */
+  /** Corrects the charges in limits that settle or charge actual tokens. */
   settle(nowMs: number, charges: Charges, used: TokenCounts): void {
     this.#limits.forEach(({ options, state, told }, index) => {
       const charge = charges[index];
@@ -110,7 +110,7 @@ export class LimitSet {
     }
   }
 
-  /** What answers tell, in the order of the options. */
+  /** The limits that answers report, in the order of the options. */
   status(nowMs: number): LimitStatus[] {
     const factor = this.#capacity.announcedFactorAt(nowMs);
     const statuses: LimitStatus[] = [];
@@ -127,7 +127,7 @@ export class LimitSet {
     return statuses;
   }
 
-  /** What the limits on one unit allow in some milliseconds of full capacity; Infinity without any. */
+  /** The amount that the limits on a unit allow in a time of full capacity; Infinity: no limit. */
   allowed(unit: LimitUnit, fullCapacityMs: number): number {
     let least = Number.POSITIVE_INFINITY;
     for (const { options } of this.#limits) {

@@ -1,12 +1,12 @@
 import { checkNumber } from '../../util/check.ts';
 
 /**
- * Sums of fractions of a millisecond are not exact. Times this near are taken to be the same, so
- * that a wait which was just served is enough.
+ * Sums of fractions of a millisecond are not exact. Times that differ by less count as equal, so
+ * that a wait is long enough when exactly that time has passed.
  */
 export const TOLERANCE_MS = 1e-6;
 
-/** What was taken from a limit. Hand it back to `settle` when the actual cost is known. */
+/** A charge in a limit. Pass it to `settle` when the actual cost is known. */
 export interface Charge {
   readonly atMs: number;
   cost: number;
@@ -14,26 +14,26 @@ export interface Charge {
 
 /**
  * One rate limit as a provider keeps it: a pure state machine. Times are milliseconds since the
- * provider started and must never run backwards; costs are in the limit's unit, >= 0.
+ * provider started and must never decrease; costs are in the limit's unit, >= 0.
  */
 export interface LimitState {
   /** Milliseconds until `cost` would fit: 0 when it fits now, Infinity when it never will. */
   waitMs(nowMs: number, cost: number): number;
-  /** Takes `cost`, whether it fits or not: ask `waitMs` first. */
+  /** Takes `cost`, whether it fits or not: check `waitMs` first. */
   charge(nowMs: number, cost: number): Charge;
-  /** Replaces a charge by what was really used. Going above the limit leaves a debt. */
+  /** Replaces a charge by the actual cost. Going above the limit leaves a debt. */
   settle(nowMs: number, charge: Charge, actual: number): void;
   /** Charges a rejected request. */
   penalise(nowMs: number, cost: number): void;
-  /** What could be taken now, >= 0. */
+  /** The amount that could be taken now, >= 0. */
   remaining(nowMs: number): number;
-  /** Milliseconds until everything is available again, if nothing more is taken. */
+  /** Milliseconds until the whole limit is available again, if nothing more is taken. */
   resetMs(nowMs: number): number;
 }
 
-/** What every algorithm needs to know of its limit. */
+/** The size of a limit. */
 export interface LimitSize {
-  /** How much `windowMs` milliseconds allow, > 0. */
+  /** The amount allowed per `windowMs` milliseconds, > 0. */
   readonly limit: number;
   readonly windowMs: number;
 }
@@ -52,13 +52,16 @@ export interface CapacityStep {
   factor: number;
 }
 
-/** What part of the limits is there, by milliseconds since the provider was made. Must be pure. */
+/**
+ * The part of the limits that is available, by milliseconds since the provider was made. Must be
+ * pure.
+ */
 export type CapacityFunction = (nowMs: number) => number;
 
-/** How often a capacity function is asked. In between, the factor stays. */
+/** The interval at which a capacity function is called. In between, the factor is constant. */
 const SAMPLE_MS = 1000;
 
-/** How much of its limits a provider grants over time: a factor that is constant in pieces. */
+/** The factor of the limits over time. It is piecewise constant. */
 export class Capacity {
   readonly #steps: readonly CapacityStep[];
   readonly #sample: CapacityFunction | undefined;
@@ -73,7 +76,7 @@ export class Capacity {
     return this.#pieceAt(nowMs).factor;
   }
 
-  /** What answers tell of the factor: steps change the limits themselves, other tenants do not. */
+  /** The factor of reported limits: steps change the limits themselves, other tenants do not. */
   announcedFactorAt(nowMs: number): number {
     return this.#sample === undefined ? this.factorAt(nowMs) : 1;
   }

@@ -1,6 +1,6 @@
 import type { Capacity, Charge, LimitSize, LimitState } from './limit-state.ts';
 
-/** Sums of fractions are not exact: a wait that was just served must be enough. */
+/** Sums of fractions are not exact: after exactly the wait, the cost must fit. */
 const TOLERANCE = 1e-6;
 
 /**
@@ -40,7 +40,7 @@ export class TokenBucket implements LimitState {
     charge.cost = actual;
   }
 
-  /** A rejected request takes what is left, and makes no debt. */
+  /** A rejected request takes at most the rest of the level, and makes no debt. */
   penalise(nowMs: number, cost: number): void {
     this.#refill(nowMs);
     this.#level -= Math.min(cost, Math.max(0, this.#level));
@@ -63,7 +63,7 @@ export class TokenBucket implements LimitState {
     this.#refilledMs = nowMs;
   }
 
-  /** A provider does not foresee its capacity: the present rate is taken to go on. */
+  /** Assumes that the present rate stays: a provider does not foresee its capacity. */
   #fillMs(nowMs: number, level: number): number {
     const missing = level - this.#level;
     return missing <= 0 ? 0 : missing / (this.#ratePerMs * this.#capacity.factorAt(nowMs));

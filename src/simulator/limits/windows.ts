@@ -8,7 +8,7 @@ import {
 
 /**
  * A count that starts anew every `windowMs`, counted from the provider's start.
- * Around the edge of two windows it lets twice the limit pass at once.
+ * Around the edge between two windows, up to twice the limit may pass at once.
  */
 export class FixedWindow implements LimitState {
   readonly #limit: number;
@@ -35,7 +35,7 @@ export class FixedWindow implements LimitState {
     return { atMs: nowMs, cost };
   }
 
-  /** What a past window did not use is lost; what came on top counts in the present one. */
+  /** A refund for a past window is lost; an additional cost counts in the present window. */
   settle(nowMs: number, charge: Charge, actual: number): void {
     this.#turn(nowMs);
     const inThisWindow = this.#windowAt(charge.atMs) === this.#window;
@@ -77,12 +77,12 @@ export class FixedWindow implements LimitState {
   }
 }
 
-/** Entries that have left the window stay in the list until they are this many, and half of it. */
+/** Entries that have left the window are removed once they are this many and half of the list. */
 const COMPACT_FROM = 64;
 
 /**
- * A log of what was taken: no interval of `windowMs`, wherever it starts, holds more than the
- * limit. An entry counts for `windowMs` and not an instant longer.
+ * A log of charges: no interval of `windowMs`, wherever it starts, holds more than the limit. An
+ * entry counts for exactly `windowMs`.
  */
 export class SlidingWindow implements LimitState {
   readonly #limit: number;
@@ -107,7 +107,7 @@ export class SlidingWindow implements LimitState {
     return last === undefined ? this.#windowMs : last.atMs + this.#windowMs - nowMs;
   }
 
-  /** The entry with which so much has left, found from the oldest. */
+  /** The entry whose end frees at least `excess`, searched from the oldest. */
   #lastOfOldest(excess: number): Charge | undefined {
     let freed = 0;
     for (let index = this.#head; index < this.#log.length; index++) {
@@ -118,7 +118,7 @@ export class SlidingWindow implements LimitState {
     return undefined;
   }
 
-  /** The same entry, found from the newest: where rejections count, few of very many may stay. */
+  /** The same entry, searched from the newest: if rejections count, few of very many may stay. */
   #lastToLeave(excess: number): Charge | undefined {
     let stays = this.#used - excess;
     for (let index = this.#log.length - 1; index >= this.#head; index--) {
@@ -137,7 +137,7 @@ export class SlidingWindow implements LimitState {
     return entry;
   }
 
-  /** Less than was charged corrects the entry; more is taken now, when it was noticed. */
+  /** A lower cost corrects the entry; an additional cost is charged now. */
   settle(nowMs: number, charge: Charge, actual: number): void {
     if (actual > charge.cost) {
       this.charge(nowMs, actual - charge.cost);
