@@ -22,8 +22,8 @@ export class AbortSubscription implements Linked<AbortSubscription> {
   }
 
   /**
-   * Whether it will be aborted: the listeners of a signal are called one after another, and one that
-   * ends may let others pass before their turn.
+   * Whether the signal has aborted, so that this listener will be called: the listeners of a signal
+   * are called one after another, and an earlier one may let other requests pass.
    */
   get isDue(): boolean {
     return this.listener.isAborted;
@@ -87,7 +87,7 @@ function listenerOf(signal: AbortSignal): Listener {
 }
 
 /**
- * Makes a call that a time bounds, from now to its end: it is aborted then.
+ * Makes a call that is aborted if it does not end within a time from now.
  * @throws RangeError or TypeError that names a wrong option
  */
 export function withTimeout<R>(

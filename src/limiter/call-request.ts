@@ -14,7 +14,7 @@ import { UnchargedCalls } from './uncharged-calls.ts';
 /** One call to the API; called again when it is retried. */
 export type Task<R> = (context: AttemptContext) => R | PromiseLike<R>;
 
-/** What a call sends; undefined: it only takes a lease. */
+/** The task of a call; undefined: the call only takes a lease. */
 export type CallTask = Task<unknown> | undefined;
 
 /**
@@ -124,7 +124,10 @@ export class CallRequest
     this.bound = bound;
   }
 
-  /** What is in the queue leaves it when it is aborted, and counts until then. */
+  /**
+   * Whether the call was aborted. In the queue, it counts until its own listener is called;
+   * elsewhere, it is gone as soon as its signal has aborted.
+   */
   get gone(): boolean {
     const state = this.abortState;
     if (state === undefined) return false;
@@ -249,13 +252,13 @@ export class CallRequest
   }
 }
 
-/** The calls of a limiter: requests that are no stream's. */
+/** The calls of a limiter: requests that belong to no stream. */
 export class Calls {
   private readonly runtime: LimiterRuntime;
   readonly pipeline: RequestPipeline<CallTask, unknown>;
-  /** Of calls without options: their size is 0. */
+  /** The options of calls without options: their size is 0. */
   private readonly defaults: CallOptions;
-  /** Of the last call with options. */
+  /** The options of the last call that had any. */
   private latest: CallOptions;
   private readonly uncharged: UnchargedCalls;
 
@@ -289,7 +292,7 @@ export class Calls {
     const bound = bindTask<CallTask>(task, promise);
     if (ticket === undefined && signal === undefined) options.enter(bound ?? task, resolve);
     else new CallRequest(options, resolve, bound).start(task, ticket, signal);
-    // It is resolved with a result of this task.
+    // The promise is resolved with a result of this task.
     return promise as Promise<R>;
   }
 
@@ -308,8 +311,8 @@ export class Calls {
   }
 
   /**
-   * Undefined if it can be sent and its wait is neither observed nor bounded: its ticket can be
-   * made later.
+   * The ticket of a call; undefined if the call can be sent and its wait is neither observed nor
+   * bounded, so that its ticket can be made later.
    */
   ticketOf(task: CallTask, options: CallOptions, id: unknown): Ticket<CallTask> | undefined {
     const { impossible } = this.runtime;

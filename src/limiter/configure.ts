@@ -89,14 +89,14 @@ export function configure(changes: Changes, runtime: LimiterRuntime): void {
   runtime.configured(SHARED.some((key) => changes[key] !== undefined));
 }
 
-/** Changes that each policy makes itself. */
+/** The changes that policies make themselves. */
 function othersOf(changes: PolicyConfig): PolicyConfig {
   return Object.fromEntries(
     OTHER_KEYS.flatMap((key) => (changes[key] === undefined ? [] : [[key, changes[key]]])),
   );
 }
 
-/** The same without limits that are to be removed, which no other source of options knows. */
+/** The changes without removed limits, which no other source of options knows. */
 function withoutRemovals({ limits, requestsPerMinute, tokensPerMinute, ...changes }: Changes) {
   const isObject = typeof limits === 'object' && limits !== null;
   const given = isObject ? Object.entries(limits).filter(([, limit]) => limit !== null) : [];
@@ -110,7 +110,7 @@ function withoutRemovals({ limits, requestsPerMinute, tokensPerMinute, ...change
   };
 }
 
-/** All changes of limits, those of the short forms too. */
+/** All changes of limits, including those of the short forms. */
 function limitChangesOf({ limits, requestsPerMinute, tokensPerMinute }: Changes): LimitChanges {
   return {
     ...limits,

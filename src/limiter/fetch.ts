@@ -32,7 +32,7 @@ export function pacedFetch(run: Run, send: Fetch, clock: Clock): Fetch {
       const hold = (body: Body) => new HeldAttempt(context, body, signal);
       const held = heldResponse(response, hold, clock);
       if (held !== undefined) return held;
-      // Without a body the response is here as a whole: there is nothing left to break off.
+      // A response without a body is complete: there is nothing left to abort.
       if (signal && response.body) endWith(signal, context, response.body);
       return response;
     };
@@ -68,10 +68,10 @@ class HeldAttempt implements BodyHolder {
   }
 }
 
-/** Bodies that nobody can read any more need no signal. */
+/** Ends the subscription of a body that no code references any more. */
 const dropped = new FinalizationRegistry<AbortSubscription>((subscription) => subscription.stop());
 
-/** Lets a signal break off a body that comes after the end of its attempt. */
+/** Lets a signal abort a body that arrives after the end of its attempt. */
 export function endWith(signal: AbortSignal, context: AttemptContext, body: object): void {
   const abort = (reason: unknown) => context.abandon(reason);
   dropped.register(body, new AbortSubscription(signal, { abort }));

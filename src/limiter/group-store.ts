@@ -16,7 +16,7 @@ export class GroupStore {
   private readonly common: SharedStore;
   private readonly of: (name: string) => SharedStore;
 
-  /** @throws RangeError or TypeError for what is no store of many keys */
+  /** @throws RangeError or TypeError for a value that is no store of many keys */
   constructor(store: SharedStore) {
     checkStoreOfMany(store);
     this.common = store;
@@ -65,10 +65,10 @@ export function checkStored(
   }
 }
 
-/** Where slots, or bytes, have no bound. */
+/** Stands for slots or bytes without a bound. */
 const UNBOUND = 1_000_000_000_000;
 
-/** What is around the limits that all keys of a group share. */
+/** The surroundings of the limits that all keys of a group share. */
 export interface CommonAround {
   /**
    * The store through which processes share these limits; undefined: no other process shares them.

@@ -9,7 +9,7 @@ export const UNREAD_MS = 30_000;
 /** Is called when a body has arrived or will never arrive. The first call counts. */
 export interface BodyHolder {
   ended(): void;
-  /** Nobody reads it, so it is waited for no longer, though it may still come. */
+  /** No reader has come, so the body is not waited for any longer, though it may still arrive. */
   leftUnread(): void;
   failed(error: unknown): void;
 }

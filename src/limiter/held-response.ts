@@ -34,7 +34,7 @@ interface Observed extends Response {
 /** A method of a response that reads its whole body. */
 type Reader = 'arrayBuffer' | 'blob' | 'bytes' | 'json' | 'text';
 
-/** The body of one response: nobody has read it yet, or a method has, or a copy does. */
+/** The body of one response: unread, read by a method, or read through a copy. */
 class HeldBody {
   private readonly holder: BodyHolder;
   private readonly clock: Clock;
@@ -72,7 +72,7 @@ class HeldBody {
     const { holder } = this;
     result.then(
       () => holder.ended(),
-      // A body that is no JSON has arrived all the same.
+      // A body that is not JSON has arrived nevertheless.
       (error) => (error instanceof SyntaxError ? holder.ended() : holder.failed(error)),
     );
     return result;
@@ -146,7 +146,7 @@ function methodOf(name: Reader): (this: Response) => Promise<unknown> {
   return Reflect.get(Response.prototype, name);
 }
 
-/** The body that `fetch` has made, or that of a copy. */
+/** The body of the response of `fetch`, or of a copy. */
 function bodyOf(response: Response): Body | null {
   return Reflect.get(Response.prototype, 'body', response);
 }

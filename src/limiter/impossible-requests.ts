@@ -9,9 +9,9 @@ export class ImpossibleRequests implements PossibilityCheck {
   private readonly sources: () => readonly Partial<Policies>[];
   /** The rate limits, own and shared. */
   private limits: readonly RateLimitPolicy[] = [];
-  /** Every policy, own or shared, that no wait may satisfy. */
+  /** All policies, own or shared, that can find a request impossible. */
   private bounds: readonly Policy[] = [];
-  /** The last one that was found possible: calls with equal options share one. */
+  /** The last request that was found possible: calls with equal options share one. */
   private possible: RequestCost | undefined = undefined;
 
   /** @param sources the present policies: the limiter's own, and those that a group shares */

@@ -11,26 +11,32 @@ import { type CountedBefore, progressOf } from './request-counters.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import type { LimiterSnapshot } from './snapshot.ts';
 
-/** Limits by key are mostly of a few kinds, and limiters of a kind are equal when they are at rest. */
+/**
+ * The number of different resting states that are kept: limits by key are mostly of a few kinds,
+ * and limiters of a kind are equal at rest.
+ */
 const MOST_KINDS = 16;
 
-/** The last state of a limiter that was given up. */
+/** The last state of a limiter that was released. */
 export interface RestingState extends CountedBefore {
-  /** Shared by equal ones. */
+  /** The snapshot at rest, which equal limiters share. */
   readonly atRest: LimiterSnapshot;
 }
 
-/** The last states of limiters that were given up: small, since limiters of a kind share most of theirs. */
+/**
+ * The last states of released limiters. They are small, since limiters of a kind share most of
+ * their state.
+ */
 export class RestingStates {
-  /** By their text. */
+  /** The shared snapshots, by their text. */
   readonly #shared = new Map<string, LimiterSnapshot>();
 
-  /** What is kept of a limiter that is given up. */
+  /** The state to keep of a limiter that is released. */
   keep(
     { ended, dropped, progress: _, fleet: __, ...rest }: LimiterSnapshot,
     now: number,
   ): RestingState {
-    // A limiter that is given up is no worker of its fleet any more.
+    // A released limiter is no worker of its fleet any more.
     const state = { ...rest, fleet: undefined };
     const counts = { ended, dropped };
     const text = JSON.stringify(state);
@@ -42,7 +48,7 @@ export class RestingStates {
   }
 }
 
-/** The snapshot of a limiter that was given up, as it would be now. */
+/** The snapshot of a released limiter, as it would be now. */
 export function snapshotOf({ atRest, ended, dropped }: RestingState, now: number): LimiterSnapshot {
   return { ...atRest, ended, dropped, progress: progressOf(ended, now) };
 }
@@ -65,7 +71,7 @@ export function mayBeGivenUp(limiter: LimiterRuntime): boolean {
 /** The parts of a group that the limiters of all its keys use. */
 interface GroupParts {
   readonly clock: Clock;
-  /** That of the group: it makes the metrics and spans of all keys. */
+  /** The instrumentation of the group: it makes the metrics and spans of all keys. */
   readonly instrumentation: Instrumentation | undefined;
   readonly store: GroupStore | undefined;
   readonly isHeard: () => boolean;

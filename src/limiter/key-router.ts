@@ -14,14 +14,14 @@ interface KeyedRequests<T> {
   pending: number;
 }
 
-/** The history of a request that came to no gate. */
+/** The history of a request that reached no gate. */
 const UNSENT: RequestStats = { waits: {}, attempts: 0, bytes: 0, tokens: 0, durationMs: 0 };
 
 /** Takes each request of a stream to the gate of its key's limiter, and then to the API. */
 export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
   private readonly limiterOf: (input: T | Sized<T>) => L;
   private readonly pipelineOf: (limiter: L) => RequestPipeline<T, R>;
-  /** By limiter. A group drops the limiters of idle keys. */
+  /** The requests by limiter. A group drops the limiters of idle keys. */
   private readonly byLimiter = new WeakMap<L, KeyedRequests<T>>();
   /** The keys with pending requests. */
   private readonly active = new Set<KeyedRequests<T>>();
@@ -61,7 +61,7 @@ export class KeyRouter<T, R, L extends object> extends ResultSubscriber<T, R> {
     keyed.requests.bring(input, index);
   }
 
-  /** No limiter takes a request: that is its outcome, or the error of the stream. */
+  /** No limiter takes the request: the error becomes its outcome, or the error of the stream. */
   private failUnsent(request: T, error: unknown): void {
     if (!this.outcomes) {
       this.fail(error);

@@ -15,7 +15,7 @@ import type { LimiterSnapshot } from './snapshot.ts';
 
 /** The default of `idleMs`. */
 const DEFAULT_IDLE_MS = 60_000;
-/** Keys that come from outside, such as the names of tenants, must not fill the memory. */
+/** Bounds the memory for keys that come from outside, such as the names of tenants. */
 const DEFAULT_MAX_KEYS = 10_000;
 /**
  * At least this many idle keys keep their limiter (14 KB each). When twice as many keys have one,
@@ -36,7 +36,7 @@ interface Entry {
   usedAt: number;
 }
 
-/** A key that was idle at a look at all keys. */
+/** A key that was idle at the last check of all keys. */
 interface IdleKey {
   readonly key: string;
   readonly entry: Entry;
@@ -66,7 +66,7 @@ export class KeyTable {
   readonly #entries = new Map<string, Entry>();
   readonly #sweeper: ResettableTimer;
   #uses = 0;
-  /** Keys that may make room, the oldest last. */
+  /** Keys that may be dropped to make room, the oldest last. */
   #idle: IdleKey[] = [];
   /** The keys that have a limiter. At `#mostAwake` of them, limiters of idle keys are released. */
   readonly #awake = new Map<string, Entry>();
@@ -87,12 +87,12 @@ export class KeyTable {
     return [...this.#entries.keys()];
   }
 
-  /** Those that were not given up, copied: their events may add others. */
+  /** The limiters that were not released. A copy: their events may add others. */
   get limiters(): readonly Limiter[] {
     return this.awake.map(([, limiter]) => limiter);
   }
 
-  /** The same with their keys. */
+  /** The same limiters with their keys. */
   get awake(): readonly (readonly [key: string, limiter: Limiter])[] {
     const awake: [string, Limiter][] = [];
     for (const [key, { limiter }] of this.#awake) {
@@ -122,7 +122,7 @@ export class KeyTable {
     return known.limiter ?? this.#wake(key, known);
   }
 
-  /** The same; the key stays from now on. */
+  /** The limiter of a key, which is kept from now on. */
   keep(key: string): Limiter {
     const limiter = this.limiterOf(key);
     const entry = this.#entries.get(key);
@@ -130,7 +130,7 @@ export class KeyTable {
     return limiter;
   }
 
-  /** Keys are dropped no more. */
+  /** Stops dropping idle keys. */
   close(): void {
     this.#isClosed = true;
     this.#sweeper.cancel();
@@ -225,12 +225,12 @@ export class KeyTable {
   }
 }
 
-/** Whether a new limiter would do the same as that of a key. */
+/** Whether a new limiter would behave as the limiter of this key. */
 function isForgettable({ limiter }: Entry): boolean {
   return limiter === undefined || isAtRest(limiter.inside);
 }
 
-/** Those that may go, the last used first. */
+/** The keys that may be dropped, the last used first. */
 function idleKeys(
   entries: ReadonlyMap<string, Entry>,
   mayGo: (entry: Entry) => boolean,

@@ -43,7 +43,7 @@ export class Lease {
     return this.#ticket.tokens;
   }
 
-  /** As `recordTokens` has told them so far; undefined: it was not told. */
+  /** The tokens recorded with `recordTokens` so far; undefined if none were. */
   get tokensReported(): number | undefined {
     return this.#ticket.usage?.tokens;
   }
@@ -68,8 +68,8 @@ export class Lease {
   }
 
   /**
-   * The request has really cost so much money more, in the currency of the `costBudget`. After the
-   * release it is too late.
+   * Records money that the request really cost, in addition to amounts recorded before, in the
+   * currency of the `costBudget`. After the release it has no effect.
    * @throws RangeError or TypeError for a value that is no amount
    */
   recordCost(cost: number): void {
@@ -140,7 +140,7 @@ function failureOf(error: unknown, classify: (error: unknown) => Verdict): Verdi
   }
 }
 
-/** The ticket has passed the gate, and counts as sent from now on. */
+/** Makes the lease of a ticket that has passed the gate, and counts as sent from now on. */
 function leaseOf(ticket: Ticket, terms: LeaseTerms): Lease {
   ticket.sent(terms.feedback.epoch);
   terms.tap.sent(ticket);
@@ -205,7 +205,7 @@ export class Leases {
     if (gate.tryEnter(ticket)) return leaseOf(ticket, dispatch);
     const { refusal } = ticket;
     const isImpossible = refusal !== undefined && !PASSING.some((kind) => refusal instanceof kind);
-    // A caller that asks until it is granted has one request, not one per call.
+    // A caller that repeats the call until it is granted makes one request, not one per call.
     ticket.settle(isImpossible ? 'rejected' : 'cancelled');
     if (isImpossible) throw refusal;
     return undefined;

@@ -32,7 +32,7 @@ export function checkReason(reason: unknown): asserts reason is string | undefin
   throw new TypeError(`\`reason\` must be a string, got ${show(reason)}`);
 }
 
-/** The parts of a limiter that its lifecycle changes and tells of. */
+/** The parts of a limiter that its lifecycle changes and reports to. */
 interface LifecycleParts {
   readonly gate: RequestGate;
   readonly counters: RequestCounters;
@@ -41,19 +41,21 @@ interface LifecycleParts {
   readonly clock: Clock;
   /** Emits when limits were changed from outside. */
   readonly configured: Observable<void>;
-  /** Gives up what the limiter has for its requests. */
+  /** Releases the resources of the limiter. */
   readonly release: () => void;
 }
 
-/** Since when a limiter is paused, and why. */
+/** The start of a pause, and its reason. */
 interface Pause {
   readonly at: number;
   readonly reason: string | undefined;
 }
 
-/** Whether a limiter sends: it is paused and resumed, its queue is cleared, and it is closed for good. */
+/**
+ * Decides whether a limiter sends: pauses and resumes it, clears its queue, and closes it for good.
+ */
 export class Lifecycle {
-  /** The error of all requests that come after the limiter was closed. */
+  /** The error of requests that arrive after the limiter was closed. */
   closed: LimiterClosedError | undefined = undefined;
   /** Emits when the limiter is closed and drained. */
   readonly ended = new ReplaySubject<void>(1);
@@ -107,7 +109,7 @@ export class Lifecycle {
     return this.pausing !== undefined;
   }
 
-  /** Why it is paused, where that was said. */
+  /** The reason of the pause, if one was given. */
   get pauseReason(): string | undefined {
     return this.pausing?.reason;
   }
@@ -117,7 +119,10 @@ export class Lifecycle {
     return pausing && { reason: pausing.reason, pausedMs: now - pausing.at };
   }
 
-  /** A new reason replaces the one before; the start of the pause stays. */
+  /**
+   * Pauses the limiter. If it is paused already, the reason is replaced, and the start of the pause
+   * stays.
+   */
   pause(reason: string | undefined): void {
     const { gate, emit, clock } = this.parts;
     const at = clock.now();
@@ -158,7 +163,7 @@ export class Lifecycle {
     if (waiting === 'reject' && this.closed !== undefined) this.clear(this.closed, 'closed');
   }
 
-  /** It will not be used any more. */
+  /** The limiter will not be used any more. */
   abandon(): void {
     this.parts.release();
     this.abandoned.next();

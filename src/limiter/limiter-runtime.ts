@@ -30,14 +30,14 @@ import {
 import type { SharedLimits } from './shared-limits.ts';
 import { bindingOf, type LimiterSnapshot, snapshotOf } from './snapshot.ts';
 
-/** What a limiter of a group shares with the others. */
+/** The parts that a limiter of a group has in common with the others. */
 export interface GroupSide {
-  /** The key of this one. */
+  /** The key of this limiter. */
   readonly key: string;
   /** What an earlier limiter of the key has counted. */
   readonly before: CountedBefore | undefined;
   readonly shared: SharedLimits | undefined;
-  /** What is the same for all keys that use one store. */
+  /** An object that all keys of one store have in common. */
   readonly peers: object | undefined;
   /**
    * The attempt timeouts of another key. They are shared if the timeout is equal, so that one timer
@@ -66,13 +66,13 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
   readonly counters: RequestCounters;
   readonly lifecycle: Lifecycle;
   readonly impossible: ImpossibleRequests;
-  /** What ticket factories need. */
+  /** The options of ticket factories. */
   readonly around: TicketFactoryOptions;
   /** Whether requests of a stream had `costs`. */
   hasCosts = false;
   private readonly circuitBreaker: CircuitBreakerPolicy | undefined;
   private readonly group: GroupSide | undefined;
-  /** All but the changes of the mode, which have a timer of their own. */
+  /** All events except changes of the mode, which have a timer of their own. */
   private readonly events = new Subject<LimiterEvent>();
   private readonly configurations = new Subject<void>();
   /** Made with the first request that has an id. */
@@ -85,7 +85,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     const { clock, instrumentation } = around;
     this.clock = clock;
     this.group = group;
-    // Before the gate opens: wrong options throw here, where nothing has begun yet.
+    // Make these before the gate opens: wrong options throw here, where nothing has begun yet.
     this.counters = new RequestCounters(clock, this, options, (percent) =>
       this.emit({ kind: 'milestone', at: clock.now(), percent }),
     );
@@ -205,7 +205,7 @@ export class LimiterRuntime implements CountedRequests, AdmissionCheck, WaitList
     return snapshotOf({ gate, counters, state, paused, fleet, now });
   }
 
-  /** What the requests of a stream pass. */
+  /** The pipeline that the requests of a stream pass through. */
   pipelineOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
     options: NamedRequestOptions<T>,

@@ -12,19 +12,19 @@ export type MapTask<T, R> = (value: T, context: AttemptContext) => R | PromiseLi
 export interface MapOptions<T> extends RequestOptions<T> {
   /** Whether requests that fail are results, too: each is an `Outcome` then. Default false. */
   readonly outcomes?: boolean;
-  /** Reads no further, and abandons what waits and runs. */
+  /** Its abort ends the reading, and abandons all waiting and running requests. */
   readonly signal?: AbortSignal;
 }
 
 export interface GroupMapOptions<T> extends MapOptions<T> {
   /**
-   * Values that are read and wait for the limits of their keys at the most, an integer >= 1. If all of
-   * them wait for one key, the other keys wait too. Default 100.
+   * The greatest number of values that are read and wait for the limits of their keys, an integer
+   * >= 1. If all of them wait for one key, the other keys wait too. Default 100.
    */
   readonly readAhead?: number;
 }
 
-/** What is read ahead for the keys of a group. */
+/** The default number of values that are read ahead for the keys of a group. */
 export const DEFAULT_GROUP_READ_AHEAD = 100;
 
 type MapOperator<T> = (
@@ -62,8 +62,8 @@ export function mapThrough<T, R>(
 }
 
 /**
- * Sends the requests of a source that is read only as requests are sent: so many of them at the most
- * wait. Results come in the order of the source.
+ * Sends the requests of a source that is read only as requests are sent, so that at most `most` of
+ * them wait. Results come in the order of the source.
  * @param operatorOf makes the operator that sends requests, with results in order
  * @param most how many may wait, an integer >= 1
  * @param outcomes whether each request has exactly one result, also one that was never sent
@@ -77,7 +77,7 @@ function pullWhenFree<T, O extends ObservableInput<unknown>, R>(
 ): Observable<R> {
   return new Observable<R>((out) => {
     const feed = new Subject<T>();
-    /** The indices of those that have come and were not sent yet. */
+    /** The indices of requests that have arrived and were not sent yet. */
     const waiting = new Set<number>();
     const iterator = new PullIterator(source, feed, () => waiting.size < most);
     let arrivals = 0;
@@ -120,7 +120,7 @@ function checkSignal(signal: unknown): void {
   throw new TypeError(`\`signal\` must be an AbortSignal, got ${show(signal)}`);
 }
 
-/** All that an Observable emits. An abort unsubscribes, and rejects with the reason. */
+/** Collects all values of an Observable. An abort unsubscribes, and rejects with the reason. */
 function collect<R>(results: Observable<R>, signal: AbortSignal | undefined): Promise<R[]> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

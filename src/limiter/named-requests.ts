@@ -15,7 +15,7 @@ export class NamedRequests {
     ticket.observers = [...(ticket.observers ?? []), named];
   }
 
-  /** Those with this id, in the order of their arrival. */
+  /** The requests with this id, in the order of their arrival. */
   of(id: unknown): readonly NamedRequest[] {
     return [...(this.byId.get(id) ?? [])];
   }
@@ -30,7 +30,7 @@ export class NamedRequests {
 /** A request with an `id`, until it ends. */
 class NamedRequest implements EndObserver {
   readonly ticket: Ticket;
-  /** Counts the requests with an id. */
+  /** The number of the request among those with an id. */
   readonly order: number;
   private readonly ended: (request: NamedRequest) => void;
 

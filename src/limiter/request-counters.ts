@@ -16,7 +16,7 @@ export interface Counts {
   readonly cancelled: number;
 }
 
-/** What a limiter has counted so far, for the next one of its key. */
+/** The counts of a limiter, for the next limiter of its key. */
 export interface CountedBefore {
   readonly ended: Counts;
   /** Requests that found the queue full, or were given up for newcomers. */
@@ -31,7 +31,7 @@ export interface LimiterProgress extends ProgressSnapshot {
   readonly milestone: number | undefined;
 }
 
-/** What the counters need from the limiter. */
+/** The values that the counters read from the limiter. */
 export interface CountedRequests {
   /** Requests that hold a slot. */
   readonly inFlight: number;
@@ -40,7 +40,7 @@ export interface CountedRequests {
   readonly binding: GateKind | undefined;
 }
 
-/** The progress where no request is present, and no total is known. */
+/** The progress if no request is present, and no total is known. */
 export function progressOf({ ok, failed, rejected }: Counts, now: number): LimiterProgress {
   const progress = new Progress({}, now, { completed: ok, failed: failed + rejected });
   return { ...progress.snapshot(now, 0), binding: undefined, milestone: undefined };
@@ -90,7 +90,7 @@ export class RequestCounters implements RequestListener {
     Object.assign(this._counts, { ok, failed, rejected, cancelled });
   }
 
-  /** How many have ended, and how many there will be. */
+  /** The number of ended requests, and the total. */
   get standing(): { readonly completed: number; readonly total: number | undefined } {
     const { ok, failed, rejected } = this._counts;
     return { completed: ok + failed + rejected, total: this.total };

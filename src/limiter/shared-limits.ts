@@ -49,10 +49,10 @@ export type SharedSnapshot = Partial<PolicySnapshots>;
 /** Limits that the gates of all keys share. The gates take turns while one of them binds. */
 export class SharedLimits {
   readonly policy: SharedPolicy;
-  /** Those that are on. */
+  /** The policies that are on. */
   readonly policies: Partial<Policies>;
 
-  /** What it shares with other processes; undefined: nothing. */
+  /** The limits that it shares with other processes; undefined if there are none. */
   private readonly fleet: RemoteLimits | undefined;
 
   /**
@@ -91,13 +91,13 @@ export class SharedLimits {
     checkChoice('shared.cost', cost, ['requests', 'tokens', 'bytes']);
     if (around.store !== undefined) checkStored('shared', limits);
     this.fleet = around.store?.join(emit, around.instrumentation);
-    // What is shared through a store stands with the rate limits.
+    // The policy of the store stands for the rate limits, too.
     const stored = this.fleet?.policyOf(this.policies.rateLimit);
     this.policy = new SharedPolicy(new Composite(allParts(this.policies, stored)), COSTS[cost]);
     this.fleet?.begin(commonGateOf(around, limits, this.policies.rateLimit, this.policy));
   }
 
-  /** Undefined: the keys share no slots. */
+  /** The shared concurrency limit; undefined if the keys share no slots. */
   get concurrency(): number | undefined {
     return this.policies.concurrency?.limit;
   }
@@ -111,7 +111,7 @@ export class SharedLimits {
     return this.fleet?.snapshot();
   }
 
-  /** They will not be used any more. */
+  /** The shared limits will not be used any more. */
   close(): void {
     this.fleet?.close();
   }

@@ -35,7 +35,10 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly mode: Mode;
   /** Undefined if it is not paused. */
   readonly paused: PauseSnapshot | undefined;
-  /** Why the provider takes nothing for long, and what was decided; undefined: it takes requests. */
+  /**
+   * Why the provider takes no requests for long, and whether they fail or wait; undefined: it takes
+   * requests.
+   */
   readonly suspended: SuspensionSnapshot | undefined;
   /** Since when the provider cannot be reached; undefined: it can. */
   readonly outage: OutageSnapshot | undefined;
@@ -117,7 +120,7 @@ export function snapshotOf(known: Known): LimiterSnapshot {
     tokensUsed: limits?.tokens?.used,
     tokensRemaining: limits?.tokens?.available,
     fleet: known.fleet,
-    // Not first: V8 takes three times as long where many properties follow a spread.
+    // The spread is not first: V8 takes three times as long if many properties follow a spread.
     ...shown,
     concurrency: { ...(waitKind === 'concurrency' ? queue : NO_QUEUE), ...shown.concurrency },
     byteBudget: { ...(waitKind === 'byteBudget' ? queue : NO_QUEUE), ...shown.byteBudget },
@@ -129,7 +132,7 @@ export function snapshotOf(known: Known): LimiterSnapshot {
   };
 }
 
-/** The cause of the wait of the request that goes next. */
+/** The cause of the wait of the next request. */
 export function bindingOf({ gate }: RequestGate): GateKind | undefined {
   return gate.waiting > 0 ? gate.nextWaitKind : undefined;
 }

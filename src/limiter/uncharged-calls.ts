@@ -4,13 +4,13 @@ import type { LimiterRuntime } from './limiter-runtime.ts';
 
 /** Calls without `costs` after which a limit that only `costs` charge is probably a mistake. */
 const ENOUGH = 10;
-/** The limits of which this process was warned. */
+/** The limits that this process has warned of. */
 const warned = new Set<string>();
 
 /** Warns of a limit that calls are never charged for, such as one with the name `rpm`. */
 export class UnchargedCalls {
   private readonly runtime: LimiterRuntime;
-  /** Calls so far; `ENOUGH`: there is nothing to warn of any more. */
+  /** The calls so far; at `ENOUGH` there is nothing left to warn of. */
   private calls: number;
 
   constructor(runtime: LimiterRuntime) {

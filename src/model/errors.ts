@@ -101,7 +101,7 @@ export class RetryAfterTooLongError extends HeadgateError {
 export class QuotaExhaustedError extends HeadgateError {
   readonly code = 'QUOTA_EXHAUSTED';
   readonly reason: 'quota' | 'billing';
-  /** Nothing is sent for so long, in ms; then one request tests it. */
+  /** The time in ms for which nothing is sent; then one request tests the quota. */
   readonly retryAfterMs: number;
 
   override get name(): string {
@@ -116,7 +116,7 @@ export class QuotaExhaustedError extends HeadgateError {
   }
 }
 
-/** The provider could not be reached for `outageMs`. `cause` has what the last attempt failed with. */
+/** The provider could not be reached for `outageMs`. `cause` is the error of the last attempt. */
 export class ProviderUnreachableError extends HeadgateError {
   readonly code = 'PROVIDER_UNREACHABLE';
   readonly outageMs: number;
@@ -278,7 +278,7 @@ export class LimiterClosedError extends HeadgateError {
 /** `clear()` took the request out of the queue. It waited, and is not sent. */
 export class QueueClearedError extends HeadgateError {
   readonly code = 'QUEUE_CLEARED';
-  /** What `clear` was told; undefined: nothing. */
+  /** The reason that `clear` was given; undefined if none was. */
   readonly reason: string | undefined;
 
   override get name(): string {

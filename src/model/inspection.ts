@@ -16,13 +16,16 @@ export interface RequestFollower {
 }
 
 /**
- * The place at a gate where an inspector follows its requests, while it runs. Unlike an
+ * The place at a gate where an inspector observes its requests, while it runs. Unlike an
  * instrumentation it can be set and removed at any time. Without a follower each event costs one
  * check.
  */
 export class Tap {
   follower: RequestFollower | undefined = undefined;
-  /** Attempts that were sent while it had a follower, and their bytes: counted here without a call. */
+  /**
+   * The attempts sent while there was a follower, and their bytes: counted here, without a call of
+   * the follower.
+   */
   sentCount = 0;
   sentBytes = 0;
 
@@ -39,7 +42,7 @@ export class Tap {
 class TraceIds {
   #ids: WeakMap<object, string> | undefined = undefined;
 
-  /** From now on, or no longer. */
+  /** Starts or stops to remember traces. */
   keep(isWanted: boolean): void {
     this.#ids = isWanted ? new WeakMap() : undefined;
   }
@@ -48,7 +51,7 @@ class TraceIds {
     this.#ids?.set(ticket, traceId);
   }
 
-  /** Undefined: the request is not traced, or nobody wanted to know. */
+  /** The trace of a request; undefined if it is not traced, or traces were not remembered. */
   of(ticket: object): string | undefined {
     return this.#ids?.get(ticket);
   }

@@ -139,8 +139,8 @@ export function checkInstrumentation(instrumentation: unknown): void {
 type Method = (...facts: unknown[]) => unknown;
 
 /**
- * Whether the request of a stream that arrives now needs its ticket at once, so that its arrival can
- * be told.
+ * Whether the request of a stream that arrives now needs its ticket at once, because its arrival is
+ * reported.
  */
 export function needsArrival(
   instrumentation: Instrumentation | undefined,

@@ -10,7 +10,7 @@ type Method = (...facts: unknown[]) => unknown;
 
 const partsBy = new WeakMap<Instrumentation, readonly Instrumentation[]>();
 
-/** The parts of an instrumentation that joins several; any other has itself as its only part. */
+/** The parts of a joined instrumentation; any other instrumentation is its only part. */
 export function partsOf(instrumentation: Instrumentation): readonly Instrumentation[] {
   return partsBy.get(instrumentation) ?? [instrumentation];
 }
@@ -36,11 +36,11 @@ export function joinInstrumentations(
     const carriers = methodsOf(parts, method);
     if (carriers.length > 0) joined[method] = nested(carriers);
   }
-  // Only the first one that reads the surrounding context gets it back.
+  // Only the first part that reads the surrounding context gets the context back.
   const around = parts.find((part) => part.around !== undefined)?.around;
   if (around !== undefined) joined.around = around;
   const askers = methodsOf(parts, 'needsArrival');
-  // One that cannot be asked needs all arrivals.
+  // A part without `needsArrival` needs all arrivals.
   if (askers.length === parts.length) {
     joined.needsArrival = (feedback) => askers.some((needs) => needs(feedback));
   }
@@ -60,7 +60,7 @@ export function joinInstrumentations(
 
 const united = new WeakMap<Instrumentation, WeakMap<Instrumentation, Instrumentation>>();
 
-/** `joinInstrumentations` of two: the same instrumentation for the same two. */
+/** `joinInstrumentations` of two: returns the same instrumentation for the same two. */
 export function uniteInstrumentations(
   one: Instrumentation,
   other: Instrumentation,

@@ -23,11 +23,14 @@ export interface WaitingFact {
   readonly gate: GateKind;
   /** The named rate limit that binds, if one does. */
   readonly limit?: string;
-  /** Its place in the queue, from 1; with priorities, those may pass it that come later. */
+  /** Its place in the queue, from 1. With priorities, later requests may overtake it. */
   readonly position: number;
-  /** How many wait, itself included. */
+  /** The number of waiting requests, including this one. */
   readonly waiting: number;
-  /** When the first of them is asked for again, if time alone can help: the next window, say. */
+  /**
+   * When the gate decides again on the first waiting request, for example at the next window;
+   * undefined if time alone cannot help.
+   */
   readonly untilAt?: number;
 }
 

@@ -38,7 +38,7 @@ export type SettleOutcome = 'ok' | 'failed' | 'rejected' | 'cancelled' | 'reclai
 export interface GateWait {
   /** Milliseconds, over all attempts. */
   readonly waitMs: number;
-  /** How often the policy told the request to wait, or to wait on. */
+  /** How often the policy made the request wait, or wait on. */
   readonly rounds: number;
   /** `waitMs` by the named rate limit that bound, in ms. */
   readonly limits?: Readonly<Record<string, number>>;

@@ -5,7 +5,7 @@ export type CircuitEvent =
   | {
       readonly kind: 'circuitOpened';
       readonly at: number;
-      /** Until a probe may go. */
+      /** The time until a probe may be sent. */
       readonly openMs: number;
       /** Consecutive failures so far. */
       readonly failures: number;
@@ -45,7 +45,7 @@ export interface LimitDeniedEvent {
   /** The limit with the longest wait. */
   readonly limit: string;
   readonly cost: number;
-  /** What the limit has left. */
+  /** The amount that the limit has left. */
   readonly available: number;
   readonly retryAfterMs: number;
   /** Whether the request waits; false: it was refused. */
@@ -79,7 +79,8 @@ export interface LimitAdaptedEvent {
 }
 
 /**
- * The rate was measured anew (`rejected`: what was sent, and what is accepted), or has moved by a tenth.
+ * The rate was measured anew (`rejected`: from the rate sent to the rate accepted), or has changed
+ * by a tenth.
  */
 export interface RateAdaptedEvent {
   readonly kind: 'rateAdapted';
@@ -100,7 +101,7 @@ export interface OutageEvent {
   readonly reason: 'unreachable' | 'rejected';
 }
 
-/** One decision for all requests: the provider takes nothing for long. */
+/** A decision for all requests, because the provider takes none for long. */
 export interface SuspendedEvent {
   readonly kind: 'suspended';
   readonly at: number;
@@ -110,9 +111,9 @@ export interface SuspendedEvent {
    * - `unreachable`: it could not be reached for `outageMs`.
    */
   readonly reason: 'longWait' | 'quota' | 'billing' | 'unreachable';
-  /** Whether those that waited have failed, or wait. */
+  /** Whether the waiting requests have failed, or go on waiting. */
   readonly onLongWait: 'fail' | 'wait';
-  /** How many waited. */
+  /** The number of waiting requests. */
   readonly requests: number;
   /** When a request is sent again, by the clock, in ms. */
   readonly untilAt: number;
@@ -124,14 +125,17 @@ export type StoreEvent =
       readonly kind: 'storeLost';
       readonly at: number;
       readonly error: string;
-      /** `pause`: nothing is sent meanwhile. `share`: an equal share of the limits is. */
+      /**
+       * `pause`: no request is sent meanwhile. `share`: each worker uses an equal share of the
+       * limits.
+       */
       readonly meanwhile: 'pause' | 'share';
     }
   | { readonly kind: 'storeBack'; readonly at: number; readonly awayMs: number }
   | {
       /**
-       * The store has lost its data, or nobody has called it for `keepMs`: nothing of what was sent before
-       * is known any more.
+       * The store has lost its data, or no worker has called it for `keepMs`: it has no record of
+       * earlier requests any more.
        */
       readonly kind: 'storeForgot';
       readonly at: number;
@@ -150,7 +154,7 @@ export type StoreEvent =
       readonly at: number;
     }
   | {
-      /** This worker runs the learning controller of the fleet from now on, or no more. */
+      /** This worker has begun, or stopped, to run the learning controller of the fleet. */
       readonly kind: 'leaderChanged';
       readonly at: number;
       readonly leads: boolean;

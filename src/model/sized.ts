@@ -51,7 +51,9 @@ export class Chunk<T> extends Sized<T[]> {
   }
 }
 
-/** What the size of a request was estimated from; `custom`: an estimator of the user said it. */
+/**
+ * The basis of the estimate of a request's size; `custom`: the user's estimator returned the size.
+ */
 export type SizedKind =
   | 'text'
   | 'binary'

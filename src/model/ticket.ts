@@ -27,7 +27,7 @@ export interface TicketOwner {
   readonly clock: Clock;
   /** Whether its tickets are calls of a limiter. Default false: they are requests of a stream. */
   readonly isCall?: boolean;
-  /** Told of the end of its tickets, by `settled`. */
+  /** Receives the end of its tickets, by `settled`. */
   readonly instrumentation?: EndObserver | undefined;
   tokensOf(value: unknown, bytes: number): number;
   /** The error of a name that no rate limit has. Default: every name may be that of one. */
@@ -36,12 +36,15 @@ export interface TicketOwner {
   settled(ticket: Ticket, outcome: SettleOutcome): void;
 }
 
-/** Is told of the end of a request. */
+/** Receives the end of a request. */
 export interface EndObserver {
   settled?(ticket: Ticket, outcome: SettleOutcome): void;
 }
 
-/** What one observer keeps of a ticket, in the ticket's list: a map would cost more than it holds. */
+/**
+ * The data that one observer keeps for a ticket, in the ticket's list: a map would cost more than
+ * it holds.
+ */
 export interface TicketNote {
   /** The observer whose note it is. A ticket has at most one of each. */
   readonly owner: object;
@@ -93,7 +96,7 @@ export class Ticket<out T = unknown> {
   readonly bytes: number;
   /** Position of the request in its stream, from 0. */
   readonly index: number;
-  /** Slots that it takes of a limit of requests in flight. */
+  /** The number of slots that it takes of a concurrency limit. */
   weight: number;
   /** When it reached its first gate, in the clock's milliseconds. */
   readonly arrivedAt: number;
@@ -121,15 +124,18 @@ export class Ticket<out T = unknown> {
   /** @internal since when it waits at a gate; NaN if it does not wait */
   waitsSince = Number.NaN;
   /**
-   * @internal when the last gate before its first attempt let it pass; NaN if unknown, as where an
-   * operator keeps it after that
+   * @internal when the last gate before its first attempt let it pass; NaN if unknown, for example
+   * when an operator has kept it since
    */
   startedAt = Number.NaN;
-  /** @internal how often its gate told it to wait on */
+  /** @internal how often its gate decided that it waits on */
   rounds = 0;
   /** @internal the bound on its wait for the first attempt */
   waitTimeout: WaitTimeout | undefined = undefined;
-  /** @internal what it waited for when it was given up; undefined: it was not, or nobody is told */
+  /**
+   * @internal the cause of its wait when it was dropped; undefined if it was not, or if there is no
+   * instrumentation
+   */
   gaveUpAt: GateKind | undefined = undefined;
   /** How it ended; undefined before that. */
   outcome: SettleOutcome | undefined = undefined;
@@ -139,7 +145,7 @@ export class Ticket<out T = unknown> {
   after: Ticket | undefined = undefined;
   /** @internal runs while the ticket has no holder */
   transit: Timer | undefined = undefined;
-  /** @internal told of its end, beside the probe of its first gate */
+  /** @internal receive its end, beside the probe of its first gate */
   observers: readonly EndObserver[] | undefined = undefined;
   /** @internal the notes of its observers */
   notes: TicketNote | undefined = undefined;
@@ -191,7 +197,7 @@ export class Ticket<out T = unknown> {
   settle(outcome: SettleOutcome): boolean {
     if (this.outcome !== undefined) return false;
     this.outcome = outcome;
-    // Without `dispatch` this is all that is known about the attempt.
+    // Without `dispatch`, nothing else is known about the attempt.
     if (this.attempts === 0 && this.refusal === undefined) {
       if (outcome === 'ok' || outcome === 'failed') {
         this.isSent = true;
@@ -254,12 +260,12 @@ export class Ticket<out T = unknown> {
     return this.#origin.clock.now() - this.arrivedAt;
   }
 
-  /** @internal what it has waited for so far */
+  /** @internal its waits so far */
   get waits(): RequestStats['waits'] {
     return waitsOf(this.#waits);
   }
 
-  /** @internal 0 as long as nobody has asked for its tokens: to estimate them takes time */
+  /** @internal its tokens, or 0 if they were not estimated yet: estimating takes time */
   get knownTokens(): number {
     return Math.max(0, this.#tokens);
   }
@@ -327,7 +333,7 @@ export class Ticket<out T = unknown> {
     this.usage = undefined;
   }
 
-  /** @internal the same for a name that the user gives. @throws UnknownLimitError */
+  /** @internal records usage of a limit that the user names. @throws UnknownLimitError */
   recordNamed(limit: string, amount: number): void {
     const error = TOKENS.includes(limit) ? undefined : this.#origin.unknownLimit?.(limit);
     if (error !== undefined) throw error;

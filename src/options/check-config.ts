@@ -40,7 +40,7 @@ export function checkLayer(
 }
 
 /**
- * Checks each value alone; what is no plain data may be there too.
+ * Checks each value alone; values that are not plain data may be present.
  * @throws as `checkLimiterConfig` does, but for keys beside those of the table
  */
 export function checkValues(where: string, config: unknown): asserts config is LimiterLayer {

@@ -154,8 +154,8 @@ function parse(kind: Kind, text: string): Value {
 }
 
 /**
- * A group that one variable turns on, and that has options by others, is an object; `false` stays
- * `false`.
+ * A group that one variable turns on becomes an object if other variables set its options; `false`
+ * stays `false`.
  */
 function expandAlone(values: Map<string, Value>, nameOf: (path: string) => string): void {
   for (const [key, entry] of ENTRIES) {
@@ -191,7 +191,7 @@ function put(tree: Tree, [key = '', ...rest]: readonly string[], value: Value): 
     tree[key] = value;
     return;
   }
-  // A property that every object has, such as `constructor`, is no branch.
+  // Properties that every object inherits, such as `constructor`, are no branches.
   const branch = Object.hasOwn(tree, key) ? tree[key] : undefined;
   const next = typeof branch === 'object' ? branch : {};
   tree[key] = next;

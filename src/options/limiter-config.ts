@@ -18,8 +18,8 @@ export const DEFAULT_AGING_MS = 10_000;
 /** The options that belong to no policy: waiting, retries, and progress. */
 export interface RequestConfig {
   /**
-   * Requests that may wait, at all gates together, an integer >= 0; what was sent before, and waits
-   * to be sent again, counts but is never turned away. Default, and Infinity: no bound.
+   * The greatest number of waiting requests, at all gates together, an integer >= 0. Retries count,
+   * but are never turned away. Default, and Infinity: no bound.
    */
   readonly maxQueue?: number;
   /**
@@ -30,8 +30,9 @@ export interface RequestConfig {
   /** How long a request may wait for its first attempt, in ms, >= 1. Default, and Infinity: no bound. */
   readonly waitTimeoutMs?: number;
   /**
-   * Waiting that makes up for one step of priority, in ms, >= 1: at each gate one of priority p is
-   * overtaken only by those of a higher q that come less than (q - p) x `agingMs` after it. Default 10,000.
+   * The waiting time that makes up for one step of priority, in ms, >= 1: at each gate a request of
+   * priority p is overtaken only by requests of a higher priority q that arrive less than (q - p) x
+   * `agingMs` after it. Default 10,000.
    */
   readonly agingMs?: number;
   /**

@@ -97,7 +97,7 @@ function mergeGroup(strong: unknown, weak: unknown): unknown {
     : (strong ?? weak);
 }
 
-/** Without the limits that the stronger source gives in the other form. */
+/** The weak options without the limits that the stronger source gives in the other form. */
 function withoutReplaced(weak: LimiterLayer, strong: LimiterLayer): LimiterLayer {
   let kept = weak;
   for (const [short, name] of SHORTHANDS) {
@@ -124,7 +124,7 @@ function mergeLimits(
   );
 }
 
-/** Also for names that every object has. */
+/** The own value of a name, even if every object inherits a property of that name. */
 function ownOf<V extends object>(named: Readonly<Record<string, V>>, name: string): Partial<V> {
   return (Object.hasOwn(named, name) ? named[name] : undefined) ?? {};
 }
@@ -155,7 +155,7 @@ function over<T extends object>(strong: T | undefined, weak: T | undefined): T |
   return { ...weak, ...given(strong) };
 }
 
-/** Without the keys that are undefined. */
+/** The values without undefined ones. */
 function given<T extends object>(values: T): T {
   return without(
     values,
@@ -163,7 +163,7 @@ function given<T extends object>(values: T): T {
   );
 }
 
-/** Without some keys, which may be missing. */
+/** The values without some keys, which may be missing. */
 function without<T extends object>(values: T, keys: readonly string[]): T {
   const kept = { ...values };
   for (const key of keys) Reflect.deleteProperty(kept, key);

@@ -26,16 +26,16 @@ export interface RateSurroundings {
   /** A rate that was learned before, per ms; undefined: none was. */
   readonly startPerMs?: number | undefined;
   readonly maxLimit: number;
-  /** The longest wait after a correction of what a rejection named, in ms. */
+  /** The longest wait that the correction of a named wait may give, in ms. */
   readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
-  /** Is told when a wait that rejections named is over, as far as is known. */
+  /** Called with the presumed end of a wait that rejections named. */
   readonly correct: (until: number) => void;
   readonly emit: Emit;
 }
 
-/** A change of the rate by this part is told. */
+/** A change of the rate by at least this share is reported. */
 const DRIFT = 0.1;
 
 /** How long after a rejection the learned state is kept without requests. */
@@ -63,9 +63,9 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
   private namedUntil = Number.NEGATIVE_INFINITY;
   /** When the last reported rate was measured. */
   private adaptedAt: number | undefined = undefined;
-  /** Undefined: it learns itself. */
+  /** The source of a rate that is learned elsewhere; undefined: this policy learns it. */
   private elsewhere: ((now: number) => RateSnapshot) | undefined = undefined;
-  /** The rate that was told last. */
+  /** The rate that was reported last. */
   private toldPerSecond = Number.POSITIVE_INFINITY;
 
   constructor(around: RateSurroundings) {
@@ -88,12 +88,12 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return this.inFlight >= this._limit ? 'concurrency' : 'pace';
   }
 
-  /** The number of attempts in flight to begin with. */
+  /** The initial limit of attempts in flight. */
   get startLimit(): number {
     return this.around.startLimit;
   }
 
-  /** A learner that is configured as this one, for attempts that others send. */
+  /** Creates a learner with the configuration of this policy, for attempts that others send. */
   newLearner<L extends RateLearner>(
     Learner: new (...options: ConstructorParameters<typeof RateLearner>) => L,
     reactionMs: number,
@@ -177,7 +177,10 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.lookAt(learner, from, now);
   }
 
-  /** Others have had this answer: a rejection counts as that of an attempt that was sent just now. */
+  /**
+   * Another sender got this answer: a rejection counts as that of an attempt that was sent just
+   * now.
+   */
   hear(verdict: Verdict, now: number): void {
     const { kind } = verdict;
     if (this.elsewhere !== undefined || (kind !== 'throttled' && kind !== 'overloaded')) return;
@@ -240,7 +243,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     const learner = new RateLearner(this.around.hard, past, this.around.maxRetryAfterMs);
     for (const [charge, at] of out) this.early.set(charge, learner.early(at));
     this.learner = learner;
-    // The next attempt has waited for a place, though from now on there are more.
+    // The next attempt has waited for a place, although the limit rises now.
     this.hasWaited ||= this.inFlight + 1 >= this._limit;
     return learner;
   }
@@ -273,7 +276,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     this.around.correct(namedUntil);
   }
 
-  /** Whether an answer is worth waking up for. */
+  /** Whether an answer wakes the policy up: a rejection, or a report of limits. */
   private tellsSomething(verdict: Verdict | undefined): boolean {
     if (verdict === undefined) return false;
     const { kind, limits } = verdict;
@@ -331,7 +334,7 @@ export class AdaptiveRatePolicy implements Policy<RateCharge> {
     return hasAdapted || hasDrifted || hasMoved || hasTurned;
   }
 
-  /** Whether the rate is another than was told last, by a tenth. */
+  /** Whether the rate differs from the one reported last by at least a tenth. */
   private hasDrifted(perSecond: number): boolean {
     const told = this.toldPerSecond;
     if (perSecond === told || perSecond === Number.POSITIVE_INFINITY) return false;

@@ -47,7 +47,7 @@ export class AimdPolicy implements Policy<number> {
     return 0;
   }
 
-  /** The epoch in which the attempt is sent, counted from 1. */
+  /** @returns the epoch in which the attempt is sent, counted from 1 */
   take(_request: RequestCost, _now: number): number {
     return this.cooling.epoch + 1;
   }

@@ -94,8 +94,8 @@ export const BACKOFF: PolicyDefinition<
   kind: 'backoff',
   options: { backoff: { fields: FIELDS }, ...PROVIDER_FIELDS },
 
-  // Throttled mode outlasts the backoff. An end of the backoff that no request has tested is not
-  // worth keeping a key that may never be used again.
+  // Throttled mode outlasts the backoff. A backoff that has ended, but was not tested by a request
+  // yet, is no reason to keep a key that may never be used again.
   isAtRest: (backoff, now) => now >= backoff.throttledUntil && !backoff.hasOutage,
 
   metrics: {
@@ -135,7 +135,7 @@ export class BackoffPart implements Policy<number> {
   private readonly backoff: Backoff;
   private readonly onBlocked: () => void;
 
-  /** @param onBlocked called when a request waits for what an answer may end, which no timer tells */
+  /** @param onBlocked called when a request waits for an answer, and no timer ends its wait */
   constructor(backoff: Backoff, onBlocked: () => void) {
     this.backoff = backoff;
     this.onBlocked = onBlocked;

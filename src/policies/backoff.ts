@@ -16,10 +16,10 @@ export type OnLongWait = 'fail' | 'wait';
 /** Why the provider takes nothing for long. */
 export type SuspensionReason = 'longWait' | 'quota' | 'billing';
 
-/** What was decided when the provider said that it takes nothing for long. */
+/** The decision for the time in which the provider takes no requests. */
 export interface SuspensionSnapshot {
   readonly reason: SuspensionReason;
-  /** Whether requests fail meanwhile, or wait. */
+  /** Whether requests fail or wait during that time. */
   readonly onLongWait: OnLongWait;
   /** Until a request is sent again, in ms. */
   readonly leftMs: number;
@@ -56,24 +56,30 @@ export class Backoff implements Policy<number>, ModeState {
   /** Closed until this time of the clock. */
   until = Number.NEGATIVE_INFINITY;
   throttledUntil = Number.NEGATIVE_INFINITY;
-  /** The sender whose rejection extended the closure last, and when it would have ended without it. */
+  /**
+   * The sender whose rejection last extended the closure, and when the closure would have ended
+   * without it.
+   */
   #closer: object | undefined = undefined;
   #otherwiseUntil = Number.NEGATIVE_INFINITY;
   epoch = 0;
-  /** Whether a rate that adapts finds that the provider lets nothing in. */
+  /** Whether an adaptive rate finds that the provider rejects everything. */
   isRejecting = false;
   readonly outage: Outage;
-  /** Called when an outage was waited for long enough: what waits must fail. */
+  /** Called when an outage has lasted for `outageMs`: waiting requests must fail. */
   onOutageOver: (() => void) | undefined = undefined;
-  /** Attempts of an earlier epoch were sent before an outage that was waited for long enough. */
+  /** Attempts of an earlier epoch were sent before an outage whose waiting requests have failed. */
   #overEpoch = 0;
   #suspension: Suspended | undefined = undefined;
   /** Set from a 429 until a request of the present epoch has succeeded. */
   #untested = false;
-  /** Whether single probes go: after a 429, or in an outage. A field, since each request asks. */
+  /**
+   * Whether requests are sent as single probes: after a 429, or in an outage. A field, because it
+   * is read for each request.
+   */
   #isGuarded = false;
   readonly #probes = new Probes();
-  /** Called when the place of the probe is free. */
+  /** Called when no probe is in flight any more. */
   onProbeBack: (() => void) | undefined = undefined;
   #reopen: Reopen;
   #throttledForMs: number;
@@ -84,7 +90,7 @@ export class Backoff implements Policy<number>, ModeState {
     this.#throttledForMs = throttledForMs;
   }
 
-  /** From the next rejection on. */
+  /** Sets these rules from the next rejection on. */
   configure(reopen: Reopen, throttledForMs: number): void {
     this.#reopen = reopen;
     this.#throttledForMs = throttledForMs;
@@ -95,7 +101,7 @@ export class Backoff implements Policy<number>, ModeState {
     return this.#probes.isOut || this.outage.isOn;
   }
 
-  /** Whether an answer that went well may change anything. */
+  /** Whether a successful answer may change anything. */
   get isDoubted(): boolean {
     return this.#untested || this.outage.isDoubted;
   }
@@ -109,7 +115,7 @@ export class Backoff implements Policy<number>, ModeState {
     return this.#isGuarded ? this.#probes.send(now) : 0;
   }
 
-  /** A probe has ended. Unless it opened the gate, the next request is the probe. */
+  /** A probe has ended. If it did not open the gate, the next request is the probe. */
   giveBack(probe: number): void {
     if (this.#probes.ended(probe)) this.onProbeBack?.();
   }
@@ -131,12 +137,12 @@ export class Backoff implements Policy<number>, ModeState {
     return now < this.throttledUntil ? 'throttled' : 'normal';
   }
 
-  /** Whether the provider cannot be reached, or lets nothing in. */
+  /** Whether the provider cannot be reached, or rejects everything. */
   get hasOutage(): boolean {
     return this.isRejecting || this.outage.isOn;
   }
 
-  /** What was decided for a long wait that is not over. */
+  /** The decision for a long wait that is not over. */
   suspended(now: number): SuspensionSnapshot | undefined {
     if (this.#suspension === undefined) return undefined;
     const { reason, onLongWait, untilAt } = this.#suspension;
@@ -180,12 +186,12 @@ export class Backoff implements Policy<number>, ModeState {
     return true;
   }
 
-  /** Whether an attempt of `epoch` was sent before an outage that was waited for long enough. */
+  /** Whether an attempt of `epoch` was sent before an outage whose waiting requests have failed. */
   isFromBefore(epoch: number): boolean {
     return epoch < this.#overEpoch;
   }
 
-  /** The wait for a probe, or for the time at which one may go. */
+  /** The wait until the probe has ended, or until one may be sent. */
   #waitForProbe(now: number): number {
     const { outage } = this;
     const openAt = Math.max(this.until, outage.probeAt);
@@ -199,7 +205,7 @@ export class Backoff implements Policy<number>, ModeState {
     this.#overEpoch = this.epoch;
     this.#probes.forget();
     this.onOutageOver?.();
-    // It fails next, with all others.
+    // This request fails next, with all other waiting requests.
     return Number.POSITIVE_INFINITY;
   }
 
@@ -233,7 +239,7 @@ export class Backoff implements Policy<number>, ModeState {
     this.throttledUntil += this.until;
   }
 
-  /** The provider asked to slow down, but nothing is closed for that: the sender's rate adapts. */
+  /** The provider asked to slow down, but the gate stays open: the sender's rate adapts. */
   throttle(now: number): void {
     this.throttledUntil = Math.max(this.throttledUntil, now + this.#throttledForMs);
   }
@@ -246,7 +252,8 @@ export class Backoff implements Policy<number>, ModeState {
     if (!this.#untested || epoch < this.epoch || now < this.until) return false;
     this.#untested = false;
     this.#isGuarded = this.outage.isOn;
-    // It may take long to end, as a stream: the next backoff must not wait for it.
+    // The accepted request may run for long, as a stream does: the next backoff must not wait for
+    // its end.
     this.#probes.forget();
     return true;
   }

@@ -68,19 +68,19 @@ export class CircuitBreakerPolicy implements Policy<number> {
     return this.breaker.check(now) ?? new TypeError('the circuit is not open');
   }
 
-  /** The generation, counted from 1. */
+  /** @returns the generation of the attempt, counted from 1 */
   take(_request: RequestCost, now: number): number {
     return this.breaker.enter(now) + 1;
   }
 
   giveBack(charge: number, completed: CompletedAttempt, time: Time): void {
     const result = this.#resultOf(completed);
-    // Most succeed while it is closed, and need no clock.
+    // Most attempts succeed while the circuit is closed, and need no clock.
     if (result === 'ok' && this.breaker.isClosedStill(charge - 1)) return;
     this.#tellAll(this.breaker.record(charge - 1, result, time.now()));
   }
 
-  /** The error of a newcomer that cannot even wait for its turn; undefined if it can. */
+  /** The error of a newcomer that may not wait for its turn; undefined if it may. */
   refusalOnArrival(newcomer: Pick<RequestCost, 'isCall'>, time: Time): Error | undefined {
     if (this.breaker.isClosed || !this.#fails(newcomer)) return undefined;
     return this.breaker.check(time.now());

@@ -135,7 +135,7 @@ export class CircuitBreaker {
     );
   }
 
-  /** The same for an attempt that was not entered. It counts while the circuit is closed. */
+  /** Records an attempt that was not entered. It counts while the circuit is closed. */
   recordUnasked(result: CircuitResult, now: number): readonly CircuitEvent[] {
     this.#wake(now);
     if (this.#state === 'closed') this.#count(result, now);

@@ -80,7 +80,7 @@ export class Composite implements Policy<Charges> {
     this.sixth = sixth ?? NO_PART;
   }
 
-  /** A part is in force no more: what it has charged is not given back to it. */
+  /** Removes a part. Its earlier charges are not given back to it. */
   retire(policy: Policy): void {
     if (this.first.policy === policy) this.first = NO_PART;
     if (this.second.policy === policy) this.second = NO_PART;
@@ -90,7 +90,7 @@ export class Composite implements Policy<Charges> {
     if (this.sixth.policy === policy) this.sixth = NO_PART;
   }
 
-  /** When time alone changes a part, if nobody asks. */
+  /** When time alone changes a part. */
   get nextChangeAt(): number {
     let at = Number.POSITIVE_INFINITY;
     for (const { policy } of this.parts) at = Math.min(at, policy.nextChangeAt ?? at);
@@ -140,7 +140,7 @@ export class Composite implements Policy<Charges> {
     };
   }
 
-  /** Last charged, first given back. */
+  /** Gives charges back from the last part to the first. */
   giveBack(
     { first, second, third, fourth, fifth, sixth }: Charges,
     ended: CompletedAttempt,

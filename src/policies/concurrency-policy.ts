@@ -43,7 +43,7 @@ export interface ConcurrencySnapshot {
  */
 export class ConcurrencyPolicy implements Policy<number> {
   limit: number;
-  /** The highest that the limit may be; undefined: it does not adapt. */
+  /** The upper bound of an adaptive limit; undefined if the limit does not adapt. */
   most: number | undefined = undefined;
   throttledLimit: number;
   inFlight = 0;
@@ -56,17 +56,17 @@ export class ConcurrencyPolicy implements Policy<number> {
     this.mode = mode;
   }
 
-  /** Whether only a slot that is given back can help. */
+  /** Whether no request can pass until a slot is given back. */
   get isFull(): boolean {
     return this.inFlight >= this.limit;
   }
 
-  /** The highest that the limit may be, where it adapts. */
+  /** The upper bound of an adaptive limit. */
   get maxLimit(): number {
     return this.most ?? this.limit;
   }
 
-  /** A request that weighs more than a limit that adapts goes alone. */
+  /** A request that weighs more than an adaptive limit is sent when no other is in flight. */
   wait({ weight = 1 }: RequestCost, now: number): number {
     if (this.isFull) return Number.POSITIVE_INFINITY;
     if (weight > 1) {
@@ -163,7 +163,8 @@ export const CONCURRENCY: PolicyDefinition<
     if (mode !== ALWAYS_NORMAL) {
       return { concurrencyLimit: { normal: limit, throttled: throttledLimit } };
     }
-    // Where the rate adapts, throttled mode needs no other slots; alone, there is no such mode.
+    // With an adaptive rate, throttled mode has the same slots. An operator around this policy
+    // alone has no such mode.
     return { concurrencyLimit: { normal: limit, ...(most !== undefined && { throttled: limit }) } };
   },
 };

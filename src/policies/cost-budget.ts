@@ -15,7 +15,7 @@ import { SlidingWindow } from './rate-limit/windows.ts';
 
 /** Output tokens that a request is expected to have while no answer is known. */
 const FIRST_OUTPUT_TOKENS = 1_000;
-/** The least that a new answer counts in the mean of what answers cost beyond their input. */
+/** The least weight of a new answer in the mean cost of answers beyond their input. */
 const SMOOTHING = 0.1;
 /** Money is counted in whole billionths, so that sums of it are exact. */
 const UNITS = 1e9;
@@ -63,9 +63,9 @@ export interface CostBudgetSnapshot {
 
 /** What an attempt has reserved. */
 interface Reserved {
-  /** Billionths. */
+  /** In billionths. */
   readonly amount: number;
-  /** Where it is in the window; -1: nothing was charged. */
+  /** The id of its entry in the window; -1 if nothing was charged. */
   readonly mark: number;
   /** The price of its input, as estimated. */
   readonly inputCost: number;
@@ -87,7 +87,7 @@ export class CostBudget implements Policy<Reserved> {
   #now = Number.NEGATIVE_INFINITY;
   /** What an answer costs beyond its estimated input. */
   #outputCost: number;
-  /** How many answers that rests on. */
+  /** The number of answers in that mean. */
   #answers = 0;
 
   /** @throws RangeError or TypeError that names a wrong option */
@@ -98,7 +98,7 @@ export class CostBudget implements Policy<Reserved> {
     this.#outputCost = (FIRST_OUTPUT_TOKENS * (options.outputPrice ?? 0)) / MILLION;
   }
 
-  /** Whether the prices say what an answer costs: its usage must be read. */
+  /** Whether the prices determine the cost of an answer, so that its usage must be read. */
   get readsUsage(): boolean {
     const { inputPrice, cachedPrice, outputPrice } = this.#options;
     return inputPrice !== undefined || cachedPrice !== undefined || outputPrice !== undefined;
@@ -128,7 +128,9 @@ export class CostBudget implements Policy<Reserved> {
     return { amount, mark, inputCost: this.#inputCostOf(request) };
   }
 
-  /** What the provider rejects costs nothing; of other attempts the estimate stands if no cost is known. */
+  /**
+   * A rejected attempt costs nothing; for other attempts the estimate stays if no cost is known.
+   */
   giveBack({ amount, mark, inputCost }: Reserved, completed: CompletedAttempt, time: Time): void {
     const { isSent, verdict, usage } = completed;
     const cost = usage === undefined ? undefined : this.#costOf(usage);
@@ -153,13 +155,13 @@ export class CostBudget implements Policy<Reserved> {
     };
   }
 
-  /** Goes on with other options that were checked. What is spent stays spent. */
+  /** Continues with other checked options. The spent amount stays. */
   configure(options: CostBudgetConfig, now: number): void {
     this.#options = options;
     this.#window.resize(sizeOf(options), this.#timeAt(now));
   }
 
-  /** What was recorded, or follows from the usage; undefined: neither is known. */
+  /** The recorded cost, or the cost by usage and prices; undefined if neither is known. */
   #costOf(usage: Amounts): number | undefined {
     if (usage.cost !== undefined) return usage.cost;
     const { inputTokens, outputTokens, cachedTokens = 0 } = usage;

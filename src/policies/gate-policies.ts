@@ -14,25 +14,30 @@ import type { PolicyConfig } from './registry.ts';
 
 /** Limits that are kept in a store, for several workers. */
 interface StoredLimits {
-  /** What adapts in this process, before anything is sent. */
+  /**
+   * Receives the adaptive policy of this process: before any request is sent, and at each change.
+   */
   adapts(adaptive: Policies['adaptive']): void;
-  /** A policy that stands for them and for the rate limits of this worker. */
+  /** Returns a policy for the stored limits and for the rate limits of this worker. */
   policyOf(own: RateLimitPolicy | undefined): Policy;
 }
 
-/** What the policies of a gate are made with. */
+/** The parts that the policies of a gate are made with. */
 interface GatePoliciesParts {
   readonly context: () => Omit<PolicyContext, 'others' | 'mode' | 'maxLimit'>;
   /** Other gates may share it. */
   readonly backoff: Backoff;
-  /** The same, as this gate asks it. */
+  /** The backoff as a policy of this gate. */
   readonly backoffPart: Policy<number>;
   readonly stored: StoredLimits | undefined;
 }
 
-/** The policies of one gate: which there are, which it asks for each attempt, and how they change. */
+/**
+ * The policies of one gate: those that are on, those that it asks for each attempt, and their
+ * changes.
+ */
 export class GatePolicies {
-  /** What a request holds over all its attempts. */
+  /** The policy of what a request holds over all its attempts. */
   readonly hold: RequestHold;
   readonly #options: PolicyConfig;
   readonly #parts: GatePoliciesParts;
@@ -70,12 +75,12 @@ export class GatePolicies {
     return this.#all.adaptive instanceof AdaptiveRatePolicy;
   }
 
-  /** Whether one of them counts what answers say that they have used. */
+  /** Whether a policy counts the usage that answers report. */
   get readsUsage(): boolean {
     return this.#attempts.readsUsage;
   }
 
-  /** When time alone changes one of them, if nobody asks. */
+  /** When time alone changes a policy. */
   get nextChangeAt(): number {
     return this.#attempts.all.nextChangeAt;
   }
@@ -85,7 +90,7 @@ export class GatePolicies {
     this.#attempts.all.advance(now);
   }
 
-  /** What a rejection means, by what was learned. */
+  /** The meaning of a rejection, by what the adaptive rate has learned. */
   understand(verdict: Verdict): Verdict {
     const { adaptive } = this.#all;
     return adaptive instanceof AdaptiveRatePolicy ? adaptive.understand(verdict) : verdict;
@@ -97,14 +102,14 @@ export class GatePolicies {
     return adaptive instanceof AdaptiveRatePolicy ? adaptive.corrected(verdict) : verdict;
   }
 
-  /** Others have had this answer of the provider. */
+  /** Another sender received this answer of the provider. */
   hear(verdict: Verdict, now: number): void {
     const { adaptive } = this.#all;
     if (adaptive instanceof AdaptiveRatePolicy) adaptive.hear(verdict, now);
   }
 
   /**
-   * Other rate limits from now on.
+   * Changes the rate limits.
    * @throws as `RateLimits.configure` does, and changes nothing
    */
   setLimits(changes: LimitChanges, now: number): void {
@@ -125,8 +130,8 @@ export class GatePolicies {
   }
 
   /**
-   * Something else adapts from now on, or nothing does: what was learned is forgotten, and what is in
-   * flight teaches the new one nothing.
+   * Replaces or removes the adaptive policy: what was learned is forgotten, and the new policy
+   * learns nothing from attempts in flight.
    */
   setAdaptive(adaptive: PolicyConfig['adaptive'], concurrency: number): void {
     const { adaptive: before, pace } = this.#all;
@@ -176,18 +181,18 @@ export class GatePolicies {
 class AttemptPolicies {
   /** All of them as one, for changes by time alone. */
   readonly all: Composite;
-  /** What the gate asks: the same, or less where less is on. */
+  /** The policy that the gate asks: all of them, or a cheaper one if fewer are on. */
   readonly asked: Policy;
   readonly #others: readonly Part[];
 
-  /** @param stored stands for limits that are kept in a store, and for the own rate limits */
+  /** @param stored the policy for limits in a store and for this worker's rate limits */
   constructor(policies: Policies, backoff: Policy<number>, stored: Policy | undefined) {
     this.#others = attemptParts(policies, stored);
     this.all = new Composite([{ kind: 'backoff', policy: backoff }, ...this.#others]);
     this.asked = askedOf(backoff, this.#others, this.all);
   }
 
-  /** Whether one of them counts what answers say that they have used. */
+  /** Whether a policy counts the usage that answers report. */
   get readsUsage(): boolean {
     return this.#others.some(({ policy }) => policy.readsUsage === true);
   }

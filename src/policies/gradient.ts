@@ -39,9 +39,9 @@ const WINDOW_SAMPLES = 10;
 const LONG_WINDOWS = 600;
 /** One adjustment takes half of the limit at the most, so that an outlier does no more (Netflix). */
 const MIN_GRADIENT = 0.5;
-/** A long average of more than twice the present latency is out of date... (Netflix) */
+/** A long average of more than this multiple of the present latency is out of date (Netflix). */
 const STALE_RATIO = 2;
-/** ... and fades by this at each window (Netflix). */
+/** The factor of an outdated long average at each window (Netflix). */
 const STALE_DECAY = 0.9;
 
 /** One ended attempt. */

@@ -71,7 +71,7 @@ export class Interval {
     this.#maxMs = maxMs;
   }
 
-  /** As configured again. */
+  /** Sets the interval back to the configured one. */
   reset(): void {
     this.ms = this.#minMs;
   }

@@ -79,7 +79,7 @@ export function orInfinity(option: Option): Option {
 }
 
 /**
- * One of a few words, or `false`. A default that is none of them describes the behaviour without
+ * One of these words, or `false`. A default that is not among them describes the behaviour without
  * the option.
  */
 export function word(words: readonly (string | false)[], fallback: string, what: string): Option {

@@ -1,7 +1,7 @@
 /** How long a provider that cannot be reached is waited for: 10 minutes. */
 export const DEFAULT_OUTAGE_MS = 600_000;
 
-/** So many connections that fail in a row are an outage: one or two may fail by chance. */
+/** This number of failed connections in a row is an outage: one or two may fail by chance. */
 const FAILURES_IN_ROW = 3;
 /** The gap before the first probe; it doubles with each probe that fails, up to the longest. */
 const FIRST_PROBE_MS = 500;
@@ -18,8 +18,8 @@ export interface OutageSnapshot {
 }
 
 /**
- * Tells whether the provider can be reached, from connections that fail and from answers. During an
- * outage it says when a probe may go, and how long it is waited for.
+ * Finds out whether the provider can be reached, from failed connections and from answers. During
+ * an outage it determines when a probe may be sent, and how long requests wait.
  */
 export class Outage {
   readonly #outageMs: number;
@@ -29,7 +29,7 @@ export class Outage {
   #probeAt = Number.NEGATIVE_INFINITY;
   #endsAt = Number.POSITIVE_INFINITY;
   #lastFailedAt = Number.NEGATIVE_INFINITY;
-  /** Answers to attempts of an earlier epoch are older than the first refused connection. */
+  /** Answers to attempts of a lower epoch are older than the first refused connection. */
   #refusedIn = Number.NEGATIVE_INFINITY;
 
   constructor(outageMs: number) {
@@ -51,7 +51,7 @@ export class Outage {
     return this.#refusedIn !== Number.NEGATIVE_INFINITY;
   }
 
-  /** No probe may go before this time; -Infinity: it is no outage. */
+  /** No probe may be sent before this time; -Infinity if there is no outage. */
   get probeAt(): number {
     return this.#probeAt;
   }
@@ -61,7 +61,7 @@ export class Outage {
     return this.#failedProbes;
   }
 
-  /** A connection was refused. @param epoch that of attempts sent from now on */
+  /** A connection was refused. @param epoch the epoch of attempts that are sent from now on */
   refused(epoch: number): void {
     this.#refusedIn = epoch;
   }
@@ -78,7 +78,7 @@ export class Outage {
       this.#probeAt = now + FIRST_PROBE_MS;
       return true;
     }
-    // Attempts sent before the outage fail late, while no probe may go: these are old news.
+    // Attempts that were sent before the outage fail late, while no probe may be sent: ignore them.
     if (now < this.#probeAt) return false;
     this.#failedProbes += 1;
     const doubled = FIRST_PROBE_MS * 2 ** Math.min(this.#failedProbes, 10);
@@ -106,7 +106,7 @@ export class Outage {
     return this.#endsAt - now;
   }
 
-  /** It was waited for long enough. Requests that come from now on wait as long again. */
+  /** The outage has lasted for `outageMs`. Requests that arrive from now on wait as long again. */
   restart(now: number): void {
     this.#endsAt = now + this.#outageMs;
   }
@@ -133,7 +133,7 @@ export class Probes {
   #sent = 0;
   /** The number of the probe in flight; 0 if there is none. */
   #out = 0;
-  /** When it was sent, and how many before it had no answer for too long. */
+  /** When it was sent, and the number of probes before it that had no answer for too long. */
   #sentAt = 0;
   #silent = 0;
 
@@ -150,19 +150,22 @@ export class Probes {
     return this.#sent;
   }
 
-  /** @returns whether it was the one in flight */
+  /** @returns whether the ended probe was the one in flight */
   ended(probe: number): boolean {
     if (probe !== this.#out) return false;
     this.#out = 0;
     return true;
   }
 
-  /** The answer of the one in flight is not waited for any more. */
+  /** Stops waiting for the answer of the probe in flight. */
   forget(): void {
     this.#out = 0;
   }
 
-  /** When another one may go. -Infinity: none is in flight. Infinity: as soon as that has ended. */
+  /**
+   * When another probe may be sent. -Infinity: none is in flight. Infinity: when the one in flight
+   * has ended.
+   */
   nextAt(isOutage: boolean): number {
     if (!this.isOut) return Number.NEGATIVE_INFINITY;
     return isOutage ? this.#sentAt + PATIENCE_MS * 2 ** this.#silent : Number.POSITIVE_INFINITY;

@@ -39,7 +39,7 @@ type Snapshots = { readonly [K in PolicyName]: SnapshotOf<Policies[K]> };
 
 type SnapshotOf<P> = P extends { snapshot(now: number): infer S } ? S : undefined;
 
-/** A definition as it is used here, for a policy that it has made itself. */
+/** A definition with the types that are used here: it receives only a policy that it has made. */
 type AnyDefinition = PolicyDefinition<PolicyConfig, Policy | undefined, PolicyConfig, string>;
 
 const ENTRIES = Object.entries(POLICIES) as unknown as readonly (readonly [
@@ -72,7 +72,7 @@ export function createPolicies(
 ): Partial<Policies> {
   const others: Record<string, unknown> = { backoff };
   const known = { ...context, others };
-  // The last first: what adapts keeps below what others allow.
+  // The last one first: an adaptive policy keeps below the limits of the others.
   for (const [name, definition] of ENTRIES.toReversed()) {
     if (definition.create !== undefined && isOn(definition)) {
       others[name] = definition.create(options, known);
@@ -147,7 +147,7 @@ export function measure(
   return values;
 }
 
-/** What a wait for a policy may be counted as. */
+/** The causes that waits for policies are counted by. */
 export const KINDS: readonly GateKind[] = [...new Set(ENTRIES.map(([, { kind }]) => kind))];
 
 /** The gauges of all policies, by their keys. */
@@ -165,7 +165,7 @@ export function fieldsOf(
   return entry !== undefined && 'fields' in entry ? Object.keys(entry.fields) : [];
 }
 
-/** Whether all policies are as new ones are. */
+/** Whether all policies are in their initial state. */
 export function areAtRest(policies: Policies, now: number): boolean {
   return [...policiesOf(policies)].every(
     ([, definition, policy]) => definition.isAtRest?.(policy, now) ?? true,

@@ -78,7 +78,7 @@ export class PacePolicy implements Policy<RateCharge | Probing> {
     this.rate = rate;
   }
 
-  /** The rate is in force no more: what it has charged is not given back to it. */
+  /** Removes the rate: its earlier charges are not given back to it. */
   retire(): void {
     this.isRetired = true;
   }

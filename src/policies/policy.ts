@@ -68,7 +68,7 @@ export interface Policy<Charge = unknown> {
   readonly bindingLimit?: string | undefined;
   /** Charges a request that may pass. Returns the charge; 0 if there is nothing to give back. */
   take(request: RequestCost, now: number): Charge | 0;
-  /** Takes a charge back when the request, or its attempt if each attempt is charged, has ended. */
+  /** Takes a charge back when the request has ended, or its attempt if each attempt is charged. */
   giveBack(charge: Charge, completed: CompletedAttempt, time: Time): void;
   /** Removes a part of this policy. Charges of that part are not given back to it any more. */
   retire?(part: Policy): void;
@@ -103,7 +103,7 @@ export interface PolicyContext {
   /** The time of the clock. */
   readonly now: number;
   readonly random: Random;
-  /** Tells of changes. */
+  /** Receives the events of policies. */
   readonly emit: Emit;
   /** Throttled mode. Default: always normal. */
   readonly mode?: ModeState | undefined;
@@ -115,7 +115,7 @@ export interface PolicyContext {
   readonly maxRetryAfterMs: number;
   /** Sets the concurrency limit. */
   readonly apply: (limit: number) => void;
-  /** Is told when a wait that rejections named is over, as far as is known. */
+  /** Called with the presumed end of a wait that rejections named. */
   readonly correct: (until: number) => void;
   /** Whether a request may cost something of rate limits that are elsewhere. */
   readonly ignoreUnknown: boolean;
@@ -123,7 +123,7 @@ export interface PolicyContext {
   readonly others: Readonly<Record<string, unknown>>;
 }
 
-/** What policies change their options with. */
+/** The values that policies need to change their options. */
 export interface ChangeContext {
   /** The time of the clock. */
   readonly now: number;

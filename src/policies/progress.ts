@@ -50,7 +50,7 @@ export class Progress {
   #total: number | undefined;
   #completed = 0;
   #failed = 0;
-  /** Milestones reported so far. */
+  /** The number of milestones reported so far. */
   #told = 0;
 
   /**
@@ -146,7 +146,7 @@ export class Progress {
 
   /** 100 % is a milestone, even if it is no multiple of the step. */
   #reached(): number[] {
-    // Of nothing there is no part.
+    // An empty total has no percentage.
     const percentage = this.#total === 0 ? 0 : (this.#percentage ?? 0);
     const step = this.#milestonePercent;
     const last = Math.ceil(100 / step);

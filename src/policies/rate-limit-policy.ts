@@ -36,7 +36,7 @@ export function unknownLimit(
   );
 }
 
-/** Says that a limit bounds nothing, and what to do. */
+/** The message that a limit is never charged, and how to correct that. */
 export function neverCharged(name: string): string {
   return `\`limits.${name}\` would never be charged: give \`costs\`, or name it \`requests\`, \`tokens\` or \`bytes\``;
 }
@@ -90,7 +90,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
     return this.limits.isSettled('tokens');
   }
 
-  /** The first limit of which a request without `costs` is charged nothing, at no time. */
+  /** The first limit that requests without `costs` are never charged for. */
   get uncharged(): string | undefined {
     return this.limits.rules.find(({ name, charge }) => charge === 'upfront' && !isUsual(name))
       ?.name;
@@ -108,14 +108,14 @@ export class RateLimitPolicy implements Policy<Reservation> {
     const waitMs = this.limits.wait(this.costs, now);
     if (waitMs === 0) return 0;
     this.bindingLimit = this.limits.binding(this.costs, now);
-    // A quota that is used up is waited for, as more may be added to it.
+    // Requests wait for a used-up quota, as more may be added to it.
     const isPossible = waitMs < Number.POSITIVE_INFINITY || !this.limits.aboveLimit(this.costs);
     const waits = this.options.onLimit === 'wait' && isPossible;
     if (!this.denied?.has(request)) this.deny(request, waits, now);
     return waits ? waitMs : REFUSED;
   }
 
-  /** The costs of a request by limit, in the order of `limits.names`; of one that can pass. */
+  /** The costs of a request that can pass, in the order of `limits.names`. */
   costsOf(request: RequestCost): Costs {
     if (request !== this.request) this.appraise(request);
     return this.costs;
@@ -143,7 +143,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
     return reservation;
   }
 
-  /** Where the estimate was right, the clock is not read, as for most requests. */
+  /** If the estimate was right, as for most requests, the clock is not read. */
   giveBack(
     reservation: Reservation,
     { isSent, verdict, usage }: CompletedAttempt,
@@ -194,7 +194,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
     try {
       const { costs } = request;
       const expected = this.expectedOf(request);
-      // The same as before: they were found possible then.
+      // The same costs as before, which were found possible.
       if (costs === undefined && expected === this.costs) return;
       const named = costs === undefined ? undefined : this.named(costs);
       this.costs = this.limits.costsFrom(expected, named);
@@ -227,7 +227,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
     this.emit({ kind: 'limitDenied', at, limit, cost, available, retryAfterMs, waits });
   }
 
-  /** Forgets a request that has passed: its next attempt is decided anew. */
+  /** Forgets a request that has passed: its next attempt is a new decision. */
   private forget(request: RequestCost): void {
     if (this.request === request) this.request = undefined;
     this.denied?.delete(request);
@@ -243,7 +243,7 @@ export class RateLimitPolicy implements Policy<Reservation> {
   }
 }
 
-/** What was recorded for limits that were not charged says nothing here. */
+/** Usage that was recorded for limits without a charge is ignored. */
 function known(usage: Amounts | undefined, { owner }: Reservation): Amounts | undefined {
   if (usage === undefined || owner === undefined) return undefined;
   return Object.fromEntries(Object.entries(usage).filter(([name]) => owner.names.includes(name)));

@@ -3,7 +3,7 @@ import type { Random } from '../util/clock.ts';
 
 /** Attempts for a request that fails for a passing reason (408, 409, 5xx, timeouts). */
 export const DEFAULT_FAILED_ATTEMPTS = 3;
-/** The same for one whose connections fail while the provider answers others. */
+/** Attempts for a request whose connections fail while the provider answers others. */
 const UNREACHED_ATTEMPTS = 3;
 /** Bounds an attempt, its body included: 10 minutes, as the SDKs of OpenAI and Anthropic do. */
 export const DEFAULT_ATTEMPT_TIMEOUT_MS = 600_000;
@@ -100,7 +100,7 @@ export class RetryPolicy {
    */
   delay(verdict: Verdict, past: PastAttempts, random: Random): number | undefined {
     const { attempts, elapsedMs } = past;
-    // With one attempt at the most nothing is sent again, after a failed connection neither.
+    // With a bound of one attempt nothing is sent again, not even after a failed connection.
     if (Math.max(1, attempts) >= this.#maxAttempts) return undefined;
     const delayMs = this.#delayOf(verdict, past, random);
     if (delayMs === undefined) return undefined;
@@ -116,7 +116,7 @@ export class RetryPolicy {
   ): number | undefined {
     const again = verdict.retry ?? (verdict.kind === 'throttled' || verdict.kind === 'overloaded');
     if (!again) return undefined;
-    // The backoff gate is closed for all requests, so no delay of its own is needed.
+    // The backoff gate holds all requests back, so this one needs no delay of its own.
     if (verdict.kind === 'throttled' || isOut) return 0;
     if (verdict.connection !== undefined && unreached >= UNREACHED_ATTEMPTS) return undefined;
     if (verdict.kind === 'overloaded' && this.isPaced) {
@@ -135,8 +135,8 @@ export class RetryPolicy {
 }
 
 /**
- * Whether a retry costs budget: not if the provider itself asks to come back later, or did not get the
- * request.
+ * Whether a retry costs budget. It does not if the provider asked to come back later, or did not
+ * receive the request.
  */
 function isCharged({ kind, connection }: Verdict): boolean {
   return connection === undefined && kind !== 'throttled' && kind !== 'overloaded';

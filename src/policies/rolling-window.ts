@@ -45,9 +45,9 @@ export class OutcomeWindow {
     this.#failureCount = 0;
   }
 
-  /** Takes out the parts that are over. */
+  /** Removes the parts that have left the window. */
   #leave(now: number): void {
-    // A clock does not go back, and starts at 0 or later.
+    // The clock may neither step back nor be negative here.
     const part = Math.max(this.#part, Math.floor(Math.max(0, now) / this.#partMs));
     if (part - this.#part >= PARTS) this.clear();
     else {

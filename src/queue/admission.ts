@@ -3,7 +3,7 @@ import type { Policy } from '../policies/policy.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Refusing } from './gate-rules.ts';
 
-/** What a policy has charged that was not the first of its gate. */
+/** A charge of a policy that replaced the first policy of its gate. */
 class LaterCharge {
   readonly policy: Policy;
   readonly charge: unknown;
@@ -14,7 +14,10 @@ class LaterCharge {
   }
 }
 
-/** The gate: issues the leases of attempts, and is called after a request has given back those it held. */
+/**
+ * The gate. It issues the leases of attempts, and is called after a request has given back its
+ * leases.
+ */
 interface IssuingGate extends LeaseIssuer {
   drain(): void;
 }
@@ -52,9 +55,9 @@ export class Admission<C extends Policy = Policy> {
   private readonly gate: LeaseIssuer;
   /** The cause of the last request's wait. */
   private _binding: Policy;
-  /** Requests that were sent before, and hold nothing until they pass again. */
+  /** Requests that were sent before and gave back all leases, until they pass again. */
   private readonly anew = new WeakSet<Ticket>();
-  /** Refuses all that comes, retries too; undefined: nothing does. */
+  /** Refuses all requests that arrive, retries too; undefined if none are refused. */
   private suspension: Refusing | undefined = undefined;
 
   constructor(policy: C, hold: Policy<number> | undefined, clock: Clock, gate: IssuingGate) {
@@ -72,7 +75,7 @@ export class Admission<C extends Policy = Policy> {
     return this._core;
   }
 
-  /** Another one from now on. */
+  /** Replaces the policy of attempts. */
   setPolicy(policy: C): void {
     if (this._binding === this._core) this._binding = policy;
     this._core = policy;
@@ -118,12 +121,12 @@ export class Admission<C extends Policy = Policy> {
     return hold?.isFull ? hold : this.policy;
   }
 
-  /** Refuses all that comes from now on, for as long as it says so. */
+  /** Refuses all requests that arrive from now on, for as long as `refusal` returns an error. */
   suspend(refusing: Refusing): void {
     this.suspension = refusing;
   }
 
-  /** The error of all that comes while sending is suspended. */
+  /** The error of requests that arrive while sending is suspended. */
   refusalNow(): Error | undefined {
     if (this.suspension === undefined) return undefined;
     const error = this.suspension.refusal();
@@ -131,13 +134,13 @@ export class Admission<C extends Policy = Policy> {
     return error;
   }
 
-  /** The error of a request that no policy lets wait. A suspension is the cause before any of them. */
+  /** The error of a request that may not wait. A suspension comes before any policy. */
   refusal(ticket: Ticket, now: number): Error | undefined {
     const refuser = this.isHoldShort ? this.hold : this.policy;
     return this.refusalNow() ?? refuser?.refusal?.(ticket, now);
   }
 
-  /** Refuses a request that no policy lets wait. */
+  /** Refuses a request that may not wait. */
   refuse(ticket: Ticket, now: number): void {
     const error = this.refusal(ticket, now);
     if (error !== undefined) ticket.refuse(error);
@@ -155,7 +158,10 @@ export class Admission<C extends Policy = Policy> {
     ticket.lend(this.gate, policy === this.original ? charge : new LaterCharge(policy, charge));
   }
 
-  /** Takes back what a request holds over all its attempts: it is to be charged for that again. */
+  /**
+   * Takes back the leases that a request holds over all its attempts: it will be charged for them
+   * again.
+   */
   takeHoldBack(ticket: Ticket): void {
     this.anew.add(ticket);
     ticket.returnTo(this.holdIssuer);
@@ -166,7 +172,7 @@ export class Admission<C extends Policy = Policy> {
     return this.anew.has(ticket);
   }
 
-  /** Takes back what was charged for an attempt. */
+  /** Gives the charge of an attempt back to the policy that has charged it. */
   giveBack(charge: unknown, ticket: Ticket): void {
     if (charge instanceof LaterCharge) charge.policy.giveBack(charge.charge, ticket, this.clock);
     else this.original.giveBack(charge, ticket, this.clock);

@@ -39,7 +39,7 @@ const LEAST_COST = 1;
 export interface Contender<Self> {
   /** Its place in the round. */
   readonly turn: RingLink<Self>;
-  /** What it may still spend. */
+  /** The cost that it may still spend in its turn. */
   deficit: number;
 }
 
@@ -106,7 +106,7 @@ export class DeficitRound<Member extends Contender<Member>> {
     this._spender = undefined;
   }
 
-  /** The member's next request has gone; its turn continues. */
+  /** The member's next request has left without being sent; the member's turn continues. */
   withdraw(member: Member): void {
     if (this._spender === member) this._spender = undefined;
   }

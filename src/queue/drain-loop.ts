@@ -14,7 +14,7 @@ import {
   type WaitingRequests,
 } from './waiting-requests.ts';
 
-/** A time that was not read, because only a returned lease can help. */
+/** Stands for a time that was not read, because only a returned lease can help. */
 const UNREAD = Number.NaN;
 
 /** The cause of waits at a paused gate. */
@@ -49,7 +49,7 @@ export class DrainLoop {
   private askedAt = UNREAD;
   /** Whether the gate is paused. A decision that is being made ends first. */
   private isPaused = false;
-  /** What was to be done while a decision was being made; undefined: nothing. */
+  /** Work that must run after the present decision; undefined if there is none. */
   private deferred: (() => void)[] | undefined = undefined;
 
   constructor(
@@ -65,12 +65,14 @@ export class DrainLoop {
     this.timer = new ResettableTimer(clock, () => this.drain());
   }
 
-  /** When it decides again, if nothing happens before; Infinity: time alone does not help. */
+  /**
+   * When the loop decides again, if no event comes before; Infinity if time alone does not help.
+   */
   get nextAt(): number {
     return this.timer.at;
   }
 
-  /** Whether a head is decided on, so that no head may be moved. */
+  /** Whether the loop decides on a head, so that no head may be moved. */
   get isDeciding(): boolean {
     return this.state === 'deciding';
   }
@@ -81,7 +83,7 @@ export class DrainLoop {
   }
 
   /**
-   * Decides on a newcomer that nobody is before.
+   * Decides on a newcomer that is first in line.
    * @returns whether it passed or was refused; if not, it has to wait
    */
   admits(ticket: Ticket, owner: AdmissionCallback, now: number): boolean {
@@ -91,8 +93,8 @@ export class DrainLoop {
       if (this.isPaused) return false;
       this.askedAt = now;
       this.noteBinding(isRetry);
-      // Requests that arrived while policies were asked are before this one, and not decided on
-      // yet.
+      // Requests that arrived while policies were asked come before this one, and wait for a
+      // decision.
       this.timer.set(this.requests.length === 0 ? wait : 0, now);
       return false;
     }
@@ -103,7 +105,7 @@ export class DrainLoop {
     return true;
   }
 
-  /** The same for a newcomer that does not wait. @returns whether it passed */
+  /** Decides on a newcomer that does not wait. @returns whether it passed */
   admitsAtOnce(ticket: Ticket): boolean {
     const now = this.clock.now();
     const wait = this.ask(ticket, false, now);
@@ -113,14 +115,16 @@ export class DrainLoop {
     return wait === 0;
   }
 
-  /** A newcomer, on whom the decision may have set the timer, does not wait after all. */
+  /**
+   * Clears the timer if no request waits: a newcomer for which it was set does not wait after all.
+   */
   restIfEmpty(): void {
     if (this.requests.length === 0 && !this.isPaused) this.becomesIdle();
   }
 
   /**
-   * Lets all pass that may. Called when a lease was given back, a limit changed, time passed, or a
-   * request left. A re-entrant call leaves the work to the running loop.
+   * Lets all requests pass that may. Called when a lease was given back, a limit changed, time
+   * passed, or a request left. A re-entrant call leaves the work to the running loop.
    */
   drain(): void {
     if (this.state !== 'idle') {
@@ -147,14 +151,14 @@ export class DrainLoop {
     }
   }
 
-  /** Lets nothing pass until `resume`. */
+  /** Lets no request pass until `resume`. */
   pause(): void {
     if (this.isPaused) return;
     this.isPaused = true;
     if (this.state === 'idle') this.comeToRest();
   }
 
-  /** Ends a pause, and lets all pass that may. */
+  /** Ends a pause, and lets all requests pass that may. */
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
@@ -180,7 +184,7 @@ export class DrainLoop {
     queueMicrotask(() => this.drain());
   }
 
-  /** Runs a part of the work of `betweenDecisions` in which no head of a queue may be moved. */
+  /** Runs a part of the work of `betweenDecisions` during which no head of a queue may be moved. */
   keepingHeads(work: () => void): void {
     this.state = 'deciding';
     work();
@@ -201,7 +205,7 @@ export class DrainLoop {
     this.state = state;
     if (state === 'idle') this.comeToRest();
     if (this.isStale || this.requests.length !== length) this.drain();
-    // The gate may be deciding on another request: keep its mark, so that it decides again.
+    // If the gate decides on another request, keep its mark, so that it decides again.
     this.isStale ||= wasStale;
   }
 
@@ -220,14 +224,14 @@ export class DrainLoop {
     }
   }
 
-  /** Ends the decision on a newcomer. Requests that arrived meanwhile are not decided on yet. */
+  /** Ends the decision on a newcomer. Requests that arrived meanwhile still wait for a decision. */
   private leaveTo(now: number): void {
     if (this.isPaused) return;
     if (this.requests.length > 0) this.timer.set(0, now);
     else this.becomesIdle();
   }
 
-  /** Sweeps out requests that left, while nothing passes. */
+  /** Removes cancelled requests while the gate is paused. */
   private drainPaused(): void {
     if (this.deferred === undefined) this.requests.next();
     else {
@@ -275,7 +279,7 @@ export class DrainLoop {
       this.pass(queue, ticket, Number.isNaN(now) ? this.clock.now() : now, refusal);
       return 0;
     }
-    // The head left while policies were asked, or there is more to decide.
+    // The head left while policies were asked, or the state changed since.
     if (isCancelled(ticket, queue.owner) || this.isStale) return 0;
     ticket.rounds += 1;
     this.askedAt = now;
@@ -300,12 +304,13 @@ export class DrainLoop {
       if (refusal === undefined) this.admission.charge(ticket, isRetry, now);
       this.waits.ended(ticket, owner, isRetry, now);
     }
-    // The owner ended while listeners were called, and counted this request among those that left.
+    // The owner ended while listeners were called, and has counted this request as cancelled.
     if (owner.gone) return;
     queue.shift();
     owner.queued -= 1;
     this.state = 'draining';
-    // Not before: a request that was refused in the queue is cancelled there, and already counted.
+    // Refuse it only now: a request that is refused in the queue counts as cancelled, and its owner
+    // has counted it.
     if (refusal !== undefined) ticket.refuse(refusal);
     notifyAdmitted(owner, ticket);
   }
@@ -321,7 +326,7 @@ export class DrainLoop {
     waits.note(!isRetry, admission.bindingBehind(!isRetry), askedAt);
   }
 
-  /** Nobody waits. @returns Infinity; 0 if a request arrived meanwhile */
+  /** No request waits. @returns Infinity; 0 if a request arrived meanwhile */
   private becomesIdle(): number {
     const { policy } = this.admission;
     this.timer.cancel();

@@ -56,7 +56,7 @@ export class Fifo<Item, Owner> {
     this.isCancelled = isCancelled;
   }
 
-  /** How many wait, without the cancelled ones. */
+  /** The number of waiters, without the cancelled ones. */
   get length(): number {
     return this.count - this.cancelled;
   }
@@ -116,8 +116,8 @@ export class Fifo<Item, Owner> {
   }
 
   /**
-   * Puts another item in the place of a waiter, and returns that place; undefined if it does not wait
-   * here. Segments whose waiters all came before it are skipped.
+   * Puts another item in the place of a waiter, and returns that place; undefined if the waiter is
+   * not in this queue. Segments whose waiters all came before it are skipped.
    *
    * @param since since when it waits, as far as known
    */

@@ -13,7 +13,7 @@ export interface GateSnapshot {
   readonly nextInMs: number | undefined;
 }
 
-/** The options of a gate beside its policy. */
+/** The options of a gate, without its policy. */
 export interface GateRules extends Partial<QueueRules> {
   /** The policies whose leases requests hold over all attempts. Default: none. */
   readonly hold?: Policy<number>;
@@ -23,9 +23,9 @@ export interface GateRules extends Partial<QueueRules> {
   readonly isShared?: boolean;
 }
 
-/** Says whether requests are refused now. */
+/** Decides whether requests are refused now. */
 export interface Refusing {
-  /** The error of a request that comes now; undefined: requests are refused no more. */
+  /** The error of a request that arrives now; undefined if requests are not refused any more. */
   refusal(): Error | undefined;
 }
 
@@ -41,15 +41,15 @@ export interface WaitStart {
   readonly limit: string | undefined;
   /** Its place in the queue, from 1; where a lower priority waits behind others, at least that. */
   readonly position: number;
-  /** How many wait, itself included. */
+  /** The number of waiting requests, including this one. */
   readonly waiting: number;
-  /** When the first of them is asked for again; undefined: time alone does not help. */
+  /** When the gate decides again on the first request; undefined if time alone does not help. */
   readonly untilAt: number | undefined;
 }
 
 /** Receives the waits of requests. */
 export interface WaitListener {
-  /** Whether anybody listens: else nothing need be told. */
+  /** Whether there is a listener. If not, no wait needs to be reported. */
   isHeard(): boolean;
   /** A request has begun to wait. Must not throw. */
   waits(start: WaitStart): void;

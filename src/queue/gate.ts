@@ -30,7 +30,7 @@ import {
  */
 export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   readonly kind: GateKind;
-  /** Where an inspector follows its requests. */
+  /** Where an inspector observes the requests of this gate. */
   readonly tap = new Tap();
   /** The causes of the waits here. */
   readonly waits: WaitRecorder;
@@ -90,7 +90,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     return this.waits.kindOf(this.requests.first.length === 0);
   }
 
-  /** The cause of the wait of the request that goes next: of a retry, where one waits. */
+  /** The cause of the wait of the next request: of a retry, if one waits. */
   get nextWaitKind(): GateKind {
     return this.waits.kindOf(this.requests.retries.length > 0);
   }
@@ -101,7 +101,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * The same for the request of a stream that arrives now.
+   * Whether the request of a stream that arrives now needs its ticket at once.
    * @param asked the instrumentation that was asked already whether it needs the arrival
    */
   needsTicket(asked: Instrumentation | undefined): boolean {
@@ -138,7 +138,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * The same for a request that does not wait. @returns whether it passed; if not, nothing happens
+   * Admits a request that does not wait. @returns whether it passed; if not, nothing has changed
    */
   tryEnter(ticket: Ticket): boolean {
     return !this.isTurnedAway(ticket) && this.loop.isFree() && this.loop.admitsAtOnce(ticket);
@@ -166,17 +166,19 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   giveBack(charge: unknown, ticket: Ticket): void {
     this.admission.giveBack(charge, ticket);
-    // A request that has ended gives its leases back next; then others may pass.
+    // If the request has ended, its other leases are given back next; then other requests may pass.
     if (!this.admission.hasHold || ticket.outcome === undefined) this.loop.drain();
   }
 
-  /** Lets all pass that may: a limit has changed, or another gate has given something back. */
+  /**
+   * Lets all requests pass that may: a limit has changed, or another gate has given back a lease.
+   */
   drain(): void {
     this.loop.drain();
   }
 
   /**
-   * Shows what an owner has in the queue, without moving a head.
+   * Shows the waiting requests of an owner, without moving a head.
    * @param show gets each item, since when it waits, and the reply that came with it
    */
   eachOf(
@@ -199,13 +201,13 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
 
   /** Ends the wait of one request that was never sent, without a charge. */
   expel(ticket: Ticket, owner: AdmissionCallback, error: Error): void {
-    // First, so that it cannot pass any more, whatever the listeners of its wait do.
+    // Refuse it first, so that it cannot pass, whatever listeners of its wait do.
     ticket.refuse(error);
     this.waits.givesUp(ticket, owner);
     this.requests.first.markCancelled(1);
     owner.queued -= 1;
     this.waits.ended(ticket, owner, false, this.clock.now());
-    // Before others pass: these could make it leave again.
+    // Call the owner before other requests pass: these could make this one leave again.
     notifyAdmitted(owner, ticket);
     this.loop.drain();
   }
@@ -218,7 +220,10 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     this.waits.ended(ticket, owner, owner.isRetry === true, this.clock.now());
   }
 
-  /** Takes back what a request holds over its attempts: it waits anew, behind those that wait now. */
+  /**
+   * Takes back the leases that a request holds over all attempts: it waits anew, behind those that
+   * wait now.
+   */
   takeHoldBack(ticket: Ticket): void {
     this.admission.takeHoldBack(ticket);
   }
@@ -256,8 +261,8 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   }
 
   /**
-   * Another policy of attempts from now on: those that wait are asked about again. What was charged
-   * goes back to the policy that has charged it.
+   * Replaces the policy of attempts, and asks it about the waiting requests. Earlier charges are
+   * given back to the policy that has charged them.
    */
   setPolicy(policy: C): void {
     this.loop.betweenDecisions(() => {
@@ -266,17 +271,17 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     });
   }
 
-  /** Lets nothing pass until `resume`. Newcomers wait; requests that passed go on. */
+  /** Lets no request pass until `resume`. Newcomers wait; requests that passed go on. */
   pause(): void {
     this.loop.pause();
   }
 
-  /** Ends a pause, and lets all pass that may. */
+  /** Ends a pause, and lets all requests pass that may. */
   resume(): void {
     this.loop.resume();
   }
 
-  /** Refuses all that comes from now on, for as long as it says so. */
+  /** Refuses all requests that arrive from now on, for as long as `refusal` returns an error. */
   suspend(refusing: Refusing): void {
     this.admission.suspend(refusing);
   }
@@ -344,7 +349,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
         return ticket;
       }
       if (capacity.dropped !== dropped) {
-        // The head has gone: the next request may need less, and so may the newcomer.
+        // The head has left: the next request may need less, and so may the newcomer.
         loop.drain();
         isAsked = loop.isFree();
         if (isAsked && loop.admits(ticket, owner, now)) return ticket;
@@ -363,7 +368,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
     if (this.waits.isHeard() && queue.length > 0) {
       this.waits.began(owner, isNext ? 1 : this.waiting, this.waiting, loop.nextAt);
     }
-    // NaN: it has passed meanwhile, and its owner was called.
+    // NaN: the request has passed meanwhile, and its owner was called.
     if (ticket !== undefined && !Number.isNaN(ticket.waitsSince)) this.settleIn(ticket, owner, now);
     return undefined;
   }
@@ -372,7 +377,7 @@ export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   private settleIn(ticket: Ticket, owner: AdmissionCallback, now: number): void {
     if (ticket.outcome !== undefined) return;
     ticket.waitsSince = now;
-    // The wait at its arrival is the first of its rounds.
+    // The decision at its arrival is the first of its rounds.
     ticket.rounds = 0;
     const isRetry = owner.isRetry === true;
     if (ticket.attempts === 0) this.timeouts?.wait(ticket, this, owner, now);

@@ -13,13 +13,13 @@ export interface PriorityOptions<Item, Owner> {
 /** Fewer cancelled waiters than this are never swept out. */
 const FEW = 16;
 
-/** The item in the place that a moved waiter has left. */
+/** Replaces the item of a waiter that was moved to another bucket. */
 const LEFT = Symbol('left');
 
 /** The waiters of one priority, first in, first out. It does not count cancelled ones. */
 class PriorityBucket<Item, Owner> extends Fifo<Item, Owner> {
   priority = 0;
-  /** Its only waiter, if it is the bucket of one that was moved; else undefined. */
+  /** The only waiter of a bucket for a moved one; else undefined. */
   moved: Item | undefined = undefined;
   /** The order of moved waiters that arrived at the same time. */
   order = 0;
@@ -38,7 +38,7 @@ function isMoreUrgent<Item, Owner>(
   return other.moved === undefined || one.order < other.order;
 }
 
-/** Of one priority there are several buckets only if waiters were moved. */
+/** Several buckets have the same priority only if waiters were moved. */
 function isLower<Item, Owner>(
   one: PriorityBucket<Item, Owner>,
   other: PriorityBucket<Item, Owner>,
@@ -85,7 +85,7 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
   private spare: PriorityBucket<Item, Owner> | undefined = undefined;
   /** The bucket whose head is the head of the queue. */
   private head: PriorityBucket<Item, Owner>;
-  /** How many are in it, with the cancelled ones and the places that moved ones have left. */
+  /** The number of items in the queue, including cancelled waiters and places of moved ones. */
   private count = 0;
   /**
    * Counted cancelled waiters that are still in the queue, and places that moved waiters have left.
@@ -121,11 +121,13 @@ export class PriorityQueue<Item, Owner> implements Queue<Item, Owner> {
     bucket.push(item, owner, since, reply);
     this.count += 1;
     if (bucket.length === 1) this.headChanged(bucket);
-    // There may be only cancelled ones before it.
+    // All waiters before it may be cancelled.
     return bucket.length === 1 || this.cancelled !== 0;
   }
 
-  /** Sweeps here and not in `markCancelled`: a caller that works on the head must not lose it. */
+  /**
+   * Sweeps here and not in `markCancelled`, since a caller that works on the head must not lose it.
+   */
   seek(): boolean {
     if (this.cancelled > FEW && this.cancelled > this.length) this.sweep();
     return this.turnTo(this.byUrgency);

@@ -71,7 +71,7 @@ export function admit<Item, Owner>(
 /** Bounds how many requests wait at a gate. */
 export class QueueCapacity {
   bound: QueueBound;
-  /** Kept beside the bound, since each request asks. */
+  /** Whether there is a bound. A field, because it is read for each request. */
   isBounded: boolean;
   /** How many requests were turned away or given up so far. */
   dropped = 0;
@@ -90,10 +90,11 @@ export class QueueCapacity {
    * Makes room for a newcomer, if need be by dropping the oldest waiting request. Retries count
    * towards the bound, but they enter without this check, and are never dropped unless they wait
    * anew after a failed probe of an outage.
-   * @param isHeadBusy whether the gate decides on the head of the queue: then nobody goes
-   * @param waitKind what holds them back
-   * @param isTold whether those that go are reported
-   * @returns false: the newcomer was refused, or its owner has gone
+   * @param isHeadBusy whether the gate decides on the head of the queue: then no waiting request is
+   * dropped
+   * @param waitKind the cause of the waits
+   * @param isTold whether dropped requests are reported
+   * @returns false: the newcomer was refused, or its owner has ended
    */
   makeRoom(
     newcomer: Ticket,
@@ -165,15 +166,16 @@ class Waiter implements WaitTimeout, Timed {
 
 /** Ends the wait of requests that were not sent within a time from their arrival. */
 export class WaitTimeouts {
-  /** Whether any request is timed, kept since each request asks. */
+  /** Whether any request has a timeout. A field, because it is read for each request. */
   isOn: boolean;
   private readonly timeouts: Timeouts;
   private waitTimeoutMs: number;
   private readonly deadlineMs: number;
 
   /**
-   * @param waitTimeoutMs Infinity: nobody is timed out
-   * @param deadlineMs how long requests may take in all, which ends their wait too; Infinity: no bound
+   * @param waitTimeoutMs Infinity: no request is timed out
+   * @param deadlineMs how long requests may take in all, which ends their wait too; Infinity: no
+   * bound
    */
   constructor(waitTimeoutMs: number, clock: Clock, deadlineMs = Number.POSITIVE_INFINITY) {
     this.waitTimeoutMs = waitTimeoutMs;

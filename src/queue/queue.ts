@@ -17,9 +17,9 @@ export interface Queue<Item, Owner> {
   /** Brings the next uncancelled waiter to the head. @returns false if there is none */
   seek(): boolean;
   /**
-   * Brings the waiter to the head that is given up first when too many wait, so that `shift` takes
-   * it out. A queue without this method gives up the one that `seek` finds.
-   * @returns false if the newcomer, which is not in the queue yet, must go instead
+   * Moves the head to the waiter that is dropped first when too many wait, so that `shift` removes
+   * it. A queue without this method drops the one that `seek` finds.
+   * @returns false if the newcomer, which is not in the queue yet, must be dropped instead
    */
   seekOldest?(newcomer: Item, owner: Owner): boolean;
   /**
@@ -33,7 +33,7 @@ export interface Queue<Item, Owner> {
   readonly owner: Owner;
   /** Since when the head waits. */
   readonly since: number;
-  /** What came with the head. */
+  /** The reply that came with the head. */
   readonly reply: unknown;
   /** Replaces the item of the head. */
   replace(item: Item): void;
@@ -53,7 +53,7 @@ export interface Queue<Item, Owner> {
   markCancelled(count: number): void;
 }
 
-/** Is shown a place in a queue. */
+/** Receives a place in a queue. */
 export type ShowWaiter<Item, Owner> = (
   item: Item,
   owner: Owner,

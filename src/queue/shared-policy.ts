@@ -2,7 +2,7 @@ import type { GateKind } from '../model/outcome.ts';
 import type { CompletedAttempt, Policy, RequestCost, Time } from '../policies/policy.ts';
 import { type Contender, DeficitRound, RingLink } from './deficit-round.ts';
 
-/** More requests than these are granted at once by no store. */
+/** No store grants more requests than this at once. */
 const MOST_COUNTED = 10_000;
 
 /** A request's charges at one of several gates: by its own limits and by the shared ones. */
@@ -47,7 +47,7 @@ export class SharedPolicy {
     return new SharedPolicyMember(this, own, wake, waiting);
   }
 
-  /** Requests that wait at the gates that take turns, as far as it is worth counting. */
+  /** The number of requests that wait at the gates that take turns, up to `MOST_COUNTED`. */
   get waiting(): number {
     let sum = 0;
     for (const member of this.waiters) {

@@ -40,8 +40,8 @@ export class WaitRecorder {
   }
 
   /**
-   * The instrumentation that is told of the waits of a request. At a shared gate it includes that
-   * of the stream which brought the request.
+   * The instrumentation that receives the waits of a request. At a shared gate it includes that of
+   * the stream which brought the request.
    */
   instrumentationOf(owner: AdmissionCallback): Instrumentation | undefined {
     if (!this.isShared || owner.instrumentation === undefined) return this.instrumentation;
@@ -50,7 +50,7 @@ export class WaitRecorder {
       : uniteInstrumentations(this.instrumentation, owner.instrumentation);
   }
 
-  /** Which named limit binds them, if one does. */
+  /** The named limit that binds a queue, if one does. */
   private limitOf(isRetry: boolean): string | undefined {
     return (isRetry ? this.retries : this.first).cause?.limit;
   }
@@ -77,16 +77,17 @@ export class WaitRecorder {
     this.retries.clear();
   }
 
-  /** Whether anybody listens to waits. */
+  /** Whether there is a listener of waits. */
   isHeard(): boolean {
     return this.listener?.isHeard() === true;
   }
 
   /**
-   * Tells the listener that a request has begun to wait.
+   * Reports to the listener that a request has begun to wait.
    * @param position its place in the queue, from 1
-   * @param waiting how many wait, itself included
-   * @param untilAt when the first of them is asked for again; Infinity: time alone does not help
+   * @param waiting the number of waiting requests, including this one
+   * @param untilAt when the gate decides again on the first request; Infinity: time alone does not
+   * help
    */
   began(owner: AdmissionCallback, position: number, waiting: number, untilAt: number): void {
     const isRetry = owner.isRetry === true;
@@ -100,8 +101,8 @@ export class WaitRecorder {
   }
 
   /**
-   * A request that waits, or finds no place to wait, is given up: notes what it has waited for, if
-   * anyone is told.
+   * Notes the cause of the wait of a request that is dropped, while it waits or for want of a
+   * place, if there is an instrumentation.
    */
   givesUp(ticket: Ticket, owner: AdmissionCallback): void {
     if (this.instrumentationOf(owner) === undefined || ticket.outcome !== undefined) return;
@@ -186,7 +187,7 @@ class WaitTimeline {
   }
 
   /**
-   * Whether this is the present cause already. Then nothing must be noted, and the clock is not
+   * Whether this is the present cause already: then there is nothing to note, and the clock is not
    * read.
    */
   isBoundBy(gate: GateKind, limit: string | undefined): boolean {
@@ -198,7 +199,7 @@ class WaitTimeline {
   note(gate: GateKind, limit: string | undefined, now: number): void {
     if (this.isBoundBy(gate, limit)) return;
     const last = this.starts.length - 1;
-    // A cause that bound for no time is dropped.
+    // A cause of no duration is dropped.
     if (last >= 0 && now <= (this.starts[last] as number)) {
       this.starts.pop();
       this.causes.pop();
@@ -238,7 +239,7 @@ class WaitTimeline {
     return segments.reverse();
   }
 
-  /** Joins neighbours in pairs. */
+  /** Joins neighbouring segments in pairs. */
   private coarsen(now: number): void {
     const starts: number[] = [];
     const causes: WaitCause[] = [];

@@ -23,11 +23,11 @@ export interface AdmissionCallback {
   readonly priority?: number;
   /** Whether its requests are calls of a limiter. Default false: they are those of a stream. */
   readonly isCall?: boolean;
-  /** Told of the waits of its requests at a gate that several share. */
+  /** Receives the waits of its requests at a gate that several owners share. */
   readonly instrumentation?: Instrumentation | undefined;
 }
 
-/** Says of a request that comes whether it is a call of a limiter. */
+/** Whether a request that arrives is a call of a limiter. */
 export type Newcomer = Pick<AdmissionCallback, 'isCall'>;
 
 /** The queue of a gate: tickets, or items whose tickets are made when their turn comes. */
@@ -59,7 +59,7 @@ export class WaitingRequests {
     return !this.first.seek() && !this.retries.seek();
   }
 
-  /** The queue whose head is next; undefined if none waits. */
+  /** The queue whose head is the next request; undefined if none waits. */
   next(): RequestQueue | undefined {
     const isWaiting = this.first.seek();
     if (!this.retries.seek()) return isWaiting ? this.first : undefined;
@@ -138,8 +138,8 @@ export function headTicket(queue: RequestQueue): Ticket | undefined {
     const ticket = owner.ticketOf?.(item, queue.since, queue.reply);
     if (ticket === undefined) return undefined;
     ticket.waitsSince = queue.since;
-    // Refused when it was made: in the queue it would count as cancelled, and its owner would not
-    // be called.
+    // A ticket that was refused when it was made is not put into the queue: it would count as
+    // cancelled there, and its owner would not be called.
     if (ticket.refusal === undefined) queue.replace(ticket);
     return ticket;
   } catch (error) {
@@ -148,7 +148,10 @@ export function headTicket(queue: RequestQueue): Ticket | undefined {
   }
 }
 
-/** Since when the head of a queue waits. While listeners hear of its wait, its ticket does not know. */
+/**
+ * Since when the head of a queue waits. Its ticket has no such time while listeners are called for
+ * its wait.
+ */
 function sinceOf({ item, since }: RequestQueue): number {
   return isTicket(item) && Number.isFinite(item.waitsSince) ? item.waitsSince : since;
 }

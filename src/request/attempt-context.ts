@@ -52,7 +52,8 @@ export class AttemptContext {
   }
 
   /**
-   * The attempt has really cost so much money more, in the currency of the `costBudget`.
+   * Records money that the attempt really cost, in addition to amounts recorded before, in the
+   * currency of the `costBudget`.
    * @throws RangeError or TypeError for a value that is no amount
    */
   get recordCost(): (cost: number) => void {
@@ -139,7 +140,7 @@ export class AttemptContext {
   }
 }
 
-/** What an attempt needs to be told of its end. */
+/** The methods of an attempt that its tail calls at its end. */
 type Followed = Pick<Attempting<never>, 'complete' | 'error'>;
 
 /**
@@ -215,8 +216,8 @@ export class AttemptSubscriber<R> extends Subscriber<R> {
 }
 
 /**
- * Reports what a teardown threw where nobody calls: in a turn of its own, to RxJS's
- * `config.onUnhandledError` where there is one, as RxJS does.
+ * Reports an error of a teardown that has no caller: in a turn of its own, to RxJS's
+ * `config.onUnhandledError` if there is one, as RxJS does.
  */
 export function reportUnhandled(thrown: unknown): void {
   setTimeout(() => {

@@ -19,7 +19,7 @@ import type { DispatchContext } from './send-options.ts';
 export interface AttemptedRequest<T, R> {
   readonly ticket: Ticket<T>;
   readonly dispatch: DispatchContext<T, R>;
-  /** Whether the request has ended; then nothing that an attempt brings counts. */
+  /** Whether the request has ended; then all results of attempts are ignored. */
   readonly isOver: boolean;
   /** Whether this attempt is the last one that was started. */
   isPresent(attempt: Attempt<T, R>): boolean;
@@ -49,7 +49,7 @@ export interface AttemptedRequest<T, R> {
  */
 export class Attempt<T, R> implements Timed, Attempting<R> {
   startedAt = Number.NaN;
-  /** Its neighbours among the attempts that run. */
+  /** The neighbours of this attempt among the running ones. */
   before: Timed | undefined = undefined;
   after: Timed | undefined = undefined;
   readonly context: AttemptContext;
@@ -58,7 +58,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   /** The body of a response that is being read; later notifications wait. */
   private body: PendingBody | undefined = undefined;
   private isAnswered = false;
-  /** Whether the value that it emits is all of its result. */
+  /** Whether its value is its whole result. */
   isWhole = false;
 
   constructor(request: AttemptedRequest<T, R>) {
@@ -74,7 +74,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     else instrumentation.sending(ticket, () => this.call());
   }
 
-  /** Whether what it brings counts: it is the last attempt, and was not abandoned. */
+  /** Whether its results count: it is the last attempt, and was not abandoned. */
   get counts(): boolean {
     return this.request.isPresent(this) && !this.context.isAbandoned;
   }
@@ -86,7 +86,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     this.error(error);
   }
 
-  /** The same as `abandon`, where nobody can catch what the teardown of the project throws. */
+  /** As `abandon`, if no caller can catch an error of the project's teardown. */
   abandonReporting(reason: unknown): void {
     try {
       this.abandon(reason);
@@ -95,7 +95,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     }
   }
 
-  /** Ends the attempt: nothing that it brings from now on counts. */
+  /** Ends the attempt: all its further results are ignored. */
   abandon(reason: unknown): void {
     this.body?.stop();
     this.body = undefined;
@@ -124,7 +124,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
       if (request.isOver) return false;
     }
     const { instrumentation, answers } = request.dispatch;
-    // Limits count the usage, or telemetry compares it with the estimate.
+    // The usage is needed for limits, or for telemetry, which compares it with the estimate.
     if (instrumentation !== undefined || answers.readsAnswers) this.context.readUsage(value);
     request.emitted(value);
     return !request.isOver;
@@ -145,7 +145,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
       return;
     }
     if (this.request.isOver) return;
-    // ky throws a response unread.
+    // ky throws an error with an unread response.
     const response = read(error, 'response');
     const fail = (body?: string) => {
       if (this.failed(error, body)) discard(response);
@@ -169,7 +169,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     else if (!this.request.isOver) this.subscribe(from(result));
   }
 
-  /** One `then` instead of a subscriber: most projects are async functions. */
+  /** Uses one `then` instead of a subscriber: most projects are async functions. */
   private await(result: Promise<R>): void {
     result.then(
       (value) => {
@@ -195,7 +195,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
   }
 
   private subscribe(result: Observable<R>): void {
-    // Turning the result into an Observable may have caused an unsubscription.
+    // Converting the result to an Observable may have caused an unsubscription.
     if (this.request.isOver) return;
     this.subscriber = new AttemptSubscriber(this);
     this.request.subscribing();
@@ -210,7 +210,7 @@ export class Attempt<T, R> implements Timed, Attempting<R> {
     this.request.accepted(withLimits(verdict, limits ?? this.context.limits));
   }
 
-  /** Telemetry is told the status of a Response. */
+  /** Gives telemetry the status of a Response. */
   private goodVerdict(value: R | undefined): Verdict {
     if (this.request.dispatch.instrumentation === undefined) return OK;
     return isAnyResponse(value) ? { kind: 'ok', status: value.status } : OK;

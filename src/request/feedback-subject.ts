@@ -70,7 +70,7 @@ export class FeedbackSubject extends Subject<Feedback> {
   readonly #provider: ProviderState;
   /** The mode may have changed. */
   readonly #looks = new Subject<void>();
-  /** Callbacks of other gates whose requests wait for this backoff. */
+  /** Callbacks that wake other gates whose requests wait for this backoff. */
   #waiting: (() => void)[] = [];
 
   /** @throws RangeError or TypeError that names a wrong option */
@@ -128,7 +128,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     return this.gate.policy.epoch;
   }
 
-  /** @internal decides what follows from answers, and from what others say of the provider */
+  /** @internal decides what follows from answers, and from reports of others about the provider */
   get provider(): ProviderState {
     return this.#provider;
   }
@@ -154,7 +154,7 @@ export class FeedbackSubject extends Subject<Feedback> {
     };
   }
 
-  /** @internal other rules from the next rejection on */
+  /** @internal changes the rules from the next rejection on */
   setBackoff({
     reopen = 'probe',
     throttledForMs = DEFAULT_THROTTLED_FOR_MS,
@@ -163,9 +163,9 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   /**
-   * Records an answer that others have had, emits it to the subscribers, then lets waiting requests
-   * pass. The adaptive rate learns from a rejection, and from the limits that it reports, as from one
-   * of a request that was sent just now.
+   * Records an answer that others received, emits it to the subscribers, then lets waiting requests
+   * pass. The adaptive rate learns from a rejection, and from the limits that it reports, as from
+   * one of a request that was sent just now.
    * @throws TypeError for an unknown kind. An unusable wait is ignored
    */
   override next(feedback: Feedback): void {

@@ -71,12 +71,12 @@ export function gateOpener(
         ...(instrumentation !== undefined && { instrumentation }),
       });
     const setPaced = (isPaced: boolean) => {
-      // One that others share keeps the rules that it was made with.
+      // A feedback that others share keeps the rules that it was made with.
       if (around.feedback !== undefined) return;
       feedback.setBackoff({ ...(isPaced && PACED_BACKOFF), ...options.backoff });
     };
     const { attemptTimeoutMs = DEFAULT_ATTEMPT_TIMEOUT_MS } = options;
-    // They keep no process alive: what an attempt waits for does.
+    // These timers keep no process alive: the work that an attempt waits for does.
     const newTimeouts = () => new Timeouts(attemptTimeoutMs, clock, false);
     const report = reporterOf({ ...extras, instrumentation });
     return new RequestGate(
@@ -94,7 +94,7 @@ export function gateOpener(
         timeouts: attemptTimeoutMs === timeouts?.timeoutMs ? timeouts : newTimeouts(),
         setPaced,
         fleet: shared?.join(shared, report, instrumentation, extras.peers),
-        // Last, as in a snapshot: V8 is slow where many properties follow a spread.
+        // The spread comes last, as in a snapshot: V8 is slow if many properties follow a spread.
         ...extras,
       },
     );

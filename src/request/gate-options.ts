@@ -17,7 +17,7 @@ import { FeedbackSubject } from './feedback-subject.ts';
 
 /** Options of everything whose work can be observed. */
 export interface ObservedOptions extends InstrumentationOptions {
-  /** Told of each fact, beside metrics and spans. Default: none. */
+  /** Receives each event, beside metrics and spans. Default: none. */
   readonly instrumentation?: Instrumentation;
 }
 
@@ -41,7 +41,10 @@ export interface ResolvedOptions {
 
 /** Common options that were checked. Their `instrumentation` is the user's alone. */
 export interface CheckedOptions extends ResolvedOptions {
-  /** The user's beside metrics and spans, for the SDK that is registered when this is called. */
+  /**
+   * The user's instrumentation joined with metrics and spans of the SDK that is registered at the
+   * call.
+   */
   readonly instrumentationNow: () => Instrumentation | undefined;
 }
 
@@ -101,7 +104,7 @@ export type QueueOptions = Pick<
   'maxQueue' | 'overflow' | 'waitTimeoutMs' | 'agingMs'
 >;
 
-/** What a gate shares with those of other processes. */
+/** The limits that a gate shares with gates of other processes. */
 export interface SharedOption {
   /**
    * A store that the workers of one API key share, such as `redisStore` of `headgate/redis`. The
@@ -165,7 +168,10 @@ export function checkGateOptions(options: GateOptions): void {
   }
 }
 
-/** @throws RangeError or TypeError for what is no store, and for what cannot be shared */
+/**
+ * @throws RangeError or TypeError for a value that is no store, and for limits that cannot be
+ * shared
+ */
 export function checkSharedOption({
   shared,
   onLimit,

@@ -97,19 +97,22 @@ export class GateSubscriber<T> extends Subscriber<RequestInput<T>> implements Re
   }
 
   private handOn(ticket: Ticket<T>): void {
-    // The user may have settled it while it waited, or a hook unsubscribed.
+    // The user may have settled the ticket while it waited, or a hook may have unsubscribed.
     if (this.requests.gone) ticket.settle('cancelled');
     if (ticket.outcome !== undefined) return;
     if (this.isPerAttempt) passesAgain(ticket, this.gate);
     ticket.release();
     this.out.next(ticket);
-    // An operator that keeps it may pass it to the next gate later.
+    // An operator downstream may keep the ticket and pass it to the next gate later.
     if (ticket.attempts === 0) ticket.startedAt = Number.NaN;
     // A later gate may have emitted it in the same turn: then that gate watches it.
     if (ticket.isAdrift && ticket.transit === undefined) this.watch(ticket);
   }
 
-  /** An operator between two gates keeps the ticket, which may be intended for a while. */
+  /**
+   * Starts to watch a ticket that an operator between two gates keeps, which may be intended for a
+   * while.
+   */
   private watch(ticket: Ticket): void {
     if (this.out.closed) {
       ticket.settle('cancelled');

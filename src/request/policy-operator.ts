@@ -26,11 +26,11 @@ export interface PolicyOperatorOptions extends CommonOptions, GateSubscriberOpti
 /** A policy that one subscription has for itself. */
 export interface OpenedPolicy<P extends Policy = Policy> {
   readonly policy: P;
-  /** What gauges show of it: the same policy by its name, or those that it consists of. */
+  /** The policies that gauges show: this one by its name, or those that it consists of. */
   readonly policies: Partial<Policies>;
 }
 
-/** What an operator around one policy differs in from the others. */
+/** The differences between operators around one policy. */
 export interface PolicyOperator<T, P extends Policy> {
   /** The name of the operator in errors. */
   readonly name: string;
@@ -42,9 +42,12 @@ export interface PolicyOperator<T, P extends Policy> {
   readonly limits: 'attempt' | 'request';
   /** Checks its own options. */
   check(): void;
-  /** Makes the policy of one subscription; and one at once, so that wrong options throw early. */
+  /**
+   * Makes the policy of one subscription. Also called once at the start, so that wrong options
+   * throw early.
+   */
   open(around: ResolvedOptions): OpenedPolicy<P>;
-  /** Changes what comes from the source. Default: nothing. */
+  /** Changes the requests of the source. Default: no change. */
   prepare?(source: Observable<RequestInput<T>>): Observable<RequestInput<T>>;
   /** Makes a limit follow a stream of limits while `out` is subscribed. Default: none does. */
   follow?(out: Subscriber<Ticket<T>>, gate: Gate<P>): void;

@@ -22,19 +22,22 @@ function closes({ kind }: Feedback, retryAfterMs: number | undefined): boolean {
   return kind === 'throttled' || (kind === 'overloaded' && retryAfterMs !== undefined);
 }
 
-/** Where a quota or a credit is used up and no time is named: one request tests it after a minute. */
+/** If a quota or a credit is used up and no end is named, one request tests it after a minute. */
 const USED_UP_MS = 60_000;
 
 function isUsedUp(outage: string | undefined): outage is 'quota' | 'billing' {
   return outage === 'quota' || outage === 'billing';
 }
 
-/** Whether it comes from the provider: an error without a status may be that of the user's code. */
+/**
+ * Whether the feedback comes from the provider: an error without a status may be that of the user's
+ * code.
+ */
 function isAnswer({ kind, status }: Feedback): boolean {
   return kind !== 'failed' || status !== undefined;
 }
 
-/** What sends attempts. */
+/** A sender of attempts. */
 export interface Sender {
   /** The shortest wait named by an answer that closes the gate, in ms. */
   readonly leastClosureMs: number;
@@ -52,15 +55,15 @@ export interface BackoffRules {
 /** Decides what follows from an answer: a backoff, a suspension of all requests, an outage or its end. */
 export class ProviderState {
   readonly rules: BackoffRules;
-  /** All that send to this provider. */
+  /** All gates that send to this provider. */
   readonly users: ProviderUsers;
   readonly #policy: Backoff;
   readonly #clock: Clock;
   /** Called when the mode may have changed. */
   readonly #onModeChange: () => void;
-  /** Senders that find that the provider lets nothing in. */
+  /** Senders whose adaptive rate finds that the provider rejects everything. */
   readonly #outages = new Set<object>();
-  /** What the last failed connection failed with. */
+  /** The error of the last failed connection. */
   #lastFailure: unknown = undefined;
 
   /** @param gate where requests wait for the backoff to end */
@@ -81,8 +84,8 @@ export class ProviderState {
 
   /**
    * An answer has come.
-   * @param sender what sent the attempt
-   * @param cause what the attempt failed with
+   * @param sender the sender of the attempt
+   * @param cause the error of the attempt
    */
   answered(feedback: Feedback, sender: Sender, cause: unknown): void {
     const policy = this.#policy;
@@ -122,13 +125,13 @@ export class ProviderState {
     return true;
   }
 
-  /** The provider could not be reached for `outageMs`: what waits fails. */
+  /** The provider could not be reached for `outageMs`: waiting requests fail. */
   #outageOver(): void {
     this.#tellSuspended('unreachable', 'fail', this.#policy.outage.probeAt);
     this.users.clear(new ProviderUnreachableError(this.rules.outageMs, this.#lastFailure));
   }
 
-  /** Whether the provider says that it takes nothing for long. */
+  /** Whether the provider reports that it takes no requests for long. */
   #isLong(feedback: Feedback, retryAfterMs: number | undefined): boolean {
     if (isUsedUp(feedback.outage)) return true;
     return (retryAfterMs ?? 0) > this.rules.maxRetryAfterMs && closes(feedback, retryAfterMs);
@@ -150,7 +153,7 @@ export class ProviderState {
     const reason = isUsedUp(outage) ? outage : 'longWait';
     const isFailing = reason !== 'longWait' && !this.isWaitedOut(feedback);
     const onLongWait = isFailing ? 'fail' : this.rules.onLongWait;
-    // Answers to what was in flight say the same again.
+    // Answers to requests in flight report the same again.
     const isKnown = policy.suspended(this.#clock.now()) !== undefined && epoch < policy.epoch;
     const waitMs = retryAfterMs ?? USED_UP_MS;
     this.#close(feedback, retryAfterMs, epoch, { closedMs: waitMs });
@@ -181,8 +184,9 @@ export class ProviderState {
   }
 
   /**
-   * @param closedMs how long nothing is sent; default: as long as was asked, up to `maxRetryAfterMs`
-   * @param sender what may correct the wait
+   * @param closedMs how long nothing is sent; default: the wait that was asked for, up to
+   * `maxRetryAfterMs`
+   * @param sender the sender that may correct the wait
    */
   #close(
     feedback: Feedback,
@@ -215,7 +219,7 @@ export class ProviderState {
     this.#policy.correct(sender, until);
   }
 
-  /** A rate that adapts was asked to slow down: that begins the mode, and closes nothing. */
+  /** An adaptive rate was asked to slow down: throttled mode begins, and the gate stays open. */
   slowDown(): void {
     const policy = this.#policy;
     const now = this.#clock.now();
@@ -225,8 +229,8 @@ export class ProviderState {
   }
 
   /**
-   * Another worker was asked to slow down: nothing is sent for `closedMs`, if that is longer
-   * than what is known, and throttled mode lasts for `throttledMs`.
+   * Another worker was asked to slow down: nothing is sent for `closedMs`, if that is longer than
+   * the present closure, and throttled mode lasts for `throttledMs`.
    */
   heard(closedMs: number, throttledMs: number): void {
     const policy = this.#policy;
@@ -237,7 +241,7 @@ export class ProviderState {
     if (now < policy.throttledUntil) this.#modeChanged(isNewMode ? 'throttled' : undefined);
   }
 
-  /** Whether a sender finds that the provider lets nothing in. */
+  /** Records whether a sender finds that the provider rejects everything. */
   setOutage(sender: object, isOut: boolean): void {
     const { size } = this.#outages;
     if (isOut) this.#outages.add(sender);

@@ -9,15 +9,15 @@ import type { Clock } from '../util/clock.ts';
 /** A gate whose requests may all have to fail. */
 interface SuspendableGate {
   readonly waiting: number;
-  /** Refuses all that comes, for as long as it says so. */
+  /** Refuses all requests that arrive, for as long as `refusal` returns an error. */
   suspend(refusing: Refusing): void;
-  /** Ends the wait of all that wait. */
+  /** Ends the wait of all waiting requests. */
   clear(error: Error): void;
 }
 
 type Hear = (verdict: Verdict) => void;
 
-/** Sums of times are not exact: after the time that an error names so much may be left. */
+/** Sums of times are not exact: this much may be left after the time that an error names. */
 const ROUNDING_MS = 1e-6;
 
 /** Members that register several times. A member stays until all its registrations have ended. */
@@ -52,16 +52,16 @@ class Registrations<T> {
 }
 
 /**
- * All that send to one provider. One answer may decide for all of them: the requests that wait at
- * any of their gates fail, and so do those that arrive before a given time. Each instrumentation is
- * told once of every backoff, mode and outage, even if it was registered several times.
+ * All gates that send to one provider. One answer may decide for all of them: the requests that
+ * wait at any of them fail, and so do those that arrive before a given time. Each instrumentation
+ * receives every backoff, mode and outage once, even if it was registered several times.
  */
 export class ProviderUsers implements Refusing {
   readonly #clock: Clock;
   readonly #gates = new Set<SuspendableGate>();
-  /** Told of the events of policies, beside the instrumentations. */
+  /** Receive the events of policies, beside the instrumentations. */
   readonly #emits = new Set<Emit>();
-  /** Told what others say of the provider. */
+  /** Receive the answers that others report of the provider. */
   readonly #hears = new Set<Hear>();
   readonly #told = new Registrations<Instrumentation>();
   readonly #shown: Registrations<Instrumentation>;
@@ -77,8 +77,8 @@ export class ProviderUsers implements Refusing {
 
   /**
    * A gate sends to this provider.
-   * @param emit told of what happens
-   * @param hear told what others say of the provider
+   * @param emit receives the events of policies
+   * @param hear receives the answers that others report
    * @returns ends that
    */
   join(gate: SuspendableGate, emit?: Emit, hear?: Hear): () => void {
@@ -93,18 +93,18 @@ export class ProviderUsers implements Refusing {
     };
   }
 
-  /** Others have had this answer: what adapts here learns from it. */
+  /** Another sender received this answer: adaptive policies here learn from it. */
   hear(verdict: Verdict): void {
     for (const hear of [...this.#hears]) hear(verdict);
   }
 
-  /** Tells this instrumentation until all its registrations end. @returns ends this one */
+  /** Reports to this instrumentation until all its registrations end. @returns ends this one */
   watch(instrumentation: Instrumentation | undefined): () => void {
     const parts = instrumentation === undefined ? [] : partsOf(instrumentation);
     return endOf(parts.map((part) => this.#told.add(part)));
   }
 
-  /** The same, and shows it the state. @returns ends both */
+  /** As `watch`, and shows the state to the instrumentation. @returns ends both */
   show(instrumentation: Instrumentation): () => void {
     const unwatch = this.watch(instrumentation);
     const shown = partsOf(instrumentation).map((part) => this.#shown.add(part));
@@ -121,14 +121,14 @@ export class ProviderUsers implements Refusing {
     for (const instrumentation of this.#told.members) hook(instrumentation);
   }
 
-  /** How many requests wait, at all gates. */
+  /** The number of waiting requests at all gates. */
   get waiting(): number {
     let waiting = 0;
     for (const gate of this.#gates) waiting += gate.waiting;
     return waiting;
   }
 
-  /** Fails what waits, and what comes before `untilAt`. */
+  /** Fails all waiting requests, and those that arrive before `untilAt`. */
   suspend(untilAt: number, errorOf: (leftMs: number) => Error): void {
     this.#until = untilAt;
     this.#errorOf = errorOf;
@@ -144,7 +144,7 @@ export class ProviderUsers implements Refusing {
     return undefined;
   }
 
-  /** Fails what waits now, after the request whose answer decided it. */
+  /** Fails all waiting requests, after the request whose answer decided it. */
   clear(error: Error): void {
     const gates = [...this.#gates];
     queueMicrotask(() => {

@@ -67,7 +67,7 @@ export class PullIterator<T> {
       // No subscriber is left that could get the error.
       if (isPromiseLike(closing)) closing.then(undefined, () => {});
     } catch {
-      // The same.
+      // As above, no subscriber could get the error.
     }
   }
 
@@ -79,7 +79,8 @@ export class PullIterator<T> {
       this.state = 'closed';
       this.out.complete();
     } else {
-      // Emitting it may end it, which calls `run`: that must not read inside this call.
+      // The emitted value may end its request at once and call `run`, which must not read inside
+      // this call.
       this.out.next(result.value);
       if (this.state === 'reading') this.state = 'idle';
     }

@@ -66,7 +66,7 @@ export function pull<
       : (value, context) => {
           unfinished.startedAgain(context.index);
           return watchEnd(project(value, context), () => {
-            // The request is sent again, or has failed: this attempt was not waited for.
+            // The request is sent again, or has failed: the end of this attempt does not count.
             if (context.isAbandoned) return;
             unfinished.ended(context.index);
             iterator.run();
@@ -93,7 +93,7 @@ export function pull<
   });
 }
 
-/** The same result, with a callback when it has succeeded. */
+/** Returns the same result, with a callback for its success. */
 function watchEnd<O extends ObservableInput<unknown>>(result: O, onEnd: () => void): O {
   if (result instanceof Promise) {
     // The caller waits for the promise itself, which is faster than an Observable.

@@ -42,11 +42,11 @@ type SendLoop = 'idle' | 'sending' | 'again';
 
 /**
  * A request in flight: its attempts, one after the other, until one succeeds or the request may not
- * be sent again. It holds its ticket's leases meanwhile. {@link Attempt} reads the answers; here is
- * decided what follows from them.
+ * be sent again. It holds its ticket's leases meanwhile. {@link Attempt} reads the answers; this
+ * class decides what follows from them.
  *
- * What only streams need has fields here, too: V8 takes several times as long to make an object of a
- * subclass.
+ * Fields that only streams need are here, too: V8 takes several times as long to make an object of
+ * a subclass.
  */
 export class RequestExecution<T, R>
   implements AttemptedRequest<T, R>, Linked<RequestExecution<T, R>>
@@ -65,7 +65,7 @@ export class RequestExecution<T, R>
   private readonly listener: ExecutionListener<T, R>;
   /** The last attempt that was started. */
   private attempt: Attempt<T, R> | undefined = undefined;
-  /** Since the first attempt that failed. */
+  /** The retries; undefined before the first failed attempt. */
   private retries: Retries | undefined = undefined;
   private state: ExecutionState = 'unsent';
   private loop: SendLoop = 'idle';
@@ -129,7 +129,7 @@ export class RequestExecution<T, R>
       return;
     }
     if (this.hasEmitted && this.attempt?.isWhole) {
-      // Its whole result was delivered, and is why it is not wanted any longer, as with `take(1)`.
+      // Its whole result was delivered and caused this cancellation, as with `take(1)`.
       this.endAttempt('over', 'ok');
       this.ticket.settle(this.refusal === undefined ? 'ok' : 'failed');
       return;
@@ -151,7 +151,7 @@ export class RequestExecution<T, R>
   accepted(verdict: Verdict): void {
     const { ticket } = this;
     const { feedback, retry, answers } = this.dispatch;
-    // Reading the answer may have cancelled the request: that stays so.
+    // Reading the answer may have cancelled the request, which is final.
     if (!this.isOver) this.state = 'accepted';
     ticket.verdict = verdict;
     retry.succeeded();
@@ -173,7 +173,7 @@ export class RequestExecution<T, R>
     const { failedProbes } = outage;
     const corrected = answers.corrected(verdict);
     feedback.answered({ ...corrected, bytes, epoch }, answers, error);
-    // Another request is the next probe: it may be this one that breaks its connection.
+    // The next probe must be another request: this one may be the cause of its broken connection.
     const wasProbe = outage.isOn && outage.failedProbes > failedProbes;
     tap.follower?.rejected(ticket, verdict, epochBefore, feedback.epoch);
     for (const gate of this.gates) ticket.returnTo(gate);
@@ -227,9 +227,9 @@ export class RequestExecution<T, R>
     try {
       const { bound } = this.listener;
       if (bound === undefined) attempt.start();
-      // First, so that a hook can replace the caller's trace context.
+      // Run it here first, so that a hook can replace the caller's trace context.
       else bound.runInAsyncScope(() => attempt.start());
-      // Most projects are asynchronous; one that has ended already needs no timer.
+      // An attempt that has ended already needs no timer; most projects are asynchronous.
       if (this.isRunning && attempt.counts) this.bound(attempt, at);
     } catch (error) {
       attempt.error(error);
@@ -244,7 +244,7 @@ export class RequestExecution<T, R>
     const now = Number.isNaN(at) ? clock.now() : at;
     if (now - this.ticket.arrivedAt < deadlineMs) return false;
     const error = this.late(this.ticket.attempts === 0 ? 'waiting' : 'backoff');
-    // It was not sent: its end says nothing of the provider.
+    // The request was not sent: its end is no evidence about the provider.
     this.ticket.refuse(error);
     this.crashed(error);
     return true;
@@ -302,7 +302,7 @@ export class RequestExecution<T, R>
   /** Goes on to another state, and reports the end of the attempt if one runs. */
   private endAttempt(next: 'rejected' | 'over', kind: FeedbackKind, error?: unknown): void {
     const { isRunning } = this;
-    // A classifier may have cancelled the request: that stays so.
+    // A classifier may have cancelled the request, which is final.
     if (!this.isOver) this.state = next;
     this.unbound();
     if (!isRunning) return;

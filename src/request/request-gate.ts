@@ -32,7 +32,7 @@ const PACED_CLOSURE_MS = 2_000;
 export interface RequestGateParts extends RequestGateExtras {
   readonly clock: Clock;
   readonly random: Random;
-  /** Undefined: it has none. */
+  /** The name of the limiter, group or stream; undefined if it has none. */
   readonly name: string | undefined;
   readonly instrumentation: Instrumentation | undefined;
   readonly feedback: FeedbackSubject;
@@ -42,9 +42,9 @@ export interface RequestGateParts extends RequestGateExtras {
   readonly classify: Classifier;
   /** Ends attempts that take too long. */
   readonly timeouts: Timeouts;
-  /** Told whether the rate adapts, when that has changed. */
+  /** Called with whether the rate adapts, when that has changed. */
   readonly setPaced?: (isPaced: boolean) => void;
-  /** What it shares with other workers through a store. */
+  /** The limits that it shares with other workers through a store. */
   readonly fleet?: RemoteLimits | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface RequestGateExtras {
   readonly emit?: Emit;
   /** Limits that are shared with other gates. */
   readonly shared?: SharedPolicy;
-  /** What is the same for all gates that use one store. */
+  /** An object that all gates of one store have in common. */
   readonly peers?: object;
   readonly check?: AdmissionCheck;
   readonly listener?: WaitListener;
@@ -92,9 +92,9 @@ export class RequestGate implements AnswerRules, LimitNames {
   readonly #parts: RequestGateParts;
   readonly own: GatePolicies;
   readonly #timer: ResettableTimer;
-  /** Ends what it shares with all gates that send to its provider. */
+  /** Ends its membership among the gates that send to its provider. */
   readonly #leave: () => void;
-  /** Hides it from those it is shown to. */
+  /** Ends its visibility to inspectors and instrumentation. */
   #unwatch: (() => void) | undefined = undefined;
   #isClosed = false;
 
@@ -124,7 +124,7 @@ export class RequestGate implements AnswerRules, LimitNames {
       ...queues,
     });
     this.#timer = new ResettableTimer(clock, () => this.changed(), false);
-    // May throw, so it comes before the rest begins.
+    // This may throw, so it comes before the other parts begin.
     this.fleet?.begin(this);
     this.#leave = feedback.provider.users.join(this.gate, parts.emit, (said) =>
       this.own.hear(said, clock.now()),
@@ -132,7 +132,7 @@ export class RequestGate implements AnswerRules, LimitNames {
     this.#arm();
   }
 
-  /** What it shares with other workers through a store; undefined: nothing. */
+  /** The limits that it shares with other workers through a store; undefined if there are none. */
   get fleet(): RemoteLimits | undefined {
     return this.#parts.fleet;
   }
@@ -158,7 +158,7 @@ export class RequestGate implements AnswerRules, LimitNames {
   }
 
   /**
-   * Other rate limits from now on, for those too that wait.
+   * Changes the rate limits, for waiting requests too.
    * @throws as `RateLimits.configure` does, and changes nothing
    */
   setLimits(changes: LimitChanges): void {
@@ -182,7 +182,8 @@ export class RequestGate implements AnswerRules, LimitNames {
   }
 
   /**
-   * Called after policies were changed from outside. Resets the timer, and lets all pass that may.
+   * Called after policies were changed from outside. Resets the timer, and lets all requests pass
+   * that may.
    */
   changed(): void {
     this.own.advance(this.#parts.clock.now());
@@ -198,7 +199,7 @@ export class RequestGate implements AnswerRules, LimitNames {
     this.own.setConcurrency(concurrency, this.#parts.clock.now());
   }
 
-  /** What requests are sent with that have passed this gate. */
+  /** The context in which requests are sent that have passed this gate. */
   dispatchContextOf<T, O extends ProjectOutput>(
     project: Project<T, O>,
   ): DispatchContext<T, ObservedValueOf<O>> {
@@ -263,12 +264,12 @@ export class RequestGate implements AnswerRules, LimitNames {
     this.#unwatch?.();
   }
 
-  /** The gate asks other policies from now on. */
+  /** Makes the gate ask the present policies from now on. */
   #askAgain(): void {
     this.gate.setPolicy(this.#sharing(this.own.asked));
   }
 
-  /** The policies of attempts, and what is shared with other gates of this process. */
+  /** The policies of attempts, joined with limits that other gates of this process share. */
   #sharing(own: Policy): Policy {
     const { shared } = this.#parts;
     return (
@@ -329,7 +330,7 @@ export class RequestGate implements AnswerRules, LimitNames {
   }
 }
 
-/** Tells the instrumentation of every change, and `emit`. */
+/** Reports every change to the instrumentation and to `emit`. */
 export function reporterOf({
   instrumentation,
   emit,

@@ -48,7 +48,7 @@ export abstract class ResultSubscriber<T, R>
     this.out.add(() => this.close());
   }
 
-  /** Downstream closed: what waits at gates leaves them. */
+  /** Downstream closed: waiting requests leave their gates. */
   protected leaveGates(): void {}
 
   /** Reserves a place in the order of results for a later request. */
@@ -58,7 +58,7 @@ export abstract class ResultSubscriber<T, R>
 
   /** Sends a ticket that was taken over. */
   protected send(ticket: Ticket<T>, dispatch: DispatchContext<T, R>, slot = this.reserve()): void {
-    // A listener of its arrival may have unsubscribed.
+    // A listener of the arrival may have unsubscribed.
     if (this.gone) {
       ticket.settle('cancelled');
       return;
@@ -99,7 +99,7 @@ export abstract class ResultSubscriber<T, R>
     return this.isFailing || this.out.closed;
   }
 
-  /** Torn down in this order; `project` may have sent others meanwhile. */
+  /** Executions are torn down in this order; `project` may have sent other requests meanwhile. */
   subscribing(execution: RequestExecution<T, R>): void {
     this.executions.remove(execution);
     this.executions.add(execution);
@@ -144,7 +144,7 @@ export abstract class ResultSubscriber<T, R>
           request: ticket.value,
           stats: ticket.stats(),
         });
-        // Not before: a request that its teardown ends must not count as the last one.
+        // Remove it only now: a request that its teardown ends must not count as the last one.
         this.executions.remove(execution);
       }
       this.finish(execution, 'failed');
@@ -178,7 +178,7 @@ export abstract class ResultSubscriber<T, R>
 
   /** Downstream closed for any reason: executions are abandoned. */
   private close(): void {
-    // First, so that what they give back lets none of these pass.
+    // Leave the gates first: leases that executions give back must not let these requests pass.
     this.leaveGates();
     const errors: unknown[] = [];
     for (
@@ -232,7 +232,7 @@ export class PipelineSubscriber<T, R> extends ResultSubscriber<T, R> implements 
 
   admitted(ticket: Ticket<T>): void {
     try {
-      // The user may have settled it while it waited.
+      // The user may have settled the ticket while it waited.
       if (ticket.outcome === undefined) this.send(ticket, this.dispatch);
     } finally {
       this.pending -= 1;

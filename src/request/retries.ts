@@ -22,7 +22,7 @@ export class Retries {
   #unreached = 0;
   #wait: RetryWait | undefined = undefined;
 
-  /** What the last attempt failed with. */
+  /** The error of the last attempt. */
   get lastError(): unknown {
     return this.#lastError;
   }
@@ -148,7 +148,7 @@ export class RetryWait implements AdmissionCallback {
 
   /** The request waits no longer: books its wait so far. */
   giveUp(): void {
-    // First, so that it cannot pass any more, whatever the listeners of its wait do.
+    // Set this first, so that the request cannot pass, whatever listeners of its wait do.
     this.gone = true;
     if (this.#waitsAt === undefined) this.#retryWaited(this.#clock.now() - this.#startedAt);
     else this.#waitsAt.gaveUp(this.#ticket, this);
@@ -158,7 +158,7 @@ export class RetryWait implements AdmissionCallback {
   cancel(): void {
     this.gone = true;
     this.#delay?.cancel();
-    // This may let others pass, and one of them may cancel this wait again.
+    // This may let other requests pass, and one of them may cancel this wait again.
     const gate = this.#waitsAt;
     this.#waitsAt = undefined;
     gate?.left(this);
@@ -179,9 +179,10 @@ export class RetryWait implements AdmissionCallback {
       this.#passed += 1;
       this.#waitsAt = gate;
       if (!this.isRetry) gate.takeHoldBack(this.#ticket);
-      // What it gave back has let others pass, and one of them may have cancelled this wait.
+      // Leases given back have let other requests pass, and one of them may have cancelled this
+      // wait.
       if (this.gone) return;
-      // It is called when it may pass, or was called already.
+      // If false, `admitted` is called when the request may pass, or was called already.
       if (!gate.enter(this.#ticket, this)) return;
       this.#waitsAt = undefined;
     }

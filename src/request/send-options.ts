@@ -26,8 +26,8 @@ export type Project<T, O extends ProjectOutput> = (value: T, context: AttemptCon
 /** Options of retries, and of the meaning of errors. */
 export interface RetryOptions {
   /**
-   * Attempts a request at the most, whatever it meets; 1 turns retries off. Default, and Infinity: no
-   * bound for 429, 503 and 529.
+   * The greatest number of attempts of a request, for any failure; 1 turns retries off. Default,
+   * and Infinity: no bound for 429, 503 and 529.
    */
   readonly maxAttempts?: number;
   /** Attempts for a request that meets 408, 409 or another 5xx, or a timeout, an integer >= 1; Infinity: no bound. Default 3. */
@@ -90,13 +90,13 @@ export function checkRetryOptions({ classify, random }: RetryOptions): void {
   if (random !== undefined) checkFunction('random', random);
 }
 
-/** How answers are taken in, which changes with what adapts. */
+/** How answers are handled. The values change when the adaptive policy changes. */
 export interface AnswerRules {
   /** Whether successful answers are read for usage and limits. */
   readonly readsAnswers: boolean;
   /** The shortest wait named by an answer that closes the backoff gate, in ms. */
   readonly leastClosureMs: number;
-  /** What a rejection means, by what was learned. */
+  /** The meaning of a rejection, by what the adaptive rate has learned. */
   understand(verdict: Verdict): Verdict;
   /** The verdict with its true wait, if waits named earlier have proved too long. */
   corrected(verdict: Verdict): Verdict;

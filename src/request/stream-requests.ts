@@ -67,7 +67,8 @@ export class StreamRequests<T> implements AdmissionCallback {
     try {
       this.passOn(ticket);
     } catch (thrown) {
-      // A teardown, for example. The code that ended the other request must not get it.
+      // The error may come from a teardown. It must not reach the code that ended the other
+      // request.
       reportUnhandled(thrown);
     }
   }
@@ -88,7 +89,7 @@ export class StreamRequests<T> implements AdmissionCallback {
     else if (withoutTicket > 0) this.factory.abandoned(withoutTicket);
   }
 
-  /** Whether the end of a request is told. */
+  /** Whether the end of a request is reported. */
   private get isObserved(): boolean {
     return this.gate.waits.instrumentationOf(this) !== undefined;
   }
@@ -112,12 +113,12 @@ export class StreamRequests<T> implements AdmissionCallback {
       this.gate.waits.givesUp(ticket, this);
       ticket.settle('cancelled');
     } catch {
-      // The estimator has failed. The stream has ended, and nobody hears of that.
+      // The estimator has failed. The stream has ended, so the error has no receiver.
       this.factory.abandoned(1);
     }
   }
 
-  /** Records for each waiting request what it has waited for. */
+  /** Records the cause of its wait for each waiting request. */
   private giveUp(): void {
     for (let ticket = this.tickets.first; ticket !== undefined; ticket = ticket.after) {
       if (!Number.isNaN(ticket.waitsSince)) this.gate.waits.givesUp(ticket, this);
@@ -136,7 +137,10 @@ export class StreamRequests<T> implements AdmissionCallback {
     this.enter(ticket);
   }
 
-  /** Where a function of the options fails, and the stream has no outcomes, the stream fails. */
+  /**
+   * Makes a ticket. If a function of the options fails and the stream has no outcomes, the stream
+   * fails.
+   */
   private make(
     input: T | Sized<T>,
     arrivedAt: number,
@@ -171,8 +175,8 @@ export class StreamRequests<T> implements AdmissionCallback {
 
 /**
  * Makes an instrumentation observe the end of a ticket that another gate has made, unless it does
- * already. Gates of one stream may have different instrumentations, and each must be told the end
- * of every request that it was told of.
+ * already. Gates of one stream may have different instrumentations, and each must receive the end
+ * of every request whose arrival it received.
  */
 export function observeTicket(ticket: Ticket, instrumentation: Instrumentation | undefined): void {
   if (instrumentation === undefined || instrumentation === ticket.probe) return;

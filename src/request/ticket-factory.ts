@@ -82,7 +82,7 @@ export interface TicketFactoryOptions {
   readonly instrumentation: Instrumentation | undefined;
   readonly listener?: RequestListener | undefined;
   readonly impossible?: PossibilityCheck | undefined;
-  /** The rate limits, where not `impossible` knows them. */
+  /** The rate limits, if `impossible` does not know them. */
   readonly limits?: LimitNames | undefined;
   /** The feedback whose mode applies. */
   readonly feedback?: { readonly mode: Mode } | undefined;
@@ -90,7 +90,7 @@ export interface TicketFactoryOptions {
   readonly tap?: Tap | undefined;
   /** Whether it makes the tickets of a limiter's calls. Default false. */
   readonly isCall?: boolean;
-  /** Takes the requests that have an id. */
+  /** Receives the requests that have an id. */
   readonly named?: { add(ticket: Ticket, id: unknown): void } | undefined;
 }
 
@@ -114,8 +114,8 @@ export class TicketFactory<T> implements TicketOwner {
   private readonly weight: RequestOptions<T>['weight'];
   private readonly id: NamedRequestOptions<T>['id'];
   /**
-   * Whether only the request fails if one of its functions (`estimate`, `costs` …) fails; else its
-   * stream fails.
+   * Whether a failing function (`estimate`, `costs` …) fails only its request; else it fails the
+   * stream.
    */
   private readonly outcomes: boolean;
   private next = 0;
@@ -169,10 +169,10 @@ export class TicketFactory<T> implements TicketOwner {
   }
 
   /**
-   * A ticket for a value of known size. Undefined `tokens` are estimated at the first read.
+   * Makes a ticket for a value of known size. Undefined `tokens` are estimated at the first read.
    * @param index its position in its stream, if several factories make tickets for that stream
    * @param isPossible whether it could be sent at its arrival
-   * @param isLate whether it has waited without a ticket, so that its arrival is not told
+   * @param isLate whether it has waited without a ticket, so that its arrival is not reported
    */
   ticket<V extends T>(
     value: V,
@@ -263,7 +263,7 @@ interface GivenByUser {
 
 const NOTHING: GivenByUser = {};
 
-/** @throws RangeError or TypeError; whether there are so many slots is known at the gate */
+/** @throws RangeError or TypeError; only the gate knows whether it has this number of slots */
 export function checkWeight(weight: number): void {
   checkInteger('weight', weight, 1);
 }

@@ -20,7 +20,7 @@ export interface Clock {
   setTimer(callback: () => void, delayMs: number, keepAlive?: boolean): Timer;
 }
 
-/** @throws TypeError for what is no clock */
+/** @throws TypeError for a value that is no clock */
 export function checkClock(clock: unknown): void {
   if (clock !== undefined) checkMethods('clock', clock, ['now', 'setTimer']);
 }
@@ -33,12 +33,12 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 const real = { performance, setTimeout };
 
-/** Whether fake timers were in place at the last reading, and what that was. */
+/** Whether fake timers were in place at the last reading, and the value of that reading. */
 let wasFaked = false;
 let lastMs = 0;
 /**
- * What is added to readings, since fake timers begin at another time and the clock never goes back.
- * Whole milliseconds: differences of readings are exact where the fake times are whole numbers.
+ * Added to readings: fake timers begin at another time, and the clock never goes back. Whole
+ * milliseconds: differences of readings are exact where the fake times are whole numbers.
  */
 let addedMs = 0;
 

@@ -123,23 +123,26 @@ export class Heap<Member extends Placed> {
   }
 }
 
-/** Is told of members that come and go. Must not throw. */
+/** Called when members are added and removed. Must not throw. */
 export interface RegistryWatcher<T> {
   opened(member: T): void;
   closed(member: T): void;
 }
 
-/** Fewer references are not worth a search for those whose members were collected. */
+/** With fewer references than this there is no search for collected members. */
 const LEAST_SWEPT = 64;
 
-/** What is open in this process. Members that were dropped without being taken off are not kept alive. */
+/**
+ * The open members in this process. The registry does not keep members alive that were dropped
+ * without being removed.
+ */
 export class WeakRegistry<T extends object> {
   readonly #members = new Map<number, WeakRef<T>>();
   readonly #watchers = new Set<RegistryWatcher<T>>();
   #next = 1;
   #sweepAt = LEAST_SWEPT;
 
-  /** @returns what takes it off again */
+  /** @returns a function that removes the member */
   add(member: T): () => void {
     const id = this.#next;
     this.#next += 1;
@@ -162,7 +165,7 @@ export class WeakRegistry<T extends object> {
     return () => this.#watchers.delete(watcher);
   }
 
-  /** Each time their number has doubled: a constant cost for each member. */
+  /** Called each time the number of members has doubled: a constant cost for each member. */
   #sweep(): void {
     for (const [id, reference] of this.#members) {
       if (reference.deref() === undefined) this.#members.delete(id);

@@ -36,9 +36,9 @@ interface Binder {
   readonly run: (this: object, call: () => void) => void;
   /** The present resource, which identifies the context. */
   readonly running: () => object;
-  /** Node keeps a number under this in promises that it tracks; it does while a storage is in use. */
+  /** The key of a number that Node keeps in tracked promises, while a storage is in use. */
   readonly number: symbol | undefined;
-  /** The same for the context itself of a resource, where Node tracks no promises (24 and later). */
+  /** The key of the context in a resource, if Node does not track promises (24 and later). */
   readonly frame: symbol | undefined;
   /** Whether a tracked promise can be run in; unknown before one was tried. */
   takesPromises: boolean | undefined;

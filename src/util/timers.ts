@@ -54,8 +54,8 @@ export interface Timed extends Linked<Timed> {
 }
 
 /**
- * Ends what takes too long. All members have the same time, so the first to start is the first to
- * end: one timer, and O(1) for each.
+ * Ends members that take too long. All members have the same time, so the first to start is the
+ * first to end: one timer, and O(1) for each.
  */
 export class Timeouts {
   #timeoutMs: number;
@@ -64,8 +64,8 @@ export class Timeouts {
   readonly #running = new LinkedList<Timed>();
 
   /**
-   * @param timeoutMs Infinity: nothing ends
-   * @param keepAlive whether the process must stay up until they end
+   * @param timeoutMs Infinity: no member is ended
+   * @param keepAlive whether the process must stay up until the members end
    */
   constructor(timeoutMs: number, clock: Clock, keepAlive: boolean) {
     this.#timeoutMs = timeoutMs;
@@ -77,7 +77,7 @@ export class Timeouts {
     return this.#timeoutMs;
   }
 
-  /** Changes the time, also for those that run. */
+  /** Changes the time, also for running members. */
   configure(timeoutMs: number): void {
     this.#timeoutMs = timeoutMs;
     this.#timer.cancel();
@@ -114,7 +114,7 @@ export class Timeouts {
         now = this.#clock.now();
       }
     } finally {
-      // Whatever one of them throws, the others are timed.
+      // Time the other members, even if one of them throws.
       const { first } = this.#running;
       if (first !== undefined) this.#arm(first, now);
     }

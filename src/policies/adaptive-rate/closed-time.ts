@@ -3,10 +3,10 @@ import { ProbeDelay } from './probe-delay.ts';
 
 /** How many consecutive rejected probes make an outage. */
 const OUTAGE_PROBES = 3;
-/** How many probes are sent when a named wait is over, however short it was. */
+/** Until this many probes were planned, a named wait alone decides when the next one is sent. */
 const NAMED_PROBES = 2;
 
-/** The time in which the provider lets nothing in: what it names as its end, and when single probes go. */
+/** The time in which the provider rejects all requests: its named end, and the times of probes. */
 export class ClosedTime {
   readonly named: NamedWait;
   private readonly probes = new ProbeDelay();
@@ -29,7 +29,7 @@ export class ClosedTime {
     return this._isClosed && this.probes.count >= OUTAGE_PROBES;
   }
 
-  /** Nothing goes before this time. */
+  /** No request is sent before this time. */
   get until(): number {
     return Math.max(this.named.until, this.probeAt);
   }
@@ -38,7 +38,10 @@ export class ClosedTime {
     this.rejectedOrder = Math.max(this.rejectedOrder, order);
   }
 
-  /** An attempt is known to be accepted. If it was sent after all that were rejected, the provider is open. */
+  /**
+   * An attempt is known to be accepted. If it was sent after all rejected ones, the provider is
+   * open.
+   */
   accepted(order: number): void {
     if (!this._isClosed || order <= this.rejectedOrder) return;
     this._isClosed = false;
@@ -46,7 +49,7 @@ export class ClosedTime {
     this.probeAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** @returns whether it has only now begun */
+  /** @returns false if the provider was closed already */
   begin(): boolean {
     if (this._isClosed) return false;
     this._isClosed = true;
@@ -64,7 +67,7 @@ export class ClosedTime {
   /** A rejection names a wait. Parameters as for `NamedWait.named`. */
   name(ms: number, sentAt: number, now: number, isLater: boolean): void {
     this.named.named(ms, sentAt, now, isLater);
-    // It names a wait, unless named waits have proved wrong.
+    // The named wait replaces the planned probe, unless named waits have proved too short.
     if (this.probes.count <= NAMED_PROBES) this.probeAt = Number.NEGATIVE_INFINITY;
   }
 }

@@ -1,9 +1,9 @@
 import type { Reaction, SentAttempt } from './sent-attempt.ts';
 
-/** So many single attempts in a row must be rejected before a closure may be an outage. */
+/** From this number of consecutive rejected probes on, a closure may be an outage. */
 const OUTAGE_PROBES = 3;
 
-/** Bursts of fewer attempts than this, on average, show a rate by all of them. */
+/** If fewer attempts than this, on average, follow a time without demand, all of them count. */
 const LEAST_BURST = 3;
 
 /** Attempts that were sent within this time may arrive in another order. */
@@ -13,29 +13,32 @@ const AT_ONCE_MS = 5;
 export class Closure {
   readonly startedAt: number;
   readonly pacePerMs: number;
-  /** Whether an attempt that was sent as part of a burst began it. */
+  /** Whether the first rejected attempt was part of a burst. */
   readonly isBySaved: boolean;
-  /** When the last of them was sent. */
+  /** When the last rejected attempt was sent. */
   lastAt: number;
   rejected = 0;
   /**
-   * When the first attempt after the last of them was sent that an answer shows to be accepted;
-   * undefined: none was.
+   * When the first attempt after the last rejected one was sent that got an answer; undefined if
+   * none did.
    */
   reopenedAt: number | undefined = undefined;
   /**
-   * Accepted attempts, and time without demand, between the last closure and the end of this one.
+   * Accepted attempts, and time without demand, from the previous closure to the last rejection of
+   * this one.
    */
   accepted = 0;
   idleMs = 0;
-  /** How often there was such time. */
+  /** The number of times without demand. */
   idles = 0;
   private readonly reaction: Reaction;
-  /** Single attempts that were rejected since it was noticed. */
+  /** Rejected attempts that were sent after the reaction to the first rejection. */
   private probes = 0;
-  /** Whether no rejection of it looks like those of the limit. */
+  /** Whether no rejection so far looks like one by the limit. */
   private isForeign = true;
-  /** The rate of the whole limit, per ms, if one of them reports that nothing is left of it; else 0. */
+  /**
+   * The rate of the whole limit, per ms, if a rejection reports that nothing is left of it; else 0.
+   */
   usedUpPerMs = 0;
 
   /** @param first the attempt whose rejection begins it */
@@ -48,15 +51,15 @@ export class Closure {
   }
 
   /**
-   * The accepted attempts without the first after each time without demand: what was saved meanwhile
-   * pays for that. Of a few, none can be spared.
+   * The accepted attempts, without the first one after each time without demand: the provider may
+   * have accepted that one from saved capacity. If there are only a few attempts, all count.
    */
   get byPace(): number {
     const { accepted, idles } = this;
     return accepted < LEAST_BURST * idles ? accepted : accepted - idles;
   }
 
-  /** Attempts of a lower order were in flight when it was noticed. */
+  /** Attempts of a lower order were sent before the reaction to the first rejection. */
   get noticedAt(): number {
     return this.reaction.order;
   }
@@ -66,7 +69,7 @@ export class Closure {
     return this.probes >= OUTAGE_PROBES;
   }
 
-  /** Whether it says nothing of a limit. */
+  /** Whether an outage is the cause, so that the closure shows nothing about a limit. */
   get isOutage(): boolean {
     return this.isForeign && this.isLong;
   }
@@ -89,8 +92,8 @@ export class Closure {
   }
 
   /**
-   * An attempt after the last of them counts as accepted. One that was sent with it may have overtaken
-   * it, and shows nothing.
+   * Records an accepted attempt. One that was sent together with the last rejected attempt may have
+   * overtaken it, and shows nothing.
    */
   accept({ at, isAnswered }: SentAttempt): void {
     if (isAnswered && at > this.lastAt + AT_ONCE_MS) this.reopenedAt ??= at;

@@ -1,32 +1,35 @@
 import type { SentAttempt } from './sent-attempt.ts';
 import { SmallCap } from './small-cap.ts';
 
-/** How many consecutive stops must look like those of a cap. */
+/** The number of consecutive stops (see `stopped`) that must look like those of a cap. */
 const STOPS = 2;
-/** The least number of accepted attempts between two of them, and that as a share of the cap ... */
+/** The least number of accepted attempts between two stops, and the same as a share of the cap. */
 const LEAST_ACCEPTED = 8;
 const LEAST_PART = 0.5;
-/** ... of which at most this share had as many others in flight as the rejected one. */
+/** At most this share of these attempts had as many others in flight as the rejected one. */
 const MOST_OVER = 0.05;
 /** Numbers in flight that differ by at most this share count as equal. */
 const SAME = 0.2;
 /**
- * More is tried after this many accepted attempts at the cap, so that at most one in forty is
- * rejected, and after as many as the cap ...
+ * A higher limit is tried after this many accepted attempts at the cap, and after as many as the
+ * cap, so that at most one in forty is rejected.
  */
 const TRY_AFTER = 40;
 /**
- * ... and after this share of those since it last changed: what has changed of late may change
- * again, and what has held for long will hold for as long.
+ * The same as a share of the attempts accepted since the cap changed: a cap that has changed lately
+ * may change again, and an old one will probably hold.
  */
 const TRY_PART = 0.25;
 const STEP = 0.02;
-/** Where more is accepted, twice as many are tried next, up to this share, and sooner. */
+/**
+ * If a higher limit is accepted, the next step is twice as large, up to this share, and comes
+ * sooner.
+ */
 const MOST_STEP = 0.25;
 const AGAIN_AFTER = 16;
 /** A cap rejects nothing below it: this many rejections below it disprove it. */
 const DISPROOFS = 3;
-/** How many rejections are remembered while attempts are in flight that were sent before they came. */
+/** At least this many of the last rejections are kept, for `othersOf`. */
 const KEPT = 1_024;
 
 /**
@@ -38,13 +41,13 @@ export class ConcurrencyCapDetector {
   private cap: number | undefined = undefined;
   /** The last rejections, in the order in which they came. */
   private readonly recent: { readonly order: number; readonly at: number }[] = [];
-  /** The limit that is tried, from the cap upwards. */
+  /** The limit in force: the cap, or a higher limit that is tried. */
   private open = 0;
   private readonly small = new SmallCap();
   private stops = 0;
   /**
-   * The number in flight at the last stop, and the attempts accepted since: all, and with as many
-   * in flight.
+   * The number of others in flight at the last stop, the number of attempts accepted since, and how
+   * many of these had as many others in flight.
    */
   private stoppedAt = Number.POSITIVE_INFINITY;
   private accepted = 0;
@@ -53,11 +56,11 @@ export class ConcurrencyCapDetector {
   /** Attempts accepted at the cap since it changed. */
   private held = 0;
   private disproofs = 0;
-  /** How often in a row more was accepted. */
+  /** How often in a row a higher limit was accepted. */
   private raised = 0;
-  /** Whether anything was accepted since the last of them. */
+  /** Whether an attempt was accepted since the last stop at the cap. */
   private hasAccepted = true;
-  /** After a disproof more stops are needed. */
+  /** The number of stops needed; one more each time a cap was disproved. */
   private needed = STOPS;
 
   /** An attempt was rejected at `at`. */
@@ -66,7 +69,10 @@ export class ConcurrencyCapDetector {
     if (this.recent.length > 2 * KEPT) this.recent.splice(0, KEPT);
   }
 
-  /** How many others the provider served when the attempt was sent: of those in flight, not the rejected. */
+  /**
+   * How many other attempts the provider served when this one was sent: those in flight, minus
+   * those that it had rejected or was about to reject.
+   */
   othersOf({ others, order, at }: SentAttempt): number {
     let served = others;
     for (let index = this.recent.length - 1; index >= 0; index -= 1) {
@@ -82,7 +88,10 @@ export class ConcurrencyCapDetector {
     return this.cap === undefined ? undefined : this.open;
   }
 
-  /** Whether a rejection with so many others in flight is one of the cap: not one after the other. */
+  /**
+   * Whether the cap explains a rejection with this number of others in flight. Of rejections in a
+   * row it explains only the first.
+   */
   explains(others: number): boolean {
     const { cap, hasAccepted } = this;
     return hasAccepted && cap !== undefined && others >= Math.max(1, (1 - SAME) * cap - 1);
@@ -145,7 +154,8 @@ export class ConcurrencyCapDetector {
     const isAbove = this.over <= MOST_OVER * this.accepted;
     const isLike = others >= 1 && isSame && isAbove;
     const isShown = this.accepted >= Math.max(LEAST_ACCEPTED, LEAST_PART * others);
-    // A small cap stops several times before so many are accepted: count them over equal stops.
+    // A small cap stops several times before enough attempts are accepted: count these over equal
+    // stops.
     if (isLike && !isShown && Math.abs(others - this.stoppedAt) <= 1) return;
     if (isLike && isShown) this.stops += 1;
     else if (others < 1 || this.over > MOST_OVER * this.accepted + 1) this.stops = 0;
@@ -162,7 +172,7 @@ export class ConcurrencyCapDetector {
       this.open = cap;
       return;
     }
-    // Rejections in a row may be an outage: only the first of them tells of a cap.
+    // Rejections in a row may be an outage: only the first of them is evidence about the cap.
     if (!this.hasAccepted) return;
     const isAtCap = this.explains(others);
     this.hasAccepted = false;

@@ -1,10 +1,12 @@
 /** How many marks are kept. */
 const MOST_MARKS = 24;
-/** The upper bound of what the provider had left at a mark. */
+/** The most that the provider may have had left at a mark, in attempts. */
 const LEVEL = 1;
 /** Bounds that contradict each other by at most this factor agree. */
 const AGREES = 1.02;
-/** If nothing was accepted, the rate is at least this share of a request in that time. */
+/**
+ * The rate is at least this share of an attempt in the measured time, even if none was accepted.
+ */
 const LEAST_PART = 0.3;
 /** The greatest ratio of the upper bound to the lower one. */
 const WIDEST = 1_000;
@@ -13,14 +15,14 @@ const WIDEST = 1_000;
  * A moment at which the provider had nothing left: it rejected one attempt, and accepted the next.
  */
 interface Mark {
-  /** The counted time from the rejection to the acceptance, in ms. */
+  /** The times of the rejection and of the acceptance, in ms, without skipped time. */
   from: number;
   to: number;
-  /** Attempts accepted since the mark before. */
+  /** Attempts accepted since the previous mark. */
   accepted: number;
-  /** Whether enough was sent during the whole time to use the provider's rate. */
+  /** Whether enough was sent since the previous mark to use up the provider's rate. */
   readonly isFull: boolean;
-  /** The pace at which it was rejected, per ms. */
+  /** The pace of sending at the rejection, per ms. */
   readonly pacePerMs: number;
 }
 
@@ -65,7 +67,7 @@ export class CongestionSamples {
     if (this.marks.length > MOST_MARKS) this.marks.shift();
   }
 
-  /** Extends the last mark: in between, the provider accepted only a few. */
+  /** Extends the last mark, if the provider accepted only a few attempts since. */
   prolong(accepted: number, from: number, to: number): void {
     const { last } = this;
     last.accepted += accepted;

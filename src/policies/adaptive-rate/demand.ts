@@ -1,25 +1,28 @@
 /**
- * A gap as long as this, and as so many intervals of requests, is left out of measurements. Where
- * no pace tells which gaps are unused, the intervals alone decide.
+ * A gap longer than this time, and than this number of usual intervals, is left out of
+ * measurements. Without a pace, the number of intervals alone decides.
  */
 const LONG_GAP_MS = 1_000;
 const LONG_GAP_INTERVALS = 4;
 
-/** An attempt that may go after less than this part of a step goes by what was saved. */
+/** An attempt that may be sent before this share of an interval has passed uses saved capacity. */
 const EARLY_PART = 0.99;
 
-/** When attempts were sent, and whether they had to wait: what tells time without demand. */
+/** Records when attempts were sent and whether they had to wait, to find time without demand. */
 export class Demand {
   private acceptedCount: number;
   private firstAt: number;
   private _lastSentAt = Number.NEGATIVE_INFINITY;
   private sent: number;
-  /** When the pace alone lets the next attempt go, if it may go before; else -Infinity. */
+  /**
+   * When the pace alone permits the next attempt, if saved capacity permits it earlier; else
+   * -Infinity.
+   */
   private dueAt = Number.NEGATIVE_INFINITY;
   /** Whether the next attempt has waited for the pace, and whether it has waited at all. */
   isPaced = false;
   hasWaited = false;
-  /** Whether it has waited for anything but the results of others. */
+  /** Whether it has waited for anything but the results of earlier attempts. */
   isHeld = false;
 
   /** @param past the attempts that were sent and accepted before */
@@ -44,14 +47,14 @@ export class Demand {
     return acceptedCount === 0 ? 0 : (this._lastSentAt - this.firstAt) / acceptedCount;
   }
 
-  /** The same up to now. */
+  /** The mean interval between accepted attempts up to now; 0 if none was accepted. */
   meanMs(now: number): number {
     return this.acceptedCount === 0 ? 0 : (now - this.firstAt) / this.acceptedCount;
   }
 
   /**
    * The time without demand before the next attempt.
-   * @param freeAt when the pace has let one go
+   * @param freeAt when the pace permitted the next attempt
    * @param stepMs the interval at that pace; 0 if there is none
    * @param intervalMs the usual interval
    */
@@ -64,19 +67,19 @@ export class Demand {
 
   /**
    * An attempt was just sent.
-   * @param freeAt when the pace, and what is saved, let the next one go
+   * @param freeAt when the pace and the saved capacity permit the next attempt
    */
   saves(freeAt: number, stepMs: number, now: number): void {
     const isAhead = freeAt < now + EARLY_PART * stepMs;
     this.dueAt = isAhead ? Math.max(this.dueAt, now) + stepMs : Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether the next attempt may still go by what was saved, and has waited for results alone. */
+  /** Whether the next attempt may still use saved capacity, and has waited only for results. */
   get goesOn(): boolean {
     return this.hasWaited && !this.isHeld && this.dueAt !== Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether an attempt that goes now goes by what was saved, and not by the pace. */
+  /** Whether an attempt that is sent now uses saved capacity: the pace does not permit it yet. */
   isEarly(now: number): boolean {
     return now < this.dueAt;
   }

@@ -1,11 +1,11 @@
-/** The most and the least of the rate, as multiples of that of the whole limit. */
+/** The highest and the lowest rate, as multiples of the rate of the whole limit. */
 export const MOST_FACTOR = 1.5;
 export const LEAST_BASE = 0.01;
 /** The greatest change per second, so that workers that share a limit find their shares. */
 const DRIFT = 0.07;
 /**
- * ... of which, upwards, so much is of the whole limit and not of one's own rate: what is added alike
- * and taken in proportion makes shares alike.
+ * An increase also adds this part of the step, as a share of the whole limit: equal additions and
+ * proportional reductions make the shares of workers equal.
  */
 const ADDED = 0.2;
 
@@ -25,14 +25,14 @@ export class DriftingRate {
     return this.#wholePerMs;
   }
 
-  /** @param firstPerMs where to begin */
+  /** @param firstPerMs the initial rate, per ms */
   told(wholePerMs: number, firstPerMs: number, now: number): void {
     if (this.#perMs === undefined) this.#driftedAt = now;
     this.#wholePerMs = wholePerMs;
     this.#perMs = Math.min(this.#perMs ?? firstPerMs, wholePerMs * MOST_FACTOR);
   }
 
-  /** The whole limit is there for us. */
+  /** Raises the rate to that of the whole limit. */
   raise(): void {
     this.#perMs = Math.max(this.#perMs ?? 0, this.#wholePerMs);
   }
@@ -43,7 +43,10 @@ export class DriftingRate {
     if (this.#perMs !== undefined) this.#perMs *= factor;
   }
 
-  /** @param excess what is left above the spare, as a multiple of that. @returns the rate per ms */
+  /**
+   * @param excess the amount left above the spare, as a multiple of the spare. @returns the rate
+   * per ms
+   */
   drift(perMs: number, excess: number, now: number): number {
     const driftedMs = Math.min(1_000, now - this.#driftedAt);
     this.#driftedAt = now;

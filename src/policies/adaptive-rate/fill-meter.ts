@@ -7,13 +7,13 @@ interface Level {
   total: number;
 }
 
-/** The greatest duration of a measurement of the refill... */
+/** The longest measurement of the refill. */
 const SPAN_MS = 10_000;
-/** ... and the least one. */
+/** The shortest measurement of the refill. */
 const LEAST_SPAN_MS = 250;
-/** The distance between stored levels. */
+/** The least time between stored levels. */
 const APART_MS = 50;
-/** ... and the least number of attempts. */
+/** The least number of attempts in a measurement. */
 const LEAST_ATTEMPTS = 10;
 /** A level this close to the highest counts as an overflow. */
 const FULL = 0.98;
@@ -41,7 +41,7 @@ export class FillMeter {
     this.#highest = Math.max(this.#highest, level.left);
     const last = this.#levels.at(-1);
     if (last !== undefined && level.at - last.at < APART_MS) return;
-    // An overflow is lost: measure from here on.
+    // The refill of a full limit is lost: measure from here on.
     if (level.left >= FULL * this.#highest) this.#levels = [];
     this.#levels.push(level);
     while (this.#levels.length > 2 && level.at - (this.#levels[1]?.at ?? 0) >= SPAN_MS) {

@@ -3,34 +3,34 @@ import { PRESUMED_MS } from './send-history.ts';
 
 /** How many of the last attempts are remembered. */
 const KEPT_TIMES = 1_024;
-/** Room for those of a key that is used little; it grows. */
+/** The initial capacity, enough for a key that is used little. */
 const FIRST_TIMES = 8;
 
 /** An attempt in flight: its number, counted from 1, and when it was sent. */
 type OutAttempt = readonly [number: number, at: number];
 
 /**
- * The attempts until the first rejection or reported limit, cheaply: how many were sent, and when
- * those in flight were.
+ * A cheap record of the attempts until the first rejection or reported limit: their number, and
+ * when those in flight were sent.
  */
 export class FirstAttempts {
   #sent = 0;
-  /** When those in flight were sent; NaN for the others. */
+  /** When attempts in flight were sent; NaN for those that have ended. */
   #times = new Float64Array(FIRST_TIMES);
-  /** The attempts before this one, by its number, have ended, or are too long ago. */
+  /** All attempts of a lower order have ended; `#times` begins with this order. */
   #since = 0;
   #firstAt = 0;
   #lastAt = 0;
-  /** The time without demand, and how many were sent before the last of it. */
+  /** The time without demand, and the number of attempts sent before the last such time. */
   #idleMs = 0;
   #beforeIdle = 0;
-  /** The attempts before this one have ended, or are presumed to be accepted. */
+  /** All attempts of a lower order have ended, or are presumed to be accepted. */
   #presumed = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   /**
    * An attempt was sent.
-   * @param isUnasked whether it could have been sent before, if there had been any demand
+   * @param isUnasked whether it could have been sent earlier, but there was no demand
    * @returns its number
    */
   add(now: number, isUnasked: boolean): number {
@@ -47,10 +47,10 @@ export class FirstAttempts {
     return this.#sent;
   }
 
-  /** @param isLast whether none is in flight now */
+  /** @param isLast whether no attempt is in flight now */
   ended(number: number, isLast: boolean): void {
     if (isLast) {
-      // The next is the first of those that are remembered.
+      // The next attempt is the first one in `#times`.
       this.#since = this.#sent;
       if (this.#times.length > FIRST_TIMES) this.#times = new Float64Array(FIRST_TIMES);
     } else if (this.#sent - number < KEPT_TIMES) {
@@ -58,27 +58,27 @@ export class FirstAttempts {
     }
   }
 
-  /** An attempt was answered well. @returns whether that is new: it may be presumed already */
+  /** An attempt was answered well. @returns false if it was presumed to be accepted already */
   answered(number: number, now: number): boolean {
     this.#answeredAt = now;
     return number > this.#presumed;
   }
 
-  /** When one more is presumed to be accepted; Infinity: an answer must come first. */
+  /** When one more attempt is presumed to be accepted; Infinity if an answer must come first. */
   get nextAt(): number {
     const at = this.#oldestAt;
-    // What was sent after the last answer may be lost with the server.
+    // The server may have failed after the last answer: attempts sent since then are not presumed.
     return at <= this.#answeredAt ? at + PRESUMED_MS : Number.POSITIVE_INFINITY;
   }
 
-  /** @returns how many more are presumed to be accepted by now */
+  /** @returns how many more attempts are presumed to be accepted by now */
   presume(now: number): number {
     let count = 0;
     for (; this.nextAt <= now; this.#presumed += 1) count += 1;
     return count;
   }
 
-  /** Those in flight, of the last that were sent. */
+  /** The attempts in flight, among the last `KEPT_TIMES`. */
   get out(): readonly OutAttempt[] {
     const out: OutAttempt[] = [];
     for (
@@ -91,13 +91,16 @@ export class FirstAttempts {
     return out;
   }
 
-  /** All others, of which nothing was rejected. */
+  /** All attempts that have ended; none of them was rejected. */
   past(out: number): EarlierAttempts {
     const [firstAt, idleMs, beforeIdle] = [this.#firstAt, this.#idleMs, this.#beforeIdle];
     return { accepted: this.#sent - out, firstAt, idleMs, beforeIdle };
   }
 
-  /** When the first of those in flight was sent that are not presumed to be accepted; NaN if there is none. */
+  /**
+   * When the first attempt in flight was sent that is not presumed to be accepted; NaN if there is
+   * none.
+   */
   get #oldestAt(): number {
     this.#presumed = this.#oldest(this.#presumed);
     return this.#presumed < this.#sent ? this.#timeOf(this.#presumed) : Number.NaN;

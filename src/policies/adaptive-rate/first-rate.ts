@@ -1,10 +1,10 @@
-/** Counts are kept at so many steps for each doubling. */
+/** The number of counts that are kept for each doubling of the accepted attempts. */
 const STEPS = 4;
 
 /**
- * The rate until a provider rejects for the first time. At first only as much is sent as was verified,
- * so that the mean since the first attempt says little where answers take long: what was accepted since
- * half of it was says more.
+ * The rate accepted before the first rejection. Sending starts slowly, so the mean since the first
+ * attempt is too low where answers take long. Then the mean over the second half of the accepted
+ * attempts is used.
  */
 export class FirstRate {
   private readonly steps: { readonly accepted: number; readonly at: number }[] = [];
@@ -25,7 +25,7 @@ export class FirstRate {
     return Math.max(mean, (accepted - half.accepted) / Math.max(1, to - half.at));
   }
 
-  /** It is not asked again. */
+  /** Frees the memory: no further rate is asked for. */
   clear(): void {
     this.steps.length = 0;
   }

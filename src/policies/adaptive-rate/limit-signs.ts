@@ -1,14 +1,14 @@
 import type { ReportedLimit, Verdict } from '../../model/feedback.ts';
 
 /**
- * Tells rejections of a limit from those of an outage by what they say. A provider that has told its
- * limits, or a wait, tells them with each rejection of a limit: one that says less has another cause.
- * So has a server that says it is overloaded, and no more.
+ * Distinguishes rejections by a limit from those of an outage. A provider that has reported limits
+ * or a wait reports them with each rejection by a limit: one without these details has another
+ * cause. So has one that reports only an overload.
  */
 export class LimitSigns {
   private _isTold = false;
 
-  /** Whether answers have told limits, or rejections a wait. */
+  /** Whether an answer has reported limits, or a rejection has reported limits or a wait. */
   get isTold(): boolean {
     return this._isTold;
   }
@@ -17,7 +17,7 @@ export class LimitSigns {
     if (limits !== undefined) this._isTold = true;
   }
 
-  /** Whether a rejection says less than one of the limit would. */
+  /** Whether a rejection lacks the details that one by the limit would have. */
   isForeign({ kind, limits, retryAfterMs, limit }: Verdict): boolean {
     const isTelling = limits !== undefined || retryAfterMs !== undefined || limit !== undefined;
     if (isTelling) this._isTold = true;
@@ -26,9 +26,10 @@ export class LimitSigns {
 }
 
 /**
- * The used-up limit whose reset is the wait, where no Retry-After names it: a bucket or a sliding
- * window lets requests in long before it is whole again. What the limit reports holds them back
- * instead. (On 79 generated providers with such headers, 7.0 +- 1.8 points more of the rate are used.)
+ * The used-up limit whose reset time was taken for the wait, because the answer has no Retry-After.
+ * A bucket or a sliding window admits requests long before it is full again, so its reports hold
+ * requests back instead. (On 79 generated providers with such headers, 7.0 +- 1.8 points more of
+ * the rate are used.)
  */
 export function resetOf({
   retryAfterMs,

@@ -1,8 +1,11 @@
 import { WaitLine } from './wait-line.ts';
 
-/** Within this time of the first of two rejections, their waits differ only by chance. */
+/** Two rejections that come within this share of the first wait differ only by chance. */
 const LEAST_PART = 0.2;
-/** The bounds of true waits as multiples of named ones. A greater difference means another wait. */
+/**
+ * Bounds of the true wait as a multiple of the named one. Outside them, the rejections name two
+ * waits.
+ */
 const MOST_SCALE = 12;
 const LEAST_SCALE = 1 / 50;
 /**
@@ -19,11 +22,14 @@ const SAME_SCALE = 1.5;
 const EARLY_MS = 20;
 const EARLY_PART = 0.9;
 
-/** Two rejections of attempts sent this far apart show a scale: less may be the network's delay. */
+/**
+ * Rejections of two attempts that were sent this far apart show a scale: a smaller distance may be
+ * due to network delay.
+ */
 const APART_MS = 200;
 /** The same where both waits are whole seconds, which may be rounded. */
 const ROUNDED_APART_MS = 5_000;
-/** ... and if the later one names so much less. */
+/** The least difference between the two waits. */
 const LEAST_FALL_MS = APART_MS / 2;
 
 const SECOND_MS = 1_000;
@@ -61,7 +67,7 @@ export class NamedWait {
     return this._until;
   }
 
-  /** The earliest time at which it may be over in truth: waits in whole seconds are rounded up. */
+  /** The earliest possible end of the wait: waits in whole seconds are rounded up. */
   get earliest(): number {
     return this._until - (this.isRounded ? SECOND_MS * this.scale : 0);
   }
@@ -115,7 +121,9 @@ export class NamedWait {
     if (isSure || isSame) this._scale = scale;
   }
 
-  /** An attempt was answered well. One that was in flight at the rejection may have come before it. */
+  /**
+   * An attempt was accepted. One that was in flight at the rejection may have arrived before it.
+   */
   accepted(sentAt: number): void {
     const { first } = this;
     if (first === undefined || sentAt <= Math.max(first.at, first.sentAt + EARLY_MS)) return;
@@ -132,7 +140,7 @@ function isWhole(ms: number): boolean {
 }
 
 /**
- * Whether two waits named for attempts in flight at once show how time runs for the provider.
+ * Whether two waits, named for attempts in flight at once, show the scale.
  * @param now when the later one was named
  */
 function isPair(earlier: Naming, later: Naming, now: number): boolean {
@@ -141,6 +149,7 @@ function isPair(earlier: Naming, later: Naming, now: number): boolean {
   if (apartMs < (isRounded ? ROUNDED_APART_MS : APART_MS)) return false;
   const fallMs = earlier.ms - later.ms;
   if (fallMs < LEAST_FALL_MS) return false;
-  // On their way one may have been held up: only more than all the time there was shows too long a wait.
+  // An attempt may have been delayed on its way: only a difference greater than all the elapsed
+  // time shows that the waits are too long.
   return fallMs <= apartMs || fallMs > now - earlier.sentAt;
 }

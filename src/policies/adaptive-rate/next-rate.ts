@@ -3,23 +3,21 @@ import { LEAST_EXCESS, MOST_EXCESS } from './first-stop.ts';
 
 /** More evidence than this does not make the rate more certain: providers change. */
 const MOST_EVIDENCE = 400;
-/** The same where the rate has changed of late: stops by chance look like that too. */
+/** The same if the rate has changed lately: rejections by chance look like a change too. */
 const CHANGED_EVIDENCE = 200;
 /** Bounds this close count as one rate. */
 const WIDE = 1.5;
-/**
- * Otherwise, the position of the next try between the lower and the upper bound, as an exponent.
- */
+/** If the bounds are wider, the position of the next rate between them, as an exponent. */
 const TRY = 0.25;
 /** The greatest decrease at once: a closed window looks like a rate of 0. */
 const MOST_FALL = 4;
 
-/** The rate within the bounds that marks set, per ms. */
+/** The rate chosen within the measured bounds, per ms. */
 export interface NextRate {
   readonly perMs: number;
   /** The number of accepted attempts behind it. */
   readonly evidence: number;
-  /** What is tried beyond it at first, as a part of it. */
+  /** The excess that is tried first, as a share of the rate. */
   readonly excess: number;
 }
 

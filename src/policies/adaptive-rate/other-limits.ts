@@ -1,23 +1,28 @@
 import type { ReportedLimit } from '../../model/feedback.ts';
 
-/** An end that moves this often before it is reached is no end. */
+/** A limit whose end moves this often before it is reached refills gradually. */
 const MOVES = 2;
 /** The greatest rounding of resets. */
 const ROUNDED_MS = 1_500;
 
-/** Servers that report another window each time would fill the memory: the oldest are dropped. */
+/**
+ * The number of limits kept: a server may report another window each time. The oldest are dropped.
+ */
 const MOST_LIMITS = 16;
 
-/** The latest time at which a limit would be whole again, and how often that was too early. */
+/**
+ * The latest time at which a limit should be full again, and how often it moved before it was
+ * reached.
+ */
 interface End {
   latest: number;
   moves: number;
 }
 
 /**
- * The limits that answers report beside those that set the pace, such as the hourly one beside that of
- * a minute. It finds out which of them refill gradually, as buckets and sliding windows do: with each
- * request they are whole again later. The end of a fixed window stays until it is reached.
+ * Reported limits that do not set the pace, such as an hourly limit beside one per minute. Finds
+ * those that refill gradually, as buckets and sliding windows do: each request delays the time at
+ * which they are full again. The end of a fixed window stays until it is reached.
  */
 export class OtherLimits {
   readonly #ends = new Map<string, End>();
@@ -39,7 +44,9 @@ export class OtherLimits {
     }
   }
 
-  /** Whether the limit lets requests in before it is whole again; undefined: it was not reported. */
+  /**
+   * Whether the limit admits requests before it is full again; undefined if it was not reported.
+   */
   refillsGradually(limit: ReportedLimit): boolean | undefined {
     const end = this.#ends.get(keyOf(limit));
     return end && end.moves >= MOVES;

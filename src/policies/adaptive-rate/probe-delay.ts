@@ -1,16 +1,19 @@
 /** The shortest gap, so that a server that rejects at once is not asked in a loop. */
 const SHORTEST_MS = 100;
-/** The growth of the gap between single probes after each rejected one ... */
+/** The growth of the gap after each rejected probe. */
 const GROWTH = 1.6;
-/** ... and while they are at most this share of what the provider accepts, so that they cost nothing. */
+/**
+ * The growth while probes are at most this share of what the provider accepts, and so cost little.
+ */
 const SLOW_GROWTH = 1.3;
 const FEW_PART = 0.002;
-/** ... and from this gap on, which is as many in a minute as are no flood. */
+/** The growth of such gaps from this one on: six probes a minute are not too many. */
 const LATE_GROWTH = 1.1;
 const LATE_MS = 10_000;
 /**
- * ... up to this, or to this multiple of the mean interval between accepted attempts, if that is
- * longer: where rejections count, probes that come sooner would keep the provider closed for ever.
+ * The longest gap: this time, or this multiple of the mean interval between accepted attempts if
+ * that is longer. Where the provider counts rejected requests, more probes would keep it closed for
+ * ever.
  */
 const LONGEST_MS = 30_000;
 const LONGEST_INTERVALS = 4;
@@ -35,7 +38,7 @@ export class ProbeDelay {
    * A probe was rejected.
    * @param horizonMs the time within which rejections return
    * @param intervalMs the interval between accepted attempts at the measured rate
-   * @param meanMs the mean interval between those that were accepted, this closure included
+   * @param meanMs the mean interval between accepted attempts, including the time of this closure
    * @returns milliseconds until the next probe
    */
   next(horizonMs: number, intervalMs: number, meanMs = intervalMs): number {

@@ -9,27 +9,39 @@ import type { SentAttempt } from './sent-attempt.ts';
 import type { HardLimits } from './unit-rates.ts';
 import { UnsavedLimit } from './unsaved-limit.ts';
 
-/** If attempts were accepted this much faster than the first pace, the pace had grown. */
+/** The pace has grown in a cycle if its last pace exceeds the mean accepted rate by this factor. */
 const GREW = 1.15;
-/** A rate with this much evidence is kept if the provider accepts nothing for so long ... */
+/**
+ * A rate with this much evidence is sure. A closure that would change it may be an outage if it is
+ * longer than this number of intervals.
+ */
 const SURE_EVIDENCE = 20;
 const OUTAGE_INTERVALS = 4;
-/** ... that it would have fallen below this share: such a closure has other causes. */
+/** A closure is an outage only if it would lower a sure rate below this share. */
 const OUTAGE_PART = 0.5;
-/** If a rate falls below this share by a long closure, it is uncertain. */
+/** A rate that a long closure lowers below this share is uncertain. */
 const FELL = 0.9;
-/** So many attempts more than the measured rate explains show that it has grown ... */
+/**
+ * This number of accepted attempts beyond those that the measured rate explains shows that it has
+ * grown.
+ */
 const UNEXPLAINED = 6;
-/** ... after the longest of the last cycles, in which a window shows what it remembers. Older ones count less. */
+/**
+ * The weight of the longest earlier cycle at each new one. The rate counts as grown only after such
+ * a time, since a window may remember requests for as long.
+ */
 const CYCLE_WEIGHT = 0.9;
-/** The factor of the evidence after an outage. */
+/** The most evidence that is kept after an outage or an interruption. */
 const EVIDENCE_AFTER = 50;
 /** The attempts that were sent and accepted before the first rejection. */
 export interface EarlierAttempts {
   readonly accepted: number;
   /** When the first of them was sent; unused if none was accepted. */
   readonly firstAt: number;
-  /** The time without demand among them, and how many were sent before the last of it. */
+  /**
+   * The time without demand among them, in ms, and the number of attempts sent before the last such
+   * time.
+   */
   readonly idleMs?: number;
   readonly beforeIdle?: number;
 }
@@ -50,27 +62,30 @@ export class RateEstimate {
   private readonly unsaved = new UnsavedLimit();
   private readonly first: FirstStop;
   private accepted: number;
-  /** The time without demand since the last closure, and how often there was such time. */
+  /** The time without demand since the last closure, and the number of such times. */
   private idleMs = 0;
   private idles = 0;
   /** When the last closure ended. */
   private openedAt = 0;
-  /** The longest time with demand, of late, from the end of one closure to the end of the next. */
+  /**
+   * The longest recent cycle: the time with demand from the end of a closure to the end of the
+   * next.
+   */
   private cycleMs = 0;
-  /** The time from the last rejection of that closure to its end. */
+  /** The time from the last rejection of the last closure to its end. */
   private gapMs = 0;
   /**
-   * Whether it was only interrupted: a few attempts that were accepted by chance end a closure only
-   * once.
+   * Whether a few attempts, accepted by chance, only interrupted the last closure. That counts only
+   * once in a row.
    */
   private wasStray = false;
-  /** Whether it was an outage. */
+  /** Whether the last closure was an outage. */
   private wasOutage = false;
   /** The time that does not count in marks. */
   private skippedMs = 0;
-  /** The attempts accepted before the first closure. */
+  /** The attempts accepted between the last time without demand and the first closure. */
   private mostAtOnce = 0;
-  /** ... and those before the last time without demand. */
+  /** The attempts accepted before the last time without demand. */
   private beforeIdle: number;
   private readonly burst = new SavedBurst();
   private _bounds: RateBounds | undefined = undefined;
@@ -90,7 +105,7 @@ export class RateEstimate {
     this.first = new FirstStop(accepted > 0 ? firstAt : undefined);
   }
 
-  /** Begins with a rate that was measured before, in another process say. */
+  /** Begins with a rate that was measured before, for example in another process. */
   begin(perMs: number, now: number): void {
     this.perMs = perMs;
     this.evidence = SURE_EVIDENCE;
@@ -100,7 +115,7 @@ export class RateEstimate {
     this.probing.start(perMs, now, 0);
   }
 
-  /** Nothing is known of the time between these: what the provider saved meanwhile is uncertain. */
+  /** Nothing is known about the time from `from` to `to`: the provider may have saved capacity. */
   interrupted(from: number, to: number): void {
     if (this.marks === undefined) return;
     this.marks.restart(from, to);
@@ -123,7 +138,7 @@ export class RateEstimate {
     return this.perMs;
   }
 
-  /** The number of accepted attempts behind it. */
+  /** The number of accepted attempts behind the measured rate. */
   get restsOn(): number {
     return this.evidence;
   }
@@ -143,7 +158,10 @@ export class RateEstimate {
     return this.probing.paceOf(this.sentPerMs);
   }
 
-  /** What is rejected at any rate takes nothing of it: so much more is sent. */
+  /**
+   * The rate to send. It includes attempts that are rejected whatever the rate: these use nothing
+   * of the limit.
+   */
   private get sentPerMs(): number {
     return this.perMs / (1 - this.damping.share);
   }
@@ -209,7 +227,7 @@ export class RateEstimate {
   private reopened(closure: Closure, sent: SentAttempt, namedUntil: number): void {
     this.closure = undefined;
     if (closure.isBySaved) this.burst.end();
-    // A rejection may come back late: what was sent and let in meanwhile shows that it was open.
+    // A rejection may return late: an attempt accepted meanwhile shows that the provider was open.
     const to = closure.reopenedAt ?? sent.at;
     if (this.marks === undefined && this.first.isSkipped(closure, to, namedUntil)) return;
     this.accepted -= closure.accepted;
@@ -241,7 +259,7 @@ export class RateEstimate {
     const { perMs, sinceMs, excess, doubling } = this.first.measure(least, idleMs, from, to);
     this.cycleMs = sinceMs;
     const hardPerMs = this.hard.perMs('requests');
-    // One closure is no reason to doubt a limit that was configured.
+    // A single closure does not disprove a configured limit.
     this.perMs = hardPerMs === Number.POSITIVE_INFINITY ? perMs : Math.max(perMs, hardPerMs);
     this.evidence = 1;
     this.probing.plan(excess, doubling);
@@ -294,7 +312,7 @@ export class RateEstimate {
       const meanPerMs = accepted / (openMs + closedMs);
       this.perMs = this.unsaved.next(accepted, meanPerMs, pacePerMs, this.perMs);
     }
-    // Only the closure lowered it, which may have had other causes.
+    // The duration of the closure alone lowered the rate, and it may have had another cause.
     if (this.perMs < FELL * before && isLong) {
       this.evidence = Math.min(this.evidence, LEAST_DOUBLING);
       this.probing.plan(1 / this.evidence, LEAST_DOUBLING);

@@ -20,14 +20,17 @@ const REASK_MS = 1_000;
 const TURN_MS = 1e-3;
 
 /**
- * Keeps a provider full without rejections. It learns the rate and the number of concurrent
+ * Keeps a provider fully used without rejections. It learns the rate and the number of concurrent
  * requests that the provider accepts from configured limits, reported limits, and rejections. It is
  * pure: time is an argument, and everything is dated by the time of sending.
  *
- * It answers four separate questions. How much may be sent before more is verified: {@link Trust},
- * which bounds rejections whatever the estimate. How fast: {@link RateEstimate} by rejections, and
- * {@link UnitRates} by what is configured and reported. How many in flight:
- * {@link ConcurrencyCapDetector}. When, while nothing is let in: {@link ClosedTime}.
+ * Separate parts answer four questions:
+ * - {@link Trust}: how much may be sent before more is verified; bounds rejections if estimates are
+ *   wrong
+ * - {@link RateEstimate} (by rejections) and {@link UnitRates} (by configured and reported limits):
+ *   how fast
+ * - {@link ConcurrencyCapDetector}: how many in flight
+ * - {@link ClosedTime}: when to send, while the provider rejects everything
  */
 export class RateLearner implements SendHistoryListener {
   protected readonly log = new SendHistory(this);
@@ -41,7 +44,7 @@ export class RateLearner implements SendHistoryListener {
   protected readonly reactions: Reactions;
   private inFlight = 0;
   private hasRejected = false;
-  /** The most attempts that were out at once without a known result. */
+  /** The greatest number of attempts that had no known result at once. */
   private mostUnknown = 0;
   private readonly hard: HardLimits;
   private _measuredAt: number | undefined = undefined;
@@ -50,7 +53,7 @@ export class RateLearner implements SendHistoryListener {
    * @param past the attempts that were sent and accepted before the first rejection
    * @param maxRetryAfterMs no correction makes a named wait longer than this
    * @param startAtOnce how many attempts may be sent before anything is verified
-   * @param reactionMs how long it takes until a reaction is in force, where others send
+   * @param reactionMs how long a reaction takes to be in force where other processes send, in ms
    */
   constructor(
     hard: HardLimits,
@@ -83,7 +86,7 @@ export class RateLearner implements SendHistoryListener {
     return this.rates.requests.meanPerMs * 1_000;
   }
 
-  /** Where that comes from. */
+  /** The source of the last computed rate. */
   get origin(): RateOrigin {
     return this.rates.requests.origin;
   }
@@ -93,7 +96,7 @@ export class RateLearner implements SendHistoryListener {
     return this.estimate.isKnown ? this.estimate.measuredPerMs * 1_000 : undefined;
   }
 
-  /** When the attempts behind it were sent; undefined if nothing was measured. */
+  /** When the last measured attempt was sent; undefined if nothing was measured. */
   get measuredAt(): number | undefined {
     return this._measuredAt;
   }
@@ -103,7 +106,7 @@ export class RateLearner implements SendHistoryListener {
     return this.cap.limit;
   }
 
-  /** When the wait that rejections have named is over; -Infinity: none is. */
+  /** The end of the wait that rejections named; -Infinity if there is none. */
   get namedUntil(): number {
     return this.closed.named.until;
   }
@@ -119,8 +122,8 @@ export class RateLearner implements SendHistoryListener {
   }
 
   /**
-   * Milliseconds until the next attempt may go, or until this must be asked again; Infinity if an
-   * answer must come first.
+   * Milliseconds until the next attempt may be sent, or until the caller must ask again; Infinity
+   * if an answer must come first.
    * @param estimate the estimated tokens of the attempt
    */
   wait(now: number, estimate = 0): number {
@@ -150,7 +153,10 @@ export class RateLearner implements SendHistoryListener {
     return Math.min(waitMs, REASK_MS);
   }
 
-  /** The rate by rejections. Under a cap on what is in flight, they say nothing of a rate. */
+  /**
+   * The rate learned from rejections; Infinity under a concurrency cap, which explains the
+   * rejections.
+   */
   protected get learnedPerMs(): number {
     return this.cap.limit === undefined ? this.estimate.pacePerMs : Number.POSITIVE_INFINITY;
   }
@@ -165,11 +171,11 @@ export class RateLearner implements SendHistoryListener {
     const { isPaced, hasWaited } = demand;
     const stepMs = 1 / requests.perMs;
     const idleMs = demand.idleMs(requests.freeAt, stepMs, this.intervalMs, now);
-    // While a named wait holds everything back, there may be demand.
+    // If a named wait held requests back, there may have been demand.
     const isPause = hasRoom && this.closed.named.until <= demand.lastSentAt;
     if (isPause && idleMs > 0) rates.resumed(now);
-    // Time spent waiting for other causes, such as the end of a closure, is not saved. While results
-    // are awaited, what was saved before stays.
+    // Time spent waiting for other causes, such as the end of a closure, saves no capacity.
+    // Capacity that was saved before stays while the attempt waits for results.
     const newMs = hasWaited ? 0 : this.estimate.saved * stepMs;
     const unpacedMs = demand.goesOn ? Number.POSITIVE_INFINITY : newMs;
     const savedMs = isPaced ? requests.lateMs : unpacedMs;
@@ -233,15 +239,15 @@ export class RateLearner implements SendHistoryListener {
     this.rates.set(this.learnedPerMs, at);
     this.demand.isPaced = isPaced;
     this.demand.hasWaited = hasWaited;
-    // What it has waited for is not known.
+    // The cause of its wait is not known here.
     this.demand.isHeld = hasWaited;
     return this.take(estimate, at);
   }
 
-  /** An attempt in flight that another learner has seen go. */
+  /** An attempt in flight whose sending another learner recorded. */
   resumed(at: number, estimate: number): Sending {
     const sending = this.early(at, estimate);
-    // It was charged then.
+    // The other learner has charged it.
     this.trust.giveBack();
     this.reactions.covers(sending.order);
     return sending;
@@ -254,7 +260,7 @@ export class RateLearner implements SendHistoryListener {
     this.signs.answered(verdict);
     this.rates.report(verdict.limits ?? [], sending, true, now);
     this.log.accept(sending, now);
-    // Silence shows no wait to be wrong.
+    // Only an answer can prove a named wait too long; silence cannot.
     this.closed.named.accepted(sending.at);
     this.log.advance(now);
   }
@@ -288,13 +294,16 @@ export class RateLearner implements SendHistoryListener {
     this.log.advance(now);
   }
 
-  /** Whether the named wait is only the reset of a limit that lets requests in before that. */
+  /** Whether the named wait is only the reset time of a limit that admits requests earlier. */
   isOnlyReset(verdict: Verdict): boolean {
     const limit = resetOf(verdict);
     return limit !== undefined && this.rates.refillsGradually(limit);
   }
 
-  /** Others were rejected just now. While the provider is closed, that is part of the same closure. */
+  /**
+   * A request of another sender was rejected just now. While the provider is closed, that is part
+   * of the same closure.
+   */
   hear(verdict: Verdict, now: number): void {
     const sending = this.closed.isClosed ? this.resumed(now, 0) : this.observed(0, now, true, true);
     this.rejected(sending, verdict, now);
@@ -311,7 +320,7 @@ export class RateLearner implements SendHistoryListener {
     if (isLater) {
       if (limit === 'concurrency') this.cap.told(Math.max(1, others));
       else if (!sending.isExplained) this.cap.stopped(others, sending.isBare);
-      // Answers to attempts now in flight are old news when they come.
+      // Attempts now in flight were sent before this reaction: their rejections cause no other one.
       this.reactions.react(this.demand.count, now);
     }
     sending.reaction = this.reactions.last;
@@ -326,7 +335,7 @@ export class RateLearner implements SendHistoryListener {
     const { closed, demand, estimate, rates } = this;
     if (closed.begin()) {
       rates.requests.delayUntil(demand.lastSentAt + 1 / rates.requests.perMs);
-      // One rejection among many accepted attempts concerns the pace.
+      // With a measured rate, a first rejection only delays the next attempt by an interval.
       if (estimate.isKnown) return;
     }
     closed.probe(now, this.log.horizonMs, this.intervalMs, demand.meanMs(now));
@@ -342,7 +351,7 @@ export class RateLearner implements SendHistoryListener {
   accepted(sent: SentAttempt): void {
     const { reactions } = this;
     this.demand.accepted();
-    // What was in flight at a rejection was sent too fast, and sets no measure.
+    // Attempts in flight at the last reaction were sent too fast: their number sets no measure.
     const atOnce = reactions.isLater(sent) ? sent.unknown : 0;
     const out =
       Math.max(this.log.unknown, this.estimate.saved) +
@@ -353,7 +362,10 @@ export class RateLearner implements SendHistoryListener {
     this.closed.accepted(sent.order);
   }
 
-  /** Where nothing was rejected yet, twice what was out at once may go, and all of a known limit. */
+  /**
+   * The most trust before the first rejection: twice the greatest number of attempts without a
+   * result, and at least the whole of a known limit.
+   */
   private mostUnrejected({ at, unknown }: SentAttempt): number {
     this.mostUnknown = Math.max(this.mostUnknown, unknown);
     const reported = this.rates.requests.reportedLimit(at);

@@ -3,34 +3,42 @@ import { SharedLimit, type SharedStop } from './shared-limit.ts';
 
 /** The share of the measured rate that is left unused until more is tried. */
 const MARGIN = 0.005;
-/** The excess that is tried doubles with this many verified attempts, or with the evidence. */
+/**
+ * The excess doubles after as many verified attempts as the rate has evidence, within these bounds.
+ */
 export const LEAST_DOUBLING = 8;
 const MOST_DOUBLING = 100;
-/** The same where the rate has changed of late. */
+/** The upper bound if the rate has changed lately. */
 const CHANGED_DOUBLING = 30;
-/** The same where more is accepted than was measured. */
+/** The upper bound if the provider accepts more than was measured. */
 const HASTENED = 20;
-/** The greatest step of the excess: verified attempts were sent at a lower pace. */
+/** The pace is at most this multiple of the highest verified pace. */
 const LEAD = 1.5;
-/** How soon the shortest closure is forgotten: with each further one it counts as so much longer. */
+/** At each further closure, the shortest closure so far counts as longer by this factor. */
 const FORGETS = 2;
-/** If no more than so many times as much is accepted as in the last cycle, the growth showed nothing ... */
+/**
+ * If a cycle accepts at most this multiple of what the cycle before accepted, the growth showed
+ * nothing.
+ */
 const SAME = 1.2;
-/** ... and becomes twice as slow, up to this. */
+/** Growth that showed nothing becomes twice as slow, up to this factor. */
 const SLOWEST = 16;
-/** After an outage as much may have been accepted as in many windows. */
+/**
+ * The most attempts that a window is taken to admit: after an outage, a cycle may have many
+ * windows.
+ */
 const MOST_PER_WINDOW = 400;
-/** No more doublings than numbers have room for. */
+/** The upper bound of doublings, which keeps numbers finite. */
 const MOST_DOUBLINGS = 40;
 
 /**
- * How much more than what was measured is tried. It grows with what is verified, never with time
- * alone, and never leads far above the pace that was verified.
+ * Determines how far the pace exceeds the measured rate. The excess grows with verified attempts,
+ * never with time alone, and the pace stays close to the highest verified one.
  */
 export class RateProbing {
-  /** What is tried at first, as a part of the rate. */
+  /** The initial excess, as a share of the rate. */
   excess = 0;
-  /** Verified attempts with which that doubles. */
+  /** The number of verified attempts after which the excess doubles. */
   private doubling = LEAST_DOUBLING;
   /** Attempts that are sent at the present pace before the first of them is verified. */
   private unverified = 0;
@@ -38,23 +46,32 @@ export class RateProbing {
   private verified = 0;
   /** How often the excess has doubled since the last start. */
   private doublings = 0;
-  /** The highest pace that was verified since the last mark. */
+  /** The highest pace that was verified since the last start. */
   private verifiedPerMs = Number.POSITIVE_INFINITY;
   private verifiedAt = 0;
-  /** Attempts from this order on belong to the present try. */
+  /** Attempts from this order on were sent since the last start. */
   private triedFrom = 0;
-  /** What the provider may have saved up when it opened, which is no evidence. */
+  /**
+   * The number of attempts that the provider may accept from saved capacity when it opens: these
+   * are no evidence.
+   */
   private unearned = 0;
-  /** How long the provider stays closed: what it saves or counts hides a higher pace as long. */
+  /**
+   * How long the provider stays closed, in ms. For as long, saved capacity or the count of a window
+   * may hide that a pace is too high.
+   */
   private closedMs = 0;
-  /** How many times slower it grows than the evidence says, and how much the last cycle accepted. */
+  /**
+   * The factor by which the growth is slower than the evidence suggests, and the attempts accepted
+   * in the last cycle.
+   */
   private slowness = 1;
   private lastAccepted = 0;
-  /** Attempts that a window lets in; 0 if it is none. */
+  /** Attempts that a window admits; halved at each closure that is not that of a window. */
   private perWindow = 0;
   private readonly shared = new SharedLimit();
 
-  /** The next tries begin with this excess, and grow the slower the more evidence there is. */
+  /** Sets the initial excess of the next tries. It grows the slower the more evidence there is. */
   plan(excess: number, evidence: number, hasChanged = false): void {
     this.excess = excess;
     const most = hasChanged ? CHANGED_DOUBLING : MOST_DOUBLING;
@@ -62,8 +79,8 @@ export class RateProbing {
   }
 
   /**
-   * A cycle ended with a closure. A window that forgets only later what was sent is overrun anew in
-   * each cycle, and shows no rate: where the same happens again, more is tried later.
+   * A cycle ended with a closure. A window that counts requests for longer than a cycle is overrun
+   * anew in each cycle, and shows no rate: if that happens again, growth is slower.
    * @param accepted attempts in the cycle
    * @param grew whether the pace had grown far beyond what was accepted
    * @param isWindow whether it was closed for long, as a window that is used up
@@ -76,15 +93,15 @@ export class RateProbing {
     this.lastAccepted = accepted;
   }
 
-  /** The provider has stopped it. Where others use the limit too, they are given room. */
+  /** A closure has ended. If other processes use the limit too, the pace leaves them room. */
   stopped(stop: SharedStop): void {
     this.shared.stopped(stop);
   }
 
   /**
-   * Begins to try.
-   * @param perMs what was measured
-   * @param order attempts sent before
+   * Starts a new series of tries.
+   * @param perMs the measured rate
+   * @param order attempts of a lower order do not belong to the series
    * @param closedMs how long the provider was closed
    */
   start(
@@ -95,7 +112,7 @@ export class RateProbing {
     closedMs = this.closedMs,
   ): void {
     this.unearned = unearned;
-    // Named waits and probes lengthen a closure: of some, the shortest tells.
+    // Named waits and probes lengthen closures, so the shortest of several is the best measure.
     this.closedMs = this.closedMs === 0 ? closedMs : Math.min(closedMs, FORGETS * this.closedMs);
     this.verifiedAt = at;
     this.verified = 0;
@@ -105,12 +122,12 @@ export class RateProbing {
     this.verifiedPerMs = this.paceOf(perMs);
   }
 
-  /** What was measured is less than the provider accepts: more is tried sooner. */
+  /** The provider accepts more than was measured: the excess grows sooner. */
   hasten(): void {
     this.doubling = Math.min(this.doubling, HASTENED);
   }
 
-  /** At what pace to send now, per ms. */
+  /** The pace to send at now, per ms. */
   paceOf(perMs: number): number {
     const grownPerMs = perMs * (1 + this.presentExcess - MARGIN);
     const pacePerMs = this.shared.paceAfter(this.verified) ?? grownPerMs;
@@ -121,18 +138,19 @@ export class RateProbing {
     return this.excess * 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
   }
 
-  /** @param horizonMs within which rejections come back; Infinity: none was seen */
+  /** @param horizonMs the time within which rejections return; Infinity before the first one */
   accepted({ at, order, isPaced, pacePerMs }: SentAttempt, horizonMs: number): void {
     if (!isPaced || order < this.triedFrom) return;
     const silenceMs = horizonMs === Number.POSITIVE_INFINITY ? 0 : horizonMs;
     const isKnown = pacePerMs !== Number.POSITIVE_INFINITY;
     if (isKnown) this.unverified = pacePerMs * silenceMs;
     this.verified += 1;
-    // Of a faster growth nothing would be known before it is far too fast. It slows down as it leads
-    // away from what was measured.
+    // With faster growth, the pace would be far too high before a rejection returns. Growth slows
+    // down with the distance from the measured rate.
     const lead = 1 + this.presentExcess - this.excess;
-    // Only its end shows that a window is overrun: in the first one the excess doubles once at most, in
-    // the next one twice, and so on. Else processes that share it race for it, and most of them lose.
+    // Only the end of a window shows that it is overrun: the excess doubles at most once in the
+    // first window, twice in the next, and so on. Otherwise processes that share the window would
+    // compete for it, and most of them would lose.
     const perWindow = this.perWindow / 2 ** Math.min(MOST_DOUBLINGS, this.doublings);
     const doubling = this.slowness * lead * Math.max(this.doubling, this.unverified, perWindow);
     if (this.verified > this.unearned) this.doublings += 1 / doubling;

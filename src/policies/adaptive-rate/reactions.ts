@@ -1,11 +1,11 @@
 import type { Reaction, SentAttempt } from './sent-attempt.ts';
 
-/** The reactions to rejections. An attempt that was sent before one was in force does not know of it. */
+/** The reactions to rejections. Attempts sent before a reaction was in force do not follow it. */
 export class Reactions {
-  /** How long it takes until a reaction is in force, where others send. */
+  /** How long a reaction takes to be in force where other processes send, in ms. */
   readonly reactionMs: number;
   private reaction: Reaction = { order: 0 };
-  /** Attempts that are sent until then do not know of it yet. */
+  /** Until this time, attempts are sent that do not follow the last reaction yet. */
   private reactsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(reactionMs: number) {
@@ -16,7 +16,7 @@ export class Reactions {
     return this.reaction;
   }
 
-  /** Whether it was sent when the last reaction was in force. */
+  /** Whether the attempt was sent when the last reaction was in force. */
   isLater({ order }: SentAttempt): boolean {
     return order >= this.reaction.order;
   }

@@ -1,29 +1,33 @@
-/** So many stops are compared with so many others. */
+/** The number of stops in a stage; stages are compared with each other. */
 const STOPS = 6;
-/** The rate must have fallen below this part of what it was to tell anything of rejections ... */
+/** The rate must have fallen below this share of the first stage's rate to be compared. */
 const LOWER = 0.93;
-/** ... and so often in a row, twice as often after each mistake: at once it falls for a reason. */
+/** The rate must also have fallen this often in a row, and twice as often after each mistake. */
 const FALLS = 2;
-/** Shares of so few stops differ by chance: one that is smaller by this factor shows that the rate is the cause. */
+/**
+ * A share of stops that is smaller by this factor shows that the rate is the cause; smaller
+ * differences are chance.
+ */
 const LESS = 2.5;
-/** Up to so many times the share that does not depend on the rate is expected by chance. */
+/** Up to this multiple of the stops that do not depend on the rate is expected by chance. */
 const BY_CHANCE = 2;
-/** A larger part than this is never by chance. */
+/** A larger share of stops than this is never by chance. */
 const MOST_SHARE = 0.05;
-/** How much of each new share is believed. */
+/** The weight of each new measurement of the share. */
 const WEIGHT = 1 / 4;
 
-/** Stops while about the same rate was sent. */
+/** The stops at about the same rate. */
 interface Stage {
   readonly perMs: number;
-  /** Stops of all attempts. */
+  /** Stops as a share of all attempts. */
   readonly share: number;
 }
 
 /**
- * Finds rejections that do not depend on the rate: where less and less is sent, and as large a part of
- * it is rejected as before, the rate is not the cause. Then the rate of before is used again, and such
- * stops are ignored, up to twice their share. Where that is exceeded, the rate was the cause after all.
+ * Finds rejections that do not depend on the rate: if the rate falls several times and the share of
+ * rejected attempts stays the same, the rate is not the cause. Then the earlier rate is used again,
+ * and stops are ignored up to twice their share. If there are more, the rate was the cause after
+ * all.
  */
 export class RejectionDamping {
   private stops = 0;
@@ -35,12 +39,12 @@ export class RejectionDamping {
   private needed = FALLS;
   private _share = 0;
 
-  /** The part of attempts that is rejected at any rate; 0: none that is known of. */
+  /** The share of attempts that is rejected whatever the rate; 0 if none is known. */
   get share(): number {
     return this._share;
   }
 
-  /** The rate before it fell for nothing. */
+  /** The rate before the falls that did not reduce the share of stops. */
   get ratePerMs(): number {
     return this.first?.perMs ?? 0;
   }
@@ -53,8 +57,8 @@ export class RejectionDamping {
 
   /**
    * One attempt was rejected, and the next accepted.
-   * @param pacePerMs at which they were sent
-   * @returns whether that is to be ignored
+   * @param pacePerMs the pace at which they were sent
+   * @returns whether to ignore the rejection
    */
   isByChance(pacePerMs: number): boolean {
     this.stops += 1;

@@ -17,39 +17,41 @@ export interface Report {
   readonly order: number;
   total: number;
   readonly tellsReset: boolean;
-  /** When what was used then has come back, but for a counter that slides; NaN: that was not told. */
+  /**
+   * When the used amount has come back, except for a sliding counter; NaN if that was not reported.
+   */
   readonly wholeAt: number;
-  /** The rate at which a bucket fills if it is full again when that was told; 0: it was not. */
+  /** The refill rate of a bucket that is full at the reported reset; 0 if none was reported. */
   readonly fullPerMs: number;
 }
 
-/** What is known of the limit that reports describe. */
+/** What is known about the reported limit. */
 export interface Described {
   readonly kind: WindowKind | undefined;
   /** The length of its window. */
   readonly lengthMs: number;
   /** The greatest amount that was ever left. */
   readonly highest: number;
-  /** The rate at which it comes back. */
+  /** The refill rate, per ms. */
   readonly perMs: number;
 }
 
-/** The amount left now: what was reported, minus what was sent since, plus what has come back since. */
+/** The amount left now: the reported one, minus the amount sent since, plus the refill since. */
 export function leftOf(report: Report, perMs: number, total: number, now: number): number {
   return report.remaining - (total - report.total) + perMs * (now - report.at);
 }
 
-/** What is left at least after a time in which little was sent, of whatever kind the limit is. */
+/** The least amount left after a time in which little was sent, for every kind of limit. */
 export function savedOf(report: Report, described: Described, total: number, now: number): number {
   const { limit, remaining, wholeAt } = report;
   const { kind, lengthMs, highest, perMs } = described;
   if (kind === 'bucket') return Math.min(highest, leftOf(report, perMs, total, now));
-  // A counter that slides still counts a part of the last window after its end.
+  // A sliding counter still counts a part of the last window after its end.
   const whole = Math.min(1, Math.max(0, now - wholeAt) / lengthMs);
   return Math.min(highest, remaining + whole * (limit - remaining)) - (total - report.total);
 }
 
-/** What is not used. */
+/** The amount that is left unused. */
 export function spareOf({ limit }: Report, kind: WindowKind | undefined): number {
   return Math.max(LEAST_SPARE, (kind === 'bucket' ? BUCKET_SPARE_PART : SPARE_PART) * limit);
 }

@@ -8,17 +8,17 @@ import { WindowClassifier } from './window-classifier.ts';
 
 /** The age at which a report is out of date. */
 const FRESH_MS = 15_000;
-/** The rate follows the amount left: from this share of the base where nothing is left... */
+/** The lowest rate, as a share of the base, when nothing is left. */
 const LEAST_FACTOR = 0.2;
 /** The share of an excess that raises the rate. */
 const EXCESS_WEIGHT = 1 / 3;
-/** A limit of which so much was left at a time holds what it tells. */
+/** A limit really holds the reported amount if this share of it was left at some time. */
 const HOLDS_PART = 0.5;
 /** The assumed window of limits that report none: a minute, as for OpenAI and Azure. */
 const USUAL_WINDOW_MS = 60_000;
 /** A limit with this share left does not limit for now, whatever its kind. */
 const PLENTY = 0.5;
-/** The unused share of a rate that is known exactly. */
+/** The share that is used of a rate that is known exactly. */
 export const EXACT_PART = 0.998;
 
 /** The rounding of resets, if all of them were whole seconds. */
@@ -38,11 +38,11 @@ export class ReportedRate {
   #report: Report | undefined = undefined;
   #roundedMs = ROUNDED_MS;
   readonly #share = new DriftingRate();
-  /** The rate at which the last report promises that what is used comes back. */
+  /** The refill rate that the last report promises, per ms. */
   #promisedPerMs = 0;
-  /** By how much a rate may be greater, since the time that was told is rounded. */
+  /** The factor by which the rate may be higher, because the reported time is rounded. */
   #uncertainty = 1;
-  /** Up to this amount, what is saved is sent at once. */
+  /** Until this total amount was sent, saved capacity is sent at once. */
   #atOnceUntil = Number.NEGATIVE_INFINITY;
 
   /**
@@ -60,7 +60,7 @@ export class ReportedRate {
     const { limit = 0, remaining, resetMs } = limits;
     if (limit <= 0 || remaining === undefined) return;
     const isTime = limits.isResetTime === true;
-    // Its reset has passed: what was used then has come back, in a time that is not known.
+    // The reported reset time has passed, so the duration of the refill is not known.
     if (isTime && resetMs === undefined) return;
     const windowMs = limits.windowMs ?? USUAL_WINDOW_MS;
     const { at, order, cost } = attempt;
@@ -89,8 +89,7 @@ export class ReportedRate {
     const fullPerMs = tellsReset ? (limit - remaining) / (resetMs + roundedMs) : 0;
     this.#report = { limit, remaining, windowMs, at, order, total, tellsReset, wholeAt, fullPerMs };
     if (tellsReset) {
-      // What is used now is full again by then, whatever kind of limit it is. Some hold less than
-      // they tell.
+      // Every kind of limit is full again by the reported time. Some hold less than they report.
       const { highest } = this.#fill;
       const most = highest >= HOLDS_PART * limit ? limit - 1 : highest;
       this.#promisedPerMs = Math.max(0, most - remaining) / (resetMs + roundedMs);
@@ -102,7 +101,7 @@ export class ReportedRate {
   }
 
   /**
-   * There was nothing to send until now: what is left was saved.
+   * There was no demand until now: the amount left was saved.
    * @param total as for {@link rateAt}
    */
   resumed(total: number, now: number): void {
@@ -150,12 +149,12 @@ export class ReportedRate {
   }
 
   /**
-   * The rate of the whole limit, the part of other processes included; undefined if none was reported
-   * lately.
+   * The rate of the whole limit, including the use by other processes; undefined if none was
+   * reported lately.
    */
   wholePerMs(now: number): number | undefined {
     const report = this.#fresh(now);
-    // How fast a bucket fills for us excludes what others use.
+    // The measured refill of a bucket excludes what others use.
     if (report !== undefined && this.#classifier.kind === 'bucket') return report.fullPerMs;
     return this.usualPerMs(now);
   }
@@ -165,7 +164,7 @@ export class ReportedRate {
     return this.#hasEnd ? this.#window.isExact : this.#report?.tellsReset === false;
   }
 
-  /** Whether it lets requests in before it is whole again, as reports have shown. */
+  /** Whether reports show that the limit admits requests before it is full again. */
   get refillsGradually(): boolean {
     return this.#report?.tellsReset === true && !this.#hasEnd;
   }
@@ -181,7 +180,7 @@ export class ReportedRate {
     const report = this.#fresh(now);
     if (report === undefined || report.tellsReset) return Number.POSITIVE_INFINITY;
     const left = report.remaining - (total - report.total);
-    // Without a rate by time, what is left at the last report is all that is known.
+    // Without a reset time, only the amount left at the last report is known.
     return left > LEAST_SPARE ? left : Number.POSITIVE_INFINITY;
   }
 
@@ -207,11 +206,12 @@ export class ReportedRate {
     }
     const spare = spareOf(report, kind);
     if (!report.tellsReset) {
-      // Only the amount left is certain; after it a few are sent to get new reports.
+      // Only the amount left is certain. When it is used up, a few attempts are sent to get new
+      // reports.
       const isLeft = report.remaining - (total - report.total) > spare;
       return isLeft ? undefined : LEAST_FACTOR * wholePerMs;
     }
-    // A limit of one is used up by each attempt: what is left tells nothing of the rate.
+    // Each attempt uses up a limit of one: the amount left shows nothing about the rate.
     if (spare > PLENTY * report.limit) return undefined;
     const excess = (left - spare) / spare;
     const base = this.#share.drift(perMs, excess, now);
@@ -240,7 +240,7 @@ export class ReportedRate {
 
   #nominalPerMs(windowMs: number | undefined, limit: number): number | undefined {
     const usualPerMs = limit / (windowMs ?? USUAL_WINDOW_MS);
-    // Resets are more reliable than names.
+    // Reset times are more reliable than reported windows.
     if (this.#report?.tellsReset !== true) return windowMs === undefined ? undefined : usualPerMs;
     if (this.#classifier.kind !== 'bucket') return limit / this.#classifier.lengthMs;
     const { perMs } = this.#fill;

@@ -25,16 +25,19 @@ export interface WindowReport {
 
 /** Ends this close count as one, within the error of clocks. */
 const SAME_END_MS = 10;
-/** The variation of the network delay: this is added to the wait for an end, ... */
+/** Added to the wait for an end, because the network delay varies. */
 const GUARD_MS = 100;
-/** ... but at most this share of a window. */
+/** The upper bound of that addition, as a share of the window. */
 const GUARD_PART = 0.02;
-/** The same before an end has been confirmed; then one attempt tests it, for at most this long. */
+/**
+ * The same two bounds before an end has been confirmed; then one attempt tests it, for at most this
+ * time.
+ */
 const TEST_MS = 1_000;
 const TEST_PART = 0.05;
-/** Of a window that was whole again in our absence more than this part is left. */
+/** A window has just begun if more than this share of its length is left. */
 const JUST_BEGUN_PART = 0.5;
-/** An end that moves this often before it is reached is no end. */
+/** A limit whose end moves this often before it is reached has no fixed end. */
 const MOVES = 2;
 /**
  * A usage above this share of the limit, and above this amount, is not explained by our own
@@ -43,15 +46,15 @@ const MOVES = 2;
 const OTHERS_PART = 0.05;
 const OTHERS_LEAST = 2;
 /**
- * The same in the first window, of which we may have used a part before we began. A rejection tells
- * nothing of others there: what we sent before it may not have been reported.
+ * The same share in the first window, of which this process may have used a part before. A
+ * rejection there is no evidence of others: attempts sent before it may not have been reported.
  */
 const FIRST_OTHERS_PART = 0.25;
 /** How long reports are valid after the last one, or two windows. */
 const FRESH_MS = 15_000;
 /**
- * A window without a rejection confirms its end; one with a rejection disproves several, or one if
- * it was a test.
+ * The confidence in ends. A window without a rejection adds one. A window with a rejection takes
+ * several, or one while the end is not tested yet.
  */
 const MOST_CONFIDENCE = 4;
 const TESTED = 2;
@@ -61,13 +64,13 @@ const LOST_CONFIDENCE = 3;
 const MOST_OF_USUAL = 2;
 const LEAST_OF_USUAL = 0.05;
 const LEAST_LEFT_MS = 100;
-/** What comes back within a window is measured over at least this part of it. */
+/** The refill within a window is measured over at least this share of its length. */
 const FILL_PART = 0.1;
 
 /**
  * A limit that is full again at one time, according to answers. The amount left may be sent at
- * once, then nothing until the end: so neither capacity nor a rejection is wasted. If other clients
- * use the limit too, or ends prove wrong, the amount left is spread over the time left.
+ * once, then nothing until the end: this wastes no capacity and causes no rejections. If other
+ * clients use the limit too, or ends prove wrong, the amount left is spread over the time left.
  */
 export class ReportedWindow {
   #limit = Number.POSITIVE_INFINITY;
@@ -90,7 +93,7 @@ export class ReportedWindow {
   #isTold = false;
   #hasBegun = false;
   #isRejected = false;
-  /** When rejections have last disproved an end. They may come back after the next one. */
+  /** When rejections last disproved an end. Rejections of attempts sent before that are ignored. */
   #lostAt = Number.NEGATIVE_INFINITY;
   #confidence = 1;
   #moves = 0;
@@ -99,7 +102,7 @@ export class ReportedWindow {
   #wasShared = false;
   /** The first report of the window: its time, and the amount left then plus the amount sent. */
   #filledFrom: { readonly at: number; readonly sum: number } | undefined = undefined;
-  /** What comes back before the end, as in a window that slides. */
+  /** The refill rate before the end, per ms, as in a sliding window. */
   #fillPerMs = 0;
 
   /** Whether the amount left may be sent at once. */
@@ -107,7 +110,7 @@ export class ReportedWindow {
     return this.#confidence >= 0 && !this.#isShared && !this.#wasShared;
   }
 
-  /** Whether there is no end according to answers: it moves with every request. */
+  /** Whether answers show that there is no fixed end: it moves with every request. */
   get isMoving(): boolean {
     return this.#moves >= MOVES;
   }
@@ -127,7 +130,8 @@ export class ReportedWindow {
     const used = limit - remaining;
     if (!this.#isTold) {
       this.#endsBetween(earliest, latest);
-      // The last window is not over yet; one that has just begun is used by others, or by the last one.
+      // A rejection late in a window shows that the last window is not over yet: its usage is our
+      // own. If a window has just begun, others or attempts of the last window have used it.
       const hasJustBegun = report.resetMs > JUST_BEGUN_PART * this.#lengthMs;
       if (report.isRejected && !hasJustBegun) this.#before = totalNow - used;
     } else if (earliest - roundedMs > this.#latestEnd + SAME_END_MS) {
@@ -159,7 +163,7 @@ export class ReportedWindow {
     this.#total = total;
   }
 
-  /** There was nothing to send until now: that time makes no report older. */
+  /** There was no demand until now: reports do not grow old in that time. */
   resumed(total: number, now: number): void {
     this.#begin(total, now);
     if (this.isExact) this.#toldAt = Math.max(this.#toldAt, now);
@@ -238,7 +242,7 @@ export class ReportedWindow {
     this.#usedByOthers = 0;
     this.#remaining = this.#limit;
     this.#total = total;
-    // Windows that begin with a request end as late as this, others earlier.
+    // A window that begins with a request ends at this time, others end earlier.
     this.#endsBetween(now + this.#lengthMs, now + this.#lengthMs);
   }
 

@@ -1,10 +1,13 @@
 import type { SentAttempt } from './sent-attempt.ts';
 
-/** The share that is used of a burst of which something was rejected. */
+/** The share of a burst that is used after some of it was rejected. */
 const SAVED_PART = 0.7;
 /** The increase of the burst each time that all of it was used. */
 const SAVED_GROWTH = 1.25;
-/** After each burst that was too much, all of it must be used twice as often before it grows, up to this. */
+/**
+ * After each burst that was too large, the whole burst must be used twice as often before it grows,
+ * up to this number.
+ */
 const MOST_USES = 64;
 
 /** The attempts since the last time without demand. */
@@ -12,21 +15,24 @@ interface Resumed {
   readonly at: number;
   readonly idleMs: number;
   accepted: number;
-  /** The most of them that the pace would not have let go. */
+  /** The greatest number of them beyond what the pace permitted. */
   beyondPace: number;
-  /** Whether all that may go at once was used. */
+  /** Whether the whole burst was used. */
   isUsed: boolean;
-  /** Whether one that was sent at once was rejected. */
+  /** Whether an attempt of the burst was rejected. */
   isTooMuch: boolean;
 }
 
 /**
- * What a provider saves without demand: what goes at once after that tells how much it is. The first
- * attempt after such a time is none of it: the pace lets that go anyway.
+ * The capacity that a provider saves in a time without demand, measured by the burst that it
+ * accepts after that. The first attempt of a burst does not count: the pace permits it anyway.
  */
 export class SavedBurst {
   private _size = 0;
-  /** How often all of it must be used before it grows, and how often it was since it last changed. */
+  /**
+   * How often the whole burst must be used before it grows, and how often it was since its last
+   * change.
+   */
   private uses = 1;
   private used = 0;
   private resumed: Resumed | undefined = undefined;
@@ -37,8 +43,8 @@ export class SavedBurst {
   }
 
   /**
-   * @param accepted at once, before anything was rejected
-   * @param known the most that a configured limit lets go at once
+   * @param accepted the number of attempts accepted at once before the first rejection
+   * @param known the largest burst that a configured limit permits
    */
   begin(accepted: number, known = 0): void {
     this._size = Math.max(SAVED_PART * (accepted - 1), known);
@@ -67,16 +73,16 @@ export class SavedBurst {
     this.resumed = { at, idleMs, ...results };
   }
 
-  /** An attempt that was sent at once was rejected. */
+  /** An attempt of a burst was rejected. */
   isTooMuch(): void {
-    // Where nothing tells how many were accepted, nothing is saved.
+    // Without knowledge of the accepted attempts, assume that nothing is saved.
     if (this.resumed === undefined) this.shrink(0);
     else this.resumed.isTooMuch = true;
   }
 
   /**
-   * The results of all that was sent at once are known. Attempts overtake each other on their way:
-   * only all of them tell how many were accepted.
+   * All results of the burst are known. Attempts overtake each other on their way, so only all
+   * results show how many were accepted.
    */
   end(): void {
     const { resumed } = this;

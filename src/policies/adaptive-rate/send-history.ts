@@ -5,7 +5,10 @@ import type { SentAttempt } from './sent-attempt.ts';
  * answer.
  */
 const SILENCE = 1.3;
-/** While no answer shows that anything is let in: so much more, the less the more rejections were seen. */
+/**
+ * Added to `SILENCE`, divided by the number of rejections, while no answer shows that attempts are
+ * accepted.
+ */
 const WHILE_FEW = 4;
 /**
  * Before the first rejection an attempt counts as accepted after this time, in ms, if an answer has
@@ -76,7 +79,7 @@ export class SendHistory {
 
   /**
    * @param answeredAt when it was answered; undefined if only silence shows that it is accepted
-   * @returns whether this is new: it may have counted as accepted already
+   * @returns false if its result was known already
    */
   accept(sent: SentAttempt, answeredAt?: number): boolean {
     if (answeredAt !== undefined) {
@@ -91,7 +94,7 @@ export class SendHistory {
     return true;
   }
 
-  /** It tells nothing. */
+  /** The attempt has ended without evidence. */
   withdraw(sent: SentAttempt): void {
     if (sent.outcome !== 'unknown') return;
     sent.outcome = 'withdrawn';

@@ -1,6 +1,6 @@
-/** When the learner has reacted to a rejection. */
+/** The learner's reaction to a rejection. */
 export interface Reaction {
-  /** Attempts of a lower order were sent before it was in force. */
+  /** Attempts of a lower order were sent before the reaction was in force. */
   order: number;
 }
 
@@ -16,7 +16,9 @@ export class SentAttempt {
   readonly pacePerMs: number;
   /** Whether it had to wait for the pace. */
   readonly isPaced: boolean;
-  /** Whether it went before the pace let it go, by what was saved in a time without demand. */
+  /**
+   * Whether it was sent before the pace permitted it, from capacity saved in a time without demand.
+   */
   readonly isSaved: boolean;
   /** The time without demand before it, in ms. */
   readonly idleMs: number;
@@ -26,8 +28,8 @@ export class SentAttempt {
   /** `withdrawn`: it ended without an answer, or was never sent. */
   outcome: 'unknown' | 'accepted' | 'rejected' | 'withdrawn' = 'unknown';
   /**
-   * How many attempts without a known result there were when it was sent, itself included. Of results
-   * that come at one moment, the last leaves none unknown: this tells how many were.
+   * The number of attempts without a known result when it was sent, including itself. It is
+   * recorded then: when many results return at once, the last one would find no other unknown.
    */
   unknown = 0;
   /** Whether an answer has shown that it was accepted, and not silence alone. */
@@ -41,9 +43,12 @@ export class SentAttempt {
   usedUpPerMs = 0;
   /** For a rejected attempt: whether the rejection gives no details, and no answer has given any. */
   isBare = false;
-  /** Of one that was rejected: whether it tells less than rejections of the limit do. */
+  /**
+   * For a rejected attempt: whether the rejection has fewer details than rejections by the limit
+   * have.
+   */
   isForeign = false;
-  /** For a rejected attempt: the last reaction when it was read. */
+  /** For a rejected attempt: the last reaction when its rejection was read. */
   reaction: Reaction = { order: 0 };
 
   constructor(sent: {
@@ -73,7 +78,7 @@ export class SentAttempt {
 export interface UnitCharge {
   readonly at: number;
   readonly order: number;
-  /** The sum that was sent before it. */
+  /** The sum of the costs sent before it. */
   readonly total: number;
   readonly cost: number;
   /** Whether it was paced, so that its cost is a debt. */

@@ -1,10 +1,10 @@
-/** A process whose rate is below this part of a limit that is used up shares it with others. */
+/** A process whose rate is below this share of a used-up limit shares the limit with others. */
 const SHARED_PART = 0.8;
-/** At each stop such a process gives up this part of its pace ... */
+/** At each stop such a process gives up this share of its pace. */
 const GIVEN_UP = 0.1;
-/** ... and each verified attempt adds this part of the whole limit to it. */
+/** Each verified attempt adds this share of the whole limit to the pace. */
 const ADDED = 2e-4;
-/** The pace to begin from is at most so far above what was measured. */
+/** The pace after a stop starts from at most this multiple of the measured rate. */
 const MOST_ABOVE = 1.5;
 
 /** A stop, and what was measured by then. */
@@ -13,18 +13,18 @@ export interface SharedStop {
   readonly usedUpPerMs: number;
   /** The pace at which it came, per ms. */
   readonly pacePerMs: number;
-  /** What was measured, per ms, ... */
+  /** The measured rate, per ms. */
   readonly perMs: number;
-  /** ... and whether enough attempts are behind that. */
+  /** Whether enough attempts are behind the measured rate. */
   readonly isSure: boolean;
 }
 
 /**
- * The pace of a process while other processes use the same limit. Rejections that report the limit as
- * used up, while the process's own rate is well below it, show that. All processes are stopped equally
- * often for each attempt. So what an attempt adds must not depend on the process's share, and what a
- * stop takes must be in proportion to it: then shares become alike (Chiu and Jain 1989: additive
- * increase and multiplicative decrease).
+ * The pace of a process while other processes use the same limit. This is the case if rejections
+ * report the limit as used up while the process's own rate is well below it. All processes are
+ * stopped equally often for each attempt. So the amount that an attempt adds must not depend on the
+ * process's share, and the amount that a stop takes must be in proportion to it: then shares become
+ * equal (Chiu and Jain 1989: additive increase and multiplicative decrease).
  */
 export class SharedLimit {
   private wholePerMs = 0;
@@ -33,7 +33,7 @@ export class SharedLimit {
   stopped({ usedUpPerMs, pacePerMs, perMs, isSure }: SharedStop): void {
     const isSharing = this.wholePerMs > 0 || isSure;
     this.wholePerMs = isSharing && perMs < SHARED_PART * usedUpPerMs ? usedUpPerMs : 0;
-    // Where little is left, reports hold the pace far below what was measured.
+    // When little is left, reported limits hold the pace far below the measured rate.
     const sharePerMs = Math.max(perMs, Math.min(pacePerMs, MOST_ABOVE * perMs));
     this.basePerMs = (1 - GIVEN_UP) * sharePerMs;
   }

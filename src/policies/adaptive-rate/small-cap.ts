@@ -1,27 +1,33 @@
 import type { SentAttempt } from './sent-attempt.ts';
 
 /**
- * How many stops must look like those of a cap: of a rate, at which one in twenty is rejected, so many
- * do so by chance once in 100,000 times.
+ * The number of stops that must look like those of a cap. With a rate that rejects one attempt in
+ * twenty, this many do so by chance once in 100,000 times.
  */
 const STOPS = 4;
-/** So many attempts must be accepted among the stops, and so many times the cap: it was full again. */
+/**
+ * The least number of attempts accepted among the stops, and the same as a multiple of the cap: the
+ * cap was full again.
+ */
 const LEAST_ACCEPTED = 16;
 const LEAST_TIMES = 4;
 
 /**
- * Finds a cap on what is in flight, however small it is, by what it rejects: of the attempts that were sent with as
- * many others in flight, at least every second, and none of the others. A rate rejects a few of them,
- * however many were in flight. Those that a cap accepts were sent when an answer was on its way.
+ * Finds a concurrency cap, however small, by its rejections: it rejects at least every second
+ * attempt that was sent with as many others in flight, and no other attempts. It accepts the rest
+ * because an answer was on its way when they were sent. A rate rejects a few of all attempts,
+ * however many are in flight.
  */
 export class SmallCap {
   /** The stops, and the least number of others in flight at one of them. */
   private stops = 0;
   private lowest = 0;
-  /** Attempts accepted since the first of them: all, and with as many others in flight. */
+  /**
+   * Attempts accepted since the first stop: all, and those with at least `lowest` others in flight.
+   */
   private accepted = 0;
   private over = 0;
-  /** Whether the last attempt was rejected: of rejections in a row only the first tells of a cap. */
+  /** Whether the last attempt was rejected: of rejections in a row only the first counts. */
   private isStopped = false;
 
   /**
@@ -42,7 +48,7 @@ export class SmallCap {
         this.accepted = 0;
         this.over = 0;
       }
-      // A cap rejects nothing that comes alone.
+      // A cap never rejects an attempt that has no others in flight.
       if (isBare && others > 0) this.stops += 1;
       const least = Math.max(LEAST_ACCEPTED, LEAST_TIMES * this.lowest);
       if (this.stops >= STOPS && this.accepted >= least) return this.lowest;

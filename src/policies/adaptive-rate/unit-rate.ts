@@ -33,7 +33,10 @@ export class UnitRate {
     return this.#pacer.ratePerMs;
   }
 
-  /** The same; of a limit of which what is left may be sent at once, and of one that is kept elsewhere, what that comes to. */
+  /**
+   * The last computed rate, per ms. If there is none, because the amount left may be sent at once
+   * or another policy enforces the limit, the rate of that limit.
+   */
   get meanPerMs(): number {
     const { ratePerMs } = this.#pacer;
     return ratePerMs === Number.POSITIVE_INFINITY ? this.#usualPerMs : ratePerMs;
@@ -44,21 +47,22 @@ export class UnitRate {
   }
 
   /**
-   * The delay of timers that may be made up for, in ms. A learned pace may be that of a limit on the
-   * distance between requests; then only distances that are too short for timers are made up for.
+   * The delay of timers that later attempts may make up for, in ms. A learned pace may come from a
+   * limit on the interval between requests; then only intervals that are too short for timers are
+   * made up for.
    */
   get lateMs(): number {
     const stepMs = 1 / this.perMs;
     return stepMs < LATE_MS || this.#origin !== 'learned' ? LATE_MS : 0;
   }
 
-  /** When the next attempt may go, by the clock, in ms. */
+  /** When the next attempt may be sent, by the clock, in ms. */
   get freeAt(): number {
     return this.#pacer.freeAt;
   }
 
   /**
-   * Milliseconds until the next attempt may go.
+   * Milliseconds until the next attempt may be sent.
    * @param learnedPerMs the rate learned from rejections; Infinity if there is none
    */
   wait(learnedPerMs: number, now: number, cost = 1): number {
@@ -67,27 +71,27 @@ export class UnitRate {
     return Math.max(this.#pacer.wait(now), coveredMs);
   }
 
-  /** Milliseconds until what was reported lets anything go. */
+  /** Milliseconds until the reported limit permits an attempt. */
   heldMs(now: number): number {
     return this.#reported.wait(1, this.#sent - this.#lost, now);
   }
 
-  /** How much may go at once by what was reported; Infinity: nothing bounds it. */
+  /** The amount that the reported limit permits at once; Infinity if it sets no bound. */
   left(now: number): number {
     return this.#reported.left(this.#sent - this.#lost, now);
   }
 
-  /** The whole limit that was reported; 0: none was lately. */
+  /** The whole limit that was reported; 0 if none was lately. */
   reportedLimit(now: number): number {
     return this.#reported.limit(now);
   }
 
-  /** The rate of the whole limit that was reported, per ms; 0: none was. */
+  /** The rate of the whole limit that was reported, per ms; 0 if none was. */
   wholePerMs(now: number): number {
     return this.#reported.wholePerMs(now) ?? 0;
   }
 
-  /** Whether the reported limit lets requests in before it is whole again, as its reports have shown. */
+  /** Whether reports show that the limit admits requests before it is full again. */
   get refillsGradually(): boolean {
     return this.#reported.refillsGradually;
   }
@@ -107,7 +111,7 @@ export class UnitRate {
     return charge;
   }
 
-  /** There was nothing to send before the next attempt. */
+  /** There was no demand before the next attempt. */
   resumed(now: number): void {
     this.#reported.resumed(this.#sent - this.#lost, now);
   }
@@ -120,13 +124,13 @@ export class UnitRate {
     this.#reported.corrected(order, more);
   }
 
-  /** The attempt was not accepted. @param isUnsent whether it was not even sent */
+  /** The attempt was not accepted. @param isUnsent whether it was never sent */
   reject({ cost, isOwed }: UnitCharge, isUnsent: boolean): void {
     this.#lost += cost;
     if (isUnsent && isOwed) this.#pacer.giveBack(cost);
   }
 
-  /** Nothing goes before this time. */
+  /** No attempt is sent before this time. */
   delayUntil(at: number): void {
     this.#pacer.delayUntil(at);
   }
@@ -154,7 +158,7 @@ export class UnitRate {
       this.#origin = usual === Number.POSITIVE_INFINITY ? 'start' : 'headers';
     } else if (rate === hard) this.#origin = 'limit';
     else this.#origin = rate === headers ? 'headers' : 'learned';
-    // A policy of its own keeps to what was configured, and lets go at once what that saves.
+    // Another policy enforces configured limits, and permits bursts of what they saved.
     const isPaced = learned !== Number.POSITIVE_INFINITY || rate < hard;
     return isPaced ? rate : Number.POSITIVE_INFINITY;
   }

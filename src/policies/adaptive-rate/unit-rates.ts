@@ -8,16 +8,18 @@ import { UnitRate } from './unit-rate.ts';
 
 /** The limits that were configured, by their units. */
 export interface HardLimits {
-  /** The rate of one, per ms; Infinity: there is none. */
+  /** The rate of the limit on a unit, per ms; Infinity if there is none. */
   perMs(unit: 'requests' | 'tokens'): number;
-  /** The most that one lets go at once. */
+  /** The largest burst that the limit on a unit permits. */
   burst(unit: 'requests' | 'tokens'): number;
 }
 
 /** The charges of an attempt, by unit. */
 export type Charges = Pick<Sending, 'requests' | 'tokens'>;
 
-/** The rates of both units that providers limit: requests, and tokens from when a limit on them is known. */
+/**
+ * The rates of both units that providers limit: requests, and tokens once a limit on them is known.
+ */
 export class UnitRates {
   readonly requests: UnitRate;
   tokens: UnitRate | undefined = undefined;
@@ -31,13 +33,13 @@ export class UnitRates {
     if (hard.perMs('tokens') !== Number.POSITIVE_INFINITY) this.tokens = this.#tokenRate();
   }
 
-  /** The rate of tokens as they are estimated elsewhere, where estimates are not corrected, per ms. */
+  /** The rate of tokens where estimates are not corrected, as in other processes, per ms. */
   get estimatedTokensPerMs(): number {
     return (this.tokens?.perMs ?? Number.POSITIVE_INFINITY) / this.#ratio.expected(1);
   }
 
   /**
-   * Milliseconds until the next attempt may go.
+   * Milliseconds until the next attempt may be sent.
    * @param learnedPerMs the rate learned from rejections; Infinity if there is none
    * @param estimate the estimated tokens of the attempt
    */
@@ -59,19 +61,19 @@ export class UnitRates {
     return this.requests.isPacing(now) || (this.tokens?.isPacing(now) ?? false);
   }
 
-  /** How many may go at once by what was reported. */
+  /** The number of requests that reported limits permit at once. */
   left(now: number): number {
     const cost = Math.max(1, this.#ratio.expected(0));
     const tokens = this.tokens?.left(now) ?? Number.POSITIVE_INFINITY;
     return Math.min(this.requests.left(now), tokens / cost);
   }
 
-  /** Milliseconds until what was reported lets anything go. */
+  /** Milliseconds until the reported limits permit an attempt. */
   heldMs(now: number): number {
     return Math.max(this.requests.heldMs(now), this.tokens?.heldMs(now) ?? 0);
   }
 
-  /** Whether a reported limit is known to let requests in before it is whole again. */
+  /** Whether a reported limit is known to admit requests before it is full again. */
   refillsGradually(limit: ReportedLimit): boolean {
     const rates = new Map([
       ['requests', this.requests],
@@ -80,7 +82,7 @@ export class UnitRates {
     return this.#others.refillsGradually(limit) ?? rates.get(limit.unit)?.refillsGradually ?? false;
   }
 
-  /** There was nothing to send before the next attempt. */
+  /** There was no demand before the next attempt. */
   resumed(now: number): void {
     this.requests.resumed(now);
     this.tokens?.resumed(now);
@@ -100,7 +102,7 @@ export class UnitRates {
     if (tokens !== undefined) this.tokens?.settle(tokens, used);
   }
 
-  /** The attempt was not accepted. @param isUnsent whether it was not even sent */
+  /** The attempt was not accepted. @param isUnsent whether it was never sent */
   reject({ requests, tokens }: Charges, isUnsent: boolean): void {
     if (requests !== undefined) this.requests.reject(requests, isUnsent);
     if (tokens !== undefined) this.tokens?.reject(tokens, isUnsent);
@@ -130,7 +132,7 @@ export class UnitRates {
     return this.tokens.report(ofTokens, tokens, isAccepted, now) || isExplained;
   }
 
-  /** Limits that were told before. */
+  /** Records limits that were reported before. */
   told(limits: readonly ReportedLimit[], at: number): void {
     const charge: UnitCharge = { at, order: -1, total: 0, cost: 0, isOwed: false };
     const charges = { requests: charge, tokens: charge };

@@ -9,11 +9,12 @@ const MOST_NEEDED = 64;
 
 /**
  * Finds the rate of a limit that saves nothing, such as one on the distance between requests (GCRA
- * without a burst, `limit_req` of nginx). Such a limit accepts each request that keeps the distance,
- * and what was sent below its rate is lost. So a cycle, from one rejection to the next, has accepted
- * less than the limit allows, and ends at the limit. A bucket that was measured right may do the same.
- * So the next cycle begins halfway between the measured rate and the end: a bucket is empty by then,
- * and rejects that soon, while a limit that saves nothing accepts it.
+ * without a burst, `limit_req` of nginx). Such a limit accepts each request that keeps the
+ * distance, and capacity that is not used at once is lost. So a cycle, from one rejection to the
+ * next, has accepted less than the limit allows, and ends at the limit. A bucket that was measured
+ * correctly may do the same. So the next cycle begins halfway between the measured rate and the
+ * end: a bucket is empty by then, and soon rejects that rate, while a limit that saves nothing
+ * accepts it.
  */
 export class UnsavedLimit {
   private endPerMs = 0;

@@ -2,11 +2,14 @@
 const LEAST = 6;
 /** Waits that are multiples of this may be rounded, and do not count. */
 const ROUNDED_MS = 1_000;
-/** That the waits fall as time passes is no chance from so many standard errors on ... */
+/** Waits that fall by more than this number of standard errors do not fall by chance. */
 const FALLS = 4;
-/** ... and from so many on, that they fall faster than time passes. */
+/** The same for waits that fall faster than time passes. */
 const FASTER = 3;
-/** Waits that are too short must explain this part of the variance: more is left by other causes. */
+/**
+ * A line with waits that are too short must explain this share of the variance: the rest has other
+ * causes.
+ */
 const EXPLAINED = 0.9;
 /** The part of the evidence that the next closure keeps. */
 const KEPT = 0.8;
@@ -93,17 +96,16 @@ export class WaitLine {
   }
 
   /**
-   * The true wait as a multiple of the named one; undefined where the waits are not on a line, or what
-   * happens on the way to the API may explain it.
+   * The true wait as a multiple of the named one; undefined if the waits are not on a line, or
+   * delays on the way to the API may explain it.
    */
   get scale(): number | undefined {
     const { sent, returned } = this;
     if (sent.freedom < LEAST || !(sent.isSure || returned.isSure)) return undefined;
-    // Different times on the way make the first too small, and the second uncertain.
+    // Varying delays on the way make the first value too small, and the second uncertain.
     const scale = Math.max(sent.value, returned.value);
     if (scale >= 1) return sent.explained >= EXPLAINED ? Math.max(1, sent.value) : undefined;
-    // Attempts that queue on their way get there at greater intervals than they were sent. They come
-    // back at these intervals too.
+    // Attempts that queue on their way arrive and return at greater intervals than they were sent.
     return returned.value + FASTER * returned.error < 1 ? scale : undefined;
   }
 }

@@ -21,15 +21,17 @@ export interface Replenishment {
 const MOST_OF_WINDOW = 1.5;
 /** Resets that differ by a smaller share are equal. */
 const SAME_PART = 0.02;
-/** Compared reports are this many apart, and twice as long as the error of times... */
+/**
+ * Two compared reports are this many reports apart, and by at least twice the rounding of times.
+ */
 const APART = 4;
-/** ... but at most this long. */
+/** The greatest time between two compared reports. */
 const FAR_APART_MS = 5_000;
 /** How many reports are kept for comparison. */
 const MOST_KEPT = 1_000;
 /** A kind is known when this many more comparisons fit only it. */
 const CLEAR = 3;
-/** The bound of that count, so that a changed kind is found as soon. */
+/** The upper bound of that count, so that a change of the kind is found soon. */
 const MOST = 8;
 
 const KINDS = ['bucket', 'fixed', 'sliding'] as const;

@@ -10,20 +10,20 @@ import {
 /** Changes of limits by their names; null: there is no such limit any more. */
 export type LimitChanges = Readonly<Record<string, RateLimit | null>>;
 
-/** What checked changes do to the limits in force. */
+/** The effect of checked changes on the limits in force. */
 interface CheckedChanges {
   readonly added: readonly LimitRule[];
   readonly resized: readonly { readonly limit: NamedLimit; readonly rule: LimitRule }[];
-  /** Names of limits that go, or have gone before. */
+  /** Names of limits that are removed, or were removed before. */
   readonly removed: readonly string[];
 }
 
 /**
  * Checks changes of limits, and changes nothing.
  * @param set the limits in force
- * @param gone the names of limits that there are no more: they may be removed again
- * @throws RangeError or TypeError for nonsense and for another algorithm; UnknownLimitError for the
- * removal of a limit that there never was
+ * @param gone the names of limits that were removed before: they may be removed again
+ * @throws RangeError or TypeError for wrong values and for another algorithm; UnknownLimitError for
+ * the removal of a limit that never existed
  */
 export function checkChanges(
   changes: LimitChanges,
@@ -38,7 +38,7 @@ export function checkChanges(
     if (!isKnown) throw new UnknownLimitError(name, set.names);
   }
   const given = named.filter((entry): entry is [string, RateLimit] => entry[1] !== null);
-  // What is no object, or names nothing, is refused as it is at the start.
+  // Changes that are no object, or name no limit, are refused as at the start.
   const hasOnlyRemovals = removed.length > 0 && given.length === 0;
   const rules = hasOnlyRemovals
     ? []
@@ -52,7 +52,7 @@ export function checkChanges(
   return { added, resized, removed };
 }
 
-/** What is to be added where there are no limits yet. @throws UnknownLimitError for one to be removed */
+/** The limits to add if there are none yet. @throws UnknownLimitError for a limit to be removed */
 export function limitsToAdd(changes: LimitChanges): Record<string, RateLimit> {
   const limits: Record<string, RateLimit> = {};
   for (const [name, limit] of Object.entries(changes)) {

@@ -48,13 +48,13 @@ const ALGORITHMS = {
   'fixed-window': FixedWindow,
 } as const;
 
-/** A limit, and what is used of it. */
+/** A limit, and its used amount. */
 export interface NamedLimit {
   rule: LimitRule;
   readonly state: LimitState;
 }
 
-/** The limits that were in force at one time: what was charged to them is settled with them. */
+/** The limits that were in force at one time. What was charged to them is settled with them. */
 export class LimitSet {
   readonly limits: readonly NamedLimit[];
   readonly names: readonly string[];
@@ -79,14 +79,14 @@ export class LimitSet {
     return this.limits.find(({ rule }) => rule.name === name);
   }
 
-  /** Some limits added, and some left out; those that stay keep what is used of them. */
+  /** Adds and removes limits; those that stay keep their used amounts. */
   changed(added: readonly LimitRule[], removed: readonly string[], now: number): LimitSet {
     const kept = this.limits.filter(({ rule }) => !removed.includes(rule.name));
     return new LimitSet([...kept, ...added.map((rule) => startOf(rule, now))], this.of);
   }
 }
 
-/** A new limit: what is not available at the start counts as charged now. */
+/** Makes a limit. The amount that is not available at the start counts as charged now. */
 export function startOf(rule: LimitRule, now: number): NamedLimit {
   const isQuota = rule.windowMs === Number.POSITIVE_INFINITY;
   const state = isQuota ? new Quota(rule) : new ALGORITHMS[rule.algorithm](rule);

@@ -13,8 +13,8 @@ export interface LimitState {
   /** The amount that could be charged now, >= 0. */
   available(now: number): number;
   /**
-   * The first time at which `cost` fits, if nothing else is charged. Not later than `now`: it fits.
-   * Infinity: it is above what the limit can ever let pass.
+   * The first time at which `cost` fits, if nothing else is charged. Not later than `now`: it fits
+   * now. Infinity: the cost is above the greatest that can ever pass.
    */
   readyAt(cost: number, now: number): number;
   /** The time at which the limit is full again, if nothing else is charged. */

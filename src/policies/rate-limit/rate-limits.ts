@@ -37,7 +37,7 @@ export interface Shortage {
  */
 export class RateLimits {
   private set: LimitSet;
-  /** Names of limits that there are no more: what a request costs of them counts for nothing. */
+  /** Names of removed limits: costs for them are ignored. */
   private readonly removed = new Set<string>();
   /** Whether a limit is charged only when the actual amount is known. */
   private hasActual: boolean;
@@ -46,7 +46,7 @@ export class RateLimits {
   private now: number;
 
   /**
-   * @param now when they begin: what is not available at the start is charged then
+   * @param now when the limits begin: the amount that is not available at the start is charged then
    * @throws RangeError or TypeError that names the option, its bound and the value
    */
   constructor(limits: Readonly<Record<string, RateLimit>>, now = Number.NEGATIVE_INFINITY) {
@@ -69,7 +69,7 @@ export class RateLimits {
     return this.limits.map(({ rule }) => rule);
   }
 
-  /** Whether a request may cost something of a limit of that name: there is one, or was. */
+  /** Whether a limit of this name exists or existed, so that requests may have a cost for it. */
   knows(name: string): boolean {
     return this.names.includes(name) || this.removed.has(name);
   }
@@ -80,14 +80,17 @@ export class RateLimits {
     return limit !== undefined && limit.rule.charge !== 'upfront';
   }
 
-  /** What a limit allows on average, in its unit a second; undefined: none of that name has a window. */
+  /**
+   * The average that a limit permits, in its unit per second; undefined if no limit of this name
+   * has a window.
+   */
   perSecond(name: string): number | undefined {
     const rule = this.set.find(name)?.rule;
     if (rule === undefined || rule.windowMs === Number.POSITIVE_INFINITY) return undefined;
     return (rule.limit * 1000) / rule.windowMs;
   }
 
-  /** The most that a limit of that name lets go at once; 0: there is none of that name. */
+  /** The most that a limit of this name permits at once; 0 if there is none of this name. */
   burst(name: string): number {
     return this.set.find(name)?.rule.maxCost ?? 0;
   }
@@ -103,7 +106,7 @@ export class RateLimits {
   }
 
   /**
-   * The same with given amounts for all limits, in their order: safe integers >= 0.
+   * As `costsOf`, with given amounts for all limits, in their order: safe integers >= 0.
    * @throws as `costsOf` does
    */
   costsFrom(expected: Costs, named: Readonly<Record<string, number>> | undefined): Costs {
@@ -153,7 +156,7 @@ export class RateLimits {
     return error ?? new RateLimitExceededError(limit, cost, available, retryAfterMs);
   }
 
-  /** Whether a cost can ever pass one of the limits. */
+  /** Whether a limit can ever admit this cost. */
   holds(index: number, cost: number): boolean {
     return cost <= (this.most[index] as number);
   }
@@ -344,7 +347,7 @@ function isActual({ charge }: LimitRule): boolean {
   return charge === 'actual';
 }
 
-/** A limit that is charged the actual amount expects nothing. */
+/** A limit that is charged only the actual amount has no expected cost. */
 function mostOf(rule: LimitRule): number {
   return isActual(rule) ? Number.POSITIVE_INFINITY : rule.maxCost;
 }

@@ -1,6 +1,6 @@
 import { endOf, type LimitSize, type LimitState } from './limit-state.ts';
 
-/** The id of every charge: these limits do not tell one from another. */
+/** The id of all charges: these limits do not distinguish charges. */
 const MARK = 0;
 
 /**
@@ -9,7 +9,7 @@ const MARK = 0;
  */
 export class Quota implements LimitState {
   private limit: number;
-  /** Below 0 where more was given back than is used: then more than the limit is available. */
+  /** Below 0 if more was given back than is used: then more than the limit is available. */
   private drawn = 0;
 
   constructor(size: Pick<LimitSize, 'limit'>) {
@@ -46,7 +46,10 @@ export class Quota implements LimitState {
     this.limit = size.limit;
   }
 
-  /** So much more is available. @returns the limit: larger than before, where more than that is available now */
+  /**
+   * Makes this amount available in addition. @returns the limit: it is larger than before if more
+   * than the old one is available now
+   */
   add(amount: number): number {
     this.drawn -= amount;
     if (this.drawn < 0) {
