@@ -30,7 +30,7 @@ const SHARED = [
   'maxBytes',
 ] as const satisfies readonly (keyof Changes)[];
 
-/** What can change while requests wait and run. A pace must have been on at the start. */
+/** Options that can change while requests wait and run. A pace must have been on at the start. */
 export interface Changes
   extends Pick<
     LimiterOptions,
@@ -41,7 +41,7 @@ export interface Changes
     | 'waitTimeoutMs'
     | 'total'
   > {
-  /** Limits that are changed or added; null: that one is removed. Those that are not named stay. */
+  /** Limits to change or add; null removes one. Limits that are not named stay. */
   readonly limits?: LimitChanges;
   /** Short for `limits.requests`; null removes it. */
   readonly requestsPerMinute?: number | null;

@@ -141,7 +141,7 @@ export function checkKeyOptions(options: LimiterOptions): void {
   }
 }
 
-/** The limits of one key. A key is never told to telemetry: the name is that of the group. */
+/** The limits of one key. Telemetry never contains keys: the name is that of the group. */
 export type KeyOptions = Omit<LimiterOptions, 'name' | 'telemetry' | 'shared'>;
 
 /** `name` is that of all keys together. */
@@ -192,7 +192,7 @@ export type GroupEvent = LimiterEvent & { readonly key: string | undefined };
 /** The state of a group at one moment. */
 export interface GroupSnapshot {
   readonly shared: SharedSnapshot | undefined;
-  /** How this process stands among those that share these limits; undefined: it shares none. */
+  /** The state of this process among those that share these limits; undefined if it shares none. */
   readonly fleet: FleetSnapshot | undefined;
   /** By key. */
   readonly keys: Readonly<Record<string, LimiterSnapshot>>;

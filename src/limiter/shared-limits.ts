@@ -106,7 +106,7 @@ export class SharedLimits {
     return snapshotsOf(this.policies, now);
   }
 
-  /** How this process stands among those that share these limits. */
+  /** The state of this process among those that share these limits. */
   get fleetSnapshot(): FleetSnapshot | undefined {
     return this.fleet?.snapshot();
   }

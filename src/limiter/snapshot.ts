@@ -68,7 +68,7 @@ export interface LimiterSnapshot extends PolicySnapshots {
   /** The usage of the limit with the name `tokens`. */
   readonly tokensUsed: number | undefined;
   readonly tokensRemaining: number | undefined;
-  /** How it stands among the workers of its key; undefined without `shared`. */
+  /** Its state among the workers of its key; undefined without `shared`. */
   readonly fleet: FleetSnapshot | undefined;
   /** The concurrency limit, and the one queue of the gate while its head waits for a slot. */
   readonly concurrency: GateSnapshot & PolicySnapshots['concurrency'];

@@ -14,8 +14,9 @@ export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
 export const FEEDBACK_KINDS = ['ok', 'throttled', 'overloaded', 'failed', 'fatal'] as const;
 
 /**
- * - `throttled`: the provider has asked us lately to slow down;
- * - `outage`: it cannot be reached, or lets nothing in (where the rate adapts), and single probes go.
+ * - `throttled`: the provider has asked lately to slow down;
+ * - `outage`: it cannot be reached, or an adaptive rate finds that it rejects everything; single
+ *   probes are sent.
  */
 export type Mode = 'normal' | 'throttled' | 'outage';
 

@@ -7,13 +7,13 @@ export interface PolicyMetric {
   /** The unit in UCUM notation. */
   readonly unit: string;
   readonly meaning: string;
-  /** The attribute that tells its series apart. Default: it has one series. */
+  /** The attribute that distinguishes its series. Default: it has one series. */
   readonly by?: 'limit' | 'mode' | 'source' | 'state';
-  /** How the values of several instances of one name become one. Default `sum`. */
+  /** How the values of several instances of one name are combined. Default `sum`. */
   readonly together?: 'sum' | 'greatest';
 }
 
-/** The value of a gauge, or its values by the attribute that tells its series apart. */
+/** The value of a gauge, or its values by the attribute that distinguishes its series. */
 export type GaugeValue = number | Readonly<Record<string, number>>;
 
 /** The state of a set of gates in plain numbers, for gauges. A policy that is off has no gauges. */

@@ -80,12 +80,12 @@ interface Tree {
 }
 
 /**
- * The options of a limiter that environment variables say. A variable is called by the path of its
- * option in upper snake case: `concurrency` is `HEADGATE_CONCURRENCY`, `backoff.backoffMs` is
+ * Reads the options of a limiter from environment variables. A variable is called by the path of
+ * its option in upper snake case: `concurrency` is `HEADGATE_CONCURRENCY`, `backoff.backoffMs` is
  * `HEADGATE_BACKOFF_BACKOFF_MS`, `limits.input_tokens.windowMs` is
  * `HEADGATE_LIMITS_INPUT_TOKENS_WINDOW_MS` (names of limits become lower case), and
  * `HEADGATE_CIRCUIT_BREAKER=true` and `HEADGATE_ADAPTIVE=failures` turn these on with defaults;
- * `HEADGATE_ADAPTIVE=false` turns it off, whatever its other variables say.
+ * `HEADGATE_ADAPTIVE=false` turns it off, even if its other variables are set.
  *
  * Numbers are plain decimals: `1000` or `0.5`, but not `1e3`, `1_000`, `0x10`, `+1` or ` 1`. An
  * empty variable counts as not set. Options that another source may complete, such as a limit
@@ -94,7 +94,7 @@ interface Tree {
  * @param prefix without the `_` that follows it. Default `HEADGATE`.
  * @param env default: `process.env`
  * @throws TypeError for a variable with the prefix that is no option, RangeError or TypeError for a
- *   wrong value; each names the variable, the bound and the text
+ * wrong value; each names the variable, the bound and the text
  * @example
  * const limiter = createLimiter(limiterOptionsFromEnv());
  */

@@ -33,16 +33,16 @@ export interface RateStrategyConfig {
    */
   readonly initialLimit?: number;
   /**
-   * The rate to begin with, requests a second, >= 0.001: what was learned of the provider before, say
-   * in an earlier process. It adapts as one that 429s have taught. Default: none, until something is
+   * The initial rate, requests a second, >= 0.001, if it is known, for example from an earlier
+   * process. It adapts as a rate that was learned from 429s. Default: none, until a rate is
    * learned.
    */
   readonly initialPerSecond?: number;
 }
 
 /**
- * What adapts: the rate, to what the provider accepts and reports (`rate`), or the concurrency
- * limit, to latency (`latency`) or to failures (`failures`).
+ * The limit that adapts: the rate, to what the provider accepts and reports (`rate`), or the
+ * concurrency limit, to latency (`latency`) or to failures (`failures`).
  */
 export type AdaptiveConfig =
   | ({ readonly strategy: 'rate' } & RateStrategyConfig)
@@ -165,7 +165,7 @@ export const ADAPTIVE: PolicyDefinition<
         perMs: (unit: string) => (limits?.perSecond(unit) ?? Number.POSITIVE_INFINITY) / 1_000,
         burst: (unit: string) => limits?.burst(unit) ?? 0,
       };
-      // What was configured is known: nothing has to be verified first.
+      // Configured limits are known: nothing has to be verified first.
       const isKnown = [hard.perMs('requests'), hard.perMs('tokens')].some(Number.isFinite);
       const startLimit = options.initialLimit ?? (isKnown ? maxLimit : START_AT_ONCE);
       const { initialPerSecond } = options;
@@ -188,7 +188,7 @@ export const ADAPTIVE: PolicyDefinition<
 
   isAtRest(policy, now) {
     if (policy instanceof AdaptiveRatePolicy) return policy.isAtRest(now);
-    // What a gradient has learned about latency is worth keeping.
+    // The latency that a gradient has learned is worth keeping.
     if (!(policy instanceof AimdPolicy)) return false;
     return policy.snapshot(now).failures === 0 && policy.nextChangeAt === Number.POSITIVE_INFINITY;
   },

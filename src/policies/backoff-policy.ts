@@ -39,14 +39,14 @@ export interface BackoffOption {
   /** The longest wait that a provider may ask for, in ms, >= 1; see `onLongWait`. Default 600,000. */
   readonly maxRetryAfterMs?: number;
   /**
-   * What happens when the provider asks for a longer wait. `'fail'` (default): all requests that wait
-   * fail at once with a `RetryAfterTooLongError`, as do those that come before it is over. `'wait'`: all
-   * wait. A used-up quota counts as such a wait if its end is told.
+   * What happens when the provider asks for a longer wait. `'fail'` (default): all waiting requests
+   * fail at once with a `RetryAfterTooLongError`, as do those that arrive before it is over.
+   * `'wait'`: all wait. A used-up quota counts as such a wait if the provider names its end.
    */
   readonly onLongWait?: OnLongWait;
   /**
-   * How long a provider that cannot be reached (connections refused or reset, no address) is waited
-   * for, in ms, >= 0. Single probes go meanwhile; then what waits fails with a
+   * How long requests wait for a provider that cannot be reached (connections refused or reset, no
+   * address), in ms, >= 0. Single probes are sent meanwhile; then waiting requests fail with a
    * `ProviderUnreachableError`. Infinity: no bound. Default 600,000.
    */
   readonly outageMs?: number;

@@ -8,12 +8,12 @@ import type { ModeState, Policy, RequestCost } from './policy.ts';
 export type Reopen = 'probe' | 'all';
 
 /**
- * What happens when the provider takes nothing for longer than `maxRetryAfterMs`: all requests fail, or
- * all wait.
+ * What happens when the provider takes no requests for longer than `maxRetryAfterMs`: all requests
+ * fail, or all wait.
  */
 export type OnLongWait = 'fail' | 'wait';
 
-/** Why the provider takes nothing for long. */
+/** Why the provider takes no requests for long. */
 export type SuspensionReason = 'longWait' | 'quota' | 'billing';
 
 /** The decision for the time in which the provider takes no requests. */
@@ -150,7 +150,7 @@ export class Backoff implements Policy<number>, ModeState {
     return leftMs > 0 ? { reason, onLongWait, leftMs } : undefined;
   }
 
-  /** The provider takes nothing until the present closure ends; then one request tests that. */
+  /** The provider takes no requests until the present closure ends; then one request tests that. */
   suspend(reason: SuspensionReason, onLongWait: OnLongWait): void {
     this.#suspension = { reason, onLongWait, untilAt: this.until };
     this.#closer = undefined;
@@ -160,8 +160,8 @@ export class Backoff implements Policy<number>, ModeState {
 
   /**
    * A connection of an attempt failed.
-   * @param isRefused whether it was never made: then only an attempt that is sent later can prove that
-   *   the provider is reached. After a reset, any answer does.
+   * @param isRefused whether no connection was made: then only the answer to a later attempt can
+   * prove that the provider is reached. After a reset, any answer does.
    * @returns whether an outage begins
    */
   unreachable(isRefused: boolean, now: number): boolean {
@@ -231,7 +231,9 @@ export class Backoff implements Policy<number>, ModeState {
     return true;
   }
 
-  /** The wait that closed the gate for an attempt of `sender` is over at `until`, if that is earlier. */
+  /**
+   * The wait named to `sender`, for which the gate was closed, ends at `until` if that is earlier.
+   */
   correct(sender: object, until: number): void {
     if (sender !== this.#closer || until >= this.until) return;
     this.throttledUntil -= this.until;

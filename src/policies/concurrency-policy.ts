@@ -35,11 +35,12 @@ export interface ConcurrencySnapshot {
 }
 
 /**
- * Counts requests in flight, each by its weight: it takes all of its slots, or none. In throttled mode
- * a request needs throttled slots too; those that were admitted before count for the limit only.
+ * Counts requests in flight, each by its weight: a request takes all of its slots, or none. In
+ * throttled mode a request needs throttled slots too; those that were admitted before count only
+ * towards the limit.
  *
- * A charge is the number of slots, below 0 for throttled ones: one number, which avoids an allocation
- * for each request.
+ * A charge is the number of slots, below 0 for throttled ones: one number, which avoids an
+ * allocation for each request.
  */
 export class ConcurrencyPolicy implements Policy<number> {
   limit: number;

@@ -38,8 +38,9 @@ export interface CostBudgetConfig {
 /** Whether money is limited. */
 export interface CostBudgetOption {
   /**
-   * A rolling budget of money. A request is reserved at its estimate, and settled to what was recorded
-   * (`context.recordCost`) or follows from its usage and the prices. Default: none.
+   * A rolling budget of money. A request reserves its estimated cost. Its real cost replaces the
+   * estimate: the recorded cost (`context.recordCost`), or the cost that follows from its usage and
+   * the prices. Default: none.
    */
   readonly costBudget?: CostBudgetConfig;
 }
@@ -55,13 +56,13 @@ export interface CostBudgetSnapshot {
   readonly windowMs: number;
   /** Spent within the window, and reserved for requests in flight; above `maxCost` when in debt. */
   readonly used: number;
-  /** What a request may cost that is sent now, >= 0. */
+  /** The amount that a request sent now may cost, >= 0. */
   readonly available: number;
   /** Until all of it is available, if nothing more is spent. */
   readonly resetMs: number;
 }
 
-/** What an attempt has reserved. */
+/** The amount that an attempt has reserved. */
 interface Reserved {
   /** In billionths. */
   readonly amount: number;
@@ -85,7 +86,7 @@ export class CostBudget implements Policy<Reserved> {
   #options: CostBudgetConfig;
   readonly #window: SlidingWindow;
   #now = Number.NEGATIVE_INFINITY;
-  /** What an answer costs beyond its estimated input. */
+  /** The mean cost of an answer beyond its estimated input. */
   #outputCost: number;
   /** The number of answers in that mean. */
   #answers = 0;

@@ -1,4 +1,4 @@
-/** How long a provider that cannot be reached is waited for: 10 minutes. */
+/** How long requests wait for a provider that cannot be reached: 10 minutes. */
 export const DEFAULT_OUTAGE_MS = 600_000;
 
 /** This number of failed connections in a row is an outage: one or two may fail by chance. */

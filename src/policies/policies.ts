@@ -147,7 +147,7 @@ export function measure(
   return values;
 }
 
-/** The causes that waits for policies are counted by. */
+/** The causes that waits for policies are counted under. */
 export const KINDS: readonly GateKind[] = [...new Set(ENTRIES.map(([, { kind }]) => kind))];
 
 /** The gauges of all policies, by their keys. */

@@ -6,7 +6,7 @@ import type { Amounts } from '../model/ticket.ts';
 import type { Random } from '../util/clock.ts';
 import type { Option, OptionGroup } from './option.ts';
 
-/** What policies need to know about a request. */
+/** The properties of a request that policies read. */
 export interface RequestCost {
   readonly bytes: number;
   readonly tokens: number;
@@ -98,7 +98,7 @@ export const ALWAYS_NORMAL: ModeState = { throttledUntil: Number.NEGATIVE_INFINI
 /** The name of an option in a message. */
 export type Naming = (path: string) => string;
 
-/** What policies are created with, beside their options. */
+/** The values that policies are created with, beside their options. */
 export interface PolicyContext {
   /** The time of the clock. */
   readonly now: number;
@@ -132,13 +132,14 @@ export interface ChangeContext {
 }
 
 /**
- * Describes a policy. What options there are, how they are checked, named in the environment and
- * documented, what is created, shown in snapshots and changed while running: all of it is derived
- * from the descriptions in `registry.ts`.
+ * Describes a policy. The options, their checks, their names in the environment and their
+ * documentation, the policy that is created, its snapshots and its changes while running are all
+ * derived from the descriptions in `registry.ts`.
  *
  * `Options` are the keys of a limiter's options that belong to the policy, `P` is the policy (or
- * undefined, where it may be off). `Layer` is what one of several sources may say of the options: what
- * another source may complete can be left out. `Gauges` are the keys of its gauges.
+ * undefined, if it may be off). `Layer` is the form of these options in one of several sources, in
+ * which fields that another source may complete can be missing. `Gauges` are the keys of its
+ * gauges.
  */
 export interface PolicyDefinition<
   Options extends object,
@@ -146,16 +147,16 @@ export interface PolicyDefinition<
   Layer extends object = Options,
   Gauges extends string = never,
 > {
-  /** What a wait for it is counted as. */
+  /** The cause that waits for it are counted under. */
   readonly kind: GateKind;
   /** Whether a request is charged once for all its attempts. Default: for each attempt. */
   readonly isHeld?: boolean;
   /** Its options with their bounds, defaults, units, and a sentence each. */
   readonly options: Readonly<Record<keyof Options, Option | OptionGroup>>;
   /**
-   * Checks what options say together; each has been checked alone.
+   * Checks combinations of options; each option has been checked alone.
    * @param isWhole true: a missing option has its default. False: another source may still give it,
-   *   and checks that depend on it are left out
+   * and checks that depend on it are left out
    * @throws RangeError or TypeError that names the options and the value
    */
   check?(options: Layer, isWhole: boolean, nameOf: Naming): void;

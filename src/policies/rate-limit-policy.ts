@@ -16,15 +16,15 @@ import type { RateLimits } from './rate-limit/rate-limits.ts';
 /** What happens to a request that does not fit a rate limit. */
 export type OnLimit = 'wait' | 'fail';
 
-/** Limits whose costs are known of each request, and `cost`: what it is expected to cost in money. */
+/** The limits for which each request has a known cost; `cost` is its expected cost in money. */
 const USUAL: readonly string[] = ['requests', 'tokens', 'bytes', 'cost'];
 
-/** Whether a cost of this name is allowed even without such a limit. */
+/** Whether a request may have a cost of this name without such a limit. */
 function isUsual(name: string): boolean {
   return USUAL.includes(name);
 }
 
-/** The error of a name that is neither usual nor that of a limit, present or past. */
+/** The error of a name that is neither usual nor the name of a present or past limit. */
 export function unknownLimit(
   name: string,
   policies: readonly RateLimitPolicy[],

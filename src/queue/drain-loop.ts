@@ -45,7 +45,7 @@ export class DrainLoop {
    * Whether anything changed since the policies answered, so that the answer may be out of date.
    */
   private isStale = false;
-  /** When the policies were asked. */
+  /** The time at which the policies were asked. */
   private askedAt = UNREAD;
   /** Whether the gate is paused. A decision that is being made ends first. */
   private isPaused = false;

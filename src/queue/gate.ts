@@ -17,16 +17,16 @@ import {
 } from './waiting-requests.ts';
 
 /**
- * The place where requests wait until every policy lets them go: one queue, one decision, and all
- * policies charge a request at once. Those that wait hold nothing here, except that a retry keeps its
- * slot and bytes. Order: by priority, if the queue has one; then retries; then arrival. A newcomer
- * never overtakes a waiter of its own priority.
+ * The place where requests wait until every policy admits them: one queue, one decision, and all
+ * policies charge a request at once. Waiting requests hold nothing here, except that a retry keeps
+ * its slot and bytes. Order: by priority, if the queue has one; then retries; then arrival. A
+ * newcomer never overtakes a waiter of its own priority.
  *
  * If the most urgent request waits for a slot or bytes, the gate decides on the most urgent retry
  * instead: it holds both, and the other request may be waiting for its end.
  *
- * Everything that a request takes is reserved before any callback runs. Here requests come, leave and
- * are cleared; {@link DrainLoop} decides which of them pass.
+ * Everything that a request takes is reserved before any callback runs. In this class requests
+ * arrive, leave and are cleared; {@link DrainLoop} decides which of them pass.
  */
 export class Gate<C extends Policy = Policy> implements LeaseIssuer {
   readonly kind: GateKind;

@@ -41,10 +41,10 @@ export function queueBound(
 }
 
 /**
- * What happens to a newcomer that has to wait:
+ * The decision on a newcomer that has to wait:
  * - `room`: it enters the queue
- * - `head-goes`: the head, which was found for this, is shifted and settled; then ask again
- * - `newcomer-goes`: it is turned away
+ * - `head-goes`: the head, which was found for this, is to be shifted and settled; then ask again
+ * - `newcomer-goes`: the newcomer is turned away
  */
 export type Admission = 'room' | 'head-goes' | 'newcomer-goes';
 

@@ -44,8 +44,8 @@ export interface AttemptedRequest<T, R> {
 }
 
 /**
- * One call of `project`, and what it returns: subscribes to that, reads the answer, and tells the
- * request. The first value, or the completion without one, is the answer.
+ * One call of `project`: subscribes to its result, reads the answer, and reports it to the request.
+ * The first value, or the completion without one, is the answer.
  */
 export class Attempt<T, R> implements Timed, Attempting<R> {
   startedAt = Number.NaN;

@@ -26,9 +26,12 @@ export interface BackoffOptions {
   readonly largeBackoffMs?: number;
   /** Longest wait that a provider may ask for. Default 600,000 ms. */
   readonly maxRetryAfterMs?: number;
-  /** What all requests do when it asks for a longer one: they fail (default), or wait. */
+  /** Whether all requests fail (default) or wait when it asks for a longer one. */
   readonly onLongWait?: OnLongWait;
-  /** How long a provider that cannot be reached is waited for; Infinity: no bound. Default 600,000 ms. */
+  /**
+   * How long requests wait for a provider that cannot be reached; Infinity: no bound. Default
+   * 600,000 ms.
+   */
   readonly outageMs?: number;
   /** How long throttled mode lasts after the backoff ends. Default 10,000 ms. */
   readonly throttledForMs?: number;
@@ -109,9 +112,9 @@ export class FeedbackSubject extends Subject<Feedback> {
   }
 
   /**
-   * `throttled` until `throttledForMs` after the last 429, and after the wait that it named; `outage`
-   * while the provider cannot be reached, or a stream or limiter whose rate adapts finds that it lets
-   * nothing in.
+   * `throttled` until `throttledForMs` after the last 429, and after the wait that it named;
+   * `outage` while the provider cannot be reached, or while the adaptive rate of a stream or
+   * limiter finds that the provider rejects everything.
    */
   get mode(): Mode {
     return this.gate.policy.modeAt(this.clock.now());

@@ -39,8 +39,8 @@ interface GateExtras extends RequestGateExtras {
 }
 
 /**
- * Returns a function that opens gates, with common options that were checked. Options that no policy checks
- * are checked now, the others as a gate is opened.
+ * Returns a function that opens gates, with common options that were checked. Options that no
+ * policy checks are checked now, the others when a gate is opened.
  * @throws RangeError or TypeError that names a wrong option
  */
 export function gateOpener(

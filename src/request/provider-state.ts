@@ -52,7 +52,10 @@ export interface BackoffRules {
   readonly outageMs: number;
 }
 
-/** Decides what follows from an answer: a backoff, a suspension of all requests, an outage or its end. */
+/**
+ * Decides on the effect of an answer: a backoff, a suspension of all requests, an outage or its
+ * end.
+ */
 export class ProviderState {
   readonly rules: BackoffRules;
   /** All gates that send to this provider. */

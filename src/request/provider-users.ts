@@ -66,7 +66,9 @@ export class ProviderUsers implements Refusing {
   readonly #told = new Registrations<Instrumentation>();
   readonly #shown: Registrations<Instrumentation>;
   #until = Number.NEGATIVE_INFINITY;
-  /** Makes the error of a suspension, of the time left in ms; undefined: requests are not refused. */
+  /**
+   * Makes the error of a suspension from the time left in ms; undefined: requests are not refused.
+   */
   #errorOf: ((leftMs: number) => Error) | undefined = undefined;
 
   /** @param snapshot the state that instrumentations are shown */

@@ -65,7 +65,7 @@ export interface RequestGateExtras {
 /** The gates of all limiters and streams of this process that are open, for inspectors. */
 export const openGates = new WeakRegistry<RequestGate>();
 
-/** Reports every cause of waits from the start: with 0 requests while none waits for it. */
+/** Reports every cause of waits from the start, with 0 requests if none waits for it. */
 const NOBODY: GaugeSnapshot['waiting'] = ([...KINDS, 'retry', 'paused'] as const).map((kind) => [
   kind,
   0,
@@ -86,7 +86,7 @@ export class RequestGate implements AnswerRules, LimitNames {
   readonly slots: ConcurrencyPolicy;
   readonly bytes: ByteBudgetPolicy;
   readonly queues: QueueRules;
-  /** Changes with what adapts, as `leastClosureMs` does. */
+  /** Changes with the adaptive policy, as `leastClosureMs` does. */
   readsAnswers = false;
   leastClosureMs = 0;
   readonly #parts: RequestGateParts;

@@ -11,8 +11,8 @@ import { type RequestSink, StreamRequests } from './stream-requests.ts';
 import type { RequestInput, TicketFactory } from './ticket-factory.ts';
 
 /**
- * Sends the requests of a stream, and emits their results downstream. Subclasses say how a request
- * comes to be sent.
+ * Sends the requests of a stream, and emits their results downstream. Subclasses decide how
+ * requests pass their gates.
  *
  * Extends RxJS's Subscriber, as its own operators do, so that a synchronous source stops at once
  * when downstream unsubscribes.

@@ -16,8 +16,8 @@ export interface RequestSink<T> {
 }
 
 /**
- * The requests of one stream at one gate. If nobody observes arrivals, a request gets its ticket
- * only when its turn comes. Until then it costs only a place in the queue.
+ * The requests of one stream at one gate. If no instrumentation observes arrivals, a request gets
+ * its ticket only when its turn comes. Until then it costs only a place in the queue.
  */
 export class StreamRequests<T> implements AdmissionCallback {
   queued = 0;

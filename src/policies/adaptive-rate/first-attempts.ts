@@ -91,7 +91,7 @@ export class FirstAttempts {
     return out;
   }
 
-  /** All attempts that have ended; none of them was rejected. */
+  /** All other attempts; none of them was rejected. */
   past(out: number): EarlierAttempts {
     const [firstAt, idleMs, beforeIdle] = [this.#firstAt, this.#idleMs, this.#beforeIdle];
     return { accepted: this.#sent - out, firstAt, idleMs, beforeIdle };

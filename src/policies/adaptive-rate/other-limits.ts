@@ -33,7 +33,7 @@ export class OtherLimits {
     if (resetMs === undefined) return;
     const key = keyOf(limit);
     const latest = now + resetMs;
-    // A duration counts from the moment at which the provider checked the limit, which is not known.
+    // A duration counts from the unknown moment at which the provider checked the limit.
     const earliest = isResetTime === true ? latest : at + resetMs;
     const end = this.#ends.get(key);
     if (end === undefined) this.#add(key, { latest, moves: 0 });

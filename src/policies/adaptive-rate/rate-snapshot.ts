@@ -17,11 +17,11 @@ export interface RateSnapshot extends UnitSnapshot {
   readonly leastPerSecond: number | undefined;
   readonly mostPerSecond: number | undefined;
   readonly evidence: number | undefined;
-  /** How many requests may go at once after a time without demand. */
+  /** How many requests may be sent at once after a time without demand. */
   readonly burst: number;
   /** The cap on concurrent requests, if one is believed. */
   readonly cap: number | undefined;
-  /** The same for tokens; undefined if they are not limited. */
+  /** The state for tokens; undefined if they are not limited. */
   readonly tokens: UnitSnapshot | undefined;
   /** Whether the provider rejects everything, so that single probes are sent. */
   readonly isOut: boolean;

@@ -1,15 +1,18 @@
 /** How many attempts may be sent at once while nothing is known. */
 export const START_AT_ONCE = 16;
-/** What an accepted attempt earns: the number in flight may double with verified attempts. */
+/**
+ * The number that an accepted attempt earns: the number in flight may double with verified
+ * attempts.
+ */
 const EARNED = 2;
 /** The cost of a rejected attempt that was in flight at the last reaction. */
 const EARLIER_REJECTION = 2;
 
 /**
- * How many attempts may be sent before more is verified. It bounds rejections whatever the
- * estimate: each attempt uses one up, an accepted one earns two, and a rejection costs some, or all
- * of it if the attempt was sent after the last reaction. When it is used up, attempts go one by one,
- * each after the result of the last.
+ * How many attempts may be sent before more is verified. It bounds rejections even if the estimate
+ * is wrong: each attempt uses one up, an accepted one earns two, and a rejection costs some, or all
+ * of them if the attempt was sent after the last reaction. When none is left, attempts are sent one
+ * by one, each after the result of the last.
  */
 export class Trust {
   private left: number;

@@ -9,7 +9,7 @@ import { RateLimits } from './rate-limits.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Named rate limits, and what a request does that does not fit. */
+/** Named rate limits, and the behaviour of requests that do not fit. */
 export interface RateLimitConfig {
   /** Short for `limits.requests` with a window of a minute, a number >= 1. Default: no limit. */
   readonly requestsPerMinute?: number;
@@ -27,7 +27,7 @@ export interface RateLimitConfig {
   readonly refundRejected?: boolean;
 }
 
-/** What one of several sources says of rate limits. */
+/** The options of rate limits in one of several sources. */
 export interface RateLimitLayer extends Omit<RateLimitConfig, 'limits'> {
   readonly limits?: Readonly<Record<string, Partial<RateLimit>>>;
 }
@@ -57,7 +57,7 @@ const FIELDS = {
   initial: number(0, '`limit`', "the limit's own", 'what is available at the start'),
 } satisfies Record<keyof RateLimit, Option>;
 
-/** How fast requests may go, as limits or an adaptive rate have it. */
+/** The rate that limits, or an adaptive rate, permit. */
 export const RATE_TARGET: PolicyMetric = {
   name: 'headgate.rate.target',
   unit: '{request}/s',

@@ -140,6 +140,9 @@ export interface RateLimitUsage {
   readonly used: number;
   /** The amount that could pass now, >= 0. */
   readonly available: number;
-  /** Until all of it is available, if nothing more is charged; Infinity: a quota of which some is used. */
+  /**
+   * The time until all of it is available, if nothing more is charged; Infinity for a quota of
+   * which some is used.
+   */
   readonly resetMs: number;
 }

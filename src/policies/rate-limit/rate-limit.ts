@@ -109,7 +109,9 @@ export interface RateLimit {
   burst?: number;
   /** Default: `upfront`. */
   charge?: RateLimitCharge;
-  /** What is available at the start, >= 0: the rest counts as charged then. Default: all. */
+  /**
+   * The amount available at the start, >= 0: the rest counts as charged at that time. Default: all.
+   */
   initial?: number;
 }
 
@@ -122,7 +124,7 @@ export interface LimitRule {
   /** The largest cost that can ever pass: the burst of a token bucket, else the limit. */
   readonly maxCost: number;
   readonly charge: RateLimitCharge;
-  /** What is available at the start. */
+  /** The amount available at the start. */
   readonly initial: number;
 }
 

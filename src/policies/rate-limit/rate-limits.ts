@@ -119,8 +119,8 @@ export class RateLimits {
 
   /**
    * The longest wait that any limit needs: 0, the request may pass now. After exactly this wait it
-   * passes, if nothing else is charged meanwhile; before, it does not.
-   * Infinity: a quota is used up, or a cost is above a limit that was lowered since, see `aboveLimit`.
+   * passes, if nothing else is charged meanwhile; before, it does not. Infinity: a quota is used
+   * up, or the cost is above a limit that was lowered since, see `aboveLimit`.
    */
   wait(costs: Costs, now: number): number {
     const at = this.advance(now);
@@ -275,7 +275,7 @@ export class RateLimits {
    * exceeded. Charges of a removed limit are settled with that limit only, and an added limit is
    * not charged for earlier requests.
    * @returns whether there are other limits now
-   * @throws for nonsense, and another algorithm, and then changes nothing
+   * @throws for wrong values and for another algorithm, and then changes nothing
    */
   configure(changes: LimitChanges, now: number): boolean {
     const { added, resized, removed } = checkChanges(changes, this.set, this.removed);
