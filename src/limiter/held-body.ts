@@ -34,7 +34,7 @@ export function heldBody(body: Body, holder: BodyHolder, clock: Clock): Body {
   return held;
 }
 
-/** The same for a stream of any parts. `readAhead` parts are read ahead. */
+/** As `heldBody`, for a stream of any parts. `readAhead` parts are read ahead. */
 export function heldParts<P>(
   parts: ReadableStream<P>,
   holder: BodyHolder,

@@ -102,7 +102,7 @@ function observe(response: Response, holder: BodyHolder, clock: Clock): Response
 /** Made when it is first needed. */
 let observing: object | undefined;
 
-/** What observed responses have instead of `Response.prototype`. */
+/** The prototype of observed responses, instead of `Response.prototype`. */
 function prototypeOf(): object {
   const readers = (['arrayBuffer', 'blob', 'bytes', 'json', 'text'] as const).filter(
     (name) => methodOf(name) !== undefined,

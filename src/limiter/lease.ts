@@ -13,7 +13,7 @@ import { withTimeout } from './abort-subscription.ts';
 import { type CallOptions, CallRequest, type Calls, type CallTask } from './call-request.ts';
 import type { AcquireOptions } from './limiter-options.ts';
 
-/** What a lease needs to report the end of its request. */
+/** The parts with which a lease reports the end of its request. */
 type LeaseTerms = Pick<
   DispatchContext<never, unknown>,
   'feedback' | 'classify' | 'answers' | 'instrumentation' | 'tap'

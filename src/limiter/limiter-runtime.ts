@@ -34,7 +34,7 @@ import { bindingOf, type LimiterSnapshot, snapshotOf } from './snapshot.ts';
 export interface GroupSide {
   /** The key of this limiter. */
   readonly key: string;
-  /** What an earlier limiter of the key has counted. */
+  /** The counts of an earlier limiter of the key. */
   readonly before: CountedBefore | undefined;
   readonly shared: SharedLimits | undefined;
   /** An object that all keys of one store have in common. */

@@ -42,7 +42,7 @@ export interface LimiterSnapshot extends PolicySnapshots {
   readonly suspended: SuspensionSnapshot | undefined;
   /** Since when the provider cannot be reached; undefined: it can. */
   readonly outage: OutageSnapshot | undefined;
-  /** What the most urgent waiting request waits for; undefined if none waits. */
+  /** The cause of the wait of the most urgent request; undefined if none waits. */
   readonly binding: GateKind | undefined;
   /**
    * The time in ms until the gate decides again on the next request: its limit then admits it, or

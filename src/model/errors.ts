@@ -76,7 +76,7 @@ export class EstimatorError extends HeadgateError {
  */
 export class RetryAfterTooLongError extends HeadgateError {
   readonly code = 'RETRY_AFTER_TOO_LONG';
-  /** What is left of the wait, in ms. */
+  /** The time left of the wait, in ms. */
   readonly retryAfterMs: number;
   readonly maxRetryAfterMs: number;
 
@@ -197,7 +197,7 @@ export class ResponseError extends HeadgateError {
 export class QueueFullError extends HeadgateError {
   readonly code = 'QUEUE_FULL';
   readonly maxQueue: number;
-  /** What the queue waits for. */
+  /** The cause of the queue's wait. */
   readonly gate: string;
 
   override get name(): string {
@@ -233,7 +233,7 @@ export class TooManyKeysError extends HeadgateError {
 export class WaitTimeoutError extends HeadgateError {
   readonly code = 'WAIT_TIMEOUT';
   readonly waitTimeoutMs: number;
-  /** What it was waiting for. */
+  /** The cause of its wait. */
   readonly gate: string;
 
   override get name(): string {

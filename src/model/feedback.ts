@@ -81,7 +81,7 @@ export interface Feedback {
  */
 export type ConnectionFailure = 'refused' | 'broken';
 
-/** What an error or a response means. */
+/** The meaning of an error or a response. */
 export interface Verdict {
   readonly kind: FeedbackKind;
   /** Whether sending the same request again may help. Default: true for `throttled` and `overloaded`. */

@@ -27,7 +27,7 @@ export interface GaugeSnapshot {
   readonly mode?: Mode | undefined;
   /** Whether the user has paused the limiter. */
   readonly isPaused?: boolean | undefined;
-  /** Of the policies that are on, by the keys of their gauges. */
+  /** The values of the policies that are on, by the keys of their gauges. */
   readonly gauges?: Readonly<Record<string, GaugeValue>> | undefined;
   /** How many requests have ended, and how many there will be. */
   readonly progress?:

@@ -17,7 +17,7 @@ export interface AdaptiveRateSnapshot extends RateSnapshot {
 /** The charge of an attempt. While the policy sleeps, it is the number of the attempt. */
 export type RateCharge = Sending | number;
 
-/** What the policy needs from the gate around it. */
+/** The values and callbacks that the policy gets from the gate around it. */
 export interface RateSurroundings {
   /** The rates of configured limits, per ms. */
   readonly hard: HardLimits;

@@ -67,7 +67,7 @@ export interface AdaptiveOption {
   readonly adaptive?: false | Strategy | AdaptiveConfig;
 }
 
-/** The same in one of several sources, with the options that it is checked against. */
+/** The option in one of several sources, with the options that it is checked against. */
 export interface AdaptiveOptionLayer extends ConcurrencyConfig {
   readonly adaptive?: false | Strategy | AdaptiveLayer;
 }

@@ -25,7 +25,7 @@ export interface ByteBudgetSnapshot {
   readonly maxBytes: number;
   /** Charged bytes that were not given back yet. */
   readonly used: number;
-  /** What is left; negative while overdrawn. */
+  /** The bytes left; negative while overdrawn. */
   readonly balance: number;
 }
 

@@ -29,7 +29,7 @@ export interface CostBudgetConfig {
   readonly windowMs: number;
   /** Price of a million input tokens, >= 0. Default 0. */
   readonly inputPrice?: number;
-  /** The same of those that were read from a cache. Default: `inputPrice`. */
+  /** Price of a million input tokens that were read from a cache. Default: `inputPrice`. */
   readonly cachedPrice?: number;
   /** Price of a million output tokens, >= 0. Default 0. */
   readonly outputPrice?: number;
@@ -45,7 +45,7 @@ export interface CostBudgetOption {
   readonly costBudget?: CostBudgetConfig;
 }
 
-/** The same of one of several sources. */
+/** The cost budget in one of several sources. */
 export interface CostBudgetLayer {
   readonly costBudget?: Partial<CostBudgetConfig>;
 }

@@ -26,7 +26,7 @@ export interface Option {
   readonly default: number | boolean | string;
   /** The unit of a number; empty for other types. */
   readonly unit: string;
-  /** What it does, in one line. */
+  /** The effect of the option, in one line. */
   readonly what: string;
 }
 

@@ -83,13 +83,13 @@ export interface PolicySnapshots {
   readonly backoff: BackoffSnapshot;
   readonly adaptive: AimdSnapshot | GradientSnapshot | AdaptiveRateSnapshot | undefined;
   readonly circuitBreaker: CircuitSnapshot | undefined;
-  /** Of each named limit. */
+  /** The usage of each named limit. */
   readonly rateLimit: Readonly<Record<string, RateLimitUsage>> | undefined;
   readonly costBudget: CostBudgetSnapshot | undefined;
   readonly pace: PaceSnapshot | undefined;
 }
 
-/** The same in one of several sources. */
+/** The options of all policies in one of several sources. */
 export interface PolicyLayer
   extends ConcurrencyConfig,
     ByteBudgetConfig,

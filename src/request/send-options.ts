@@ -102,7 +102,7 @@ export interface AnswerRules {
   corrected(verdict: Verdict): Verdict;
 }
 
-/** What all executions of one subscription or limiter share. */
+/** The context that all executions of one subscription or limiter share. */
 export interface DispatchContext<T, R> {
   readonly project: (value: T, context: AttemptContext) => ObservableInput<R>;
   readonly feedback: FeedbackSubject;

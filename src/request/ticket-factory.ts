@@ -27,7 +27,7 @@ export interface RequestOptions<T> {
   readonly weight?: (value: T) => number;
 }
 
-/** The same where requests may be found by an id. */
+/** Options of a stream's requests that may be found by an id. */
 export interface NamedRequestOptions<T> extends RequestOptions<T> {
   /**
    * Returns the id of a request, by which `setPriority` finds it. Any value; undefined: it has none.

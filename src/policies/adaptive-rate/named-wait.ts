@@ -27,7 +27,7 @@ const EARLY_PART = 0.9;
  * due to network delay.
  */
 const APART_MS = 200;
-/** The same where both waits are whole seconds, which may be rounded. */
+/** The least distance if both waits are whole seconds, which may be rounded. */
 const ROUNDED_APART_MS = 5_000;
 /** The least difference between the two waits. */
 const LEAST_FALL_MS = APART_MS / 2;

@@ -3,7 +3,7 @@ import { LEAST_EXCESS, MOST_EXCESS } from './first-stop.ts';
 
 /** More evidence than this does not make the rate more certain: providers change. */
 const MOST_EVIDENCE = 400;
-/** The same if the rate has changed lately: rejections by chance look like a change too. */
+/** The upper bound if the rate has changed lately: rejections by chance look like a change too. */
 const CHANGED_EVIDENCE = 200;
 /** Bounds this close count as one rate. */
 const WIDE = 1.5;

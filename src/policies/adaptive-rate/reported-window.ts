@@ -17,7 +17,7 @@ export interface WindowReport {
    * accepted.
    */
   readonly total: number;
-  /** The same when the answer came. */
+  /** The amount sent and not rejected when the answer came. */
   readonly totalNow: number;
   /** Whether it was rejected because too little was left. */
   readonly isRejected: boolean;

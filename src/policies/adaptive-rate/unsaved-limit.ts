@@ -20,7 +20,9 @@ export class UnsavedLimit {
   private endPerMs = 0;
   private same = 0;
   private needed = 1;
-  /** What the cycle of a trial must accept for the trial to hold; 0: there is no trial. */
+  /**
+   * The rate that the cycle of a trial must exceed for the trial to hold; 0 if there is no trial.
+   */
   private leastPerMs = 0;
 
   /**

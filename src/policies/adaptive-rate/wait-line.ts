@@ -4,7 +4,7 @@ const LEAST = 6;
 const ROUNDED_MS = 1_000;
 /** Waits that fall by more than this number of standard errors do not fall by chance. */
 const FALLS = 4;
-/** The same for waits that fall faster than time passes. */
+/** From this number of standard errors on, waits fall faster than time passes. */
 const FASTER = 3;
 /**
  * A line with waits that are too short must explain this share of the variance: the rest has other

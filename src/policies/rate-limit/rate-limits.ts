@@ -147,7 +147,7 @@ export class RateLimits {
     return { limit: limit.rule.name, cost: costs[index] as number, available, retryAfterMs };
   }
 
-  /** The same as an error, for requests that do not wait. */
+  /** The shortage as an error, for requests that do not wait. */
   refusal(costs: Costs, now: number): RateLimitExceededError | CostAboveLimitError | undefined {
     const shortage = this.shortage(costs, now);
     if (shortage === undefined) return undefined;
