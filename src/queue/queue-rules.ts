@@ -87,9 +87,9 @@ export class QueueCapacity {
   }
 
   /**
-   * Makes room for a newcomer, if need be by dropping the oldest waiting request. Retries count
-   * towards the bound, but they enter without this check, and are never dropped unless they wait
-   * anew after a failed probe of an outage.
+   * Makes room for a newcomer, if need be by dropping the oldest waiting request. Requests that
+   * were sent before count towards the bound, but enter without this check and are never dropped:
+   * if the oldest is one of them, the newcomer is dropped.
    * @param isHeadBusy whether the gate decides on the head of the queue: then no waiting request is
    * dropped
    * @param waitKind the cause of the waits
