@@ -121,7 +121,7 @@ export interface FleetFeedback {
 export interface RemoteLimits {
   /** Called before any request waits. */
   begin(gate: FleetGate): void;
-  /** Sets the adaptive policy of this process, before any request is sent. */
+  /** Sets the adaptive policy of this process, before any request is sent and at each change. */
   adapts(adaptive: Policies['adaptive']): void;
   /** A policy for the shared limits and for the rate limits of this worker. */
   policyOf(own: RateLimitPolicy | undefined): Policy;
