@@ -9,17 +9,17 @@ import type { Tally } from './tally.ts';
 /** The run is ending: the request was not sent, and has no result. */
 export class NotSentError extends Error {}
 
-/** What attempts count, ask and report to. */
+/** The other parts of a run that attempts use. */
 export interface AttemptSurroundings {
   readonly send: Send;
   readonly tally: Tally;
   readonly outage: OutageWatch;
   readonly budget: Budget;
-  /** The next request may cost more than is left. */
+  /** Called when the next request may cost more than is left of the budget. */
   readonly onBudgetSpent: () => void;
 }
 
-/** Makes the calls to the API, and can be told to make no more. */
+/** Makes the calls to the API until it is stopped. */
 export class Attempts {
   /** Calls under way. */
   active = 0;
@@ -49,13 +49,13 @@ export class Attempts {
     }
   };
 
-  /** From now on nothing is sent. */
+  /** From now on no request is sent. */
   stop(): void {
     this.#isStopped = true;
     this.#wake();
   }
 
-  /** Resolves when what is under way has ended and was handed on. */
+  /** Resolves when all calls under way have ended and their outcomes were passed on. */
   async idle(): Promise<void> {
     if (this.active > 0) {
       await new Promise<void>((resolve) => {
@@ -65,7 +65,10 @@ export class Attempts {
     await setImmediate();
   }
 
-  /** Waits for calls under way, which may cost less than was set aside for them. */
+  /**
+   * Reserves the cost of a request. If too little money is left, it waits for calls under way: they
+   * may cost less than was reserved for them.
+   */
   async #reserve(request: BatchRequest, signal: AbortSignal): Promise<void> {
     const { budget, onBudgetSpent } = this.#around;
     while (!this.#isStopped && !budget.reserve(request, promptTokensOf(request))) {
@@ -75,7 +78,7 @@ export class Attempts {
       }
       await this.#oneEnds(signal);
       signal.throwIfAborted();
-      // What it cost is known when its outcome was handed on.
+      // The cost of the call that ended is known once its outcome was passed on.
       await setImmediate();
     }
   }
@@ -115,8 +118,8 @@ export class Attempts {
 }
 
 /**
- * Makes one call, and tells the limiter what its answer says.
- * @throws StatusError for an answer that says no; ConnectionError where no answer came
+ * Makes one call, and passes the headers and the body of its answer to the limiter.
+ * @throws StatusError for an answer that is an error; ConnectionError if no answer came
  */
 export async function callOnce(
   send: Send,

@@ -14,7 +14,7 @@ import { allSized, type BatchRequest } from './request.ts';
 import { ResultKeeper } from './result-keeper.ts';
 import { checkInput, noRequests, pendingRequests } from './source.ts';
 
-/** How often the output is synced and the state of the server is looked at. */
+/** How often the output is synced and the state of the server is checked. */
 const TICK_MS = 250;
 
 /** One run of a batch. */
@@ -37,14 +37,14 @@ export class BatchRun {
     return this.#state.progress();
   }
 
-  /** Sends nothing more; what is in flight may end. The first reason stands. */
+  /** Sends no more requests; those in flight may end. If called again, the first reason is kept. */
   stop(stop: Stop): void {
     this.#state.stop(stop);
   }
 
   /**
    * Runs to the end.
-   * @throws BatchError for what is wrong before anything was sent
+   * @throws BatchError for a problem that is found before any request was sent
    */
   async run(): Promise<BatchReport> {
     const lock = new OutputLock(this.#settings.batch.output);
@@ -93,7 +93,7 @@ export class BatchRun {
     throw noRequests(this.#sources);
   }
 
-  /** Looks at all lines, and at what the output has of them. */
+  /** Checks all lines, and reads which of them have a result in the output. */
   async #check(ledger: Ledger): Promise<void> {
     const { output, existing, changed, signal } = this.#settings.batch;
     const hadResults = ledger.results > 0;
@@ -145,7 +145,7 @@ export class BatchRun {
     return allSized(groups.from(pending, stopSignal));
   }
 
-  /** Sends all requests, or those up to a stop, and waits for what is in flight then. */
+  /** Sends all requests, or those up to a stop, and then waits for those in flight. */
   async #send(source: ReturnType<typeof allSized>, keeper: ResultKeeper): Promise<void> {
     const { signal, abortSignal, drainMs } = this.#settings.batch;
     const { pacer, attempts, stopSignal } = this.#state;
@@ -171,7 +171,7 @@ export class BatchRun {
     keeper.end(hasCompleted);
   }
 
-  /** Nothing is said of a result before it is on disk. */
+  /** A result is reported only once it is on disk. */
   async #save(file: ResultFile): Promise<void> {
     try {
       await file.sync();
@@ -189,7 +189,7 @@ function lostLock(output: string): string {
   return `${output} is being written by another run, which took this one for dead`;
 }
 
-/** Resolves when a signal fires; never where there is none. */
+/** Resolves when the signal fires; never if there is no signal. */
 function onAbort(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) resolve();

@@ -11,10 +11,10 @@ import { createPacer, type ModelLimits, type Pacer } from './pacer.ts';
 import type { BatchPhase, BatchProgress, Stop } from './progress.ts';
 import { Tally } from './tally.ts';
 
-/** Requests in flight at the most, where nobody says. */
+/** Default limit of requests in flight. */
 const CONCURRENCY = 256;
 
-/** How often what was learned of the provider is written down. */
+/** How often the learned rates of the provider are saved. */
 const REMEMBER_MS = 10_000;
 
 /** Estimated tokens of a group at the most, well below what providers take in one request. */
@@ -31,7 +31,7 @@ export class BatchState {
   readonly attempts: Attempts;
   readonly groups: RequestGroups;
   phase: BatchPhase = 'starting';
-  /** Lines that were looked at before anything was sent. */
+  /** Lines that were checked before any request was sent. */
   checked = 0;
   /** Lines of the input; undefined while that is not known. */
   total: number | undefined = undefined;
@@ -49,7 +49,7 @@ export class BatchState {
     this.#settings = settings;
     const { batch, limiter } = settings;
     const classify = (error: unknown) => this.#outage.failed(error);
-    // The run itself ends after `--outage`: no line fails for that.
+    // The run ends after `--outage`: the limiter must not fail lines for an outage.
     const outageMs = Number.POSITIVE_INFINITY;
     const limits = { concurrency: CONCURRENCY, name: 'batch', ...limiter, outageMs, classify };
     this.budget = new Budget(batch.prices, batch.maxCost ?? Number.POSITIVE_INFINITY);
@@ -73,7 +73,7 @@ export class BatchState {
     return this.#stopping.signal;
   }
 
-  /** Sends nothing more; what is in flight may end. The first reason stands. */
+  /** Sends no more requests; those in flight may end. If called again, the first reason is kept. */
   stop(stop: Stop): void {
     if (this.#stop !== undefined || this.phase === 'ended') return;
     this.#stop = stop;
@@ -82,21 +82,21 @@ export class BatchState {
   }
 
   /**
-   * The input has ended early for this reason: the run ends with it after sending what was read,
-   * unless another stop comes first.
+   * The input has ended early for this reason: the run ends with it after sending the requests that
+   * were read, unless another stop comes first.
    */
   endAs(stop: Stop): void {
     this.#inputStop = stop;
   }
 
-  /** @param stop why it ended early, where that is known only now */
+  /** @param stop why the run ended early, if that is known only now */
   end(stop = this.#stop ?? this.#inputStop ?? this.#shortStop()): void {
     this.#stop = stop;
     this.phase = 'ended';
     this.#endedAt = systemClock.now();
   }
 
-  /** Keeps what was learned of the provider for a run that goes on; nothing once all is done. */
+  /** Saves the learned rates for a run that continues this one; removes them once all is done. */
   remember(): void {
     const isDone = this.phase === 'ended' && this.#stop === undefined;
     if (isDone) {
@@ -108,12 +108,12 @@ export class BatchState {
     if (rates.size > 0) this.#rememberedAt = systemClock.now();
   }
 
-  /** The same as soon as something is learned, and every ten seconds. */
+  /** Saves the rates as soon as one is learned, and then every ten seconds. */
   rememberInTime(): void {
     if (systemClock.now() - this.#rememberedAt >= REMEMBER_MS) this.remember();
   }
 
-  /** Stops the run where the server has been down for too long. */
+  /** Stops the run if the server has been down for too long. */
   watchServer(): void {
     const { downForMs, wasReached, tried } = this.#outage;
     const { outageMs, unreachableMs } = this.#settings.batch;
@@ -126,7 +126,7 @@ export class BatchState {
     }
   }
 
-  /** All of it, in plain numbers. */
+  /** The state of the run as plain data. */
   progress(): BatchProgress {
     const { tally, total, phase } = this;
     const { outageMs, unreachableMs } = this.#settings.batch;
@@ -163,7 +163,7 @@ export class BatchState {
     };
   }
 
-  /** An input that has fewer lines than when it was checked ends the run as any other change does. */
+  /** Why the run ends if the input has fewer lines than when it was checked. */
   #shortStop(): Stop | undefined {
     const missing = (this.total ?? 0) - this.#done;
     if (missing <= 0) return undefined;

@@ -1,6 +1,6 @@
 import { at, isObject, type JsonObject, textAt } from './json.ts';
 
-/** What is known of an endpoint of an API. */
+/** An endpoint of an API: its URL, and how its bodies and answers are read. */
 export interface Endpoint {
   /** From the root of the API. */
   readonly url: string;
@@ -8,16 +8,16 @@ export interface Endpoint {
   readonly promptField: 'messages' | 'input';
   /** The body of a prompt. */
   bodyOf(prompt: string): JsonObject;
-  /** The answer as text; undefined: it holds none. */
+  /** The answer as text; undefined: the response has no text. */
   textOf(response: unknown): string | undefined;
-  /** The most tokens that an answer to a body may have; undefined: it does not say. */
+  /** The most tokens that an answer to a body may have; undefined: the body sets no limit. */
   maxOutputOf(body: JsonObject): number | undefined;
 }
 
 export const API_NAMES = ['chat', 'responses', 'embeddings', 'anthropic'] as const;
 export type ApiName = (typeof API_NAMES)[number];
 
-/** Anthropic asks for one; other APIs have none. */
+/** Anthropic requires `max_tokens`; other APIs do not. */
 const ANTHROPIC_MAX_TOKENS = 1024;
 
 const chat: Endpoint = {
@@ -72,12 +72,12 @@ export const ENDPOINTS: Readonly<Record<ApiName, Endpoint>> = {
   anthropic,
 };
 
-/** The endpoint of a url; undefined: none that is known, whose bodies are passed on as they are. */
+/** The endpoint of a URL; undefined: an unknown one, whose bodies are sent as they are. */
 export function endpointOf(url: string): Endpoint | undefined {
   return Object.values(ENDPOINTS).find((endpoint) => endpoint.url === url);
 }
 
-/** The first text of an answer, by its shape alone. */
+/** The first text of an answer, found by the shape of the answer alone. */
 export function answerText(response: unknown): string | undefined {
   for (const endpoint of Object.values(ENDPOINTS)) {
     const text = endpoint.textOf(response);
@@ -86,7 +86,7 @@ export function answerText(response: unknown): string | undefined {
   return undefined;
 }
 
-/** Content that is a text, or parts of which some are. */
+/** The text of content that is a string, or a list of parts of which some have text. */
 function partsOf(content: unknown): string | undefined {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return undefined;

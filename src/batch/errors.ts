@@ -1,6 +1,6 @@
 /** An error whose message tells the user what is wrong and what to do about it. */
 export class BatchError extends Error {
-  /** Of the process that ends with it: 2 where nothing was sent and the call has to be changed. */
+  /** Of the process that ends with this error. 2: no request was sent, and the call must change. */
   readonly exitCode: number;
 
   constructor(
@@ -12,7 +12,7 @@ export class BatchError extends Error {
   }
 }
 
-/** The run was stopped before anything was sent. */
+/** The run was stopped before any request was sent. */
 export class InterruptedError extends BatchError {
   constructor() {
     super('stopped before anything was sent', { exitCode: 130 });

@@ -2,14 +2,15 @@ import type { Outcome } from 'headgate';
 import { type Stop, setupStopFor } from './progress.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 
-/** So many, and nothing that went well, are no matter of their lines. */
+/** This number of failures without one success shows that their lines are not the cause. */
 const MOST_HELD = 5;
 
 type Failure = Outcome<BatchRequest, BatchResponse> & { readonly status: 'failed' };
 
 /**
- * Holds the first failures that may be those of their lines, or that every other line would meet too:
- * a 404 may mean a wrong path, or a model that one line alone names. What goes well after it tells.
+ * Holds the first failures while it is unknown whether their lines caused them or every other line
+ * would fail too: a 404 may mean a wrong path, or a model that only one line names. The first
+ * success shows that the lines caused them.
  * Answers of an earlier run do not release them: this run may have another address.
  */
 export class FirstFailures {
@@ -17,7 +18,7 @@ export class FirstFailures {
   #stop: Stop | undefined = undefined;
   #isTold = false;
 
-  /** @returns whether the failure is held: it is not known yet whose it is */
+  /** @returns whether the failure is held, because its cause is not known yet */
   holds(failure: Failure): boolean {
     const stop = this.#isTold ? undefined : setupStopFor(failure.error);
     if (stop === undefined) return false;
@@ -26,17 +27,17 @@ export class FirstFailures {
     return true;
   }
 
-  /** Why the run is to end, once there are enough of them. */
+  /** Why the run is to end, once enough failures are held. */
   get stop(): Stop | undefined {
     return this.#held.length >= MOST_HELD ? this.#stop : undefined;
   }
 
-  /** The same when no more will go well. */
+  /** Why the run is to end if no success can follow any more. */
   get stopAtEnd(): Stop | undefined {
     return this.#held.length > 0 ? this.#stop : undefined;
   }
 
-  /** Something went well. @returns failures that are those of their lines */
+  /** A request has succeeded. @returns the held failures, which their lines caused */
   release(): readonly Failure[] {
     const held = this.#held;
     this.#held = [];

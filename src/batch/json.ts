@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value inside objects and lists; undefined where there is none. */
+/** The value at a path through objects and lists; undefined if there is none. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value;
   for (const key of path) {
@@ -21,13 +21,13 @@ export function textAt(value: unknown, ...path: readonly (string | number)[]): s
   return typeof found === 'string' ? found : undefined;
 }
 
-/** A count of something: a finite number >= 0. */
+/** A count at a path: a finite number >= 0. */
 export function countAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
   const found = at(value, ...path);
   return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : undefined;
 }
 
-/** @returns undefined for what is no JSON */
+/** @returns undefined if the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -7,10 +7,10 @@ import type { BatchRequest } from './request.ts';
 
 const MILLION = 1_000_000;
 
-/** Of a million tokens, in any one currency. */
+/** Prices of a million tokens, all in the same currency. */
 export interface ModelPrices {
   readonly in: number;
-  /** Of prompt tokens that were read from a cache. Default: as `in`. */
+  /** Price of prompt tokens that were read from a cache. Default: as `in`. */
   readonly cached?: number | undefined;
   readonly out: number;
 }
@@ -20,7 +20,7 @@ export type Prices = Readonly<Record<string, ModelPrices>>;
 
 const FORM = '{"MODEL": {"in": 0.25, "cached": 0.025, "out": 2}}, per million tokens';
 
-/** @throws BatchError that says what a price file looks like */
+/** @throws BatchError that explains the format of a price file */
 export function readPriceFile(file: string): Prices {
   let text: string;
   try {
@@ -53,25 +53,25 @@ function costOf({ in: input, cached = input, out }: ModelPrices, usage: TokenUsa
   return sum / MILLION;
 }
 
-/** Output tokens that a request is taken to have while nothing else is known. */
+/** Output tokens that are assumed for a request while nothing better is known. */
 export const DEFAULT_OUTPUT_TOKENS = 1_000;
-/** Answers that a forecast rests on at least. */
+/** The least number of answers for a forecast. */
 const FORECAST_ANSWERS = 20;
 
-/** What is set aside for a request in flight. */
+/** The money that is reserved for a request in flight. */
 interface Reservation {
   readonly cost: number;
   readonly promptTokens: number;
 }
 
-/** What earlier runs have paid, and for how much. */
+/** The cost of earlier runs, and the answers and tokens that it paid for. */
 export interface Spent {
   readonly cost: number;
   readonly answers: number;
   readonly outputTokens: number;
 }
 
-/** Counts what is spent, and what the requests in flight may cost. */
+/** Counts the money that was spent, and the money that requests in flight may cost. */
 export class Budget {
   spent = 0;
   reserved = 0;
@@ -79,7 +79,7 @@ export class Budget {
   readonly #prices: Prices | undefined;
   readonly #reservations = new Map<BatchRequest, Reservation>();
   #answers = 0;
-  /** Of the prompts that were answered: tokens as estimated, and as the provider counts them. */
+  /** Tokens of the answered prompts: as estimated, and below as the provider counts them. */
   #estimatedTokens = 0;
   #promptTokens = 0;
   #outputTokens = 0;
@@ -94,7 +94,7 @@ export class Budget {
     return this.#prices !== undefined;
   }
 
-  /** Goes on from earlier runs, which say how long answers are. */
+  /** Continues earlier runs, which show how long answers are. */
   resume({ cost, answers, outputTokens }: Spent): void {
     this.spent = cost;
     this.#answers = answers;
@@ -102,8 +102,9 @@ export class Budget {
   }
 
   /**
-   * Sets aside what a request may cost, unless it might go beyond the bound: its prompt, and as much
-   * output as it allows. One that is sent again has its reservation already.
+   * Reserves the most that a request may cost: its prompt, and as much output as it allows. A
+   * request that is sent again has its reservation already.
+   * @returns false: the cost might exceed the bound, and nothing is reserved
    */
   reserve(request: BatchRequest, promptTokens: number): boolean {
     if (this.#prices === undefined || this.#reservations.has(request)) return true;
@@ -114,7 +115,7 @@ export class Budget {
     return true;
   }
 
-  /** A request has ended. @returns what it cost; null: there is no price, or no usage was told */
+  /** A request has ended. @returns its cost; null: it has no price, or reported no usage */
   settle(request: BatchRequest, usage: TokenUsage | null): number | null {
     this.release(request, usage);
     const prices = this.#prices && pricesOf(this.#prices, request.body.model);
@@ -126,7 +127,7 @@ export class Budget {
     return cost;
   }
 
-  /** What was set aside for a request is free again: a group has no cost beside those of its lines. */
+  /** Frees the reservation of a request. A group has no cost beside those of its lines. */
   release(request: BatchRequest, usage: TokenUsage | null): void {
     const reservation = this.#reservations.get(request);
     if (reservation === undefined) return;
@@ -138,14 +139,14 @@ export class Budget {
     this.#promptTokens += usage.input_tokens;
   }
 
-  /** How many times the estimate a prompt really has; estimates are never lowered by it. */
+  /** Real prompt tokens per estimated one, at least 1: it never lowers an estimate. */
   get #tokenRatio(): number {
     return this.#estimatedTokens === 0
       ? 1
       : Math.max(1, this.#promptTokens / this.#estimatedTokens);
   }
 
-  /** What all requests will have cost, by the mean of those so far; undefined: too early to say. */
+  /** The cost of all requests, by the mean of those so far; undefined: too few have ended. */
   forecast(remaining: number | undefined): number | undefined {
     if (this.#answers < FORECAST_ANSWERS || remaining === undefined) return undefined;
     return this.spent + (this.spent / this.#answers) * remaining;

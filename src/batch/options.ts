@@ -9,7 +9,7 @@ import type { Prices } from './money.ts';
 import { type ModelLimits, waitingAtCircuit } from './pacer.ts';
 import type { Send } from './request.ts';
 
-/** What `runBatch` does beside pacing. */
+/** The options of `runBatch` beside those of its limiter. */
 export interface BatchOnlyOptions {
   /** Files, patterns of files, or `-` for standard input; `.gz` is unzipped. */
   readonly input: string | readonly string[];
@@ -76,7 +76,7 @@ export interface BatchOptions
   extends BatchOnlyOptions,
     Omit<LimiterOptions, 'total' | 'classify'> {}
 
-/** With their defaults. */
+/** The checked options, with their defaults. */
 export interface BatchSettings {
   readonly batch: BatchOnlyOptions &
     Required<
@@ -101,7 +101,10 @@ const UNREACHABLE_MS = 10_000;
 const DRAIN_MS = 10_000;
 const EXISTING = ['resume', 'append', 'overwrite'];
 
-/** @throws BatchError, RangeError or TypeError that names a wrong option; the limiter checks its own */
+/**
+ * Checks the options that are not of the limiter.
+ * @throws BatchError, RangeError or TypeError that names a wrong option
+ */
 export function checkBatchOptions(options: BatchOptions): BatchSettings {
   const {
     input,
@@ -174,7 +177,7 @@ export function checkBatchOptions(options: BatchOptions): BatchSettings {
     signal,
     abortSignal,
   };
-  // Behind an open circuit requests wait: a file of prompts is in no hurry.
+  // Requests wait while a circuit is open: a batch need not be fast.
   return { batch, limiter: waitingAtCircuit(limiter) };
 }
 

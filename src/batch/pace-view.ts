@@ -2,22 +2,22 @@ import type { LimiterOptions, LimiterSnapshot } from 'headgate';
 
 const MINUTE_MS = 60_000;
 
-/** So long a rejection is told of. */
+/** How long the screen shows that the provider has rejected a request. */
 const CUT_SHOWN_MS = 3_000;
 
-/** What is known of a rate that adapts. */
+/** The snapshot of an adaptive rate. */
 type RateView = Extract<NonNullable<LimiterSnapshot['adaptive']>, { origin: unknown }>;
 
-/** What holds requests back now, and how fast they may go. */
+/** What holds requests back now, and how fast they may be sent. */
 export interface PaceView {
   /** Requests that may be sent a second; undefined: nothing bounds them. */
   readonly perSecond: number | undefined;
   /**
-   * Where that comes from: a limit of the user, the provider's headers, what its 429s taught, or
-   * none of them yet.
+   * The source of `perSecond`: a limit of the user, the provider's headers, the provider's 429s, or
+   * none of these yet (`start`).
    */
   readonly source: 'limit' | 'headers' | 'learned' | 'start' | undefined;
-  /** In words, what the waiting requests wait for; undefined: for nothing but a free slot. */
+  /** What the waiting requests wait for, in words; undefined: nothing that needs to be shown. */
   readonly heldBy: string | undefined;
   /** Whether the provider rejects what is sent, and the pace follows from that. */
   readonly isThrottled: boolean;
@@ -26,8 +26,8 @@ export interface PaceView {
 }
 
 /**
- * @param snapshots of the limiters: that in which most requests wait is shown
- * @param options those of the limiters
+ * @param snapshots of the limiters: the one in which most requests wait is shown
+ * @param options of the limiters
  */
 export function paceOf(
   snapshots: readonly LimiterSnapshot[],
@@ -82,14 +82,17 @@ function viewOf(snapshot: LimiterSnapshot, options: LimiterOptions): PaceView {
   }
 }
 
-/** A rate that no 429 has taught is the one that the run began with. */
+/** A `learned` rate that no 429 has lowered is still the one that the run began with. */
 function sourceOf({ origin, sinceCutMs }: RateView): PaceView['source'] {
   return origin === 'start' || (origin === 'learned' && sinceCutMs === undefined)
     ? 'start'
     : origin;
 }
 
-/** Headers that say that a limit is used up begin throttled mode too, without a rejection. */
+/**
+ * Whether a rejection has lowered the rate a short time ago. Throttled mode alone does not show
+ * this: it also begins when headers report that a limit is used up.
+ */
 function isCut(rate: RateView | undefined): boolean {
   return rate?.sinceCutMs !== undefined && rate.sinceCutMs < CUT_SHOWN_MS;
 }
@@ -113,7 +116,7 @@ function perMinute(perSecond: number): string {
   return `${minute >= 10 ? Math.round(minute).toLocaleString('en') : minute.toFixed(1)} requests/min`;
 }
 
-/** The limit of the user's of which the least is left. */
+/** The limit of the user that is used up most. */
 function ownLimit(
   usage: NonNullable<LimiterSnapshot['rateLimit']>,
   { limits = {} }: LimiterOptions,

@@ -23,7 +23,7 @@ export interface Pacer {
   ): Observable<Outcome<BatchRequest, BatchResponse>>;
   /** The state of each limiter. */
   snapshots(): readonly LimiterSnapshot[];
-  /** The rates that 429s have taught, as far as they are sure. */
+  /** The rates that were learned from 429s and are reliable. */
   learned(): LearnedRates;
   close(): void;
 }
@@ -32,12 +32,12 @@ export interface Pacer {
 export const OTHERS = '*';
 
 /**
- * Requests a second to begin with where nothing is known: a provider that takes less rejects half as
- * many as it does of a burst, and one that takes more is reached within two seconds or so.
+ * Requests a second at the start, if nothing is known: a provider that allows less rejects half as
+ * many as it would of a burst; the rate of one that allows more is reached in about two seconds.
  */
 const START_PER_SECOND = 50;
 
-/** A rate that rests on fewer accepted requests is not worth keeping. */
+/** A rate is reliable after this number of accepted requests. */
 const SURE_EVIDENCE = 20;
 
 /**
@@ -60,7 +60,7 @@ export function createPacer(
   }
   const { name, telemetry, classify, ...limits } = options;
   const own = (model: string) => ownLimits(byModel, model);
-  // A wrong limit is found here, and not when the first request of its model comes.
+  // This finds a wrong limit before the first request of its model comes.
   for (const model of Object.keys(byModel)) createLimiter({ ...limits, ...own(model) }).close();
   const group = createLimiterGroup<BatchRequest>(({ body }) => String(body.model), {
     ...(name !== undefined && { name }),
@@ -84,7 +84,7 @@ export function ownLimits(
   return byModel && (Object.hasOwn(byModel, model) ? byModel[model] : byModel[OTHERS]);
 }
 
-/** With a rate to begin with, where the options leave the rate to be learned. */
+/** Adds an adaptive rate with its initial value, unless the options set how rates adapt. */
 export function startingAt(
   options: LimiterOptions,
   initialPerSecond = START_PER_SECOND,
@@ -95,7 +95,7 @@ export function startingAt(
   return { ...options, adaptive: { strategy: 'rate', initialPerSecond } };
 }
 
-/** An open circuit lets requests of a batch wait, unless the options say otherwise. */
+/** Makes requests wait while a circuit is open, unless the options set `onOpen`. */
 export function waitingAtCircuit(options: LimiterOptions): LimiterOptions {
   const { circuitBreaker } = options;
   if (circuitBreaker === undefined || circuitBreaker === false) return options;

@@ -9,9 +9,9 @@ import type { ErrorCount } from './tally.ts';
 /**
  * Why a run has ended before its input did.
  *
- * - `interrupted`: it was asked to;
+ * - `interrupted`: the user stopped it;
  * - `budget`: the next request might have cost more than is left;
- * - `refused`: an answer that every other request would meet too: key, account, quota, model;
+ * - `refused`: an error that every other request would get too: key, account, quota, model;
  * - `unreachable`, `outage`: the server did not answer, from the start or for too long;
  * - `input`: a line cannot be sent;
  * - `output`: results cannot be written.
@@ -27,14 +27,14 @@ export type StopReason =
 
 export interface Stop {
   readonly reason: StopReason;
-  /** What has happened and what to do, for people. */
+  /** What has happened and what to do, as text for the user. */
   readonly message: string;
 }
 
-/** What all requests would meet while nothing has gone well: a wrong path, model or permission. */
+/** Before any success, these mean a wrong path, model or permission for all requests. */
 const SETUP_STATUSES = [403, 404, 405];
 
-/** A certificate that is refused, or a server that does not speak TLS: so will it be for all. */
+/** A refused certificate, or a server without TLS: all requests would fail in this way. */
 const TLS_CODES =
   /CERT|^UNABLE_TO_(GET|VERIFY|DECODE)|^ERR_TLS_|^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/;
 
@@ -45,7 +45,7 @@ const REFUSALS: Readonly<Record<string, Stop['reason']>> = {
   PROVIDER_UNREACHABLE: 'unreachable',
 };
 
-/** Whether an error of one request would meet every other one too, so that the run had better end. */
+/** The stop for an error that every other request would get too; undefined: others may succeed. */
 export function stopFor(error: unknown): Stop | undefined {
   if (error instanceof RetryAfterTooLongError) {
     const until = new Date(Date.now() + error.retryAfterMs).toLocaleTimeString('en-GB');
@@ -71,7 +71,7 @@ export function stopFor(error: unknown): Stop | undefined {
   return undefined;
 }
 
-/** The same where nothing has gone well yet; else the error may be that of one request. */
+/** The same before any success; after one, the error may concern only its request. */
 export function setupStopFor(error: unknown): Stop | undefined {
   if (!(error instanceof StatusError)) return undefined;
   const said = saidBy(error);
@@ -99,7 +99,7 @@ function refused(message: string): Stop {
 
 /**
  * - `starting`: the output and the input are being read;
- * - `running`; `draining`: nothing more is sent, and what is in flight ends; `ended`.
+ * - `running`; `draining`: no more requests are sent, and those in flight end; `ended`.
  */
 export type BatchPhase = 'starting' | 'running' | 'draining' | 'ended';
 
@@ -107,7 +107,7 @@ export type BatchPhase = 'starting' | 'running' | 'draining' | 'ended';
 export interface BatchProgress {
   readonly phase: BatchPhase;
   readonly elapsedMs: number;
-  /** Lines that were looked at while starting. */
+  /** Lines that were checked while starting. */
   readonly checked: number;
   /** Requests of the input; undefined while that is not known. */
   readonly total: number | undefined;
@@ -115,7 +115,7 @@ export interface BatchProgress {
   readonly doneBefore: number;
   readonly failedBefore: number;
   readonly ok: number;
-  /** Of the good ones, those that the cache has answered. */
+  /** Those of `ok` that were answered from the cache. */
   readonly cached: number;
   readonly failed: number;
   readonly inFlight: number;
@@ -123,7 +123,7 @@ export interface BatchProgress {
   readonly attempts: number;
   /** Answers with status 429. */
   readonly rejected: number;
-  /** Calls after the first of a request. */
+  /** Calls for requests that had been sent before. */
   readonly retried: number;
   readonly ratePerSecond: number | undefined;
   readonly etaMs: number | undefined;
@@ -131,34 +131,34 @@ export interface BatchProgress {
   readonly inputTokens: number;
   readonly cachedTokens: number;
   readonly outputTokens: number;
-  /** Undefined: no prices are known. */
+  /** Costs in the currency of the prices. Undefined: there are no prices. */
   readonly cost:
     | {
         readonly spent: number;
-        /** What all will have cost; undefined: too early to say. */
+        /** The expected cost of all requests; undefined: too few have ended. */
         readonly forecast: number | undefined;
         /** Undefined: no bound. */
         readonly max: number | undefined;
       }
     | undefined;
   readonly errors: readonly ErrorCount[];
-  /** How long the server has not answered, in ms; 0: it does. */
+  /** How long the server has been down, in ms; 0: it is not. */
   readonly downForMs: number;
-  /** How long it is waited for. */
+  /** How long the run waits for a server that is down, in ms. */
   readonly outageMs: number;
   readonly stop: Stop | undefined;
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface BatchReport extends BatchProgress {
   readonly output: string;
   /** Requests that have no result. */
   readonly left: number | undefined;
-  /** Bytes of half a line, left by a crash, that were cut off. */
+  /** Bytes of an incomplete line, left by a crash, that were removed. */
   readonly tornBytes: number;
 }
 
-/** @param lost results that are not in the file: their requests are left to be sent again */
+/** @param lost results that could not be written: their requests count as left */
 export function reportOf(
   progress: BatchProgress,
   output: string,

@@ -10,14 +10,12 @@ import { stopFor } from './progress.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 import { cachedResultOf, resultOf, writtenOf } from './result.ts';
 
-/**
- * Writes the outcomes of lines to the output, and stops the run for failures that concern all lines.
- */
+/** Writes the outcomes of lines, and stops the run for failures that concern all lines. */
 export class ResultKeeper {
   readonly #state: BatchState;
   readonly #file: ResultFile;
   readonly #cache: AnswerCache | undefined;
-  /** Whether something went well in an earlier run. */
+  /** Whether the output has a good result of an earlier run. */
   readonly #hadGood: boolean;
   readonly #first = new FirstFailures();
 
@@ -45,15 +43,15 @@ export class ResultKeeper {
     }
   }
 
-  /** Keeps an answer of the cache. */
+  /** Writes an answer from the cache to the output. */
   keepCached(request: BatchRequest, response: BatchResponse): void {
     this.#state.tally.addCached();
     this.#file.append(JSON.stringify(cachedResultOf(request, response)));
   }
 
   /**
-   * No more outcomes come. A few lines that are left of a run that went well may all be wrong: their
-   * failures are kept.
+   * No more outcomes come. If an earlier run had good results, the few lines left may all be wrong:
+   * their failures are written.
    * @param isCompleted whether every line has its outcome
    */
   end(isCompleted: boolean): void {
@@ -65,7 +63,7 @@ export class ResultKeeper {
     }
   }
 
-  /** Whether an outcome is that of its line, and not, or not surely, of the whole run. */
+  /** Whether an outcome surely concerns its line alone, and not the whole run. */
   #isOfLine(outcome: Outcome<BatchRequest, BatchResponse>): boolean {
     if (outcome.status === 'ok') return true;
     if (outcome.error instanceof NotSentError) return false;

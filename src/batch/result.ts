@@ -10,7 +10,7 @@ import { describeError } from './tally.ts';
 
 const ID_DIGITS = 24;
 
-/** The line of the output that says how a request has ended. */
+/** The line of the output for the outcome of a request. */
 export function resultOf(
   outcome: Outcome<BatchRequest, BatchResponse>,
   budget: Budget,
@@ -30,7 +30,7 @@ export function resultOf(
   });
 }
 
-/** How another process sent the request, where one did. */
+/** How a worker process sent the request; undefined: this process sent it. */
 function sentBy(outcome: Outcome<BatchRequest, BatchResponse>): SentBy | undefined {
   if (outcome.status === 'ok') return outcome.value.sent;
   const { error } = outcome;
@@ -42,7 +42,7 @@ function ownSend({ attempts, waits, durationMs }: RequestStats): Omit<SentBy, 'r
   return { attempts, waitedMs, durationMs: durationMs - waitedMs };
 }
 
-/** The same for an answer from the cache, for which nothing was sent, used or paid. */
+/** The line of the output for an answer from the cache: no call, no tokens, no cost. */
 export function cachedResultOf(request: BatchRequest, response: BatchResponse): ResultLine {
   const { hash } = request;
   const nothing = { attempts: 0, waited_ms: 0, duration_ms: 0, usage: null, cost: 0, hash };
@@ -77,16 +77,16 @@ export interface WrittenResult {
   readonly text: string;
 }
 
-/** Without its answer, a request has failed whose line could not be written, or not be read again. */
+/** If its line could not be written or read again, the result has an error and no answer. */
 export function writtenOf(result: ResultLine): WrittenResult {
   try {
     const text = JSON.stringify(result);
-    // A character has three bytes at the most.
+    // A UTF-16 code unit has at most three bytes in UTF-8.
     const isShort = text.length <= MAX_LINE_BYTES / 3 || Buffer.byteLength(text) <= MAX_LINE_BYTES;
     if (isShort) return { result, text };
     return withoutAnswer(result, 'ANSWER_TOO_LONG', 'the answer is longer than 64 MiB');
   } catch (error) {
-    // JSON that is nested some thousand times can be read, but not be written.
+    // `JSON.parse` can read JSON that is too deeply nested for `JSON.stringify`.
     if (!(error instanceof RangeError)) throw error;
     const problem = `the answer cannot be written as JSON: ${error.message}`;
     return withoutAnswer(result, 'ANSWER_TOO_DEEP', problem);
@@ -99,7 +99,7 @@ function withoutAnswer(result: ResultLine, code: string, message: string): Writt
   return { result: failed, text: JSON.stringify(failed) };
 }
 
-/** What the API has answered; where the deadline has ended a request, the last time. */
+/** The answer of the API; if a deadline has ended the request, the answer to its last attempt. */
 function answerOf(error: unknown): BatchResponse | undefined {
   const last = error instanceof DeadlineExceededError ? error.cause : error;
   return last instanceof StatusError ? last.response : undefined;

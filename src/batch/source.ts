@@ -9,15 +9,14 @@ import type { Stop } from './progress.ts';
 import type { BatchRequest, BatchResponse } from './request.ts';
 import type { Tally } from './tally.ts';
 
-/** Problems that are told at once. */
+/** The most problems, or places, in one error. */
 const MOST_TOLD = 10;
 
 /**
- * Reads all lines before the first is sent: what is wrong with the last one is known before
- * anything is paid.
+ * Reads all lines before the first is sent, so that a wrong line is found before anything is paid.
  *
  * @param onLine called for each good line
- * @returns how many there are
+ * @returns the number of good lines
  * @throws BatchError that names the lines that are wrong, or that have changed
  */
 export async function checkInput(
@@ -77,7 +76,7 @@ function changedWords(places: readonly string[], count: number): string {
   );
 }
 
-/** Looks for the first line with the id, which is not kept in memory. */
+/** Reads the input again to name the first line with the id: places are not kept in memory. */
 async function duplicateProblem(
   { id, place }: BatchRequest,
   sources: readonly Source[],
@@ -94,14 +93,14 @@ async function duplicateProblem(
   return `${place}: ${problem}: each id must be there once`;
 }
 
-/** Results that may wait to be written before no further request is read. */
+/** While more results than this wait to be written, no further request is read. */
 const MOST_UNWRITTEN = 1_000;
 
 export interface PendingSurroundings {
   readonly sources: readonly Source[];
   readonly input: InputOptions;
   readonly ledger: Ledger;
-  /** Whether all lines were looked at before. */
+  /** Whether `checkInput` has read all lines. */
   readonly isChecked: boolean;
   readonly changed: ChangedLines;
   readonly retryFailed: boolean;
@@ -117,7 +116,7 @@ export interface PendingSurroundings {
   readonly onInputError: (stop: Stop) => void;
 }
 
-/** The requests that have to be sent, read as they are asked for. A line that is wrong ends the run. */
+/** Reads, on demand, the requests that have to be sent. A line that is wrong ends the run. */
 export async function* pendingRequests(around: PendingSurroundings): AsyncGenerator<BatchRequest> {
   const { sources, input, ledger, isChecked, file, isStopped } = around;
   try {
@@ -127,7 +126,7 @@ export async function* pendingRequests(around: PendingSurroundings): AsyncGenera
       const line = { ...read, id: ledger.idOf(read, isChecked) };
       if ((await isPending(line, around)) && !isCached(line, around)) yield line;
       if (isStopped()) return;
-      // A disk that is slower than the answers must not fill the memory with them.
+      // Answers that come faster than the disk takes them must not fill the memory.
       if (file.unwritten > MOST_UNWRITTEN) await file.flush();
     }
   } catch (error) {
@@ -136,7 +135,7 @@ export async function* pendingRequests(around: PendingSurroundings): AsyncGenera
   }
 }
 
-/** Whether a line was answered from the cache. */
+/** Answers a line from the cache if it can. @returns whether it could */
 function isCached(line: BatchRequest, { cache, onCached }: PendingSurroundings): boolean {
   const response = cache?.get(line);
   if (response === undefined) return false;
@@ -163,7 +162,7 @@ async function isPending(line: BatchRequest, around: PendingSurroundings): Promi
   return true;
 }
 
-/** What `checkInput` does for all lines at once, for one that is read only once. */
+/** Does the checks of `checkInput` for one line, of an input that can be read only once. */
 async function listLine(line: BatchRequest, around: PendingSurroundings): Promise<void> {
   const { ledger, changed, sources, input, mayAppend, file } = around;
   const hadResults = ledger.results > 0;

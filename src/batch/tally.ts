@@ -6,11 +6,11 @@ import type { SentBy } from './request.ts';
 
 /** Results older than this do not count for the rate now. */
 const NOW_MS = 10_000;
-/** The rate that an ETA rests on is that of so long, so that it settles. */
+/** The ETA uses the rate over this time, so that it does not jump. */
 const LONG_MS = 120_000;
 const STEP_MS = 500;
 
-/** How fast requests end. Times in ms, of any one clock. */
+/** Measures how fast requests end. All times in ms, of the same clock. */
 export class RateMeter {
   /** Counts at the ends of steps, the oldest first. */
   readonly #samples: { at: number; count: number }[] = [];
@@ -25,7 +25,7 @@ export class RateMeter {
     while ((this.#samples[1]?.at ?? now) < now - LONG_MS) this.#samples.shift();
   }
 
-  /** A second, over the last ten seconds; undefined: nothing has ended yet. */
+  /** Requests a second over the last ten seconds; undefined: no request has ended yet. */
   perSecond(now: number): number | undefined {
     return this.#over(NOW_MS, now);
   }
@@ -43,7 +43,7 @@ export class RateMeter {
   }
 }
 
-/** Kinds of errors that are told apart; further ones are counted together. */
+/** The most kinds of errors that are counted separately; further ones are counted together. */
 const MOST_KINDS = 40;
 const OTHERS = 'others';
 
@@ -56,7 +56,7 @@ export interface ErrorCount {
   readonly message: string;
 }
 
-/** Counts what has become of the requests. */
+/** Counts the outcomes of requests. */
 export class Tally {
   /** Requests that have a good result from before, and failed ones that are not sent again. */
   doneBefore = 0;
@@ -65,7 +65,7 @@ export class Tally {
   failed = 0;
   /** Good results that came from the cache. */
   cached = 0;
-  /** Calls to the API, those that were answered with 429, and those after the first of a request. */
+  /** Calls to the API; of these: answered with 429, and retries. */
   attempts = 0;
   rejected = 0;
   retried = 0;
@@ -87,13 +87,13 @@ export class Tally {
     this.finished.add(now);
   }
 
-  /** A request was answered from the cache: that says nothing of how fast the others end. */
+  /** A request was answered from the cache. It does not count for the rate. */
   addCached(): void {
     this.ok += 1;
     this.cached += 1;
   }
 
-  /** What another process did for one of the attempts that are counted here. */
+  /** Adds the further attempts that a worker process made within one attempt counted here. */
   addSent(sent: SentBy | undefined): void {
     if (sent === undefined) return;
     this.attempts += sent.attempts - 1;
@@ -122,7 +122,7 @@ export class Tally {
   }
 }
 
-/** What kind of error it is, in a word or two, and what it says. */
+/** The kind of an error, as a short code, and its message. */
 export function describeError(error: unknown): { readonly code: string; readonly message: string } {
   const message = shorten(messageOf(error));
   if (!(error instanceof StatusError)) {

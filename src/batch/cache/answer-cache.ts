@@ -13,7 +13,7 @@ export interface AnswerCache {
  * Opens a cache in a folder, which is made if need be. Its store is LMDB, of the optional package
  * `lmdb`; several runs may use one folder at a time.
  *
- * @param scope what answers are for beside their requests: the address of the API
+ * @param scope the address of the API: answers are found only with the scope they were put with
  * @throws BatchError
  */
 export async function openCache(folder: string, scope: string): Promise<AnswerCache> {
@@ -23,7 +23,7 @@ export async function openCache(folder: string, scope: string): Promise<AnswerCa
     const keyOf = ({ hash }: BatchRequest) => `${hash} ${scope}`;
     return {
       get: (request) => responseIn(store.get(keyOf(request))),
-      // What was not written when the process is killed is asked for again.
+      // Not awaited: an answer that a killed process did not write is requested again.
       put: (request, { statusCode, requestId, body }) => {
         void store.put(keyOf(request), { statusCode, requestId, body });
       },

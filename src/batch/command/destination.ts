@@ -8,7 +8,7 @@ import { checkHeaderValue, KEY_HEADERS, readHeader } from './headers.ts';
 import type { RunOptions } from './run-options.ts';
 import type { OptionValues } from './values.ts';
 
-/** Where requests go, and with what. */
+/** The API to which requests are sent, with its key and headers. */
 export interface Target {
   /** Of the API, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string;
@@ -30,7 +30,7 @@ const PROVIDERS = {
   },
 } as const;
 
-/** @throws BatchError for a wrong url or header, and where a provider's key is missing */
+/** @throws BatchError for a wrong url or header, or a missing key of a provider */
 export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.ProcessEnv): Target {
   const provider = PROVIDERS[api === 'anthropic' ? 'anthropic' : 'openai'];
   const given = values.text('base-url') ?? (env[provider.urlVariable]?.trim() || undefined);
@@ -57,7 +57,7 @@ export function targetOf(values: OptionValues, api: ApiName, env: NodeJS.Process
   };
 }
 
-/** Names a server and what is sent to it as a key, without telling either. */
+/** A name for a server and its key that reveals neither. */
 export function nameOf({ baseUrl, apiKey, headers }: Target): string {
   const sorted = Object.entries(headers).sort(([one], [other]) => (one < other ? -1 : 1));
   return hash('sha256', JSON.stringify([baseUrl, apiKey, sorted])).slice(0, 32);
@@ -85,17 +85,17 @@ function readBaseUrl(text: string): string {
   return (url.pathname === '/' ? `${base}/v1` : base) + url.search;
 }
 
-/** What requests are sent through: an API, or the workers of a queue. */
+/** Where requests are sent: to an API, or to the workers of a queue. */
 export interface Destination {
-  /** What the screen calls it. */
+  /** The name that the screen shows. */
   readonly title: string;
-  /** Names it, for what was learned of it and for cached answers. */
+  /** The name for learned rates and for cached answers. */
   readonly provider: string;
   readonly send: Send;
   close(): Promise<void>;
 }
 
-/** @throws BatchError where it is not there, or its options are wrong */
+/** @throws BatchError if it cannot be reached, or its options are wrong */
 export async function openDestination(
   values: OptionValues,
   { api, timeoutMs, workers }: RunOptions,
@@ -110,7 +110,7 @@ export async function openDestination(
   const target = targetOf(values, api, env);
   const { send, close } = createHttpSender({ ...target, timeoutMs });
   const { host, search } = new URL(target.baseUrl);
-  // A query may have a key in it, and this name is written down.
+  // This name is saved, and a query may have a key in it.
   const query = search === '' ? '' : `?${hash('sha256', search).slice(0, 16)}`;
   return { title: host, provider: withoutQuery(target.baseUrl) + query, send, close };
 }

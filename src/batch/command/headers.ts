@@ -1,15 +1,15 @@
 import { BatchError } from '../errors.ts';
 
-/** What is sent as a key. */
+/** Headers that hold a key. */
 export const KEY_HEADERS = /^(authorization|x-api-key|api-key)$/i;
 
-/** What belongs to the connection, and is not for those who send over it. */
+/** Headers of the connection, which a user cannot set. */
 const OF_CONNECTION = /^(content-length|expect|keep-alive|transfer-encoding|upgrade)$/i;
 
-/** @throws BatchError for what is no header, or cannot be sent as one */
+/** @throws BatchError for a text that is not a header, or a header that cannot be sent */
 export function readHeader(text: string): readonly [name: string, value: string] {
   const [, name, value] = text.match(/^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/s) ?? [];
-  // The value may be a key, which is not repeated.
+  // The error must not repeat the value, which may be a key.
   if (name === undefined || value === undefined) {
     throw new BatchError('--header must have the form "Name: value"');
   }
@@ -30,7 +30,7 @@ export function checkHeaderValue(name: string, value: string): void {
   );
 }
 
-/** Tabs, and what is printable in Latin-1. */
+/** Whether a character is a tab, or printable in Latin-1. */
 function isAllowed(code: number): boolean {
   return code === 9 || (code >= 32 && code < 127) || (code >= 128 && code < 256);
 }

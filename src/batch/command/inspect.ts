@@ -5,9 +5,9 @@ import { codeOf } from '../errors.ts';
 const ALIVE_MS = 60_000;
 
 /**
- * Serves the inspector, and says where. Where its port is taken, as by another run, any other will do.
+ * Serves the inspector, and prints its address. If its port is in use, it takes any free one.
  * @param tell prints a line
- * @returns ends it
+ * @returns closes the inspector
  */
 export async function startCommandInspector(
   isAsked: boolean,
@@ -19,18 +19,18 @@ export async function startCommandInspector(
   return () => inspector.close();
 }
 
-/** Keeps the process, and so its page, until the signal is aborted. */
+/** Keeps the process and its page alive until the signal is aborted. */
 export async function holdUntil(signal: AbortSignal, tell: (line: string) => void): Promise<void> {
   if (signal.aborted) return;
   tell('The page stays open until Ctrl-C.');
-  // The server of the page keeps no process alive.
+  // The server of the page does not keep the process alive.
   const alive = setInterval(() => {}, ALIVE_MS);
   await once(signal, 'abort');
   clearInterval(alive);
 }
 
 async function openAnywhere(): Promise<Inspector> {
-  // Loaded here: most runs have no page, and it takes as long to load as their first request.
+  // Loaded only if needed: it takes about as long as the first request of a run.
   const { startInspector } = await import('headgate/inspector');
   try {
     return await startInspector();

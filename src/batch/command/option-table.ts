@@ -2,7 +2,7 @@
 export interface CommandOption {
   /** Without the dashes. */
   readonly name: string;
-  /** What it takes; undefined: nothing, it is there or not. */
+  /** The name of its value; undefined: it is a flag. */
   readonly value?: string;
   /** Whether it may be given several times. */
   readonly isRepeatable?: boolean;
@@ -16,7 +16,7 @@ export interface OptionGroup {
   readonly options: readonly CommandOption[];
 }
 
-/** Where requests go. */
+/** Options for the API and its key. */
 const API_OPTIONS: readonly CommandOption[] = [
   {
     name: 'api',
@@ -44,7 +44,7 @@ const API_OPTIONS: readonly CommandOption[] = [
   },
 ];
 
-/** How fast and how often requests are sent. */
+/** Options for limits and retries. */
 const LIMIT_OPTIONS: readonly CommandOption[] = [
   {
     name: 'concurrency',
@@ -234,19 +234,19 @@ export const WORK_OPTIONS: readonly OptionGroup[] = [
   },
 ];
 
-/** What `headgate run` tells its workers. */
+/** The options that `headgate run` passes to its workers. */
 const FOR_WORKERS: readonly string[] = ['api', 'concurrency', 'rpm', 'tpm'];
 
-/** What `headgate run --redis` does not take: it is for those that send. */
+/** The options that `headgate run --redis` does not take: its workers have them. */
 export const OF_WORKERS: readonly string[] = [...API_OPTIONS, ...LIMIT_OPTIONS].flatMap(
   ({ name }) => (FOR_WORKERS.includes(name) ? [] : [name]),
 );
 
-/** How `headgate export` writes answers. */
+/** The formats of `headgate export`. */
 export const EXPORT_FORMATS = ['text', 'csv', 'jsonl-flat'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** Exit codes, as --help and the documentation have them. */
+/** Exit codes, for --help and the documentation. */
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [0, 'every request has a good result'],
   [1, 'some requests failed, or the run stopped before its end'],

@@ -22,7 +22,7 @@ const WORK_DESCRIPTION =
   'Send the requests of headgate run --redis. Start as many as you like, on any number of machines; ' +
   'each ends with SIGTERM or Ctrl-C, and gives back what it has not sent.';
 
-/** @param ended is given the exit code */
+/** @param ended called with the exit code */
 export function createProgram(ended: (code: number) => void): Command {
   const program = new Command('headgate')
     .description('Run files of prompts through rate-limited model APIs.')
@@ -36,7 +36,7 @@ export function createProgram(ended: (code: number) => void): Command {
     .showHelpAfterError('(headgate run --help lists the options)')
     .addHelpText('after', `\nExit codes:\n${exitCodes()}`)
     .action(async (inputs: string[], given: Record<string, unknown>) => {
-      // The rest is loaded when it is needed: --help is asked for more often than it is waited for.
+      // The rest is loaded when it is needed, so that --help is fast.
       const { run } = await import('./run.ts');
       ended(await run(inputs, new OptionValues(given)));
     });
@@ -99,7 +99,7 @@ function exitCodes(): string {
 const USAGE = 2;
 
 /**
- * Does what the arguments of the command `headgate` say, and prints wrong usage to standard error.
+ * Runs the command `headgate` with its arguments, and prints errors of usage to standard error.
  * @returns the exit code
  */
 export async function execute(args: readonly string[]): Promise<number> {
@@ -113,7 +113,7 @@ export async function execute(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (codeOf(error) === 'EPIPE') return 0;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-    // These name what was wrong with the call; for anything else the stack helps.
+    // The message of these errors is enough for the user; other errors need their stack.
     const isExpected =
       error instanceof BatchError || error instanceof RangeError || error instanceof TypeError;
     if (!isExpected) throw error;

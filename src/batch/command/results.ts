@@ -18,7 +18,7 @@ import type { ExportFormat } from './option-table.ts';
 /**
  * The last result of each id, in the order of the file: a request that was sent again has several.
  * The file is read twice, so that no results are kept in memory.
- * @param onEach called before for each result, those that a later one outweighs included
+ * @param onEach called for each result during the first reading, replaced results included
  * @throws BatchError
  */
 async function* latestResults(
@@ -45,7 +45,7 @@ async function* latestResults(
 
 const CSV_HEAD = 'id,text,error,input_tokens,output_tokens,cost\n';
 
-/** `headgate export`: the answers alone, to standard output. @returns the exit code */
+/** `headgate export`: writes the answers to standard output. @returns the exit code */
 export async function exportResults(file: string, format: ExportFormat): Promise<number> {
   if (format === 'csv') process.stdout.write(CSV_HEAD);
   for await (const { result } of latestResults(file)) {
@@ -66,7 +66,7 @@ function lineOf({ id, isOk, line }: ReadResult, format: ExportFormat): string | 
   const cost = countAt(line, 'headgate', 'cost') ?? null;
   switch (format) {
     case 'text':
-      // One answer a line, so that line breaks in it are escaped.
+      // Each answer is one line, so its line breaks are escaped.
       return answer === null
         ? undefined
         : `${answer.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}\n`;
@@ -95,12 +95,12 @@ function csvCell(value: unknown): string {
 
 const ERRORS_SHOWN = 10;
 
-/** `headgate summary`: what a file of results holds. @returns the exit code */
+/** `headgate summary`: prints the counts and costs of a file of results. @returns the exit code */
 export async function summary(file: string, isJson: boolean): Promise<number> {
   const tally = new Tally();
   const tokens = { in: 0, cached: 0, out: 0 };
   let [ok, failed, attempts, durationMs, cost] = [0, 0, 0, 0, 0];
-  // What was sent twice was paid twice, as the report of a run has it.
+  // As in the report of a run: a request that was sent twice was paid twice.
   const addSpent = ({ line }: ReadResult) => {
     attempts += countAt(line, 'headgate', 'attempts') ?? 0;
     cost += countAt(line, 'headgate', 'cost') ?? 0;

@@ -18,16 +18,16 @@ import type { RunLimits } from '../queue/queue-job.ts';
 import { OF_WORKERS } from './option-table.ts';
 import type { OptionValues } from './values.ts';
 
-/** Of one call. */
+/** Default timeout of one call. */
 export const TIMEOUT_MS = 10 * 60_000;
 
-/** Requests that wait in the queue or run, and twice as many as may be in flight at the least. */
+/** The most requests of a run in the queue; twice `--concurrency` if that is more. */
 const QUEUED = 1_000;
 
-/** Lines for embeddings in one request: servers of one's own often take no more. */
+/** Lines for embeddings in one request: self-hosted servers often take no more. */
 const GROUP_SIZE = 128;
 
-/** What the options say of a run, but for where it sends its requests. */
+/** The options of a run, without those of its destination. */
 export interface RunOptions {
   readonly batch: Omit<BatchOptions, 'send' | 'signal' | 'abortSignal'>;
   readonly api: ApiName;
@@ -37,7 +37,7 @@ export interface RunOptions {
   readonly isQuiet: boolean;
   /** Whether the inspector is served. */
   readonly isInspected: boolean;
-  /** Whether the inspector is served until a signal, when the run has ended. */
+  /** Whether, after the end of the run, the inspector is served until a signal. */
   readonly isHeld: boolean;
   readonly isJson: boolean;
   readonly isDry: boolean;
@@ -46,13 +46,13 @@ export interface RunOptions {
     | {
         readonly redis: string;
         readonly queue: string;
-        /** What all of them keep to together. */
+        /** The limits that all workers share. */
         readonly limits: Omit<RunLimits, 'at'>;
       }
     | undefined;
 }
 
-/** @throws BatchError that names what is wrong */
+/** @throws BatchError that names the wrong option */
 export function readRunOptions(
   inputs: readonly string[],
   values: OptionValues,
@@ -94,7 +94,7 @@ export function readRunOptions(
   return { batch, api, timeoutMs, cache, isQuiet, isInspected, isHeld, isJson, isDry, workers };
 }
 
-/** @throws BatchError for options that only those who send can keep to */
+/** @throws BatchError for an option that only workers have */
 function readWorkers(values: OptionValues): RunOptions['workers'] {
   const redis = values.text('redis');
   const queue = readQueue(values);
@@ -104,12 +104,12 @@ function readWorkers(values: OptionValues): RunOptions['workers'] {
   throw new BatchError(`--${wrong} is for those that send: give it to headgate work`);
 }
 
-/** Workers pace the requests, and send them again. */
+/** Limits of a run with workers: the workers pace the requests and do the retries. */
 function forWorkers({ concurrency = 0 }: Omit<RunLimits, 'at'>): LimiterOptions {
   return { concurrency: Math.max(QUEUED, 2 * concurrency), maxAttempts: 1, adaptive: false };
 }
 
-/** The limits that are options of their own. @throws BatchError */
+/** The limits that have their own options. @throws BatchError */
 function readShortLimits(values: OptionValues): Omit<RunLimits, 'at'> {
   const limits = defined({
     concurrency: values.integer('concurrency'),
@@ -164,7 +164,7 @@ export function readModelLimits(values: OptionValues): ModelLimits | undefined {
   });
 }
 
-/** What options say outweighs the file of --config, and that the environment. */
+/** Options outweigh the file of --config, which outweighs the environment. */
 export function readLimits(values: OptionValues, env: NodeJS.ProcessEnv): LimiterOptions {
   const file = values.text('config');
   const given: LimiterOptions = defined({
@@ -176,7 +176,7 @@ export function readLimits(values: OptionValues, env: NodeJS.ProcessEnv): Limite
   const fromFile = file === undefined ? {} : tried(`--config ${file}: `, () => readConfig(file));
   return tried('', () => {
     const merged = mergeLimiterOptions(given, fromFile, fromEnv);
-    // What they say together is checked here: before anything is read.
+    // Checks the merged limits before the input is read.
     createLimiter(merged).close();
     return merged;
   });
@@ -195,9 +195,9 @@ function tried<R>(place: string, read: () => R): R {
   }
 }
 
-/** Without what is undefined. */
+/** The object without its undefined values. */
 function defined<T extends object>(options: T): Partial<T> {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  // Keys that are left out of a partial object are none of its.
+  // A `Partial` may lack keys, so the cast is safe.
   return Object.fromEntries(entries) as Partial<T>;
 }

@@ -22,7 +22,7 @@ import type { OptionValues } from './values.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Checks every line, and says what a run would come to. @returns the exit code */
+/** Checks every line, and prints the size and cost of a run. @returns the exit code */
 async function dryRun({ batch }: RunOptions): Promise<number> {
   const sources = findSources(typeof batch.input === 'string' ? [batch.input] : batch.input);
   const paths = sources.map(({ path }) => path).filter((path) => path !== undefined);
@@ -62,8 +62,8 @@ async function dryRun({ batch }: RunOptions): Promise<number> {
 }
 
 /**
- * Says how much output is forecast: the bounds of lines, and the default for lines without one.
- * @param unbound how many those are
+ * Describes the forecast of output: the bounds of lines, and the default for lines without one.
+ * @param unbound the number of lines without a bound
  */
 function outputOf(bounds: number, unbound: number): string {
   if (unbound === 0) return bounds === 0 ? '' : `, at most ${short(bounds)} out`;
@@ -80,7 +80,7 @@ export async function run(inputs: readonly string[], values: OptionValues): Prom
     return await runTo(destination, options, inputs);
   } finally {
     await destination.close();
-    // A run that was stopped must not wait for more of what nobody reads.
+    // A run that was stopped must not wait for more of its standard input.
     if (inputs.some(mayBeStdin)) process.stdin.destroy();
   }
 }
@@ -90,7 +90,7 @@ async function runTo(
   options: RunOptions,
   inputs: readonly string[],
 ): Promise<number> {
-  // Limiters report to the SDK that is there when they are made.
+  // Before any limiter is made: limiters report to the SDK that is registered at that time.
   const stopTelemetry = await startCommandTelemetry(process.env);
   const stopInspector = await startCommandInspector(options.isInspected, console.error);
   const stopping = new AbortController();

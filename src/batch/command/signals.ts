@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Calls back for each signal; a third one ends the process. @returns what lets go of them */
+/** Calls back for each signal; a third one ends the process. @returns removes the listeners */
 export function onSignals(callback: (signal: NodeJS.Signals) => void): () => void {
   let count = 0;
   const listen = (signal: NodeJS.Signals) => {
@@ -16,7 +16,7 @@ export function onSignals(callback: (signal: NodeJS.Signals) => void): () => voi
   };
 }
 
-/** What a shell makes of a process that a signal has ended. */
+/** The exit code that a shell gives to a process that a signal has ended. */
 export function exitCodeOf(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

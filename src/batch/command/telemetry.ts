@@ -1,6 +1,6 @@
 import { codeOf } from '../errors.ts';
 
-/** Any of these asks for telemetry. */
+/** Telemetry is on if one of these variables is set. */
 const VARIABLES = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
@@ -9,12 +9,12 @@ const VARIABLES = [
   'OTEL_TRACES_EXPORTER',
 ];
 
-/** Exports what is left, and stops. */
+/** Exports the remaining data, and stops. */
 export type StopTelemetry = () => Promise<void>;
 
 /**
- * Starts the OpenTelemetry SDK where the standard variables ask for it and its packages are installed.
- * Variables that are meant for other programs of the same shell are no reason to complain.
+ * Starts the OpenTelemetry SDK if a standard variable asks for it and its packages are installed.
+ * A missing package is no error: the variables may be meant for other programs.
  */
 export async function startCommandTelemetry(env: NodeJS.ProcessEnv): Promise<StopTelemetry> {
   const isAsked = VARIABLES.some((name) => (env[name]?.trim() ?? '') !== '');

@@ -8,7 +8,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** The values of options, as they were given. */
+/** The values of options as the user has given them. */
 export type GivenOptions = Readonly<Record<string, unknown>>;
 
 /** Reads options by their names, without the dashes. @throws BatchError that names the option */

@@ -14,7 +14,10 @@ const LOG_MS = 5_000;
 /** How long requests in flight may take to end when the worker is stopped. */
 const DRAIN_MS = 10_000;
 
-/** `headgate work`. Ends with a signal, or where it is too old for other workers. @returns the exit code */
+/**
+ * `headgate work`. It ends after a signal, or if another worker has a newer store protocol.
+ * @returns the exit code
+ */
 export async function work(values: OptionValues): Promise<number> {
   const redis = values.text('redis');
   if (redis === undefined) {
@@ -52,7 +55,7 @@ export async function work(values: OptionValues): Promise<number> {
 }
 
 /**
- * Waits for a signal, and for what is in flight then; a second signal gives that back, too.
+ * Waits for a signal, and then for the jobs in flight; a second signal gives these jobs back.
  * @returns the exit code
  */
 async function ended(running: Work): Promise<number> {
@@ -70,7 +73,7 @@ async function ended(running: Work): Promise<number> {
     count += 1;
     void running.close(count === 1 ? DRAIN_MS : 0).then(end);
   });
-  // Nothing else keeps the process up while Redis is away.
+  // Nothing else keeps the process alive while Redis cannot be reached.
   const alive = setInterval(() => {}, 60_000);
   await stopped;
   clearInterval(alive);
@@ -78,7 +81,7 @@ async function ended(running: Work): Promise<number> {
   return code;
 }
 
-/** A line every few seconds, where something has changed. */
+/** Prints a line every few seconds if a count has changed. */
 function logCounts(running: Work, say: (line: string) => void): () => void {
   let last = '';
   const timer = setInterval(() => {
@@ -99,7 +102,7 @@ function countsOf(running: Work): string {
   ].join('; ');
 }
 
-/** Each message once, until another comes: a store that is away says the same again and again. */
+/** Prints errors, but not the same message twice in a row: a lost store repeats its message. */
 function logErrors(): (error: unknown) => void {
   let last = '';
   return (error) => {

@@ -5,14 +5,13 @@ import { at, countAt, isObject } from '../json.ts';
 import { type BatchRequest, type BatchResponse, promptTokensOf } from '../request.ts';
 
 /**
- * Statuses that a single bad line of a group may cause. Nothing was computed then, so nothing was
- * paid.
+ * Statuses that a single bad line of a group may cause. With these, nothing was computed or paid.
  */
 const SPLIT_STATUSES = [400, 413, 422];
 
 /**
- * Names the group that a request may join: requests that differ in nothing but their text.
- * @returns undefined: it is sent alone
+ * The key of the group that a request may join: all requests of a group differ only in their text.
+ * @returns undefined: the request is sent alone
  */
 export function groupKeyOf({ url, body, json }: BatchRequest): string | undefined {
   const { input, ...others } = body;
@@ -30,14 +29,14 @@ export function groupOf(members: readonly BatchRequest[]): BatchRequest {
   return { ...first, metadata: undefined, body: { ...first.body, input }, members };
 }
 
-/** Whether a group is to be sent again in parts: one of its lines may have failed all of them. */
+/** Whether a single line may have caused the error, so that the group is sent again in parts. */
 export function mayBeOneLine(error: unknown): boolean {
   return error instanceof StatusError && SPLIT_STATUSES.includes(error.status);
 }
 
 /**
- * Tells the answers of a group apart.
- * @returns the response to each member; undefined: they are not one for each
+ * Splits the response to a group.
+ * @returns the response to each member; undefined: the number of answers is wrong
  */
 export function splitResponse(
   members: readonly BatchRequest[],
@@ -65,7 +64,7 @@ export function splitResponse(
   }));
 }
 
-/** Shares each count of a usage out, by the estimated tokens of each; the sums stay exact. */
+/** Divides a usage among members by their estimated tokens; the sums stay exact. */
 function shareUsage(
   usage: unknown,
   tokens: readonly number[],
@@ -84,7 +83,7 @@ function shareUsage(
   });
 }
 
-/** The same outcome for each member, of a group that failed as a whole or whose answers were told apart. */
+/** The outcome of a group as an outcome for each member, with its own response if there is one. */
 export function outcomesOf(
   outcome: Outcome<BatchRequest, BatchResponse>,
   members: readonly BatchRequest[],

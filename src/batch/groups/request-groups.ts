@@ -5,30 +5,30 @@ import { groupKeyOf, groupOf, mayBeOneLine, outcomesOf, splitResponse } from './
 
 /** How long a group that is not full waits for more lines, in ms. */
 const FILL_MS = 1_000;
-/** Groups that are filled at a time: lines of more kinds in turn would fill the memory. */
+/** Groups that are filled at the same time: more would take too much memory. */
 const MOST_OPEN = 64;
-/** So many groups in a row that fail as a whole, before any succeeds, are no matter of their lines. */
+/** If this number of groups fail before any succeeds, lines are no longer grouped. */
 const FAILED_IN_A_ROW = 20;
 
-/** Lines of groups that are handed out and not settled: these are in memory. */
+/** The most lines of groups in flight, which are kept in memory. */
 const MOST_LINES = 8_192;
 
 export interface GroupLimits {
-  /** Lines of a group at the most; 1: none are grouped. */
+  /** Lines of a group at the most; 1: no lines are grouped. */
   readonly maxItems: number;
   /** Estimated tokens of a group at the most; a longer line is sent alone. */
   readonly maxTokens: number;
 }
 
 /**
- * Puts lines that one request can ask for into groups, and tells their answers apart. A group that is
- * refused is sent again in halves, until the line that is refused stands alone.
+ * Puts lines into groups that are sent as one request, and splits the answers. A group that is
+ * refused is sent again in halves, until the line that causes this is alone.
  */
 export class RequestGroups {
   readonly #limits: GroupLimits;
   readonly #open = new Map<string, Subject<Sized<BatchRequest>>>();
   readonly #ready: BatchRequest[] = [];
-  /** Lines of groups that were handed out, and whose outcome is not known. */
+  /** Lines of the groups in flight. */
   #unsettled = 0;
   #failedInARow = 0;
   #isOff = false;
@@ -40,7 +40,7 @@ export class RequestGroups {
   }
 
   /**
-   * The requests of a source, with groups in the place of lines that belong together. Ends when the
+   * The requests of a source, with groups in place of the lines that they contain. Ends when the
    * source has ended and every group has its outcome.
    */
   async *from(
@@ -100,8 +100,7 @@ export class RequestGroups {
   }
 
   /**
-   * What an outcome says of each line: one outcome for each, or none where the lines are sent again
-   * in smaller groups.
+   * The outcomes of the lines of a request; none if the lines are sent again in smaller groups.
    */
   settled(
     outcome: Outcome<BatchRequest, BatchResponse>,
@@ -131,7 +130,7 @@ export class RequestGroups {
     if (this.#open.size === MOST_OPEN) this.#closeAll();
     const lines = new Subject<Sized<BatchRequest>>();
     const { maxItems, maxTokens } = this.#limits;
-    // Its measure is called bytes; what bounds a request for embeddings is its tokens.
+    // `chunkBy` limits bytes. Here the size is in tokens, which limit a request for embeddings.
     const chunks = lines.pipe(chunkBy({ maxItems, maxBytes: maxTokens, maxDelayMs: FILL_MS }));
     chunks.subscribe(({ value }) => {
       this.#ready.push(groupOf(value));

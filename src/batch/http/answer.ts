@@ -1,10 +1,10 @@
 import { isObject } from '../json.ts';
 import type { BatchResponse } from '../request.ts';
 
-/** Where APIs put what was asked for. */
+/** The fields in which APIs put the result. */
 const RESULTS = ['choices', 'output', 'output_text', 'data', 'content', 'results', 'embeddings'];
 
-/** Whether a response is what was asked for: some servers say with status 200 that they have failed. */
+/** Whether a response is not an error: some servers report an error with status 200. */
 export function isGood({ statusCode, body }: BatchResponse): boolean {
   if (statusCode >= 300 || !isObject(body)) return false;
   const { error } = body;
@@ -17,7 +17,7 @@ function hasContent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** What is wrong with a response whose body does not say it. */
+/** The problem with a response whose body has no message. */
 export function problemOf({ statusCode, headers, body }: BatchResponse): string {
   if (statusCode >= 300 && statusCode < 400) {
     const location = headers?.location;

@@ -6,14 +6,14 @@ import { printable } from '../printable.ts';
 import type { BatchResponse } from '../request.ts';
 import { problemOf } from './answer.ts';
 
-/** How much of a server's words is repeated. */
+/** The most characters of a server's message that an error repeats. */
 const MESSAGE_LENGTH = 300;
 
-/** The server answered, and said no. headgate reads `status`, `headers` and `error`. */
+/** The server answered with an error. headgate reads `status`, `headers` and `error`. */
 export class StatusError extends Error {
   readonly status: number;
   readonly headers: BatchResponse['headers'];
-  /** What the body says of the error. */
+  /** The body of the answer. */
   readonly error: unknown;
   readonly response: BatchResponse;
 
@@ -28,7 +28,7 @@ export class StatusError extends Error {
 
 /** No answer came. */
 export class ConnectionError extends Error {
-  /** Of the socket, such as `ECONNREFUSED`: headgate tells by it whether to send again. */
+  /** Of the socket, such as `ECONNREFUSED`. headgate decides by it whether to send again. */
   readonly code: string;
 
   constructor(message: string, code: string, cause?: unknown) {
@@ -37,7 +37,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** What answered is not a model API: a good answer of one is JSON. */
+/** A good status with a body that is not JSON: the server is not a model API. */
 export class BadAnswerError extends ConnectionError {
   readonly statusCode: number;
 
@@ -47,7 +47,7 @@ export class BadAnswerError extends ConnectionError {
   }
 }
 
-/** An answer of this length could not be written down: it is not read to its end. */
+/** The answer is too long for a line of the output, and was not read to its end. */
 export class AnswerTooLongError extends Error {
   /** The kind of error, which results show. */
   override readonly name = 'ANSWER_TOO_LONG';
@@ -57,7 +57,7 @@ export class AnswerTooLongError extends Error {
   }
 }
 
-/** No answer came in time. What the call has cost is not known. */
+/** No answer came in time. The cost of the call is not known. */
 export class CallTimeoutError extends ConnectionError {
   constructor(message: string) {
     super(message, 'ETIMEDOUT');
@@ -94,9 +94,9 @@ function isTextEntry(entry: [string, unknown]): entry is [string, string] {
   return typeof entry[1] === 'string';
 }
 
-/** OpenAI says `{error: {message}}`; others `{error}`, `{message}`, `{detail}` or plain text. */
+/** OpenAI sends `{error: {message}}`; others `{error}`, `{message}`, `{detail}` or plain text. */
 function messageIn({ statusCode, body }: BatchResponse): string | undefined {
-  // What a redirect says beside its address is no help.
+  // The body of a redirect is of no use; `problemOf` names its address.
   if (statusCode >= 300 && statusCode < 400) return undefined;
   const messages = [
     textAt(body, 'error', 'message'),
@@ -114,16 +114,16 @@ export function shorten(text: string, length = MESSAGE_LENGTH): string {
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
 }
 
-/** What a proxy says of a server that is down. */
+/** Statuses by which a proxy reports that a server is down. */
 const GATEWAY_STATUSES = [502, 503, 504];
-/** So many failures in a row, of all requests, are the server's. */
+/** After this number of failures in a row, of any requests, the server is taken for the cause. */
 const IN_A_ROW = 5;
-/** So many connections that fail in a row are shown as an outage, as the limiter has it. */
+/** Failures in a row that are shown as an outage: the same number as in the limiter. */
 const SHOWN_IN_A_ROW = 3;
 
 /**
- * Follows for how long a server has been down, for the screen and for the end of the run. What the
- * limiter does not know as an outage is judged here: a proxy that answers for a server that is down.
+ * Measures for how long a server has been down, for the screen and for the end of the run. It also
+ * finds an outage that the limiter does not: a proxy that answers for a server that is down.
  */
 export class OutageWatch {
   /** Whether any answer of the server itself came. */
@@ -138,17 +138,17 @@ export class OutageWatch {
     this.#now = now;
   }
 
-  /** For how long there has been no answer, in ms; 0: the last attempt had one. */
+  /** Time since the first of the failures without an answer, in ms; 0: an answer came last. */
   get downForMs(): number {
     return this.#since === undefined ? 0 : this.#now() - this.#since;
   }
 
-  /** Whether the server is taken for down. */
+  /** Whether the server counts as down. */
   get isDown(): boolean {
     return this.#failures >= SHOWN_IN_A_ROW || (this.#failures > 0 && !this.wasReached);
   }
 
-  /** What was tried without an answer, in words. */
+  /** The number of attempts without an answer, and the last error, in words. */
   get tried(): string {
     return `${this.#attempts} ${this.#attempts === 1 ? 'attempt' : 'attempts'}, the last: ${this.#last}`;
   }
@@ -161,16 +161,16 @@ export class OutageWatch {
     this.#attempts = 0;
   }
 
-  /** An attempt has failed. @returns what that says of the server; undefined: what the limiter says */
+  /** An attempt has failed. @returns undefined: the limiter's own verdict applies */
   failed(error: unknown): Verdict | undefined {
-    // A request that takes too long may take as long again, and is paid for each time.
+    // The limiter decides: a request that takes too long may do so again, and is paid each time.
     if (error instanceof CallTimeoutError) return undefined;
-    // A server that has answered well before is there: the request may be the cause.
+    // A server that has answered before is not down: the request may be the cause.
     if (error instanceof BadAnswerError && this.wasReached) {
       this.answered();
       return { kind: 'failed', retry: true, status: error.statusCode };
     }
-    // Whatever the body says of limits: an answer that is none would be none again.
+    // A status below 400 without a result is no limit, even if its body mentions one: do not retry.
     if (error instanceof StatusError && error.status < 400) {
       this.answered();
       return { kind: 'failed', retry: false, status: error.status };
@@ -184,7 +184,7 @@ export class OutageWatch {
     this.#failures += 1;
     this.#attempts += 1;
     this.#last = error.message;
-    // The limiter waits for a server that cannot be reached.
+    // The limiter itself waits for a server that cannot be reached.
     if (error instanceof ConnectionError && classify(error).connection !== undefined) {
       return undefined;
     }

@@ -19,22 +19,22 @@ import {
 const ANTHROPIC_URL = '/v1/messages';
 const ANTHROPIC_VERSION = '2023-06-01';
 const CONNECT_TIMEOUT_MS = 10_000;
-/** How undici says that an answer has more bytes than it may. */
+/** The code of undici for an answer with more bytes than `maxResponseSize`. */
 const TOO_LONG_CODE = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
 
 export interface HttpOptions {
   /**
-   * Of the API, such as `https://api.openai.com/v1`; what a request's url has after `/v1` follows its
-   * path. A query is kept.
+   * Of the API, such as `https://api.openai.com/v1`. The part of a request's url after `/v1` is
+   * appended to its path. A query is kept.
    */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** Sent with each request; they outweigh those that are sent by default. */
+  /** Sent with each request. They replace default headers of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of an HTTP proxy. Default: what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say. */
+  /** URL of an HTTP proxy. Default: from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
   readonly proxy?: string | undefined;
-  /** Of one attempt, its body included, in ms: at most 2147483647, some 24 days. */
+  /** For one attempt, including the body of its answer, in ms: at most 2147483647, some 24 days. */
   readonly timeoutMs: number;
 }
 
@@ -44,7 +44,7 @@ export interface HttpSender {
   close(): Promise<void>;
 }
 
-/** Timers take no longer time: they would fire at once. */
+/** The longest time of a timer: with a longer one it would fire at once. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** @throws RangeError */
@@ -79,9 +79,9 @@ async function sendOnce(
   { baseUrl, apiKey, headers, timeoutMs }: HttpOptions,
   dispatcher: Dispatcher,
 ): Promise<BatchResponse> {
-  // A query may have a key in it, and errors name the target.
+  // Errors name the target, and a query may have a key in it.
   const target = withoutQuery(baseUrl) + url.slice('/v1'.length);
-  // A timer of its own: signals that are joined with a timeout live as long as the longest of them.
+  // Not `AbortSignal.any`: a joined signal lives as long as the longest-lived of its sources.
   const attempt = new AbortController();
   const abort = () => attempt.abort(signal.reason);
   if (signal.aborted) abort();
@@ -125,7 +125,7 @@ function responseOf(
   try {
     return { ...common, body: JSON.parse(text) };
   } catch {
-    // What a proxy says in its own words belongs to its status; a good answer must be JSON.
+    // An error, as of a proxy, may have text as its body; a good answer must be JSON.
     if (statusCode >= 300) return { ...common, body: text };
     throw new BadAnswerError(target, statusCode);
   }
@@ -144,7 +144,7 @@ function timeoutError(target: string, timeoutMs: number): CallTimeoutError {
   return new CallTimeoutError(`no answer from ${target} within ${timeoutMs / 1_000} s`);
 }
 
-/** The error of several addresses has those of each inside. */
+/** If all addresses of a host failed, the error contains one error for each. */
 function connectionError(target: string, error: unknown): ConnectionError {
   const inner = at(error, 'errors', 0) ?? error;
   const code = codeOf(error) ?? codeOf(inner) ?? codeOf(at(error, 'cause')) ?? 'ERR_NETWORK';

@@ -13,7 +13,7 @@ export function checkPrompt(url: string, body: JsonObject, place: string): void 
   const field = endpointOf(url)?.promptField;
   if (field === undefined) return;
   const prompt = body[field];
-  // A prompt that is kept at OpenAI needs no input.
+  // A request may use a prompt that OpenAI stores: then it needs no input.
   if (prompt === undefined && url === ENDPOINTS.responses.url) return;
   if (prompt === undefined) throw new InputError(place, `the body has no "${field}"`);
   const isList = Array.isArray(prompt) && prompt.length > 0;

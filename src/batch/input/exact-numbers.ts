@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** No text of an input begins with it. */
+/** The prefix of marked numbers. It is random, so that no text of an input begins with it. */
 const MARK = `number ${randomUUID()} `;
 const MARKED = new RegExp(`"${MARK}([^"]+)"`, 'g');
 
@@ -10,9 +10,9 @@ const MAY_BE_ROUNDED = /\d{16}|\d[eE]\+?\d/;
 const TOKEN = /\\.|"|-?\d[\d.eE+-]*/g;
 
 /**
- * Makes marked strings of the numbers that JavaScript cannot hold: those beyond 2^53, which it rounds.
+ * Replaces the numbers that JavaScript would round, those beyond 2^53, by marked strings.
  * @param text JSON
- * @returns undefined: there are none
+ * @returns undefined: there are no such numbers
  */
 export function markNumbers(text: string): string | undefined {
   if (!MAY_BE_ROUNDED.test(text)) return undefined;
@@ -27,7 +27,7 @@ export function markNumbers(text: string): string | undefined {
   return marks === 0 ? undefined : marked;
 }
 
-/** Puts the numbers back. @param json made of what was marked */
+/** Puts the numbers back. @param json made from the marked text */
 export function unmarkNumbers(json: string): string {
   return json.replaceAll(MARKED, '$1');
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** A longer line is no request of any API: of a binary file, all may be one line. */
+/** No API takes a longer request. A binary file may be a single line. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 10;
@@ -16,7 +16,7 @@ export interface Line {
   readonly isWhole: boolean;
 }
 
-/** What is wrong with a line as such. */
+/** A line that cannot be read as text. */
 export class LineError extends Error {
   readonly line: number;
 
@@ -27,8 +27,8 @@ export class LineError extends Error {
 }
 
 /**
- * Splits bytes into lines of text. One line is in memory at a time, and what was read with it.
- * @throws LineError for a line that is no UTF-8, or longer than 64 MiB
+ * Splits bytes into lines of text. Only one line and the chunk read last are in memory.
+ * @throws LineError for a line that is not UTF-8, or longer than 64 MiB
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let parts: Uint8Array[] = [];

@@ -6,7 +6,7 @@ import type { BatchRequest } from '../request.ts';
 import { checkPrompt } from './check-prompt.ts';
 import { markNumbers, unmarkNumbers, unmarkText } from './exact-numbers.ts';
 
-/** What lines leave out. */
+/** Defaults for lines that leave these out. */
 export interface LineDefaults {
   /** The API of bodies and prompts that name no url. Default `chat`. */
   readonly api: ApiName;
@@ -14,14 +14,14 @@ export interface LineDefaults {
   readonly model: string | undefined;
 }
 
-/** Of a line `{"custom_id", "method", "url", "body"}`, OpenAI's batch format. */
+/** The fields of a line `{"custom_id", "method", "url", "body"}`, OpenAI's batch format. */
 const BATCH_FIELDS = ['id', 'custom_id', 'method', 'url', 'body', 'metadata'];
 const BATCH_MARKS = ['body', 'url', 'method'];
 
 /** A path below `/v1`. With `..` it could lead to other parts of the server. */
 const URL_PATH = /^\/v1\/(?!.*\.\.)[\w/.-]+$/;
 
-/** More is no name. Providers take 64 characters or so. */
+/** The longest id. Providers accept about 64 characters. */
 const MAX_ID_BYTES = 4_096;
 
 /** @throws InputError */
@@ -39,7 +39,7 @@ export function parseJsonLine(
   return { ...request, id: unmarkText(id), json, hash: hashRequest(url, json) };
 }
 
-/** @param text what errors say of it */
+/** @param text the line, for the hint of an error */
 function parseObject(
   json: string,
   text: string,
@@ -65,7 +65,7 @@ function parseObject(
     : parseBody(value, place, defaultId, defaults);
 }
 
-/** What files that hold no JSON lines often are. */
+/** A hint for formats that are often given instead of JSON lines. */
 function formHint(text: string): string {
   const start = text.trimStart();
   if (start.startsWith('[')) {
@@ -135,7 +135,7 @@ function parseBody(
   return requestOf({ line, url, body: fields, place, defaultId, defaults });
 }
 
-/** A prompt that is no JSON: a line of text, or what a template made. */
+/** A request of a prompt that is plain text: a line of text, or the result of a template. */
 export function promptRequest(
   prompt: string,
   line: JsonObject,
@@ -180,7 +180,7 @@ function requestOf({ line, url, body, place, defaultId, defaults }: RequestParts
   };
 }
 
-/** JSON that is nested some thousand times can be read, but not be sent or written. */
+/** @throws InputError for JSON that is too deeply nested to be written, and so to be sent */
 function hashOf(url: string, body: JsonObject, metadata: unknown, place: string): string {
   try {
     if (metadata !== undefined) JSON.stringify(metadata);

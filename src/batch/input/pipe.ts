@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 const RETRY_MS = 20;
 
 /**
- * A named pipe, or that of a shell's `<(command)`. It is read as sockets are: where a read of a file
- * waits for what never comes, the process cannot end.
+ * A named pipe, or that of a shell's `<(command)`. It is read as a socket, because a process cannot
+ * end while a read of a file waits.
  */
 export class Pipe {
   readonly #path: string;
@@ -30,17 +30,17 @@ export class Pipe {
     try {
       yield* this.#socket;
     } catch (error) {
-      // A socket that is closed while it is read says that its end is missing.
+      // A socket that `close` has destroyed throws an error, since its end is missing.
       if (!this.#isClosed) throw error;
     }
   }
 
-  /** Ends a read that waits, for a writer or for more. */
+  /** Ends a read that waits, for a writer or for more data. */
   close(): void {
     this.#isClosed = true;
     this.#socket?.destroy();
     if (!this.#isOpening) return;
-    // Until its thread waits for a writer, there is nobody who could be let go on.
+    // Repeated, because the thread that opens the pipe may not wait for a writer yet.
     const timer = setInterval(() => {
       if (this.#isOpening) comeAndGo(this.#path);
       else clearInterval(timer);
@@ -48,11 +48,11 @@ export class Pipe {
   }
 }
 
-/** Lets a reader go on that waits for a writer. */
+/** Opens and closes the pipe as a writer, so that a reader that waits for a writer goes on. */
 function comeAndGo(path: string): void {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
   } catch {
-    // Nobody waits, or the pipe is gone.
+    // No reader waits, or the pipe is gone.
   }
 }

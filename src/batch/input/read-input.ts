@@ -5,7 +5,7 @@ import { type LineDefaults, parseJsonLine, promptRequest } from './parse-line.ts
 import type { Source } from './sources.ts';
 import { readTable } from './table.ts';
 
-/** What went wrong while a source was read, in words. */
+/** The message for an error while a source was read. */
 function readProblem(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
   if (code === 'Z_BUF_ERROR') {
@@ -30,12 +30,12 @@ export interface InputOptions extends LineDefaults {
   readonly limit?: number | undefined;
 }
 
-/** A line that cannot be sent stands as the error that says so; others follow it. */
+/** A request, or the error of a line that cannot be sent. More lines may follow an error. */
 export type InputLine = BatchRequest | InputError;
 
 /**
  * Reads the requests of all sources, one after the other; empty lines are left out.
- * @throws InputError where a source cannot be read on
+ * @throws InputError if the rest of a source cannot be read
  */
 export async function* readInput(
   sources: readonly Source[],
@@ -95,7 +95,7 @@ async function* readSource(
   }
 }
 
-/** @throws BatchError for a template that nothing would be made with */
+/** @throws BatchError for a template if no source is a table */
 export function checkTemplate(
   sources: readonly Source[],
   { format, template }: Partial<InputOptions>,

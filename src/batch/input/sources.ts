@@ -6,22 +6,22 @@ import { globSync, isDynamicPattern } from 'tinyglobby';
 import { BatchError, fileProblem } from '../errors.ts';
 import { Pipe } from './pipe.ts';
 
-/** The name of standard input, and what systems call it. */
+/** The names of standard input: that of the command line, and those of operating systems. */
 const STDIN = '-';
 const STDIN_PATHS = ['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'];
 
-/** A file of the input, or what can be read only once. */
+/** A file of the input, or a source that can be read only once. */
 export interface Source {
-  /** As it is shown. */
+  /** The name that messages show. */
   readonly name: string;
   /** The path of a file; undefined for standard input, a pipe or a device: it is read only once. */
   readonly path: string | undefined;
   open(): AsyncIterable<Uint8Array>;
-  /** Ends a read that waits for more; nothing is read after it. */
+  /** Ends a read that waits for more data; nothing is read after that. */
   readonly close?: () => void;
 }
 
-/** A source, and what is the same for all names of one file. */
+/** A source, and a key that is the same for all names of one file. */
 interface Found {
   readonly source: Source;
   readonly identity: string;
@@ -29,7 +29,7 @@ interface Found {
 
 /**
  * Finds the files of paths and patterns (`prompts/*.jsonl`), in the order of their names.
- * @throws BatchError for what is not there, is no file, or is named twice
+ * @throws BatchError for a path that does not exist, is not a file, or is named twice
  */
 export function findSources(paths: readonly string[]): Source[] {
   if (paths.length === 0) throw new BatchError('no input: name a file, or - for standard input');
@@ -54,7 +54,7 @@ export function mayBeStdin(path: string): boolean {
 }
 
 function expand(path: string): string[] {
-  // A file may have the name of a pattern.
+  // The name of a file may look like a pattern.
   if (!isDynamicPattern(path) || exists(path)) return [path];
   const found = globSync(path, { expandDirectories: false, absolute: isAbsolute(path) }).sort();
   if (found.length === 0) throw new BatchError(`${path}: no file matches this pattern`);

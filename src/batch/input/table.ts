@@ -27,7 +27,7 @@ async function* readRows(
     bom: true,
     info: true,
     skip_empty_lines: true,
-    // A quote that is never closed would make one row of all that follows.
+    // A quote that is never closed would make the rest of the file one row.
     max_record_size: MAX_LINE_BYTES,
   });
   const feed = async () => {
@@ -70,7 +70,7 @@ export async function* readTable(
       throw new InputError(place, `there is no column "${column}": the table has ${has}${hint}`);
     });
     const id = ID_COLUMNS.map((column) => record[column]).find((cell) => cell);
-    // What the row says beside its prompt is found again in the result.
+    // The result has all columns of the row as its metadata.
     const row: JsonObject = { metadata: record, ...(id !== undefined && { custom_id: id }) };
     yield promptRequest(prompt, row, place, idOfLine(line), defaults);
   }

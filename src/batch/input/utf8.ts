@@ -5,7 +5,7 @@ const NEWLINE = 10;
 
 /**
  * Passes on bytes that are UTF-8.
- * @throws LineError for the first line that is none
+ * @throws LineError for the first line that is not
  */
 export async function* checkedUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let carried: Uint8Array = new Uint8Array();
@@ -21,7 +21,7 @@ export async function* checkedUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGene
   if (carried.length > 0) throw notUtf8(line, carried);
 }
 
-/** Bytes at the end that begin a character, and do not end it. */
+/** The number of bytes at the end that are the beginning of an incomplete character. */
 function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -1,17 +1,18 @@
 import { hash } from 'node:crypto';
 
-/** Tables grow one at a time, so that growing needs little memory beside the rest. */
+/** Ids are spread over tables that grow one at a time, so that growing needs little memory. */
 const TABLES = 256;
 const FIRST_CAPACITY = 16;
 const GROWTH = 1.25;
-/** Part of the slots that may be taken. */
+/** The part of the slots that may be in use. */
 const MAX_LOAD = 0.9;
-/** A slot is the two halves of an id's hash, and the value. */
+/** Words of a slot: the two halves of the hash of an id, and the value. */
 const WORDS = 3;
 
 /**
- * A 32-bit number for each of many ids, in 12 bytes and an empty slot or so each: the ids themselves
- * are kept as 64-bit hashes. Of five million ids, two have one hash once in 1.5 million runs.
+ * Maps many ids to 32-bit numbers. It keeps 64-bit hashes instead of the ids, so that an entry
+ * takes 12 bytes, plus empty slots. Of five million ids, two have the same hash once in 1.5 million
+ * runs.
  */
 export class IdTable {
   readonly #tables = Array.from({ length: TABLES }, () => new Table());

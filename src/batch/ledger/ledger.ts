@@ -12,12 +12,12 @@ export function hashRequest(url: string, json: string): string {
   return hash('sha256', `${url}\n${json}`).slice(0, HASH_DIGITS);
 }
 
-/** The part of that which the ledger keeps in memory: 28 bits. */
+/** The part of a hash that the ledger keeps in memory: 28 bits. */
 function shortHash(requestHash: string): number {
   return Number.parseInt(requestHash.slice(0, 7), 16);
 }
 
-/** What is known of an id, packed into 32 bits: a result, two marks, and a hash of 28 bits. */
+/** The 32 bits of an id: two for its result, two marks, and 28 bits of a hash. */
 const OK = 1;
 const FAILED = 2;
 const HAS_RESULT = OK | FAILED;
@@ -26,13 +26,13 @@ const TAKEN = 8;
 const HASH_SHIFT = 4;
 
 /**
- * - `new`: it has no result;
+ * - `new`: the line has no result;
  * - `done`: it has a good result; `failed`: it has failed;
- * - `changed`: it has a good result of another content.
+ * - `changed`: it has a good result, but its content was different then.
  */
 export type LineState = 'new' | 'done' | 'failed' | 'changed';
 
-/** What the output says of each id, and which ids the input has. */
+/** Keeps which ids have a result in the output, and which are in the input. */
 export class Ledger {
   readonly #table = new IdTable();
   /** Lines of the input that were listed, and how many of them have a result. */
@@ -42,22 +42,22 @@ export class Ledger {
   hasGood = false;
   #hasResults = false;
 
-  /** A line of the output; a later one of the same id outweighs it. */
+  /** Adds a result of the output. It replaces an earlier one of the same id. */
   addResult(id: string, hash: string, isOk: boolean): void {
     this.hasGood ||= isOk;
     this.#hasResults = true;
     this.#table.set(id, ((shortHash(hash) << HASH_SHIFT) | (isOk ? OK : FAILED)) >>> 0);
   }
 
-  /** Ids that the output has a result of. */
+  /** The number of ids that are known. */
   get results(): number {
     return this.#table.size;
   }
 
   /**
-   * The id by which the output knows a line. One without an id of its own is named by its number, and by
-   * its file where there are several: its result may be of a run that had one file, or several.
-   * @param isListed whether `list` was called for it
+   * The id of a line in the output. A line without an id of its own is named by its number, and by
+   * its file too if there are several. The run that wrote its result may have had fewer or more.
+   * @param isListed whether `list` was called for the line
    */
   idOf(line: NumberedLine, isListed: boolean): string {
     const other = this.#hasResults ? otherIdOf(line) : undefined;
@@ -65,7 +65,7 @@ export class Ledger {
     return this.#isOf(other, line.hash, isListed) ? other : line.id;
   }
 
-  /** Whether an id has that content: of a line that is listed, or of a result that no line has yet. */
+  /** Whether an id has this hash: as a listed line, or as a result that no listed line has. */
   #isOf(id: string, hash: string, isListed: boolean): boolean {
     const known = this.#table.get(id) ?? 0;
     if (known >>> HASH_SHIFT !== shortHash(hash)) return false;
@@ -74,8 +74,8 @@ export class Ledger {
   }
 
   /**
-   * A line of the input.
-   * @param keepsChanged whether one that has changed counts as done
+   * Adds a line of the input.
+   * @param keepsChanged whether a line that has changed counts as done
    * @returns undefined: its id was listed before
    */
   list(id: string, hash: string, keepsChanged: boolean): LineState | undefined {
@@ -84,7 +84,7 @@ export class Ledger {
     this.listed += 1;
     if ((known & HAS_RESULT) !== 0) this.shared += 1;
     const state = stateOf(known, hash);
-    // From here on the hash is that of the input, which it is compared with when it is sent.
+    // From now on the hash is that of the line, so that `take` finds a line that changes later.
     const isAnew = state === 'new' || (state === 'changed' && !keepsChanged);
     const result = isAnew ? 0 : known & HAS_RESULT;
     this.#table.set(id, ((shortHash(hash) << HASH_SHIFT) | result | LISTED) >>> 0);
@@ -92,8 +92,8 @@ export class Ledger {
   }
 
   /**
-   * A line of the input is about to be sent.
-   * @returns undefined: it was not listed with that content, or was taken before
+   * Called before a line of the input is sent.
+   * @returns undefined: it was not listed with this content, or was taken before
    */
   take(id: string, hash: string): Exclude<LineState, 'changed'> | undefined {
     const known = this.#table.get(id) ?? 0;
@@ -124,6 +124,6 @@ function stateOf(known: number, hash: string): LineState {
   if ((known & HAS_RESULT) === 0) return 'new';
   const isSame = known >>> HASH_SHIFT === shortHash(hash);
   if ((known & OK) !== 0) return isSame ? 'done' : 'changed';
-  // What has failed and was mended since has to be sent again whatever is asked for.
+  // A failed line that has changed since is sent again, whatever the options are.
   return isSame ? 'failed' : 'new';
 }

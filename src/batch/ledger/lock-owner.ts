@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { BatchError, codeOf, fileProblem } from '../errors.ts';
 import { parseJson, textAt } from '../json.ts';
 
-/** A run touches its lock every second; on another machine one that is older has died. */
+/** A run touches its lock several times a second. If another machine's lock is older, it is dead. */
 const STALE_MS = 60_000;
 /** Where a file system has no hard links, a lock is empty until it is written. */
 const EMPTY_MS = 10_000;
@@ -12,20 +12,20 @@ const EMPTY_MS = 10_000;
 /** A lock, as it was read. */
 export interface FoundLock {
   readonly text: string;
-  /** Two locks never have the same, even in one place after the other. */
+  /** Unique: two locks of the same name, one after the other, differ in it. */
   readonly id: string;
-  /** Who holds it, in words; undefined: nobody who lives. */
+  /** The process that holds the lock, in words; undefined: it has died. */
   readonly holder: string | undefined;
 }
 
-/** What a lock of this process says. No two are the same. */
+/** The content of a lock of this process. No two are the same. */
 export function ownerText(): string {
   const started = startOf(process.pid);
   const owner = { pid: String(process.pid), host: hostname(), started, token: randomUUID() };
   return `${JSON.stringify(owner)}\n`;
 }
 
-/** @returns undefined: there is none. @throws BatchError for what cannot be read */
+/** @returns undefined: there is no lock. @throws BatchError if the lock cannot be read */
 export function readLock(file: string): FoundLock | undefined {
   try {
     const fd = openSync(file, 'r');
@@ -52,7 +52,7 @@ function holderIn(text: string, ageMs: number): string | undefined {
     return ageMs > STALE_MS ? undefined : `a run on ${host} (process ${pid})`;
   }
   if (!Number.isInteger(pid) || !isAlive(pid)) return undefined;
-  // Another process may have got the number of one that died.
+  // The process id of a dead process may have been given to another one.
   if (startOf(pid) !== (textAt(owner, 'started') ?? '')) return undefined;
   return `process ${pid}`;
 }
@@ -66,11 +66,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process was started, in ticks since the machine was; empty where that cannot be known. */
+/** When a process was started, in ticks since the machine was; empty if that is not known. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in parentheses, may hold anything; the start is the 20th field after it.
+    // The name, in parentheses, may contain any character. The start is the 20th field after it.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   } catch {
     return '';

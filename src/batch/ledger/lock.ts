@@ -4,15 +4,15 @@ import { BatchError } from '../errors.ts';
 import { ownerText, readLock } from './lock-owner.ts';
 import { dropLock, HeldError, takeLock } from './take-lock.ts';
 
-/** Links that lead to links. */
+/** The most links that are followed from one name. */
 const MOST_LINKS = 40;
 
-/** Keeps a second run away from an output while the first one lives. */
+/** Keeps a second run from writing to an output while the first one runs. */
 export class OutputLock {
   readonly #file: string;
   readonly #owner = ownerText();
 
-  /** @throws BatchError that says who holds it */
+  /** @throws BatchError that names the process that holds the lock */
   constructor(output: string) {
     this.#file = `${realPathOf(output)}.lock`;
     try {
@@ -26,7 +26,7 @@ export class OutputLock {
     }
   }
 
-  /** Tells other machines that this run lives. @returns false: another run has taken the lock */
+  /** Shows other machines that this run is alive. @returns false: another run has taken the lock */
   touch(): boolean {
     try {
       const found = readLock(this.#file);
@@ -44,7 +44,7 @@ export class OutputLock {
   }
 }
 
-/** The file that is written, by one name: links are followed, even where it is not there yet. */
+/** The real path of a file that may not exist yet: links are followed. */
 function realPathOf(path: string, links = 0): string {
   try {
     const real = realpathSync.native(path);

@@ -5,32 +5,32 @@ import type { Spent } from '../money.ts';
 import { Ledger } from './ledger.ts';
 import { NoResultLineError, RESULT_ID_PREFIX, readResults } from './result-line.ts';
 
-/** How each line of results begins. */
+/** The beginning of each line of results. */
 const RESULT_START = `{"id":"${RESULT_ID_PREFIX}`;
 
 /**
- * What to do with an output that exists: go on where it ends (`resume`, where at least one of its ids
- * is in the input), go on in any case (`append`), or replace it (`overwrite`).
+ * What to do with an output that exists: continue it if at least one of its ids is in the input
+ * (`resume`), continue it in any case (`append`), or replace it (`overwrite`).
  */
 export type ExistingOutput = 'resume' | 'append' | 'overwrite';
 
-/** What an output holds before anything is sent. */
+/** The content of an output before any request is sent. */
 export interface InspectedOutput {
   readonly ledger: Ledger;
   /** Bytes of whole lines. */
   readonly length: number;
-  /** Whether the last of them has no newline yet. */
+  /** Whether the last whole line has no newline yet. */
   readonly needsNewline: boolean;
-  /** Bytes after them, which a crash has left of a line. */
+  /** Bytes after the whole lines: an incomplete line, left by a crash. */
   readonly tornBytes: number;
-  /** What all results have cost, as far as their lines say. */
+  /** The cost of all results, as far as their lines have one. */
   readonly spent: Spent;
 }
 
 /**
- * Reads what an output holds.
- * @param others files that are read: an output must be none of them, through links neither
- * @throws BatchError for what must not be written to
+ * Reads the content of an output.
+ * @param others files that the run reads: the output must not be one of them, nor a link to one
+ * @throws BatchError for a file that must not be changed
  */
 export async function inspectOutput(
   path: string,
@@ -85,7 +85,7 @@ function withLine({ cost, answers, outputTokens }: Spent, line: JsonObject): Spe
   };
 }
 
-/** Bytes of a file; 0: there is none, or it is empty. */
+/** Bytes of a file; 0: it does not exist, or is empty. */
 function sizeOf(path: string): number {
   if (!existsSync(path)) return 0;
   const stat = statSync(path);
@@ -97,7 +97,7 @@ function sizeOf(path: string): number {
       `cannot write ${path}: results are read again to resume, so it must be a file`,
     );
   }
-  // A lock beside one name does not keep out a run that uses another name.
+  // The lock is beside one name of the file: a run that uses another name would not see it.
   if (stat.nlink > 1) {
     throw new BatchError(
       `${path} has ${stat.nlink} names (hard links), and all of them would be written: give another ` +
@@ -107,7 +107,7 @@ function sizeOf(path: string): number {
   return stat.size;
 }
 
-/** Whether all there is may be what a crash has left of the first line. */
+/** Whether the file may be a first line that a crash has left incomplete. */
 function startsAsResult(path: string): boolean {
   const start = Buffer.alloc(RESULT_START.length);
   const fd = openSync(path, 'r');

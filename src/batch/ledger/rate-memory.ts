@@ -1,27 +1,27 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { at, countAt, isObject, parseJson, textAt } from '../json.ts';
 
-/** Older rates are forgotten: providers change their limits. */
+/** Older rates are ignored: providers change their limits. */
 const FORGET_MS = 3_600_000;
 
 /** Rates by the name of their limiter, requests a second. */
 export type LearnedRates = ReadonlyMap<string, number>;
 
 /**
- * Keeps the rates that were learned of a provider in a small file beside the output, so that a run
- * that goes on does not learn them again. Nothing depends on it: a run without it learns anew.
+ * Keeps the rates that were learned of a provider in a small file beside the output, so that the
+ * next run need not learn them again. The file is optional: a run without it learns the rates.
  */
 export class RateMemory {
   readonly #file: string;
   readonly #provider: string;
 
-  /** @param provider where requests go: what was learned elsewhere is of no use */
+  /** @param provider where requests are sent: rates of another provider are ignored */
   constructor(output: string, provider: string) {
     this.#file = `${output}.rates`;
     this.#provider = provider;
   }
 
-  /** What an earlier run has learned in the last hour. @param now ms since 1970 */
+  /** The rates that an earlier run has saved in the last hour. @param now ms since 1970 */
   read(now: number): LearnedRates {
     const memory = this.#load();
     const age = now - Date.parse(textAt(memory, 'at') ?? '');
@@ -32,23 +32,23 @@ export class RateMemory {
     return new Map(entries.filter(([, rate]) => rate > 0));
   }
 
-  /** Puts what is known now into the place of what was. A file that cannot be written is no matter. */
+  /** Replaces the saved rates. A file that cannot be written is ignored. */
   write(rates: LearnedRates, now: number): void {
     if (rates.size === 0 || this.#isOther()) return;
     const perSecond = Object.fromEntries(rates);
     const memory = { provider: this.#provider, at: new Date(now).toISOString(), perSecond };
     const made = `${this.#file}.new`;
     try {
-      // In a folder that others write to it may be a link to a file of the user.
+      // In a folder that others can write to, this name may be a link to a file of the user.
       rmSync(made, { force: true });
       writeFileSync(made, `${JSON.stringify(memory)}\n`, { flag: 'wx' });
       renameSync(made, this.#file);
     } catch {
-      // It is learned anew.
+      // The next run learns the rates again.
     }
   }
 
-  /** There is nothing left that it could be of use for. */
+  /** Removes the file, which is of no use once all is done. */
   remove(): void {
     if (!this.#isOther()) rmSync(this.#file, { force: true });
   }
@@ -61,7 +61,7 @@ export class RateMemory {
     }
   }
 
-  /** Whether a file of that name is something else, and must be left alone. */
+  /** Whether a file of this name is something else, which must not be changed. */
   #isOther(): boolean {
     try {
       return at(parseJson(readFileSync(this.#file, 'utf8')), 'perSecond') === undefined;

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { BatchError, codeOf, fileProblem } from '../errors.ts';
 
-/** How long a result may be written but not yet safe from a power cut. */
+/** How long a written result may not be synced to disk. */
 const SYNC_MS = 500;
 
-/** Another program has done something to the output: what it holds is not known any more. */
+/** Another program has changed the output: its content is not known any more. */
 export class OutputChangedError extends BatchError {
   constructor(path: string, change: string) {
     super(
@@ -17,12 +17,12 @@ export class OutputChangedError extends BatchError {
 }
 
 /**
- * Appends lines to the output, each whole or not at all. Lines are written as they come, many at
- * once where they come fast, and are on disk at most a second later.
+ * Appends lines to the output, each whole or not at all. Lines are written at once, several in one
+ * write if they come fast, and are on disk at most a second later.
  *
- * What a write that fails (a full disk) has left is cut off, and all of it written again by the next
- * call of `flush`, so that there is no half of a line before a whole one. Writes go to the end of the
- * file wherever that is: one that another program cuts gets no hole.
+ * If a write fails (a full disk), the next call of `flush` removes the part that was written, and
+ * writes all of it again, so that no incomplete line comes before a whole one. Each write appends
+ * at the present end of the file: if another program truncates the file, it gets no hole.
  */
 export class ResultFile {
   readonly path: string;
@@ -35,14 +35,14 @@ export class ResultFile {
   /** Where the last write ends, or would have ended if it had not failed. */
   #end: number;
   #waiting: string[] = [];
-  /** What is being written, or could not be. */
+  /** Lines that are being written, or could not be. */
   #writing: readonly string[] = [];
   #flushing: Promise<void> | undefined = undefined;
   #isDirty = false;
   #syncedAt = performance.now();
   #error: BatchError | undefined = undefined;
   #changed: OutputChangedError | undefined = undefined;
-  /** Nothing more may be written: what is there is not what was written. */
+  /** Nothing more may be written: another program has changed the content. */
   #isSpoiled = false;
 
   private constructor(path: string, handle: FileHandle, length: number, isNew: boolean) {
@@ -54,8 +54,8 @@ export class ResultFile {
   }
 
   /**
-   * @param length of the good part of the file; what is after it is cut off
-   * @param needsNewline whether the last line of that has no end yet
+   * @param length of the good part of the file; the rest is removed
+   * @param needsNewline whether the last line of the good part has no newline yet
    * @throws BatchError
    */
   static async open(path: string, length: number, needsNewline: boolean): Promise<ResultFile> {
@@ -70,23 +70,23 @@ export class ResultFile {
     }
   }
 
-  /** How many lines are not in the file. */
+  /** The number of lines that are not in the file yet. */
   get unwritten(): number {
     return this.#writing.length + this.#waiting.length;
   }
 
-  /** The lines that are not in the file. */
+  /** The lines that are not in the file yet. */
   get unwrittenLines(): readonly string[] {
     return [...this.#writing, ...this.#waiting];
   }
 
-  /** Takes a line without its newline. */
+  /** Appends a line, which is given without its newline. */
   append(line: string): void {
     this.#waiting.push(line);
     if (this.#error === undefined) void this.flush();
   }
 
-  /** Writes what waits. Never rejects: see `onError`. */
+  /** Writes the waiting lines. Never rejects: see `onError`. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;
@@ -94,7 +94,7 @@ export class ResultFile {
     return this.#flushing;
   }
 
-  /** Resolves when all is on disk. @throws BatchError where it cannot be */
+  /** Resolves when all lines are on disk. @throws BatchError if they cannot be written */
   async sync(): Promise<void> {
     this.#error = this.#changed;
     await this.flush();
@@ -104,7 +104,7 @@ export class ResultFile {
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** Called every second or so. */
+  /** Checks and syncs the file; called several times a second. */
   async tick(): Promise<void> {
     await this.#checkPlace();
     if (performance.now() - this.#syncedAt >= SYNC_MS) await this.#syncNow();
@@ -114,7 +114,7 @@ export class ResultFile {
     await this.#handle.close();
   }
 
-  /** Removes the file where there was none before and nothing was written. */
+  /** Removes the file if this run has made it and written nothing to it. */
   async removeIfEmpty(): Promise<void> {
     if (this.#isNew && this.#length === 0 && this.#changed === undefined) await unlink(this.path);
   }
@@ -142,7 +142,7 @@ export class ResultFile {
     }
   }
 
-  /** Looks whether the name is still that of the file: what is written to another is lost. */
+  /** Checks that the path still names this file: results in another file would be lost. */
   async #checkPlace(): Promise<void> {
     if (this.#changed !== undefined) return;
     try {
@@ -154,7 +154,7 @@ export class ResultFile {
     }
   }
 
-  /** Looks whether the file ends where it was written to. @returns its size */
+  /** Checks that the file ends where this run has written to. @returns its size */
   async #checkSize(): Promise<number> {
     const length = this.#length;
     const { size } = await this.#handle.stat();

@@ -2,18 +2,18 @@ import { createReadStream } from 'node:fs';
 import { LineError, readLines } from '../input/lines.ts';
 import { at, countAt, isObject, type JsonObject, parseJson, textAt } from '../json.ts';
 
-/** Of the `id` of each result: what a crash has left of the first line is known by it. */
+/** Prefix of the `id` of each result. It identifies an incomplete first line, left by a crash. */
 export const RESULT_ID_PREFIX = 'batch_req_';
 
 /** Tokens that a request used. */
 export interface TokenUsage {
-  /** All of the prompt, what was read from a cache included. */
+  /** All tokens of the prompt, including those read from a cache. */
   readonly input_tokens: number;
   readonly cached_input_tokens: number;
   readonly output_tokens: number;
 }
 
-/** One line of the output: OpenAI's batch result, and what headgate knows of it. */
+/** One line of the output: a result in OpenAI's batch format, with the field `headgate`. */
 export interface ResultLine {
   readonly id: string;
   readonly custom_id: string;
@@ -23,7 +23,7 @@ export interface ResultLine {
     readonly request_id: string | null;
     readonly body: unknown;
   } | null;
-  /** Null: the request went well. */
+  /** Null: the request succeeded. */
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly metadata?: JsonObject;
   readonly headgate: {
@@ -34,12 +34,12 @@ export interface ResultLine {
     readonly usage: TokenUsage | null;
     /** In the currency of the prices; null: there is no price. */
     readonly cost: number | null;
-    /** Of the request's url and body. */
+    /** Hash of the request's url and body. */
     readonly hash: string;
   };
 }
 
-/** What a line of the output says, as far as it has to be known. */
+/** A line of the output as it was read. */
 export interface ReadResult {
   readonly id: string;
   readonly isOk: boolean;
@@ -47,7 +47,7 @@ export interface ReadResult {
   readonly line: JsonObject;
 }
 
-/** @returns undefined for what is no line of results */
+/** @returns undefined if the text is not a line of results */
 function readResultLine(text: string): ReadResult | undefined {
   const line = parseJson(text);
   if (!isObject(line)) return undefined;
@@ -58,13 +58,13 @@ function readResultLine(text: string): ReadResult | undefined {
   return { id, isOk: line.error === null, hash, line };
 }
 
-/** What a response says it used. Prompt tokens include what a cache answered for. */
+/** The usage in a response. Prompt tokens include those read from a cache or written to it. */
 export function usageIn(body: unknown): TokenUsage | null {
   const usage = at(body, 'usage');
   const input = countAt(usage, 'prompt_tokens') ?? countAt(usage, 'input_tokens');
   const output = countAt(usage, 'completion_tokens') ?? countAt(usage, 'output_tokens');
   if (input === undefined && output === undefined) return null;
-  // Anthropic counts its cache beside the input tokens, OpenAI within them.
+  // The input tokens of Anthropic exclude those of its cache; those of OpenAI include them.
   const cacheRead = countAt(usage, 'cache_read_input_tokens');
   const written = countAt(usage, 'cache_creation_input_tokens') ?? 0;
   const within =
@@ -73,13 +73,13 @@ export function usageIn(body: unknown): TokenUsage | null {
   const inputTokens = (input ?? 0) + (cacheRead ?? 0) + written;
   return {
     input_tokens: inputTokens,
-    // An answer that says more would have a cost below 0, and lift the bound of a budget.
+    // With more cached than input tokens the cost could be below 0, and raise the budget.
     cached_input_tokens: Math.min(within ?? cacheRead ?? 0, inputTokens),
     output_tokens: output ?? 0,
   };
 }
 
-/** A line of the output that is none of results. */
+/** A line of the output that is not a result. */
 export class NoResultLineError extends Error {
   readonly line: number;
 
@@ -89,7 +89,7 @@ export class NoResultLineError extends Error {
   }
 }
 
-/** A line of results, and where the next one begins. */
+/** A line of results, its number, and the byte at which the next line begins. */
 export interface PlacedResult {
   readonly result: ReadResult;
   readonly number: number;
@@ -99,8 +99,8 @@ export interface PlacedResult {
 }
 
 /**
- * Reads the lines of an output. What a crash has left of the last line is passed over: only a line
- * without its newline may be that.
+ * Reads the lines of an output. It skips a last line that a crash has left incomplete: only a line
+ * without a newline can be one.
  * @throws NoResultLineError
  */
 export async function* readResults(file: string): AsyncGenerator<PlacedResult> {

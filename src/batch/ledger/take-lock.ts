@@ -22,25 +22,25 @@ export class HeldError extends Error {
   }
 }
 
-/** After so many looks at a lock that cannot be read and cannot be made, it is an error. */
+/** After this number of tries it is an error that a lock can neither be read nor made. */
 const MOST_LOOKS = 1_000;
 
 /**
- * Takes a lock, or the place of one whose owner has died, so that never two of any number of
- * processes have it.
+ * Takes a lock, or replaces one whose owner has died. At most one process holds a lock, however
+ * many try to take it.
  *
- * - A lock is made whole: it is written under a name of its own and linked to that of the lock, which
- *   fails where there is one.
- * - A process that finds the lock of a dead one takes a second lock, which is named after the dead lock:
- *   only one of those that have found it gets that. This process reads the lock again, and replaces it
- *   if it is still the dead one. If it dies before that, its second lock is taken in the same way.
+ * - A lock is never half written: the process writes it to a file with another name, then links
+ *   that file to the name of the lock. Linking fails if there is a lock.
+ * - A process that finds the lock of a dead process takes a second lock, which is named after the
+ *   dead one, so only one process gets it. That process reads the first lock again, and replaces it
+ *   if it is still the dead one. If the process dies before, its second lock is taken in this way.
  *
- * It yields before each step that others may see or change, so that a test can try their orders.
+ * It yields before each step that other processes can see or change, so that a test can try orders.
  *
  * @param file the lock
- * @param owner what it says
- * @param base what the names of all files that are needed for a moment begin with
- * @throws HeldError; BatchError where it cannot be written
+ * @param owner the content of the lock
+ * @param base the beginning of the names of all temporary files
+ * @throws HeldError; BatchError if the lock cannot be written
  */
 export function* takeLock(file: string, owner: string, base = file): Generator<void, void> {
   const own = `${base}.${randomUUID().slice(0, 8)}.new`;
@@ -79,7 +79,7 @@ export function dropLock(file: string, owner: string): void {
   try {
     if (readLock(file)?.text === owner) unlinkSync(file);
   } catch {
-    // It is gone already.
+    // The lock is gone already, or cannot be read.
   }
 }
 

@@ -4,15 +4,15 @@ import { StatusError } from '../http/failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { BatchResponse, SentBy } from '../request.ts';
 
-/** Limits that a run gives to the workers of its queue, which keep to them together. */
+/** Limits that a run sets for the workers of its queue, which share them. */
 export interface RunLimits extends Pick<LimiterOptions, (typeof NAMES)[number]> {
-  /** When the run began, in ms since 1970: the limits of the last run are in force. */
+  /** When the run began, in ms since 1970: the limits of the latest run are in force. */
   readonly at: number;
 }
 
 const NAMES = ['concurrency', 'requestsPerMinute', 'tokensPerMinute'] as const;
 
-/** What of a job's data is limits of a run; undefined: it has none. */
+/** The limits of a run in the data of a job; undefined: there are none. */
 export function runLimitsIn(value: unknown): RunLimits | undefined {
   if (!isObject(value) || typeof value.at !== 'number') return undefined;
   const given = NAMES.flatMap((name) => {
@@ -24,30 +24,30 @@ export function runLimitsIn(value: unknown): RunLimits | undefined {
   return { at: value.at, ...Object.fromEntries(given) };
 }
 
-/** Without the time. */
+/** The limits without the time of the run. */
 export function limitsOf({ at: _, ...limits }: RunLimits): LimiterOptions {
   return limits;
 }
 
-/** What `headgate run --redis` puts into the queue. */
+/** The data of a job that `headgate run --redis` puts into the queue. */
 export interface JobData {
   readonly id: string;
   readonly url: string;
   readonly body: JsonObject;
   /** The body with numbers beyond 2^53 as they were written, if it has any. */
   readonly json?: string | undefined;
-  /** What the run says of limits. */
+  /** The limits that the run sets. */
   readonly limits?: RunLimits;
 }
 
-/** What `headgate work` makes of it: an answer, or what the request failed with. */
+/** The result of a job by `headgate work`: an answer, or the error of the request. */
 export interface JobResult {
   readonly response?: Pick<BatchResponse, 'statusCode' | 'requestId' | 'body'>;
   readonly error?: { readonly code: string; readonly message: string };
   readonly sent: SentBy;
 }
 
-/** A request that a worker could not get an answer for. */
+/** A worker got no answer to the request. */
 export class WorkerError extends Error {
   readonly sent: SentBy | undefined;
 

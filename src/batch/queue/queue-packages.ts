@@ -1,12 +1,12 @@
 import { BatchError, codeOf } from '../errors.ts';
 
-/** The packages of the queue, which are loaded where a queue is asked for. */
+/** The packages of the queue, which are loaded only if a queue is used. */
 export interface QueuePackages {
   readonly bullmq: typeof import('bullmq');
   readonly Redis: typeof import('ioredis').Redis;
 }
 
-/** @throws BatchError that says what to install */
+/** @throws BatchError that names the packages to install */
 export async function loadQueuePackages(): Promise<QueuePackages> {
   try {
     const [bullmq, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
@@ -20,7 +20,7 @@ export async function loadQueuePackages(): Promise<QueuePackages> {
 
 const CONNECT_MS = 10_000;
 
-/** What becomes of calls while a Redis that was there is away. */
+/** Whether calls wait or fail while the connection to Redis is lost. */
 const WHILE_AWAY = {
   wait: { maxRetriesPerRequest: null },
   fail: { enableOfflineQueue: false, maxRetriesPerRequest: 1 },
@@ -28,8 +28,8 @@ const WHILE_AWAY = {
 
 /**
  * Connects to a Redis.
- * @param whileAway what becomes of calls once it was there and is away
- * @throws BatchError where it is not there
+ * @param whileAway whether calls wait or fail while the connection is lost later
+ * @throws BatchError if Redis cannot be reached
  */
 export async function connectRedis(
   { Redis }: QueuePackages,
@@ -53,7 +53,7 @@ export async function connectRedis(
   try {
     await client.connect();
     await client.ping();
-    // ioredis would go on with database 0 where there is no such database.
+    // ioredis would use database 0 if there is no database of this number.
     const { db } = client.options;
     if (db) await client.select(db);
     return client;

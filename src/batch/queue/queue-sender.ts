@@ -14,19 +14,19 @@ import {
 } from './queue-job.ts';
 import { connectRedis, loadQueuePackages } from './queue-packages.ts';
 
-/** How often jobs are looked for whose events were missed, or that Redis has lost. */
+/** How often the sender looks for jobs whose events it missed, or that Redis has lost. */
 const LOOK_MS = 2_000;
-/** Calls at a time about many jobs: one after the other, each costs a round trip. */
+/** Calls at a time for many jobs: one after the other, each would take a round trip. */
 const AT_ONCE = 50;
-/** How long a Redis that is away, or slow, may hold up the end of a run. */
+/** How long the end of a run waits for a Redis that is slow or cannot be reached. */
 const CLOSE_MS = 2_000;
-/** Until its result is on disk a job is kept: the output is synced every second. */
+/** A job is kept until its result is surely on disk: the output is synced every second. */
 const KEEP_MS = 5_000;
-/** What a run that never comes back leaves behind is removed after a day. */
+/** Answered jobs of a run that is never continued are removed after a day. */
 const KEEP_S = 86_400;
 const ID_DIGITS = 32;
 
-/** Requests that are answered by workers of a queue. */
+/** Sends requests through the workers of a queue. */
 export interface QueueSender {
   readonly send: Send;
   close(): Promise<void>;
@@ -39,10 +39,10 @@ interface Pending {
 }
 
 /**
- * Puts requests into a queue of `headgate work`, and waits for what workers answer.
+ * Puts requests into a queue of `headgate work`, and waits for the answers of workers.
  * @param url of a Redis
- * @param limits what the workers keep to together while they work for this run
- * @throws BatchError where the packages or the Redis are not there
+ * @param limits which the workers share while they work for this run
+ * @throws BatchError if a package is missing or Redis cannot be reached
  */
 export async function createQueueSender(
   url: string,
@@ -62,7 +62,7 @@ export async function createQueueSender(
       const close = () => Promise.all([queue.close(), events.close()]).catch(() => {});
       const isTidy = jobs.close().then(close);
       await Promise.race([isTidy, sleep(CLOSE_MS, undefined, { ref: false })]);
-      // Calls to a Redis that is away never end. Events that are not closed are asked for, for ever.
+      // Calls to a lost Redis never end, so this may be the first close; open events keep polling.
       void close();
       connection.disconnect();
     },
@@ -83,7 +83,7 @@ class RemoteJobs {
   constructor(queue: Queue<JobData, JobResult>, events: QueueEvents, limits: RunLimits) {
     this.#queue = queue;
     this.#limits = limits;
-    // Redis is away: calls wait for it, and nothing is lost.
+    // Without Redis, calls wait until it is back, and nothing is lost.
     queue.on('error', () => {});
     events.on('error', () => {});
     events.on('completed', ({ jobId, returnvalue }) => this.#completed(jobId, returnvalue));
@@ -102,7 +102,7 @@ class RemoteJobs {
     });
     const abandon = () => this.#abandon(jobId, signal.reason);
     signal.addEventListener('abort', abandon, { once: true });
-    // Not awaited: while Redis is away it takes for ever, and the request may be given up.
+    // Not awaited: without Redis it does not end, and the request may be aborted meanwhile.
     this.#add(jobId, data).catch((error: unknown) => this.#refused(jobId, error));
     try {
       return await answer;
@@ -116,14 +116,14 @@ class RemoteJobs {
     await this.#remove(Number.POSITIVE_INFINITY).catch(() => {});
   }
 
-  /** Where the job is there already, from a run that was killed, this adds nothing. */
+  /** Adds a job. If the job of a killed run is still in the queue, nothing is added. */
   async #add(jobId: string, data: JobData): Promise<void> {
     const age = { age: KEEP_S };
     await this.#queue.add('request', data, { jobId, removeOnComplete: age, removeOnFail: age });
     this.#hasAdded = true;
   }
 
-  /** A Redis that has taken requests before is full, or not to be written to now: the next look adds it. */
+  /** If Redis took jobs before, it is full or read-only for now: the next look adds the job. */
   #refused(jobId: string, error: unknown): void {
     if (this.#hasAdded) return;
     const message = messageOf(error);
@@ -157,7 +157,7 @@ class RemoteJobs {
     return pending;
   }
 
-  /** Nobody wants the answer any more: a job that no worker has yet is not sent. */
+  /** The request was aborted: its job is removed, unless a worker has it already. */
   #abandon(jobId: string, reason: unknown): void {
     const pending = this.#pending.get(jobId);
     if (pending === undefined) return;
@@ -166,7 +166,7 @@ class RemoteJobs {
     void this.#queue.remove(jobId).catch(() => {});
   }
 
-  /** Finds what events did not tell: Redis was away, or lost what it had. */
+  /** Finds answers whose events were missed while Redis was away, and adds lost jobs again. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -174,7 +174,7 @@ class RemoteJobs {
       await someAtOnce([...this.#pending.keys()], (jobId) => this.#lookFor(jobId));
       await this.#remove(Date.now() - KEEP_MS);
     } catch {
-      // It is away, or was just now: the next look finds it.
+      // Redis cannot be reached: the next look tries again.
     } finally {
       this.#isLooking = false;
     }
@@ -204,7 +204,7 @@ class RemoteJobs {
     else if (job !== undefined) this.#completed(jobId, job.returnvalue);
   }
 
-  /** Removes jobs whose results are on disk: those that were answered before a time. */
+  /** Removes jobs that were answered before a time: their results are on disk. */
   async #remove(before: number): Promise<void> {
     const old = [...this.#answered].filter(([, at]) => at < before);
     await someAtOnce(old, async ([jobId]) => {

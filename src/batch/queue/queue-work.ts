@@ -14,46 +14,46 @@ import { failedResult, type JobData, type JobResult } from './queue-job.ts';
 import { connectRedis, loadQueuePackages } from './queue-packages.ts';
 import { checkWorkerLimits, WorkerLimits } from './worker-limits.ts';
 
-/** A job whose workers were killed so often is the cause of it. */
+/** A job fails after its workers were killed this number of times: the job may be the cause. */
 const MOST_STALLS = 50;
 /** Jobs of a worker that was killed are sent by another one after this time. */
 const LOCK_MS = 15_000;
-/** For giving jobs back, once the time of those in flight is over. */
+/** Extra time to give jobs back, after the time for those in flight. */
 const CUT_MS = 2_000;
 
 export interface WorkOptions {
   readonly redis: string;
   readonly queue: string;
-  /** Names the API and its key: workers with the same keep to limits together. */
+  /** Names the API and its key: workers with the same name share limits. */
   readonly provider: string;
   readonly limits: LimiterOptions;
   readonly limitsByModel: ModelLimits | undefined;
   readonly send: Send;
   readonly onError: (error: unknown) => void;
-  /** Told in a sentence when the limits of another worker are in force. */
+  /** Called with a sentence when the limits of another worker have come into force. */
   readonly onOthers: (sentence: string) => void;
 }
 
 /** A worker of `headgate run --redis`. */
 export interface Work {
   readonly counts: QueueProcessing['counts'];
-  /** Resolves when this worker can send nothing any more: others of its limits are newer. */
+  /** Resolves when this worker is too old: a worker of its limits has a newer store protocol. */
   readonly refused: Promise<void>;
-  /** For how long the server has not answered, in ms; 0: it does. */
+  /** For how long the server has been down, in ms; 0: it is not. */
   downForMs(): number;
-  /** @param drainMs how long what is in flight may take; a later call may shorten it */
+  /** @param drainMs how long requests in flight may take; a later call may shorten it */
   close(drainMs: number): Promise<void>;
 }
 
 /**
- * @throws BatchError where the packages or the Redis are not there; RangeError or TypeError that names
- * a wrong limit
+ * @throws BatchError if a package is missing or Redis cannot be reached; RangeError or TypeError
+ * that names a wrong limit
  */
 export async function startWork(options: WorkOptions): Promise<Work> {
   const sends = new WorkerSends(options.send);
   const { outage } = sends;
   const classify = (error: unknown) => outage.failed(error);
-  // Before anything is open: a wrong limit is found here.
+  // This finds a wrong limit before any connection is open.
   checkWorkerLimits(options.limits, options.limitsByModel);
   const packages = await loadQueuePackages();
   const connection = await connectRedis(packages, options.redis);
@@ -96,20 +96,20 @@ export async function startWork(options: WorkOptions): Promise<Work> {
     downForMs: () => (outage.isDown ? outage.downForMs : 0),
     close: async (drainMs) => {
       const isClosed = processing.close({ drainMs }).then(() => true);
-      // Calls to a Redis that is away never end: jobs are left to their locks then.
+      // Calls to a lost Redis do not end: other workers get the jobs when the locks expire.
       if (!(await Promise.race([isClosed, sleep(drainMs + CUT_MS, false, { ref: false })]))) {
         void worker.close(true).catch(() => {});
         void worker.disconnect().catch(() => {});
       }
       limits.close();
       connection.disconnect();
-      // What the limits give back is told first.
+      // `quit` waits for the calls by which the limits give back their shares.
       await storeClient.quit().catch(() => storeClient.disconnect());
     },
   };
 }
 
-/** Where the workers of a queue keep the limits of a model, or of all. */
+/** The key under which the workers of a queue share the limits of a model, or of all models. */
 function storeKeyOf({ queue, provider }: WorkOptions, model: string): string {
   const place = `headgate:${encodeURIComponent(queue)}:${provider}`;
   return model === OTHERS ? place : `${place}:${hash('sha256', model).slice(0, 32)}`;
@@ -119,7 +119,7 @@ function requestOf({ id, url, body, json }: JobData): BatchRequest {
   return { id, url, body, json, place: `job ${id}`, hash: '' };
 }
 
-/** Sends requests of jobs, and keeps what each took. */
+/** Sends the requests of jobs, and keeps the start and the 429s of each. */
 class WorkerSends {
   readonly outage = new OutageWatch(() => systemClock.now());
   readonly #send: Send;

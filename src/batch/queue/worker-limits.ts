@@ -11,21 +11,20 @@ import { type ModelLimits, OTHERS, ownLimits, startingAt, waitingAtCircuit } fro
 import { type JobData, limitsOf, type RunLimits, runLimitsIn } from './queue-job.ts';
 
 /**
- * Requests in flight at the most, over all workers, where nobody says: a run keeps no more in the
- * queue.
+ * Default limit of requests in flight, over all workers: a run has no more requests in the queue.
  */
 const CONCURRENCY = 1_000;
 const MINUTE_MS = 60_000;
 
 export interface WorkerLimitsSettings {
-  /** What this worker was told. */
+  /** The options of this worker. */
   readonly limits: LimiterOptions;
   readonly byModel: ModelLimits | undefined;
-  /** What is no plain data, of every limiter. */
+  /** Options of every limiter that are not limits. */
   readonly around: Pick<LimiterOptions, 'name' | 'classify'>;
-  /** Where the limits of a model, or of all, are kept for all workers. */
+  /** The store that workers share for the limits of a model, or of all models. */
   readonly storeOf: (model: string) => SharedStore;
-  /** Told in a sentence when the limits of another worker are in force. */
+  /** Called with a sentence when the limits of another worker have come into force. */
   readonly onOthers: (sentence: string) => void;
 }
 
@@ -35,7 +34,7 @@ export interface WorkerLimitsSettings {
  */
 export class WorkerLimits {
   readonly #settings: WorkerLimitsSettings;
-  /** By model; with the same limits for all, one for all. */
+  /** By model. A single one if all models have the same limits. */
   readonly #limiters = new Map<string, { readonly limiter: Limiter; options: LimiterOptions }>();
   #run: RunLimits | undefined = undefined;
 
@@ -44,7 +43,7 @@ export class WorkerLimits {
     if (settings.byModel === undefined) this.#open(OTHERS);
   }
 
-  /** The limiter of a job; first the limits of its run are brought into force. */
+  /** The limiter for a job. If the run of the job is newer, its limits come into force first. */
   limiterOf({ limits, body }: JobData): Limiter {
     const run = runLimitsIn(limits);
     if (run !== undefined && run.at > (this.#run?.at ?? Number.NEGATIVE_INFINITY)) {
@@ -84,7 +83,7 @@ export class WorkerLimits {
 }
 
 /**
- * What can be known of limits before a store is there and a first request comes.
+ * Checks the limits before a store is connected or a request comes.
  * @throws RangeError or TypeError that names a wrong limit
  */
 export function checkWorkerLimits(limits: LimiterOptions, byModel: ModelLimits | undefined): void {
@@ -100,7 +99,7 @@ const NO_STORE: SharedStore = {
   },
 };
 
-/** Limits of a model outweigh those of the run, and these what the worker was told. */
+/** Limits of a model outweigh those of the run, which outweigh the options of the worker. */
 function optionsOf(
   limits: LimiterOptions,
   own: LimiterOptions | undefined,
@@ -110,7 +109,7 @@ function optionsOf(
   return waitingAtCircuit({ concurrency: CONCURRENCY, ...merged });
 }
 
-/** What makes a limiter with some options one with others. */
+/** The argument of `configure` that changes a limiter from some options to others. */
 function changesOf(
   before: LimiterOptions,
   after: LimiterOptions,

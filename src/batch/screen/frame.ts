@@ -4,17 +4,17 @@ import type { BatchPhase, BatchProgress } from '../progress.ts';
 import { statusOf } from './status.ts';
 import { count, duration, money, percent, rate, type Style, short, wrap } from './text.ts';
 
-/** From so many columns on there is room for two columns of figures. */
+/** A terminal of this width has room for two columns of figures. */
 const WIDE = 76;
 const MAX_WIDTH = 110;
 const LABEL_WIDTH = 10;
-/** Below the name of the program. */
+/** Aligns lines with the text beside a label. */
 const INDENT = ' '.repeat(LABEL_WIDTH);
 const ERRORS_SHOWN = 3;
 /** Eighths of a cell. */
 const PARTIAL = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** What a person may do. */
+/** What the user can do now. */
 const HINTS: Readonly<Record<BatchPhase, string>> = {
   starting: 'Ctrl-C stops.',
   running: 'Ctrl-C stops and keeps what is done; the same command goes on.',
@@ -22,11 +22,11 @@ const HINTS: Readonly<Record<BatchPhase, string>> = {
   ended: '',
 };
 
-/** What a screen shows beside the progress. */
+/** The title of a screen. */
 export interface ScreenTitle {
   readonly input: string;
   readonly output: string;
-  /** Where requests go, such as `gpt-5-mini at api.openai.com`. */
+  /** Where requests are sent, such as `gpt-5-mini at api.openai.com`. */
   readonly target: string;
 }
 
@@ -54,7 +54,7 @@ export function frameOf(
   return lines.map((line) => cliTruncate(line, width));
 }
 
-/** Names that are too long for one line have one each. */
+/** The names of the files, on one line if they fit, else on a line each. */
 function titleLines({ input, output }: ScreenTitle, width: number, style: Style): string[] {
   const start = `${style.strong('headgate')}  ${input}`;
   const arrow = style.faint('→');
@@ -74,7 +74,7 @@ function barLine(progress: BatchProgress, width: number, style: Style): string {
   const done = doneBefore + failedBefore + ok + failed;
   if (total === undefined) return `${style.strong(count(done))} done`;
   const text = `${percent(done, total)}  ${count(done)} of ${count(total)}`;
-  // The bar must not change its length as the count gets longer.
+  // The bar must not change its length when the count gets longer.
   const longest = `99.9 %  ${count(total)} of ${count(total)}`.length;
   const room = Math.max(10, width - longest - 2);
   const cells = total === 0 ? 0 : (done / total) * room;

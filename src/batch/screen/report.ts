@@ -6,7 +6,7 @@ import { count, duration, money, percent, plural, rate, type Style, short, wrap 
 const LABEL_WIDTH = 10;
 const ERRORS_SHOWN = 5;
 
-/** What came of a run, in ten lines or so that explain themselves. */
+/** The result of a run, in about ten lines. */
 export function formatReport(report: BatchReport, columns: number, style: Style): string {
   const { errors, output, left, tornBytes, cost, inputTokens, outputTokens } = report;
   const rows: (readonly [string, string] | undefined)[] = [
@@ -34,7 +34,7 @@ export function formatReport(report: BatchReport, columns: number, style: Style)
   return [...stopLines(report, columns, style), ...lines, ''].join('\n');
 }
 
-/** Why the run ended early is never cut short. */
+/** The reason for an early end, which is never shortened. */
 function stopLines({ stop }: BatchReport, columns: number, style: Style): string[] {
   if (stop === undefined) return [];
   const why = stop.reason === 'interrupted' ? 'as asked' : printable(stop.message);

@@ -2,7 +2,7 @@ import { printable } from '../printable.ts';
 import type { BatchProgress } from '../progress.ts';
 import { count, duration, money, percent, plural, rate } from './text.ts';
 
-/** How a sentence is meant. */
+/** The severity of a status. */
 export type Mood = 'calm' | 'held' | 'trouble';
 
 export interface Status {
@@ -10,7 +10,7 @@ export interface Status {
   readonly text: string;
 }
 
-/** What a run does now, in a sentence. */
+/** The present activity of a run, in a sentence. */
 export function statusOf(progress: BatchProgress): Status {
   const { phase, checked, stop, inFlight, downForMs } = progress;
   if (phase === 'starting') {

@@ -10,7 +10,7 @@ const DEFAULT_COLUMNS = 80;
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 
-/** What a screen needs of a stream. */
+/** The part of a stream that a screen uses. */
 export interface ScreenOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -20,13 +20,13 @@ export interface ScreenOutput {
 
 /** Shows a run while it goes on. */
 export interface Screen {
-  /** Takes it away. */
+  /** Stops the output. */
   close(): void;
 }
 
 export const NO_SCREEN: Screen = { close: () => {} };
 
-/** A frame that is drawn over and over in its place. */
+/** Draws a frame again and again in the same place. */
 export function openTerminal(
   out: ScreenOutput,
   look: () => BatchProgress,
@@ -40,9 +40,9 @@ export function openTerminal(
   };
   const draw = () => {
     const frame = frameOf(look(), title, out.columns || DEFAULT_COLUMNS, style);
-    // What is taller than the terminal could not be erased again.
+    // A frame that is higher than the terminal could not be erased.
     const lines = out.rows ? frame.slice(0, Math.max(1, out.rows - 1)) : frame;
-    // One write a frame, so that no half of one is seen.
+    // One write for each frame, so that no incomplete frame is visible.
     out.write(`${erase()}${lines.join('\n')}\n`);
     drawn = lines;
   };
@@ -59,7 +59,7 @@ export function openTerminal(
   };
 }
 
-/** Rows that lines take, where the terminal has become narrower since they were drawn too. */
+/** The rows that drawn lines take now: more if the terminal has become narrower. */
 function rowsOf(lines: readonly string[], columns: number): number {
   return lines.reduce(
     (rows, line) => rows + Math.max(1, Math.ceil(stringWidth(line) / columns)),
@@ -67,14 +67,14 @@ function rowsOf(lines: readonly string[], columns: number): number {
   );
 }
 
-/** A line every few seconds, for logs. */
+/** Prints a line every few seconds, for logs. */
 export function openLog(out: ScreenOutput, look: () => BatchProgress): Screen {
   const timer = setInterval(() => out.write(`${plainLine(look())}\n`), PLAIN_MS);
   timer.unref();
   return { close: () => clearInterval(timer) };
 }
 
-/** A JSON object on a line every few seconds, for machines. */
+/** Prints a JSON object on a line every few seconds, for programs. */
 export function openJsonLog(out: ScreenOutput, look: () => BatchProgress): Screen {
   const write = () => out.write(`${JSON.stringify({ event: 'progress', ...look() })}\n`);
   const timer = setInterval(write, PLAIN_MS);

@@ -28,7 +28,7 @@ export function short(value: number): string {
   return `${(value / 1_000_000_000).toFixed(1)} G`;
 }
 
-/** `8.2/s`, or `30/min` where a second has less than one. */
+/** `8.2/s`, or `30/min` for less than one a second. */
 export function rate(perSecond: number): string {
   if (perSecond >= 100) return `${count(perSecond)}/s`;
   if (perSecond === 0) return '0/s';
@@ -56,7 +56,7 @@ export function money(amount: number): string {
   return amount.toPrecision(2);
 }
 
-/** Of a whole, in per cent; `100 %` only for all of it. */
+/** A part of a whole in per cent; `100 %` only for all of it. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '0 %';
   const value = (part / whole) * 100;
@@ -70,7 +70,7 @@ export function plural(amount: number, one: string, many = `${one}s`): string {
 
 type Paint = (text: string) => string;
 
-/** How parts of the screen look. */
+/** The colours and styles of the screen. */
 export interface Style {
   readonly strong: Paint;
   readonly faint: Paint;
